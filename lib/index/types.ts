@@ -1,0 +1,79 @@
+// What the index answers, to whoever asks. Hashes are Buffers in wire order, values satoshis.
+
+import type { Observable } from 'rxjs';
+import type { BlockPoint } from '../node/types';
+
+/** An unspent output of the active chain. */
+export interface Coin {
+  readonly height: number;
+  readonly coinbase: boolean;
+  readonly value: number;
+  readonly script: Buffer;
+}
+
+/** A block of the active chain, without its transactions. */
+export interface HeaderRecord extends BlockPoint {
+  /** The 80 bytes of the header. */
+  readonly header: Buffer;
+  /** Work of the chain up to and with this block. */
+  readonly chainwork: bigint;
+  /** Median time past of this block and the ten before it (BIP113). */
+  readonly medianTime: number;
+  readonly transactionCount: number;
+  /** Bytes of all blocks up to and with this one, as serialized with witness. */
+  readonly chainBytes: number;
+}
+
+/** Where a confirmed transaction lies. */
+export interface TransactionLocation {
+  readonly block: BlockPoint;
+  /** In bytes from the start of the serialized block (with witness). */
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** The index at one block: everything it answers is of this block's state. */
+export interface IndexSnapshot {
+  readonly tip: HeaderRecord;
+  coin(txid: Buffer, index: number): Coin | undefined;
+  location(txid: Buffer): TransactionLocation | undefined;
+  heightOf(hash: Buffer): number | undefined;
+  headerAt(height: number): HeaderRecord | undefined;
+  /** Up to `count` headers upwards from `height`, to the tip at most. */
+  headersFrom(height: number, count: number): HeaderRecord[];
+}
+
+export interface IndexReader {
+  /**
+   * The state as of now. It stays what it is while `read` runs, also across awaits.
+   * @throws IndexUnavailableError while there is no state to read.
+   */
+  read<T>(use: (snapshot: IndexSnapshot) => T): T;
+}
+
+/** What the index is doing. */
+export type IndexState =
+  | { readonly phase: 'loading' }
+  | { readonly phase: 'rewinding'; readonly height: number; readonly target: number }
+  | { readonly phase: 'indexing'; readonly height: number; readonly target: number; readonly secondsLeft: number | undefined }
+  /** The index stands at the node's tip and follows it in lockstep. */
+  | { readonly phase: 'live'; readonly height: number }
+  | { readonly phase: 'failed'; readonly message: string }
+  | { readonly phase: 'closed' };
+
+/** A change that has become part of the index. */
+export interface IndexedBlock {
+  readonly type: 'connect' | 'disconnect';
+  readonly block: BlockPoint;
+}
+
+export interface ChainIndex {
+  readonly reader: IndexReader;
+  readonly state: IndexState;
+  /** Replays the current state to a new subscriber. */
+  readonly state$: Observable<IndexState>;
+  /** The block that the index stands at; replays the current one. */
+  readonly tip$: Observable<BlockPoint>;
+  /** Every block that enters or leaves the index, in order. */
+  readonly blocks$: Observable<IndexedBlock>;
+}

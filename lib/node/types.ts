@@ -1,0 +1,174 @@
+// What the service needs of a node, in its own words. One implementation serves
+// bcoin 1.x and 2.x (bcoin.ts); nothing outside this room knows bcoin.
+// Hashes are 32-byte Buffers in wire order; amounts are satoshis; times are Unix seconds.
+
+import type { Server } from 'node:http';
+import type { Observable } from 'rxjs';
+import type { AddressPrefixes } from '../bitcoin/address';
+
+/** A block of the active chain, by both its names. */
+export interface BlockPoint {
+  readonly hash: Buffer;
+  readonly height: number;
+}
+
+/** The network that the node runs on. */
+export interface NetworkInfo {
+  /** Bitcoin Core's name of the chain: `main`, `test`, `regtest`, `simnet`. */
+  readonly chain: string;
+  readonly genesisHash: Buffer;
+  readonly addressPrefixes: AddressPrefixes;
+}
+
+/** How far the node itself has come. */
+export interface NodeProgress {
+  /** True once the node takes itself for up to date with its peers. */
+  readonly synced: boolean;
+  readonly height: number;
+  /** Estimated part of the chain that is verified, 0 to 1. */
+  readonly verified: number;
+}
+
+/** What the node knows of any block, also off the active chain. */
+export interface BlockEntry extends BlockPoint {
+  /** The 80 bytes of the header. */
+  readonly header: Buffer;
+  /** Work of the chain up to and with this block. */
+  readonly chainwork: bigint;
+  /** Median time past of this block (BIP113). */
+  readonly medianTime: number;
+}
+
+/** A soft fork that was switched on by block version alone (BIP34, BIP66, BIP65). */
+export interface VersionFork {
+  readonly id: string;
+  readonly version: number;
+  /** True once blocks of lower version are rejected. */
+  readonly active: boolean;
+}
+
+/** A BIP9 deployment, as the next block will see it. */
+export interface Bip9Deployment {
+  readonly id: string;
+  readonly status: 'defined' | 'started' | 'locked_in' | 'active' | 'failed';
+  readonly bit: number;
+  /** May be -1, "always active". */
+  readonly startTime: bigint;
+  readonly timeout: bigint;
+  /** Height of the first block to which the status applies. */
+  readonly since: number;
+  /** Signalling in the current period; only while started. */
+  readonly statistics?: {
+    readonly period: number;
+    readonly threshold: number;
+    readonly elapsed: number;
+    readonly count: number;
+    readonly possible: boolean;
+  };
+}
+
+export interface Deployments {
+  readonly versionForks: readonly VersionFork[];
+  readonly bip9: readonly Bip9Deployment[];
+}
+
+/** An output of a pool transaction that no other pool transaction spends. */
+export interface PoolCoin {
+  readonly value: number;
+  readonly script: Buffer;
+}
+
+/** A transaction in the pool. Sizes are sigop-adjusted virtual bytes. */
+export interface PoolEntry {
+  readonly txid: Buffer;
+  readonly wtxid: Buffer;
+  readonly size: number;
+  readonly fee: number;
+  /** The fee with what `prioritisetransaction` added. */
+  readonly modifiedFee: number;
+  readonly time: number;
+  /** Chain height when the transaction entered. */
+  readonly height: number;
+  /** Txids that the inputs spend, confirmed ones included, repeats kept. */
+  readonly spends: readonly Buffer[];
+}
+
+export interface PoolInfo {
+  readonly size: number;
+  /** Sum of the entries' sizes. */
+  readonly bytes: number;
+  /** Memory in bytes, as the node counts it. */
+  readonly usage: number;
+  readonly maxUsage: number;
+  /** Satoshis per 1,000 virtual bytes. */
+  readonly minFeeRate: number;
+  readonly minRelayFeeRate: number;
+}
+
+/** The node's transaction pool. All calls answer from memory. */
+export interface PoolSource {
+  /** Moves with every change of the pool: what was rendered at one revision holds for it. */
+  readonly revision: number;
+  /** The serialized transaction, witness included. */
+  transaction(txid: Buffer): Buffer | undefined;
+  coin(txid: Buffer, index: number): PoolCoin | undefined;
+  isSpent(txid: Buffer, index: number): boolean;
+  info(): PoolInfo;
+  entries(): PoolEntry[];
+}
+
+/**
+ * A hint that the chain moved. The chain waits until `acknowledge` is called;
+ * a second call does nothing.
+ */
+export type ChainEvent = BlockEvent | TipEvent;
+
+export interface BlockEvent {
+  readonly type: 'connect' | 'disconnect';
+  readonly block: BlockPoint;
+  /** The serialized block, witness included. */
+  rawBlock(): Buffer;
+  acknowledge(): void;
+}
+
+export interface TipEvent {
+  /** A reset sends no disconnects. */
+  readonly type: 'reset' | 'reorganize';
+  acknowledge(): void;
+}
+
+/** The running node. */
+export interface NodeSource {
+  readonly network: NetworkInfo;
+  /** True when the node throws old blocks away. */
+  readonly pruned: boolean;
+  /** True when the node keeps its data in memory. */
+  readonly memory: boolean;
+  readonly pool: PoolSource;
+  /**
+   * Connect and disconnect block by block, reset, reorganize. `connect` comes before the
+   * pool drops the block's transactions and `disconnect` after it took them back, so that a
+   * transaction is always in the index, the pool, or both.
+   */
+  readonly chain$: Observable<ChainEvent>;
+  /** Emits when `progress().synced` may have changed. */
+  readonly synced$: Observable<boolean>;
+  /** The HTTP server that the node listens with, before it listens. */
+  readonly httpServer: Server;
+  /** True if `key` is the node's API key; takes the same time for any key. */
+  isApiKey(key: string): boolean;
+  tip(): BlockPoint;
+  progress(): NodeProgress;
+  /** Hash at a height of the active chain. */
+  activeHash(height: number): Promise<Buffer | undefined>;
+  /** Any block whose header the node keeps. */
+  entry(hash: Buffer): Promise<BlockEntry | undefined>;
+  /** The serialized block, witness included; undefined when unknown or pruned. */
+  rawBlock(hash: Buffer): Promise<Buffer | undefined>;
+  /** `length` bytes of the serialized block from `offset`; undefined when unknown or pruned. */
+  rawBlockPart(hash: Buffer, offset: number, length: number): Promise<Buffer | undefined>;
+  /** Lowest height whose block is still there, when pruned. */
+  pruneHeight(): number;
+  /** The state of the soft forks at the tip. */
+  deployments(): Promise<Deployments>;
+}

@@ -1,0 +1,36 @@
+// The port: a small ordered key-value store. Knows no Bitcoin. Keys are ordered as bytes;
+// a missing key is `undefined`. Reads are synchronous: the values are small and warm, and
+// a trip through the thread pool costs more than the read.
+
+/** A point-in-time view; unaffected by later writes. Must be closed. */
+export interface StoreSnapshot {
+  get(key: Buffer): Buffer | undefined;
+  /** The values in the order of the keys. */
+  getMany(keys: readonly Buffer[]): (Buffer | undefined)[];
+  close(): void;
+}
+
+export interface StoreRange {
+  readonly gte: Buffer;
+  readonly lt: Buffer;
+  readonly reverse?: boolean;
+  readonly limit?: number;
+}
+
+export type StoreWrite =
+  | { readonly type: 'put'; readonly key: Buffer; readonly value: Buffer }
+  | { readonly type: 'del'; readonly key: Buffer };
+
+export interface Store {
+  /** @throws StoreError when the folder cannot be opened or is in use. */
+  open(): Promise<void>;
+  close(): Promise<void>;
+  get(key: Buffer): Buffer | undefined;
+  getMany(keys: readonly Buffer[]): (Buffer | undefined)[];
+  range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
+  snapshot(): StoreSnapshot;
+  /** All or nothing. `durable`: on the disk itself when the promise resolves. */
+  batch(writes: readonly StoreWrite[], options: { readonly durable: boolean }): Promise<void>;
+  /** Deletes everything and leaves an empty, open store. */
+  clear(): Promise<void>;
+}
