@@ -109,6 +109,11 @@ export interface PoolInfo {
 export interface PoolSource {
   /** Moves with every change of the pool: what was rendered at one revision holds for it. */
   readonly revision: number;
+  /**
+   * Total of all modified fees. Prioritising a transaction moves this and is not announced:
+   * what shows modified fees holds for one revision and one total.
+   */
+  modifiedFees(): number;
   /** The serialized transaction, witness included. */
   transaction(txid: Buffer): Buffer | undefined;
   coin(txid: Buffer, index: number): PoolCoin | undefined;
@@ -151,8 +156,10 @@ export interface NodeSource {
    * transaction is always in the index, the pool, or both.
    */
   readonly chain$: Observable<ChainEvent>;
-  /** Emits when `progress().synced` may have changed. */
+  /** `progress().synced`: the current value to a new subscriber, then every change. */
   readonly synced$: Observable<boolean>;
+  /** True while a chain reset is under way: blocks above the coming tip may be gone already. */
+  readonly resetting: boolean;
   /** The HTTP server that the node listens with, before it listens. */
   readonly httpServer: Server;
   /** True if `key` is the node's API key; takes the same time for any key. */

@@ -1,0 +1,108 @@
+// The soft forks as the node's chain sees them, counted as Bitcoin Core counts them:
+// the state is that of the block after the tip (BIP9).
+
+import { sameHostHash } from './host-hash';
+import type { HostChain, HostDeployment, HostEntry, HostHash, HostNetwork } from './host';
+import type { Bip9Deployment, Deployments } from './types';
+
+/** bcoin's thresholdStates, by number. */
+const STATUSES = ['defined', 'started', 'locked_in', 'active', 'failed'] as const;
+
+/** The deployments that Bitcoin Core 0.17 lists, in its order. */
+const LISTED = ['csv', 'segwit'] as const;
+
+type Statistics = NonNullable<Bip9Deployment['statistics']>;
+interface PeriodState {
+  readonly periodEnd: HostHash;
+  readonly status: Bip9Deployment['status'];
+  readonly since: number;
+}
+
+export class DeploymentReader {
+  /** A state holds for a whole period: one walk back per period. */
+  private readonly periods = new Map<string, PeriodState>();
+
+  constructor(private readonly chain: HostChain, private readonly network: HostNetwork) {}
+
+  /** The state of every listed soft fork for the block after the tip. */
+  async read(): Promise<Deployments> {
+    const { chain, network } = this;
+    const tip = chain.tip;
+    const bip9: Bip9Deployment[] = [];
+    for (const id of LISTED) {
+      const deployment = network.deployments[id];
+      if (deployment !== undefined) bip9.push(await this.deployment(id, deployment, tip));
+    }
+    return {
+      versionForks: [
+        { id: 'bip34', version: 2, active: chain.state.hasBIP34() },
+        { id: 'bip66', version: 3, active: chain.state.hasBIP66() },
+        { id: 'bip65', version: 4, active: chain.state.hasCLTV() }
+      ],
+      bip9
+    };
+  }
+
+  private async deployment(id: string, deployment: HostDeployment, tip: HostEntry): Promise<Bip9Deployment> {
+    const { status, since } = await this.state(id, deployment, tip);
+    return {
+      id,
+      status,
+      bit: deployment.bit,
+      startTime: BigInt(deployment.startTime),
+      timeout: BigInt(deployment.timeout),
+      since,
+      ...status === 'started' && { statistics: await this.statistics(deployment, tip) }
+    };
+  }
+
+  private async state(id: string, deployment: HostDeployment, tip: HostEntry): Promise<PeriodState> {
+    if (deployment.startTime === -1) return { periodEnd: tip.hash, status: 'active', since: 0 };
+    const periodEnd = await this.periodEnd(deployment, tip);
+    if (periodEnd === undefined) return { periodEnd: tip.hash, status: 'defined', since: 0 };
+    const known = this.periods.get(id);
+    if (known !== undefined && sameHostHash(known.periodEnd, periodEnd.hash)) return known;
+    const state = await this.walkBack(deployment, periodEnd);
+    this.periods.set(id, state);
+    return state;
+  }
+
+  /** The first block to which today's status applied (Core's `GetStateSinceHeightFor`). */
+  private async walkBack(deployment: HostDeployment, periodEnd: HostEntry): Promise<PeriodState> {
+    const period = this.period(deployment);
+    const state = await this.chain.getState(periodEnd, deployment);
+    const status = STATUSES[state] ?? 'defined';
+    if (status === 'defined') return { periodEnd: periodEnd.hash, status, since: 0 };
+    let first = periodEnd;
+    for (;;) {
+      const earlier = await this.chain.getEntryByHeight(first.height - period);
+      if (earlier === null || await this.chain.getState(earlier, deployment) !== state) break;
+      first = earlier;
+    }
+    return { periodEnd: periodEnd.hash, status, since: first.height + 1 };
+  }
+
+  private async statistics(deployment: HostDeployment, tip: HostEntry): Promise<Statistics> {
+    const period = this.period(deployment);
+    const threshold = deployment.threshold === -1 ? this.network.activationThreshold : deployment.threshold;
+    const elapsed = (tip.height + 1) % period;
+    let count = 0;
+    let entry: HostEntry | null = tip;
+    for (let i = 0; i < elapsed && entry !== null; i++) {
+      if (entry.hasBit(deployment.bit)) count++;
+      entry = await this.chain.getPrevious(entry);
+    }
+    return { period, threshold, elapsed, count, possible: period - threshold >= elapsed - count };
+  }
+
+  /** The last block of the last whole period up to `tip`. */
+  private async periodEnd(deployment: HostDeployment, tip: HostEntry): Promise<HostEntry | undefined> {
+    const height = tip.height - (tip.height + 1) % this.period(deployment);
+    if (height < 0) return undefined;
+    return height === tip.height ? tip : await this.chain.getEntryByHeight(height) ?? undefined;
+  }
+
+  private period(deployment: HostDeployment): number {
+    return deployment.window === -1 ? this.network.minerWindow : deployment.window;
+  }
+}

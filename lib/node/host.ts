@@ -1,0 +1,132 @@
+// What we use of bcoin's own objects, 1.0.2 and 2.2 alike. bcoin ships no type
+// declarations; these are ours, and the running node is the only way to the objects.
+
+import type { Server } from 'node:http';
+
+/** 1.x keeps hashes as hex of the wire order, 2.x as Buffers in wire order. */
+export type HostHash = string | Buffer;
+
+/** The part of bn.js that we need. */
+export interface HostBigNumber {
+  toString(base: number): string;
+}
+
+export interface HostEmitter {
+  on(event: string, listener: (...values: never[]) => unknown): unknown;
+  prependListener(event: string, listener: (...values: never[]) => unknown): unknown;
+  removeListener(event: string, listener: (...values: never[]) => unknown): unknown;
+}
+
+export interface HostEntry {
+  readonly hash: HostHash;
+  readonly height: number;
+  readonly time: number;
+  readonly chainwork: HostBigNumber;
+  /** Header, height, chainwork: 116 bytes. */
+  toRaw(): Buffer;
+  hasBit(bit: number): boolean;
+}
+
+export interface HostBlock {
+  toRaw(): Buffer;
+}
+
+export interface HostDeployment {
+  readonly bit: number;
+  readonly startTime: number;
+  readonly timeout: number;
+  /** -1: the network's. */
+  readonly threshold: number;
+  readonly window: number;
+}
+
+export interface HostNetwork {
+  readonly type: string;
+  readonly genesis: { readonly hash: HostHash };
+  readonly addressPrefix: { readonly pubkeyhash: number; readonly scripthash: number; readonly bech32: string };
+  readonly minerWindow: number;
+  readonly activationThreshold: number;
+  readonly deployments: Readonly<Record<string, HostDeployment | undefined>>;
+  readonly block: { readonly keepBlocks: number; readonly pruneAfterHeight: number };
+}
+
+export interface HostChain extends HostEmitter {
+  readonly tip: HostEntry;
+  readonly synced: boolean;
+  readonly options: { readonly prune: boolean };
+  readonly state: { hasBIP34(): boolean; hasBIP66(): boolean; hasCLTV(): boolean };
+  /** The state of the chain on disk; ahead of `tip` while a reset is under way. */
+  readonly db: { readonly state: { readonly tip: HostHash } };
+  getProgress(): number;
+  getHash(height: number): Promise<HostHash | null>;
+  getEntryByHash(hash: HostHash): Promise<HostEntry | null>;
+  getEntryByHeight(height: number): Promise<HostEntry | null>;
+  getPrevious(entry: HostEntry): Promise<HostEntry | null>;
+  getMedianTime(entry: HostEntry): Promise<number>;
+  getState(entry: HostEntry, deployment: HostDeployment): Promise<number>;
+  getRawBlock(hash: HostHash): Promise<Buffer | null>;
+}
+
+export interface HostTransaction {
+  readonly inputs: readonly { readonly prevout: { readonly hash: HostHash; readonly index: number } }[];
+  hash(): Buffer;
+  witnessHash(): Buffer;
+  toRaw(): Buffer;
+}
+
+export interface HostPoolEntry {
+  readonly tx: HostTransaction;
+  readonly size: number;
+  readonly fee: number;
+  readonly deltaFee: number;
+  readonly time: number;
+  readonly height: number;
+}
+
+export interface HostMempool extends HostEmitter {
+  readonly map: { readonly size: number; values(): IterableIterator<HostPoolEntry> };
+  readonly options: { readonly maxSize: number; readonly minRelay: number };
+  getSize(): number;
+  getTX(hash: HostHash): HostTransaction | null | undefined;
+  getCoin(hash: HostHash, index: number): { readonly value: number; readonly script: { toRaw(): Buffer } } | null;
+  isSpent(hash: HostHash, index: number): boolean;
+}
+
+/** bcoin's logger: a format string with `%s`, and what belongs in it. */
+export interface HostLogger {
+  context(name: string): HostLogger;
+  error(format: string, ...values: readonly unknown[]): void;
+  warning(format: string, ...values: readonly unknown[]): void;
+  info(format: string, ...values: readonly unknown[]): void;
+  debug(format: string, ...values: readonly unknown[]): void;
+}
+
+/** bcfg: flags, environment, bcoin.conf and constructor options in one. */
+export interface HostConfig {
+  has(key: string): boolean;
+  get(key: string): unknown;
+  /** Options that begin with `name`, that name cut off; does not see bcoin.conf. */
+  filter(name: string): {
+    readonly args: Readonly<Record<string, unknown>>;
+    readonly env: Readonly<Record<string, unknown>>;
+    readonly options: Readonly<Record<string, unknown>>;
+  };
+  location(name: string): string;
+}
+
+export interface HostNode extends HostEmitter {
+  readonly spv: boolean;
+  readonly memory: boolean;
+  readonly network: HostNetwork;
+  readonly config: HostConfig;
+  readonly logger: HostLogger;
+  readonly chain: HostChain;
+  readonly mempool: HostMempool;
+  /** The block store of 2.x; 1.x keeps blocks in the chain database. */
+  readonly blocks?: { read(hash: Buffer, offset?: number, length?: number): Promise<Buffer | null> };
+  readonly http: {
+    /** The raw server beneath bcoin's own. */
+    readonly http: Server;
+    readonly options: { readonly apiKey: string };
+  };
+}

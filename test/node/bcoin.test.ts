@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import type { Subscription } from 'rxjs';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { UnsupportedNodeError } from '../../lib/node/errors';
+import { fromHost } from '../../lib/node/host-hash';
+import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
+import { entryOf, mine, openRegtestNode } from '../support/regtest-node';
+import type { ChainEvent } from '../../lib/node/types';
+
+describe('a bcoin node as the source of the service', () => {
+  let host: TestFullNode;
+  let node: BcoinNode;
+
+  beforeEach(async () => {
+    host = await openRegtestNode();
+    node = new BcoinNode(host);
+  });
+
+  afterEach(() => host.close());
+
+  it('names the network as Bitcoin Core does and gives its genesis hash in wire order', () => {
+    expect(node.network.chain).to.equal('regtest');
+    expect(Buffer.from(node.network.genesisHash).reverse().toString('hex'))
+      .to.equal('0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206');
+    expect(node.network.addressPrefixes).to.deep.include(bcoin.Network.get('regtest').addressPrefix);
+  });
+
+  it('finds blocks by height and hash, on and off the active chain', async () => {
+    const [, second] = await mine(host, 2) as [HostFullBlock, HostFullBlock];
+    const fork = await mine(host, 1, await host.chain.getEntryByHeight(1) ?? undefined);
+    const stale = fork[0] as HostFullBlock;
+    expect(node.tip()).to.deep.equal({ hash: second.hash(), height: 2 });
+    expect(await node.activeHash(2)).to.deep.equal(second.hash());
+    expect(await node.activeHash(3)).to.equal(undefined);
+    const entry = await node.entry(stale.hash());
+    expect(entry).to.include({ height: 2, chainwork: 6n });
+    expect(entry?.header).to.deep.equal(stale.toRaw().subarray(0, 80));
+    expect(await node.rawBlock(stale.hash())).to.deep.equal(stale.toRaw());
+    expect(await node.rawBlockPart(stale.hash(), 4, 32)).to.deep.equal(stale.toRaw().subarray(4, 36));
+    expect(await node.entry(Buffer.alloc(32, 7))).to.equal(undefined);
+    expect(await node.rawBlock(Buffer.alloc(32, 7))).to.equal(undefined);
+  });
+
+  it('gives the median time past of a block', async () => {
+    const blocks = await mine(host, 12);
+    const times = blocks.slice(1).map((block) => block.toRaw().readUInt32LE(68)).sort((a, b) => a - b);
+    const entry = await node.entry((blocks[11] as HostFullBlock).hash());
+    expect(entry?.medianTime).to.equal(times[5]);
+  });
+
+  it('holds the chain back until each event is acknowledged', async () => {
+    const events: ChainEvent[] = [];
+    const subscription = node.chain$.subscribe((event) => { events.push(event); });
+    const mined = mine(host, 1);
+    while (events.length === 0) await new Promise(setImmediate);
+    let added = false;
+    const done = mined.then(() => { added = true; });
+    for (let i = 0; i < 20; i++) await new Promise(setImmediate);
+    expect(added).to.equal(false);
+    events[0]?.acknowledge();
+    await done;
+    expect(added).to.equal(true);
+    subscription.unsubscribe();
+  });
+
+  it('lets the chain go on when a subscriber leaves with an event unacknowledged', async () => {
+    let heard = 0;
+    const subscription: Subscription = node.chain$.subscribe(() => { heard++; });
+    const mined = mine(host, 1);
+    while (heard === 0) await new Promise(setImmediate);
+    subscription.unsubscribe();
+    await mined;
+    expect(host.chain.height).to.equal(1);
+  });
+
+  it('tells a reorganization block by block, down to the fork and up again', async () => {
+    await mine(host, 3);
+    const told: string[] = [];
+    const subscription = node.chain$.subscribe((event) => {
+      told.push('block' in event ? `${event.type} ${event.block.height}` : event.type);
+      event.acknowledge();
+    });
+    await mine(host, 3, await host.chain.getEntryByHeight(1) ?? undefined);
+    expect(told).to.deep.equal(['disconnect 3', 'disconnect 2', 'connect 2', 'connect 3', 'reorganize', 'connect 4']);
+    subscription.unsubscribe();
+  });
+
+  it('tells a reset, also while the pool is connected to nobody', async () => {
+    await mine(host, 3);
+    const told: string[] = [];
+    const subscription = node.chain$.subscribe((event) => { told.push(event.type); event.acknowledge(); });
+    await host.chain.reset(1);
+    expect(told).to.deep.equal(['reset']);
+    expect(node.tip().height).to.equal(1);
+    subscription.unsubscribe();
+  });
+
+  it('knows that a reset is under way before the chain says so', async () => {
+    await mine(host, 30);
+    const seen = new Set<boolean>();
+    const done = host.chain.reset(1);
+    while (node.tip().height > 1) {
+      seen.add(node.resetting);
+      await new Promise(setImmediate);
+    }
+    await done;
+    expect([...seen]).to.include(true);
+    expect(node.resetting).to.equal(false);
+  });
+
+  it('says whether it is synced: at once, and when that changes', async () => {
+    await mine(host, 2);
+    const heard: boolean[] = [];
+    const subscription = node.synced$.subscribe((synced) => { heard.push(synced); });
+    await host.chain.reset(1);
+    expect(heard).to.deep.equal([true, false, true]);
+    subscription.unsubscribe();
+  });
+
+  it('knows the API key', async () => {
+    await host.close();
+    host = await openRegtestNode({ settings: { apiKey: 'sesame' } });
+    node = new BcoinNode(host);
+    expect(node.isApiKey('sesame')).to.equal(true);
+    expect(node.isApiKey('sesame ')).to.equal(false);
+    expect(node.isApiKey('')).to.equal(false);
+  });
+
+  it('refuses an SPV node', () => {
+    const spv = new bcoin.SPVNode({ network: 'regtest', memory: true });
+    expect(() => new BcoinNode(spv)).to.throw(UnsupportedNodeError, '--spv');
+  });
+
+  it('knows the blocks of an entry that the chain has forgotten no more', async () => {
+    const [, second] = await mine(host, 2) as [HostFullBlock, HostFullBlock];
+    expect(fromHost((await entryOf(host, second)).hash)).to.deep.equal(second.hash());
+    await host.chain.reset(1);
+    expect(await node.entry(second.hash())).to.equal(undefined);
+  });
+});

@@ -1,0 +1,78 @@
+// bcoin ships no type declarations; this is the one place that loads it, and these are
+// the parts of it that the tests use. BCOIN_PATH picks another checkout (bcoin 2.x).
+
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import type { HostBlock, HostChain, HostEntry, HostHash, HostMempool, HostNode, HostTransaction } from '../../lib/node/host';
+
+export interface HostFullBlock extends HostBlock {
+  readonly txs: readonly HostTransaction[];
+  hash(): Buffer;
+}
+
+export interface HostScript {
+  toRaw(): Buffer;
+}
+
+export interface HostKeyRing {
+  witness: boolean;
+  nested: boolean;
+  script: HostScript | null;
+  getAddress(): unknown;
+  getPublicKey(): Buffer;
+}
+
+export interface HostMutableTransaction {
+  addOutput(target: unknown, value: number): unknown;
+  addInput(input: unknown): unknown;
+  addTX(transaction: HostTransaction, index: number): unknown;
+  sign(ring: HostKeyRing | readonly HostKeyRing[]): number;
+  toTX(): HostTransaction;
+}
+
+export interface TestChain extends HostChain {
+  readonly height: number;
+  add(block: HostFullBlock): Promise<unknown>;
+  getEntry(hash: HostHash | number): Promise<HostEntry | null>;
+  reset(target: HostHash | number): Promise<void>;
+  invalidate(hash: HostHash): Promise<void>;
+}
+
+export interface TestMempool extends HostMempool {
+  addTX(transaction: HostTransaction): Promise<unknown>;
+}
+
+export interface TestFullNode extends HostNode {
+  readonly chain: TestChain;
+  readonly mempool: TestMempool;
+  readonly miner: {
+    readonly cpu: { mineBlock(tip?: HostEntry | null, address?: unknown): Promise<HostFullBlock | null> };
+    addAddress(address: unknown): void;
+  };
+  use(plugin: unknown): unknown;
+  get(name: string): unknown;
+  ensure(): Promise<void>;
+  open(): Promise<void>;
+  connect(): Promise<void>;
+  disconnect(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Bcoin {
+  readonly FullNode: new (options: Record<string, unknown>) => TestFullNode;
+  readonly SPVNode: new (options: Record<string, unknown>) => TestFullNode;
+  readonly Block: { fromRaw(bytes: Buffer): HostFullBlock };
+  readonly TX: { fromRaw(bytes: Buffer): HostTransaction };
+  readonly MTX: new () => HostMutableTransaction;
+  readonly KeyRing: { generate(compressed?: boolean): HostKeyRing; fromPrivate(key: Buffer, compressed?: boolean): HostKeyRing };
+  readonly Script: { fromRaw(bytes: Buffer): HostScript };
+  readonly Network: { get(name: string): { readonly addressPrefix: { pubkeyhash: number; scripthash: number; bech32: string } } };
+  readonly pkg: { readonly version: string };
+}
+
+const where = process.env['BCOIN_PATH'];
+
+/** The folder or package name that bcoin is loaded from. */
+export const bcoinTarget = where === undefined ? 'bcoin' : resolve(where);
+
+export const bcoin = createRequire(__filename)(bcoinTarget) as Bcoin;

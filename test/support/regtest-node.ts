@@ -1,0 +1,71 @@
+// A real bcoin full node on regtest, on free loopback ports, in memory or in a folder.
+
+import { createServer, type AddressInfo } from 'node:net';
+import { bcoin, type HostFullBlock, type TestFullNode } from './bcoin';
+import type { HostEntry } from '../../lib/node/host';
+
+export interface RegtestOptions {
+  /** The node's folder; in memory when left out. */
+  readonly prefix?: string;
+  readonly plugins?: readonly unknown[];
+  /** Options of the node or of plugins, by their names in the configuration file. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+/** A node that is constructed, not open. */
+export async function createRegtestNode(options: RegtestOptions = {}): Promise<TestFullNode> {
+  const httpPort = await freePort();
+  const node = new bcoin.FullNode({
+    network: 'regtest',
+    memory: options.prefix === undefined,
+    ...options.prefix !== undefined && { prefix: options.prefix },
+    workers: false,
+    listen: false,
+    httpHost: '127.0.0.1',
+    httpPort,
+    logConsole: false,
+    logFile: false,
+    plugins: options.plugins ?? [],
+    ...options.settings
+  });
+  return node;
+}
+
+/** A node that is open; its pool is connected to nobody. */
+export async function openRegtestNode(options: RegtestOptions = {}): Promise<TestFullNode> {
+  const node = await createRegtestNode(options);
+  await node.ensure();
+  await node.open();
+  return node;
+}
+
+/** Mines `count` blocks on top of `parent` (default: the tip) and adds them to the chain. */
+export async function mine(node: TestFullNode, count: number, parent?: HostEntry, address?: unknown): Promise<HostFullBlock[]> {
+  const blocks: HostFullBlock[] = [];
+  let tip = parent ?? node.chain.tip;
+  for (let i = 0; i < count; i++) {
+    const block = await node.miner.cpu.mineBlock(tip, address);
+    if (block === null) throw new Error('the miner was stopped');
+    await node.chain.add(block);
+    blocks.push(block);
+    tip = await entryOf(node, block);
+  }
+  return blocks;
+}
+
+/** The chain entry of a block that was added. */
+export async function entryOf(node: TestFullNode, block: HostFullBlock): Promise<HostEntry> {
+  const hash = typeof node.chain.tip.hash === 'string' ? block.hash().toString('hex') : block.hash();
+  const entry = await node.chain.getEntry(hash);
+  if (entry === null) throw new Error('the chain does not know the block');
+  return entry;
+}
+
+/** A loopback port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => { server.close(() => { resolve(); }); });
+  return port;
+}
