@@ -1,0 +1,46 @@
+// Fields of a serialized block header: 80 bytes, integers little endian.
+
+export const HEADER_LENGTH = 80;
+
+/** Blocks whose times make up a median time past (BIP113). */
+export const MEDIAN_TIME_SPAN = 11;
+
+/** Signed, as Bitcoin Core reads it. */
+export function versionOf(header: Buffer): number {
+  return header.readInt32LE(0);
+}
+
+/** 32 bytes in wire order, a view. */
+export function previousHashOf(header: Buffer): Buffer {
+  return header.subarray(4, 36);
+}
+
+/** 32 bytes in wire order, a view. */
+export function merkleRootOf(header: Buffer): Buffer {
+  return header.subarray(36, 68);
+}
+
+/** Unix seconds. */
+export function timeOf(header: Buffer): number {
+  return header.readUInt32LE(68);
+}
+
+/** The target in compact form (work.ts). */
+export function bitsOf(header: Buffer): number {
+  return header.readUInt32LE(72);
+}
+
+export function nonceOf(header: Buffer): number {
+  return header.readUInt32LE(76);
+}
+
+/**
+ * Median of the times of a block and of those before it, MEDIAN_TIME_SPAN at most; the later
+ * of the two in the middle, as in Bitcoin Core. @throws RangeError for no times.
+ */
+export function medianTimePast(times: readonly number[]): number {
+  const median = [...times].sort((a, b) => a - b)[times.length >> 1];
+  if (median === undefined)
+    throw new RangeError('expected the time of at least one block, got none');
+  return median;
+}
