@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { bcoin, type TestFullNode } from '../support/bcoin';
+import { openRegtestNode } from '../support/regtest-node';
+import { chainABlocks, chainAChainInfo, type ChainABlock } from '../support/chain-a';
+
+/** As printed by the reference; startTime and timeout are the network's own parameters. */
+interface RecordedInfo {
+  readonly bip9_softforks: { readonly csv: Readonly<Record<string, unknown>> };
+}
+
+describe('the soft forks at the tip', () => {
+  let host: TestFullNode;
+  let node: BcoinNode;
+
+  before(async () => {
+    host = await openRegtestNode();
+    node = new BcoinNode(host);
+  });
+
+  after(() => host.close());
+
+  it('are those that the reference reported at the same blocks', async function () {
+    this.timeout(120_000);
+    const blocks = chainABlocks()[Symbol.iterator]();
+    const told: number[] = [];
+    for (const [text, json] of Object.entries(chainAChainInfo())) {
+      const height = Number(text);
+      if (height > 300) break;
+      while (host.chain.height < height) await host.chain.add(bcoin.Block.fromRaw((blocks.next().value as ChainABlock).raw));
+      const recorded = JSON.parse(json) as RecordedInfo;
+      told.push(height);
+      const { bip9, versionForks } = await node.deployments();
+      const csv = bip9.find(({ id }) => id === 'csv');
+      const { status, since, statistics } = recorded.bip9_softforks.csv;
+      expect(csv, `height ${height}`).to.include({ status, since });
+      expect(csv?.statistics, `height ${height}`).to.deep.equal(statistics);
+      expect(versionForks.map(({ active }) => active)).to.deep.equal([false, false, false]);
+    }
+    expect(told).to.include.members([0, 143, 200, 288]);
+  });
+});
