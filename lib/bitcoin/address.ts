@@ -1,9 +1,45 @@
 // Addresses of scripts: base58check, bech32 (BIP173), bech32m (BIP350).
 
+import { writeBase58Check } from './base58';
+import { writeSegwitAddress } from './bech32';
+import { hash160 } from './hash';
+import { OP_0, OP_1 } from './opcodes';
+import type { ScriptType } from './script-type';
+import type { TextWriter } from './text-writer';
+
 /** How the addresses of a network begin. */
 export interface AddressPrefixes {
   readonly pubkeyhash: number;
   readonly scripthash: number;
   /** Human-readable part of witness addresses. */
   readonly bech32: string;
+}
+
+/** Writes the address of a public key: that of its hash, also where the script names the key itself. */
+export function writeKeyAddress(writer: TextWriter, key: Buffer, prefixes: AddressPrefixes): void {
+  writeBase58Check(writer, prefixes.pubkeyhash, hash160(key));
+}
+
+/** Writes the one address of a script of this type; false, and nothing written, for types that have none or several. */
+export function writeAddress(writer: TextWriter, script: Buffer, type: ScriptType, prefixes: AddressPrefixes): boolean {
+  switch (type) {
+    case 'pubkeyhash':
+      writeBase58Check(writer, prefixes.pubkeyhash, script.subarray(3, 23));
+      return true;
+    case 'scripthash':
+      writeBase58Check(writer, prefixes.scripthash, script.subarray(2, 22));
+      return true;
+    case 'pubkey':
+      writeKeyAddress(writer, script.subarray(1, -1), prefixes);
+      return true;
+    case 'witness_v0_keyhash':
+    case 'witness_v0_scripthash':
+      writeSegwitAddress(writer, prefixes.bech32, OP_0, script.subarray(2));
+      return true;
+    case 'witness_unknown':
+      writeSegwitAddress(writer, prefixes.bech32, (script[0] as number) - OP_1 + 1, script.subarray(2)); // the type has a first byte
+      return true;
+    default:
+      return false;
+  }
 }

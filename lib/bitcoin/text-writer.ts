@@ -1,0 +1,137 @@
+// Text under construction, as ASCII bytes: what scripts, addresses and amounts are printed to.
+// Strings would be built twice, once as text and once as the bytes that are sent.
+
+const ZERO = 0x30;
+const MINUS = 0x2d;
+const SATOSHIS_PER_COIN = 1e8;
+
+const HEX_DIGITS = Buffer.from('0123456789abcdef', 'latin1');
+const HIGH_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => HEX_DIGITS[byte >> 4] as number);
+const LOW_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => HEX_DIGITS[byte & 15] as number);
+
+/** Number of decimal digits of an integer of 0 to 2^53 - 1. */
+function digitCount(value: number): number {
+  let count = 1;
+  for (let limit = 10; value >= limit; limit *= 10)
+    count++;
+  return count;
+}
+
+export class TextWriter {
+  #buffer: Buffer;
+  #length = 0;
+
+  constructor(capacity = 1024) {
+    this.#buffer = Buffer.allocUnsafeSlow(capacity);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** One character by its code. */
+  char(code: number): void {
+    const at = this.#reserve(1);
+    this.#buffer[at] = code;
+  }
+
+  /** Text of ASCII characters only. */
+  ascii(text: string): void {
+    const at = this.#reserve(text.length);
+    const buffer = this.#buffer;
+    for (let i = 0; i < text.length; i++)
+      buffer[at + i] = text.charCodeAt(i);
+  }
+
+  /** Text of any characters, as UTF-8. */
+  utf8(text: string): void {
+    const at = this.#reserve(Buffer.byteLength(text));
+    this.#buffer.write(text, at);
+  }
+
+  /** Bytes from `start` to before `end` in lowercase hex. */
+  hex(bytes: Buffer, start = 0, end = bytes.length): void {
+    let at = this.#reserve((end - start) * 2);
+    const buffer = this.#buffer;
+    for (let i = start; i < end; i++) {
+      const byte = bytes[i] as number;
+      buffer[at++] = HIGH_DIGIT[byte] as number;
+      buffer[at++] = LOW_DIGIT[byte] as number;
+    }
+  }
+
+  /** The 32 bytes of a hash from `start`, last byte first: as hashes are displayed. */
+  displayHex(bytes: Buffer, start = 0): void {
+    let at = this.#reserve(64);
+    const buffer = this.#buffer;
+    for (let i = start + 31; i >= start; i--) {
+      const byte = bytes[i] as number;
+      buffer[at++] = HIGH_DIGIT[byte] as number;
+      buffer[at++] = LOW_DIGIT[byte] as number;
+    }
+  }
+
+  /** An unsigned 32-bit integer as eight hex digits. */
+  hex32(value: number): void {
+    const at = this.#reserve(8);
+    for (let digit = 0; digit < 8; digit++)
+      this.#buffer[at + digit] = HEX_DIGITS[value >>> (28 - digit * 4) & 15] as number;
+  }
+
+  /** An integer, at most 2^53 - 1 either way. */
+  integer(value: number): void {
+    if (value < 0) {
+      this.char(MINUS);
+      value = -value;
+    }
+    this.#digits(value, digitCount(value));
+  }
+
+  /** Satoshis as whole coins with eight decimals, from integers only. */
+  amount(satoshis: number): void {
+    if (satoshis < 0) {
+      this.char(MINUS);
+      satoshis = -satoshis;
+    }
+    const fraction = satoshis % SATOSHIS_PER_COIN;
+    this.integer((satoshis - fraction) / SATOSHIS_PER_COIN);
+    this.char(0x2e);
+    this.#digits(fraction, 8);
+  }
+
+  /** What was written, a view: later writes may or may not show in it. */
+  toBuffer(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  toString(): string {
+    return this.toBuffer().toString('utf8');
+  }
+
+  /** The last `count` decimal digits of a non-negative integer. */
+  #digits(value: number, count: number): void {
+    const at = this.#reserve(count);
+    const buffer = this.#buffer;
+    let end = at + count;
+    for (; end > at && value > 0x7fff_ffff; value = Math.floor(value / 10))
+      buffer[--end] = ZERO + value % 10;
+    // From here on in 32-bit integers, which are several times as fast.
+    for (let small = value | 0; end > at; small = small / 10 | 0)
+      buffer[--end] = ZERO + small % 10;
+  }
+
+  /** Makes room for `count` bytes and returns where they begin. */
+  #reserve(count: number): number {
+    const at = this.#length;
+    this.#length = at + count;
+    if (this.#length > this.#buffer.length)
+      this.#grow(at);
+    return at;
+  }
+
+  #grow(used: number): void {
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.#length, this.#buffer.length * 2));
+    this.#buffer.copy(grown, 0, 0, used);
+    this.#buffer = grown;
+  }
+}
