@@ -1,0 +1,140 @@
+// The JSON of the chain's state (getblockchaininfo of Bitcoin Core 0.17).
+
+import { difficultyText } from './header-fields';
+import { JsonWriter } from './json-writer';
+
+/** A soft fork that was switched on by block version alone. */
+export interface VersionForkView {
+  readonly id: string;
+  readonly version: number;
+  /** True once blocks of lower version are rejected. */
+  readonly active: boolean;
+}
+
+/** A BIP9 deployment, as the next block will see it. */
+export interface Bip9View {
+  readonly id: string;
+  readonly status: 'defined' | 'started' | 'locked_in' | 'active' | 'failed';
+  readonly bit: number;
+  readonly startTime: bigint;
+  readonly timeout: bigint;
+  readonly since: number;
+  readonly statistics?: {
+    readonly period: number;
+    readonly threshold: number;
+    readonly elapsed: number;
+    readonly count: number;
+    readonly possible: boolean;
+  };
+}
+
+export interface ChainInfo {
+  readonly chain: string;
+  /** Height of the active chain. */
+  readonly blocks: number;
+  /** Height of the best header known. */
+  readonly headers: number;
+  /** 32 bytes in wire order. */
+  readonly bestHash: Buffer;
+  /** Of the tip, as is medianTime. */
+  readonly bits: number;
+  readonly medianTime: number;
+  /** Estimated part of the chain that is verified, 0 to 1. */
+  readonly verified: number;
+  readonly initialBlockDownload: boolean;
+  readonly chainwork: bigint;
+  /** In bytes. */
+  readonly sizeOnDisk: number;
+  /** Only for a node that prunes. */
+  readonly prune?: {
+    /** Lowest height whose block is still there. */
+    readonly height: number;
+    readonly automatic: boolean;
+    /** In bytes. */
+    readonly targetSize?: number;
+  };
+  readonly deployments: {
+    readonly versionForks: readonly VersionForkView[];
+    readonly bip9: readonly Bip9View[];
+  };
+  readonly warnings: string;
+}
+
+function writePruning(writer: JsonWriter, prune: ChainInfo['prune']): void {
+  writer.ascii(',"pruned":');
+  writer.boolean(prune !== undefined);
+  if (prune === undefined)
+    return;
+  writer.ascii(',"pruneheight":');
+  writer.integer(prune.height);
+  writer.ascii(',"automatic_pruning":');
+  writer.boolean(prune.automatic);
+  if (prune.targetSize !== undefined) {
+    writer.ascii(',"prune_target_size":');
+    writer.integer(prune.targetSize);
+  }
+}
+
+function writeVersionForks(writer: JsonWriter, forks: readonly VersionForkView[]): void {
+  writer.ascii(',"softforks":[');
+  forks.forEach(({ id, version, active }, i) => {
+    writer.ascii(i === 0 ? '{"id":' : ',{"id":');
+    writer.string(id);
+    writer.ascii(',"version":');
+    writer.integer(version);
+    writer.ascii(',"reject":{"status":');
+    writer.boolean(active);
+    writer.ascii('}}');
+  });
+  writer.char(0x5d);
+}
+
+/** Times are 64-bit integers, beyond what a JavaScript number holds. `bit` and statistics only while started. */
+function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since, statistics }: Bip9View): void {
+  writer.ascii(`{"status":"${status}"`);
+  if (status === 'started')
+    writer.ascii(`,"bit":${bit}`);
+  writer.ascii(`,"startTime":${startTime},"timeout":${timeout},"since":${since}`);
+  if (status === 'started' && statistics !== undefined) {
+    const { period, threshold, elapsed, count, possible } = statistics;
+    writer.ascii(`,"statistics":{"period":${period},"threshold":${threshold},"elapsed":${elapsed},"count":${count},"possible":`);
+    writer.boolean(possible);
+    writer.char(0x7d);
+  }
+  writer.char(0x7d);
+}
+
+function writeDeployments(writer: JsonWriter, { versionForks, bip9 }: ChainInfo['deployments']): void {
+  writeVersionForks(writer, versionForks);
+  writer.ascii(',"bip9_softforks":{');
+  bip9.forEach((deployment, i) => {
+    if (i > 0)
+      writer.char(0x2c);
+    writer.string(deployment.id);
+    writer.char(0x3a);
+    writeBip9(writer, deployment);
+  });
+  writer.char(0x7d);
+}
+
+/** The chain's state and a line feed. */
+export function chainInfoJson(info: ChainInfo): Buffer {
+  const writer = new JsonWriter();
+  writer.ascii('{"chain":');
+  writer.string(info.chain);
+  writer.ascii(`,"blocks":${info.blocks},"headers":${info.headers},"bestblockhash":`);
+  writer.hashString(info.bestHash);
+  writer.ascii(`,"difficulty":${difficultyText(info.bits)},"mediantime":${info.medianTime},"verificationprogress":`);
+  writer.double(info.verified);
+  writer.ascii(',"initialblockdownload":');
+  writer.boolean(info.initialBlockDownload);
+  writer.ascii(',"chainwork":');
+  writer.workString(info.chainwork);
+  writer.ascii(`,"size_on_disk":${info.sizeOnDisk}`);
+  writePruning(writer, info.prune);
+  writeDeployments(writer, info.deployments);
+  writer.ascii(',"warnings":');
+  writer.string(info.warnings);
+  writer.ascii('}\n');
+  return writer.toBuffer();
+}

@@ -1,0 +1,72 @@
+// The answer to a query for unspent outputs (rest_getutxos of Bitcoin Core 0.17), as JSON
+// and as bytes. Bit i of the bitmap says whether outpoint i of the request is unspent.
+
+import type { AddressPrefixes } from '../bitcoin/address';
+import { ByteWriter } from '../bitcoin/writer';
+import { JsonWriter } from './json-writer';
+import { writeScriptPubKey } from './script';
+
+/** An unspent output. */
+export interface CoinView {
+  readonly height: number;
+  /** Satoshis. */
+  readonly value: number;
+  readonly script: Buffer;
+}
+
+export interface CoinsAnswer {
+  /** Of the active chain's tip. */
+  readonly height: number;
+  /** 32 bytes in wire order. */
+  readonly tipHash: Buffer;
+  /** In the order of the request; undefined where there is none. */
+  readonly coins: readonly (CoinView | undefined)[];
+}
+
+/** Stands before the height in each record, and means nothing. */
+const VERSION_PLACEHOLDER = 0;
+
+const isCoin = (coin: CoinView | undefined): coin is CoinView => coin !== undefined;
+
+function bitmapOf(coins: CoinsAnswer['coins']): Buffer {
+  const bitmap = Buffer.alloc(Math.ceil(coins.length / 8));
+  coins.forEach((coin, i) => {
+    if (coin !== undefined)
+      bitmap[i >> 3] = (bitmap[i >> 3] as number) | 1 << (i & 7);
+  });
+  return bitmap;
+}
+
+/** `{chainHeight, chaintipHash, bitmap, utxos}` and a line feed. */
+export function coinsJson({ height, tipHash, coins }: CoinsAnswer, prefixes: AddressPrefixes): Buffer {
+  const writer = new JsonWriter();
+  writer.ascii('{"chainHeight":');
+  writer.integer(height);
+  writer.ascii(',"chaintipHash":');
+  writer.hashString(tipHash);
+  writer.ascii(',"bitmap":"');
+  for (const coin of coins)
+    writer.char(coin === undefined ? 0x30 : 0x31);
+  writer.ascii('","utxos":[');
+  coins.filter(isCoin).forEach((coin, i) => {
+    writer.ascii(i === 0 ? '{"height":' : ',{"height":');
+    writer.integer(coin.height);
+    writer.ascii(',"value":');
+    writer.amount(coin.value);
+    writer.ascii(',"scriptPubKey":');
+    writeScriptPubKey(writer, coin.script, prefixes);
+    writer.char(0x7d);
+  });
+  writer.ascii(']}\n');
+  return writer.toBuffer();
+}
+
+/** Height (32 bits), tip hash, bitmap, records: placeholder and height (32 bits each), value (64 bits), script. */
+export function coinsBinary({ height, tipHash, coins }: CoinsAnswer): Buffer {
+  const hits = coins.filter(isCoin);
+  const writer = new ByteWriter();
+  writer.i32(height).bytes(tipHash).varBytes(bitmapOf(coins)).compactSize(hits.length);
+  for (const coin of hits)
+    writer.u32(VERSION_PLACEHOLDER).u32(coin.height).u64(coin.value).varBytes(coin.script);
+  return writer.toBuffer();
+}

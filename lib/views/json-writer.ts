@@ -1,0 +1,95 @@
+// JSON text under construction, as Bitcoin Core 0.17 (UniValue) prints it: no spaces,
+// doubles with 16 significant digits, hashes reversed.
+
+import { TextWriter } from '../bitcoin/text-writer';
+
+const QUOTE = 0x22;
+
+/** Significant digits of a double: what C++ prints with setprecision(16). */
+const PRECISION = 16;
+
+/** Longer than any run of digits by which a double can differ from a tie between two roundings. */
+const EXACT_DIGITS = 100;
+
+/** UniValue's escapes; every other control character and DEL is \u00xx. */
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '\\"', '\\': '\\\\', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t'
+};
+
+/** First `PRECISION` digits of a positive double and its decimal exponent; ties go to the even digit, as in C. */
+function roundedDigits(value: number): { digits: string; exponent: number } {
+  const [mantissa = '', exponent = ''] = value.toExponential(EXACT_DIGITS).split('e');
+  const exact = mantissa.replace('.', '');
+  const rest = exact.slice(PRECISION);
+  const isTie = /^50*$/.test(rest);
+  const last = Number(exact[PRECISION - 1]);
+  if (isTie && last % 2 === 0)
+    return { digits: exact.slice(0, PRECISION), exponent: Number(exponent) };
+  const [up = '', upExponent = ''] = value.toExponential(PRECISION - 1).split('e');
+  return { digits: up.replace('.', ''), exponent: Number(upExponent) };
+}
+
+/** A finite double as C's `%.16g` prints it. */
+export function doubleText(value: number): string {
+  if (value < 0)
+    return `-${doubleText(-value)}`;
+  if (value === 0)
+    return '0';
+  const { digits, exponent } = roundedDigits(value);
+  const significant = digits.replace(/0+$/, '');
+  const [first = '', rest] = [significant[0], significant.slice(1)];
+  if (exponent < -4 || exponent >= PRECISION) {
+    const sign = exponent < 0 ? '-' : '+';
+    return `${first}${rest === '' ? '' : `.${rest}`}e${sign}${String(Math.abs(exponent)).padStart(2, '0')}`;
+  }
+  if (exponent < 0)
+    return `0.${'0'.repeat(-exponent - 1)}${significant}`;
+  const whole = significant.slice(0, exponent + 1).padEnd(exponent + 1, '0');
+  const fraction = significant.slice(exponent + 1);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+export class JsonWriter extends TextWriter {
+  /** A string in quotes, escaped; any text. */
+  string(text: string): void {
+    // eslint-disable-next-line no-control-regex -- control characters are what is escaped
+    this.utf8(`"${text.replace(/["\\\u0000-\u001f\u007f]/g, (character) =>
+      ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`);
+  }
+
+  /** Bytes from `start` to before `end` as a hex string in quotes. */
+  hexString(bytes: Buffer, start?: number, end?: number): void {
+    this.char(QUOTE);
+    this.hex(bytes, start, end);
+    this.char(QUOTE);
+  }
+
+  /** The 32 bytes of a hash from `start`, reversed, in quotes. */
+  hashString(bytes: Buffer, start?: number): void {
+    this.char(QUOTE);
+    this.displayHex(bytes, start);
+    this.char(QUOTE);
+  }
+
+  /** A chain's work as 64 hex digits in quotes. */
+  workString(work: bigint): void {
+    this.ascii(`"${work.toString(16).padStart(64, '0')}"`);
+  }
+
+  double(value: number): void {
+    this.ascii(doubleText(value));
+  }
+
+  boolean(value: boolean): void {
+    this.ascii(value ? 'true' : 'false');
+  }
+}
+
+/** Runs a view to its end at once. */
+export function finish<T>(view: Generator<void, T>): T {
+  for (;;) {
+    const step = view.next();
+    if (step.done === true)
+      return step.value;
+  }
+}

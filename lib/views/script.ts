@@ -1,0 +1,47 @@
+// The `scriptPubKey` object of an output (ScriptPubKeyToUniv of Bitcoin Core 0.17).
+
+import { writeAddress, writeKeyAddress, type AddressPrefixes } from '../bitcoin/address';
+import { writeAsm } from '../bitcoin/script';
+import { multisigOf, scriptTypeOf, type Multisig, type ScriptType } from '../bitcoin/script-type';
+import type { JsonWriter } from './json-writer';
+
+function writeMultisig(writer: JsonWriter, { required, keys }: Multisig, prefixes: AddressPrefixes): void {
+  writer.ascii(',"reqSigs":');
+  writer.integer(required);
+  writer.ascii(',"type":"multisig","addresses":["');
+  keys.forEach((key, i) => {
+    if (i > 0)
+      writer.ascii('","');
+    writeKeyAddress(writer, key, prefixes);
+  });
+  writer.ascii('"]}');
+}
+
+function writeOneAddress(writer: JsonWriter, script: Buffer, type: ScriptType, prefixes: AddressPrefixes): void {
+  writer.ascii(',"reqSigs":1,"type":"');
+  writer.ascii(type);
+  writer.ascii('","addresses":["');
+  writeAddress(writer, script, type, prefixes);
+  writer.ascii('"]}');
+}
+
+/** Writes `{asm, hex, reqSigs?, type, addresses?}`; the optional two where there are addresses. */
+export function writeScriptPubKey(writer: JsonWriter, script: Buffer, prefixes: AddressPrefixes): void {
+  writer.ascii('{"asm":"');
+  writeAsm(writer, script);
+  writer.ascii('","hex":"');
+  writer.hex(script);
+  writer.char(0x22);
+  const type = scriptTypeOf(script);
+  if (type === 'nulldata' || type === 'nonstandard') {
+    writer.ascii(',"type":"');
+    writer.ascii(type);
+    writer.ascii('"}');
+    return;
+  }
+  const multisig = type === 'multisig' ? multisigOf(script) : undefined;
+  if (multisig === undefined)
+    writeOneAddress(writer, script, type, prefixes);
+  else
+    writeMultisig(writer, multisig, prefixes);
+}

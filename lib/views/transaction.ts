@@ -1,0 +1,147 @@
+// The JSON of a transaction (TxToUniv of Bitcoin Core 0.17), written straight from its bytes.
+
+import type { AddressPrefixes } from '../bitcoin/address';
+import { ByteReader } from '../bitcoin/reader';
+import { writeScriptSigAsm } from '../bitcoin/script';
+import { scanWholeTransaction, type ScannedInput, type ScannedOutput, type ScannedTransaction } from '../bitcoin/transaction';
+import { finish, JsonWriter } from './json-writer';
+import { writeScriptPubKey } from './script';
+
+/** JSON is about six times as long as the bytes it shows. */
+export const JSON_BYTES_PER_BYTE = 6;
+
+/** Inputs or outputs after which a long transaction lets others have their turn. */
+const SLICE = 64;
+
+export interface TransactionContext {
+  readonly prefixes: AddressPrefixes;
+  /** The block that holds it, when one does: 32 bytes in wire order. */
+  readonly blockHash?: Buffer;
+}
+
+export interface TransactionForm extends TransactionContext {
+  /** Whether the `hex` field includes the witness. */
+  readonly hexWithWitness: boolean;
+}
+
+/** Writes the items of one witness stack, and moves past them. Nothing is written for an empty one. */
+function writeWitness(writer: JsonWriter, witness: ByteReader): void {
+  const count = witness.compactSize();
+  if (count === 0)
+    return;
+  for (let i = 0; i < count; i++) {
+    writer.ascii(i === 0 ? ',"txinwitness":["' : '","');
+    const length = witness.compactSize();
+    writer.hex(witness.buffer, witness.offset, witness.offset + length);
+    witness.skip(length);
+  }
+  writer.ascii('"]');
+}
+
+function writeInput(writer: JsonWriter, input: ScannedInput, witness: ByteReader | undefined): void {
+  const { bytes, offset, scriptOffset, scriptLength } = input;
+  writer.ascii('{"txid":');
+  writer.hashString(bytes, offset);
+  writer.ascii(',"vout":');
+  writer.integer(input.index);
+  writer.ascii(',"scriptSig":{"asm":"');
+  if (scriptLength > 0)
+    writeScriptSigAsm(writer, input.script);
+  writer.ascii('","hex":"');
+  writer.hex(bytes, scriptOffset, scriptOffset + scriptLength);
+  writer.ascii('"}');
+  if (witness !== undefined)
+    writeWitness(writer, witness);
+  writer.ascii(',"sequence":');
+  writer.integer(input.sequence);
+  writer.char(0x7d);
+}
+
+/** A coinbase has no `txinwitness`, even with a witness. */
+function writeCoinbaseInput(writer: JsonWriter, { script, sequence }: ScannedInput): void {
+  writer.ascii('{"coinbase":');
+  writer.hexString(script);
+  writer.ascii(',"sequence":');
+  writer.integer(sequence);
+  writer.char(0x7d);
+}
+
+function writeOutput(writer: JsonWriter, { value, script }: ScannedOutput, n: number, prefixes: AddressPrefixes): void {
+  writer.ascii('{"value":');
+  writer.amount(value);
+  writer.ascii(',"n":');
+  writer.integer(n);
+  writer.ascii(',"scriptPubKey":');
+  writeScriptPubKey(writer, script, prefixes);
+  writer.char(0x7d);
+}
+
+function writeSummary(writer: JsonWriter, transaction: ScannedTransaction): void {
+  const { weight } = transaction;
+  writer.ascii('{"txid":');
+  writer.hashString(transaction.txid);
+  writer.ascii(',"hash":');
+  writer.hashString(transaction.wtxid);
+  writer.ascii(',"version":');
+  writer.integer(transaction.version);
+  writer.ascii(',"size":');
+  writer.integer(transaction.length);
+  writer.ascii(',"vsize":');
+  writer.integer(Math.ceil(weight / 4));
+  writer.ascii(',"weight":');
+  writer.integer(weight);
+  writer.ascii(',"locktime":');
+  writer.integer(transaction.locktime);
+}
+
+function writeEnd(writer: JsonWriter, transaction: ScannedTransaction, form: TransactionForm): void {
+  if (form.blockHash !== undefined) {
+    writer.ascii(',"blockhash":');
+    writer.hashString(form.blockHash);
+  }
+  writer.ascii(',"hex":"');
+  if (form.hexWithWitness)
+    writer.hex(transaction.bytes, transaction.offset, transaction.offset + transaction.length);
+  else
+    transaction.strippedParts().forEach((part) => writer.hex(part));
+  writer.ascii('"}');
+}
+
+/**
+ * Writes `{txid, hash, version, size, vsize, weight, locktime, vin, vout, blockhash?, hex}`.
+ * Yields within transactions of many inputs or outputs.
+ */
+export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransaction, form: TransactionForm): Generator<void, void> {
+  const { inputs, outputs, isCoinbase } = transaction;
+  writeSummary(writer, transaction);
+  writer.ascii(',"vin":[');
+  const witness = transaction.hasWitness ? new ByteReader(transaction.bytes, transaction.witnessOffset) : undefined;
+  for (const [i, input] of inputs.entries()) {
+    if (i > 0)
+      writer.char(0x2c);
+    if (isCoinbase)
+      writeCoinbaseInput(writer, input);
+    else
+      writeInput(writer, input, witness);
+    if (i % SLICE === SLICE - 1)
+      yield;
+  }
+  writer.ascii('],"vout":[');
+  for (const [n, output] of outputs.entries()) {
+    if (n > 0)
+      writer.char(0x2c);
+    writeOutput(writer, output, n, form.prefixes);
+    if (n % SLICE === SLICE - 1)
+      yield;
+  }
+  writer.char(0x5d);
+  writeEnd(writer, transaction, form);
+}
+
+/** The JSON of a serialized transaction and a line feed. Its `hex` includes the witness. @throws MalformedBytesError */
+export function transactionJson(raw: Buffer, context: TransactionContext): Buffer {
+  const writer = new JsonWriter(raw.length * JSON_BYTES_PER_BYTE + 1024);
+  finish(writeTransaction(writer, scanWholeTransaction(raw), { ...context, hexWithWitness: true }));
+  writer.char(0x0a);
+  return writer.toBuffer();
+}

@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { scanBlock } from '../../lib/bitcoin/block';
+import { MalformedBytesError } from '../../lib/bitcoin/reader';
+import { withoutWitness } from '../../lib/bitcoin/transaction';
+import { blockJson, blockSummaryJson } from '../../lib/views/block';
+import { finish } from '../../lib/views/json-writer';
+import { chainAManifest, recordedBody, recordedSuccesses, type RecordedAnswer } from '../support/chain-a';
+import { chainAView } from '../support/chain-a-views';
+import { inBech32m } from '../support/recorded-json';
+
+const hashIn = ({ path }: RecordedAnswer): string => /[0-9a-fA-F]{64}/.exec(path)?.[0] ?? '';
+
+describe('blockJson', () => {
+  it('writes every recorded block byte for byte, stale ones and genesis among them', () => {
+    const answers = recordedSuccesses('block', 'json');
+    expect(answers).to.have.length.above(30);
+    for (const answer of answers) {
+      const view = chainAView(hashIn(answer));
+      expect(finish(blockJson(view.raw, view)).toString() === inBech32m(recordedBody(answer).toString()), answer.id).to.equal(true);
+    }
+  });
+
+  it('leaves witnesses out of the hex of transactions when it is told to, and nowhere else', () => {
+    const view = chainAView(chainAManifest().blocks['mixed']?.hash ?? '');
+    const json = (hexWithWitness: boolean): { tx: { hex: string }[] } =>
+      JSON.parse(finish(blockJson(view.raw, { ...view, hexWithWitness })).toString()) as { tx: { hex: string }[] };
+    const [whole, stripped] = [json(true), json(false)];
+    expect(stripped).to.not.deep.equal(whole);
+    expect(stripped).to.deep.equal({
+      ...whole,
+      tx: whole.tx.map((transaction) => ({ ...transaction, hex: withoutWitness(Buffer.from(transaction.hex, 'hex')).toString('hex') }))
+    });
+  });
+
+  it('pauses after each transaction, and more often in long ones', () => {
+    for (const name of ['mixed', 'fanout', 'gather']) {
+      const view = chainAView(chainAManifest().blocks[name]?.hash ?? '');
+      const longest = Math.max(...scanBlock(view.raw).transactions.map(({ inputs, outputs }) => Math.max(inputs.length, outputs.length)));
+      const pauses = [...blockJson(view.raw, view)].length;
+      expect(pauses).to.be.at.least(view.transactionCount + Math.floor(longest / 64));
+    }
+  });
+
+  it('refuses bytes that are no block', () => {
+    const view = chainAView(chainAManifest().tip);
+    expect(() => finish(blockJson(view.raw.subarray(1), view))).to.throw(MalformedBytesError);
+  });
+});
+
+describe('blockSummaryJson', () => {
+  it('writes every recorded summary byte for byte', () => {
+    const answers = recordedSuccesses('notxdetails', 'json');
+    expect(answers).to.have.length.above(30);
+    for (const answer of answers) {
+      const view = chainAView(hashIn(answer));
+      expect(finish(blockSummaryJson(view.raw, view)).toString(), answer.id).to.equal(recordedBody(answer).toString());
+    }
+  });
+
+  it('pauses after each transaction', () => {
+    const view = chainAView(chainAManifest().blocks['mixed']?.hash ?? '');
+    expect([...blockSummaryJson(view.raw, view)]).to.have.length(view.transactionCount);
+  });
+});

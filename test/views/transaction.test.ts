@@ -1,0 +1,41 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { fromDisplayHex } from '../../lib/bitcoin/hash';
+import { MalformedBytesError } from '../../lib/bitcoin/reader';
+import { transactionJson } from '../../lib/views/transaction';
+import { chainAPool, coreRegtestPrefixes, recordedBody, recordedSuccesses } from '../support/chain-a';
+import { inBech32m } from '../support/recorded-json';
+
+describe('transactionJson', () => {
+  const answers = recordedSuccesses('tx', 'json');
+
+  it('writes every recorded transaction byte for byte', () => {
+    expect(answers).to.have.length.above(200);
+    for (const answer of answers) {
+      const text = recordedBody(answer).toString();
+      const { hex, blockhash } = JSON.parse(text) as { hex: string; blockhash?: string };
+      const context = { prefixes: coreRegtestPrefixes, ...blockhash === undefined ? {} : { blockHash: fromDisplayHex(blockhash) } };
+      expect(transactionJson(Buffer.from(hex, 'hex'), context).toString(), answer.id).to.equal(inBech32m(text));
+    }
+  });
+
+  it('departs from the recorded text in addresses of later witness versions, nowhere else', () => {
+    const respelled = answers.map((answer) => recordedBody(answer).toString()).filter((text) => inBech32m(text) !== text);
+    expect(respelled).to.have.length.above(0);
+    for (const text of respelled)
+      expect(text).to.include('witness_unknown');
+  });
+
+  it('writes addresses with the prefixes that it is given', () => {
+    const raw = chainAPool()[0] ?? Buffer.alloc(0);
+    const main = transactionJson(raw, { prefixes: { pubkeyhash: 0, scripthash: 5, bech32: 'bc' } }).toString();
+    expect(main).to.not.equal(transactionJson(raw, { prefixes: coreRegtestPrefixes }).toString());
+    expect(main).to.match(/"addresses":\["(1|3|bc1)/);
+  });
+
+  it('refuses bytes that are more or less than a transaction', () => {
+    const raw = chainAPool()[0] ?? Buffer.alloc(0);
+    expect(() => transactionJson(raw.subarray(0, -1), { prefixes: coreRegtestPrefixes })).to.throw(MalformedBytesError);
+    expect(() => transactionJson(Buffer.concat([raw, Buffer.of(0)]), { prefixes: coreRegtestPrefixes })).to.throw(MalformedBytesError);
+  });
+});
