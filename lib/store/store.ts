@@ -27,10 +27,12 @@ export interface Store {
   close(): Promise<void>;
   get(key: Buffer): Buffer | undefined;
   getMany(keys: readonly Buffer[]): (Buffer | undefined)[];
+  /** As getMany, off the event loop: for thousands of cold keys. */
+  load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
   range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
   snapshot(): StoreSnapshot;
   /** All or nothing. `durable`: on the disk itself when the promise resolves. */
   batch(writes: readonly StoreWrite[], options: { readonly durable: boolean }): Promise<void>;
-  /** Deletes everything and leaves an empty, open store. */
+  /** Deletes everything and leaves an empty, open store; closes all snapshots. Repairs a store that is too damaged to open. */
   clear(): Promise<void>;
 }

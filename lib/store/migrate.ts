@@ -1,0 +1,69 @@
+// Brings a store to the layout that the program reads. The version lies under a key of this
+// file's; what the layouts are, only the migrations know (migrations/README.md).
+
+import { LayoutVersionError } from './errors';
+import type { Store, StoreWrite } from './store';
+
+/** A step from one layout to the next. */
+export interface Migration {
+  readonly from: number;
+  readonly to: number;
+  /** What changes, for the log. */
+  readonly info: string;
+  /**
+   * May write on the way, in steps that can be done again after an interruption. What it
+   * returns is written last, in one batch with the new version.
+   */
+  migrate(store: Store): Promise<readonly StoreWrite[]>;
+}
+
+/** Below every other key. The value is the version: 32 bits, big endian. */
+export const LAYOUT_VERSION_KEY = Buffer.from([0]);
+
+const WHOLE_STORE = { gte: Buffer.alloc(0), lt: Buffer.alloc(1, 0xff) };
+
+/**
+ * Migrates an open store to `version`; an empty one is stamped with it.
+ * @throws LayoutVersionError for a newer layout, for one without a migration from it, and for data without a version.
+ */
+export async function migrate(
+  store: Store,
+  migrations: readonly Migration[],
+  { version, onStep }: { readonly version: number; readonly onStep?: (migration: Migration) => void }
+): Promise<void> {
+  let current = await storedVersion(store) ?? await stamp(store, version);
+  if (current > version)
+    throw new LayoutVersionError(`the index has layout ${current}, made by a newer version of this program, which reads up to layout ${version}`);
+  while (current < version) {
+    const from = current;
+    const migration = migrations.find((candidate) => candidate.from === from && candidate.to > from && candidate.to <= version);
+    if (migration === undefined)
+      throw new LayoutVersionError(`the index has layout ${current}, this program reads layout ${version} and knows no way from one to the other`);
+    onStep?.(migration);
+    const lastWrites = await migration.migrate(store);
+    await store.batch([...lastWrites, versionRecord(migration.to)], { durable: true });
+    current = migration.to;
+  }
+}
+
+async function storedVersion(store: Store): Promise<number | undefined> {
+  const value = store.get(LAYOUT_VERSION_KEY);
+  if (value !== undefined && value.length !== 4)
+    throw new LayoutVersionError(`the index has no readable layout version: expected 4 bytes, got ${value.length}`);
+  if (value !== undefined)
+    return value.readUInt32BE();
+  for await (const [key] of store.range({ ...WHOLE_STORE, limit: 1 }))
+    throw new LayoutVersionError(`the index holds data (first key ${key.toString('hex')}) but no layout version`);
+  return undefined;
+}
+
+async function stamp(store: Store, version: number): Promise<number> {
+  await store.batch([versionRecord(version)], { durable: true });
+  return version;
+}
+
+function versionRecord(version: number): StoreWrite {
+  const value = Buffer.alloc(4);
+  value.writeUInt32BE(version);
+  return { type: 'put', key: LAYOUT_VERSION_KEY, value };
+}

@@ -1,0 +1,172 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { StoreError } from '../../lib/store/errors';
+import { diskStore, memoryStore } from '../../lib/store/level-store';
+import type { Store, StoreRange, StoreWrite } from '../../lib/store/store';
+import { caught } from '../support/caught';
+
+const bytes = (text: string): Buffer => Buffer.from(text);
+const put = (key: string, value: string): StoreWrite => ({ type: 'put', key: bytes(key), value: bytes(value) });
+const del = (key: string): StoreWrite => ({ type: 'del', key: bytes(key) });
+
+async function entries(store: Store, range: Partial<StoreRange> = {}): Promise<string[]> {
+  const found: string[] = [];
+  for await (const [key, value] of store.range({ gte: Buffer.alloc(0), lt: Buffer.from([0xff]), ...range }))
+    found.push(`${key.toString()}=${value.toString()}`);
+  return found;
+}
+
+let folder: string;
+
+beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'rest-store-')); });
+afterEach(() => rm(folder, { recursive: true }));
+
+const engines = {
+  'a store on disk': () => diskStore(join(folder, 'index')),
+  'a store in memory': () => memoryStore()
+};
+
+for (const [name, makeStore] of Object.entries(engines)) {
+  describe(name, () => {
+    let store: Store;
+
+    beforeEach(async () => {
+      store = makeStore();
+      await store.open();
+    });
+    afterEach(() => store.close());
+
+    it('gives undefined for a missing key', async () => {
+      expect(store.get(bytes('a'))).to.equal(undefined);
+      expect(store.getMany([bytes('a'), bytes('b')])).to.deep.equal([undefined, undefined]);
+      expect(await store.load([bytes('a')])).to.deep.equal([undefined]);
+    });
+
+    it('gives the values in the order of the keys asked for', async () => {
+      await store.batch([put('a', '1'), put('b', '2')], { durable: false });
+      const keys = ['b', 'x', 'a', 'b'].map(bytes);
+      const values = [bytes('2'), undefined, bytes('1'), bytes('2')];
+      expect(store.getMany(keys)).to.deep.equal(values);
+      expect(await store.load(keys)).to.deep.equal(values);
+    });
+
+    it('keeps empty values and tells them from missing ones', async () => {
+      await store.batch([put('a', '')], { durable: true });
+      expect(store.get(bytes('a'))).to.deep.equal(Buffer.alloc(0));
+    });
+
+    it('writes a batch in its order, the last write of a key counts', async () => {
+      await store.batch([put('a', '1'), put('a', '2'), put('b', '3'), del('b'), del('c'), put('c', '4')], { durable: false });
+      expect(await entries(store)).to.deep.equal(['a=2', 'c=4']);
+    });
+
+    it('gives ranges in the order of the bytes, both ways and up to a limit', async () => {
+      await store.batch(['b', 'a', 'ab', 'c', 'd'].map((key) => put(key, key)), { durable: false });
+      expect(await entries(store, { gte: bytes('ab'), lt: bytes('d') })).to.deep.equal(['ab=ab', 'b=b', 'c=c']);
+      expect(await entries(store, { gte: bytes('ab'), lt: bytes('d'), reverse: true, limit: 2 })).to.deep.equal(['c=c', 'b=b']);
+    });
+
+    it('reads a snapshot as it was, whatever is written later', async () => {
+      await store.batch([put('a', '1')], { durable: false });
+      const snapshot = store.snapshot();
+      await store.batch([put('a', '2'), put('b', '2')], { durable: false });
+      expect(snapshot.get(bytes('a'))).to.deep.equal(bytes('1'));
+      expect(snapshot.getMany([bytes('b'), bytes('a')])).to.deep.equal([undefined, bytes('1')]);
+      snapshot.close();
+      expect(store.get(bytes('a'))).to.deep.equal(bytes('2'));
+    });
+
+    it('refuses to read a snapshot that was closed', () => {
+      const snapshot = store.snapshot();
+      snapshot.close();
+      expect(() => snapshot.get(bytes('a'))).to.throw(StoreError).with.property('reason', 'closed');
+    });
+
+    it('is empty and open after it was cleared, also with snapshots taken', async () => {
+      await store.batch([put('a', '1')], { durable: false });
+      store.snapshot();
+      await store.clear();
+      expect(await entries(store)).to.deep.equal([]);
+      await store.batch([put('b', '2')], { durable: false });
+      expect(await entries(store)).to.deep.equal(['b=2']);
+    });
+
+    it('refuses to work when it is closed', async () => {
+      await store.close();
+      expect(() => store.get(bytes('a'))).to.throw(StoreError).with.property('reason', 'closed');
+      expect(await caught(store.batch([put('a', '1')], { durable: false }))).to.be.instanceOf(StoreError);
+      expect(await caught(store.load([bytes('a')]))).to.be.instanceOf(StoreError);
+      expect(await caught(entries(store))).to.be.instanceOf(StoreError);
+      expect(() => store.snapshot()).to.throw(StoreError);
+    });
+
+    it('holds what a plain map holds after any batches', async () => {
+      const write = fc.record({ key: fc.uint8Array({ minLength: 1, maxLength: 2 }), value: fc.option(fc.uint8Array({ maxLength: 3 })) });
+      await fc.assert(fc.asyncProperty(fc.array(fc.array(write)), async (batches) => {
+        await store.clear();
+        const model = new Map<string, Buffer>();
+        for (const batch of batches) {
+          await store.batch(batch.map(({ key, value }): StoreWrite => value === null
+            ? { type: 'del', key: Buffer.from(key) }
+            : { type: 'put', key: Buffer.from(key), value: Buffer.from(value) }), { durable: false });
+          for (const { key, value } of batch) {
+            if (value === null) model.delete(Buffer.from(key).toString('latin1'));
+            else model.set(Buffer.from(key).toString('latin1'), Buffer.from(value));
+          }
+        }
+        const found: [string, Buffer][] = [];
+        for await (const [key, value] of store.range({ gte: Buffer.alloc(0), lt: Buffer.alloc(3, 0xff) }))
+          found.push([key.toString('latin1'), value]);
+        expect(found).to.deep.equal([...model].sort(([a], [b]) => (a < b ? -1 : 1)));
+      }), { numRuns: 25 });
+    });
+  });
+}
+
+describe('a store on disk', () => {
+  const path = (): string => join(folder, 'index');
+
+  it('keeps its data when it is closed and opened again', async () => {
+    const store = diskStore(path());
+    await store.open();
+    await store.batch([put('a', '1')], { durable: true });
+    await store.close();
+    await store.open();
+    expect(await entries(store)).to.deep.equal(['a=1']);
+    await store.close();
+  });
+
+  it('says that another process or store has the folder', async () => {
+    const [first, second] = [diskStore(path()), diskStore(path())];
+    await first.open();
+    const error = await caught(second.open());
+    expect(error).to.be.instanceOf(StoreError).with.property('reason', 'locked');
+    expect(error).to.have.property('message').that.includes(path());
+    await first.close();
+  });
+
+  it('says that the path is no folder', async () => {
+    await writeFile(path(), 'a file');
+    expect(await caught(diskStore(path()).open())).to.be.instanceOf(StoreError)
+      .with.property('message').that.includes(`cannot open the store in ${path()}: `);
+  });
+
+  it('says that its files are damaged, and clearing repairs it', async () => {
+    await mkdir(path());
+    const store = diskStore(path());
+    await store.open();
+    await store.batch([put('a', '1')], { durable: true });
+    await store.close();
+    const manifest = (await readdir(path())).find((file) => file.startsWith('MANIFEST')) ?? '';
+    await writeFile(join(path(), manifest), 'no manifest at all');
+    const error = await caught(store.open());
+    expect(error).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+    await store.clear();
+    expect(await entries(store)).to.deep.equal([]);
+    await store.close();
+  });
+});

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { LayoutVersionError } from '../../lib/store/errors';
+import { memoryStore } from '../../lib/store/level-store';
+import { LAYOUT_VERSION_KEY, migrate, type Migration } from '../../lib/store/migrate';
+import type { Store } from '../../lib/store/store';
+import { migrations } from '../../migrations';
+import { caught } from '../support/caught';
+
+const key = Buffer.from('k');
+
+/** Appends its letter to the record under `k`. */
+const appending = (from: number, letter: string): Migration => ({
+  from,
+  to: from + 1,
+  info: `adds ${letter}`,
+  migrate: (store) => Promise.resolve([
+    { type: 'put', key, value: Buffer.concat([store.get(key) ?? Buffer.alloc(0), Buffer.from(letter)]) }
+  ])
+});
+
+describe('migrating a store', () => {
+  let store: Store;
+  const record = (): string | undefined => store.get(key)?.toString();
+  const version = (): number | undefined => store.get(LAYOUT_VERSION_KEY)?.readUInt32BE();
+
+  beforeEach(async () => {
+    store = memoryStore();
+    await store.open();
+  });
+  afterEach(() => store.close());
+
+  it('stamps an empty store with the version and runs nothing', async () => {
+    await migrate(store, [appending(1, 'a')], { version: 2 });
+    expect(version()).to.equal(2);
+    expect(record()).to.equal(undefined);
+  });
+
+  it('leaves a store of the same version alone', async () => {
+    await migrate(store, [], { version: 2 });
+    await migrate(store, [appending(1, 'a'), appending(2, 'b')], { version: 2 });
+    expect(record()).to.equal(undefined);
+  });
+
+  it('runs the migrations in order up to the version, whatever their order in the list', async () => {
+    await migrate(store, [], { version: 1 });
+    const steps: string[] = [];
+    await migrate(store, [appending(2, 'b'), appending(1, 'a'), appending(3, 'c')], { version: 3, onStep: ({ info }) => steps.push(info) });
+    expect(record()).to.equal('ab');
+    expect(version()).to.equal(3);
+    expect(steps).to.deep.equal(['adds a', 'adds b']);
+  });
+
+  it('goes on where it was interrupted', async () => {
+    await migrate(store, [], { version: 1 });
+    const failing: Migration = { from: 2, to: 3, info: 'fails', migrate: () => Promise.reject(new Error('power cut')) };
+    expect(await caught(migrate(store, [appending(1, 'a'), failing], { version: 3 }))).to.have.property('message', 'power cut');
+    expect(version()).to.equal(2);
+    await migrate(store, [appending(1, 'a'), appending(2, 'b')], { version: 3 });
+    expect(record()).to.equal('ab');
+  });
+
+  it('refuses a newer layout and says which', async () => {
+    await migrate(store, [], { version: 7 });
+    expect(await caught(migrate(store, [], { version: 1 }))).to.be.instanceOf(LayoutVersionError)
+      .with.property('message', 'the index has layout 7, made by a newer version of this program, which reads up to layout 1');
+  });
+
+  it('refuses a layout from which no migration leads on', async () => {
+    await migrate(store, [], { version: 1 });
+    expect(await caught(migrate(store, [appending(2, 'b')], { version: 3 }))).to.be.instanceOf(LayoutVersionError);
+    expect(version()).to.equal(1);
+  });
+
+  it('refuses data without a version, and a version that is none', async () => {
+    await store.batch([{ type: 'put', key, value: key }], { durable: false });
+    expect(await caught(migrate(store, [], { version: 1 }))).to.be.instanceOf(LayoutVersionError);
+    await store.batch([{ type: 'put', key: LAYOUT_VERSION_KEY, value: key }], { durable: false });
+    expect(await caught(migrate(store, [], { version: 1 }))).to.be.instanceOf(LayoutVersionError);
+  });
+
+  it('knows migrations that lead from each layout to the next without a gap', () => {
+    expect(migrations.map(({ from, to }) => [from, to])).to.deep.equal(migrations.map((_, i) => [i + 1, i + 2]));
+  });
+});

@@ -1,0 +1,12 @@
+// Asynchronous errors as values, for chai.
+
+/** What the promise was rejected with. Fails when it was not. */
+export async function caught(promise: Promise<unknown>): Promise<unknown> {
+  let value;
+  try {
+    value = await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error(`expected an error, got ${String(value)}`);
+}
