@@ -24,20 +24,20 @@ export function writeKeyAddress(writer: TextWriter, key: Buffer, prefixes: Addre
 export function writeAddress(writer: TextWriter, script: Buffer, type: ScriptType, prefixes: AddressPrefixes): boolean {
   switch (type) {
     case 'pubkeyhash':
-      writeBase58Check(writer, prefixes.pubkeyhash, script.subarray(3, 23));
+      writeBase58Check(writer, prefixes.pubkeyhash, script, 3);
       return true;
     case 'scripthash':
-      writeBase58Check(writer, prefixes.scripthash, script.subarray(2, 22));
+      writeBase58Check(writer, prefixes.scripthash, script, 2);
       return true;
     case 'pubkey':
       writeKeyAddress(writer, script.subarray(1, -1), prefixes);
       return true;
     case 'witness_v0_keyhash':
     case 'witness_v0_scripthash':
-      writeSegwitAddress(writer, prefixes.bech32, OP_0, script.subarray(2));
+      writeSegwitAddress(writer, prefixes.bech32, OP_0, script, 2);
       return true;
     case 'witness_unknown':
-      writeSegwitAddress(writer, prefixes.bech32, (script[0] as number) - OP_1 + 1, script.subarray(2)); // the type has a first byte
+      writeSegwitAddress(writer, prefixes.bech32, (script[0] as number) - OP_1 + 1, script, 2); // the type has a first byte
       return true;
     default:
       return false;

@@ -1,28 +1,32 @@
-// Base58check, written straight into text (docs/decisions/addresses.md).
+// Base58check of 20-byte hashes, written straight into text (docs/decisions/addresses.md).
 
-import { hash256 } from './hash';
+import { shortChecksum } from './sha256';
 import type { TextWriter } from './text-writer';
 
 const ALPHABET = Buffer.from('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz', 'latin1');
-const CHECKSUM_LENGTH = 4;
+const HASH_LENGTH = 20;
+const CHECKSUM_OFFSET = 1 + HASH_LENGTH;
 
-/** Digits that one division takes off: a remainder below 58^6 and 16 more bits stay below 2^53. */
-const DIGITS_AT_ONCE = 6;
+/** Digits that one division takes off: a remainder below 58^5 is a 32-bit integer. */
+const DIGITS_AT_ONCE = 5;
 const DIVISOR = 58 ** DIGITS_AT_ONCE;
 
-/** The number as big-endian 16-bit limbs. */
-function limbsOf(bytes: Buffer): Uint16Array {
-  const limbs = new Uint16Array(bytes.length + 1 >> 1);
-  const odd = bytes.length & 1;
-  for (let i = 0; i < bytes.length; i++) {
-    const limb = i + odd >> 1;
-    limbs[limb] = (limbs[limb] as number) << 8 | (bytes[i] as number);
-  }
-  return limbs;
+/** Version, hash, checksum. */
+const bytes = Buffer.alloc(CHECKSUM_OFFSET + 4);
+const preimage = bytes.subarray(0, CHECKSUM_OFFSET);
+/** The same as a number: big-endian limbs of 16 bits. */
+const limbs = new Uint16Array(bytes.length + 1 >> 1);
+/** Its base58 digits, least significant first. */
+const digits = new Uint8Array(40);
+
+function loadLimbs(): void {
+  limbs[0] = bytes[0] as number;
+  for (let i = 1; i < limbs.length; i++)
+    limbs[i] = (bytes[i * 2 - 1] as number) << 8 | (bytes[i * 2] as number);
 }
 
 /** Divides the limbs from `first` on by DIVISOR, in place, and returns the remainder. */
-function divide(limbs: Uint16Array, first: number): number {
+function divide(first: number): number {
   let remainder = 0;
   for (let i = first; i < limbs.length; i++) {
     const value = remainder * 0x10000 + (limbs[i] as number);
@@ -30,44 +34,36 @@ function divide(limbs: Uint16Array, first: number): number {
     limbs[i] = quotient;
     remainder = value - quotient * DIVISOR;
   }
-  return remainder;
+  return remainder | 0;
 }
 
-/** Base58 digits of the number, least significant first, without its leading zeros. */
-function digitsOf(limbs: Uint16Array): number[] {
-  const digits: number[] = [];
-  let first = 0;
-  for (;;) {
-    while (limbs[first] === 0)
+/** Fills `digits` and returns how many there are, without leading zeros. */
+function fillDigits(): number {
+  let count = 0;
+  for (let first = 0; first < limbs.length;) {
+    if (limbs[first] === 0) {
       first++;
-    if (first === limbs.length)
-      break;
-    let rest = divide(limbs, first);
-    for (let i = 0; i < DIGITS_AT_ONCE; i++) {
-      digits.push(rest % 58);
-      rest = Math.floor(rest / 58);
+      continue;
     }
+    let rest = divide(first);
+    for (let i = 0; i < DIGITS_AT_ONCE; i++, rest = rest / 58 | 0)
+      digits[count++] = rest % 58;
   }
-  while (digits[digits.length - 1] === 0)
-    digits.pop();
-  return digits;
+  while (count > 0 && digits[count - 1] === 0)
+    count--;
+  return count;
 }
 
-/** Writes base58 of the bytes: each leading zero byte is a `1`. */
-export function writeBase58(writer: TextWriter, bytes: Buffer): void {
+/** Writes base58 of the version byte, the 20 bytes of `source` from `start`, and their checksum. */
+export function writeBase58Check(writer: TextWriter, version: number, source: Buffer, start = 0): void {
+  bytes[0] = version;
+  for (let i = 0; i < HASH_LENGTH; i++)
+    bytes[1 + i] = source[start + i] as number;
+  bytes.writeUInt32BE(shortChecksum(preimage), CHECKSUM_OFFSET);
+  // A leading zero byte is a digit of its own, and no part of the number.
   for (let i = 0; bytes[i] === 0; i++)
     writer.char(ALPHABET[0] as number);
-  const digits = digitsOf(limbsOf(bytes));
-  for (let i = digits.length - 1; i >= 0; i--)
+  loadLimbs();
+  for (let i = fillDigits() - 1; i >= 0; i--)
     writer.char(ALPHABET[digits[i] as number] as number);
-}
-
-/** Writes base58 of the version byte, the payload and the first four bytes of their hash256. */
-export function writeBase58Check(writer: TextWriter, version: number, payload: Buffer): void {
-  const bytes = Buffer.allocUnsafe(1 + payload.length + CHECKSUM_LENGTH);
-  bytes[0] = version;
-  payload.copy(bytes, 1);
-  const end = bytes.length - CHECKSUM_LENGTH;
-  hash256(bytes.subarray(0, end)).copy(bytes, end, 0, CHECKSUM_LENGTH);
-  writeBase58(writer, bytes);
 }

@@ -29,8 +29,11 @@ function checksumOfPrefix(prefix: string): number {
   return checksum;
 }
 
-/** Writes the address of a witness program. `version` is 0 to 16, `program` 2 to 40 bytes, `prefix` lowercase. */
-export function writeSegwitAddress(writer: TextWriter, prefix: string, version: number, program: Buffer): void {
+/**
+ * Writes the address of the witness program that begins at `start` of `source` and ends with
+ * it: 2 to 40 bytes. `version` is 0 to 16, `prefix` lowercase.
+ */
+export function writeSegwitAddress(writer: TextWriter, prefix: string, version: number, source: Buffer, start = 0): void {
   writer.ascii(prefix);
   writer.char(SEPARATOR);
   let checksum = checksumOfPrefix(prefix);
@@ -41,8 +44,8 @@ export function writeSegwitAddress(writer: TextWriter, prefix: string, version: 
   symbol(version);
   let bits = 0;
   let count = 0;
-  for (const byte of program) {
-    bits = (bits << 8 | byte) & 0xfff;
+  for (let i = start; i < source.length; i++) {
+    bits = (bits << 8 | (source[i] as number)) & 0xfff;
     for (count += 8; count >= 5; count -= 5)
       symbol(bits >> count - 5 & 31);
   }

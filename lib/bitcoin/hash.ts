@@ -2,6 +2,10 @@
 // (32-byte Buffer) and the reversed hex in which people read it.
 
 import { hash } from 'node:crypto';
+import { shortHash256, shortSha256 } from './sha256';
+
+/** Up to here node:crypto is slower than two blocks of our own. */
+const SHORT = 119;
 
 /** 32 bytes. */
 export function sha256(data: Buffer): Buffer {
@@ -10,7 +14,7 @@ export function sha256(data: Buffer): Buffer {
 
 /** SHA-256 twice: txids, block hashes, checksums. 32 bytes, wire order. */
 export function hash256(data: Buffer): Buffer {
-  return hash('sha256', hash('sha256', data, 'buffer'), 'buffer');
+  return data.length <= SHORT ? shortHash256(data) : shortSha256(hash('sha256', data, 'buffer'));
 }
 
 /** RIPEMD-160 of SHA-256: key and script hashes. 20 bytes. */

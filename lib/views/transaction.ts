@@ -7,8 +7,8 @@ import { scanWholeTransaction, type ScannedInput, type ScannedOutput, type Scann
 import { finish, JsonWriter } from './json-writer';
 import { writeScriptPubKey } from './script';
 
-/** JSON is about six times as long as the bytes it shows. */
-export const JSON_BYTES_PER_BYTE = 6;
+/** JSON is six to seven times as long as the bytes it shows. */
+export const JSON_BYTES_PER_BYTE = 7;
 
 /** Inputs or outputs after which a long transaction lets others have their turn. */
 const SLICE = 64;

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { fromDisplayHex, hash160, hash256, hash256Of, sha256, toDisplayHex } from '../../lib/bitcoin/hash';
+import { shortChecksum, shortHash256, shortSha256 } from '../../lib/bitcoin/sha256';
+
+const native = (data: Uint8Array): Buffer => createHash('sha256').update(data).digest();
+const bytes = fc.uint8Array({ maxLength: 300 }).map((data) => Buffer.from(data));
+
+describe('short SHA-256', () => {
+  it('is that of node:crypto for every length up to five blocks', () => {
+    for (let length = 0; length <= 320; length++) {
+      const data = Buffer.alloc(length, length * 7 + 1);
+      expect(shortSha256(data).equals(native(data)), `${length} bytes`).to.equal(true);
+    }
+  });
+
+  it('is that of node:crypto for any bytes, once, twice and cut to a checksum', () => {
+    fc.assert(fc.property(bytes, (data) => {
+      const twice = native(native(data));
+      expect(shortSha256(data).equals(native(data))).to.equal(true);
+      expect(shortHash256(data).equals(twice)).to.equal(true);
+      expect(shortChecksum(data)).to.equal(twice.readUInt32BE(0));
+    }));
+  });
+});
+
+describe('hashes', () => {
+  it('are those of node:crypto', () => {
+    fc.assert(fc.property(bytes, (data) => {
+      expect(sha256(data).equals(native(data))).to.equal(true);
+      expect(hash256(data).equals(native(native(data)))).to.equal(true);
+      expect(hash160(data).equals(createHash('ripemd160').update(native(data)).digest())).to.equal(true);
+    }));
+  });
+
+  it('of parts are those of the parts joined, also when they are large', () => {
+    fc.assert(fc.property(fc.array(bytes), (parts) => {
+      expect(hash256Of(...parts).equals(hash256(Buffer.concat(parts)))).to.equal(true);
+    }));
+    const large = Buffer.alloc(100_000, 5);
+    expect(hash256Of(large, large).equals(hash256(Buffer.concat([large, large])))).to.equal(true);
+  });
+
+  it('are displayed in reverse and read back, in either case', () => {
+    fc.assert(fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (data) => {
+      const hash = Buffer.from(data);
+      const text = toDisplayHex(hash);
+      expect(text.slice(0, 2)).to.equal(hash.subarray(31).toString('hex'));
+      expect(fromDisplayHex(text).equals(hash) && fromDisplayHex(text.toUpperCase()).equals(hash)).to.equal(true);
+      expect(hash.equals(data)).to.equal(true);
+    }));
+  });
+
+  it('are read from 64 hex digits and nothing else', () => {
+    for (const text of ['', '0'.repeat(63), '0'.repeat(65), `${'0'.repeat(63)}g`, `0x${'0'.repeat(62)}`])
+      expect(() => fromDisplayHex(text), text).to.throw(RangeError, 'expected 64 hex digits');
+  });
+});
