@@ -1,0 +1,83 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { bitsOf } from '../../lib/bitcoin/header';
+import { chainInfoJson, type Bip9View, type ChainInfo } from '../../lib/views/chain-info';
+import { chainAChainInfo, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain-a';
+import { chainAView } from '../support/chain-a-views';
+
+type RecordedBip9 = Pick<Bip9View, 'status' | 'since' | 'statistics'> & { readonly bit?: number; readonly startTime: number; readonly timeout: string };
+
+interface RecordedChainInfo {
+  readonly headers: number;
+  readonly bestblockhash: string;
+  readonly verificationprogress: number;
+  readonly initialblockdownload: boolean;
+  readonly size_on_disk: number;
+  readonly softforks: readonly { readonly id: string; readonly version: number; readonly reject: { readonly status: boolean } }[];
+  readonly bip9_softforks: Readonly<Record<string, RecordedBip9>>;
+  readonly warnings: string;
+}
+
+/** Chain info whose chain facts come from the blocks, and the node's own facts from the recorded text. */
+function infoBehind(text: string): ChainInfo {
+  const recorded = JSON.parse(text.replace(/"timeout":(\d+)/g, '"timeout":"$1"')) as RecordedChainInfo;
+  const tip = chainAView(recorded.bestblockhash);
+  return {
+    chain: chainAManifest().network,
+    blocks: tip.height,
+    headers: recorded.headers,
+    bestHash: tip.hash,
+    bits: bitsOf(tip.header),
+    medianTime: tip.medianTime,
+    verified: recorded.verificationprogress,
+    initialBlockDownload: recorded.initialblockdownload,
+    chainwork: tip.chainwork,
+    sizeOnDisk: recorded.size_on_disk,
+    deployments: {
+      versionForks: recorded.softforks.map(({ id, version, reject }) => ({ id, version, active: reject.status })),
+      bip9: Object.entries(recorded.bip9_softforks).map(([id, fork]) =>
+        ({ ...fork, id, bit: fork.bit ?? 28, startTime: BigInt(fork.startTime), timeout: BigInt(fork.timeout) }))
+    },
+    warnings: recorded.warnings
+  };
+}
+
+const anyInfo = (): ChainInfo => infoBehind(chainAChainInfo()['0'] ?? '');
+
+describe('chainInfoJson', () => {
+  it('writes what was recorded, byte for byte, as soft forks progress', () => {
+    const recorded = Object.entries(chainAChainInfo());
+    const states = new Set(recorded.flatMap(([, text]) => infoBehind(text).deployments.bip9.map(({ status }) => status)));
+    expect([...states]).to.include.members(['defined', 'started', 'locked_in', 'active']);
+    for (const [height, text] of recorded)
+      expect(chainInfoJson(infoBehind(text)).toString(), `height ${height}`).to.equal(text);
+  });
+
+  it('writes every recorded answer byte for byte', () => {
+    const answers = recordedSuccesses('chaininfo', 'json');
+    expect(answers).to.have.length.above(2);
+    for (const answer of answers) {
+      const text = recordedBody(answer).toString();
+      expect(chainInfoJson(infoBehind(text)).toString(), answer.id).to.equal(text);
+    }
+  });
+
+  it('adds what is pruned after "pruned", the target only when pruning is automatic', () => {
+    const between = (prune: ChainInfo['prune']): string =>
+      /"pruned":.*?,"softforks"/.exec(chainInfoJson({ ...anyInfo(), ...prune === undefined ? {} : { prune } }).toString())?.[0] ?? '';
+    expect(between(undefined)).to.equal('"pruned":false,"softforks"');
+    expect(between({ height: 12, automatic: false })).to.equal('"pruned":true,"pruneheight":12,"automatic_pruning":false,"softforks"');
+    expect(between({ height: 1, automatic: true, targetSize: 576716800 }))
+      .to.equal('"pruned":true,"pruneheight":1,"automatic_pruning":true,"prune_target_size":576716800,"softforks"');
+  });
+
+  it('keeps times of deployments exact beyond 2^53', () => {
+    const [deployment] = anyInfo().deployments.bip9;
+    expect(deployment?.timeout).to.equal(2n ** 63n - 1n);
+    expect(chainInfoJson(anyInfo()).toString()).to.include('"timeout":9223372036854775807');
+  });
+
+  it('escapes warnings', () => {
+    expect(chainInfoJson({ ...anyInfo(), warnings: 'say "no"\n' }).toString()).to.match(/,"warnings":"say \\"no\\"\\n"}\n$/);
+  });
+});

@@ -1,0 +1,51 @@
+// Four blocks of the main network, whose transactions Bitcoin Core 0.17 printed. They stay
+// in the shared folder (test/support/shared.ts).
+
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { blockWithoutWitness, scanBlock } from '../../lib/bitcoin/block';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { transactionJson } from '../../lib/views/transaction';
+import { inBech32m } from '../support/recorded-json';
+import { sharedMissing, sharedPath } from '../support/shared';
+
+const MAIN = { pubkeyhash: 0x00, scripthash: 0x05, bech32: 'bc' };
+
+const BLOCKS: [height: number, transactions: number][] = [[300025, 461], [413567, 1557], [482683, 12], [574200, 3315]];
+
+interface PrintedTransaction {
+  readonly block: string;
+  readonly txid: string;
+  /** Without `blockhash` and `hex`. */
+  readonly json: string;
+}
+
+describe('blocks of the main network', () => {
+  for (const [height, count] of BLOCKS) {
+    const [rawFile, textFile] = ['raw', 'core17.jsonl'].map((kind) => sharedPath('fixtures', 'real-blocks', `mainnet-${height}.${kind}.gz`));
+    if (rawFile === undefined || textFile === undefined) {
+      it.skip(`${height}: ${sharedMissing}`);
+      continue;
+    }
+
+    it(`${height}: all ${count} transactions are printed as Bitcoin Core 0.17 printed them`, () => {
+      const block = scanBlock(gunzipSync(readFileSync(rawFile)));
+      const printed = gunzipSync(readFileSync(textFile)).toString('utf8').trimEnd().split('\n').map((line) => JSON.parse(line) as PrintedTransaction);
+      expect([block.transactions.length, printed.length]).to.deep.equal([count, count]);
+      for (const [i, { raw, txid }] of block.transactions.entries()) {
+        const expected = printed[i];
+        expect([toDisplayHex(block.hash), toDisplayHex(txid)]).to.deep.equal([expected?.block, expected?.txid]);
+        expect(transactionJson(raw, { prefixes: MAIN }).toString()).to.equal(`${inBech32m(expected?.json.slice(0, -1) ?? '')},"hex":"${raw.toString('hex')}"}\n`);
+      }
+    });
+
+    it(`${height}: the block keeps its transactions when its witnesses are dropped`, () => {
+      const raw = gunzipSync(readFileSync(rawFile));
+      const [before, after] = [scanBlock(raw), scanBlock(blockWithoutWitness(raw))];
+      expect(after.length).to.equal(before.strippedLength);
+      expect(after.transactions.map(({ txid }) => toDisplayHex(txid))).to.deep.equal(before.transactions.map(({ txid }) => toDisplayHex(txid)));
+    });
+  }
+});
