@@ -1,0 +1,21 @@
+// What can be wrong with the index, or with what it is asked to take in.
+
+/** A block does not fit the state of the index, or the state is not what it must be. Nothing was changed. */
+export class IndexError extends Error {
+  override readonly name: string = 'IndexError';
+}
+
+/** A record is missing, torn or altered; only building the index anew helps. */
+export class DamagedIndexError extends IndexError {
+  override readonly name = 'DamagedIndexError';
+}
+
+/** The index in the store must not be touched: it is another network's, or of a newer layout. */
+export class IndexRefusedError extends Error {
+  override readonly name = 'IndexRefusedError';
+}
+
+/** There is no state to read: the index is empty or closed. */
+export class IndexUnavailableError extends Error {
+  override readonly name = 'IndexUnavailableError';
+}

@@ -1,0 +1,123 @@
+// The only writer of the index. Every change is one atomic batch that also moves the tip
+// record; memory moves after it. Blocks are not forced to the disk one by one: what a power
+// cut takes back is a whole number of the last batches, and the node still has their blocks.
+
+import { hash256, toDisplayHex } from '../bitcoin/hash';
+import { MEDIAN_TIME_SPAN, timeOf } from '../bitcoin/header';
+import { BlockBatch, type IndexPosition } from './block-batch';
+import { DamagedIndexError, IndexError } from './errors';
+import { BLOCK_RECORDS, damaged, decodeHeader, decodeTip, headerKey, recordOf, TIP_KEY, undoKey, type StoredHeader } from './layout';
+import { undoWrites } from './rows';
+import { decodeUndo } from './undo-record';
+import type { Store } from '../store/store';
+import type { BlockPoint } from '../node/types';
+
+export interface IndexerOptions {
+  readonly store: Store;
+  readonly genesisHash: Buffer;
+  /** The last so many blocks can be taken out again. */
+  readonly undoDepth: number;
+  /** Called in the tick in which the tip moves. */
+  readonly onMove: () => void;
+}
+
+const EMPTY: IndexPosition = { tip: undefined, times: [] };
+
+export class Indexer {
+  readonly #options: IndexerOptions;
+  #position = EMPTY;
+
+  constructor(options: IndexerOptions) {
+    this.#options = options;
+  }
+
+  /** The block that the index stands at; undefined while it is empty. */
+  get tip(): StoredHeader | undefined {
+    return this.#position.tip;
+  }
+
+  get undoDepth(): number {
+    return this.#options.undoDepth;
+  }
+
+  /**
+   * Reads where the index stands, from an open store.
+   * @throws DamagedIndexError
+   */
+  async load(): Promise<void> {
+    const value = this.#options.store.get(TIP_KEY);
+    this.#moveTo(value === undefined ? EMPTY : this.#positionAt(decodeTip(value)));
+    if (value === undefined) {
+      for await (const [key] of this.#options.store.range({ ...BLOCK_RECORDS, limit: 1 }))
+        throw damaged(TIP_KEY, `a tip beside the record under ${key.toString('hex')}`, 'none');
+    }
+  }
+
+  /** The header at a height up to the tip. @throws DamagedIndexError */
+  headerAt(height: number): StoredHeader {
+    const key = headerKey(height);
+    const value = this.#options.store.get(key);
+    if (value === undefined) throw damaged(key, 'a header', 'none');
+    return decodeHeader(key, value);
+  }
+
+  /** A batch on top of the tip, to be committed before anything else changes the index. */
+  batch(undoFrom = 0): BlockBatch {
+    const { store, genesisHash, undoDepth } = this.#options;
+    return new BlockBatch(this.#position, { store, genesisHash, undoDepth, undoFrom });
+  }
+
+  async commit(batch: BlockBatch): Promise<void> {
+    await this.#options.store.batch(batch.writes(), { durable: false });
+    this.#moveTo(batch.position);
+  }
+
+  /** Takes in a serialized block. @throws IndexError when it does not fit; nothing is changed. */
+  async apply(raw: Buffer): Promise<void> {
+    const batch = this.batch();
+    await batch.add(raw);
+    await this.commit(batch);
+  }
+
+  /**
+   * Takes the tip out again and returns it.
+   * @throws IndexError at the genesis block, DamagedIndexError when the undo record is missing or damaged.
+   */
+  async undo(): Promise<BlockPoint> {
+    const { store } = this.#options;
+    const { tip } = this.#position;
+    if (tip === undefined || tip.height === 0)
+      throw new IndexError(`expected a block above the genesis block to undo, got ${tip === undefined ? 'an empty index' : 'the genesis block'}`);
+    const key = undoKey(tip.height);
+    const value = store.get(key);
+    if (value === undefined)
+      throw new DamagedIndexError(`expected an undo record for height ${tip.height}, got none`);
+    const undo = decodeUndo(recordOf(key, value));
+    if (!undo.hash.equals(tip.hash))
+      throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(undo.hash));
+    const { hash, height } = this.headerAt(tip.height - 1);
+    const position = this.#positionAt({ hash, height });
+    await store.batch(undoWrites(undo, tip.height, { hash, height }), { durable: false });
+    this.#moveTo(position);
+    return { hash: tip.hash, height: tip.height };
+  }
+
+  /** Forgets everything; the store was cleared. */
+  reset(): void {
+    this.#moveTo(EMPTY);
+  }
+
+  #positionAt(point: BlockPoint): IndexPosition {
+    const first = Math.max(0, point.height - MEDIAN_TIME_SPAN + 1);
+    const headers = Array.from({ length: point.height - first + 1 }, (_, i) => this.headerAt(first + i));
+    const tip = headers.at(-1);
+    if (tip === undefined || !tip.hash.equals(point.hash) || !hash256(tip.header).equals(point.hash))
+      throw damaged(headerKey(point.height), `the header of ${toDisplayHex(point.hash)}`, tip === undefined ? 'none' : toDisplayHex(tip.hash));
+    return { tip, times: headers.map(({ header }) => timeOf(header)) };
+  }
+
+  #moveTo(position: IndexPosition): void {
+    this.#position = position;
+    this.#options.onMove();
+  }
+}

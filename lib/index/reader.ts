@@ -1,0 +1,120 @@
+// Answers from the index, each reader from the state of one block. The readers of a block
+// share one snapshot of the store; it is taken at the first read after the index moved and
+// closed when the last reader has left it.
+
+import { IndexUnavailableError } from './errors';
+import { blockHashKey, coinKey, damaged, decodeCoin, decodeHeader, decodeHeight, decodeLocation, decodeTip, headerKey, locationKey, TIP_KEY } from './layout';
+import type { Store, StoreSnapshot } from '../store/store';
+import type { Coin, HeaderRecord, IndexReader, IndexSnapshot, TransactionLocation } from './types';
+
+export class SnapshotReader implements IndexReader {
+  readonly #store: Store;
+  #current: SharedSnapshot | undefined;
+  #closed = false;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** A promise that `use` returns holds the state until it is settled. */
+  read<T>(use: (snapshot: IndexSnapshot) => T): T {
+    if (this.#closed) throw new IndexUnavailableError('the index is closed');
+    const shared = this.#current ??= takeSnapshot(this.#store);
+    shared.hold();
+    let result: T;
+    try {
+      result = use(shared.snapshot);
+    } catch (error) {
+      shared.release();
+      throw error;
+    }
+    if (result instanceof Promise)
+      return result.finally(() => shared.release()) as T;
+    shared.release();
+    return result;
+  }
+
+  /** The index has moved: later reads see the new state. */
+  renew(): void {
+    this.#current?.release();
+    this.#current = undefined;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.renew();
+  }
+}
+
+/** A snapshot that is closed when nobody holds it; whoever makes it holds it first. */
+class SharedSnapshot {
+  #holders = 1;
+
+  constructor(readonly snapshot: IndexSnapshot, private readonly records: StoreSnapshot) {}
+
+  hold(): void {
+    this.#holders++;
+  }
+
+  release(): void {
+    if (--this.#holders === 0) this.records.close();
+  }
+}
+
+function takeSnapshot(store: Store): SharedSnapshot {
+  const records = store.snapshot();
+  try {
+    return new SharedSnapshot(new StoreIndexSnapshot(records), records);
+  } catch (error) {
+    records.close();
+    throw error;
+  }
+}
+
+class StoreIndexSnapshot implements IndexSnapshot {
+  readonly tip: HeaderRecord;
+
+  constructor(private readonly records: StoreSnapshot) {
+    const value = records.get(TIP_KEY);
+    if (value === undefined) throw new IndexUnavailableError('the index is empty');
+    this.tip = this.header(decodeTip(value).height);
+  }
+
+  coin(txid: Buffer, index: number): Coin | undefined {
+    const key = coinKey(txid, index);
+    const value = this.records.get(key);
+    return value && decodeCoin(key, value);
+  }
+
+  location(txid: Buffer): TransactionLocation | undefined {
+    const key = locationKey(txid);
+    const value = this.records.get(key);
+    if (value === undefined) return undefined;
+    const { height, offset, length } = decodeLocation(key, value);
+    return { block: { hash: this.header(height).hash, height }, offset, length };
+  }
+
+  heightOf(hash: Buffer): number | undefined {
+    const key = blockHashKey(hash);
+    const value = this.records.get(key);
+    return value && decodeHeight(key, value);
+  }
+
+  headerAt(height: number): HeaderRecord | undefined {
+    return height >= 0 && height <= this.tip.height ? this.header(height) : undefined;
+  }
+
+  headersFrom(height: number, count: number): HeaderRecord[] {
+    const length = Math.min(count, this.tip.height - height + 1);
+    if (height < 0 || length <= 0) return [];
+    return Array.from({ length }, (_, i) => this.header(height + i));
+  }
+
+  /** A header that must be there. */
+  private header(height: number): HeaderRecord {
+    const key = headerKey(height);
+    const value = this.records.get(key);
+    if (value === undefined) throw damaged(key, 'a header', 'none');
+    return decodeHeader(key, value);
+  }
+}

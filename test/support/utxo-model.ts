@@ -1,0 +1,76 @@
+// What an index must hold after some blocks, the plainest way: objects and maps.
+
+import { expect } from 'chai';
+import { scanBlock } from '../../lib/bitcoin/block';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { decodeCoin, decodeHeader, decodeLocation } from '../../lib/index/layout';
+import type { Store } from '../../lib/store/store';
+
+export interface IndexModel {
+  /** `<txid>-<index>` to `<height> <coinbase> <value> <script>`. */
+  readonly coins: Map<string, string>;
+  /** Txid to `<height> <offset> <length>`. */
+  readonly locations: Map<string, string>;
+  /** By height: `<hash> <transactions> <bytes of the chain>`. */
+  readonly headers: string[];
+}
+
+/** The state after the blocks of a chain, from the genesis block up. */
+export function modelOf(chain: readonly Buffer[]): IndexModel {
+  const model: IndexModel = { coins: new Map(), locations: new Map(), headers: [] };
+  let chainBytes = 0;
+  chain.forEach((raw, height) => {
+    const { transactions, hash } = scanBlock(raw);
+    chainBytes += raw.length;
+    model.headers.push(`${toDisplayHex(hash)} ${transactions.length} ${chainBytes}`);
+    for (const { txid, offset, length, isCoinbase, inputs, outputs } of transactions) {
+      model.locations.set(toDisplayHex(txid), `${height} ${offset} ${length}`);
+      for (const input of isCoinbase ? [] : inputs)
+        model.coins.delete(`${toDisplayHex(input.txid)}-${input.index}`);
+      outputs.forEach(({ value, script }, index) => {
+        const unspendable = script.toString('hex').startsWith('6a') || script.length > 10_000;
+        if (!unspendable && height > 0)
+          model.coins.set(`${toDisplayHex(txid)}-${index}`, `${height} ${String(isCoinbase)} ${value} ${script.toString('hex')}`);
+      });
+    }
+  });
+  return model;
+}
+
+/** What a store holds, in the model's form. */
+export async function modelIn(store: Store): Promise<IndexModel> {
+  const model: IndexModel = { coins: new Map(), locations: new Map(), headers: [] };
+  for await (const [key, value] of store.range({ gte: Buffer.from('c'), lt: Buffer.from('d') })) {
+    const { height, coinbase, value: satoshis, script } = decodeCoin(key, value);
+    model.coins.set(`${toDisplayHex(key.subarray(1, 33))}-${key.readUInt32BE(33)}`, `${height} ${String(coinbase)} ${satoshis} ${script.toString('hex')}`);
+  }
+  for await (const [key, value] of store.range({ gte: Buffer.from('x'), lt: Buffer.from('y') })) {
+    const { height, offset, length } = decodeLocation(key, value);
+    model.locations.set(toDisplayHex(key.subarray(1)), `${height} ${offset} ${length}`);
+  }
+  for await (const [key, value] of store.range({ gte: Buffer.from('h'), lt: Buffer.from('i') })) {
+    const { hash, transactionCount, chainBytes } = decodeHeader(key, value);
+    model.headers.push(`${toDisplayHex(hash)} ${transactionCount} ${chainBytes}`);
+  }
+  return model;
+}
+
+/** Fails unless the store holds the state after exactly these blocks. */
+export async function expectIndexOf(store: Store, chain: readonly Buffer[]): Promise<void> {
+  const [found, expected] = [await modelIn(store), modelOf(chain)];
+  expect(found.headers).to.deep.equal(expected.headers);
+  expect(sorted(found.coins)).to.deep.equal(sorted(expected.coins));
+  expect(sorted(found.locations)).to.deep.equal(sorted(expected.locations));
+}
+
+function sorted(map: ReadonlyMap<string, string>): string[] {
+  return [...map].map(([key, value]) => `${key} ${value}`).sort();
+}
+
+/** Every byte of a store, undo records and all. */
+export async function imageOf(store: Store): Promise<string[]> {
+  const image: string[] = [];
+  for await (const [key, value] of store.range({ gte: Buffer.alloc(0), lt: Buffer.from([0xff]) }))
+    image.push(`${key.toString('hex')} ${value.toString('hex')}`);
+  return image;
+}
