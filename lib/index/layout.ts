@@ -3,12 +3,12 @@
 //
 //   key                      record
 //   00                       the layout's version (lib/store/migrate.ts)
+//   'G'                      hash of the network's genesis block 32
+//   'T'                      tip: height 4, hash 32
 //   'b' block hash 32        height 4
 //   'c' txid 32, index 4     coin: height * 2 + coinbase 4, value 8, script
-//   'g'                      hash of the network's genesis block 32
 //   'h' height 4             hash 32, header 80, chainwork 32, median time past 4, transactions 4,
 //                            transactions of the chain 8, bytes of the chain 8
-//   't'                      tip: height 4, hash 32
 //   'u' height 4             undo (undo-record.ts)
 //   'x' txid 32              location of a transaction: height 4, offset 4, length 4
 //
@@ -28,8 +28,8 @@ const HASH_LENGTH = 32;
 const HEADER_RECORD_LENGTH = 168;
 const TWO_TO_32 = 0x1_0000_0000;
 
-export const GENESIS_KEY = Buffer.from('g');
-export const TIP_KEY = Buffer.from('t');
+export const GENESIS_KEY = Buffer.from('G');
+export const TIP_KEY = Buffer.from('T');
 
 /** All records that blocks put there. */
 export const BLOCK_RECORDS: StoreRange = { gte: Buffer.from('b'), lt: Buffer.from('y') };
@@ -172,7 +172,7 @@ export function decodeHeader(key: Buffer, value: Buffer): StoredHeader {
   };
 }
 
-// 't' and 'g': tip and genesis
+// 'T': the tip
 
 export function encodeTip({ height, hash }: BlockPoint): Buffer {
   return Buffer.concat([encodeHeight(height), hash]);

@@ -1,0 +1,120 @@
+// Brings the index towards the node's chain: back to the last block that both have, then up
+// by reading the node's blocks, many of them in one batch.
+
+import { setImmediate } from 'node:timers/promises';
+import { previousHashOf } from '../bitcoin/header';
+import { DamagedIndexError } from './errors';
+import { Progress } from './progress';
+import { readAhead } from './read-ahead';
+import type { NodeSource } from '../node/types';
+import type { BlockBatch } from './block-batch';
+import type { Indexer } from './indexer';
+import type { IndexedBlock, IndexState } from './types';
+
+/** A batch is written when it holds so many bytes of blocks, or so many blocks. */
+const BATCH_BYTES = 16 * 1024 * 1024;
+const BATCH_BLOCKS = 1_000;
+const REPORT_MS = 1_000;
+
+export interface CatchUpOptions {
+  readonly node: NodeSource;
+  readonly indexer: Indexer;
+  /** Work stops between two blocks when it is aborted. */
+  readonly signal: AbortSignal;
+  readonly onState: (state: IndexState) => void;
+  readonly onBlock: (block: IndexedBlock) => void;
+}
+
+export class CatchUp {
+  readonly #options: CatchUpOptions;
+  #reported = -Infinity;
+
+  constructor(options: CatchUpOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Takes out the blocks that are not in the node's chain.
+   * @throws DamagedIndexError when the undo records do not reach the fork.
+   */
+  async rewind(): Promise<void> {
+    const { indexer, signal, onBlock } = this.#options;
+    const target = await this.#forkHeight();
+    this.#reported = -Infinity;
+    while (indexer.tip !== undefined && indexer.tip.height > target) {
+      signal.throwIfAborted();
+      const { height } = indexer.tip;
+      this.#report(() => ({ phase: 'rewinding', height, target }));
+      const block = await indexer.undo();
+      onBlock({ type: 'disconnect', block });
+      await setImmediate();
+    }
+  }
+
+  /**
+   * Reads and takes in the node's blocks up to its tip of now, or until they no longer fit:
+   * then the chain has moved. Returns the height of a block that the node did not have.
+   */
+  async pull(): Promise<{ readonly missing: number } | undefined> {
+    const { node, indexer, signal } = this.#options;
+    const from = (indexer.tip?.height ?? -1) + 1;
+    const to = node.tip().height;
+    const undoFrom = to - indexer.undoDepth + 1;
+    const progress = new Progress(from, performance.now());
+    let batch = indexer.batch(undoFrom);
+    this.#reported = -Infinity;
+    for await (const { height, raw } of readAhead(node, from, to)) {
+      signal.throwIfAborted();
+      if (raw === undefined || !batch.isExtendedBy(previousHashOf(raw))) {
+        await this.#commit(batch);
+        return raw === undefined ? { missing: height } : undefined;
+      }
+      this.#reportHeight(height - 1, progress);
+      await batch.add(raw);
+      if (batch.rawBytes >= BATCH_BYTES || batch.blocks.length >= BATCH_BLOCKS) {
+        await this.#commit(batch);
+        batch = indexer.batch(undoFrom);
+      }
+      // A store in memory never leaves the microtasks; the node must get its turn.
+      await setImmediate();
+    }
+    await this.#commit(batch);
+    return undefined;
+  }
+
+  async #commit(batch: BlockBatch): Promise<void> {
+    if (batch.blocks.length === 0) return;
+    await this.#options.indexer.commit(batch);
+    for (const block of batch.blocks)
+      this.#options.onBlock({ type: 'connect', block });
+  }
+
+  /** Height of the last block that is in the index and in the node's chain; -1 for an empty index. */
+  async #forkHeight(): Promise<number> {
+    const { node, indexer, signal } = this.#options;
+    const { tip } = indexer;
+    if (tip === undefined) return -1;
+    const lowest = Math.max(0, tip.height - indexer.undoDepth);
+    for (let height = tip.height; height >= lowest; height--) {
+      signal.throwIfAborted();
+      const active = await node.activeHash(height);
+      if (active?.equals(indexer.headerAt(height).hash) === true) return height;
+    }
+    throw new DamagedIndexError(`the chains of index and node part below height ${lowest}: expected that within the ${indexer.undoDepth} blocks that can be undone`);
+  }
+
+  #reportHeight(height: number, progress: Progress): void {
+    this.#report(() => {
+      const target = Math.max(0, height, this.#options.node.tip().height);
+      return { phase: 'indexing', height: Math.max(0, height), target, secondsLeft: progress.secondsLeft(height, target, performance.now()) };
+    });
+  }
+
+  /** At once when a piece of work begins, then every second. */
+  #report(state: () => IndexState): void {
+    const now = performance.now();
+    if (now - this.#reported < REPORT_MS) return;
+    this.#reported = now;
+    this.#options.onState(state());
+  }
+}

@@ -1,0 +1,159 @@
+// The index of the node's chain: opens it, says what it does, answers from it, closes it.
+
+import { BehaviorSubject, distinctUntilChanged, ReplaySubject, Subject, type Observable } from 'rxjs';
+import { toDisplayHex } from '../bitcoin/hash';
+import { LayoutVersionError, StoreError } from '../store/errors';
+import { migrate, type Migration } from '../store/migrate';
+import { DamagedIndexError, IndexRefusedError } from './errors';
+import { Indexer } from './indexer';
+import { GENESIS_KEY, LAYOUT_VERSION, putRecord, recordOf } from './layout';
+import { SnapshotReader } from './reader';
+import { ChainSync } from './sync';
+import { StateLog } from './state-log';
+import type { BlockPoint, NodeSource } from '../node/types';
+import type { Store } from '../store/store';
+import type { IndexLogger } from './logger';
+import type { ChainIndex, IndexedBlock, IndexReader, IndexState } from './types';
+
+/** Blocks that can be undone without the node: a month of the main network. */
+const UNDO_DEPTH = 4_320;
+
+export interface ChainIndexerOptions {
+  readonly store: Store;
+  readonly node: NodeSource;
+  readonly logger: IndexLogger;
+  readonly migrations: readonly Migration[];
+  /** The last so many blocks can be undone without the node; deeper reorganizations build anew. */
+  readonly undoDepth?: number;
+}
+
+export class ChainIndexer implements ChainIndex {
+  readonly reader: IndexReader;
+  readonly state$: Observable<IndexState>;
+  readonly tip$: Observable<BlockPoint>;
+  readonly blocks$: Observable<IndexedBlock>;
+  readonly #options: ChainIndexerOptions;
+  readonly #reader: SnapshotReader;
+  readonly #indexer: Indexer;
+  readonly #sync: ChainSync;
+  readonly #state = new BehaviorSubject<IndexState>({ phase: 'loading' });
+  readonly #tip = new ReplaySubject<BlockPoint>(1);
+  readonly #blocks = new Subject<IndexedBlock>();
+
+  constructor(options: ChainIndexerOptions) {
+    this.#options = options;
+    const { store, node, logger } = options;
+    this.#reader = this.reader = new SnapshotReader(store);
+    this.state$ = this.#state.asObservable();
+    this.tip$ = this.#tip.pipe(distinctUntilChanged((a, b) => a.hash.equals(b.hash)));
+    this.blocks$ = this.#blocks.asObservable();
+    this.#indexer = new Indexer({
+      store,
+      genesisHash: node.network.genesisHash,
+      undoDepth: options.undoDepth ?? UNDO_DEPTH,
+      onMove: () => this.#reader.renew()
+    });
+    const log = new StateLog(logger);
+    this.#sync = new ChainSync({
+      node,
+      indexer: this.#indexer,
+      logger,
+      onState: (state) => {
+        log.note(state);
+        this.#state.next(state);
+      },
+      onBlock: (block) => {
+        this.#blocks.next(block);
+        this.#sayTip();
+      },
+      clear: () => this.#clear()
+    });
+  }
+
+  get state(): IndexState {
+    return this.#state.value;
+  }
+
+  /**
+   * Opens the store and starts to catch up, without waiting for that.
+   * @throws IndexRefusedError for another network's index or a newer layout; StoreError.
+   */
+  async open(): Promise<void> {
+    await this.#openStore();
+    try {
+      await this.#load();
+    } catch (error) {
+      await this.#options.store.close();
+      throw error;
+    }
+    this.#sayTip();
+    this.#sync.start();
+  }
+
+  /** Stops listening to the chain first; waits for the write under way. */
+  async close(): Promise<void> {
+    await this.#sync.close();
+    this.#reader.close();
+    await this.#options.store.close();
+    this.#state.next({ phase: 'closed' });
+    this.#state.complete();
+    this.#tip.complete();
+    this.#blocks.complete();
+  }
+
+  async #openStore(): Promise<void> {
+    const { store, logger } = this.#options;
+    try {
+      await store.open();
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.reason !== 'corrupt') throw error;
+      logger.warning(`Building the index anew: ${error.message}.`);
+      await store.clear();
+    }
+  }
+
+  /** Brings the store to our layout and makes sure that it is our network's. */
+  async #prepare(): Promise<void> {
+    const { store, node, migrations, logger } = this.#options;
+    try {
+      await migrate(store, migrations, {
+        version: LAYOUT_VERSION,
+        onStep: ({ from, to, info }) => { logger.info(`Migrating the index from layout ${from} to ${to}: ${info}.`); }
+      });
+    } catch (error) {
+      if (error instanceof LayoutVersionError) throw new IndexRefusedError(error.message, { cause: error });
+      throw error;
+    }
+    const { genesisHash, chain } = node.network;
+    const value = store.get(GENESIS_KEY);
+    if (value === undefined) {
+      await store.batch([putRecord(GENESIS_KEY, genesisHash)], { durable: true });
+      return;
+    }
+    const stored = recordOf(GENESIS_KEY, value);
+    if (!stored.equals(genesisHash))
+      throw new IndexRefusedError(`the index is of another network: expected ${chain} with genesis block ${toDisplayHex(genesisHash)}, got one with ${toDisplayHex(stored)}`);
+  }
+
+  async #load(): Promise<void> {
+    try {
+      await this.#prepare();
+      await this.#indexer.load();
+    } catch (error) {
+      if (!(error instanceof DamagedIndexError)) throw error;
+      this.#options.logger.warning(`Building the index anew: ${error.message}.`);
+      await this.#clear();
+    }
+  }
+
+  async #clear(): Promise<void> {
+    await this.#options.store.clear();
+    this.#indexer.reset();
+    await this.#prepare();
+  }
+
+  #sayTip(): void {
+    const { tip } = this.#indexer;
+    if (tip !== undefined) this.#tip.next({ hash: tip.hash, height: tip.height });
+  }
+}

@@ -1,0 +1,45 @@
+// Says in the log what the index is doing: each phase when it begins, progress now and then.
+
+import type { IndexLogger } from './logger';
+import type { IndexState } from './types';
+
+const PROGRESS_MS = 10_000;
+
+export class StateLog {
+  readonly #logger: IndexLogger;
+  #phase: IndexState['phase'] | undefined;
+  #saidAt = -Infinity;
+
+  constructor(logger: IndexLogger) {
+    this.#logger = logger;
+  }
+
+  note(state: IndexState): void {
+    const now = performance.now();
+    // Live, every block is a state; the node says those itself.
+    if (state.phase === this.#phase && (state.phase === 'live' || now - this.#saidAt < PROGRESS_MS)) return;
+    this.#phase = state.phase;
+    this.#saidAt = now;
+    const line = lineOf(state);
+    if (line !== undefined) this.#logger.info(line);
+  }
+}
+
+function lineOf(state: IndexState): string | undefined {
+  switch (state.phase) {
+    case 'rewinding':
+      return `Rewinding the index: block ${state.height}, down to ${state.target}.`;
+    case 'indexing': {
+      const percent = (100 * state.height / Math.max(1, state.target)).toFixed(1);
+      const left = state.secondsLeft === undefined ? '' : `, ${state.secondsLeft} seconds left`;
+      return `Indexing: block ${state.height} of ${state.target} (${percent} percent${left}).`;
+    }
+    case 'live':
+      return `The index is at the node's tip, block ${state.height}.`;
+    // Whoever sets these says why.
+    case 'loading':
+    case 'failed':
+    case 'closed':
+      return undefined;
+  }
+}

@@ -1,0 +1,177 @@
+// Keeps the index at the node's tip. Events are hints, the node's chain is the truth: the
+// index compares itself with it at the start and at every event, catches up, then follows in
+// lockstep. While it catches up, or when it has failed, events are acknowledged at once: the
+// chain never waits for an index that is not there.
+
+import { concatMap, filter, firstValueFrom, from, map, merge, of, Subject, tap, timer, type Subscription } from 'rxjs';
+import { toDisplayHex } from '../bitcoin/hash';
+import { previousHashOf } from '../bitcoin/header';
+import { CatchUp } from './catch-up';
+import { IndexError } from './errors';
+import type { BlockPoint, ChainEvent, NodeSource } from '../node/types';
+import type { Indexer } from './indexer';
+import type { IndexLogger } from './logger';
+import type { IndexedBlock, IndexState } from './types';
+
+/** How long to wait for a moving chain to say that it has moved; a silent replay never says so. */
+const PATIENCE_MS = 1_000;
+
+export interface ChainSyncOptions {
+  readonly node: NodeSource;
+  readonly indexer: Indexer;
+  readonly logger: IndexLogger;
+  readonly onState: (state: IndexState) => void;
+  readonly onBlock: (block: IndexedBlock) => void;
+  /** Empties the store and makes it ready for the first block. */
+  readonly clear: () => Promise<void>;
+}
+
+export class ChainSync {
+  readonly #options: ChainSyncOptions;
+  readonly #catchUp: CatchUp;
+  readonly #abort = new AbortController();
+  readonly #moved$ = new Subject<void>();
+  /** Events heard so far. */
+  #moves = 0;
+  #live = false;
+  #failed = false;
+  /** Why the index was built anew since it was last live. */
+  #rebuiltFor = new Set<string>();
+  #subscription: Subscription | undefined;
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(options: ChainSyncOptions) {
+    this.#options = options;
+    const { node, indexer, onState, onBlock } = options;
+    this.#catchUp = new CatchUp({ node, indexer, signal: this.#abort.signal, onState, onBlock });
+  }
+
+  /** Starts to catch up, then to follow. */
+  start(): void {
+    const events = this.#options.node.chain$.pipe(
+      tap((event) => {
+        this.#moves++;
+        if (!this.#live) event.acknowledge();
+        this.#moved$.next();
+      }),
+      filter(() => this.#live)
+    );
+    this.#subscription = merge(of(undefined), events).pipe(
+      concatMap((event) => from(this.#work = this.#process(event)))
+    ).subscribe();
+  }
+
+  /** Stops listening, lets the chain go on, and waits for the write that is under way. */
+  async close(): Promise<void> {
+    this.#live = false;
+    this.#abort.abort();
+    this.#subscription?.unsubscribe();
+    this.#moved$.next();
+    await this.#work;
+  }
+
+  /** Never rejects, and always acknowledges. */
+  async #process(event: ChainEvent | undefined): Promise<void> {
+    const release = (): void => event?.acknowledge();
+    try {
+      if (!this.#failed && !this.#abort.signal.aborted) await this.#reconcile(event, release);
+    } catch (error) {
+      if (!this.#abort.signal.aborted) this.#fail(error);
+    } finally {
+      release();
+    }
+  }
+
+  async #reconcile(event: ChainEvent | undefined, release: () => void): Promise<void> {
+    for (let step = event; ; step = undefined) {
+      try {
+        if (step !== undefined && await this.#follow(step)) return;
+        this.#live = false;
+        await this.#reachTip(release);
+        return;
+      } catch (error) {
+        if (!(error instanceof IndexError)) throw error;
+        this.#live = false;
+        release();
+        await this.#rebuild(error);
+      }
+    }
+  }
+
+  /** Does what the event says if that leads to the node's tip. False: there is more to do. */
+  async #follow(event: ChainEvent): Promise<boolean> {
+    const { indexer, onBlock } = this.#options;
+    if (this.#isLevel()) return true;
+    const { tip } = indexer;
+    if (tip === undefined) return false;
+    if (event.type === 'connect' && event.block.height === tip.height + 1) {
+      const raw = event.rawBlock();
+      if (!previousHashOf(raw).equals(tip.hash)) return false;
+      await indexer.apply(raw);
+      onBlock({ type: 'connect', block: event.block });
+    } else if (event.type === 'disconnect' && event.block.hash.equals(tip.hash)) {
+      const block = await indexer.undo();
+      onBlock({ type: 'disconnect', block });
+    }
+    if (!this.#isLevel()) return false;
+    this.#sayLive();
+    return true;
+  }
+
+  /**
+   * Catches up with a chain that may move meanwhile. The chain is held back while the index
+   * only takes blocks out, so that a reset stays in lockstep, and let go before it reads any.
+   */
+  async #reachTip(release: () => void): Promise<void> {
+    const { node } = this.#options;
+    for (;;) {
+      const moves = this.#moves;
+      await this.#catchUp.rewind();
+      if (this.#goLive()) return;
+      release();
+      const stopped = await this.#catchUp.pull();
+      if (this.#goLive()) return;
+      this.#abort.signal.throwIfAborted();
+      if (stopped === undefined || this.#moves !== moves) continue;
+      if (!node.resetting)
+        throw new Error(`the node has no block at height ${stopped.missing}, which the index needs${node.pruned ? ': it was pruned; start the node without --prune on a new folder' : ''}`);
+      await firstValueFrom(merge(this.#moved$, timer(PATIENCE_MS)).pipe(map(() => undefined)));
+    }
+  }
+
+  /** Between the comparison and the change nothing else runs, so that no event is lost. */
+  #goLive(): boolean {
+    if (this.#abort.signal.aborted || !this.#isLevel()) return false;
+    this.#live = true;
+    this.#rebuiltFor.clear();
+    this.#sayLive();
+    return true;
+  }
+
+  #isLevel(): boolean {
+    return this.#options.indexer.tip?.hash.equals(this.#options.node.tip().hash) === true;
+  }
+
+  #sayLive(): void {
+    const tip = this.#options.indexer.tip as BlockPoint; // level with the node's
+    this.#options.onState({ phase: 'live', height: tip.height });
+  }
+
+  /** @throws the error when building anew because of it did not help. */
+  async #rebuild(error: IndexError): Promise<void> {
+    if (this.#rebuiltFor.has(error.message)) throw error;
+    this.#rebuiltFor.add(error.message);
+    this.#options.logger.warning(`Building the index anew: ${error.message}.`);
+    this.#options.onState({ phase: 'loading' });
+    await this.#options.clear();
+  }
+
+  #fail(error: unknown): void {
+    this.#live = false;
+    this.#failed = true;
+    const message = error instanceof Error ? error.message : String(error);
+    const { tip } = this.#options.indexer;
+    this.#options.logger.error(`The index stopped at ${tip === undefined ? 'its beginning' : `block ${tip.height} (${toDisplayHex(tip.hash)})`}: ${message}.`);
+    this.#options.onState({ phase: 'failed', message });
+  }
+}

@@ -1,0 +1,62 @@
+// Chains on a regtest node that do something: coins of one key spent and spent again,
+// reorganizations; and the blocks of the chain as it stands.
+
+import { bcoin, type TestFullNode } from './bcoin';
+import { mine } from './regtest-node';
+import type { HostKeyRing } from './bcoin';
+import type { HostTransaction } from '../../lib/node/host';
+import type { NodeSource } from '../../lib/node/types';
+
+const COINBASE_MATURITY = 100;
+const FEE_SATS = 10_000;
+
+/** The key that everything is paid to. */
+const ring: HostKeyRing = bcoin.KeyRing.fromPrivate(Buffer.alloc(32, 1), true);
+
+/** Mines blocks on the tip and gives their coinbases, which `spend` can spend. */
+export async function mineCoinbases(node: TestFullNode, count: number): Promise<HostTransaction[]> {
+  const blocks = await mine(node, count, undefined, ring.getAddress());
+  return blocks.map(({ txs }) => txs[0] as HostTransaction); // a block has a coinbase
+}
+
+/** Spends output 0 of a transaction of ours into two of ours; the spend goes into the pool. */
+export async function spend(node: TestFullNode, transaction: HostTransaction, valueSats: number): Promise<HostTransaction> {
+  const spending = new bcoin.MTX();
+  spending.addTX(transaction, 0);
+  const half = Math.floor((valueSats - FEE_SATS) / 2);
+  spending.addOutput(ring.getAddress(), half);
+  spending.addOutput(ring.getAddress(), valueSats - FEE_SATS - half);
+  spending.sign(ring);
+  const signed = spending.toTX();
+  await node.mempool.addTX(signed);
+  return signed;
+}
+
+/** A hundred blocks and a few with spends of their coinbases, and of these spends, also in one block. */
+export async function chainWithSpends(node: TestFullNode): Promise<void> {
+  const coinbases = await mineCoinbases(node, COINBASE_MATURITY + 4);
+  const sats = 5_000_000_000;
+  for (const coinbase of coinbases.slice(0, 4)) {
+    const child = await spend(node, coinbase, sats);
+    await spend(node, child, Math.floor((sats - FEE_SATS) / 2));
+    await mine(node, 1);
+  }
+}
+
+/** Replaces the last `back` blocks by `blocks` others. */
+export async function reorganize(node: TestFullNode, back: number, blocks: number): Promise<void> {
+  const fork = await node.chain.getEntryByHeight(node.chain.height - back);
+  await mine(node, blocks, fork ?? undefined);
+}
+
+/** The serialized blocks of the active chain, from the genesis block up. */
+export async function activeChain(node: NodeSource): Promise<Buffer[]> {
+  const blocks: Buffer[] = [];
+  for (let height = 0; height <= node.tip().height; height++) {
+    const hash = await node.activeHash(height);
+    const raw = hash && await node.rawBlock(hash);
+    if (raw === undefined) throw new Error(`the node has no block at height ${height}`);
+    blocks.push(raw);
+  }
+  return blocks;
+}
