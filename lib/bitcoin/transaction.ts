@@ -3,66 +3,12 @@
 
 import { hash256, hash256Of } from './hash';
 import { ByteReader, MalformedBytesError } from './reader';
+import {
+  isNullOutpoint, readInputs, readOutputs, skipInputs, skipOutputs, skipWitness, type ScannedInput, type ScannedOutput
+} from './transaction-parts';
 
 /** Bytes that the marker and the flag of BIP144 take, after the version. */
 const MARKER_AND_FLAG = 2;
-
-/** An input. Offsets count from the start of `bytes`. */
-export class ScannedInput {
-  constructor(
-    readonly bytes: Buffer,
-    readonly offset: number,
-    readonly scriptOffset: number,
-    readonly scriptLength: number
-  ) {}
-
-  /** Txid of the output spent: 32 bytes in wire order, a new view. */
-  get txid(): Buffer {
-    return this.bytes.subarray(this.offset, this.offset + 32);
-  }
-
-  /** Index of the output spent, unsigned. */
-  get index(): number {
-    return this.bytes.readUInt32LE(this.offset + 32);
-  }
-
-  /** The 36 bytes of txid and index as they stand in the transaction, a new view. */
-  get outpoint(): Buffer {
-    return this.bytes.subarray(this.offset, this.offset + 36);
-  }
-
-  /** The scriptSig, a new view. */
-  get script(): Buffer {
-    return this.bytes.subarray(this.scriptOffset, this.scriptOffset + this.scriptLength);
-  }
-
-  get sequence(): number {
-    return this.bytes.readUInt32LE(this.scriptOffset + this.scriptLength);
-  }
-
-  /** Only a coinbase spends output 0xffffffff of txid zero. */
-  get isNull(): boolean {
-    for (let at = this.offset; at < this.offset + 32; at++)
-      if (this.bytes[at] !== 0)
-        return false;
-    return this.index === 0xffff_ffff;
-  }
-}
-
-/** An output. `value` in satoshis. */
-export class ScannedOutput {
-  constructor(
-    readonly bytes: Buffer,
-    readonly value: number,
-    readonly scriptOffset: number,
-    readonly scriptLength: number
-  ) {}
-
-  /** The locking script, a new view. */
-  get script(): Buffer {
-    return this.bytes.subarray(this.scriptOffset, this.scriptOffset + this.scriptLength);
-  }
-}
 
 /** Where the parts of a transaction lie. Offsets count from the start of `bytes`. */
 interface TransactionLayout {
@@ -70,10 +16,12 @@ interface TransactionLayout {
   readonly offset: number;
   readonly length: number;
   readonly hasWitness: boolean;
+  readonly inputCount: number;
+  readonly inputsOffset: number;
+  /** Of the compact size in front of the outputs. */
+  readonly outputsOffset: number;
   /** First byte after the outputs: the witness of the first input, or the locktime. */
   readonly witnessOffset: number;
-  readonly inputs: readonly ScannedInput[];
-  readonly outputs: readonly ScannedOutput[];
 }
 
 /** A transaction inside `bytes`, which may be a whole block. */
@@ -83,9 +31,10 @@ export class ScannedTransaction implements TransactionLayout {
   /** As serialized, with the witness. */
   readonly length: number;
   readonly hasWitness: boolean;
+  readonly inputCount: number;
+  readonly inputsOffset: number;
+  readonly outputsOffset: number;
   readonly witnessOffset: number;
-  readonly inputs: readonly ScannedInput[];
-  readonly outputs: readonly ScannedOutput[];
   #txid: Buffer | undefined;
 
   constructor(layout: TransactionLayout) {
@@ -93,9 +42,20 @@ export class ScannedTransaction implements TransactionLayout {
     this.offset = layout.offset;
     this.length = layout.length;
     this.hasWitness = layout.hasWitness;
+    this.inputCount = layout.inputCount;
+    this.inputsOffset = layout.inputsOffset;
+    this.outputsOffset = layout.outputsOffset;
     this.witnessOffset = layout.witnessOffset;
-    this.inputs = layout.inputs;
-    this.outputs = layout.outputs;
+  }
+
+  /** Made on each call: a block whose inputs are all kept is a lot to collect. */
+  get inputs(): readonly ScannedInput[] {
+    return readInputs(new ByteReader(this.bytes, this.inputsOffset), this.inputCount);
+  }
+
+  /** Made on each call, as the inputs are. */
+  get outputs(): readonly ScannedOutput[] {
+    return readOutputs(new ByteReader(this.bytes, this.outputsOffset));
   }
 
   get version(): number {
@@ -119,7 +79,7 @@ export class ScannedTransaction implements TransactionLayout {
   }
 
   get isCoinbase(): boolean {
-    return this.inputs.length === 1 && (this.inputs[0] as ScannedInput).isNull;
+    return this.inputCount === 1 && isNullOutpoint(this.bytes, this.inputsOffset);
   }
 
   /** The serialization with witness, a new view. */
@@ -151,44 +111,6 @@ export class ScannedTransaction implements TransactionLayout {
   }
 }
 
-function scanInputs(reader: ByteReader, count: number): ScannedInput[] {
-  const inputs: ScannedInput[] = [];
-  for (let i = 0; i < count; i++) {
-    const { offset } = reader;
-    reader.skip(36);
-    const scriptLength = reader.compactSize();
-    inputs.push(new ScannedInput(reader.buffer, offset, reader.offset, scriptLength));
-    reader.skip(scriptLength);
-    reader.skip(4);
-  }
-  return inputs;
-}
-
-function scanOutputs(reader: ByteReader): ScannedOutput[] {
-  const outputs: ScannedOutput[] = [];
-  for (let left = reader.compactSize(); left > 0; left--) {
-    const value = reader.u64();
-    const scriptLength = reader.compactSize();
-    outputs.push(new ScannedOutput(reader.buffer, value, reader.offset, scriptLength));
-    reader.skip(scriptLength);
-  }
-  return outputs;
-}
-
-/** Passes over one witness stack per input. */
-function skipWitness(reader: ByteReader, inputCount: number): void {
-  const { offset } = reader;
-  let items = 0;
-  for (let input = 0; input < inputCount; input++) {
-    const count = reader.compactSize();
-    items += count;
-    for (let item = 0; item < count; item++)
-      reader.skipVarBytes();
-  }
-  if (items === 0)
-    throw new MalformedBytesError('a witness item', 'only empty witnesses', offset);
-}
-
 /**
  * Scans the transaction that begins at `offset`; what follows it is not looked at.
  * @throws MalformedBytesError also for no inputs, an unknown flag or a superfluous witness.
@@ -208,13 +130,16 @@ export function scanTransaction(bytes: Buffer, offset = 0): ScannedTransaction {
     if (inputCount === 0)
       throw new MalformedBytesError('inputs after the witness flag', 'none', reader.offset - 1);
   }
-  const inputs = scanInputs(reader, inputCount);
-  const outputs = scanOutputs(reader);
+  const inputsOffset = reader.offset;
+  skipInputs(reader, inputCount);
+  const outputsOffset = reader.offset;
+  skipOutputs(reader);
   const witnessOffset = reader.offset;
   if (hasWitness)
     skipWitness(reader, inputCount);
   reader.skip(4);
-  return new ScannedTransaction({ bytes, offset, length: reader.offset - offset, hasWitness, witnessOffset, inputs, outputs });
+  const length = reader.offset - offset;
+  return new ScannedTransaction({ bytes, offset, length, hasWitness, inputCount, inputsOffset, outputsOffset, witnessOffset });
 }
 
 /** Scans bytes that are one transaction and nothing else. @throws MalformedBytesError */

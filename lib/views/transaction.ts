@@ -3,7 +3,8 @@
 import type { AddressPrefixes } from '../bitcoin/address';
 import { ByteReader } from '../bitcoin/reader';
 import { writeScriptSigAsm } from '../bitcoin/script';
-import { scanWholeTransaction, type ScannedInput, type ScannedOutput, type ScannedTransaction } from '../bitcoin/transaction';
+import { scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
+import type { ScannedInput, ScannedOutput } from '../bitcoin/transaction-parts';
 import { finish, JsonWriter } from './json-writer';
 import { writeScriptPubKey } from './script';
 

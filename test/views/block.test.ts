@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
@@ -45,6 +46,20 @@ describe('blockJson', () => {
   it('refuses bytes that are no block', () => {
     const view = chainAView(chainAManifest().tip);
     expect(() => finish(blockJson(view.raw.subarray(1), view))).to.throw(MalformedBytesError);
+  });
+
+  it('writes JSON of changed bytes, or fails with MalformedBytesError', () => {
+    const view = chainAView(chainAManifest().blocks['mixed']?.hash ?? '');
+    fc.assert(fc.property(fc.array(fc.tuple(fc.nat(view.raw.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 }), (changes) => {
+      const changed = Buffer.from(view.raw);
+      for (const [at, value] of changes)
+        changed[at] = value;
+      try {
+        expect(JSON.parse(finish(blockJson(changed, view)).toString())).to.have.property('nTx');
+      } catch (error) {
+        expect(error).to.be.instanceOf(MalformedBytesError);
+      }
+    }), { numRuns: 100 });
   });
 });
 
