@@ -1,0 +1,35 @@
+// What an endpoint is: a function from a request to a reply. It throws RestError for
+// everything that is not a success.
+
+import type { ServerResponse } from 'node:http';
+import type { IndexReader } from '../index/types';
+import type { NodeSource } from '../node/types';
+import type { Reply } from './format';
+import type { Limits } from './limits';
+
+export type Endpoint = (request: RestRequest) => Reply | Promise<Reply>;
+
+/** Whom endpoints ask, and by which rules. */
+export interface EndpointContext {
+  readonly node: NodeSource;
+  readonly reader: IndexReader;
+  /** Whether bin and hex carry witnesses (`rpcserialversion`). */
+  readonly witness: boolean;
+  readonly limits: Limits;
+}
+
+/** A request as its endpoint sees it. */
+export class RestRequest {
+  constructor(
+    /** What follows the endpoint's prefix in the path: not decoded, query and all. */
+    readonly path: string,
+    /** Empty where the endpoint does not read bodies. */
+    readonly body: Buffer,
+    private readonly response: ServerResponse
+  ) {}
+
+  /** True once nobody waits for the reply any more. */
+  get isGone(): boolean {
+    return this.response.destroyed;
+  }
+}

@@ -1,0 +1,73 @@
+// /rest/getutxos (contract 4.7): which outpoints are unspent, and what they hold. Outpoints
+// come in the path or, for bin and hex, in the body.
+
+import { coinsBinary, coinsJson, type CoinsAnswer, type CoinView } from '../../views/coins';
+import { emptyRequest, outpointsTwice, parseError, tooManyOutpoints } from '../errors';
+import { ALL_FORMATS, replyIn, splitSuffix, type Format } from '../format';
+import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Outpoint, type Query } from '../outpoints';
+import type { IndexSnapshot } from '../../index/types';
+import type { PoolSource } from '../../node/types';
+import type { Endpoint, EndpointContext } from '../endpoint';
+
+/** The height of coins that are not in a block yet (MEMPOOL_HEIGHT, txmempool.h). */
+const POOL_HEIGHT = 0x7fff_ffff;
+
+const NOTHING: Query = { checkMempool: false, outpoints: [] };
+
+export function coinsEndpoint({ node, reader, limits }: EndpointContext): Endpoint {
+  const prefixes = node.network.addressPrefixes;
+  return ({ path, body }) => {
+    const { parameter, format } = splitSuffix(path);
+    const query = readQuery(parameter, format, body);
+    const tried = query.outpoints.length;
+    const answer = (): CoinsAnswer => {
+      if (tried > limits.maxOutpoints) throw tooManyOutpoints(limits.maxOutpoints, tried);
+      return reader.read((snapshot) => look(query, snapshot, node.pool));
+    };
+    return replyIn(format, {
+      binary: () => coinsBinary(answer()),
+      json: () => coinsJson(answer(), prefixes)
+    }, ALL_FORMATS);
+  };
+}
+
+/** In the order in which Bitcoin Core checks. @throws RestError 400 */
+function readQuery(parameter: string, format: Format | undefined, body: Buffer): Query {
+  if (parameter.length <= 1 && body.length === 0) throw emptyRequest();
+  const inPath = outpointsInPath(parameter);
+  switch (format) {
+    case 'json':
+      if (inPath === undefined) throw emptyRequest();
+      return inPath;
+    case 'bin': return combine(inPath, body);
+    case 'hex': return combine(inPath, bytesOfHexBody(body));
+    case undefined: return NOTHING;
+  }
+}
+
+/** `body`: undefined when it cannot be read. */
+function combine(inPath: Query | undefined, body: Buffer | undefined): Query {
+  const isEmpty = body?.length === 0;
+  if (inPath !== undefined && isEmpty) return inPath;
+  if (inPath !== undefined) throw outpointsTwice();
+  if (isEmpty) throw emptyRequest();
+  if (body === undefined) throw parseError();
+  return outpointsInBody(body);
+}
+
+/** Index and pool in one tick: the answer is of one moment. */
+function look({ checkMempool, outpoints }: Query, snapshot: IndexSnapshot, pool: PoolSource): CoinsAnswer {
+  const find = checkMempool
+    ? (outpoint: Outpoint): CoinView | undefined => unspentCoin(outpoint, snapshot, pool)
+    : ({ txid, index }: Outpoint): CoinView | undefined => snapshot.coin(txid, index);
+  const { height, hash } = snapshot.tip;
+  return { height, tipHash: hash, coins: outpoints.map(find) };
+}
+
+function unspentCoin({ txid, index }: Outpoint, snapshot: IndexSnapshot, pool: PoolSource): CoinView | undefined {
+  if (pool.isSpent(txid, index)) return undefined;
+  const confirmed = snapshot.coin(txid, index);
+  if (confirmed !== undefined) return confirmed;
+  const pooled = pool.coin(txid, index);
+  return pooled && { ...pooled, height: POOL_HEIGHT };
+}

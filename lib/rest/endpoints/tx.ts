@@ -1,0 +1,35 @@
+// /rest/tx/<txid>.<bin|hex|json> (contract 4.1): a transaction of the active chain or the pool.
+
+import { withoutWitness } from '../../bitcoin/transaction';
+import { transactionJson } from '../../views/transaction';
+import { notFound } from '../errors';
+import { ALL_FORMATS, replyIn, splitSuffix, type Format, type Reply } from '../format';
+import { parseHash } from '../hash-parameter';
+import type { TransactionLocation } from '../../index/types';
+import type { Endpoint, EndpointContext } from '../endpoint';
+
+export function transactionEndpoint({ node, reader, witness }: EndpointContext): Endpoint {
+  const prefixes = node.network.addressPrefixes;
+
+  const reply = (raw: Buffer, format: Format | undefined, blockHash?: Buffer): Reply | Promise<Reply> => replyIn(format, {
+    binary: () => witness ? raw : withoutWitness(raw),
+    json: () => transactionJson(raw, blockHash === undefined ? { prefixes } : { prefixes, blockHash })
+  }, ALL_FORMATS);
+
+  const confirmed = async ({ block, offset, length }: TransactionLocation, parameter: string, format: Format | undefined): Promise<Reply> => {
+    const raw = await node.rawBlockPart(block.hash, offset, length);
+    if (raw === undefined) throw notFound(parameter);
+    return reply(raw, format, block.hash);
+  };
+
+  return ({ path }) => {
+    const { parameter, format } = splitSuffix(path);
+    const txid = parseHash(parameter);
+    // Index, then pool, in one tick: a transaction on its way is in at least one of them.
+    const location = reader.read((snapshot) => snapshot.location(txid));
+    if (location !== undefined) return confirmed(location, parameter, format);
+    const raw = node.pool.transaction(txid);
+    if (raw === undefined) throw notFound(parameter);
+    return reply(raw, format);
+  };
+}

@@ -1,0 +1,65 @@
+// The error table of the contract (part 7): one function per row. The service sends the
+// message as text/plain with CRLF behind it; an error without a message has no body at all.
+
+/** Names and values in turn, as `writeHead` takes them. */
+export type HeaderList = readonly string[];
+
+/** A reply that is not a success. The message goes to the client as it is. */
+export class RestError extends Error {
+  override readonly name = 'RestError';
+
+  constructor(readonly status: number, message: string, readonly headers: HeaderList = []) {
+    super(message);
+  }
+}
+
+/** The client has gone: there is nobody to answer. */
+export class ClientGoneError extends Error {
+  override readonly name = 'ClientGoneError';
+}
+
+/** `status`: what is going on, instead of service. */
+export const unavailable = (status: string): RestError => new RestError(503, `Service temporarily unavailable: ${status}`);
+
+/** `text` as typed by the client, like all texts below. */
+export const invalidHash = (text: string): RestError => new RestError(400, `Invalid hash: ${text}`);
+
+export const noHeaderCount = (): RestError =>
+  new RestError(400, 'No header count specified. Use /rest/headers/<count>/<hash>.<ext>.');
+
+export const headerCountOutOfRange = (text: string): RestError => new RestError(400, `Header count out of range: ${text}`);
+
+export const emptyRequest = (): RestError => new RestError(400, 'Error: empty request');
+
+export const parseError = (): RestError => new RestError(400, 'Parse error');
+
+export const outpointsTwice = (): RestError =>
+  new RestError(400, 'Combination of URI scheme inputs and raw post data is not allowed');
+
+export const tooManyOutpoints = (most: number, tried: number): RestError =>
+  new RestError(400, `Error: max outpoints exceeded (max: ${most}, tried: ${tried})`);
+
+export const notFound = (hash: string): RestError => new RestError(404, `${hash} not found`);
+
+export const prunedBlock = (hash: string): RestError => new RestError(404, `${hash} not available (pruned data)`);
+
+/** `available`: the list as the endpoint words it. */
+export const formatNotFound = (available: string): RestError =>
+  new RestError(404, `output format not found (available: ${available})`);
+
+export const queueFull = (): RestError => new RestError(500, 'Work queue depth exceeded');
+
+/** Something broke; the log says what. */
+export const brokenDown = (): RestError => new RestError(500, 'Internal error; the log of the node has details');
+
+export const bodyTooLarge = (mostBytes: number): RestError => new RestError(413, `Request body too large (max: ${mostBytes} bytes)`);
+
+export const unauthorized = (): RestError =>
+  new RestError(401, 'The API key of the node is needed as password', ['WWW-Authenticate', 'Basic realm="rest"']);
+
+/** No endpoint begins like this path. */
+export const noSuchPath = (): RestError => new RestError(404, '');
+
+export const methodNotAllowed = (): RestError => new RestError(405, '', ['Allow', 'GET, HEAD, POST, PUT']);
+
+export const methodNotImplemented = (): RestError => new RestError(501, '');

@@ -1,0 +1,78 @@
+// The outpoints of a getutxos request, in its path or its body (contract 4.7; the parsing is
+// Bitcoin Core 0.17's, the body is read as the contract describes it).
+
+import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
+import { emptyRequest, parseError } from './errors';
+
+export interface Outpoint {
+  /** 32 bytes in wire order. */
+  readonly txid: Buffer;
+  /** Unsigned 32 bits. */
+  readonly index: number;
+}
+
+/** What a request asks about. */
+export interface Query {
+  /** Whether the pool counts. */
+  readonly checkMempool: boolean;
+  readonly outpoints: readonly Outpoint[];
+}
+
+const OUTPOINT_BYTES = 36;
+
+const NOT_A_HEX_DIGIT = /[^0-9a-fA-F]/;
+const INTEGER = /^[+-]?[0-9]+$/;
+const WHITE_SPACE = /[\t-\r ]+/g;
+
+/**
+ * `parameter`: the path after the prefix, without suffix. Its first character does not count,
+ * whatever it is. Undefined when there is nothing behind it.
+ * @throws RestError 400 for malformed outpoints, or none at all.
+ */
+export function outpointsInPath(parameter: string): Query | undefined {
+  if (parameter.length <= 1) return undefined;
+  const segments = parameter.slice(1).split('/');
+  const checkMempool = segments[0] === 'checkmempool';
+  const outpoints = (checkMempool ? segments.slice(1) : segments).map(parseOutpoint);
+  if (outpoints.length === 0) throw emptyRequest();
+  return { checkMempool, outpoints };
+}
+
+/** Without a dash the whole segment is both txid and index. */
+function parseOutpoint(segment: string): Outpoint {
+  const dash = segment.indexOf('-');
+  const txid = dash < 0 ? segment : segment.slice(0, dash);
+  const indexText = segment.slice(dash + 1);
+  const index = INTEGER.test(indexText) ? Number(indexText) : NaN;
+  if (!(index >= -0x8000_0000 && index <= 0x7fff_ffff) || !isHex(txid)) throw parseError();
+  return { txid: Buffer.from(txid.slice(-64).padStart(64, '0'), 'hex').reverse(), index: index >>> 0 };
+}
+
+/**
+ * Boolean, compact size, outpoints; what follows the last one does not count.
+ * @throws RestError 400 when the bytes end too early.
+ */
+export function outpointsInBody(body: Buffer): Query {
+  try {
+    const reader = new ByteReader(body);
+    const checkMempool = reader.u8() !== 0;
+    const count = reader.compactSize();
+    // Before anything is allocated for a count that the bytes cannot hold.
+    if (reader.remaining < count * OUTPOINT_BYTES) throw parseError();
+    const outpoints = Array.from({ length: count }, (): Outpoint => ({ txid: reader.bytes(32), index: reader.u32() }));
+    return { checkMempool, outpoints };
+  } catch (error) {
+    throw error instanceof MalformedBytesError ? parseError() : error;
+  }
+}
+
+/** The bytes that a hex body stands for, white space aside; undefined when it is not hex. */
+export function bytesOfHexBody(body: Buffer): Buffer | undefined {
+  const digits = body.toString('latin1').replace(WHITE_SPACE, '');
+  return digits === '' || isHex(digits) ? Buffer.from(digits, 'hex') : undefined;
+}
+
+/** Any even number of digits, but none. */
+function isHex(text: string): boolean {
+  return text !== '' && text.length % 2 === 0 && !NOT_A_HEX_DIGIT.test(text);
+}

@@ -1,0 +1,59 @@
+// The REST service put together: what the plugin opens and closes.
+
+import type { Observable } from 'rxjs';
+import { restApp, type RestLogger } from './app';
+import { Gate, type Warmup } from './gate';
+import { Mount } from './mount';
+import { restRoutes } from './routes';
+import { WorkQueue } from './work-queue';
+import type { ChainIndex } from '../index/types';
+import type { NodeSource } from '../node/types';
+import type { Limits } from './limits';
+
+export interface RestServiceOptions {
+  readonly warmup: Warmup;
+  /** Whether bin and hex carry witnesses (`rpcserialversion`). */
+  readonly witness: boolean;
+  /** Whether requests need the node's API key. */
+  readonly auth: boolean;
+  readonly limits: Limits;
+}
+
+export interface RestServiceParts {
+  readonly node: NodeSource;
+  readonly index: ChainIndex;
+  readonly options: RestServiceOptions;
+  readonly logger: RestLogger;
+}
+
+export class RestService {
+  /** Whether requests are answered: now, and at every change. */
+  readonly ready$: Observable<boolean>;
+  private readonly gate: Gate;
+  private readonly queue: WorkQueue;
+  private readonly mount: Mount;
+
+  constructor({ node, index, options, logger }: RestServiceParts) {
+    const { warmup, witness, auth, limits } = options;
+    this.gate = new Gate(node, index, warmup);
+    this.ready$ = this.gate.ready$;
+    this.queue = new WorkQueue(limits.threads, limits.workQueue);
+    const routes = restRoutes({ node, reader: index.reader, witness, limits });
+    const app = restApp({ routes, gate: this.gate, queue: this.queue, limits, node, auth, logger });
+    const handle = app.callback();
+    this.mount = new Mount(node.httpServer, (request, response) => void handle(request, response), limits.timeoutMs);
+  }
+
+  /** Takes the paths under /rest over from the node's HTTP server, as soon as it listens. */
+  open(): void {
+    this.gate.open();
+    this.mount.open();
+  }
+
+  /** Gives them back, and refuses requests that still wait. */
+  close(): void {
+    this.mount.close();
+    this.queue.close();
+    this.gate.close();
+  }
+}

@@ -1,0 +1,37 @@
+// The table of endpoints by path prefix, as in Bitcoin Core's rest.cpp: prefixes are compared
+// byte for byte with the path as it came. Why this is not @koa/router: docs/decisions/routing.md.
+
+import { blockEndpoint, blockSummaryEndpoint } from './endpoints/block';
+import { chainInfoEndpoint } from './endpoints/chaininfo';
+import { coinsEndpoint } from './endpoints/getutxos';
+import { headersEndpoint } from './endpoints/headers';
+import { mempoolContentsEndpoint, mempoolInfoEndpoint } from './endpoints/mempool';
+import { transactionEndpoint } from './endpoints/tx';
+import type { Endpoint, EndpointContext } from './endpoint';
+
+export interface Route {
+  readonly prefix: string;
+  readonly endpoint: Endpoint;
+  /** Whether request bodies mean anything to it. */
+  readonly readsBody: boolean;
+}
+
+/** All routes; a prefix of another one stands behind it. */
+export function restRoutes(context: EndpointContext): Route[] {
+  return [
+    { prefix: '/rest/tx/', endpoint: transactionEndpoint(context), readsBody: false },
+    { prefix: '/rest/block/notxdetails/', endpoint: blockSummaryEndpoint(context), readsBody: false },
+    { prefix: '/rest/block/', endpoint: blockEndpoint(context), readsBody: false },
+    { prefix: '/rest/headers/', endpoint: headersEndpoint(context), readsBody: false },
+    { prefix: '/rest/chaininfo', endpoint: chainInfoEndpoint(context), readsBody: false },
+    { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(context), readsBody: false },
+    { prefix: '/rest/mempool/contents', endpoint: mempoolContentsEndpoint(context), readsBody: false },
+    { prefix: '/rest/getutxos', endpoint: coinsEndpoint(context), readsBody: true }
+  ];
+}
+
+/** The route of a raw path. */
+export function findRoute(routes: readonly Route[], path: string): Route | undefined {
+  for (const route of routes) if (path.startsWith(route.prefix)) return route;
+  return undefined;
+}
