@@ -25,10 +25,6 @@ export class TextWriter {
     this.#buffer = Buffer.allocUnsafeSlow(capacity);
   }
 
-  get length(): number {
-    return this.#length;
-  }
-
   /** One character by its code. */
   char(code: number): void {
     const at = this.#reserve(1);

@@ -26,11 +26,6 @@ export class ScannedInput {
     return this.bytes.readUInt32LE(this.offset + 32);
   }
 
-  /** The 36 bytes of txid and index as they stand in the transaction, a new view. */
-  get outpoint(): Buffer {
-    return this.bytes.subarray(this.offset, this.offset + 36);
-  }
-
   /** The scriptSig, a new view. */
   get script(): Buffer {
     return this.bytes.subarray(this.scriptOffset, this.scriptOffset + this.scriptLength);
