@@ -101,16 +101,14 @@ export interface HostLogger {
   debug(format: string, ...values: readonly unknown[]): void;
 }
 
-/** bcfg: flags, environment, bcoin.conf and constructor options in one. */
+/** bcfg: flags, environment, bcoin.conf and constructor options, in this order. */
 export interface HostConfig {
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, unknown>>;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly options: Readonly<Record<string, unknown>>;
   has(key: string): boolean;
-  get(key: string): unknown;
-  /** Options that begin with `name`, that name cut off; does not see bcoin.conf. */
-  filter(name: string): {
-    readonly args: Readonly<Record<string, unknown>>;
-    readonly env: Readonly<Record<string, unknown>>;
-    readonly options: Readonly<Record<string, unknown>>;
-  };
+  get(key: string): string | number | boolean | null;
   location(name: string): string;
 }
 

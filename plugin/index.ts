@@ -1,0 +1,75 @@
+// What bcoin loads with `--plugins rest`: wiring only. Builds the parts, opens them in
+// order, closes them in reverse.
+
+import { join } from 'node:path';
+import type { Observable } from 'rxjs';
+import { ChainIndexer } from '../lib/index/chain-index';
+import { BcoinNode } from '../lib/node/bcoin';
+import { RestService } from '../lib/rest/rest-service';
+import { diskStore, memoryStore } from '../lib/store/level-store';
+import { migrations } from '../migrations';
+import { readOptions } from './options';
+import type { IndexedBlock, IndexReader } from '../lib/index/types';
+import type { HostNode } from '../lib/node/host';
+import type { BlockPoint, NodeSource } from '../lib/node/types';
+
+/** Name of the plugin: `node.get('rest')`. */
+export const id = 'rest';
+
+/**
+ * Called by bcoin while the node is constructed.
+ * @throws OptionError, UnsupportedNodeError
+ */
+export function init(node: HostNode): RestPlugin {
+  return new RestPlugin(node);
+}
+
+/** The running service; what other plugins and in-process users get from `node.get('rest')`. */
+export class RestPlugin {
+  /** Coins, headers and transaction locations of the active chain. */
+  readonly reader: IndexReader;
+  /** The block that the index stands at: the current one to a new subscriber, then every change. */
+  readonly tip$: Observable<BlockPoint>;
+  /** Every block that enters or leaves the index, in order. */
+  readonly blocks$: Observable<IndexedBlock>;
+  /** Whether requests are answered: now, and at every change. */
+  readonly ready$: Observable<boolean>;
+  /** The node in the service's words. */
+  readonly node: NodeSource;
+  private readonly index: ChainIndexer;
+  private readonly service: RestService;
+
+  constructor(host: HostNode) {
+    const options = readOptions(host.config);
+    const logger = host.logger.context(id);
+    this.node = new BcoinNode(host);
+    this.index = new ChainIndexer({
+      store: host.memory ? memoryStore() : diskStore(join(host.config.location(id), 'index')),
+      node: this.node,
+      logger,
+      migrations
+    });
+    this.service = new RestService({ node: this.node, index: this.index, options, logger });
+    this.reader = this.index.reader;
+    this.tip$ = this.index.tip$;
+    this.blocks$ = this.index.blocks$;
+    this.ready$ = this.service.ready$;
+  }
+
+  /**
+   * Called by bcoin before its HTTP server opens; does not wait for the index to catch up.
+   * @throws IndexRefusedError for an index of another network or of a newer version.
+   */
+  async open(): Promise<void> {
+    await this.index.open();
+    this.service.open();
+  }
+
+  async close(): Promise<void> {
+    this.service.close();
+    await this.index.close();
+  }
+}
+
+export type { Coin, HeaderRecord, IndexedBlock, IndexReader, IndexSnapshot, TransactionLocation } from '../lib/index/types';
+export type { BlockPoint } from '../lib/node/types';

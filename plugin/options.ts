@@ -1,0 +1,107 @@
+// The operator's settings, read and checked once. Flags, environment and bcoin.conf count
+// alike. What is wrong stops the node with a sentence that names the option.
+
+import { DEFAULT_LIMITS, type Limits } from '../lib/rest/limits';
+import type { HostConfig } from '../lib/node/host';
+
+export interface RestOptions {
+  /** When the gate opens: node and index in sync, or the index at the node's tip only. */
+  readonly warmup: 'synced' | 'indexed';
+  /** Whether `bin` and `hex` carry witnesses (`rpcserialversion`). */
+  readonly witness: boolean;
+  /** Whether requests need the node's API key. */
+  readonly auth: boolean;
+  readonly limits: Limits;
+}
+
+/** A setting that the service cannot work with. */
+export class OptionError extends Error {
+  override readonly name = 'OptionError';
+}
+
+/** Bitcoin Core's name of an option, beside ours. */
+const CORE_NAMES: Readonly<Record<string, string | undefined>> = {
+  'rest-serial-version': 'rpcserialversion',
+  'rest-threads': 'rpcthreads',
+  'rest-work-queue': 'rpcworkqueue',
+  'rest-timeout': 'rpctimeout'
+};
+
+const NAMES = [
+  'rest-warmup', 'rest-auth', 'rest-serial-version', 'rest-threads', 'rest-work-queue', 'rest-timeout',
+  'rest-max-body', 'rest-max-outpoints', 'rest-max-headers'
+];
+
+/** @throws OptionError for an unknown `rest-…` option or a value out of range. */
+export function readOptions(config: HostConfig): RestOptions {
+  refuseUnknown(config);
+  const read = new OptionReader(config);
+  return {
+    warmup: read.choice('rest-warmup', ['synced', 'indexed']),
+    witness: read.integer('rest-serial-version', 1, 0, 1) === 1,
+    auth: read.flag('rest-auth') && hasApiKey(config),
+    limits: {
+      threads: read.integer('rest-threads', DEFAULT_LIMITS.threads, 1, 1_000),
+      workQueue: read.integer('rest-work-queue', DEFAULT_LIMITS.workQueue, 1, 100_000),
+      timeoutMs: 1_000 * read.integer('rest-timeout', DEFAULT_LIMITS.timeoutMs / 1_000, 1, 86_400),
+      maxBodyBytes: read.integer('rest-max-body', DEFAULT_LIMITS.maxBodyBytes, 1, 0x02000000),
+      maxOutpoints: read.integer('rest-max-outpoints', DEFAULT_LIMITS.maxOutpoints, 1, 10_000),
+      maxHeaders: read.integer('rest-max-headers', DEFAULT_LIMITS.maxHeaders, 1, 100_000)
+    }
+  };
+}
+
+class OptionReader {
+  constructor(private readonly config: HostConfig) {}
+
+  integer(name: string, fallback: number, least: number, most: number): number {
+    const [key, value] = this.find(name);
+    if (value === undefined) return fallback;
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
+    if (!(number >= least && number <= most)) {
+      throw new OptionError(`--${key} must be a whole number from ${least} to ${most}, not '${value}'`);
+    }
+    return number;
+  }
+
+  /** The first of `choices` when the option is not given. */
+  choice<T extends string>(name: string, choices: readonly [T, ...T[]]): T {
+    const [key, value] = this.find(name);
+    if (value === undefined) return choices[0];
+    const chosen = choices.find((choice) => choice === value);
+    if (chosen === undefined) throw new OptionError(`--${key} must be one of ${choices.join(', ')}, not '${value}'`);
+    return chosen;
+  }
+
+  flag(name: string): boolean {
+    const [key, value] = this.find(name);
+    if (value === undefined || value === 'false' || value === '0') return false;
+    if (value === 'true' || value === '1') return true;
+    throw new OptionError(`--${key} must be true or false, not '${value}'`);
+  }
+
+  /** The value as text, and the name under which it was given; ours goes before Bitcoin Core's. */
+  private find(name: string): [key: string, value: string | undefined] {
+    const core = CORE_NAMES[name];
+    const key = core !== undefined && !this.config.has(name) ? core : name;
+    const value = this.config.get(key);
+    return [key, value === null ? undefined : String(value)];
+  }
+}
+
+/** A random key that bcoin made up is known to nobody. */
+function hasApiKey(config: HostConfig): boolean {
+  if (!config.has('api-key')) throw new OptionError('--rest-auth needs the node to have a key: set --api-key');
+  return true;
+}
+
+function refuseUnknown(config: HostConfig): void {
+  // bcfg keeps names without dashes, in lower case.
+  const known = new Set(NAMES.map((name) => name.replaceAll('-', '')));
+  const { args, env, data, options } = config;
+  for (const key of [args, env, data, options].flatMap((source) => Object.keys(source))) {
+    if (key.startsWith('rest') && !known.has(key)) {
+      throw new OptionError(`--${key.replace(/^rest/, 'rest-')} is no option of the REST service; it knows --${NAMES.join(', --')}`);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// Starting a node of our own is the one place outside the tests that loads bcoin:
+// the plugin itself is handed a running node. BCOIN_PATH picks another checkout.
+
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import type { HostBlock, HostChain, HostMempool, HostNode, HostTransaction } from '../../lib/node/host';
+
+export interface HostFullBlock extends HostBlock {
+  readonly txs: readonly HostTransaction[];
+}
+
+export interface HostFullNode extends HostNode {
+  readonly chain: HostChain & { readonly height: number; add(block: HostBlock): Promise<unknown> };
+  readonly mempool: HostMempool & { addTX(transaction: HostTransaction): Promise<unknown> };
+  readonly miner: { readonly cpu: { mineBlock(tip: null, address: unknown): Promise<HostFullBlock | null> } };
+  has(plugin: string): boolean;
+  get(plugin: string): unknown;
+  use(plugin: unknown): unknown;
+  ensure(): Promise<void>;
+  open(): Promise<void>;
+  connect(): Promise<void>;
+  startSync(): void;
+  close(): Promise<void>;
+}
+
+export interface HostKeyRing {
+  witness: boolean;
+  nested: boolean;
+  script: unknown;
+  getAddress(): unknown;
+  getPublicKey(): Buffer;
+}
+
+export interface HostMutableTransaction {
+  addTX(transaction: HostTransaction, index: number): unknown;
+  addOutput(target: unknown, value: number): unknown;
+  sign(rings: readonly HostKeyRing[]): number;
+  toTX(): HostTransaction;
+}
+
+export interface Bcoin {
+  readonly FullNode: new (options: Readonly<Record<string, unknown>>) => HostFullNode;
+  readonly MTX: new () => HostMutableTransaction;
+  readonly KeyRing: { fromPrivate(key: Buffer, compressed: boolean): HostKeyRing };
+  readonly Script: {
+    fromMultisig(m: number, n: number, keys: readonly Buffer[]): unknown;
+    fromPubkey(key: Buffer): unknown;
+    fromNulldata(data: Buffer): unknown;
+    fromProgram(version: number, data: Buffer): unknown;
+  };
+  readonly wallet: { readonly plugin: unknown };
+}
+
+/** bcoin as installed here, or the checkout that BCOIN_PATH names. */
+export function loadBcoin(): Bcoin {
+  const path = process.env['BCOIN_PATH'];
+  return createRequire(__filename)(path === undefined ? 'bcoin' : resolve(path)) as Bcoin;
+}

@@ -1,0 +1,106 @@
+// A small regtest chain to look at: outputs of every standard kind, a spend of each that
+// can be spent, and a few transactions that wait in the pool.
+
+import { createHash } from 'node:crypto';
+import type { Bcoin, HostFullNode, HostKeyRing, HostMutableTransaction } from './bcoin';
+import type { HostTransaction } from '../../lib/node/host';
+
+/** bcoin 1.0.2 activates segwit by signalling: three periods of 144 blocks. */
+const BLOCKS_UNTIL_SEGWIT = 432;
+const SUBSIDY_SATS = 5_000_000_000;
+const OUTPUT_SATS = 500_000_000;
+const FEE_SATS = 10_000;
+
+/** An output kind: where to pay to, and who can spend it (nobody: left unspent). */
+interface OutputKind {
+  readonly target: unknown;
+  readonly valueSats: number;
+  readonly rings: readonly HostKeyRing[];
+}
+
+/** Mines the demonstration chain on an empty regtest chain. */
+export async function mineDemonstration(node: HostFullNode, bcoin: Bcoin): Promise<void> {
+  const miner = keyRing(bcoin, 'miner');
+  const [coinbase] = await mine(node, miner, BLOCKS_UNTIL_SEGWIT) as [HostTransaction];
+
+  const kinds = outputKinds(bcoin);
+  const fan = new bcoin.MTX();
+  fan.addTX(coinbase, 0);
+  for (const { target, valueSats } of kinds) fan.addOutput(target, valueSats);
+  const paid = kinds.reduce((sum, { valueSats }) => sum + valueSats, 0);
+  fan.addOutput(miner.getAddress(), SUBSIDY_SATS - paid - FEE_SATS);
+  const confirmed = await send(node, fan, [miner]);
+  await mine(node, miner, 1);
+
+  const spends = kinds.flatMap(({ rings, target }, index) => {
+    if (rings.length === 0) return [];
+    const spend = new bcoin.MTX();
+    spend.addTX(confirmed, index);
+    spend.addOutput(target, OUTPUT_SATS - FEE_SATS);
+    return [{ spend, rings }];
+  });
+  const half = Math.ceil(spends.length / 2);
+  for (const { spend, rings } of spends.slice(0, half)) await send(node, spend, rings);
+  await mine(node, miner, 1);
+  for (const { spend, rings } of spends.slice(half)) await send(node, spend, rings);
+}
+
+/** Mines blocks on the tip and gives their coinbase transactions. */
+async function mine(node: HostFullNode, miner: HostKeyRing, count: number): Promise<HostTransaction[]> {
+  const coinbases: HostTransaction[] = [];
+  for (let i = 0; i < count; i++) {
+    const block = await node.miner.cpu.mineBlock(null, miner.getAddress());
+    const coinbase = block?.txs[0];
+    if (block === null || coinbase === undefined) throw new Error('the miner was stopped');
+    await node.chain.add(block);
+    coinbases.push(coinbase);
+  }
+  return coinbases;
+}
+
+function outputKinds(bcoin: Bcoin): OutputKind[] {
+  const kind = (target: unknown, rings: readonly HostKeyRing[], valueSats = OUTPUT_SATS): OutputKind => ({ target, valueSats, rings });
+  const single = (name: string, shape: Partial<HostKeyRing>): OutputKind => {
+    const owner = Object.assign(keyRing(bcoin, name), shape);
+    return kind(owner.getAddress(), [owner]);
+  };
+  /** Two of three keys, in a script of their own. */
+  const shared = (name: string, shape: Partial<HostKeyRing>): { readonly script: unknown; readonly owners: readonly HostKeyRing[] } => {
+    const owners = [1, 2, 3].map((number) => keyRing(bcoin, `${name} ${number}`));
+    const script = bcoin.Script.fromMultisig(2, 3, owners.map((owner) => owner.getPublicKey()));
+    return { script, owners: owners.slice(0, 2).map((owner) => Object.assign(owner, shape, { script })) };
+  };
+  const twoOfThree = (name: string, shape: Partial<HostKeyRing>): OutputKind => {
+    const { owners } = shared(name, shape);
+    return kind(owners[0]?.getAddress(), owners);
+  };
+  const pubkey = keyRing(bcoin, 'pubkey');
+  const bare = shared('multisig', {});
+  return [
+    kind(bcoin.Script.fromPubkey(pubkey.getPublicKey()), [pubkey]),
+    single('pubkeyhash', {}),
+    kind(bare.script, bare.owners),
+    twoOfThree('scripthash', {}),
+    single('witness_v0_keyhash', { witness: true }),
+    twoOfThree('witness_v0_scripthash', { witness: true }),
+    single('witness_v0_keyhash in scripthash', { witness: true, nested: true }),
+    kind(bcoin.Script.fromProgram(1, sha256('witness_unknown')), []),
+    kind(bcoin.Script.fromNulldata(Buffer.from('bcoin-rest demonstration')), [], 0)
+  ];
+}
+
+async function send(node: HostFullNode, transaction: HostMutableTransaction, rings: readonly HostKeyRing[]): Promise<HostTransaction> {
+  transaction.sign(rings);
+  const signed = transaction.toTX();
+  await node.mempool.addTX(signed);
+  return signed;
+}
+
+/** The same keys in every demonstration: nothing of value may ever be sent to them. */
+function keyRing(bcoin: Bcoin, name: string): HostKeyRing {
+  return bcoin.KeyRing.fromPrivate(sha256(name), true);
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(`bcoin-rest demonstration: ${text}`).digest();
+}

@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { mineDemonstration } from '../../plugin/start/demonstration';
+import { greeting } from '../../plugin/start/greeting';
+import { loadBcoin, type HostFullNode } from '../../plugin/start/bcoin';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+
+describe('the demonstration chain', function () {
+  this.timeout(60_000);
+  let served: RestNode;
+
+  before(async () => {
+    served = await openRestNode();
+    await mineDemonstration(served.node as unknown as HostFullNode, loadBcoin());
+    await untilReady(served);
+  });
+
+  after(() => served.node.close());
+
+  it('shows an output of every standard kind and waiting transactions', async () => {
+    const types = new Set<string>();
+    for (let height = 430; height <= served.node.chain.height; height++) {
+      const hash = Buffer.from(await served.rest.node.activeHash(height) ?? []).reverse().toString('hex');
+      const block = await (await fetch(`${served.baseUrl}/rest/block/${hash}.json`)).json() as
+        { readonly tx: readonly { readonly vout: readonly { readonly scriptPubKey: { readonly type: string } }[] }[] };
+      for (const { vout } of block.tx) for (const { scriptPubKey } of vout) types.add(scriptPubKey.type);
+    }
+    expect([...types]).to.have.members(['pubkeyhash', 'pubkey', 'multisig', 'scripthash', 'witness_v0_keyhash',
+      'witness_v0_scripthash', 'witness_unknown', 'nulldata']);
+    const pool = await (await fetch(`${served.baseUrl}/rest/mempool/info.json`)).json() as { readonly size: number };
+    expect(pool.size).to.equal(3);
+  });
+
+  it('is greeted with requests that work', async () => {
+    const urls = (await greeting(served.rest.node)).match(/http:\S+/g) ?? [];
+    expect(urls).to.have.length.greaterThan(4);
+    for (const url of urls) expect((await fetch(url)).status, url).to.equal(200);
+  });
+});

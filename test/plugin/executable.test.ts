@@ -1,0 +1,88 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { bcoinTarget } from '../support/bcoin';
+import { freePort } from '../support/regtest-node';
+
+const project = resolve(__dirname, '../..');
+/** The package of this name in the project is the project itself; another bcoin is given the folder. */
+const pluginName = bcoinTarget === 'bcoin' ? 'rest' : project;
+const executable = join(dirname(createRequire(__filename).resolve(join(bcoinTarget, 'package.json'))), 'bin/bcoin');
+
+describe("bcoin's own executable", function () {
+  this.timeout(60_000);
+  let folder: string;
+  let child: ChildProcess | undefined;
+  let output = '';
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-'));
+    output = '';
+  });
+
+  afterEach(async () => {
+    if (child?.exitCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  function start(...options: string[]): ChildProcess {
+    child = spawn(executable, ['--network', 'regtest', '--prefix', folder, '--listen', 'false', '--no-wallet', ...options], {
+      env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' }
+    });
+    const listen = (text: Buffer): void => { output += text.toString(); };
+    child.stdout?.on('data', listen);
+    child.stderr?.on('data', listen);
+    return child;
+  }
+
+  /** Resolves when what the executable prints contains `text`. */
+  function printed(process: ChildProcess, text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      process.stdout?.on('data', () => { if (output.includes(text)) resolve(); });
+      process.once('exit', () => { reject(new Error(`bcoin stopped before it said '${text}': ${output}`)); });
+    });
+  }
+
+  /** The first reply that is not the gate's. */
+  async function answer(url: string): Promise<Response> {
+    for (;;) {
+      const response = await fetch(url);
+      if (response.status !== 503) return response;
+    }
+  }
+
+  it('serves REST with --plugins rest', async () => {
+    const port = await freePort();
+    await printed(start('--memory', '--plugins', pluginName, '--http-port', `${port}`, '--rest-warmup', 'indexed'), 'Node is loaded');
+    const response = await answer(`http://127.0.0.1:${port}/rest/chaininfo.json`);
+    expect(await response.json()).to.deep.include({ chain: 'regtest', blocks: 0 });
+  });
+
+  it('takes plugin and options from bcoin.conf', async () => {
+    const port = await freePort();
+    await writeFile(join(folder, 'bcoin.conf'), `plugins: ${pluginName}\nhttp-port: ${port}\nrest-warmup: indexed\nrest-max-headers: 7\n`);
+    await printed(start('--config', join(folder, 'bcoin.conf')), 'Node is loaded');
+    const response = await answer(`http://127.0.0.1:${port}/rest/headers/8/0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206.bin`);
+    expect(await response.text()).to.equal('Header count out of range: 8\r\n');
+  });
+
+  it('stops at a wrong option with a sentence that names it', async () => {
+    const [code] = await once(start('--memory', '--plugins', pluginName, '--rpcthreads', 'many'), 'close') as [number];
+    expect(code).to.not.equal(0);
+    expect(output).to.include("--rpcthreads must be a whole number from 1 to 1000, not 'many'");
+  });
+
+  it('stops as an SPV node with a sentence that says why', async () => {
+    const [code] = await once(start('--memory', '--spv', '--plugins', pluginName), 'close') as [number];
+    expect(code).to.not.equal(0);
+    expect(output).to.include('rest needs a full node');
+  });
+});

@@ -1,0 +1,67 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { OptionError, readOptions } from '../../plugin/options';
+import { DEFAULT_LIMITS } from '../../lib/rest/limits';
+import { createRegtestNode } from '../support/regtest-node';
+import type { HostConfig } from '../../lib/node/host';
+
+/** The configuration of a real node with these settings. */
+async function configOf(settings: Readonly<Record<string, unknown>>): Promise<HostConfig> {
+  return (await createRegtestNode({ settings })).config;
+}
+
+describe('the options', () => {
+  it('have the defaults of the reference', async () => {
+    expect(readOptions(await configOf({}))).to.deep.equal({ warmup: 'synced', witness: true, auth: false, limits: DEFAULT_LIMITS });
+    expect(DEFAULT_LIMITS).to.include({ threads: 4, workQueue: 16, timeoutMs: 30_000, maxOutpoints: 15, maxHeaders: 2000 });
+  });
+
+  it('are taken under the names of Bitcoin Core', async () => {
+    const { witness, limits } = readOptions(await configOf({ rpcserialversion: 0, rpcthreads: '7', rpcworkqueue: 33, rpctimeout: '5' }));
+    expect(witness).to.equal(false);
+    expect(limits).to.include({ threads: 7, workQueue: 33, timeoutMs: 5_000 });
+  });
+
+  it('are taken under names of their own, which go first', async () => {
+    const { limits } = readOptions(await configOf({ 'rest-threads': '9', 'rpcthreads': '7', 'rest-max-body': 600, 'rest-max-outpoints': '20', 'rest-max-headers': 5 }));
+    expect(limits).to.include({ threads: 9, maxBodyBytes: 600, maxOutpoints: 20, maxHeaders: 5 });
+  });
+
+  it('are seen in a configuration file as well', async () => {
+    const config = await configOf({});
+    Object.assign(config.data, { restthreads: '3', restwarmup: 'indexed' });
+    expect(readOptions(config)).to.deep.include({ warmup: 'indexed' });
+    expect(readOptions(config).limits.threads).to.equal(3);
+  });
+
+  it('ask for the API key only where the node has one', async () => {
+    expect(readOptions(await configOf({ 'rest-auth': 'true', 'api-key': 'sesame' })).auth).to.equal(true);
+    expect(readOptions(await configOf({ 'rest-auth': false })).auth).to.equal(false);
+    const config = await configOf({ 'rest-auth': true });
+    expect(() => readOptions(config)).to.throw(OptionError, '--rest-auth needs the node to have a key: set --api-key');
+  });
+
+  const wrong: readonly [name: string, value: unknown, sentence: string][] = [
+    ['rpcthreads', '0', "--rpcthreads must be a whole number from 1 to 1000, not '0'"],
+    ['rest-threads', 'four', "--rest-threads must be a whole number from 1 to 1000, not 'four'"],
+    ['rest-threads', '-1', "--rest-threads must be a whole number from 1 to 1000, not '-1'"],
+    ['rest-threads', '1.5', "--rest-threads must be a whole number from 1 to 1000, not '1.5'"],
+    ['rest-threads', '', "--rest-threads must be a whole number from 1 to 1000, not ''"],
+    ['rest-threads', 'true', "--rest-threads must be a whole number from 1 to 1000, not 'true'"],
+    ['rpcworkqueue', '100001', "--rpcworkqueue must be a whole number from 1 to 100000, not '100001'"],
+    ['rpctimeout', '0', "--rpctimeout must be a whole number from 1 to 86400, not '0'"],
+    ['rpcserialversion', '2', "--rpcserialversion must be a whole number from 0 to 1, not '2'"],
+    ['rest-max-body', '1e3', "--rest-max-body must be a whole number from 1 to 33554432, not '1e3'"],
+    ['rest-max-outpoints', '0', "--rest-max-outpoints must be a whole number from 1 to 10000, not '0'"],
+    ['rest-max-headers', '0', "--rest-max-headers must be a whole number from 1 to 100000, not '0'"],
+    ['rest-warmup', 'never', "--rest-warmup must be one of synced, indexed, not 'never'"],
+    ['rest-auth', 'maybe', "--rest-auth must be true or false, not 'maybe'"],
+    ['rest-thread', '4', '--rest-thread is no option of the REST service']
+  ];
+  for (const [name, value, sentence] of wrong) {
+    it(`are refused with a sentence: ${name} = '${String(value)}'`, async () => {
+      const config = await configOf({ [name]: value });
+      expect(() => readOptions(config)).to.throw(OptionError, sentence);
+    });
+  }
+});
