@@ -1,0 +1,133 @@
+// Makes one block of the synthetic chain after the other. First come small blocks that hand
+// out coins and signal for the soft forks (bcoin 1.0.2 switches segwit on only then).
+
+import { hash256 } from '../../lib/bitcoin/hash';
+import { ByteWriter } from '../../lib/bitcoin/writer';
+import { Coins, type Slot } from './coins';
+import { commitmentScript, merkleRoot } from './merkle';
+import { drawKind } from './output-kinds';
+import { Random } from './random';
+import { finish, makeTransaction, writeOutputs, type MadeTransaction, type Output } from './transaction-maker';
+import { spread, type BlockShape } from './block-shape';
+
+/** Blocks that come before the usual ones: three signalling periods of regtest, and some. */
+export const FIRST_BLOCKS = 440;
+
+const FIRST_OUTPUTS = 100;
+const REWARD_OUTPUTS = 4;
+const SUBSIDY = 50_0000_0000;
+const HALVING_INTERVAL = 150;
+const MATURITY = 100;
+const MAX_WEIGHT = 4_000_000;
+/** Header, count and coinbase. */
+const RESERVED_WEIGHT = 4_000;
+const GENESIS_TIME = 1_296_688_602;
+const SPACING = 600;
+/** Bits 0 and 1: csv and segwit (BIP9). */
+const SIGNALLING = 0x2000_0003;
+const NOT_SIGNALLING = 0x2000_0000;
+const REGTEST_BITS = 0x207f_ffff;
+
+export class BlockMaker {
+  readonly coins = new Coins();
+  readonly random: Random;
+  #height = 0;
+  #previousHash: Buffer;
+  /** Coins of coinbases that are not mature, by height. */
+  readonly #immature = new Map<number, readonly Slot[]>();
+
+  constructor(seed: number, genesisHash: Buffer) {
+    this.random = new Random(seed);
+    this.#previousHash = genesisHash;
+  }
+
+  /** A block that only hands out its reward. */
+  nextFirst(): Buffer {
+    return this.#finish([], FIRST_OUTPUTS, SIGNALLING);
+  }
+
+  next(shape: BlockShape): Buffer {
+    const transactions: MadeTransaction[] = [];
+    let weight = RESERVED_WEIGHT;
+    for (const each of spread(shape, this.random)) {
+      const transaction = makeTransaction(each, this.coins, this.random);
+      if (transaction === undefined) break;
+      transactions.push(transaction);
+      weight += transaction.weight;
+      if (shape.spendsItself) this.#release(transaction.coins);
+      // The next one might not fit; few of them are larger than this.
+      if (weight > MAX_WEIGHT - 20_000) break;
+    }
+    if (!shape.spendsItself)
+      for (const { coins } of transactions) this.#release(coins);
+    return this.#finish(transactions, REWARD_OUTPUTS, NOT_SIGNALLING);
+  }
+
+  #finish(transactions: readonly MadeTransaction[], rewardOutputs: number, version: number): Buffer {
+    const height = ++this.#height;
+    const coinbase = this.#coinbase(transactions, rewardOutputs);
+    this.#release(this.#immature.get(height - MATURITY) ?? []);
+    this.#immature.delete(height - MATURITY);
+    this.#immature.set(height, coinbase.coins);
+    const header = new ByteWriter(80)
+      .u32(version)
+      .bytes(this.#previousHash)
+      .bytes(merkleRoot([coinbase.txid, ...transactions.map(({ txid }) => txid)]))
+      .u32(GENESIS_TIME + height * SPACING)
+      .u32(REGTEST_BITS)
+      .u32(0)
+      .toBuffer();
+    this.#previousHash = mine(header);
+    const count = new ByteWriter(9).compactSize(transactions.length + 1).toBuffer();
+    return Buffer.concat([header, count, coinbase.raw, ...transactions.map(({ raw }) => raw)]);
+  }
+
+  #coinbase(transactions: readonly MadeTransaction[], count: number): Omit<MadeTransaction, 'fee'> {
+    const subsidy = Math.floor(SUBSIDY / 2 ** Math.floor(this.#height / HALVING_INTERVAL));
+    const reward = transactions.reduce((sum, { fee }) => sum + fee, subsidy);
+    const share = Math.floor(reward / count);
+    const outputs = Array.from({ length: count }, (_, i): Output => ({
+      kind: drawKind(this.random),
+      value: i === 0 ? reward - share * (count - 1) : share
+    }));
+    const commits = transactions.length > 0;
+    const writer = new ByteWriter(4_096).i32(1);
+    if (commits) writer.u8(0).u8(1);
+    writer.u8(1).bytes(Buffer.alloc(32)).u32(0xffff_ffff).varBytes(this.#coinbaseScript()).u32(0xffff_ffff);
+    if (commits) {
+      // The commitment comes last: the places of the coins are those of `outputs`.
+      const coinOutputs = new ByteWriter(512);
+      writeOutputs(coinOutputs, outputs, this.random);
+      writer.compactSize(count + 1).bytes(coinOutputs.toBuffer().subarray(1)).u64(0);
+      writer.varBytes(commitmentScript(transactions.map(({ wtxid }) => wtxid)));
+      writer.u8(1).varBytes(Buffer.alloc(32));
+    } else {
+      writeOutputs(writer, outputs, this.random);
+    }
+    return finish(writer.u32(0).toBuffer(), outputs, this.coins);
+  }
+
+  /** The height as BIP34 wants it, and some bytes of the miner's. */
+  #coinbaseScript(): Buffer {
+    const height = this.#height;
+    const writer = new ByteWriter(32);
+    if (height <= 16) writer.u8(0x50 + height);
+    else if (height < 0x80) writer.u8(1).u8(height);
+    else if (height < 0x8000) writer.u8(2).u16(height);
+    else writer.u8(3).u16(height & 0xffff).u8(height >>> 16);
+    return writer.varBytes(this.random.bytes(16)).toBuffer();
+  }
+
+  #release(coins: readonly Slot[]): void {
+    for (const coin of coins) this.coins.release(coin);
+  }
+}
+
+/** Finds a nonce for regtest's target and returns the hash. */
+function mine(header: Buffer): Buffer {
+  for (let nonce = 0; ; nonce++) {
+    header.writeUInt32LE(nonce, 76);
+    const hash = hash256(header);
+    if ((hash[31] as number) < 0x7f) return hash; // a hash has 32 bytes
+  }
+}

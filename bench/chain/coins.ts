@@ -1,0 +1,130 @@
+// The unspent outputs of the chain under construction, in the order they were made. Tens of
+// millions of them: columns of numbers, no objects.
+
+import type { Random } from './random';
+
+/** Where an unspent output stands in the columns. */
+export type Slot = number;
+
+export interface SpendableCoin {
+  /** 32 bytes in wire order, a view. */
+  readonly txid: Buffer;
+  readonly index: number;
+  /** Place in OUTPUT_KINDS. */
+  readonly kind: number;
+  readonly value: number;
+}
+
+/** An amount worth keeping as somebody's change: such coins pay for what others cannot. */
+const CHANGE_VALUE = 100_000;
+/** Picks by age are spread evenly over the logarithm of the age, from this many coins on. */
+const YOUNGEST = 1_000;
+
+const SPENT = 0xff;
+const SET_ASIDE = 0x80;
+
+interface Columns {
+  readonly transaction: Uint32Array;
+  readonly index: Uint16Array;
+  /** Place in OUTPUT_KINDS, with SET_ASIDE; or SPENT. */
+  readonly kind: Uint8Array;
+  readonly value: Float64Array;
+}
+
+const emptyColumns = (capacity: number): Columns => ({
+  transaction: new Uint32Array(capacity),
+  index: new Uint16Array(capacity),
+  kind: new Uint8Array(capacity).fill(SPENT),
+  value: new Float64Array(capacity)
+});
+
+export class Coins {
+  #columns = emptyColumns(1 << 20);
+  #slots = 0;
+  #txids = Buffer.alloc(32 << 18);
+  #transactions = 0;
+  /** Change that is ready to be spent. */
+  readonly #change: Slot[] = [];
+  #unspent = 0;
+
+  get unspent(): number {
+    return this.#unspent;
+  }
+
+  /** Remembers the txid that the next coins belong to. */
+  addTransaction(txid: Buffer): void {
+    const at = this.#transactions++ * 32;
+    if (at === this.#txids.length) {
+      const grown = Buffer.alloc(at * 2);
+      this.#txids.copy(grown);
+      this.#txids = grown;
+    }
+    txid.copy(this.#txids, at);
+  }
+
+  /** A coin of the last transaction; not to be spent before it is released. */
+  add(index: number, kind: number, value: number): Slot {
+    const slot = this.#slots++;
+    if (slot === this.#columns.kind.length) this.#grow();
+    const columns = this.#columns;
+    columns.transaction[slot] = this.#transactions - 1;
+    columns.index[slot] = index;
+    columns.kind[slot] = kind | SET_ASIDE;
+    columns.value[slot] = value;
+    this.#unspent++;
+    return slot;
+  }
+
+  release(slot: Slot): void {
+    const { kind, value } = this.#columns;
+    if ((value[slot] as number) >= CHANGE_VALUE) this.#change.push(slot); // slots are in the columns
+    else kind[slot] = (kind[slot] as number) & ~SET_ASIDE;
+  }
+
+  /** Spends somebody's change; any coin when there is no change left. */
+  takeChange(random: Random): SpendableCoin | undefined {
+    const place = random.below(this.#change.length);
+    const slot = this.#change[place];
+    if (slot === undefined) return this.takeByAge(random);
+    const last = this.#change.pop() as Slot; // not empty
+    if (last !== slot) this.#change[place] = last;
+    return this.#spend(slot);
+  }
+
+  /** Spends a coin that is not change, more likely a young one. */
+  takeByAge(random: Random): SpendableCoin | undefined {
+    const youngest = Math.min(YOUNGEST, this.#slots);
+    const age = Math.floor(youngest * (this.#slots / youngest) ** random.unit());
+    const from = this.#slots - age;
+    const isFree = (slot: Slot): boolean => (this.#columns.kind[slot] as number) < SET_ASIDE;
+    for (let slot = from; slot >= 0; slot--)
+      if (isFree(slot)) return this.#spend(slot);
+    for (let slot = from + 1; slot < this.#slots; slot++)
+      if (isFree(slot)) return this.#spend(slot);
+    return undefined;
+  }
+
+  #spend(slot: Slot): SpendableCoin {
+    const { transaction, index, kind, value } = this.#columns;
+    const at = (transaction[slot] as number) * 32; // slots are in the columns
+    const coin = {
+      txid: this.#txids.subarray(at, at + 32),
+      index: index[slot] as number,
+      kind: (kind[slot] as number) & ~SET_ASIDE,
+      value: value[slot] as number
+    };
+    kind[slot] = SPENT;
+    this.#unspent--;
+    return coin;
+  }
+
+  #grow(): void {
+    const old = this.#columns;
+    const grown = emptyColumns(old.kind.length * 2);
+    grown.transaction.set(old.transaction);
+    grown.index.set(old.index);
+    grown.kind.set(old.kind);
+    grown.value.set(old.value);
+    this.#columns = grown;
+  }
+}

@@ -1,0 +1,99 @@
+// Feeds the synthetic chain to a real bcoin node, block by block through its own `chain.add`.
+// Nobody could sign these transactions: the node is told that its last checkpoint lies above
+// all of them, and checks everything but scripts and amounts (merkle root, witness
+// commitment, proof of work, times, weight, that the coins spent are there).
+
+import { scanBlock } from '../../lib/bitcoin/block';
+import { fromHost } from '../../lib/node/host-hash';
+import { bcoin, type TestFullNode } from '../../test/support/bcoin';
+import { openRegtestNode } from '../../test/support/regtest-node';
+import { BlockMaker, FIRST_BLOCKS } from './block-maker';
+import { LIVE_SHAPE, usualShape } from './block-shape';
+import { GENERATION, type ChainParameters } from './parameters';
+import type { ChainManifest } from './manifest';
+
+const COIN_CACHE_MB = 500;
+const ABOVE_ALL = 0x7fff_ffff;
+const NO_CHECKPOINT = 0;
+const REPORT_MS = 10_000;
+
+/** Makes the chain in a folder that is empty. `report` hears of the progress now and then. */
+export async function generateChain(folder: string, parameters: ChainParameters, report: (line: string) => void): Promise<ChainManifest> {
+  const node = await openRegtestNode({ prefix: folder, settings: { coinCache: COIN_CACHE_MB, cacheSize: 256 } });
+  // bcoin keeps one such object for each network.
+  const network = node.network as unknown as { lastCheckpoint: number };
+  network.lastCheckpoint = ABOVE_ALL;
+  try {
+    return await new Generator(node, parameters, report).run();
+  } finally {
+    network.lastCheckpoint = NO_CHECKPOINT;
+    await node.close();
+  }
+}
+
+class Generator {
+  readonly #maker: BlockMaker;
+  readonly #totals = { bytes: 0, transactions: 0, inputs: 0, outputs: 0 };
+  readonly #started = performance.now();
+  #reported = 0;
+
+  constructor(
+    private readonly node: TestFullNode,
+    private readonly parameters: ChainParameters,
+    private readonly report: (line: string) => void
+  ) {
+    this.#maker = new BlockMaker(parameters.seed, fromHost(node.network.genesis.hash));
+  }
+
+  async run(): Promise<ChainManifest> {
+    const { bytes, growth, liveBlocks } = this.parameters;
+    for (let i = 0; i < FIRST_BLOCKS; i++)
+      await this.#add(this.#maker.nextFirst());
+    while (this.#totals.bytes < bytes)
+      await this.#add(this.#maker.next(usualShape(this.#maker.random, growth)));
+    const { height } = this.node.chain.tip;
+    const totals = { ...this.#totals, unspent: this.#maker.coins.unspent };
+    for (let i = 0; i < liveBlocks; i++)
+      await this.#add(this.#maker.next(LIVE_SHAPE));
+    const { tip } = this.node.chain;
+    return {
+      generation: GENERATION,
+      bcoin: bcoin.pkg.version,
+      parameters: this.parameters,
+      height,
+      tipHeight: tip.height,
+      tipHash: fromHost(tip.hash).toString('hex'),
+      totals
+    };
+  }
+
+  async #add(raw: Buffer): Promise<void> {
+    const before = this.node.chain.tip.height;
+    await this.node.chain.add(bcoin.Block.fromRaw(raw));
+    if (this.node.chain.tip.height !== before + 1)
+      throw new Error(`expected the node at height ${before + 1} after another block, got ${this.node.chain.tip.height}`);
+    this.#count(raw);
+    this.#reportProgress();
+  }
+
+  #count(raw: Buffer): void {
+    const { transactions } = scanBlock(raw);
+    const totals = this.#totals;
+    totals.bytes += raw.length;
+    totals.transactions += transactions.length;
+    for (const { inputs, outputs, isCoinbase } of transactions) {
+      totals.inputs += isCoinbase ? 0 : inputs.length;
+      totals.outputs += outputs.length;
+    }
+  }
+
+  #reportProgress(): void {
+    const now = performance.now();
+    if (now - this.#reported < REPORT_MS) return;
+    this.#reported = now;
+    const { bytes } = this.#totals;
+    const seconds = (now - this.#started) / 1_000;
+    this.report(`height ${this.node.chain.tip.height}, ${(bytes / 1e6).toFixed(0)} of ${(this.parameters.bytes / 1e6).toFixed(0)} MB, `
+      + `${(this.#maker.coins.unspent / 1e6).toFixed(2)} million coins, ${(bytes / 1e6 / seconds).toFixed(1)} MB/s`);
+  }
+}

@@ -1,0 +1,32 @@
+// What decides the bytes of a synthetic chain. Two chains of the same parameters are the same.
+
+export interface ChainParameters {
+  /** The usual blocks have at least so many bytes together. */
+  readonly bytes: number;
+  /** New coins for each transaction of a usual block. */
+  readonly growth: number;
+  /** Blocks at the end for measuring how the index follows. */
+  readonly liveBlocks: number;
+  readonly seed: number;
+}
+
+/** Moves with everything that changes the blocks made of the same parameters. */
+export const GENERATION = 1;
+
+export const DEFAULT_PARAMETERS: ChainParameters = { bytes: 2_000_000_000, growth: 3.2, liveBlocks: 100, seed: 1 };
+
+const UNITS: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9 };
+
+/** `300MB`, `2GB`, or bytes. @throws RangeError */
+export function parseSize(text: string): number {
+  const [, digits, unit] = /^(\d+(?:\.\d+)?)\s*(MB|GB)?$/i.exec(text) ?? [];
+  const bytes = Number(digits) * (UNITS[unit?.toUpperCase() ?? ''] ?? 1);
+  if (!Number.isSafeInteger(bytes) || bytes <= 0)
+    throw new RangeError(`expected a size such as 300MB, 2GB or a number of bytes, got ${JSON.stringify(text)}`);
+  return bytes;
+}
+
+/** The folder's name for a chain that a version of bcoin holds. */
+export function chainName({ bytes, growth, liveBlocks, seed }: ChainParameters, bcoinVersion: string): string {
+  return `chain-${GENERATION}-${bytes / 1e6}MB-growth${growth}-live${liveBlocks}-seed${seed}-bcoin-${bcoinVersion}`;
+}

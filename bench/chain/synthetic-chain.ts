@@ -1,0 +1,44 @@
+// The synthetic chain, from bench/data: made when it is not there, checked when it is.
+
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fromHost } from '../../lib/node/host-hash';
+import { bcoin, type TestFullNode } from '../../test/support/bcoin';
+import { openRegtestNode, type RegtestOptions } from '../../test/support/regtest-node';
+import { generateChain } from './generate';
+import { readManifest, writeManifest, type ChainManifest } from './manifest';
+import { chainName, type ChainParameters } from './parameters';
+
+/** Everything that the benchmarks write. */
+export const DATA_FOLDER = join(__dirname, '../data');
+
+export interface SyntheticChain {
+  readonly manifest: ChainManifest;
+  /** The prefix of a node that has the chain. */
+  readonly folder: string;
+}
+
+export async function syntheticChain(parameters: ChainParameters, report: (line: string) => void): Promise<SyntheticChain> {
+  const folder = join(DATA_FOLDER, chainName(parameters, bcoin.pkg.version));
+  const known = readManifest(folder, parameters);
+  if (known !== undefined) return { manifest: known, folder };
+  const unfinished = `${folder}.unfinished`;
+  for (const leftover of [folder, unfinished]) rmSync(leftover, { recursive: true, force: true });
+  mkdirSync(unfinished, { recursive: true });
+  report(`making ${folder}`);
+  const manifest = await generateChain(unfinished, parameters, report);
+  writeManifest(unfinished, manifest);
+  renameSync(unfinished, folder);
+  return { manifest, folder };
+}
+
+/** A node on the chain, connected to nobody. @throws Error when its chain is not the one of the manifest. */
+export async function openNodeOn({ manifest, folder }: SyntheticChain, options: Omit<RegtestOptions, 'prefix'> = {}): Promise<TestFullNode> {
+  const node = await openRegtestNode({ ...options, prefix: folder });
+  const { hash, height } = node.chain.tip;
+  if (height !== manifest.tipHeight || fromHost(hash).toString('hex') !== manifest.tipHash) {
+    await node.close();
+    throw new Error(`${folder}: expected a chain of height ${manifest.tipHeight} with tip ${manifest.tipHash}, got ${height} with ${fromHost(hash).toString('hex')}; delete the folder to make it anew`);
+  }
+  return node;
+}

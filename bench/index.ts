@@ -1,0 +1,41 @@
+// npm run bench:index: how fast the index is built, what it takes, and how it follows.
+// Targets are for a chain of at least 2 GB; a smaller one is for trying things out.
+//   --bytes 300MB   size of the synthetic chain (default 2GB)
+//   --json FILE     the numbers, for keeping
+
+import { writeFileSync } from 'node:fs';
+import { cpus, loadavg, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
+import { bcoin } from '../test/support/bcoin';
+import { DEFAULT_PARAMETERS, parseSize } from './chain/parameters';
+import { syntheticChain } from './chain/synthetic-chain';
+import { formatRows, indexRows } from './index-table';
+import { runIndex } from './measure/index-run';
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { bytes: { type: 'string' }, json: { type: 'string' } } });
+  const parameters = { ...DEFAULT_PARAMETERS, ...values.bytes !== undefined && { bytes: parseSize(values.bytes) } };
+  const say = (line: string): void => { console.error(line); };
+  const chain = await syntheticChain(parameters, say);
+  const busy = loadavg()[0] ?? 0;
+  const run = await runIndex(chain, say);
+  const machine = describeMachine();
+  const rows = indexRows(run);
+  const { height, totals } = chain.manifest;
+  console.log(machine);
+  console.log(`load average at the start ${busy.toFixed(1)}: what else runs here is in the figures`);
+  console.log(`${(totals.bytes / 1e6).toFixed(0)} MB in ${height} blocks, ${totals.transactions} transactions, ${(totals.unspent / 1e6).toFixed(2)} million unspent coins`);
+  console.log(formatRows(rows));
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ machine, loadAverage: busy, rows, run }, null, 2)}\n`);
+}
+
+function describeMachine(): string {
+  const [first, ...others] = cpus();
+  const cores = others.length + (first === undefined ? 0 : 1);
+  return `${first?.model ?? 'unknown processor'}, ${cores} cores, ${(totalmem() / 1024 ** 3).toFixed(0)} GiB; ${process.platform}, Node ${process.version}, bcoin ${bcoin.pkg.version}`;
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,28 @@
+// What catching up is held against: read every block from the node, hash every txid, in one
+// thread, and nothing else.
+
+import { scanBlock } from '../../lib/bitcoin/block';
+import { blockAt } from './held-back-node';
+import type { NodeSource } from '../../lib/node/types';
+
+export interface BarePass {
+  readonly seconds: number;
+  /** Bytes of the blocks up to each height, that block included. */
+  readonly bytesTo: readonly number[];
+}
+
+export async function barePass(node: NodeSource, toHeight: number): Promise<BarePass> {
+  const bytesTo: number[] = [];
+  let bytes = 0;
+  let hashed = 0;
+  const started = performance.now();
+  for (let height = 0; height <= toHeight; height++) {
+    const { raw } = await blockAt(node, height);
+    for (const transaction of scanBlock(raw).transactions)
+      hashed += transaction.txid.length;
+    bytesTo.push(bytes += raw.length);
+  }
+  const seconds = (performance.now() - started) / 1_000;
+  if (hashed === 0) throw new Error('expected transactions, got none');
+  return { seconds, bytesTo };
+}

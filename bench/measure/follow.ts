@@ -1,0 +1,93 @@
+// How the index follows: one large block at a time, with a rest in between as on any chain.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import { scanBlock } from '../../lib/bitcoin/block';
+import { LoopProbe } from './loop-probe';
+import { cpuMilliseconds, untilAtRest } from './process-load';
+import { blockAt, type HeldBackNode } from './held-back-node';
+import type { ChainIndex } from '../../lib/index/types';
+import type { BlockPoint, NodeSource } from '../../lib/node/types';
+import type { WatchedStore } from './watched-store';
+
+export interface Following {
+  /** By block, in milliseconds: the longest hold of the event loop, and until it was acknowledged. */
+  readonly held: readonly number[];
+  readonly acknowledged: readonly number[];
+  /** Of all threads, what the store does afterwards included. */
+  readonly cpuPerBlock: number;
+  /** Blocks that were on the disk itself when they were acknowledged. */
+  readonly durable: number;
+}
+
+export interface FollowOptions {
+  /** The node with the whole chain, and how the index sees it. */
+  readonly node: NodeSource;
+  readonly heldBack: HeldBackNode;
+  readonly index: ChainIndex;
+  readonly store: WatchedStore;
+  readonly toHeight: number;
+}
+
+const PAUSE_MS = 100;
+const CALIBRATION_MS = 2_000;
+
+export async function follow({ node, heldBack, index, store, toHeight }: FollowOptions): Promise<Following> {
+  const blocks = await loadBlocks(node, heldBack.tip().height + 1, toHeight);
+  const probe = new LoopProbe();
+  const idle = await idleCpuShare();
+  const held: number[] = [];
+  const acknowledged: number[] = [];
+  let durable = 0;
+  const started = { cpu: cpuMilliseconds(), time: performance.now() };
+  for (const block of blocks) {
+    await pause(PAUSE_MS);
+    probe.start();
+    const before = performance.now();
+    await heldBack.connect(block.point, block.raw);
+    held.push(probe.longest());
+    acknowledged.push(performance.now() - before);
+    if (store.lastDurable) durable++;
+    check(index, block);
+  }
+  await untilAtRest();
+  const cpu = cpuMilliseconds() - started.cpu - idle * (performance.now() - started.time);
+  probe.close();
+  return { held, acknowledged, cpuPerBlock: cpu / blocks.length, durable };
+}
+
+interface LiveBlock {
+  readonly point: BlockPoint;
+  readonly raw: Buffer;
+  /** What the index must know afterwards. */
+  readonly last: { readonly txid: Buffer; readonly offset: number };
+}
+
+async function loadBlocks(node: NodeSource, from: number, to: number): Promise<LiveBlock[]> {
+  const blocks: LiveBlock[] = [];
+  for (let height = from; height <= to; height++) {
+    const { point, raw } = await blockAt(node, height);
+    const last = scanBlock(raw).transactions.at(-1);
+    if (last === undefined) throw new Error(`expected transactions in the block at height ${height}, got none`);
+    blocks.push({ point, raw, last: { txid: last.txid, offset: last.offset } });
+  }
+  return blocks;
+}
+
+/** What the process takes when nothing happens, the probe included, as a share of the time. */
+async function idleCpuShare(): Promise<number> {
+  await untilAtRest();
+  const before = cpuMilliseconds();
+  await pause(CALIBRATION_MS);
+  return (cpuMilliseconds() - before) / CALIBRATION_MS;
+}
+
+/** @throws Error when the index does not hold the block. */
+function check(index: ChainIndex, { point: { height, hash }, last }: LiveBlock): void {
+  index.reader.read((snapshot) => {
+    if (!snapshot.tip.hash.equals(hash))
+      throw new Error(`expected the index at height ${height}, got ${snapshot.tip.height}`);
+    const location = snapshot.location(last.txid);
+    if (location?.offset !== last.offset)
+      throw new Error(`height ${height}: expected the last transaction at byte ${last.offset}, got ${String(location?.offset)}`);
+  });
+}

@@ -1,0 +1,45 @@
+// What the process takes of the machine: memory at its peak, processor time, and when it rests.
+
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const SAMPLE_MS = 50;
+const REST_SAMPLE_MS = 500;
+/** Of one core. */
+const REST_SHARE = 0.03;
+const LONGEST_WAIT_MS = 120_000;
+
+/** User and system time of all threads, in milliseconds. */
+export function cpuMilliseconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** Watches the resident memory while something runs. */
+export async function withPeakMemory<T>(run: () => Promise<T>): Promise<{ readonly result: T; readonly peakBytes: number }> {
+  let peakBytes = process.memoryUsage.rss();
+  const timer = setInterval(() => { peakBytes = Math.max(peakBytes, process.memoryUsage.rss()); }, SAMPLE_MS);
+  try {
+    return { result: await run(), peakBytes };
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Waits until the store has nothing left to do in the background. */
+export async function untilAtRest(): Promise<void> {
+  const last = performance.now() + LONGEST_WAIT_MS;
+  for (let calm = 0; calm < 2 && performance.now() < last;) {
+    const before = cpuMilliseconds();
+    await pause(REST_SAMPLE_MS);
+    calm = cpuMilliseconds() - before < REST_SHARE * REST_SAMPLE_MS ? calm + 1 : 0;
+  }
+}
+
+/** Bytes of the files in a folder. */
+export function folderBytes(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+}

@@ -1,0 +1,50 @@
+// A store that remembers how its last batch was to be written.
+
+import type { Store, StoreRange, StoreSnapshot, StoreWrite } from '../../lib/store/store';
+
+export class WatchedStore implements Store {
+  /** Whether the last batch written was on the disk itself when it resolved. */
+  lastDurable = false;
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  open(): Promise<void> {
+    return this.#store.open();
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  get(key: Buffer): Buffer | undefined {
+    return this.#store.get(key);
+  }
+
+  getMany(keys: readonly Buffer[]): (Buffer | undefined)[] {
+    return this.#store.getMany(keys);
+  }
+
+  load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]> {
+    return this.#store.load(keys);
+  }
+
+  range(range: StoreRange): AsyncIterable<readonly [Buffer, Buffer]> {
+    return this.#store.range(range);
+  }
+
+  snapshot(): StoreSnapshot {
+    return this.#store.snapshot();
+  }
+
+  async batch(writes: readonly StoreWrite[], options: { readonly durable: boolean }): Promise<void> {
+    await this.#store.batch(writes, options);
+    this.lastDurable = options.durable;
+  }
+
+  clear(): Promise<void> {
+    return this.#store.clear();
+  }
+}
