@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { bcoin } from '../support/bcoin';
+import { chainAAnswers, chainAPool, type RecordedAnswer } from '../support/chain-a';
+import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { ask } from '../support/http';
+import { differenceFrom } from '../support/recorded-comparison';
+
+/** Requests at a time: fewer than slots and queue together. */
+const CLIENTS = 8;
+
+describe('what Bitcoin Core 0.17 was recorded to answer', () => {
+  let served: ChainANode;
+
+  before(async function () {
+    this.timeout(CHAIN_A_TIMEOUT_MS);
+    served = await openChainANode();
+  });
+
+  after(() => served.close());
+
+  const replay = async (state: RecordedAnswer['state']): Promise<void> => {
+    // Odd framing of HTTP itself is left to the HTTP server.
+    const answers = chainAAnswers().filter((answer) => answer.state === state && !answer.tags.includes('transport'));
+    expect(answers).to.have.length.above(250);
+    const { addressPrefixes } = served.rest.node.network;
+    const differences: string[] = [];
+    const remaining = answers.values();
+    await Promise.all(Array.from({ length: CLIENTS }, async () => {
+      for (const answer of remaining) {
+        const { id, method, path, headers, requestBodyHex } = answer;
+        const body = requestBodyHex === undefined ? undefined : Buffer.from(requestBodyHex, 'hex');
+        const difference = differenceFrom(answer, await ask(served.port, { method, path, headers: headers ?? {}, body }), addressPrefixes);
+        if (difference !== undefined) differences.push(`${id}: ${difference}`);
+      }
+    }));
+    expect(differences).to.deep.equal([]);
+  };
+
+  it('is answered with an empty pool', async function () {
+    this.timeout(60_000);
+    await replay('confirmed');
+  });
+
+  it('is answered with transactions in the pool', async function () {
+    this.timeout(120_000);
+    for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
+    await replay('with-mempool');
+  });
+});

@@ -1,0 +1,61 @@
+// A node that holds chain A, with the plugin. Making the chain takes bcoin half a minute: it
+// is made once for each bcoin and kept in the system's temporary folder; every node works on
+// a copy of its own.
+
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bcoin, bcoinTarget } from './bcoin';
+import { chainABlocks, chainAFolder, chainAManifest } from './chain-a';
+import { openRegtestNode } from './regtest-node';
+import { openRestNode, untilReady, type RestNode } from './rest-node';
+
+/** Long enough to make the chain. */
+export const CHAIN_A_TIMEOUT_MS = 180_000;
+
+export interface ChainANode extends RestNode {
+  /** Closes the node and deletes its folder. */
+  close(): Promise<void>;
+}
+
+/** Opens a node whose gate is open. */
+export async function openChainANode(settings: Readonly<Record<string, unknown>> = {}): Promise<ChainANode> {
+  const made = await madeChain();
+  const prefix = await mkdtemp(join(tmpdir(), 'bcoin-rest-node-'));
+  await cp(made, prefix, { recursive: true });
+  const served = await openRestNode({ prefix, settings });
+  await untilReady(served);
+  return {
+    ...served,
+    close: async () => {
+      await served.node.close();
+      await rm(prefix, { recursive: true });
+    }
+  };
+}
+
+/** The folder of a node that holds the chain, closed. */
+async function madeChain(): Promise<string> {
+  const origin = createHash('sha256')
+    .update(readFileSync(join(chainAFolder, 'blocks.txt.gz')))
+    .update(bcoinTarget)
+    .digest('hex').slice(0, 16);
+  const folder = join(tmpdir(), `bcoin-rest-chain-A-${bcoin.pkg.version}-${origin}`);
+  if (!existsSync(folder)) {
+    const unfinished = await mkdtemp(`${folder}-unfinished-`);
+    await makeChain(unfinished);
+    // Somebody else may have been quicker: then theirs is as good.
+    await rename(unfinished, folder).catch(() => rm(unfinished, { recursive: true }));
+  }
+  return folder;
+}
+
+async function makeChain(prefix: string): Promise<void> {
+  const node = await openRegtestNode({ prefix });
+  for (const { raw } of chainABlocks()) await node.chain.add(bcoin.Block.fromRaw(raw));
+  const { height } = chainAManifest();
+  if (node.chain.height !== height) throw new Error(`chain A: expected height ${height}, got ${node.chain.height}`);
+  await node.close();
+}
