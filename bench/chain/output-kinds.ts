@@ -6,7 +6,6 @@ import type { ByteWriter } from '../../lib/bitcoin/writer';
 import type { Random } from './random';
 
 export interface OutputKind {
-  readonly name: string;
   /** Of all outputs, in percent. */
   readonly share: number;
   lockingScript(random: Random): Buffer;
@@ -61,48 +60,41 @@ function writeTaprootWitness(writer: ByteWriter, random: Random): void {
 }
 
 export const OUTPUT_KINDS: readonly OutputKind[] = [
-  {
-    name: 'P2WPKH',
+  { // P2WPKH
     share: 40,
     lockingScript: (random) => Buffer.concat([bytes(0x00, 20), random.bytes(20)]),
     scriptSig: () => NOTHING,
     witness: writeKeyWitness
   },
-  {
-    name: 'P2PKH',
+  { // P2PKH
     share: 17,
     lockingScript: (random) => Buffer.concat([bytes(0x76, 0xa9, 20), random.bytes(20), bytes(0x88, 0xac)]),
     scriptSig: (random) => Buffer.concat([push(signature(random)), push(publicKey(random))])
   },
-  {
-    name: 'P2TR',
+  { // P2TR
     share: 19,
     lockingScript: (random) => Buffer.concat([bytes(0x51, 32), random.bytes(32)]),
     scriptSig: () => NOTHING,
     witness: writeTaprootWitness
   },
-  {
-    name: 'P2SH of P2WPKH',
+  { // P2SH of P2WPKH
     share: 12,
     lockingScript: (random) => Buffer.concat([bytes(0xa9, 20), random.bytes(20), bytes(0x87)]),
     scriptSig: (random) => push(Buffer.concat([bytes(0x00, 20), random.bytes(20)])),
     witness: writeKeyWitness
   },
-  {
-    name: 'P2SH of 2-of-3',
+  { // P2SH of 2-of-3
     share: 3,
     lockingScript: (random) => Buffer.concat([bytes(0xa9, 20), random.bytes(20), bytes(0x87)]),
     scriptSig: (random) => Buffer.concat([bytes(0x00), push(signature(random)), push(signature(random)), push(multisigScript(random, 2, 3))])
   },
-  {
-    name: 'P2WSH of 2-of-3',
+  { // P2WSH of 2-of-3
     share: 8,
     lockingScript: (random) => Buffer.concat([bytes(0x00, 32), random.bytes(32)]),
     scriptSig: () => NOTHING,
     witness: writeMultisigWitness
   },
-  {
-    name: 'bare 1-of-2',
+  { // bare 1-of-2
     share: 1,
     lockingScript: (random) => multisigScript(random, 1, 2),
     scriptSig: (random) => Buffer.concat([bytes(0x00), push(signature(random))])
