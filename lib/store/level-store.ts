@@ -1,6 +1,7 @@
 // The port on abstract-level 3: LevelDB on disk (classic-level) and a sorted tree in memory
 // (memory-level). Every engine error leaves as a StoreError that names the store.
 
+import { setImmediate } from 'node:timers/promises';
 import { ClassicLevel } from 'classic-level';
 import { MemoryLevel } from 'memory-level';
 import { StoreError, type StoreFailure } from './errors';
@@ -17,13 +18,21 @@ interface ReadOptions {
   readonly valueEncoding: 'buffer';
 }
 
+/** Takes a third of the time of a batch given as an array, each write of which is copied twice. */
+interface EngineBatch {
+  put(key: Buffer, value: Buffer): unknown;
+  del(key: Buffer): unknown;
+  write(options: { readonly sync: boolean }): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** What we use of abstract-level; its own generic types do not fit both engines. */
 interface Engine {
   open(): Promise<void>;
   close(): Promise<void>;
   getSync(key: Buffer, options?: ReadOptions): Buffer | undefined;
   getMany(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
-  batch(writes: readonly StoreWrite[], options: { readonly sync: boolean }): Promise<void>;
+  batch(): EngineBatch;
   iterator(range: StoreRange): AsyncIterable<[Buffer, Buffer]>;
   snapshot(): EngineSnapshot;
   clear(): Promise<void>;
@@ -34,6 +43,8 @@ const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;
 /** Memory for blocks of the tables and for writes not yet in one. */
 const CACHE_BYTES = 32 * 1024 * 1024;
 const WRITE_BUFFER_BYTES = 16 * 1024 * 1024;
+/** Writes handed to the engine before others get the event loop: about a millisecond. */
+const WRITES_PER_SLICE = 1_000;
 /** Fewer, larger tables: with LevelDB's 2 MiB, an index of the main network would have ten thousand. */
 const TABLE_BYTES = 16 * 1024 * 1024;
 
@@ -116,7 +127,15 @@ class LevelStore implements Store {
   }
 
   batch(writes: readonly StoreWrite[], options: { readonly durable: boolean }): Promise<void> {
-    return this.#async('write', () => this.#engine.batch(writes, { sync: options.durable }));
+    return this.#async('write', async () => {
+      const batch = this.#engine.batch();
+      try {
+        await fill(batch, writes);
+        await batch.write({ sync: options.durable });
+      } finally {
+        await batch.close();
+      }
+    });
   }
 
   clear(): Promise<void> {
@@ -147,6 +166,14 @@ class LevelStore implements Store {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const { code, message } = cause instanceof Error ? cause as NodeJS.ErrnoException : { code: '', message: String(cause) };
     return new StoreError(failureOf(code ?? '', message), `cannot ${action} the store in ${this.#name}: ${message}`, { cause: error });
+  }
+}
+
+async function fill(batch: EngineBatch, writes: readonly StoreWrite[]): Promise<void> {
+  for (const [i, write] of writes.entries()) {
+    if (i > 0 && i % WRITES_PER_SLICE === 0) await setImmediate();
+    if (write.type === 'put') batch.put(write.key, write.value);
+    else batch.del(write.key);
   }
 }
 
