@@ -10,7 +10,11 @@ export interface HostFullBlock extends HostBlock {
 }
 
 export interface HostFullNode extends HostNode {
-  readonly chain: HostChain & { readonly height: number; add(block: HostBlock): Promise<unknown> };
+  readonly chain: HostChain & {
+    readonly height: number;
+    add(block: HostBlock): Promise<unknown>;
+    getBlock(height: number): Promise<HostFullBlock | null>;
+  };
   readonly mempool: HostMempool & { addTX(transaction: HostTransaction): Promise<unknown> };
   readonly miner: { readonly cpu: { mineBlock(tip: null, address: unknown): Promise<HostFullBlock | null> } };
   has(plugin: string): boolean;

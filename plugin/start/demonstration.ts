@@ -5,25 +5,37 @@ import { createHash } from 'node:crypto';
 import type { Bcoin, HostFullNode, HostKeyRing, HostMutableTransaction } from './bcoin';
 import type { HostTransaction } from '../../lib/node/host';
 
-/** bcoin 1.0.2 activates segwit by signalling: three periods of 144 blocks. */
-const BLOCKS_UNTIL_SEGWIT = 432;
+/** Where the outputs of every kind are made. bcoin 1.0.2 activates segwit by signalling: three periods of 144 blocks. */
+const FAN_HEIGHT = 433;
+/** So many of the outputs are spent in the block after; the spends of the others wait in the pool. */
+const SPENT_IN_BLOCK = 4;
 const SUBSIDY_SATS = 5_000_000_000;
 const OUTPUT_SATS = 500_000_000;
 const FEE_SATS = 10_000;
 
-/** An output kind: where to pay to, and who can spend it (nobody: left unspent). */
+/** An output kind: where to pay to, and who can spend it (no rings: nobody). */
 interface OutputKind {
   readonly target: unknown;
   readonly valueSats: number;
   readonly rings: readonly HostKeyRing[];
 }
 
-/** Mines the demonstration chain on an empty regtest chain. */
-export async function mineDemonstration(node: HostFullNode, bcoin: Bcoin): Promise<void> {
-  const miner = keyRing(bcoin, 'miner');
-  const [coinbase] = await mine(node, miner, BLOCKS_UNTIL_SEGWIT) as [HostTransaction];
-
+/** Mines the demonstration on an empty regtest chain, and sends its waiting transactions to an empty pool. */
+export async function demonstrate(node: HostFullNode, bcoin: Bcoin): Promise<void> {
   const kinds = outputKinds(bcoin);
+  if (node.chain.height === 0) {
+    console.log('Mining a demonstration chain of some 430 blocks ...');
+    await mineChain(node, bcoin, kinds);
+  }
+  if (node.mempool.map.size > 0) return;
+  const fanBlock = await node.chain.getBlock(FAN_HEIGHT);
+  const fan = fanBlock?.txs[1];
+  if (fan !== undefined) await spend(node, bcoin, fan, kinds, SPENT_IN_BLOCK, kinds.length);
+}
+
+async function mineChain(node: HostFullNode, bcoin: Bcoin, kinds: readonly OutputKind[]): Promise<void> {
+  const miner = keyRing(bcoin, 'miner');
+  const [coinbase] = await mine(node, miner, FAN_HEIGHT - 1) as [HostTransaction];
   const fan = new bcoin.MTX();
   fan.addTX(coinbase, 0);
   for (const { target, valueSats } of kinds) fan.addOutput(target, valueSats);
@@ -31,18 +43,19 @@ export async function mineDemonstration(node: HostFullNode, bcoin: Bcoin): Promi
   fan.addOutput(miner.getAddress(), SUBSIDY_SATS - paid - FEE_SATS);
   const confirmed = await send(node, fan, [miner]);
   await mine(node, miner, 1);
-
-  const spends = kinds.flatMap(({ rings, target }, index) => {
-    if (rings.length === 0) return [];
-    const spend = new bcoin.MTX();
-    spend.addTX(confirmed, index);
-    spend.addOutput(target, OUTPUT_SATS - FEE_SATS);
-    return [{ spend, rings }];
-  });
-  const half = Math.ceil(spends.length / 2);
-  for (const { spend, rings } of spends.slice(0, half)) await send(node, spend, rings);
+  await spend(node, bcoin, confirmed, kinds, 0, SPENT_IN_BLOCK);
   await mine(node, miner, 1);
-  for (const { spend, rings } of spends.slice(half)) await send(node, spend, rings);
+}
+
+/** Spends those of the fan's outputs from `start` to before `end` that have owners. */
+async function spend(node: HostFullNode, bcoin: Bcoin, fan: HostTransaction, kinds: readonly OutputKind[], start: number, end: number): Promise<void> {
+  for (const [index, { rings, target }] of kinds.entries()) {
+    if (rings.length === 0 || index < start || index >= end) continue;
+    const transaction = new bcoin.MTX();
+    transaction.addTX(fan, index);
+    transaction.addOutput(target, OUTPUT_SATS - FEE_SATS);
+    await send(node, transaction, rings);
+  }
 }
 
 /** Mines blocks on the tip and gives their coinbase transactions. */

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { filter, firstValueFrom } from 'rxjs';
 import * as plugin from '../index';
 import { loadBcoin, type HostFullNode } from './bcoin';
-import { mineDemonstration } from './demonstration';
+import { demonstrate } from './demonstration';
 import { greeting } from './greeting';
 
 /** From dist/plugin/start to the project's folder. */
@@ -26,22 +26,21 @@ async function main(): Promise<void> {
     env: true,
     logFile: true,
     logConsole: true,
+    memory: false,
     workers: true,
     loader: (name: string): unknown => name === plugin.id ? plugin : createRequire(__filename)(name),
     ...demonstration ? DEMONSTRATION_SETTINGS : { logLevel: 'info', listen: true }
   });
   if (!node.has(plugin.id)) node.use(plugin);
-  if (!node.has('walletdb')) node.use(bcoin.wallet.plugin);
+  // As bcoin's own executable does; the demonstration needs none.
+  if (!demonstration && !node.config.has('no-wallet') && !node.has('walletdb')) node.use(bcoin.wallet.plugin);
   closeOnSignal(node);
 
   await node.ensure();
   await node.open();
   await node.connect();
-  if (demonstration && node.chain.height === 0) {
-    console.log('Mining a demonstration chain of some 430 blocks ...');
-    await mineDemonstration(node, bcoin);
-  }
-  if (!demonstration) node.startSync();
+  if (demonstration) await demonstrate(node, bcoin);
+  else node.startSync();
   const rest = node.get(plugin.id) as plugin.RestPlugin;
   if (demonstration) await firstValueFrom(rest.ready$.pipe(filter((ready) => ready)));
   console.log(await greeting(rest.node));
@@ -50,9 +49,8 @@ async function main(): Promise<void> {
 const DEMONSTRATION_SETTINGS = {
   network: 'regtest',
   prefix: join(PROJECT_FOLDER, '.demo'),
-  logLevel: 'warning',
+  logLevel: 'error',
   listen: false,
-  persistentMempool: true,
   // The chain stands still and grows old: only the index decides.
   restWarmup: 'indexed'
 };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { mineDemonstration } from '../../plugin/start/demonstration';
+import { demonstrate } from '../../plugin/start/demonstration';
 import { greeting } from '../../plugin/start/greeting';
 import { loadBcoin, type HostFullNode } from '../../plugin/start/bcoin';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -11,7 +11,7 @@ describe('the demonstration chain', function () {
 
   before(async () => {
     served = await openRestNode();
-    await mineDemonstration(served.node as unknown as HostFullNode, loadBcoin());
+    await demonstrate(served.node as unknown as HostFullNode, loadBcoin());
     await untilReady(served);
   });
 
@@ -29,6 +29,15 @@ describe('the demonstration chain', function () {
       'witness_v0_scripthash', 'witness_unknown', 'nulldata']);
     const pool = await (await fetch(`${served.baseUrl}/rest/mempool/info.json`)).json() as { readonly size: number };
     expect(pool.size).to.equal(3);
+  });
+
+  it('is not mined twice, and its waiting transactions come back', async () => {
+    const { node } = served;
+    const height = node.chain.height;
+    await node.mempool.reset();
+    await demonstrate(node as unknown as HostFullNode, loadBcoin());
+    expect(node.chain.height).to.equal(height);
+    expect(node.mempool.map.size).to.equal(3);
   });
 
   it('is greeted with requests that work', async () => {

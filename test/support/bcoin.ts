@@ -40,6 +40,7 @@ export interface TestChain extends HostChain {
 
 export interface TestMempool extends HostMempool {
   addTX(transaction: HostTransaction): Promise<unknown>;
+  reset(): Promise<void>;
 }
 
 export interface TestFullNode extends HostNode {
