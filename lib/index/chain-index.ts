@@ -147,8 +147,10 @@ export class ChainIndexer implements ChainIndex {
   }
 
   async #clear(): Promise<void> {
-    await this.#options.store.clear();
     this.#indexer.reset();
+    await this.#options.store.clear();
+    // Whoever has read while the store was being cleared saw what is no longer there.
+    this.#reader.renew();
     await this.#prepare();
   }
 

@@ -102,7 +102,7 @@ export class Indexer {
     return { hash: tip.hash, height: tip.height };
   }
 
-  /** Forgets everything; the store was cleared. */
+  /** Forgets everything: the store is about to be cleared. */
   reset(): void {
     this.#moveTo(EMPTY);
   }

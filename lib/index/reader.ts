@@ -2,6 +2,7 @@
 // share one snapshot of the store; it is taken at the first read after the index moved and
 // closed when the last reader has left it.
 
+import { StoreError } from '../store/errors';
 import { IndexUnavailableError } from './errors';
 import { blockHashKey, coinKey, damaged, decodeCoin, decodeHeader, decodeHeight, decodeLocation, decodeTip, headerKey, locationKey, TIP_KEY } from './layout';
 import type { Store, StoreSnapshot } from '../store/store';
@@ -62,11 +63,21 @@ class SharedSnapshot {
 }
 
 function takeSnapshot(store: Store): SharedSnapshot {
-  const records = store.snapshot();
+  const records = openSnapshot(store);
   try {
     return new SharedSnapshot(new StoreIndexSnapshot(records), records);
   } catch (error) {
     records.close();
+    throw error;
+  }
+}
+
+/** The store is closed before the index is open, and for a moment while it is cleared. */
+function openSnapshot(store: Store): StoreSnapshot {
+  try {
+    return store.snapshot();
+  } catch (error) {
+    if (error instanceof StoreError && error.reason === 'closed') throw new IndexUnavailableError('the index is not open', { cause: error });
     throw error;
   }
 }

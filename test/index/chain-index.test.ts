@@ -418,7 +418,7 @@ describe('opening and closing an index', () => {
   });
 
   it('has nothing to read before its first block and when it is closed', async () => {
-    expect(() => index.reader.read(() => 0)).to.throw(StoreError);
+    expect(() => index.reader.read(() => 0)).to.throw(IndexUnavailableError, 'the index is not open');
     await store.open();
     expect(() => index.reader.read(() => 0)).to.throw(IndexUnavailableError, 'the index is empty');
     await index.open();

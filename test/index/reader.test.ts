@@ -1,0 +1,125 @@
+import { expect } from 'chai';
+import { beforeEach, describe, it } from 'mocha';
+import { scanBlock } from '../../lib/bitcoin/block';
+import { DamagedIndexError } from '../../lib/index/errors';
+import { Indexer } from '../../lib/index/indexer';
+import { headerKey } from '../../lib/index/layout';
+import { SnapshotReader } from '../../lib/index/reader';
+import { memoryStore } from '../../lib/store/level-store';
+import { caught } from '../support/caught';
+import { chainAActiveBlocks } from '../support/chain-a';
+import { blockHash } from '../support/made-blocks';
+import { modelOf } from '../support/utxo-model';
+import type { IndexSnapshot } from '../../lib/index/types';
+import type { Store } from '../../lib/store/store';
+
+const blocks = chainAActiveBlocks().slice(0, 131).map(({ raw }) => raw);
+const transactions = blocks.flatMap((raw) => scanBlock(raw).transactions);
+
+describe('reading the index', () => {
+  let store: Store;
+  let indexer: Indexer;
+  let reader: SnapshotReader;
+  /** Snapshots of the store that are open. */
+  let open: number;
+  let taken: number;
+
+  beforeEach(async () => {
+    store = memoryStore();
+    await store.open();
+    [open, taken] = [0, 0];
+    const snapshot = store.snapshot.bind(store);
+    store.snapshot = () => {
+      const made = snapshot();
+      open++;
+      taken++;
+      return { ...made, close: () => { open--; made.close(); } };
+    };
+    reader = new SnapshotReader(store);
+    indexer = new Indexer({ store, genesisHash: blockHash(blocks[0] as Buffer), undoDepth: 100, onMove: () => reader.renew() });
+    const batch = indexer.batch();
+    for (const raw of blocks) await batch.add(raw);
+    await indexer.commit(batch);
+  });
+
+  it('finds every coin that there is, and no other', () => {
+    const { coins } = modelOf(blocks);
+    let found = 0;
+    reader.read((snapshot) => {
+      for (const { txid, outputs } of transactions) {
+        outputs.forEach((_, index) => {
+          const coin = snapshot.coin(txid, index);
+          const text = coin && `${coin.height} ${String(coin.coinbase)} ${coin.value} ${coin.script.toString('hex')}`;
+          expect(text).to.equal(coins.get(`${Buffer.from(txid).reverse().toString('hex')}-${index}`));
+          if (coin !== undefined) found++;
+        });
+        expect(snapshot.coin(txid, outputs.length)).to.equal(undefined);
+      }
+    });
+    expect(found).to.equal(coins.size);
+  });
+
+  it('finds every transaction in its block', () => {
+    reader.read((snapshot) => {
+      for (const { txid, raw } of transactions) {
+        const location = snapshot.location(txid) ?? expect.fail('a location');
+        const block = blocks[location.block.height] as Buffer;
+        expect(location.block.hash).to.deep.equal(blockHash(block));
+        expect(block.subarray(location.offset, location.offset + location.length)).to.deep.equal(raw);
+      }
+      expect(snapshot.location(Buffer.alloc(32))).to.equal(undefined);
+    });
+  });
+
+  it('finds headers by height and hash, up to the tip', () => {
+    reader.read((snapshot) => {
+      blocks.forEach((raw, height) => {
+        expect(snapshot.heightOf(blockHash(raw))).to.equal(height);
+        expect(snapshot.headerAt(height)).to.include({ height });
+        expect(snapshot.headerAt(height)?.header).to.deep.equal(raw.subarray(0, 80));
+      });
+      expect(snapshot.tip).to.deep.equal(snapshot.headerAt(130));
+      expect([snapshot.headerAt(131), snapshot.headerAt(-1), snapshot.heightOf(Buffer.alloc(32))]).to.deep.equal([undefined, undefined, undefined]);
+      const heights = (from: number, count: number): number[] => snapshot.headersFrom(from, count).map(({ height }) => height);
+      expect(heights(5, 3)).to.deep.equal([5, 6, 7]);
+      expect(heights(128, 2000)).to.deep.equal([128, 129, 130]);
+      expect([heights(131, 1), heights(-1, 1), heights(5, 0)]).to.deep.equal([[], [], []]);
+    });
+  });
+
+  it('takes one snapshot for all readers of a block, and closes it when the index has moved and the last has left', async () => {
+    expect(taken).to.equal(0);
+    const tips: number[] = [];
+    const noteTip = ({ tip }: IndexSnapshot): number => tips.push(tip.height);
+    let letGo: () => void = () => undefined;
+    const long = reader.read(async (snapshot) => {
+      await new Promise<void>((resolve) => { letGo = resolve; });
+      noteTip(snapshot);
+    });
+    reader.read(noteTip);
+    reader.read(noteTip);
+    expect([taken, open]).to.deep.equal([1, 1]);
+    await indexer.undo();
+    reader.read(noteTip);
+    expect([taken, open]).to.deep.equal([2, 2]);
+    letGo();
+    await long;
+    expect([taken, open]).to.deep.equal([2, 1]);
+    expect(tips).to.deep.equal([130, 130, 129, 130]);
+    reader.close();
+    expect(open).to.equal(0);
+  });
+
+  it('lets go of the snapshot when a reader throws or rejects', async () => {
+    expect(() => reader.read(() => { throw new Error('reader'); })).to.throw('reader');
+    expect(await caught(reader.read(() => Promise.reject(new Error('later'))))).to.have.property('message', 'later');
+    reader.renew();
+    expect(open).to.equal(0);
+  });
+
+  it('says that a record is damaged', async () => {
+    await store.batch([{ type: 'put', key: headerKey(7), value: Buffer.alloc(172) }, { type: 'del', key: headerKey(8) }], { durable: false });
+    expect(() => reader.read((snapshot) => snapshot.headerAt(7))).to.throw(DamagedIndexError);
+    expect(() => reader.read((snapshot) => snapshot.headerAt(8))).to.throw(DamagedIndexError);
+  });
+});

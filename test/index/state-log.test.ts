@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { StateLog } from '../../lib/index/state-log';
+import { MemoryLog } from '../support/memory-log';
+import type { IndexState } from '../../lib/index/types';
+
+function linesFor(states: readonly IndexState[]): readonly string[] {
+  const log = new MemoryLog();
+  const stateLog = new StateLog(log);
+  for (const state of states) stateLog.note(state);
+  return log.lines;
+}
+
+describe('what the log says of the index', () => {
+  it('is each phase in a sentence', () => {
+    expect(linesFor([
+      { phase: 'loading' },
+      { phase: 'rewinding', height: 9, target: 6 },
+      { phase: 'indexing', height: 6, target: 9, secondsLeft: undefined },
+      { phase: 'live', height: 9 },
+      { phase: 'indexing', height: 25, target: 100, secondsLeft: 7 }
+    ])).to.deep.equal([
+      'info Rewinding the index: block 9, down to 6.',
+      'info Indexing: block 6 of 9 (66.7 percent).',
+      'info The index is at the node\'s tip, block 9.',
+      'info Indexing: block 25 of 100 (25.0 percent, 7 seconds left).'
+    ]);
+  });
+
+  it('is not every block', () => {
+    expect(linesFor([{ phase: 'live', height: 1 }, { phase: 'live', height: 2 }])).to.have.length(1);
+    expect(linesFor([1, 2, 3].map((height) => ({ phase: 'indexing', height, target: 3, secondsLeft: 1 })))).to.have.length(1);
+  });
+});
