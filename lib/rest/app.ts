@@ -24,7 +24,7 @@ export interface RestLogger {
 
 export interface AppParts {
   readonly routes: readonly Route[];
-  readonly gate: Gate;
+  readonly gate: Pick<Gate, 'isOpen' | 'status'>;
   readonly queue: WorkQueue;
   readonly limits: Limits;
   readonly node: Pick<NodeSource, 'isApiKey'>;
@@ -87,16 +87,15 @@ function send(response: ServerResponse, status: number, headers: HeaderList, bod
   if (socket !== null && socket.writableLength > 0) socket.setTimeout(timeoutMs);
 }
 
-function asRestError(error: unknown, gate: Gate, logger: RestLogger): RestError {
+function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLogger): RestError {
   if (error instanceof RestError) return error;
   if (error instanceof IndexUnavailableError) return unavailable(gate.status());
   logger.error(`request failed: ${textOf(error)}`);
   return brokenDown();
 }
 
-/** Texts of the path come from Node with one character per byte, and go back as they came. */
 function errorBody(message: string): Buffer {
-  return message === '' ? NO_BODY : Buffer.from(`${message}\r\n`, 'latin1');
+  return message === '' ? NO_BODY : Buffer.from(`${message}\r\n`);
 }
 
 function textOf(error: unknown): string {

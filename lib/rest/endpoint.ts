@@ -25,7 +25,7 @@ export class RestRequest {
     readonly path: string,
     /** Empty where the endpoint does not read bodies. */
     readonly body: Buffer,
-    private readonly response: ServerResponse
+    private readonly response: Pick<ServerResponse, 'destroyed'>
   ) {}
 
   /** True once nobody waits for the reply any more. */

@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { IndexUnavailableError } from '../../lib/index/errors';
+import { restApp } from '../../lib/rest/app';
+import { RestRequest, type Endpoint } from '../../lib/rest/endpoint';
+import { noSuchPath, RestError } from '../../lib/rest/errors';
+import { jsonReply } from '../../lib/rest/format';
+import { DEFAULT_LIMITS } from '../../lib/rest/limits';
+import { WorkQueue } from '../../lib/rest/work-queue';
+import { ask, askInOneWrite, openSocket } from '../support/http';
+import { MemoryLog } from '../support/memory-log';
+
+describe('the application', () => {
+  let server: Server;
+  let log: MemoryLog;
+  let isOpen: boolean;
+  let port: number;
+  let endpoint: Endpoint;
+
+  beforeEach(async () => {
+    log = new MemoryLog();
+    isOpen = true;
+    const app = restApp({
+      routes: [{ prefix: '/rest/it', endpoint: (request) => endpoint(request), readsBody: true }],
+      gate: { get isOpen() { return isOpen; }, status: () => 'loading index' },
+      queue: new WorkQueue(4, 16),
+      limits: DEFAULT_LIMITS,
+      node: { isApiKey: () => false },
+      auth: false,
+      logger: log
+    });
+    const handle = app.callback();
+    server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ({ port } = server.address() as AddressInfo);
+  });
+
+  afterEach(() => { server.close(); });
+
+  it('sends nothing but the headers of the contract and those of HTTP', async () => {
+    endpoint = () => jsonReply(Buffer.from('{}\n'));
+    const { headers, body, status } = await ask(port, { path: '/rest/it' });
+    expect(status).to.equal(200);
+    expect(headers).to.have.all.keys('content-type', 'content-length', 'date', 'connection');
+    expect(headers).to.include({ 'content-type': 'application/json', 'content-length': '3' });
+    expect(body.toString()).to.equal('{}\n');
+  });
+
+  it('hands the raw path behind the prefix and the body to the endpoint', async () => {
+    endpoint = ({ path, body }) => jsonReply(Buffer.from(`${path} ${body.toString()}`));
+    const { body } = await ask(port, { method: 'POST', path: '/rest/it%41//x?y=1#z', body: Buffer.from('body') });
+    expect(body.toString()).to.equal('%41//x?y=1#z body');
+  });
+
+  it('writes errors as text with CRLF, with what the client typed as it came', async () => {
+    endpoint = ({ path }) => { throw new RestError(400, `Invalid hash: ${path}`); };
+    const { status, contentType, body } = await ask(port, { path: '/rest/it%C3"<' });
+    expect({ status, contentType, body: body.toString() }).to.deep.equal({ status: 400, contentType: 'text/plain', body: 'Invalid hash: %C3"<\r\n' });
+  });
+
+  it('writes errors that come later in the same way', async () => {
+    endpoint = () => Promise.reject(new RestError(404, 'x not found'));
+    expect((await ask(port, { path: '/rest/it' })).body.toString()).to.equal('x not found\r\n');
+  });
+
+  it('gives errors without a message no body and no content type', async () => {
+    endpoint = () => { throw noSuchPath(); };
+    const { status, headers } = await ask(port, { path: '/rest/it' });
+    expect(status).to.equal(404);
+    expect(headers).to.include({ 'content-length': '0' }).and.not.have.property('content-type');
+  });
+
+  it('answers what breaks with 500, and logs it', async () => {
+    for (const broken of [(): never => { throw new TypeError('a bug'); }, (): Promise<never> => Promise.reject(new TypeError('a bug'))]) {
+      endpoint = broken;
+      const { status, contentType, body } = await ask(port, { path: '/rest/it' });
+      expect({ status, contentType }).to.deep.equal({ status: 500, contentType: 'text/plain' });
+      expect(body.toString()).to.match(/^Internal error.*\r\n$/).and.not.include('a bug');
+    }
+    expect(log.lines).to.have.length(2);
+    for (const line of log.lines) expect(line).to.match(/^error request failed: TypeError: a bug/);
+  });
+
+  it('answers with 503 when the index goes away under a request', async () => {
+    endpoint = () => { throw new IndexUnavailableError('the index is closed'); };
+    const { status, body } = await ask(port, { path: '/rest/it' });
+    expect({ status, body: body.toString() }).to.deep.equal({ status: 503, body: 'Service temporarily unavailable: loading index\r\n' });
+    expect(log.lines).to.deep.equal([]);
+  });
+
+  it('does not ask an endpoint while the gate is closed, and knows which paths have none', async () => {
+    isOpen = false;
+    endpoint = () => { throw new Error('asked'); };
+    expect((await ask(port, { path: '/rest/it' })).status).to.equal(503);
+    expect((await ask(port, { path: '/rest/other' })).status).to.equal(404);
+  });
+
+  it('takes GET, POST and PUT for the same, and leaves the body out for HEAD', async () => {
+    endpoint = () => jsonReply(Buffer.from('[1]\n'));
+    const methods = ['GET', 'POST', 'PUT', 'HEAD', 'GET'];
+    const replies = await askInOneWrite(port, methods.map((method) => ({ method, path: '/rest/it' })));
+    expect(replies.map(({ status, headers, body }) => [status, headers['content-type'], headers['content-length'], body.toString()]))
+      .to.deep.equal(methods.map((method) => [200, 'application/json', '4', method === 'HEAD' ? '' : '[1]\n']));
+  });
+
+  it('refuses other methods without a body, whatever the path and the gate', async () => {
+    for (const path of ['/rest/it', '/rest/other']) {
+      for (const open of [true, false]) {
+        isOpen = open;
+        const refused = await ask(port, { method: 'DELETE', path });
+        expect(refused).to.deep.include({ status: 405, contentType: null, body: Buffer.alloc(0) });
+        expect(refused.headers).to.include({ allow: 'GET, HEAD, POST, PUT' });
+        for (const method of ['OPTIONS', 'PATCH', 'TRACE', 'PROPFIND'])
+          expect(await ask(port, { method, path }), method).to.deep.include({ status: 501, contentType: null, body: Buffer.alloc(0) });
+      }
+    }
+  });
+
+  it('keeps connections open, and takes unread bodies off them', async () => {
+    endpoint = () => { throw new RestError(400, 'no'); };
+    isOpen = false;
+    const body = Buffer.alloc(300_000);
+    const replies = await askInOneWrite(port, [{ method: 'POST', path: '/rest/other', body }, { method: 'POST', path: '/rest/it', body }, { path: '/rest/other' }]);
+    expect(replies.map(({ status }) => status)).to.deep.equal([404, 503, 404]);
+  });
+
+  it('knows when the client has gone', async () => {
+    let asked: (request: RestRequest) => void = () => undefined;
+    const first = new Promise<RestRequest>((resolve) => { asked = resolve; });
+    let answer: () => void = () => undefined;
+    endpoint = (request) => {
+      asked(request);
+      return new Promise((_, reject) => { answer = () => { reject(new Error('nobody waits')); }; });
+    };
+    const responded = once(server, 'request') as Promise<[unknown, ServerResponse]>;
+    const socket = await openSocket(port);
+    socket.write('GET /rest/it HTTP/1.1\r\nHost: x\r\n\r\n');
+    const request = await first;
+    expect(request.isGone).to.equal(false);
+    const [, response] = await responded;
+    const gone = once(response, 'close');
+    socket.destroy();
+    await gone;
+    expect(request.isGone).to.equal(true);
+    answer();
+    await new Promise(setImmediate);
+    expect(log.lines.filter((line) => line.startsWith('error'))).to.deep.equal([]);
+  });
+});

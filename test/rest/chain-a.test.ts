@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { blockWithoutWitness } from '../../lib/bitcoin/block';
+import { withoutWitness } from '../../lib/bitcoin/transaction';
+import { blockEndpoint } from '../../lib/rest/endpoints/block';
+import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
+import { transactionEndpoint } from '../../lib/rest/endpoints/tx';
+import { RestRequest, type Endpoint, type EndpointContext } from '../../lib/rest/endpoint';
+import { RestError } from '../../lib/rest/errors';
+import { DEFAULT_LIMITS } from '../../lib/rest/limits';
+import { caught } from '../support/caught';
+import { chainAActiveBlocks, chainAManifest } from '../support/chain-a';
+import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { ask, askInOneWrite, openSocket, requestBytes } from '../support/http';
+import type { NodeSource } from '../../lib/node/types';
+
+const largest = (): string => chainAActiveBlocks().reduce((a, b) => b.raw.length > a.raw.length ? b : a).hash;
+
+const requestFor = (path: string): RestRequest => new RestRequest(path, Buffer.alloc(0), { destroyed: false });
+
+describe('a node with a long chain', () => {
+  let served: ChainANode;
+
+  before(async function () {
+    this.timeout(CHAIN_A_TIMEOUT_MS);
+    served = await openChainANode({ 'rest-serial-version': 0, 'rest-threads': 1, 'rest-work-queue': 1, 'rest-timeout': 1 });
+  });
+
+  after(() => served.close());
+
+  it('works on one request, keeps one waiting and refuses more, when told so', async () => {
+    const requests = Array.from({ length: 12 }, () => ({ path: `/rest/block/${largest()}.json` }));
+    const replies = await askInOneWrite(served.port, requests);
+    const refused = { status: 500, contentType: 'text/plain', body: 'Work queue depth exceeded\r\n' };
+    expect(replies.slice(0, 2).map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect(replies.slice(2).map(({ status, contentType, body }) => ({ status, contentType, body: body.toString() })))
+      .to.deep.equal(Array.from({ length: 10 }, () => refused));
+    expect((await ask(served.port, { path: '/rest/chaininfo.json' })).status).to.equal(200);
+  });
+
+  it('answers the next client while a slow one does not read, and cuts that one off', async () => {
+    const connected = once(served.rest.node.httpServer, 'connection') as Promise<[Socket]>;
+    const slow = await openSocket(served.port);
+    const [ofServer] = await connected;
+    slow.pause();
+    const closed = once(ofServer, 'close');
+    const path = `/rest/block/${largest()}.hex`;
+    // As many as it takes until the system does not take any more.
+    while (ofServer.writableLength === 0) {
+      const written = ofServer.bytesWritten;
+      slow.write(requestBytes({ path }, false));
+      while (ofServer.bytesWritten === written && !ofServer.destroyed) await new Promise(setImmediate);
+    }
+    expect((await ask(served.port, { path })).status).to.equal(200);
+    await closed;
+    slow.destroy();
+  });
+
+  it('leaves witnesses out of bin and hex when told so', async () => {
+    const { hash = '' } = chainAManifest().blocks['mixed'] ?? {};
+    const { raw } = chainAActiveBlocks().find((block) => block.hash === hash) ?? { raw: Buffer.alloc(0) };
+    const stripped = blockWithoutWitness(raw);
+    expect(stripped.length).to.be.below(raw.length);
+    expect((await ask(served.port, { path: `/rest/block/${hash}.bin` })).body).to.deep.equal(stripped);
+    expect((await ask(served.port, { path: `/rest/block/notxdetails/${hash}.hex` })).body.toString()).to.equal(`${stripped.toString('hex')}\n`);
+    const json = await ask(served.port, { path: `/rest/block/${hash}.json` });
+    const { tx } = JSON.parse(json.body.toString()) as { tx: { txid: string; hex: string }[] };
+    for (const { txid, hex } of tx.slice(0, 20)) {
+      const bytes = Buffer.from(hex, 'hex');
+      expect(bytes, txid).to.deep.equal(withoutWitness(bytes));
+      expect((await ask(served.port, { path: `/rest/tx/${txid}.bin` })).body, txid).to.deep.equal(bytes);
+    }
+  });
+
+  describe('that has thrown its blocks away', () => {
+    const { txs, genesis, height } = chainAManifest();
+    const pruneHeight = 100;
+    let context: EndpointContext;
+
+    before(() => {
+      const node = Object.create(served.rest.node, {
+        pruned: { value: true },
+        pruneHeight: { value: () => pruneHeight },
+        rawBlock: { value: () => Promise.resolve(undefined) },
+        rawBlockPart: { value: () => Promise.resolve(undefined) }
+      }) as NodeSource;
+      context = { node, reader: served.rest.reader, witness: true, limits: DEFAULT_LIMITS };
+    });
+
+    const messageOf = async (endpoint: Endpoint, path: string): Promise<string> => {
+      const error = await caught((async () => endpoint(requestFor(path)))());
+      expect(error).to.be.instanceOf(RestError).with.property('status', 404);
+      return (error as RestError).message;
+    };
+
+    it('says so of a block that it knows, in every format', async () => {
+      const endpoint = blockEndpoint(context);
+      for (const suffix of ['.bin', '.hex', '.json', ''])
+        expect(await messageOf(endpoint, `${genesis.hash}${suffix}`)).to.equal(`${genesis.hash} not available (pruned data)`);
+      expect(await messageOf(endpoint, `${'ab'.repeat(32)}.bin`)).to.equal(`${'ab'.repeat(32)} not found`);
+    });
+
+    it('does not find a block whose bytes are gone when nothing was pruned', async () => {
+      const node = Object.create(context.node, { pruned: { value: false } }) as NodeSource;
+      expect(await messageOf(blockEndpoint({ ...context, node }), `${genesis.hash}.bin`)).to.equal(`${genesis.hash} not found`);
+    });
+
+    it('does not find transactions of such blocks', async () => {
+      const { txid = '' } = Object.values(txs)[0] ?? {};
+      expect(await messageOf(transactionEndpoint(context), `${txid}.json`)).to.equal(`${txid} not found`);
+    });
+
+    it('tells in chain info from where on it has blocks, and how much they are', async () => {
+      const reply = await chainInfoEndpoint(context)(requestFor('.json'));
+      const info = JSON.parse(reply.body.toString()) as Readonly<Record<string, unknown>>;
+      const kept = chainAActiveBlocks().slice(pruneHeight);
+      expect(info).to.include({
+        pruned: true, pruneheight: pruneHeight, automatic_pruning: true, blocks: height,
+        size_on_disk: kept.reduce((sum, { raw }) => sum + raw.length + 8, 0)
+      });
+    });
+  });
+});

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { RestError } from '../../lib/rest/errors';
+import { replyIn, requireJson, splitSuffix } from '../../lib/rest/format';
+
+describe('splitSuffix', () => {
+  const cases: readonly [text: string, parameter: string, format: string | undefined][] = [
+    ['ab.bin', 'ab', 'bin'],
+    ['ab.hex', 'ab', 'hex'],
+    ['ab.json', 'ab', 'json'],
+    ['ab', 'ab', undefined],
+    ['ab.', 'ab', undefined],
+    ['ab.foo', 'ab.foo', undefined],
+    ['ab.JSON', 'ab.JSON', undefined],
+    ['ab.json.bin', 'ab.json', 'bin'],
+    ['ab.bin.foo', 'ab.bin.foo', undefined],
+    ['ab.json?x=1', 'ab.json?x=1', undefined],
+    ['?x.json', '?x', 'json'],
+    ['.json', '', 'json'],
+    ['.', '', undefined],
+    ['', '', undefined]
+  ];
+  for (const [text, parameter, format] of cases) {
+    it(`takes '${text}' for '${parameter}' in ${format ?? 'no format'}`, () => {
+      expect(splitSuffix(text)).to.deep.equal({ parameter, format });
+    });
+  }
+});
+
+describe('replyIn', () => {
+  const forms = { binary: (): Buffer => Buffer.of(0, 255), json: (): Buffer => Buffer.from('{}\n') };
+
+  it('gives each format its content type and ending', () => {
+    expect(replyIn('bin', forms, '')).to.deep.equal({ contentType: 'application/octet-stream', body: Buffer.of(0, 255) });
+    expect(replyIn('hex', forms, '')).to.deep.equal({ contentType: 'text/plain', body: Buffer.from('00ff\n') });
+    expect(replyIn('json', forms, '')).to.deep.equal({ contentType: 'application/json', body: Buffer.from('{}\n') });
+  });
+
+  it('waits for JSON that takes its time', async () => {
+    const slow = { ...forms, json: () => Promise.resolve(Buffer.from('[]\n')) };
+    expect(await replyIn('json', slow, '')).to.deep.equal({ contentType: 'application/json', body: Buffer.from('[]\n') });
+  });
+
+  it('refuses an undefined format with the list of the endpoint', () => {
+    expect(() => replyIn(undefined, forms, '.bin, .hex')).to.throw(RestError, /^output format not found \(available: .bin, .hex\)$/);
+  });
+});
+
+describe('requireJson', () => {
+  it('takes whatever ends in .json', () => {
+    for (const text of ['.json', 'XYZ.json', '/a/b.json', '.bin.json', '?a=b.json']) requireJson(text);
+  });
+
+  it('refuses everything else', () => {
+    for (const text of ['', '.', '.bin', '.hex', '.json?', '.json/', '.JSON'])
+      expect(() => { requireJson(text); }, text).to.throw(RestError, 'output format not found (available: json)');
+  });
+});

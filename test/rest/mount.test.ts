@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { isRestPath, Mount } from '../../lib/rest/mount';
+import { ask } from '../support/http';
+
+describe('isRestPath', () => {
+  it('takes /rest and what lies under it, with any query', () => {
+    for (const path of ['/rest', '/rest/', '/rest/tx/ab', '/rest?', '/rest?a=/b', '/rest/../x']) expect(isRestPath(path), path).to.equal(true);
+  });
+
+  it('leaves every other path', () => {
+    for (const path of ['/', '', '/restful', '/REST/tx', '//rest/tx', '/tx/rest', '/rest.json', '*', 'http://host/rest/tx'])
+      expect(isRestPath(path), path).to.equal(false);
+  });
+});
+
+describe('the mount', () => {
+  let server: Server;
+  const saying = (text: string): RequestListener => (_, response) => response.end(text);
+  const listen = async (): Promise<void> => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  const bodyOf = async (path: string): Promise<string> => (await ask((server.address() as AddressInfo).port, { path })).body.toString();
+
+  beforeEach(() => { server = createServer(); });
+  afterEach(() => { server.close(); });
+
+  it('takes its paths from listeners that come before the server listens', async () => {
+    new Mount(server, saying('ours'), 1_000).open();
+    server.on('request', saying('theirs'));
+    await listen();
+    expect(await bodyOf('/rest/tx')).to.equal('ours');
+    expect(await bodyOf('/tx')).to.equal('theirs');
+  });
+
+  it('takes its paths from a server that already listens', async () => {
+    server.on('request', saying('theirs'));
+    await listen();
+    new Mount(server, saying('ours'), 1_000).open();
+    expect(await bodyOf('/rest')).to.equal('ours');
+    expect(await bodyOf('/')).to.equal('theirs');
+  });
+
+  it('puts everything back', async () => {
+    const theirs = saying('theirs');
+    const keepAlive = server.keepAliveTimeout;
+    server.on('request', theirs);
+    await listen();
+    const mount = new Mount(server, saying('ours'), 1_234);
+    mount.open();
+    expect(server.keepAliveTimeout).to.equal(1_234);
+    mount.close();
+    expect(server.listeners('request')).to.deep.equal([theirs]);
+    expect(server.keepAliveTimeout).to.equal(keepAlive);
+    expect(await bodyOf('/rest')).to.equal('theirs');
+  });
+
+  it('leaves a server alone that never came to listen', async () => {
+    const mount = new Mount(server, saying('ours'), 1_000);
+    mount.open();
+    mount.close();
+    server.on('request', saying('theirs'));
+    await listen();
+    expect(await bodyOf('/rest')).to.equal('theirs');
+  });
+});

@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { ByteWriter } from '../../lib/bitcoin/writer';
+import { RestError } from '../../lib/rest/errors';
+import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Outpoint, type Query } from '../../lib/rest/outpoints';
+
+const TXID = 'f5735f8536cd394a5400478faeff716b537e9ccce696207cdcc0a5f3b6a1d2e4';
+const wire = (displayed: string): Buffer => Buffer.from(displayed, 'hex').reverse();
+
+describe('outpointsInPath', () => {
+  it('reads outpoints, and checkmempool before them', () => {
+    const first = { txid: wire(TXID), index: 0 };
+    const second = { txid: wire(TXID), index: 7 };
+    expect(outpointsInPath(`/${TXID}-0/${TXID}-7`)).to.deep.equal({ checkMempool: false, outpoints: [first, second] });
+    expect(outpointsInPath(`/checkmempool/${TXID}-0`)).to.deep.equal({ checkMempool: true, outpoints: [first] });
+  });
+
+  it('does not look at the first character', () => {
+    for (const first of ['/', 'X', '-', '?']) expect(outpointsInPath(`${first}${TXID}-0`)?.outpoints, first).to.have.length(1);
+  });
+
+  it('finds nothing in nothing and in one character', () => {
+    for (const text of ['', '/', 'X']) expect(outpointsInPath(text), text).to.equal(undefined);
+  });
+
+  it('says that a request for no outpoints is empty', () => {
+    expect(() => outpointsInPath('/checkmempool')).to.throw(RestError, 'Error: empty request');
+  });
+
+  const indexes: readonly [text: string, index: number][] = [
+    ['0', 0], ['00', 0], ['+0', 0], ['-0', 0], ['-1', 4_294_967_295], ['-2147483648', 2_147_483_648], ['2147483647', 2_147_483_647], ['+5', 5]
+  ];
+  for (const [text, index] of indexes) {
+    it(`reads the index '${text}' as ${index}`, () => {
+      expect(outpointsInPath(`/${TXID}-${text}`)?.outpoints[0]?.index).to.equal(index);
+    });
+  }
+
+  for (const text of ['2147483648', '-2147483649', '4294967295', 'abc', '', '%200', '0x0', '0.0', '0-0', '+', '-', '1e0']) {
+    it(`refuses the index '${text}'`, () => {
+      expect(() => outpointsInPath(`/${TXID}-${text}`)).to.throw(RestError, /^Parse error$/);
+    });
+  }
+
+  it('pads short txids on the left, cuts long ones to the last 64 digits, and takes upper case', () => {
+    const txidOf = (text: string): Buffer | undefined => outpointsInPath(`/${text}-0`)?.outpoints[0]?.txid;
+    expect(txidOf('12')).to.deep.equal(wire('12'.padStart(64, '0')));
+    expect(txidOf(`abcd${TXID}`)).to.deep.equal(wire(TXID));
+    expect(txidOf(TXID.toUpperCase())).to.deep.equal(wire(TXID));
+  });
+
+  it('takes a segment without a dash for both txid and index', () => {
+    expect(outpointsInPath('/12')).to.deep.equal({ checkMempool: false, outpoints: [{ txid: wire('12'.padStart(64, '0')), index: 12 }] });
+    for (const text of ['/123', `/${TXID}`]) expect(() => outpointsInPath(text), text).to.throw(RestError, /^Parse error$/);
+  });
+
+  it('refuses odd, empty, prefixed and other txids, and empty segments', () => {
+    const refused = [`/${TXID.slice(1)}-0`, '/-0', `/0x${TXID}-0`, '/xy-0', '//', `//${TXID}-0`, `/${TXID}-0/`, '/checkmempool/',
+      `/${TXID}-0/checkmempool`, `/CHECKMEMPOOL/${TXID}-0`];
+    for (const text of refused) expect(() => outpointsInPath(text), text).to.throw(RestError, /^Parse error$/);
+  });
+});
+
+const outpoint = fc.record<Outpoint>({
+  txid: fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes)),
+  index: fc.integer({ min: 0, max: 0xffff_ffff })
+});
+const query = fc.record<Query>({ checkMempool: fc.boolean(), outpoints: fc.array(outpoint, { maxLength: 20 }) });
+
+function bodyOf({ checkMempool, outpoints }: Query): Buffer {
+  const writer = new ByteWriter().u8(checkMempool ? 1 : 0).compactSize(outpoints.length);
+  for (const { txid, index } of outpoints) writer.bytes(txid).u32(index);
+  return writer.toBuffer();
+}
+
+describe('outpointsInBody', () => {
+  it('reads what was written, whatever follows', () => {
+    fc.assert(fc.property(query, fc.uint8Array({ maxLength: 40 }), (asked, more) => {
+      expect(outpointsInBody(Buffer.concat([bodyOf(asked), more]))).to.deep.equal(asked);
+    }));
+  });
+
+  it('refuses every truncated body', () => {
+    fc.assert(fc.property(query, fc.nat(), (asked, cut) => {
+      const body = bodyOf(asked);
+      expect(() => outpointsInBody(body.subarray(0, cut % body.length))).to.throw(RestError, /^Parse error$/);
+    }));
+  });
+
+  it('gives nothing but outpoints or a parse error for any bytes', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
+      try {
+        outpointsInBody(Buffer.from(bytes));
+      } catch (error) {
+        expect(error).to.be.instanceOf(RestError).with.property('message', 'Parse error');
+      }
+    }));
+  });
+
+  it('refuses counts that the bytes cannot hold, and counts in a longer form than needed', () => {
+    for (const count of ['01', 'fdffff', 'fe00000001', 'ffffffffffffffff7f', 'fd0000'])
+      expect(() => outpointsInBody(Buffer.from(`00${count}`, 'hex')), count).to.throw(RestError, /^Parse error$/);
+  });
+});
+
+describe('bytesOfHexBody', () => {
+  const bytesOf = (text: string): Buffer | undefined => bytesOfHexBody(Buffer.from(text));
+
+  it('takes digits of either case, and skips white space', () => {
+    expect(bytesOf('00ffAB')).to.deep.equal(Buffer.of(0, 255, 0xab));
+    expect(bytesOf(' 0 0\tff\r\n')).to.deep.equal(Buffer.of(0, 255));
+  });
+
+  it('takes white space alone for no bytes', () => {
+    for (const text of ['', ' ', '\r\n\t']) expect(bytesOf(text)).to.deep.equal(Buffer.alloc(0));
+  });
+
+  it('does not read what is not hex, or of odd length', () => {
+    for (const text of ['0', '0x00', 'this is not hex', '00 1', '00\u0000']) expect(bytesOf(text), text).to.equal(undefined);
+  });
+
+  it('reads a body of the greatest size that an operator may allow', () => {
+    expect(bytesOfHexBody(Buffer.alloc(0x0200_0000, '0'))).to.have.length(0x0100_0000);
+  });
+});

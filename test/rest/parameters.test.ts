@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { parseHeaderCount } from '../../lib/rest/endpoints/headers';
+import { RestError } from '../../lib/rest/errors';
+import { parseHash } from '../../lib/rest/hash-parameter';
+
+describe('parseHash', () => {
+  it('takes 64 hex digits of either case into wire order', () => {
+    expect(parseHash(`${'00'.repeat(31)}aB`)).to.deep.equal(Buffer.concat([Buffer.of(0xab), Buffer.alloc(31)]));
+  });
+
+  it('refuses anything else, and echoes it as typed', () => {
+    const hash = 'Ab'.repeat(32);
+    for (const text of ['', hash.slice(1), `${hash}0`, `${hash}\n`, `${hash}.foo`, `0x${hash.slice(2)}`, `${hash.slice(1)}g`, `%61${hash}`])
+      expect(() => parseHash(text), text).to.throw(RestError).with.property('message', `Invalid hash: ${text}`);
+  });
+});
+
+describe('parseHeaderCount', () => {
+  const taken: readonly [text: string, count: number][] = [
+    ['1', 1], ['2000', 2_000], ['0005', 5], ['+5', 5], ['1abc', 1], ['1.5', 1], ['1e2', 1], ['1,000', 1], ['5%20', 5], ['\t 5', 5]
+  ];
+  for (const [text, count] of taken) {
+    it(`reads '${text}' as ${count}`, () => {
+      expect(parseHeaderCount(text, 2_000)).to.equal(count);
+    });
+  }
+
+  for (const text of ['%205', '0x5', 'abc', '', '-1', '0', '2001', '2147483648', '99999999999999999999', '+', '- 1']) {
+    it(`refuses '${text}'`, () => {
+      expect(() => parseHeaderCount(text, 2_000)).to.throw(RestError, `Header count out of range: ${text}`);
+    });
+  }
+});

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { expect } from 'chai';
+import { afterEach, describe, it } from 'mocha';
+import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawReply } from '../support/http';
+import { mine } from '../support/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+
+/** What bcoin does when it finds itself up to date; with an old chain and no peers it never does. */
+function pretendSynced({ node: { chain } }: RestNode): void {
+  const host = chain as unknown as { synced: boolean; emit(event: 'full'): void };
+  host.synced = true;
+  host.emit('full');
+}
+
+describe('the service on a real node', () => {
+  let served: RestNode;
+
+  const open = async (settings: Readonly<Record<string, unknown>> = {}): Promise<void> => {
+    served = await openRestNode({ settings });
+  };
+  const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<RawReply> => ask(served.port, { path, headers });
+  const blocks = async (): Promise<unknown> => (JSON.parse((await get('/rest/chaininfo.json')).body.toString()) as { blocks: number }).blocks;
+
+  afterEach(() => served.node.close());
+
+  it('refuses everything until the node is synced, then answers', async () => {
+    await open({ 'network': 'main', 'rest-warmup': 'synced' });
+    for (const path of ['/rest/chaininfo.json', '/rest/chaininfo.bin', '/rest/tx/xyz', '/rest/getutxos']) {
+      const { status, contentType, body } = await get(path);
+      expect({ status, contentType }, path).to.deep.equal({ status: 503, contentType: 'text/plain' });
+      expect(body.toString()).to.match(/^Service temporarily unavailable: (loading|indexing|syncing)[^\r\n]*\r\n$/);
+    }
+    expect((await get('/rest/unknown.json')).status).to.equal(404);
+    pretendSynced(served);
+    await untilReady(served);
+    expect(await blocks()).to.equal(0);
+    expect((await get('/rest/tx/xyz')).status).to.equal(400);
+  });
+
+  it('never shows an old tip once the chain has moved', async () => {
+    await open();
+    await untilReady(served);
+    for (let height = 1; height <= 3; height++) {
+      await mine(served.node, 1);
+      expect(await blocks()).to.equal(height);
+    }
+    await mine(served.node, 4, await served.node.chain.getEntryByHeight(1) ?? undefined);
+    expect(await blocks()).to.equal(5);
+  });
+
+  it('closes while the chain is being reset, and opens again', async function () {
+    this.timeout(60_000);
+    await open();
+    await untilReady(served);
+    await mine(served.node, 400);
+    const state = { resetting: true };
+    const reset = served.node.chain.reset(1).then(() => { state.resetting = false; });
+    const during: string[] = [];
+    while (state.resetting) {
+      const { status, body } = await get('/rest/chaininfo.json');
+      if (status !== 200) during.push(`${status} ${body.toString()}`);
+    }
+    await reset;
+    expect(during).to.include('503 Service temporarily unavailable: resetting chain\r\n');
+    await untilReady(served);
+    expect(await blocks()).to.equal(1);
+  });
+
+  it('asks for the API key when told to, whatever the user name', async () => {
+    await open({ 'rest-auth': true, 'api-key': 'a:key' });
+    await untilReady(served);
+    const basic = (text: string): Record<string, string> => ({ Authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+    for (const headers of [{}, basic('x:wrong'), basic('a:key'), basic('x'), { Authorization: 'Bearer a:key' }, { Authorization: 'Basic ?' }]) {
+      const { status, contentType, headers: replied } = await get('/rest/chaininfo.json', headers);
+      expect({ status, contentType }).to.deep.equal({ status: 401, contentType: 'text/plain' });
+      expect(replied).to.include({ 'www-authenticate': 'Basic realm="rest"' });
+    }
+    for (const user of ['', 'x', 'anybody']) expect((await get('/rest/chaininfo.json', basic(`${user}:a:key`))).status, user).to.equal(200);
+  });
+
+  it('needs no key by default, where the node’s own interface needs its one', async () => {
+    await open({ 'api-key': 'secret' });
+    await untilReady(served);
+    expect((await get('/rest/chaininfo.json')).status).to.equal(200);
+    expect((await get('/')).status).to.equal(401);
+  });
+
+  it('leaves the node’s own interface as it is', async () => {
+    await open({ 'no-auth': true });
+    await untilReady(served);
+    await mine(served.node, 2);
+    const info = await get('/');
+    expect(info).to.include({ status: 200, contentType: 'application/json; charset=utf-8' });
+    expect(JSON.parse(info.body.toString())).to.have.nested.property('chain.height', 2);
+    const call = await ask(served.port, { method: 'POST', path: '/', body: Buffer.from('{"method":"getblockcount","params":[]}'), headers: { 'Content-Type': 'application/json' } });
+    expect(JSON.parse(call.body.toString())).to.include({ result: 2 });
+    expect(await get('/restful')).to.include({ status: 404, contentType: 'application/json; charset=utf-8' });
+  });
+
+  it('refuses bodies that are too large, announced or not, and goes on with the connection', async () => {
+    await open({ 'rest-max-body': 1_000 });
+    await untilReady(served);
+    const path = '/rest/getutxos.bin';
+    const large = Buffer.alloc(200_000);
+    const replies = await askInOneWrite(served.port, [
+      { method: 'POST', path, body: large },
+      { method: 'POST', path, body: large, headers: { 'Transfer-Encoding': 'chunked' } },
+      { method: 'POST', path, body: Buffer.alloc(1_000) },
+      { method: 'POST', path: '/rest/chaininfo.json', body: large }
+    ]);
+    expect(replies.map(({ status, contentType }) => [status, contentType])).to.deep.equal([
+      [413, 'text/plain'], [413, 'text/plain'], [200, 'application/octet-stream'], [200, 'application/json']
+    ]);
+    expect(replies[0]?.body.toString()).to.equal('Request body too large (max: 1000 bytes)\r\n');
+  });
+
+  it('cuts a client off that stops sending its body', async () => {
+    await open({ 'rest-timeout': 1 });
+    await untilReady(served);
+    const socket = await openSocket(served.port);
+    socket.write('POST /rest/getutxos.bin HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n0123456789');
+    expect((await untilClosed(socket)).toString()).to.equal('');
+  });
+
+  it('closes connections that idle, as long as the timeout says', async () => {
+    await open({ 'rest-timeout': 1 });
+    await untilReady(served);
+    const socket = await openSocket(served.port);
+    socket.write(requestBytes({ path: '/rest/chaininfo.json' }, false));
+    expect((await untilClosed(socket)).toString()).to.match(/^HTTP\/1.1 200 OK\r\n[^]*Keep-Alive: timeout=1\r\n/);
+  });
+
+  it('sets no timeout on calls of the node’s own interface', async () => {
+    await open({ 'rest-timeout': 1, 'no-auth': true });
+    await untilReady(served);
+    const timeouts: [string | undefined, number | undefined][] = [];
+    served.rest.node.httpServer.on('request', ({ url, socket }: IncomingMessage & { socket: Socket }) => timeouts.push([url, socket.timeout]));
+    const socket = await openSocket(served.port);
+    socket.write(requestBytes({ path: '/rest/chaininfo.json' }, false));
+    await once(socket, 'data');
+    socket.write(requestBytes({ path: '/' }, true));
+    await untilClosed(socket);
+    expect(timeouts.map(([url]) => url)).to.deep.equal(['/rest/chaininfo.json', '/']);
+    expect(timeouts[1]?.[1] ?? 0).to.equal(0);
+  });
+});
