@@ -17,7 +17,7 @@ const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 /** One field, as it lies on the wire. */
 const extension = fc.tuple(fc.integer({ min: 100, max: 536870911 }), fc.oneof(uint64, bytes)).map(([number, value]) => {
   const writer = Writer.create();
-  if (typeof value === 'bigint') writer.uint32((number << 3) >>> 0).uint64(value.toString() as never);
+  if (typeof value === 'bigint') writer.uint32((number << 3) >>> 0).uint64(value.toString());
   else writer.uint32((number << 3 | 2) >>> 0).bytes(value);
   return Buffer.from(writer.finish());
 });
@@ -25,7 +25,8 @@ const unknownFields = fc.array(extension, { minLength: 1, maxLength: 3 });
 
 /** Optional properties are absent as often as not, as exactOptionalPropertyTypes wants it. */
 function record(required: Record<string, Arbitrary<unknown>>, optional: Record<string, Arbitrary<unknown>>): Arbitrary<object> {
-  return fc.record({ ...required, ...optional, unknownFields }, { requiredKeys: Object.keys(required) });
+  const fields: Record<string, Arbitrary<unknown>> = { ...required, ...optional, unknownFields };
+  return fc.record(fields, { requiredKeys: Object.keys(required) });
 }
 
 const output = record({ script: bytes }, { amount: uint64 });
