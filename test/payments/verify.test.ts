@@ -111,6 +111,10 @@ describe('verifyPaymentRequest', () => {
       expect(reasonOf(verifyChain(['p256', 'intermediate'], 'p256', { ...policy, time: new Date('2026-01-01') }))).to.equal('not-yet-valid');
     });
 
+    it('any certificate at a time that is none', () => {
+      expect(reasonOf(verifyChain(['p256', 'intermediate'], 'p256', { ...policy, time: new Date(NaN) }))).to.equal('not-yet-valid');
+    });
+
     it('a root of the right name with another key', () => {
       expect(reasonOf(verifyChain(['p256', 'intermediate'], 'p256', { roots: testRoots('other-root'), time: VALID_TIME }))).to.equal('certificate-signature');
     });

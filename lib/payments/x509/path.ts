@@ -74,8 +74,9 @@ function validateBelow(path: readonly Certificate[], time: Date): void {
 
 function checkCertificate(certificate: Certificate, time: Date): void {
   const name = title(certificate);
-  if (time < certificate.notBefore) throw new UntrustedError('not-yet-valid', `${name} is valid from ${certificate.notBefore.toISOString()} on.`);
-  if (time > certificate.notAfter) throw new UntrustedError('expired', `${name} was valid until ${certificate.notAfter.toISOString()}.`);
+  // Asked so that an invalid date is within no validity.
+  if (!(time >= certificate.notBefore)) throw new UntrustedError('not-yet-valid', `${name} is valid from ${certificate.notBefore.toISOString()} on.`);
+  if (!(time <= certificate.notAfter)) throw new UntrustedError('expired', `${name} was valid until ${certificate.notAfter.toISOString()}.`);
   if (certificate.unknownCritical.length > 0) {
     throw new UntrustedError('critical-extension', `${name} has the critical extension ${certificate.unknownCritical.join(', ')}, which is not understood.`);
   }
