@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { runPaymentsCommand } from '../../lib/payments/cli';
 import { decodePaymentDetails, decodePaymentRequest, encodePaymentDetails, encodePaymentRequest } from '../../lib/payments/messages';
-import { VALID_TIME, keyFile, pem, vector, vectorsFolder } from './vectors';
+import { VALID_TIME, der, keyFile, pem, vector, vectorsFolder } from './vectors';
 
 interface Result {
   readonly code: number;
@@ -89,7 +89,15 @@ describe('payments command', () => {
 
     it('prints the certificates of a signed request', inFolder(async (folder) => {
       const { out } = await run('decode', await fileOf(folder, vector('openssl-signed.rsa.hex')), '--json');
-      expect((JSON.parse(out) as { certificates: string[] }).certificates).to.have.length(2);
+      const { certificates } = JSON.parse(out) as { certificates: { subject: string; der: string }[] };
+      expect(certificates.map(({ subject }) => subject)).to.deep.equal(['CN=shop.example', 'O=Test Roots\nCN=Test Intermediate']);
+      expect(certificates[0]?.der).to.equal(der('rsa2048').toString('hex'));
+    }));
+
+    it('prints certificates that are none as bytes', inFolder(async (folder) => {
+      const bytes = encodePaymentRequest({ ...decodePaymentRequest(vector('messages/PaymentRequest.full.hex')), serializedPaymentDetails: vector('messages/PaymentDetails.minimal.hex') });
+      const { out } = await run('decode', await fileOf(folder, bytes), '--json');
+      expect(JSON.parse(out)).to.deep.include({ certificates: [{ der: '3000' }], signature: '010203' });
     }));
 
     it('says why it cannot', inFolder(async (folder) => {

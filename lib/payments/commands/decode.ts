@@ -1,6 +1,7 @@
 // `payments decode`: prints what is in a file, the messages inside a message too. Signatures
 // and rules are not looked at.
 
+import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import {
   DEFAULTS, decodeOutput, decodePayment, decodePaymentACK, decodePaymentDetails, decodePaymentRequest, decodeX509Certificates,
@@ -37,10 +38,20 @@ function describeRequest(bytes: Buffer): object {
   return {
     paymentDetailsVersion: paymentDetailsVersion ?? DEFAULTS.paymentDetailsVersion,
     pkiType: pkiType ?? DEFAULTS.pkiType,
-    ...pkiData && (pkiType?.startsWith('x509') ? { certificates: decodeX509Certificates(pkiData).certificate } : { pkiData }),
+    ...pkiData && (pkiType?.startsWith('x509') ? { certificates: decodeX509Certificates(pkiData).certificate.map(describeCertificate) } : { pkiData }),
     paymentDetails: withDetailsDefaults(decodePaymentDetails(serializedPaymentDetails)),
     ...rest
   };
+}
+
+/** Shown as it is, whether it is any good or not: judging is for `verify`. */
+function describeCertificate(der: Buffer): object {
+  try {
+    const { subject, issuer, validFrom, validTo } = new X509Certificate(der);
+    return { subject, issuer, validFrom, validTo, der };
+  } catch {
+    return { der };
+  }
 }
 
 function describePayment({ transactions, refundTo, ...rest }: Payment): object {
