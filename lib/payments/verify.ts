@@ -7,7 +7,7 @@ import { DEFAULTS, decodePaymentRequest, decodeX509Certificates, type PaymentReq
 import { signedBytes } from './signature';
 import { checkKey } from './x509/algorithms';
 import { readCertificate, type Certificate } from './x509/certificate';
-import { merchantName } from './x509/name';
+import { inOneLine, merchantName } from './x509/name';
 import { MAX_CERTIFICATES, checkSigner, title, validatePath } from './x509/path';
 import { TrustRoots, keyPin } from './x509/trust';
 import { UntrustedError, type UntrustedReason } from './x509/untrusted';
@@ -87,7 +87,7 @@ function trustSigner(signer: Certificate, issuers: readonly Buffer[], policy: Tr
   const pin = keyPin(signer.x509);
   if (policy.pinnedKeys?.some((pinned) => pinned.equals(pin))) return 'pinned key';
   const chain = [signer, ...issuers.map(readCertificate)];
-  return validatePath(chain, policy.roots ?? TrustRoots.builtIn(), policy.time).subject.replaceAll('\n', ', ');
+  return inOneLine(validatePath(chain, policy.roots ?? TrustRoots.builtIn(), policy.time).subject);
 }
 
 function checkSignature(received: Buffer, request: PaymentRequest, signer: Certificate, digest: string): void {

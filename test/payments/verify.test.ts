@@ -199,7 +199,7 @@ describe('verifyPaymentRequest', () => {
         for (let at = 0; at < bytes.length; at++) {
           expect(statusOf(tampered(bytes, at, mask)), `byte ${at}`).to.not.equal('trusted');
         }
-      });
+      }).timeout(60_000);
     }
 
     it('in its certificate and then signed again is never trusted', () => {

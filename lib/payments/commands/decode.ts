@@ -8,6 +8,7 @@ import {
   type Output, type Payment, type PaymentDetails
 } from '../messages';
 import { displayTxid, parseTransaction } from '../rules/transaction';
+import { inOneLine } from '../x509/name';
 import type { CommandIo } from './command';
 import { printed } from './print';
 import { UsageError, oneFile, parseArguments } from './usage';
@@ -48,7 +49,7 @@ function describeRequest(bytes: Buffer): object {
 function describeCertificate(der: Buffer): object {
   try {
     const { subject, issuer, validFrom, validTo } = new X509Certificate(der);
-    return { subject, issuer, validFrom, validTo, der };
+    return { subject: inOneLine(subject), issuer: inOneLine(issuer), validFrom, validTo, der };
   } catch {
     return { der };
   }

@@ -93,7 +93,7 @@ export class Merchant {
    * Checks a Payment, broadcasts its transactions and acknowledges it.
    * @param bytes the Payment as received.
    * @returns the serialized PaymentACK; the same one whenever the same Payment comes.
-   * @throws PaymentError with the reason; then nothing new was broadcast.
+   * @throws PaymentError with the reason. Unless that is `refused`, nothing was broadcast.
    */
   async pay(id: string, bytes: Buffer): Promise<Buffer> {
     const turn = this.#last.then(() => this.take(id, bytes));
@@ -153,15 +153,21 @@ export class Merchant {
     try {
       await this.chain.broadcast(transactions);
     } catch (error) {
-      if (error instanceof PaymentError) await this.store.save(withoutPayment(stored, taken));
+      // When a part of it got through, the customer's coins may be gone: then it is kept.
+      const gone = (await this.countsOf(taken)).some((count) => count !== undefined);
+      if (error instanceof PaymentError && !gone) await this.store.save(withoutPayment(stored, taken));
       throw error;
     }
   }
 
   /** Of the transaction that has fewest; undefined when one is missing. */
-  private async confirmationsOf({ txids }: StoredPayment): Promise<number | undefined> {
-    const counts = await Promise.all(txids.map((txid) => this.chain.confirmations(txid)));
+  private async confirmationsOf(payment: StoredPayment): Promise<number | undefined> {
+    const counts = await this.countsOf(payment);
     return counts.some((count) => count === undefined) ? undefined : Math.min(...counts as number[]);
+  }
+
+  private async countsOf({ txids }: StoredPayment): Promise<(number | undefined)[]> {
+    return Promise.all(txids.map((txid) => this.chain.confirmations(txid)));
   }
 
   private urlOf(id: string): string {

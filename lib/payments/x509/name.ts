@@ -1,5 +1,5 @@
-// The name under which a merchant is shown: a DNS name of the certificate, or its common
-// name when it has none (RFC 6125, 6.4.4).
+// Names of certificates for people. The name under which a merchant is shown is a DNS name
+// of the certificate, or its common name when it has none (RFC 6125, 6.4.4).
 
 import type { Certificate } from './certificate';
 import { UntrustedError } from './untrusted';
@@ -7,6 +7,14 @@ import { UntrustedError } from './untrusted';
 const DNS_NAME = /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 /** Nothing invisible and nothing that turns the writing direction: it would hide another name. */
 const PLAIN_TEXT = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
+
+/**
+ * A distinguished name in one line.
+ * @param name as node:crypto prints it, one attribute to a line.
+ */
+export function inOneLine(name: string): string {
+  return name.replaceAll('\n', ', ');
+}
 
 /** @throws UntrustedError `no-name`. */
 export function merchantName(certificate: Certificate): string {

@@ -7,6 +7,7 @@ import type { X509Certificate } from 'node:crypto';
 import { KeyUsageFlags } from '@peculiar/asn1-x509';
 import { checkKey, checkSignatureAlgorithm } from './algorithms';
 import { readCertificate, type Certificate } from './certificate';
+import { inOneLine } from './name';
 import type { TrustRoots } from './trust';
 import { UntrustedError } from './untrusted';
 
@@ -130,7 +131,7 @@ function withoutRoot(chain: readonly Certificate[], time: Date): UntrustedError 
     : new UntrustedError('unknown-root', `${title(last)} is issued by nobody who is trusted.`);
 }
 
-/** The subject in one line. */
+/** What a certificate is called in messages. */
 export function title(certificate: Certificate): string {
-  return `"${certificate.subject.replaceAll('\n', ', ')}"`;
+  return `"${inOneLine(certificate.subject)}"`;
 }

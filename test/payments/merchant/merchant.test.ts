@@ -121,6 +121,16 @@ describe('Merchant', () => {
       expect(await merchant.pay(id, paymentFor(id, [paying(2)]))).to.not.have.length(0);
     }));
 
+    it('keeps one of which the node took a part, for the refund', inShop(async ({ merchant, chain }) => {
+      const { id } = await merchant.create(order);
+      const parts = [paying(1, 4_000n), paying(2, 6_000n)] as const;
+      await chain.broadcast([parts[0]]);
+      chain.refusal = refused;
+      expect(await rejection(merchant.pay(id, paymentFor(id, parts)))).to.equal(refused);
+      expect((await merchant.request(id)).payments).to.have.length(1);
+      expect(await merchant.state(id)).to.deep.equal({ state: 'open' });
+    }));
+
     it('finishes what a crash interrupted, also after expiry', inShop(async (shop) => {
       const { id } = await shop.merchant.create(order);
       const payment = paymentFor(id, [paying(1)]);
