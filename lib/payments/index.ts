@@ -1,0 +1,29 @@
+// The payments library: BIP70 messages, their signatures and rules, BIP71 to BIP73
+// transport, and a merchant on top. Depends on nothing else of this project.
+
+export { PaymentError, type PaymentErrorCode } from './error';
+export {
+  DEFAULTS, MAX_PAYMENT_ACK_SIZE, MAX_PAYMENT_REQUEST_SIZE, MAX_PAYMENT_SIZE,
+  decodeOutput, decodePayment, decodePaymentACK, decodePaymentDetails, decodePaymentRequest, decodeX509Certificates,
+  encodeOutput, encodePayment, encodePaymentACK, encodePaymentDetails, encodePaymentRequest, encodeX509Certificates,
+  type Output, type Payment, type PaymentACK, type PaymentDetails, type PaymentRequest, type X509Certificates
+} from './messages';
+export { acknowledgePayment } from './acknowledgement';
+export { identityOfPem, signPaymentRequest, type Identity } from './signature';
+export { verifyPaymentRequest, type TrustPolicy, type Verification } from './verify';
+export { TrustRoots, keyPin } from './x509/trust';
+export type { UntrustedReason } from './x509/untrusted';
+export { MAX_MONEY, dustThreshold } from './rules/amount';
+export { checkPaymentRequest, type PayableRequest, type PaymentNetwork, type RequestConditions, type RequestedOutput } from './rules/request';
+export { checkPayment } from './rules/payment';
+export { parseTransaction, type Transaction } from './rules/transaction';
+export { PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE, URI_LIST_TYPE } from './transport/media-types';
+export { negotiate, type PaymentRepresentation } from './transport/accept';
+export { formatBitcoinUri, parseBitcoinUri, type BitcoinUri } from './transport/bitcoin-uri';
+export type { MerchantChain } from './merchant/chain';
+export { FolderStorage, type PaymentStorage } from './merchant/storage';
+export { PaymentStore, type StoredPayment, type StoredRequest } from './merchant/store';
+export { Merchant, type CreatedRequest, type MerchantOptions, type Order, type PaymentState } from './merchant/merchant';
+export { answerCreate, answerGet, answerPay, type PaymentReply } from './merchant/http';
+export type { CommandIo } from './commands/command';
+export { runPaymentsCommand } from './cli';

@@ -1,0 +1,58 @@
+// Where a merchant's records lie: named pieces of bytes, each written whole or not at all.
+// The one implementation is a folder.
+
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface PaymentStorage {
+  read(name: string): Promise<Buffer | undefined>;
+  /** On the disk itself when the promise resolves; after a crash the old bytes or the new. */
+  write(name: string, bytes: Buffer): Promise<void>;
+}
+
+export class FolderStorage implements PaymentStorage {
+  private constructor(private readonly folder: string) {}
+
+  /** Makes the folder when it is not there, readable by its owner alone. */
+  static async open(folder: string): Promise<FolderStorage> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return new FolderStorage(folder);
+  }
+
+  async read(name: string): Promise<Buffer | undefined> {
+    try {
+      return await readFile(join(this.folder, name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  async write(name: string, bytes: Buffer): Promise<void> {
+    const target = join(this.folder, name);
+    const unfinished = `${target}.new`;
+    await writeThrough(unfinished, bytes);
+    await rename(unfinished, target);
+    await this.syncFolder();
+  }
+
+  /** The rename itself has to reach the disk. */
+  private async syncFolder(): Promise<void> {
+    const folder = await open(this.folder, 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  }
+}
+
+async function writeThrough(path: string, bytes: Buffer): Promise<void> {
+  const file = await open(path, 'w', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

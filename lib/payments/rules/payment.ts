@@ -1,0 +1,81 @@
+// Whether a Payment answers its request (BIP70): merchant_data comes back as it was, and
+// the transactions pay every output in full. What one transaction pays counts once, and
+// transactions that exclude each other are no payment at all.
+
+import { PaymentError } from '../error';
+import type { Payment } from '../messages';
+import type { PayableRequest, RequestedOutput } from './request';
+import { parseTransaction, type Transaction } from './transaction';
+
+/**
+ * @returns the transactions, each once.
+ * @throws PaymentError `wrong-merchant-data`, `underpaid`, or `malformed`.
+ */
+export function checkPayment(payment: Payment, request: Pick<PayableRequest, 'outputs' | 'total' | 'merchantData'>): Transaction[] {
+  const transactions = answeringTransactions(payment, request);
+  checkPaid(payingOutputs(transactions, request.outputs), request);
+  return transactions;
+}
+
+/** The transactions of a Payment, each once; whether they pay enough is `checkPaid`'s question. */
+export function answeringTransactions(payment: Payment, request: Pick<PayableRequest, 'merchantData'>): Transaction[] {
+  // Absent and empty are the same to a wallet that copies the field.
+  if (!(payment.merchantData ?? Buffer.alloc(0)).equals(request.merchantData ?? Buffer.alloc(0))) {
+    throw new PaymentError('wrong-merchant-data', 'The merchant_data of the request expected, other data came.');
+  }
+  const transactions = distinct(payment.transactions.map(parseTransaction));
+  if (transactions.length === 0) throw new PaymentError('underpaid', 'At least one transaction expected, none came.');
+  refuseConflicts(transactions);
+  return transactions;
+}
+
+function distinct(transactions: readonly Transaction[]): Transaction[] {
+  return [...new Map(transactions.map((transaction) => [transaction.txid.toString('hex'), transaction])).values()];
+}
+
+function refuseConflicts(transactions: readonly Transaction[]): void {
+  const spent = new Set<string>();
+  for (const outpoint of transactions.flatMap((transaction) => transaction.outpoints)) {
+    const key = outpoint.toString('hex');
+    if (spent.has(key)) throw new PaymentError('underpaid', 'The transactions spend the same coin twice: only one of them can confirm.');
+    spent.add(key);
+  }
+}
+
+/** An output of a transaction that pays to a requested script. */
+export interface PayingOutput extends RequestedOutput {
+  /** Wire order. */
+  readonly txid: Buffer;
+  readonly index: number;
+}
+
+export function payingOutputs(transactions: readonly Transaction[], requested: readonly RequestedOutput[]): PayingOutput[] {
+  const scripts = new Set(requested.map(({ script }) => script.toString('hex')));
+  return transactions.flatMap(({ txid, outputs }) => outputs
+    .map(({ amount, script }, index) => ({ txid, index, amount, script }))
+    .filter(({ script }) => scripts.has(script.toString('hex'))));
+}
+
+/** @throws PaymentError `underpaid`. */
+export function checkPaid(outputs: readonly PayingOutput[], request: Pick<PayableRequest, 'outputs' | 'total'>): void {
+  const paid = sumByScript(outputs);
+  const requested = sumByScript(request.outputs);
+  if (request.total === 0n) {
+    if ([...requested.keys()].some((script) => (paid.get(script) ?? 0n) > 0n)) return;
+    throw new PaymentError('underpaid', 'A payment to one of the outputs expected, none came.');
+  }
+  for (const [script, amount] of requested) {
+    const came = paid.get(script) ?? 0n;
+    if (came < amount) throw new PaymentError('underpaid', `${amount} satoshis to the script ${script} expected, ${came} came.`);
+  }
+}
+
+/** Satoshis by script in hex: two outputs with one script are one debt. */
+function sumByScript(outputs: readonly RequestedOutput[]): Map<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const { amount, script } of outputs) {
+    const key = script.toString('hex');
+    sums.set(key, (sums.get(key) ?? 0n) + amount);
+  }
+  return sums;
+}

@@ -1,0 +1,98 @@
+// What makes a PaymentRequest payable (BIP70): a version that we know, the right network,
+// not expired, and outputs that can be paid. The result has the schema's defaults filled in.
+
+import { PaymentError } from '../error';
+import { DEFAULTS, decodePaymentDetails, type PaymentDetails, type PaymentRequest } from '../messages';
+import { MAX_MONEY, dustThreshold } from './amount';
+
+/** BIP70 knows no others; regtest and signet count as `test`. */
+export type PaymentNetwork = 'main' | 'test';
+
+export interface RequestedOutput {
+  /** Satoshis; 0 only when the customer chooses how much to pay. */
+  readonly amount: bigint;
+  readonly script: Buffer;
+}
+
+/** A request that may be paid. */
+export interface PayableRequest {
+  readonly network: PaymentNetwork;
+  /** Those to be paid: with a total, the outputs that have an amount. */
+  readonly outputs: readonly RequestedOutput[];
+  /** Satoshis; 0: the customer chooses, and may use any of the outputs. */
+  readonly total: bigint;
+  /** Unix seconds. */
+  readonly time: bigint;
+  readonly expires?: bigint;
+  readonly memo?: string;
+  readonly paymentUrl?: string;
+  readonly merchantData?: Buffer;
+}
+
+export interface RequestConditions {
+  readonly network: PaymentNetwork;
+  readonly time: Date;
+}
+
+/** The newest `payment_details_version` that is understood. */
+const DETAILS_VERSION = 1;
+
+/**
+ * @throws PaymentError `upgrade`, `wrong-network`, `expired`, `unpayable`, or `malformed`.
+ */
+export function checkPaymentRequest(request: PaymentRequest, conditions: RequestConditions): PayableRequest {
+  const version = request.paymentDetailsVersion ?? DEFAULTS.paymentDetailsVersion;
+  if (version > DETAILS_VERSION) {
+    throw new PaymentError('upgrade', `The request is of version ${version}; version ${DETAILS_VERSION} is understood. Please upgrade.`);
+  }
+  const details = decodePaymentDetails(request.serializedPaymentDetails);
+  const network = details.network ?? DEFAULTS.network;
+  if (network !== conditions.network) {
+    throw new PaymentError('wrong-network', `A request for the network ${conditions.network} expected, one for ${JSON.stringify(network)} came.`);
+  }
+  checkExpiry(details, conditions.time);
+  return { ...optionalsOf(details), network: conditions.network, time: details.time, ...payableOutputs(details) };
+}
+
+/** @throws PaymentError `expired`. */
+export function checkExpiry(details: Pick<PaymentDetails, 'expires'>, time: Date): void {
+  if (details.expires !== undefined && isExpired(details, time)) {
+    throw new PaymentError('expired', `The request expired at ${details.expires} (Unix seconds).`);
+  }
+}
+
+/** BIP70: `expires` is the last second at which the request is valid. */
+export function isExpired(details: Pick<PaymentDetails, 'expires'>, time: Date): boolean {
+  return details.expires !== undefined && unixSeconds(time) > details.expires;
+}
+
+export function unixSeconds(time: Date): bigint {
+  return BigInt(Math.floor(time.getTime() / 1_000));
+}
+
+/**
+ * The outputs to be paid and their sum. BIP70: with a sum, outputs of 0 are ignored.
+ * @throws PaymentError `unpayable`: no outputs, dust, or more than 21 million coins.
+ */
+export function payableOutputs(details: Pick<PaymentDetails, 'outputs'>): Pick<PayableRequest, 'outputs' | 'total'> {
+  const outputs = details.outputs.map(({ amount = DEFAULTS.amount, script }) => ({ amount, script }));
+  if (outputs.length === 0) throw new PaymentError('unpayable', 'At least one output expected, none came.');
+  const total = outputs.reduce((sum, output) => sum + output.amount, 0n);
+  if (total > MAX_MONEY) throw new PaymentError('unpayable', `At most 21 million coins expected, ${total} satoshis came.`);
+  if (total === 0n) return { outputs, total };
+  const paid = outputs.filter((output) => output.amount > 0n);
+  for (const { amount, script } of paid) {
+    const dust = dustThreshold(script);
+    if (amount < dust) throw new PaymentError('unpayable', `At least ${dust} satoshis for each output expected, ${amount} came: dust is not relayed.`);
+  }
+  return { outputs: paid, total };
+}
+
+function optionalsOf({ expires, memo, paymentUrl, merchantData }: PaymentDetails): Pick<PayableRequest, 'expires' | 'memo' | 'paymentUrl' | 'merchantData'> {
+  return {
+    ...expires !== undefined && { expires },
+    ...memo !== undefined && { memo },
+    ...paymentUrl !== undefined && { paymentUrl },
+    ...merchantData !== undefined && { merchantData }
+  };
+}

@@ -1,0 +1,72 @@
+// Protocol buffers on the wire, below the schema: a reader that is stricter than
+// protobufjs's own, and the fields of a message as they lie in its bytes.
+
+import { BufferReader } from 'protobufjs';
+import { PaymentError, messageOf } from './error';
+
+type Long = ReturnType<BufferReader['uint64']>;
+
+/** How the wire types are called in messages. */
+export const WIRE_TYPES = ['varint', 'fixed64', 'length-delimited', 'group', 'end of group', 'fixed32'] as const;
+
+/** One field of a message as it was received. */
+export interface WireField {
+  readonly number: number;
+  readonly wireType: number;
+  /** From the first byte of the tag. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Keeps unknown fields, refuses text that is not UTF-8 and integers that do not fit their
+ * type. protobufjs would replace, cut off and drop, and two readers of one signed
+ * request could then see two different requests.
+ */
+export class StrictReader extends BufferReader {
+  override discardUnknown = false;
+
+  override string(): string {
+    return this.stringVerify();
+  }
+
+  override uint32(): number {
+    const value = this.uint64();
+    if (value.high !== 0) throw new RangeError('uint32 expected, a larger integer came');
+    return value.low >>> 0;
+  }
+
+  override uint64(): Long {
+    const start = this.pos;
+    const value = super.uint64();
+    // The tenth byte of a varint holds bit 63 and nothing more.
+    if (this.pos - start === 10 && (this.buf[this.pos - 1] ?? 0) > 1) {
+      throw new RangeError('uint64 expected, a larger integer came');
+    }
+    return value;
+  }
+}
+
+/**
+ * The top-level fields of a message, in the order of the bytes.
+ * @throws PaymentError when the bytes are not a protocol buffers message.
+ */
+export function* fieldsOf(bytes: Buffer): Generator<WireField> {
+  const reader = new StrictReader(bytes);
+  while (reader.pos < reader.len) {
+    const start = reader.pos;
+    const tag = readTag(reader);
+    yield { number: tag >>> 3, wireType: tag & 7, start, end: reader.pos };
+  }
+}
+
+/** Reads one field whole and returns its tag. */
+function readTag(reader: StrictReader): number {
+  try {
+    const tag = reader.tag();
+    reader.skipType(tag & 7, 0, tag >>> 3);
+    return tag;
+  } catch (error) {
+    throw new PaymentError('malformed', `A field expected: ${messageOf(error)}.`, { cause: error });
+  }
+}

@@ -1,0 +1,48 @@
+// Which keys and signature algorithms are taken. An allow-list: what is not named is refused.
+
+import type { KeyObject } from 'node:crypto';
+import { UntrustedError } from './untrusted';
+
+/** Bits. Below is weak; above costs more time than any known certificate is worth. */
+const MIN_RSA_BITS = 2048;
+const MAX_RSA_BITS = 8192;
+
+/** OpenSSL's names of P-256, P-384 and P-521. */
+const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
+
+/** Signatures on certificates: RSA (PKCS #1 v1.5) and ECDSA, each with SHA-256, 384 and 512. */
+const SIGNATURE_ALGORITHMS = new Set([
+  '1.2.840.113549.1.1.11', '1.2.840.113549.1.1.12', '1.2.840.113549.1.1.13',
+  '1.2.840.10045.4.3.2', '1.2.840.10045.4.3.3', '1.2.840.10045.4.3.4'
+]);
+
+/** Says why a key is not taken; undefined when it is. */
+export function keyWeakness(key: KeyObject): string | undefined {
+  const { modulusLength = 0, namedCurve = 'an unnamed curve' } = key.asymmetricKeyDetails ?? {};
+  switch (key.asymmetricKeyType) {
+    case 'rsa':
+      return modulusLength >= MIN_RSA_BITS && modulusLength <= MAX_RSA_BITS
+        ? undefined
+        : `RSA with ${MIN_RSA_BITS} to ${MAX_RSA_BITS} bits expected, ${modulusLength} came`;
+    case 'ec':
+      return CURVES.has(namedCurve) ? undefined : `P-256, P-384 or P-521 expected, ${namedCurve} came`;
+    default:
+      return `an RSA or ECDSA key expected, ${String(key.asymmetricKeyType)} came`;
+  }
+}
+
+/** @throws UntrustedError `weak-key`. */
+export function checkKey(key: KeyObject, owner: string): void {
+  const weakness = keyWeakness(key);
+  if (weakness !== undefined) throw new UntrustedError('weak-key', `The key of ${owner}: ${weakness}.`);
+}
+
+/**
+ * @param algorithm object identifier.
+ * @throws UntrustedError `weak-signature`.
+ */
+export function checkSignatureAlgorithm(algorithm: string, owner: string): void {
+  if (!SIGNATURE_ALGORITHMS.has(algorithm)) {
+    throw new UntrustedError('weak-signature', `${owner} is signed by an algorithm that is not allowed, ${algorithm}.`);
+  }
+}

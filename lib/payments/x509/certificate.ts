@@ -1,0 +1,118 @@
+// One X.509 certificate (RFC 5280): node:crypto for keys, names and signatures,
+// @peculiar/asn1-x509 for what node:crypto does not tell: validity as times, signature
+// algorithm, criticality, basic constraints, key usage
+// (docs/decisions/payments-x509.md).
+
+import { X509Certificate, type KeyObject } from 'node:crypto';
+import { AsnConvert } from '@peculiar/asn1-schema';
+import {
+  BasicConstraints, Certificate as DerCertificate, ExtendedKeyUsage, KeyUsage, SubjectAlternativeName,
+  id_ce_basicConstraints, id_ce_extKeyUsage, id_ce_keyUsage, id_ce_nameConstraints, id_ce_subjectAltName,
+  type Extension, type Name
+} from '@peculiar/asn1-x509';
+import { UntrustedError } from './untrusted';
+
+const DER_SEQUENCE = 0x30;
+const COMMON_NAME = '2.5.4.3';
+
+/** What path validation asks of a certificate. */
+export interface Certificate {
+  readonly x509: X509Certificate;
+  readonly publicKey: KeyObject;
+  /** As node:crypto prints names, one attribute to a line. */
+  readonly subject: string;
+  readonly issuer: string;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+  /** Object identifier of the algorithm that it is signed with. */
+  readonly signatureAlgorithm: string;
+  readonly isCa: boolean;
+  /** How many intermediate certificates may follow; undefined: any number. */
+  readonly pathLength: number | undefined;
+  /** KeyUsageFlags; undefined: no restriction. */
+  readonly keyUsage: number | undefined;
+  /** Object identifiers; undefined: no restriction. */
+  readonly purposes: readonly string[] | undefined;
+  readonly hasNameConstraints: boolean;
+  /** Critical extensions that are not understood here. */
+  readonly unknownCritical: readonly string[];
+  readonly dnsNames: readonly string[];
+  readonly commonNames: readonly string[];
+}
+
+/** Object identifiers of the extensions that may be critical, because path.ts heeds them. */
+const UNDERSTOOD = new Set([
+  id_ce_basicConstraints, id_ce_keyUsage, id_ce_extKeyUsage, id_ce_subjectAltName,
+  // Refused in any case, with a reason of its own.
+  id_ce_nameConstraints
+]);
+
+/**
+ * @param der exactly one DER certificate; PEM is refused, though node:crypto would take it.
+ * @throws UntrustedError `malformed-certificate`.
+ */
+export function readCertificate(der: Buffer): Certificate {
+  try {
+    if (der[0] !== DER_SEQUENCE) throw new Error('it is not DER');
+    const x509 = new X509Certificate(der);
+    // A second encoding of the same content, or bytes after it.
+    if (!x509.raw.equals(der)) throw new Error('it is not encoded as DER demands');
+    return describe(x509, AsnConvert.parse(der, DerCertificate));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UntrustedError('malformed-certificate', `A certificate cannot be read: ${why}.`, { cause: error });
+  }
+}
+
+function describe(x509: X509Certificate, der: DerCertificate): Certificate {
+  const { tbsCertificate: tbs, signatureAlgorithm } = der;
+  if (tbs.signature.algorithm !== signatureAlgorithm.algorithm) throw new Error('it names two signature algorithms');
+  const extensions = uniqueExtensions(tbs.extensions ?? []);
+  const constraints = extensionValue(extensions, id_ce_basicConstraints, BasicConstraints);
+  const keyUsage = extensionValue(extensions, id_ce_keyUsage, KeyUsage);
+  const purposes = extensionValue(extensions, id_ce_extKeyUsage, ExtendedKeyUsage);
+  const alternativeNames = extensionValue(extensions, id_ce_subjectAltName, SubjectAlternativeName);
+  return {
+    x509,
+    // node:crypto reads these late, and throws then.
+    publicKey: x509.publicKey,
+    subject: x509.subject,
+    issuer: x509.issuer,
+    notBefore: tbs.validity.notBefore.getTime(),
+    notAfter: tbs.validity.notAfter.getTime(),
+    signatureAlgorithm: signatureAlgorithm.algorithm,
+    isCa: constraints?.cA ?? false,
+    pathLength: pathLengthOf(constraints),
+    keyUsage: keyUsage?.toNumber(),
+    purposes: purposes && [...purposes],
+    hasNameConstraints: extensions.has(id_ce_nameConstraints),
+    unknownCritical: [...extensions.values()].filter((extension) => extension.critical && !UNDERSTOOD.has(extension.extnID)).map((extension) => extension.extnID),
+    dnsNames: Array.from(alternativeNames ?? [], (name) => name.dNSName).filter((name) => name !== undefined),
+    commonNames: commonNamesOf(tbs.subject)
+  };
+}
+
+/** RFC 5280, 4.2: no extension may be there twice. */
+function uniqueExtensions(extensions: readonly Extension[]): Map<string, Extension> {
+  const byId = new Map(extensions.map((extension) => [extension.extnID, extension]));
+  if (byId.size !== extensions.length) throw new Error('it has an extension twice');
+  return byId;
+}
+
+function extensionValue<Value>(extensions: Map<string, Extension>, id: string, type: new () => Value): Value | undefined {
+  const extension = extensions.get(id);
+  return extension && AsnConvert.parse(extension.extnValue.buffer, type);
+}
+
+function pathLengthOf(constraints: BasicConstraints | undefined): number | undefined {
+  const length = constraints?.pathLenConstraint;
+  if (length === undefined) return undefined;
+  if (!Number.isSafeInteger(length) || length < 0) throw new Error('its path length is no length');
+  return length;
+}
+
+function commonNamesOf(subject: Name): string[] {
+  return [...subject].flatMap((part) => [...part])
+    .filter((attribute) => attribute.type === COMMON_NAME)
+    .map((attribute) => attribute.value.toString());
+}

@@ -1,0 +1,137 @@
+// Certification path validation (RFC 5280, part 6) as far as a payment request needs it.
+// The path is the one that was sent, in its order; nothing is fetched. Policies and name
+// constraints are not processed: a certificate that insists on them is refused. Revocation
+// is not checked.
+
+import type { X509Certificate } from 'node:crypto';
+import { KeyUsageFlags } from '@peculiar/asn1-x509';
+import { checkKey, checkSignatureAlgorithm } from './algorithms';
+import { readCertificate, type Certificate } from './certificate';
+import { inOneLine } from './name';
+import type { TrustRoots } from './trust';
+import { UntrustedError } from './untrusted';
+
+/** Certificates in a request, and so signatures to check. */
+export const MAX_CERTIFICATES = 8;
+
+const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1';
+const ANY_PURPOSE = '2.5.29.37.0';
+
+/**
+ * Validates the path from the signer, who passed `checkSigner`, to a trusted root.
+ * @param chain the signer's first, at least that; it may end with the root or with the last certificate
+ *   before it, or go on above a root that is trusted already (cross-signed roots).
+ * @returns the root that it ends in.
+ * @throws UntrustedError
+ */
+export function validatePath(chain: readonly Certificate[], roots: TrustRoots, time: Date): X509Certificate {
+  checkOrder(chain);
+  let failure: UntrustedError | undefined;
+  for (const [index, certificate] of chain.entries()) {
+    for (const root of roots.issuersOf(certificate)) {
+      try {
+        validateBelow([...chain.slice(0, index + 1), readCertificate(root.raw)], time);
+        return root;
+      } catch (error) {
+        if (!(error instanceof UntrustedError)) throw error;
+        failure ??= error;
+      }
+    }
+  }
+  throw failure ?? withoutRoot(chain, time);
+}
+
+/** What the signing certificate has to satisfy by itself, whoever vouches for it. */
+export function checkSigner(signer: Certificate, time: Date): void {
+  checkCertificate(signer, time);
+  // BIP70 has a digital signature; contentCommitment alone is not for that.
+  if (signer.keyUsage !== undefined && !(signer.keyUsage & KeyUsageFlags.digitalSignature)) {
+    throw new UntrustedError('key-usage', `The key of ${title(signer)} may not sign.`);
+  }
+}
+
+/** Every certificate after the first names itself as issuer of the one before it. */
+function checkOrder(chain: readonly Certificate[]): void {
+  for (const [index, certificate] of chain.entries()) {
+    const issuer = chain[index + 1];
+    if (issuer && certificate.issuer !== issuer.subject) {
+      throw new UntrustedError('wrong-order', `${title(certificate)} is not issued by ${title(issuer)}, which follows it.`);
+    }
+  }
+}
+
+/** Validates a path whose last certificate is trusted. */
+function validateBelow(path: readonly Certificate[], time: Date): void {
+  for (const certificate of path) checkCertificate(certificate, time);
+  let intermediates = 0;
+  for (const authority of path.slice(1)) {
+    checkAuthority(authority, intermediates);
+    // RFC 5280, 4.2.1.9: a self-issued one does not count.
+    if (authority.subject !== authority.issuer) intermediates++;
+  }
+  // The root is trusted for itself, not for its signature.
+  for (const [index, issuer] of path.slice(1).entries()) checkIssued(path[index] as Certificate, issuer);
+}
+
+function checkCertificate(certificate: Certificate, time: Date): void {
+  const name = title(certificate);
+  // Asked so that an invalid date is within no validity.
+  if (!(time >= certificate.notBefore)) throw new UntrustedError('not-yet-valid', `${name} is valid from ${certificate.notBefore.toISOString()} on.`);
+  if (!(time <= certificate.notAfter)) throw new UntrustedError('expired', `${name} was valid until ${certificate.notAfter.toISOString()}.`);
+  if (certificate.unknownCritical.length > 0) {
+    throw new UntrustedError('critical-extension', `${name} has the critical extension ${certificate.unknownCritical.join(', ')}, which is not understood.`);
+  }
+  if (certificate.hasNameConstraints) throw new UntrustedError('name-constraints', `${name} constrains names, which is not supported.`);
+  // The names are those of servers, so the certificates have to be, too.
+  if (certificate.purposes && !certificate.purposes.some((purpose) => purpose === SERVER_AUTHENTICATION || purpose === ANY_PURPOSE)) {
+    throw new UntrustedError('key-usage', `${name} is not meant for servers.`);
+  }
+  checkKey(certificate.publicKey, name);
+}
+
+function checkAuthority(certificate: Certificate, intermediates: number): void {
+  const name = title(certificate);
+  if (!certificate.isCa) throw new UntrustedError('not-a-ca', `${name} is not a certificate authority.`);
+  if (certificate.keyUsage !== undefined && !(certificate.keyUsage & KeyUsageFlags.keyCertSign)) {
+    throw new UntrustedError('key-usage', `The key of ${name} may not sign certificates.`);
+  }
+  if (certificate.pathLength !== undefined && intermediates > certificate.pathLength) {
+    throw new UntrustedError('path-length', `${name} allows ${certificate.pathLength} intermediate certificates below it, not ${intermediates}.`);
+  }
+}
+
+function checkIssued(certificate: Certificate, issuer: Certificate): void {
+  checkSignatureAlgorithm(certificate.signatureAlgorithm, title(certificate));
+  if (!isSigned(certificate, issuer)) {
+    throw new UntrustedError('certificate-signature', `${title(certificate)} is not signed by ${title(issuer)}.`);
+  }
+}
+
+function isSigned(certificate: Certificate, issuer: Certificate): boolean {
+  try {
+    return certificate.x509.checkIssued(issuer.x509) && certificate.x509.verify(issuer.publicKey);
+  } catch {
+    // A key that is not of the algorithm that the certificate names.
+    return false;
+  }
+}
+
+/** No root is known: says what is wrong with the path itself first. */
+function withoutRoot(chain: readonly Certificate[], time: Date): UntrustedError {
+  try {
+    validateBelow(chain, time);
+  } catch (error) {
+    if (error instanceof UntrustedError) return error;
+    throw error;
+  }
+  // A path is not empty.
+  const last = chain.at(-1) as Certificate;
+  return chain.length === 1 && last.issuer === last.subject
+    ? new UntrustedError('self-signed', `${title(last)} is signed by itself alone.`)
+    : new UntrustedError('unknown-root', `${title(last)} is issued by nobody who is trusted.`);
+}
+
+/** What a certificate is called in messages. */
+export function title(certificate: Certificate): string {
+  return `"${inOneLine(certificate.subject)}"`;
+}

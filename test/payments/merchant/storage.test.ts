@@ -1,0 +1,54 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { FolderStorage } from '../../../lib/payments/merchant/storage';
+
+describe('FolderStorage', () => {
+  let parent: string;
+  let folder: string;
+
+  beforeEach(async () => {
+    parent = await mkdtemp(join(tmpdir(), 'payments-'));
+    folder = join(parent, 'a/b');
+  });
+
+  afterEach(() => rm(parent, { recursive: true }));
+
+  it('makes its folder, for its owner alone', async () => {
+    await FolderStorage.open(folder);
+    expect((await stat(folder)).mode & 0o777).to.equal(0o700);
+  });
+
+  it('gives back what was written, also after it is opened again', async () => {
+    await (await FolderStorage.open(folder)).write('one', Buffer.from('1'));
+    expect((await (await FolderStorage.open(folder)).read('one'))?.toString()).to.equal('1');
+  });
+
+  it('has nothing under a name that was not written', async () => {
+    expect(await (await FolderStorage.open(folder)).read('one')).to.equal(undefined);
+  });
+
+  it('replaces what was there, and leaves no other file', async () => {
+    const storage = await FolderStorage.open(folder);
+    await storage.write('one', Buffer.from('first'));
+    await storage.write('one', Buffer.from('2'));
+    expect((await storage.read('one'))?.toString()).to.equal('2');
+    expect(await readdir(folder)).to.deep.equal(['one']);
+  });
+
+  it('is not disturbed by what a crash left unfinished', async () => {
+    const storage = await FolderStorage.open(folder);
+    await writeFile(join(folder, 'one.new'), 'half of a lon');
+    expect(await storage.read('one')).to.equal(undefined);
+    await storage.write('one', Buffer.from('1'));
+    expect((await storage.read('one'))?.toString()).to.equal('1');
+  });
+
+  it('does not take other errors for absence', async () => {
+    const storage = await FolderStorage.open(folder);
+    const error: unknown = await storage.read('.').catch((reason: unknown) => reason);
+    expect(error).to.have.property('code', 'EISDIR');
+  });
+});
