@@ -47,7 +47,8 @@ export class RestPlugin {
       store: host.memory ? memoryStore() : diskStore(join(host.config.location(id), 'index')),
       node: this.node,
       logger,
-      migrations
+      migrations,
+      undoDepth: options.undoDepth
     });
     this.service = new RestService({ node: this.node, index: this.index, options, logger });
     this.reader = this.index.reader;

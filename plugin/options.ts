@@ -1,6 +1,7 @@
 // The operator's settings, read and checked once. Flags, environment and bcoin.conf count
 // alike. What is wrong stops the node with a sentence that names the option.
 
+import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
 import { DEFAULT_LIMITS, type Limits } from '../lib/rest/limits';
 import type { HostConfig } from '../lib/node/host';
 
@@ -11,6 +12,8 @@ export interface RestOptions {
   readonly witness: boolean;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
+  /** The last so many blocks can be undone without the node. */
+  readonly undoDepth: number;
   readonly limits: Limits;
 }
 
@@ -29,7 +32,7 @@ const CORE_NAMES: Readonly<Record<string, string | undefined>> = {
 
 const NAMES = [
   'rest-warmup', 'rest-auth', 'rest-serial-version', 'rest-threads', 'rest-work-queue', 'rest-timeout',
-  'rest-max-body', 'rest-max-outpoints', 'rest-max-headers'
+  'rest-max-body', 'rest-max-outpoints', 'rest-max-headers', 'rest-undo'
 ];
 
 /** @throws OptionError for an unknown `rest-…` option or a value out of range. */
@@ -40,6 +43,7 @@ export function readOptions(config: HostConfig): RestOptions {
     warmup: read.choice('rest-warmup', ['synced', 'indexed']),
     witness: read.integer('rest-serial-version', 1, 0, 1) === 1,
     auth: read.flag('rest-auth') && hasApiKey(config),
+    undoDepth: read.integer('rest-undo', DEFAULT_UNDO_DEPTH, 1, 1_000_000),
     limits: {
       threads: read.integer('rest-threads', DEFAULT_LIMITS.threads, 1, 1_000),
       workQueue: read.integer('rest-work-queue', DEFAULT_LIMITS.workQueue, 1, 100_000),

@@ -16,7 +16,7 @@ import type { IndexLogger } from './logger';
 import type { ChainIndex, IndexedBlock, IndexReader, IndexState } from './types';
 
 /** Blocks that can be undone without the node: a month of the main network. */
-const UNDO_DEPTH = 4_320;
+export const DEFAULT_UNDO_DEPTH = 4_320;
 
 export interface ChainIndexerOptions {
   readonly store: Store;
@@ -50,7 +50,7 @@ export class ChainIndexer implements ChainIndex {
     this.#indexer = new Indexer({
       store,
       genesisHash: node.network.genesisHash,
-      undoDepth: options.undoDepth ?? UNDO_DEPTH,
+      undoDepth: options.undoDepth ?? DEFAULT_UNDO_DEPTH,
       onMove: () => this.#reader.renew()
     });
     const log = new StateLog(logger);
