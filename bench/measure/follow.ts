@@ -33,6 +33,7 @@ const CALIBRATION_MS = 2_000;
 
 export async function follow({ node, heldBack, index, store, toHeight }: FollowOptions): Promise<Following> {
   const blocks = await loadBlocks(node, heldBack.tip().height + 1, toHeight);
+  await untilAtRest();
   const probe = new LoopProbe();
   const idle = await idleCpuShare();
   const held: number[] = [];
@@ -49,9 +50,10 @@ export async function follow({ node, heldBack, index, store, toHeight }: FollowO
     if (store.lastDurable) durable++;
     check(index, block);
   }
-  await untilAtRest();
-  const cpu = cpuMilliseconds() - started.cpu - idle * (performance.now() - started.time);
   probe.close();
+  const probed = performance.now() - started.time;
+  await untilAtRest();
+  const cpu = cpuMilliseconds() - started.cpu - idle * probed;
   return { held, acknowledged, cpuPerBlock: cpu / blocks.length, durable };
 }
 
@@ -75,7 +77,6 @@ async function loadBlocks(node: NodeSource, from: number, to: number): Promise<L
 
 /** What the process takes when nothing happens, the probe included, as a share of the time. */
 async function idleCpuShare(): Promise<number> {
-  await untilAtRest();
   const before = cpuMilliseconds();
   await pause(CALIBRATION_MS);
   return (cpuMilliseconds() - before) / CALIBRATION_MS;
