@@ -50,9 +50,7 @@ const DEMONSTRATION_SETTINGS = {
   network: 'regtest',
   prefix: join(PROJECT_FOLDER, '.demo'),
   logLevel: 'error',
-  listen: false,
-  // The chain stands still and grows old: only the index decides.
-  restWarmup: 'indexed'
+  listen: false
 };
 
 function closeOnSignal(node: HostFullNode): void {

@@ -35,6 +35,8 @@ export interface TestChain extends HostChain {
   add(block: HostFullBlock): Promise<unknown>;
   getEntry(hash: HostHash | number): Promise<HostEntry | null>;
   reset(target: HostHash | number): Promise<void>;
+  /** Resets to the block before `target`, silently. */
+  replay(target: HostHash | number): Promise<void>;
   invalidate(hash: HostHash): Promise<void>;
 }
 
@@ -67,7 +69,7 @@ export interface Bcoin {
   readonly MTX: new () => HostMutableTransaction;
   readonly KeyRing: { generate(compressed?: boolean): HostKeyRing; fromPrivate(key: Buffer, compressed?: boolean): HostKeyRing };
   readonly Script: { fromRaw(bytes: Buffer): HostScript };
-  readonly Network: { get(name: string): { readonly addressPrefix: { pubkeyhash: number; scripthash: number; bech32: string } } };
+  readonly Network: { get(name: string): { readonly addressPrefix: { pubkeyhash: number; scripthash: number; bech32: string }; readonly block: { maxTipAge: number } } };
   readonly pkg: { readonly version: string };
 }
 

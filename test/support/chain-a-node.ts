@@ -1,16 +1,18 @@
 // A node that holds chain A, with the plugin. Making the chain takes bcoin half a minute: it
-// is made once for each bcoin and kept in the system's temporary folder; every node works on
-// a copy of its own.
+// is made once for each bcoin and kept in node_modules/.cache; every node works on a copy of
+// its own.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { bcoin, bcoinTarget } from './bcoin';
 import { chainABlocks, chainAFolder, chainAManifest } from './chain-a';
 import { openRegtestNode } from './regtest-node';
 import { openRestNode, untilReady, type RestNode } from './rest-node';
+
+const CACHE_FOLDER = resolve(__dirname, '../../node_modules/.cache/bcoin-rest');
 
 /** Long enough to make the chain. */
 export const CHAIN_A_TIMEOUT_MS = 180_000;
@@ -42,8 +44,9 @@ async function madeChain(): Promise<string> {
     .update(readFileSync(join(chainAFolder, 'blocks.txt.gz')))
     .update(bcoinTarget)
     .digest('hex').slice(0, 16);
-  const folder = join(tmpdir(), `bcoin-rest-chain-A-${bcoin.pkg.version}-${origin}`);
+  const folder = join(CACHE_FOLDER, `chain-A-${bcoin.pkg.version}-${origin}`);
   if (!existsSync(folder)) {
+    await mkdir(dirname(folder), { recursive: true });
     const unfinished = await mkdtemp(`${folder}-unfinished-`);
     await makeChain(unfinished);
     // Somebody else may have been quicker: then theirs is as good.
