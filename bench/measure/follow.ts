@@ -32,7 +32,7 @@ const PAUSE_MS = 100;
 const CALIBRATION_MS = 2_000;
 
 export async function follow({ node, heldBack, index, store, toHeight }: FollowOptions): Promise<Following> {
-  const blocks = await loadBlocks(node, heldBack.tip().height + 1, toHeight);
+  const blocks = await loadBlocks(node, heldBack.source.tip().height + 1, toHeight);
   await untilAtRest();
   const probe = new LoopProbe();
   const idle = await idleCpuShare();

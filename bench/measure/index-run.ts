@@ -10,7 +10,7 @@ import { DATA_FOLDER, openNodeOn, type SyntheticChain } from '../chain/synthetic
 import { barePass } from './bare-pass';
 import { catchUp, type CatchUp } from './catch-up';
 import { follow, type Following } from './follow';
-import { HeldBackNode } from './held-back-node';
+import { holdBack, type HeldBackNode } from './held-back-node';
 import { folderBytes, untilAtRest } from './process-load';
 import { WatchedStore } from './watched-store';
 import type { ChainManifest } from '../chain/manifest';
@@ -64,9 +64,9 @@ interface FreshIndex {
 async function withIndex<T>(node: BcoinNode, { height }: ChainManifest, use: (fresh: FreshIndex) => Promise<T>): Promise<T> {
   const folder = join(DATA_FOLDER, `index-${process.pid}`);
   mkdirSync(folder, { recursive: true });
-  const heldBack = await HeldBackNode.at(height, node);
+  const heldBack = await holdBack(node, height);
   const store = new WatchedStore(diskStore(folder));
-  const index = new ChainIndexer({ store, node: heldBack, migrations, logger: quiet });
+  const index = new ChainIndexer({ store, node: heldBack.source, migrations, logger: quiet });
   try {
     return await use({ heldBack, index, store, folder });
   } finally {
