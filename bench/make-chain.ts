@@ -1,5 +1,5 @@
-// Makes a synthetic chain, if it is not there, and says what is in it:
-//   node -r ts-node/register bench/make-chain.ts --bytes 300MB
+// npm run bench:chain: makes a synthetic chain, if it is not there, and says what is in it.
+//   --bytes 300MB   its size (default 2GB)
 
 import { parseArgs } from 'node:util';
 import { syntheticChain } from './chain/synthetic-chain';
