@@ -4,6 +4,7 @@
 import { join } from 'node:path';
 import type { Observable } from 'rxjs';
 import { ChainIndexer } from '../lib/index/chain-index';
+import { MerchantService } from '../lib/merchant/merchant-service';
 import { BcoinNode } from '../lib/node/bcoin';
 import { RestService } from '../lib/rest/rest-service';
 import { diskStore, memoryStore } from '../lib/store/level-store';
@@ -38,6 +39,8 @@ export class RestPlugin {
   readonly node: NodeSource;
   private readonly index: ChainIndexer;
   private readonly service: RestService;
+  /** Only with `--rest-payments`. */
+  private readonly merchant: MerchantService | undefined;
 
   constructor(host: HostNode) {
     const options = readOptions(host.config);
@@ -51,6 +54,14 @@ export class RestPlugin {
       undoDepth: options.undoDepth
     });
     this.service = new RestService({ node: this.node, index: this.index, options, logger });
+    this.merchant = options.payments && new MerchantService({
+      ...options.payments,
+      node: this.node,
+      reader: this.index.reader,
+      timeoutMs: options.limits.timeoutMs,
+      requireReady: () => { this.service.requireReady(); },
+      logger
+    });
     this.reader = this.index.reader;
     this.tip$ = this.index.tip$;
     this.blocks$ = this.index.blocks$;
@@ -64,9 +75,11 @@ export class RestPlugin {
   async open(): Promise<void> {
     await this.index.open();
     this.service.open();
+    await this.merchant?.open();
   }
 
   async close(): Promise<void> {
+    this.merchant?.close();
     this.service.close();
     await this.index.close();
   }

@@ -1,6 +1,7 @@
 // The operator's settings, read and checked once. Flags, environment and bcoin.conf count
 // alike. What is wrong stops the node with a sentence that names the option.
 
+import { resolve } from 'node:path';
 import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
 import { DEFAULT_LIMITS, type Limits } from '../lib/rest/limits';
 import type { HostConfig } from '../lib/node/host';
@@ -15,6 +16,14 @@ export interface RestOptions {
   /** The last so many blocks can be undone without the node. */
   readonly undoDepth: number;
   readonly limits: Limits;
+  /** Only when payments are taken. */
+  readonly payments?: PaymentOptions;
+}
+
+export interface PaymentOptions {
+  readonly folder: string;
+  /** Where customers reach the node's HTTP server, without slash at the end; its own address unless given. */
+  readonly publicUrl: string | undefined;
 }
 
 /** A setting that the service cannot work with. */
@@ -32,17 +41,20 @@ const CORE_NAMES: Readonly<Record<string, string | undefined>> = {
 
 const NAMES = [
   'rest-warmup', 'rest-auth', 'rest-serial-version', 'rest-threads', 'rest-work-queue', 'rest-timeout',
-  'rest-max-body', 'rest-max-outpoints', 'rest-max-headers', 'rest-undo'
+  'rest-max-body', 'rest-max-outpoints', 'rest-max-headers', 'rest-undo', 'rest-payments', 'rest-payments-url'
 ];
 
 /** @throws OptionError for an unknown `rest-…` option or a value out of range. */
 export function readOptions(config: HostConfig): RestOptions {
   refuseUnknown(config);
   const read = new OptionReader(config);
+  const payments = readPaymentOptions(config);
+  const auth = read.flag('rest-auth');
+  if (auth) requireApiKey('rest-auth', config);
   return {
     warmup: read.choice('rest-warmup', ['synced', 'indexed']),
     witness: read.integer('rest-serial-version', 1, 0, 1) === 1,
-    auth: read.flag('rest-auth') && hasApiKey(config),
+    auth,
     undoDepth: read.integer('rest-undo', DEFAULT_UNDO_DEPTH, 1, 1_000_000),
     limits: {
       threads: read.integer('rest-threads', DEFAULT_LIMITS.threads, 1, 1_000),
@@ -51,8 +63,24 @@ export function readOptions(config: HostConfig): RestOptions {
       maxBodyBytes: read.integer('rest-max-body', DEFAULT_LIMITS.maxBodyBytes, 1, 0x02000000),
       maxOutpoints: read.integer('rest-max-outpoints', DEFAULT_LIMITS.maxOutpoints, 1, 10_000),
       maxHeaders: read.integer('rest-max-headers', DEFAULT_LIMITS.maxHeaders, 1, 100_000)
-    }
+    },
+    ...payments && { payments }
   };
+}
+
+function readPaymentOptions(config: HostConfig): PaymentOptions | undefined {
+  const folder = config.path('rest-payments');
+  const publicUrl = config.get('rest-payments-url') ?? undefined;
+  if (folder === null) {
+    if (config.has('rest-payments')) throw new OptionError("--rest-payments must be a folder, not ''");
+    if (publicUrl !== undefined) throw new OptionError('--rest-payments-url says nothing without --rest-payments');
+    return undefined;
+  }
+  requireApiKey('rest-payments', config);
+  if (publicUrl !== undefined && !/^https?:\/\/[^\s?#]*[^\s?#/]$/.test(String(publicUrl))) {
+    throw new OptionError(`--rest-payments-url must be an http or https address without a slash at its end, not '${publicUrl}'`);
+  }
+  return { folder: resolve(folder), publicUrl: publicUrl === undefined ? undefined : String(publicUrl) };
 }
 
 class OptionReader {
@@ -94,9 +122,8 @@ class OptionReader {
 }
 
 /** A random key that bcoin made up is known to nobody. */
-function hasApiKey(config: HostConfig): boolean {
-  if (!config.has('api-key')) throw new OptionError('--rest-auth needs the node to have a key: set --api-key');
-  return true;
+function requireApiKey(option: string, config: HostConfig): void {
+  if (!config.has('api-key')) throw new OptionError(`--${option} needs the node to have a key: set --api-key`);
 }
 
 function refuseUnknown(config: HostConfig): void {

@@ -3,6 +3,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Observable } from 'rxjs';
+import { Broadcaster } from './broadcaster';
 import { chainEvents, syncedChanges } from './chain-events';
 import { DeploymentReader } from './deployments';
 import { fromHost, hostHashesLike, sameHostHash, type HostHashes } from './host-hash';
@@ -27,6 +28,7 @@ export class BcoinNode implements NodeSource {
   readonly httpServer: Server;
   private readonly hashes: HostHashes;
   private readonly deploymentReader: DeploymentReader;
+  private readonly broadcaster: Broadcaster;
 
   /** @throws UnsupportedNodeError for an SPV node: it has no blocks to index. */
   constructor(private readonly host: HostNode) {
@@ -45,6 +47,7 @@ export class BcoinNode implements NodeSource {
     this.synced$ = syncedChanges(chain);
     this.httpServer = host.http.http;
     this.deploymentReader = new DeploymentReader(chain, network);
+    this.broadcaster = new Broadcaster(host, this.hashes);
   }
 
   get resetting(): boolean {
@@ -92,6 +95,10 @@ export class BcoinNode implements NodeSource {
     const { keepBlocks, pruneAfterHeight } = this.host.network.block;
     const lastPruned = this.host.chain.tip.height - keepBlocks;
     return lastPruned > pruneAfterHeight ? lastPruned + 1 : 0;
+  }
+
+  broadcast(transaction: Buffer): Promise<void> {
+    return this.broadcaster.broadcast(transaction);
   }
 
   deployments(): Promise<Deployments> {

@@ -1,3 +1,8 @@
+/** The node does not take a transaction; the message is its reason. */
+export class TransactionRefusedError extends Error {
+  override readonly name = 'TransactionRefusedError';
+}
+
 /** The node is of a kind that the service cannot work with. */
 export class UnsupportedNodeError extends Error {
   override readonly name = 'UnsupportedNodeError';

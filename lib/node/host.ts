@@ -57,6 +57,8 @@ export interface HostChain extends HostEmitter {
   readonly state: { hasBIP34(): boolean; hasBIP66(): boolean; hasCLTV(): boolean };
   /** The state of the chain on disk; ahead of `tip` while a reset is under way. */
   readonly db: { readonly state: { readonly tip: HostHash } };
+  /** Held by whatever changes the chain, in the order of asking. Rejects once the chain is closed. */
+  readonly locker: { lock(): Promise<() => void> };
   getProgress(): number;
   getHash(height: number): Promise<HostHash | null>;
   getEntryByHash(hash: HostHash): Promise<HostEntry | null>;
@@ -65,6 +67,7 @@ export interface HostChain extends HostEmitter {
   getMedianTime(entry: HostEntry): Promise<number>;
   getState(entry: HostEntry, deployment: HostDeployment): Promise<number>;
   getRawBlock(hash: HostHash): Promise<Buffer | null>;
+  getBlock(hash: HostHash): Promise<{ readonly txs: readonly HostTransaction[] } | null>;
 }
 
 export interface HostTransaction {
@@ -87,6 +90,9 @@ export interface HostMempool extends HostEmitter {
   readonly map: { readonly size: number; values(): IterableIterator<HostPoolEntry> };
   readonly options: { readonly maxSize: number; readonly minRelay: number };
   getSize(): number;
+  hasEntry(hash: HostHash): boolean;
+  /** Gives the hashes of the transactions that are missing when it is an orphan. */
+  addTX(transaction: HostTransaction): Promise<readonly HostHash[] | null | undefined>;
   getTX(hash: HostHash): HostTransaction | null | undefined;
   getCoin(hash: HostHash, index: number): { readonly value: number; readonly script: { toRaw(): Buffer } } | null;
   isSpent(hash: HostHash, index: number): boolean;
@@ -109,6 +115,8 @@ export interface HostConfig {
   readonly options: Readonly<Record<string, unknown>>;
   has(key: string): boolean;
   get(key: string): string | number | boolean | null;
+  /** With `~` and `@`, the node's folder, resolved. */
+  path(key: string): string | null;
   location(name: string): string;
 }
 
@@ -122,6 +130,9 @@ export interface HostNode extends HostEmitter {
   readonly mempool: HostMempool;
   /** The block store of 2.x; 1.x keeps blocks in the chain database. */
   readonly blocks?: { read(hash: Buffer, offset?: number, length?: number): Promise<Buffer | null> };
+  readonly pool: { readonly options: { readonly selfish: boolean } };
+  /** Announces to peers what the pool does not announce by itself. */
+  broadcast(transaction: HostTransaction): Promise<void>;
   readonly http: {
     /** The raw server beneath bcoin's own. */
     readonly http: Server;

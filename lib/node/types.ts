@@ -137,8 +137,8 @@ export interface BlockEvent {
 }
 
 export interface TipEvent {
-  /** A reset sends no disconnects. */
-  readonly type: 'reset' | 'reorganize';
+  /** A reset sends no disconnects. `settled`: the chain has moved, and nothing else said so. */
+  readonly type: 'reset' | 'reorganize' | 'settled';
   acknowledge(): void;
 }
 
@@ -176,6 +176,11 @@ export interface NodeSource {
   rawBlockPart(hash: Buffer, offset: number, length: number): Promise<Buffer | undefined>;
   /** Lowest height whose block is still there, when pruned. */
   pruneHeight(): number;
+  /**
+   * Gives a serialized transaction to the pool and so to the network; one that the pool has is no error.
+   * @throws TransactionRefusedError with the node's reason.
+   */
+  broadcast(transaction: Buffer): Promise<void>;
   /** The state of the soft forks at the tip. */
   deployments(): Promise<Deployments>;
 }

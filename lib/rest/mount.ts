@@ -1,15 +1,13 @@
-// Takes the paths under /rest over from the listeners of the node's HTTP server, and leaves
+// Takes the paths under a prefix over from the listeners of the node's HTTP server, and leaves
 // everything else to them, untouched. The node adds its listener when its server opens, after
 // its plugins: the swap is made when the server listens.
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 
-const PREFIX = '/rest';
-
-/** `/rest`, `/rest/...` and `/rest?...`. */
-export function isRestPath(url: string): boolean {
-  if (!url.startsWith(PREFIX)) return false;
-  const next = url[PREFIX.length];
+/** For `/rest`: `/rest`, `/rest/...` and `/rest?...`. */
+export function isUnder(prefix: string, url: string): boolean {
+  if (!url.startsWith(prefix)) return false;
+  const next = url[prefix.length];
   return next === undefined || next === '/' || next === '?';
 }
 
@@ -18,14 +16,14 @@ export class Mount {
   private keepAliveBefore: number | undefined;
 
   /** `idleMs`: how long a connection may idle between requests. */
-  constructor(private readonly server: Server, private readonly handler: RequestListener, private readonly idleMs: number) {}
+  constructor(private readonly server: Server, private readonly prefix: string, private readonly handler: RequestListener, private readonly idleMs: number) {}
 
   open(): void {
     if (this.server.listening) this.takeOver();
     else this.server.once('listening', this.takeOver);
   }
 
-  /** Puts everything back. */
+  /** Puts everything back. The mount that was opened last is closed first. */
   close(): void {
     const { server } = this;
     server.removeListener('listening', this.takeOver);
@@ -47,7 +45,7 @@ export class Mount {
   };
 
   private readonly dispatch = (request: IncomingMessage, response: ServerResponse): void => {
-    if (isRestPath(request.url ?? '')) {
+    if (isUnder(this.prefix, request.url ?? '')) {
       this.handler(request, response);
       return;
     }

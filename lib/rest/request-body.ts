@@ -14,7 +14,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** The whole body. A client that stops sending is cut off. @throws RestError 413 */
-export async function readBody(request: IncomingMessage, { maxBodyBytes, timeoutMs }: Limits): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, { maxBodyBytes, timeoutMs }: Pick<Limits, 'maxBodyBytes' | 'timeoutMs'>): Promise<Buffer> {
   const { socket, headers } = request;
   socket.setTimeout(timeoutMs);
   try {

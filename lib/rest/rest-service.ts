@@ -6,9 +6,12 @@ import { Gate, type Warmup } from './gate';
 import { Mount } from './mount';
 import { restRoutes } from './routes';
 import { WorkQueue } from './work-queue';
+import { unavailable } from './errors';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
 import type { Limits } from './limits';
+
+const PREFIX = '/rest';
 
 export interface RestServiceOptions {
   readonly warmup: Warmup;
@@ -41,13 +44,18 @@ export class RestService {
     const routes = restRoutes({ node, reader: index.reader, witness, limits });
     const app = restApp({ routes, gate: this.gate, queue: this.queue, limits, node, auth, logger });
     const handle = app.callback();
-    this.mount = new Mount(node.httpServer, (request, response) => void handle(request, response), limits.timeoutMs);
+    this.mount = new Mount(node.httpServer, PREFIX, (request, response) => void handle(request, response), limits.timeoutMs);
   }
 
   /** Takes the paths under /rest over from the node's HTTP server, as soon as it listens. */
   open(): void {
     this.gate.open();
     this.mount.open();
+  }
+
+  /** @throws RestError 503, with what is going on, while the gate is closed. */
+  requireReady(): void {
+    if (!this.gate.isOpen) throw unavailable(this.gate.status());
   }
 
   /** Gives them back, and refuses requests that still wait. */

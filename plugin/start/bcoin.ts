@@ -15,7 +15,7 @@ export interface HostFullNode extends HostNode {
     add(block: HostBlock): Promise<unknown>;
     getBlock(height: number): Promise<HostFullBlock | null>;
   };
-  readonly mempool: HostMempool & { addTX(transaction: HostTransaction): Promise<unknown> };
+  readonly mempool: HostMempool;
   readonly miner: { readonly cpu: { mineBlock(tip: null, address: unknown): Promise<HostFullBlock | null> } };
   has(plugin: string): boolean;
   get(plugin: string): unknown;

@@ -46,6 +46,22 @@ describe('the options', () => {
     expect(() => readOptions(config)).to.throw(OptionError, '--rest-auth needs the node to have a key: set --api-key');
   });
 
+  it('take payments only when given a folder, and where customers find it', async () => {
+    const { payments } = readOptions(await configOf({ 'rest-payments': '/tmp/shop/../shop', 'rest-payments-url': 'https://shop.example/a', 'api-key': 'sesame' }));
+    expect(payments).to.deep.equal({ folder: '/tmp/shop', publicUrl: 'https://shop.example/a' });
+    const wrongPayments: readonly [Readonly<Record<string, unknown>>, string][] = [
+      [{ 'rest-payments': '/tmp/shop' }, '--rest-payments needs the node to have a key: set --api-key'],
+      [{ 'rest-payments': '', 'api-key': 'sesame' }, "--rest-payments must be a folder, not ''"],
+      [{ 'rest-payments-url': 'https://shop.example' }, '--rest-payments-url says nothing without --rest-payments'],
+      [{ 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://shop.example/' }, "--rest-payments-url must be an http or https address without a slash at its end, not 'https://shop.example/'"],
+      [{ 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'shop.example' }, '--rest-payments-url must be an http or https address']
+    ];
+    for (const [settings, sentence] of wrongPayments) {
+      const config = await configOf(settings);
+      expect(() => readOptions(config), sentence).to.throw(OptionError, sentence);
+    }
+  });
+
   const wrong: readonly [name: string, value: unknown, sentence: string][] = [
     ['rpcthreads', '0', "--rpcthreads must be a whole number from 1 to 1000, not '0'"],
     ['rest-threads', 'four', "--rest-threads must be a whole number from 1 to 1000, not 'four'"],

@@ -3,17 +3,17 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { isRestPath, Mount } from '../../lib/rest/mount';
+import { isUnder, Mount } from '../../lib/rest/mount';
 import { ask } from '../support/http';
 
-describe('isRestPath', () => {
+describe('isUnder', () => {
   it('takes /rest and what lies under it, with any query', () => {
-    for (const path of ['/rest', '/rest/', '/rest/tx/ab', '/rest?', '/rest?a=/b', '/rest/../x']) expect(isRestPath(path), path).to.equal(true);
+    for (const path of ['/rest', '/rest/', '/rest/tx/ab', '/rest?', '/rest?a=/b', '/rest/../x']) expect(isUnder('/rest', path), path).to.equal(true);
   });
 
   it('leaves every other path', () => {
     for (const path of ['/', '', '/restful', '/REST/tx', '//rest/tx', '/tx/rest', '/rest.json', '*', 'http://host/rest/tx'])
-      expect(isRestPath(path), path).to.equal(false);
+      expect(isUnder('/rest', path), path).to.equal(false);
   });
 });
 
@@ -30,7 +30,7 @@ describe('the mount', () => {
   afterEach(() => { server.close(); });
 
   it('takes its paths from listeners that come before the server listens', async () => {
-    new Mount(server, saying('ours'), 1_000).open();
+    new Mount(server, '/rest', saying('ours'), 1_000).open();
     server.on('request', saying('theirs'));
     await listen();
     expect(await bodyOf('/rest/tx')).to.equal('ours');
@@ -40,9 +40,19 @@ describe('the mount', () => {
   it('takes its paths from a server that already listens', async () => {
     server.on('request', saying('theirs'));
     await listen();
-    new Mount(server, saying('ours'), 1_000).open();
+    new Mount(server, '/rest', saying('ours'), 1_000).open();
     expect(await bodyOf('/rest')).to.equal('ours');
     expect(await bodyOf('/')).to.equal('theirs');
+  });
+
+  it('shares a server with another mount', async () => {
+    const mounts = [new Mount(server, '/rest', saying('ours'), 1_000), new Mount(server, '/pay', saying('the shop'), 2_000)];
+    for (const mount of mounts) mount.open();
+    server.on('request', saying('theirs'));
+    await listen();
+    expect(await Promise.all(['/rest/tx', '/pay/1', '/payments', '/'].map(bodyOf))).to.deep.equal(['ours', 'the shop', 'theirs', 'theirs']);
+    for (const mount of mounts.reverse()) mount.close();
+    expect(await bodyOf('/pay')).to.equal('theirs');
   });
 
   it('puts everything back', async () => {
@@ -50,7 +60,7 @@ describe('the mount', () => {
     const keepAlive = server.keepAliveTimeout;
     server.on('request', theirs);
     await listen();
-    const mount = new Mount(server, saying('ours'), 1_234);
+    const mount = new Mount(server, '/rest', saying('ours'), 1_234);
     mount.open();
     expect(server.keepAliveTimeout).to.equal(1_234);
     mount.close();
@@ -60,7 +70,7 @@ describe('the mount', () => {
   });
 
   it('leaves a server alone that never came to listen', async () => {
-    const mount = new Mount(server, saying('ours'), 1_000);
+    const mount = new Mount(server, '/rest', saying('ours'), 1_000);
     mount.open();
     mount.close();
     server.on('request', saying('theirs'));

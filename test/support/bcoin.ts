@@ -41,7 +41,6 @@ export interface TestChain extends HostChain {
 }
 
 export interface TestMempool extends HostMempool {
-  addTX(transaction: HostTransaction): Promise<unknown>;
   reset(): Promise<void>;
 }
 

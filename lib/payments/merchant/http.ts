@@ -2,7 +2,7 @@
 // whoever mounts them at
 //
 //   POST /pay        answerCreate   an order in JSON; only the merchant may do this
-//   GET  /pay/<id>   answerGet      the request, its `bitcoin:` URI, or a page
+//   GET  /pay/<id>   answerGet      the request, its `bitcoin:` URI, a page, or the state in JSON
 //   POST /pay/<id>   answerPay      a Payment; the PaymentACK comes back
 
 import { PaymentError, type PaymentErrorCode } from '../error';
@@ -37,6 +37,7 @@ export async function answerGet(merchant: Merchant, id: string, accept: string |
     switch (negotiate(accept)) {
       case 'payment-request': return message(PAYMENT_REQUEST_TYPE, stored.request);
       case 'uri-list': return text(200, URI_LIST_TYPE, `${merchant.uriOf(id)}\r\n`);
+      case 'state': return text(200, 'application/json', `${JSON.stringify({ id, ...await merchant.state(id) })}\n`);
       case 'page': return text(200, 'text/html', renderPage(detailsOf(stored), merchant.uriOf(id), await merchant.state(id)));
     }
   });

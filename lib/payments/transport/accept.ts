@@ -1,15 +1,16 @@
 // Content negotiation for a payment URL (BIP73): one address serves wallets, programs that
-// look for a `bitcoin:` URI, and browsers.
+// look for a `bitcoin:` URI, browsers, and shops that ask whether it is paid.
 
 import { PAYMENT_REQUEST_TYPE, URI_LIST_TYPE, mediaTypeOf } from './media-types';
 
-export type PaymentRepresentation = 'payment-request' | 'uri-list' | 'page';
+export type PaymentRepresentation = 'payment-request' | 'uri-list' | 'page' | 'state';
 
 /** BIP73: the message goes only to who names its type; ranges and silence get the page. */
 const REPRESENTATIONS: readonly (readonly [string, PaymentRepresentation])[] = [
   [PAYMENT_REQUEST_TYPE, 'payment-request'],
   [URI_LIST_TYPE, 'uri-list'],
-  ['text/html', 'page']
+  ['text/html', 'page'],
+  ['application/json', 'state']
 ];
 
 /**

@@ -1,0 +1,72 @@
+// The merchant's pages: /pay and /pay/<id> on Koa and its router. What they answer is the
+// payments library's; who may ask, and how much, is decided here.
+
+import Koa from 'koa';
+import Router from '@koa/router';
+import { MAX_PAYMENT_SIZE } from '../payments/messages';
+import { answerCreate, answerGet, answerPay, type PaymentReply } from '../payments/merchant/http';
+import { requireApiKey } from '../rest/auth';
+import { RestError } from '../rest/errors';
+import { readBody } from '../rest/request-body';
+import type { Merchant } from '../payments/merchant/merchant';
+import type { NodeSource } from '../node/types';
+
+/** An order with the most outputs that fit into a request is smaller. */
+const MAX_ORDER_BYTES = 256 * 1024;
+
+export interface MerchantAppParts {
+  readonly merchant: () => Merchant;
+  readonly node: Pick<NodeSource, 'isApiKey'>;
+  readonly timeoutMs: number;
+  /** @throws RestError 503 while node or index are not in sync. */
+  readonly requireReady: () => void;
+  readonly logger: { error(message: string): void };
+}
+
+export function merchantApp({ merchant, node, timeoutMs, requireReady, logger }: MerchantAppParts): Koa {
+  const router = new Router();
+  router.post('/pay', async (context) => {
+    requireApiKey(context.req, node);
+    const body = await readBody(context.req, { maxBodyBytes: MAX_ORDER_BYTES, timeoutMs });
+    write(context, await answerCreate(merchant(), body));
+  });
+  router.get('/pay/:id', async (context) => {
+    write(context, await answerGet(merchant(), idOf(context), context.headers.accept));
+  });
+  router.post('/pay/:id', async (context) => {
+    const body = await readBody(context.req, { maxBodyBytes: MAX_PAYMENT_SIZE, timeoutMs });
+    write(context, await answerPay(merchant(), idOf(context), context.headers['content-type'], body));
+  });
+
+  const app = new Koa();
+  app.on('error', (error: unknown) => { logger.error(`payments: ${String(error)}`); });
+  app.use(async (context, next) => {
+    try {
+      requireReady();
+      await next();
+    } catch (error) {
+      const { status, message, headers } = error instanceof RestError ? error : brokenDown(error, logger);
+      for (let i = 0; i + 1 < headers.length; i += 2) context.set(headers[i] ?? '', headers[i + 1] ?? '');
+      write(context, { status, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from(`${message}\r\n`) });
+    }
+  });
+  app.use(router.routes());
+  app.use(router.allowedMethods());
+  return app;
+}
+
+/** The route has it; the store refuses whatever is no id. */
+function idOf(context: { readonly params: Readonly<Record<string, string | undefined>> }): string {
+  return context.params['id'] ?? '';
+}
+
+function write(context: Koa.Context, { status, headers, body }: PaymentReply): void {
+  context.status = status;
+  context.set(headers);
+  context.body = body;
+}
+
+function brokenDown(error: unknown, logger: { error(message: string): void }): RestError {
+  logger.error(`payments: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
+  return new RestError(500, 'Internal error; the log of the node has details');
+}

@@ -1,0 +1,54 @@
+// Hands transactions to the node's pool, and through it to the network.
+
+import { TransactionRefusedError } from './errors';
+import type { HostHashes } from './host-hash';
+import type { HostNode, HostTransaction } from './host';
+
+interface HostTransactionClass {
+  fromRaw(bytes: Buffer): HostTransaction;
+}
+
+export class Broadcaster {
+  private hostClass: HostTransactionClass | undefined;
+
+  constructor(private readonly host: HostNode, private readonly hashes: HostHashes) {}
+
+  /** @throws TransactionRefusedError */
+  async broadcast(bytes: Buffer): Promise<void> {
+    const { mempool, pool } = this.host;
+    const transaction = await this.parse(bytes);
+    if (mempool.hasEntry(this.hashes.toHost(transaction.hash()))) return;
+    let missing;
+    try {
+      missing = await mempool.addTX(transaction);
+    } catch (error) {
+      throw new TransactionRefusedError(reasonOf(error), { cause: error });
+    }
+    if (missing && missing.length > 0) throw new TransactionRefusedError('it spends outputs that are not there');
+    // Otherwise the pool announces by itself what enters it.
+    if (pool.options.selfish) await this.host.broadcast(transaction);
+  }
+
+  private async parse(bytes: Buffer): Promise<HostTransaction> {
+    const hostClass = this.hostClass ??= await this.findClass();
+    try {
+      return hostClass.fromRaw(bytes);
+    } catch (error) {
+      throw new TransactionRefusedError('it cannot be read', { cause: error });
+    }
+  }
+
+  /** The node's own class of transactions, off its genesis block: requiring bcoin would load a second copy. */
+  private async findClass(): Promise<HostTransactionClass> {
+    const genesis = await this.host.chain.getBlock(this.host.network.genesis.hash);
+    const [coinbase] = genesis?.txs ?? [];
+    if (coinbase === undefined) throw new Error('the node has no genesis block');
+    return coinbase.constructor as unknown as HostTransactionClass;
+  }
+}
+
+/** bcoin's VerifyError has the reason alone, beside a message with hash and score. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
+}

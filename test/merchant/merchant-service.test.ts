@@ -1,0 +1,197 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { decodePaymentACK, decodePaymentRequest, decodePaymentDetails, encodePayment, checkPaymentRequest, parseBitcoinUri, type PayableRequest } from '../../lib/payments';
+import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { mine } from '../support/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import type { HostTransaction } from '../../lib/node/host';
+
+const KEY = 'sesame';
+const SCRIPT = `0014${'ab'.repeat(20)}`;
+const AMOUNT = 150_000;
+const COIN = 2_499_990_000;
+const FEE = 10_000;
+
+describe('a merchant on the node', function () {
+  this.timeout(60_000);
+  let folder: string;
+  let served: RestNode;
+  let ring: HostKeyRing;
+  /** Two coins of the wallet. bcoin's pool drops spends of coinbases at every reorganization; these are none. */
+  let coins: HostTransaction;
+
+  const open = async (): Promise<void> => {
+    served = await openRestNode({ settings: { 'rest-payments': join(folder, 'shop'), 'api-key': KEY } });
+    await untilReady(served);
+  };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'merchant-'));
+    await open();
+    ring = bcoin.KeyRing.generate();
+    const [first] = await mine(served.node, 101, undefined, ring.getAddress());
+    coins = walletSpends(first?.txs[0] as HostTransaction, 0, [[ring.getAddress(), COIN], [ring.getAddress(), COIN]]);
+    await served.node.mempool.addTX(coins);
+    await mine(served.node, 1);
+  });
+
+  afterEach(async () => {
+    await served.node.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const authorization = `Basic ${Buffer.from(`x:${KEY}`).toString('base64')}`;
+  const create = (order: unknown, headers: Record<string, string> = { authorization }): Promise<Response> =>
+    fetch(`${served.baseUrl}/pay`, { method: 'POST', headers, body: JSON.stringify(order) });
+  const createOrder = async (): Promise<{ readonly id: string; readonly url: string; readonly uri: string }> => {
+    const response = await create({ outputs: [{ amount: AMOUNT, script: SCRIPT }], memo: 'Two mugs' });
+    expect(response.status).to.equal(201);
+    return await response.json() as { id: string; url: string; uri: string };
+  };
+  const get = (url: string, accept: string): Promise<Response> => fetch(url, { headers: { accept } });
+  const requestOf = async (url: string): Promise<PayableRequest> => {
+    const bytes = Buffer.from(await (await get(url, 'application/bitcoin-paymentrequest')).arrayBuffer());
+    return checkPaymentRequest(decodePaymentRequest(bytes), { network: 'test', time: new Date() });
+  };
+  const stateOf = async (url: string): Promise<unknown> => (await get(url, 'application/json')).json();
+  const pay = (url: string, body: Buffer): Promise<Response> =>
+    fetch(url, { method: 'POST', headers: { 'content-type': 'application/bitcoin-payment' }, body: new Uint8Array(body) });
+
+  function walletSpends(from: HostTransaction, index: number, outputs: readonly (readonly [target: unknown, valueSats: number])[]): HostTransaction {
+    const transaction = new bcoin.MTX();
+    transaction.addTX(from, index);
+    for (const [target, valueSats] of outputs) transaction.addOutput(target, valueSats);
+    transaction.sign(ring);
+    return transaction.toTX();
+  }
+
+  /** Pays what is asked, or `valueSats`, and takes the change. */
+  function walletPays({ outputs }: PayableRequest, valueSats?: number): HostTransaction {
+    return walletSpends(coins, 0, [
+      ...outputs.map(({ amount, script }) => [bcoin.Script.fromRaw(script), valueSats ?? Number(amount)] as const),
+      [ring.getAddress(), COIN - AMOUNT - FEE]
+    ]);
+  }
+  const paymentOf = (request: PayableRequest, transaction: HostTransaction): Buffer => encodePayment({
+    transactions: [transaction.toRaw()],
+    refundTo: [{ script: Buffer.from(SCRIPT, 'hex') }],
+    ...request.merchantData && { merchantData: request.merchantData }
+  });
+
+  it('is paid, sees the payment wait, confirm, and go with a reorganization', async () => {
+    const { url, id } = await createOrder();
+    expect(await stateOf(url)).to.deep.equal({ id, state: 'open' });
+    const request = await requestOf(url);
+    const payment = paymentOf(request, walletPays(request));
+
+    const acknowledged = await pay(url, payment);
+    expect(acknowledged.headers.get('content-type')).to.equal('application/bitcoin-paymentack');
+    const acknowledgement = Buffer.from(await acknowledged.arrayBuffer());
+    expect(decodePaymentACK(acknowledgement).payment.transactions).to.have.length(1);
+    expect(served.node.mempool.map.size).to.equal(1);
+    expect(await stateOf(url)).to.deep.equal({ id, state: 'unconfirmed' });
+
+    const before = served.node.chain.tip;
+    await mine(served.node, 1);
+    expect(await stateOf(url)).to.deep.equal({ id, state: 'confirmed', confirmations: 1 });
+    await mine(served.node, 2);
+    expect(await stateOf(url)).to.deep.equal({ id, state: 'confirmed', confirmations: 3 });
+
+    // bcoin forgets what a reorganization undoes when its pool is empty.
+    await mineWithoutPool(before, 4);
+    expect(await stateOf(url)).to.deep.equal({ id, state: 'missing' });
+
+    const again = await pay(url, payment);
+    expect(Buffer.from(await again.arrayBuffer())).to.deep.equal(acknowledgement);
+  });
+
+  it('sees a payment wait again when a reorganization gives it back to the pool', async () => {
+    const { url, id } = await createOrder();
+    const request = await requestOf(url);
+    await pay(url, paymentOf(request, walletPays(request)));
+    const before = served.node.chain.tip;
+    await mine(served.node, 1);
+    await served.node.mempool.addTX(walletSpends(coins, 1, [[ring.getAddress(), COIN - FEE]]));
+    await mineWithoutPool(before, 2);
+    expect(await stateOf(url)).to.deep.equal({ id, state: 'unconfirmed' });
+  });
+
+  /** A longer chain that knows nothing of the pool's transactions. */
+  async function mineWithoutPool(parent: RestNode['node']['chain']['tip'], count: number): Promise<void> {
+    const other = await openRestNode();
+    for (let height = 1; height <= parent.height; height++) {
+      const raw = await served.rest.node.rawBlock(await served.rest.node.activeHash(height) ?? Buffer.alloc(0));
+      await other.node.chain.add(bcoin.Block.fromRaw(raw ?? Buffer.alloc(0)));
+    }
+    for (const block of await mine(other.node, count)) await served.node.chain.add(bcoin.Block.fromRaw(block.toRaw()));
+    await other.node.close();
+  }
+
+  it('keeps requests, payments and acknowledgements over a restart', async () => {
+    const { url, id } = await createOrder();
+    const request = await requestOf(url);
+    const payment = paymentOf(request, walletPays(request));
+    const acknowledgement = Buffer.from(await (await pay(url, payment)).arrayBuffer());
+    await served.node.close();
+    await open();
+    const again = await pay(`${served.baseUrl}/pay/${id}`, payment);
+    expect(Buffer.from(await again.arrayBuffer())).to.deep.equal(acknowledgement);
+    expect(await readdir(join(folder, 'shop'))).to.include(`${id}.json`);
+  });
+
+  it('refuses a payment that pays too little, and broadcasts nothing', async () => {
+    const { url } = await createOrder();
+    const request = await requestOf(url);
+    const response = await pay(url, paymentOf(request, walletPays(request, AMOUNT - 1)));
+    expect(response.status).to.equal(400);
+    expect(await response.text()).to.match(/149999.*\r\n$/);
+    expect(served.node.mempool.map.size).to.equal(0);
+  });
+
+  it('refuses a payment that the node refuses, with its reason', async () => {
+    const { url } = await createOrder();
+    const request = await requestOf(url);
+    const good = walletPays(request).toRaw();
+    const unsigned = Buffer.concat([good.subarray(0, 43), Buffer.from([good.readUInt8(43) ^ 1]), good.subarray(44)]);
+    const response = await pay(url, paymentOf(request, bcoin.TX.fromRaw(unsigned)));
+    expect(response.status).to.equal(400);
+    expect(await response.text()).to.match(/^The node does not take a transaction: .+\r\n$/);
+    expect(served.node.mempool.map.size).to.equal(0);
+  });
+
+  it('lets only who has the API key create requests', async () => {
+    for (const headers of [{}, { authorization: `Basic ${Buffer.from('x:guess').toString('base64')}` }]) {
+      const response = await create({ outputs: [] }, headers);
+      expect(response.status).to.equal(401);
+      expect(response.headers.get('www-authenticate')).to.equal('Basic realm="rest"');
+    }
+    expect((await create({ outputs: [{ amount: 'much', script: SCRIPT }] })).status).to.equal(400);
+  });
+
+  it('shows a request as message, as URI and as page', async () => {
+    const { url, uri } = await createOrder();
+    expect(url).to.match(new RegExp(`^${served.baseUrl}/pay/[0-9a-f]{32}$`));
+    expect(parseBitcoinUri(uri).paymentUrl).to.equal(url);
+    expect((await (await get(url, 'text/uri-list')).text()).trim()).to.equal(uri);
+    expect(await (await get(url, 'text/html')).text()).to.include('Two mugs');
+    const message = Buffer.from(await (await get(url, 'application/bitcoin-paymentrequest')).arrayBuffer());
+    expect(decodePaymentDetails(decodePaymentRequest(message).serializedPaymentDetails)).to.deep.include({ network: 'test', paymentUrl: url });
+  });
+
+  it('answers what it does not know with 404 and too much with 413', async () => {
+    expect((await get(`${served.baseUrl}/pay/${'0'.repeat(32)}`, 'text/html')).status).to.equal(404);
+    expect((await get(`${served.baseUrl}/pay/..%2f..%2fetc`, 'text/html')).status).to.equal(404);
+    const { url } = await createOrder();
+    expect((await pay(url, Buffer.alloc(50_001))).status).to.equal(413);
+    expect((await fetch(url, { method: 'DELETE' })).status).to.equal(405);
+  });
+
+  it('leaves REST and the node’s own interface beside it', async () => {
+    expect((await fetch(`${served.baseUrl}/rest/chaininfo.json`)).status).to.equal(200);
+    expect((await fetch(served.baseUrl)).status).to.equal(401);
+    expect((await fetch(served.baseUrl, { headers: { authorization } })).status).to.equal(200);
+  });
+});
