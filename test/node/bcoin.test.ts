@@ -96,6 +96,21 @@ describe('a bcoin node as the source of the service', () => {
     subscription.unsubscribe();
   });
 
+  it('tells that the chain has settled on another block after a silent reset', async () => {
+    await mine(host, 3);
+    const told: string[] = [];
+    const settled = new Promise<void>((resolve) => {
+      node.chain$.subscribe((event) => {
+        told.push(`${event.type} ${node.tip().height}`);
+        event.acknowledge();
+        resolve();
+      });
+    });
+    await host.chain.replay(2);
+    await settled;
+    expect(told).to.deep.equal(['settled 1']);
+  });
+
   it('knows that a reset is under way before the chain says so', async () => {
     await mine(host, 30);
     const seen = new Set<boolean>();
