@@ -4,7 +4,7 @@ import { BehaviorSubject, distinctUntilChanged, ReplaySubject, Subject, type Obs
 import { toDisplayHex } from '../bitcoin/hash';
 import { LayoutVersionError, StoreError } from '../store/errors';
 import { migrate, type Migration } from '../store/migrate';
-import { DamagedIndexError, IndexRefusedError } from './errors';
+import { IndexRefusedError, isDamage } from './errors';
 import { Indexer } from './indexer';
 import { GENESIS_KEY, LAYOUT_VERSION, putRecord, recordOf } from './layout';
 import { SnapshotReader } from './reader';
@@ -43,7 +43,7 @@ export class ChainIndexer implements ChainIndex {
   constructor(options: ChainIndexerOptions) {
     this.#options = options;
     const { store, node, logger } = options;
-    this.#reader = this.reader = new SnapshotReader(store);
+    this.#reader = this.reader = new SnapshotReader(store, (error) => this.#sync.distrust(error));
     this.state$ = this.#state.asObservable();
     this.tip$ = this.#tip.pipe(distinctUntilChanged((a, b) => a.hash.equals(b.hash)));
     this.blocks$ = this.#blocks.asObservable();
@@ -83,7 +83,7 @@ export class ChainIndexer implements ChainIndex {
     try {
       await this.#load();
     } catch (error) {
-      await this.#options.store.close();
+      await this.#closeStore();
       throw error;
     }
     this.#sayTip();
@@ -94,11 +94,22 @@ export class ChainIndexer implements ChainIndex {
   async close(): Promise<void> {
     await this.#sync.close();
     this.#reader.close();
-    await this.#options.store.close();
+    await this.#closeStore();
     this.#state.next({ phase: 'closed' });
     this.#state.complete();
     this.#tip.complete();
     this.#blocks.complete();
+  }
+
+  /** A store that cannot even be closed must not keep the node from stopping. */
+  async #closeStore(): Promise<void> {
+    const { store, logger } = this.#options;
+    try {
+      await store.close();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      logger.error(`The index was not closed well: ${error.message}.`);
+    }
   }
 
   async #openStore(): Promise<void> {
@@ -106,7 +117,7 @@ export class ChainIndexer implements ChainIndex {
     try {
       await store.open();
     } catch (error) {
-      if (!(error instanceof StoreError) || error.reason !== 'corrupt') throw error;
+      if (!isDamage(error)) throw error;
       logger.warning(`Building the index anew: ${error.message}.`);
       await store.clear();
     }
@@ -140,7 +151,7 @@ export class ChainIndexer implements ChainIndex {
       await this.#prepare();
       await this.#indexer.load();
     } catch (error) {
-      if (!(error instanceof DamagedIndexError)) throw error;
+      if (!isDamage(error)) throw error;
       this.#options.logger.warning(`Building the index anew: ${error.message}.`);
       await this.#clear();
     }

@@ -1,5 +1,7 @@
 // What can be wrong with the index, or with what it is asked to take in.
 
+import { StoreError } from '../store/errors';
+
 /** A block does not fit the state of the index, or the state is not what it must be. Nothing was changed. */
 export class IndexError extends Error {
   override readonly name: string = 'IndexError';
@@ -10,12 +12,17 @@ export class DamagedIndexError extends IndexError {
   override readonly name = 'DamagedIndexError';
 }
 
+/** Whether an error says that the index must be built anew. */
+export function isDamage(error: unknown): error is IndexError | StoreError {
+  return error instanceof IndexError || error instanceof StoreError && error.reason === 'corrupt';
+}
+
 /** The index in the store must not be touched: it is another network's, or of a newer layout. */
 export class IndexRefusedError extends Error {
   override readonly name = 'IndexRefusedError';
 }
 
-/** There is no state to read: the index is empty or closed. */
+/** There is no state to read: the index is empty, closed, damaged, or its store cannot be read. */
 export class IndexUnavailableError extends Error {
   override readonly name = 'IndexUnavailableError';
 }

@@ -3,34 +3,37 @@
 // closed when the last reader has left it.
 
 import { StoreError } from '../store/errors';
-import { IndexUnavailableError } from './errors';
+import { DamagedIndexError, IndexUnavailableError } from './errors';
 import { blockHashKey, coinKey, damaged, decodeCoin, decodeHeader, decodeHeight, decodeLocation, decodeTip, headerKey, locationKey, TIP_KEY } from './layout';
 import type { Store, StoreSnapshot } from '../store/store';
 import type { Coin, HeaderRecord, IndexReader, IndexSnapshot, TransactionLocation } from './types';
 
 export class SnapshotReader implements IndexReader {
   readonly #store: Store;
+  readonly #onTrouble: (error: Error) => void;
   #current: SharedSnapshot | undefined;
   #closed = false;
 
-  constructor(store: Store) {
+  /** `onTrouble`: called when a reader meets a damaged record, or a store that cannot be read. */
+  constructor(store: Store, onTrouble: (error: Error) => void) {
     this.#store = store;
+    this.#onTrouble = onTrouble;
   }
 
   /** A promise that `use` returns holds the state until it is settled. */
   read<T>(use: (snapshot: IndexSnapshot) => T): T {
     if (this.#closed) throw new IndexUnavailableError('the index is closed');
-    const shared = this.#current ??= takeSnapshot(this.#store);
+    const shared = this.#share();
     shared.hold();
     let result: T;
     try {
       result = use(shared.snapshot);
     } catch (error) {
       shared.release();
-      throw error;
+      throw this.#judge(error, shared);
     }
     if (result instanceof Promise)
-      return result.finally(() => shared.release()) as T;
+      return result.catch((error: unknown) => { throw this.#judge(error, shared); }).finally(() => shared.release()) as T;
     shared.release();
     return result;
   }
@@ -44,6 +47,23 @@ export class SnapshotReader implements IndexReader {
   close(): void {
     this.#closed = true;
     this.renew();
+  }
+
+  #share(): SharedSnapshot {
+    try {
+      return this.#current ??= takeSnapshot(this.#store);
+    } catch (error) {
+      throw this.#judge(error, this.#current);
+    }
+  }
+
+  /** What the reader is told instead of what the index must see to. A state of before is nobody's trouble any more. */
+  #judge(error: unknown, shared: SharedSnapshot | undefined): unknown {
+    if (!(error instanceof DamagedIndexError || error instanceof StoreError)) return error;
+    // The store is closed before the index is open, and for a moment while it is cleared.
+    if (error instanceof StoreError && error.reason === 'closed') return new IndexUnavailableError('the index is not open', { cause: error });
+    if (shared === this.#current && !this.#closed) this.#onTrouble(error);
+    return new IndexUnavailableError(error.message, { cause: error });
   }
 }
 
@@ -63,21 +83,11 @@ class SharedSnapshot {
 }
 
 function takeSnapshot(store: Store): SharedSnapshot {
-  const records = openSnapshot(store);
+  const records = store.snapshot();
   try {
     return new SharedSnapshot(new StoreIndexSnapshot(records), records);
   } catch (error) {
     records.close();
-    throw error;
-  }
-}
-
-/** The store is closed before the index is open, and for a moment while it is cleared. */
-function openSnapshot(store: Store): StoreSnapshot {
-  try {
-    return store.snapshot();
-  } catch (error) {
-    if (error instanceof StoreError && error.reason === 'closed') throw new IndexUnavailableError('the index is not open', { cause: error });
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import { concatMap, filter, firstValueFrom, from, map, merge, of, Subject, tap, 
 import { toDisplayHex } from '../bitcoin/hash';
 import { previousHashOf } from '../bitcoin/header';
 import { CatchUp } from './catch-up';
-import { IndexError } from './errors';
+import { isDamage } from './errors';
 import type { BlockPoint, ChainEvent, NodeSource } from '../node/types';
 import type { Indexer } from './indexer';
 import type { IndexLogger } from './logger';
@@ -31,10 +31,13 @@ export class ChainSync {
   readonly #catchUp: CatchUp;
   readonly #abort = new AbortController();
   readonly #moved$ = new Subject<void>();
+  readonly #troubled$ = new Subject<undefined>();
   /** Events heard so far. */
   #moves = 0;
   #live = false;
   #failed = false;
+  /** What a reader met and nobody has seen to yet. */
+  #trouble: Error | undefined;
   /** Why the index was built anew since it was last live. */
   #rebuiltFor = new Set<string>();
   #subscription: Subscription | undefined;
@@ -56,9 +59,18 @@ export class ChainSync {
       }),
       filter(() => this.#live)
     );
-    this.#subscription = merge(of(undefined), events).pipe(
+    this.#subscription = merge(of(undefined), events, this.#troubled$).pipe(
       concatMap((event) => from(this.#work = this.#process(event)))
     ).subscribe();
+  }
+
+  /** A reader met something that must not be: nothing is live until it has been seen to. */
+  distrust(error: Error): void {
+    if (this.#failed || this.#trouble !== undefined) return;
+    this.#trouble = error;
+    if (!this.#live) return;
+    this.#options.onState({ phase: 'loading' });
+    this.#troubled$.next(undefined);
   }
 
   /** Stops listening, lets the chain go on, and waits for the write that is under way. */
@@ -90,7 +102,7 @@ export class ChainSync {
         await this.#reachTip(release);
         return;
       } catch (error) {
-        if (!(error instanceof IndexError)) throw error;
+        if (!isDamage(error)) throw error;
         this.#live = false;
         release();
         await this.#rebuild(error);
@@ -126,6 +138,7 @@ export class ChainSync {
     const { node } = this.#options;
     for (;;) {
       const moves = this.#moves;
+      this.#throwTrouble();
       await this.#catchUp.rewind();
       if (this.#goLive()) return;
       release();
@@ -139,6 +152,12 @@ export class ChainSync {
     }
   }
 
+  #throwTrouble(): void {
+    const trouble = this.#trouble;
+    this.#trouble = undefined;
+    if (trouble !== undefined) throw trouble;
+  }
+
   /** Between the comparison and the change nothing else runs, so that no event is lost. */
   #goLive(): boolean {
     if (this.#abort.signal.aborted || !this.#isLevel()) return false;
@@ -149,7 +168,7 @@ export class ChainSync {
   }
 
   #isLevel(): boolean {
-    return this.#options.indexer.tip?.hash.equals(this.#options.node.tip().hash) === true;
+    return this.#trouble === undefined && this.#options.indexer.tip?.hash.equals(this.#options.node.tip().hash) === true;
   }
 
   #sayLive(): void {
@@ -158,12 +177,14 @@ export class ChainSync {
   }
 
   /** @throws the error when building anew because of it did not help. */
-  async #rebuild(error: IndexError): Promise<void> {
+  async #rebuild(error: Error): Promise<void> {
     if (this.#rebuiltFor.has(error.message)) throw error;
     this.#rebuiltFor.add(error.message);
     this.#options.logger.warning(`Building the index anew: ${error.message}.`);
     this.#options.onState({ phase: 'loading' });
     await this.#options.clear();
+    // Whatever readers met until now is gone with the rest.
+    this.#trouble = undefined;
   }
 
   #fail(error: unknown): void {

@@ -237,6 +237,12 @@ describe('an index that follows', () => {
     });
   }
 
+  it('follows a reset that the chain does not announce, without waiting for a block', async () => {
+    await host.chain.replay(host.chain.height - 3);
+    await firstValueFrom(index.state$.pipe(filter((state) => state.phase === 'live' && state.height === host.chain.height)));
+    await expectLevel();
+  });
+
   it('follows a reset to the genesis block', async () => {
     await host.chain.reset(0);
     await expectLevel();
@@ -327,6 +333,83 @@ describe('an index that cannot go on from what it has', () => {
     await store.batch([{ type: 'put', key: undoKey(height - 1), value: Buffer.alloc(90) }], { durable: false });
     await reorganize(host, 3, 5);
     await expectRebuilt('is damaged');
+  });
+
+  it('builds anew when a reader meets a damaged record, and answers nothing meanwhile', async () => {
+    const [coinbase] = await mineCoinbases(host, 5);
+    const txid = (coinbase as HostTransaction).hash();
+    await index.open();
+    await reach('live');
+    await store.batch([{ type: 'put', key: coinKey(txid, 0), value: Buffer.alloc(40) }], { durable: false });
+    expect(() => index.reader.read((snapshot) => snapshot.coin(txid, 0))).to.throw(IndexUnavailableError, 'is damaged');
+    expect(index.state.phase).to.equal('loading');
+    await reach('live');
+    await expectLevel();
+    expect(index.reader.read((snapshot) => snapshot.coin(txid, 0)?.height)).to.equal(1);
+    expect(log.lines.filter((line) => line.startsWith('warning Building the index anew: the record under 63')).length).to.equal(1);
+  });
+
+  it('builds anew once, whoever meets the damage and whatever the chain does meanwhile', async () => {
+    const [coinbase] = await mineCoinbases(host, 30);
+    const txid = (coinbase as HostTransaction).hash();
+    await index.open();
+    await reach('live');
+    await store.batch([{ type: 'put', key: coinKey(txid, 0), value: Buffer.alloc(40) }], { durable: false });
+    for (let i = 0; i < 3; i++)
+      expect(() => index.reader.read((snapshot) => snapshot.coin(txid, 0))).to.throw(IndexUnavailableError);
+    await mine(host, 2);
+    await reorganize(host, 2, 3);
+    await reach('live');
+    await expectLevel();
+    expect(log.lines.filter((line) => line.includes('anew')).length).to.equal(1);
+  });
+
+  it('does not become live in the block during which a reader meets a damaged record', async () => {
+    const [coinbase] = await mineCoinbases(host, 5);
+    const txid = (coinbase as HostTransaction).hash();
+    await index.open();
+    await reach('live');
+    await store.batch([{ type: 'put', key: coinKey(txid, 0), value: Buffer.alloc(40) }], { durable: false });
+    const states: string[] = [];
+    const load = store.load.bind(store);
+    store.load = (keys) => {
+      store.load = load;
+      expect(() => index.reader.read((snapshot) => snapshot.coin(txid, 0))).to.throw(IndexUnavailableError);
+      index.state$.subscribe(({ phase }) => states.push(phase));
+      return load(keys);
+    };
+    await mine(host, 1);
+    await reach('live');
+    await expectLevel();
+    expect(states.filter((phase, i) => phase !== states[i - 1])).to.deep.equal(['loading', 'indexing', 'live']);
+  });
+
+  it('stops when a reader finds that the store cannot be read', async () => {
+    await mine(host, 2);
+    await index.open();
+    await reach('live');
+    const snapshot = store.snapshot.bind(store);
+    await mine(host, 1);
+    store.snapshot = () => { throw new StoreError('failed', 'input/output error'); };
+    expect(() => index.reader.read(() => 0)).to.throw(IndexUnavailableError, 'input/output error');
+    expect(await reach('failed')).to.have.property('message', 'input/output error');
+    store.snapshot = snapshot;
+    await mine(host, 2);
+    expect(index.state.phase).to.equal('failed');
+  });
+
+  it('builds anew when the engine finds its files damaged', async () => {
+    await mine(host, 3);
+    await index.open();
+    await reach('live');
+    const load = store.load.bind(store);
+    store.load = () => Promise.reject(new StoreError('corrupt', 'bad block'));
+    const cleared = store.clear.bind(store);
+    store.clear = () => { store.load = load; return cleared(); };
+    await mine(host, 1);
+    await reach('live');
+    await expectLevel();
+    expect(log.lines.join()).to.include('Building the index anew: bad block');
   });
 
   it('builds anew when a coin that is spent is missing, while it follows', async () => {

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
-import { DamagedIndexError } from '../../lib/index/errors';
+import { IndexUnavailableError } from '../../lib/index/errors';
 import { Indexer } from '../../lib/index/indexer';
 import { headerKey } from '../../lib/index/layout';
 import { SnapshotReader } from '../../lib/index/reader';
+import { StoreError } from '../../lib/store/errors';
 import { memoryStore } from '../../lib/store/level-store';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks } from '../support/chain-a';
@@ -23,6 +24,8 @@ describe('reading the index', () => {
   /** Snapshots of the store that are open. */
   let open: number;
   let taken: number;
+  /** What the reader said of records and store. */
+  let troubles: Error[];
 
   beforeEach(async () => {
     store = memoryStore();
@@ -35,7 +38,8 @@ describe('reading the index', () => {
       taken++;
       return { ...made, close: () => { open--; made.close(); } };
     };
-    reader = new SnapshotReader(store);
+    troubles = [];
+    reader = new SnapshotReader(store, (error) => troubles.push(error));
     indexer = new Indexer({ store, genesisHash: blockHash(blocks[0] as Buffer), undoDepth: 100, onMove: () => reader.renew() });
     const batch = indexer.batch();
     for (const raw of blocks) await batch.add(raw);
@@ -117,9 +121,30 @@ describe('reading the index', () => {
     expect(open).to.equal(0);
   });
 
-  it('says that a record is damaged', async () => {
+  it('answers nothing from a damaged record and says what it met', async () => {
     await store.batch([{ type: 'put', key: headerKey(7), value: Buffer.alloc(172) }, { type: 'del', key: headerKey(8) }], { durable: false });
-    expect(() => reader.read((snapshot) => snapshot.headerAt(7))).to.throw(DamagedIndexError);
-    expect(() => reader.read((snapshot) => snapshot.headerAt(8))).to.throw(DamagedIndexError);
+    expect(() => reader.read((snapshot) => snapshot.headerAt(7))).to.throw(IndexUnavailableError, 'is damaged');
+    expect(await caught(reader.read((snapshot) => Promise.resolve().then(() => snapshot.headerAt(8))))).to.be.instanceOf(IndexUnavailableError);
+    expect(troubles.map(({ name }) => name)).to.deep.equal(['DamagedIndexError', 'DamagedIndexError']);
+  });
+
+  it('says that the store cannot be read', () => {
+    store.snapshot = () => { throw new StoreError('failed', 'input/output error'); };
+    expect(() => reader.read(() => 0)).to.throw(IndexUnavailableError, 'input/output error');
+    expect(troubles).to.have.length(1);
+  });
+
+  it('says nothing of a state that is no longer the current one, nor of errors of the reader itself', async () => {
+    await store.batch([{ type: 'del', key: headerKey(8) }], { durable: false });
+    let letGo: () => void = () => undefined;
+    const late = caught(reader.read(async (snapshot) => {
+      await new Promise<void>((resolve) => { letGo = resolve; });
+      return snapshot.headerAt(8);
+    }));
+    reader.renew();
+    letGo();
+    expect(await late).to.be.instanceOf(IndexUnavailableError);
+    expect(() => reader.read(() => { throw new Error('reader'); })).to.throw('reader');
+    expect(troubles).to.deep.equal([]);
   });
 });
