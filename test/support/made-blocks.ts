@@ -5,6 +5,8 @@ import { hash256 } from '../../lib/bitcoin/hash';
 export interface MadeInput {
   readonly txid: Buffer;
   readonly index: number;
+  /** What unlocks the coin; nothing when left out. */
+  readonly unlock?: Buffer;
 }
 
 export interface MadeOutput {
@@ -31,11 +33,11 @@ const compactSize = (value: number): Buffer => (value < 0xfd
 const varBytes = (bytes: Buffer): Buffer => Buffer.concat([compactSize(bytes.length), bytes]);
 
 /** A serialized transaction. Another locktime makes another txid. */
-export function madeTransaction(inputs: readonly MadeInput[], outputs: readonly MadeOutput[], locktime: number, inputScript = Buffer.alloc(0)): Buffer {
+export function madeTransaction(inputs: readonly MadeInput[], outputs: readonly MadeOutput[], locktime: number): Buffer {
   return Buffer.concat([
     u32(1),
     compactSize(inputs.length),
-    ...inputs.map(({ txid, index }) => Buffer.concat([txid, u32(index), varBytes(inputScript), u32(0xffff_ffff)])),
+    ...inputs.map(({ txid, index, unlock }) => Buffer.concat([txid, u32(index), varBytes(unlock ?? Buffer.alloc(0)), u32(0xffff_ffff)])),
     compactSize(outputs.length),
     ...outputs.map(({ value, script }) => Buffer.concat([u64(value), varBytes(script)])),
     u32(locktime)
@@ -44,7 +46,7 @@ export function madeTransaction(inputs: readonly MadeInput[], outputs: readonly 
 
 /** The same tag and outputs make the same txid, as before BIP34. */
 export function madeCoinbase(tag: number, outputs: readonly MadeOutput[]): Buffer {
-  return madeTransaction([{ txid: Buffer.alloc(32), index: 0xffff_ffff }], outputs, 0, Buffer.from([1, tag]));
+  return madeTransaction([{ txid: Buffer.alloc(32), index: 0xffff_ffff, unlock: Buffer.from([1, tag]) }], outputs, 0);
 }
 
 /** A serialized block. Times go up by ten minutes with `salt`, which also tells blocks of the same content apart. */

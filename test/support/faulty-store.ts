@@ -1,0 +1,107 @@
+// A store that fails when told to: the n-th call of a kind throws what a full disk or a
+// broken one would, before or after the real store has done it.
+
+import { StoreError } from '../../lib/store/errors';
+import type { Store, StoreRange, StoreSnapshot, StoreWrite } from '../../lib/store/store';
+
+export const STORE_CALLS = ['open', 'close', 'get', 'load', 'range', 'snapshot', 'snapshot.get', 'batch', 'clear'] as const;
+export type StoreCall = (typeof STORE_CALLS)[number];
+
+/** What a failing call says. */
+export const FAULT = 'no space left on device';
+
+interface Fault {
+  readonly call: StoreCall;
+  /** Calls that go well before; the fault then stays until it is taken away. */
+  left: number;
+  readonly afterwards: boolean;
+}
+
+export class FaultyStore implements Store {
+  /** Calls so far. */
+  readonly calls: Record<StoreCall, number> =
+    { 'open': 0, 'close': 0, 'get': 0, 'load': 0, 'range': 0, 'snapshot': 0, 'snapshot.get': 0, 'batch': 0, 'clear': 0 };
+  #fault: Fault | undefined;
+  #failed = false;
+
+  constructor(private readonly real: Store) {}
+
+  /** Whether the fault has shown. */
+  get hasFailed(): boolean {
+    return this.#failed;
+  }
+
+  /** The n-th call of the kind from now on fails, counted from 0, and all after it. `afterwards`: once the real store has done it. */
+  fail(call: StoreCall, n: number, afterwards = false): void {
+    this.#fault = { call, left: n, afterwards };
+    this.#failed = false;
+  }
+
+  heal(): void {
+    this.#fault = undefined;
+  }
+
+  open(): Promise<void> {
+    return this.#async('open', () => this.real.open());
+  }
+
+  close(): Promise<void> {
+    return this.#async('close', () => this.real.close());
+  }
+
+  get(key: Buffer): Buffer | undefined {
+    return this.#sync('get', () => this.real.get(key));
+  }
+
+  getMany(keys: readonly Buffer[]): (Buffer | undefined)[] {
+    return this.#sync('get', () => this.real.getMany(keys));
+  }
+
+  load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]> {
+    return this.#async('load', () => this.real.load(keys));
+  }
+
+  async *range(range: StoreRange): AsyncGenerator<readonly [Buffer, Buffer]> {
+    this.#sync('range', () => undefined);
+    yield* this.real.range(range);
+  }
+
+  snapshot(): StoreSnapshot {
+    const snapshot = this.#sync('snapshot', () => this.real.snapshot());
+    return {
+      get: (key) => this.#sync('snapshot.get', () => snapshot.get(key)),
+      getMany: (keys) => this.#sync('snapshot.get', () => snapshot.getMany(keys)),
+      close: () => { snapshot.close(); }
+    };
+  }
+
+  batch(writes: readonly StoreWrite[], options: { readonly durable: boolean }): Promise<void> {
+    return this.#async('batch', () => this.real.batch(writes, options));
+  }
+
+  clear(): Promise<void> {
+    return this.#async('clear', () => this.real.clear());
+  }
+
+  #sync<T>(call: StoreCall, run: () => T): T {
+    const fault = this.#due(call);
+    if (fault === undefined) return run();
+    if (fault.afterwards) run();
+    throw new StoreError('failed', FAULT);
+  }
+
+  async #async<T>(call: StoreCall, run: () => Promise<T>): Promise<T> {
+    const fault = this.#due(call);
+    if (fault === undefined) return run();
+    if (fault.afterwards) await run();
+    throw new StoreError('failed', FAULT);
+  }
+
+  #due(call: StoreCall): Fault | undefined {
+    this.calls[call]++;
+    const fault = this.#fault;
+    if (fault?.call !== call || fault.left-- > 0) return undefined;
+    this.#failed = true;
+    return fault;
+  }
+}

@@ -1,0 +1,57 @@
+// Indexes built from nothing, block by block, to hold others against: every byte of them.
+
+import { Indexer } from '../../lib/index/indexer';
+import { BLOCK_RECORDS, TIP_KEY } from '../../lib/index/layout';
+import { memoryStore } from '../../lib/store/level-store';
+import { blockHash } from './made-blocks';
+import type { Store, StoreWrite } from '../../lib/store/store';
+
+/** Key to value, both in hex. */
+export type StoreImage = ReadonlyMap<string, string>;
+
+/** The tip and what blocks put there; not the store's own keys in front of them. */
+const STATE = { gte: TIP_KEY, lt: BLOCK_RECORDS.lt };
+/** So many states are remembered: building starts from the highest that the chain has. */
+const KEPT = 48;
+
+/** Every byte of the index's state. */
+export async function storeImage(store: Store): Promise<StoreImage> {
+  const image = new Map<string, string>();
+  for await (const [key, value] of store.range(STATE)) image.set(key.toString('hex'), value.toString('hex'));
+  return image;
+}
+
+export class FreshIndexes {
+  readonly #images = new Map<string, StoreImage>();
+
+  /** What an index of this chain holds that keeps all its undo records. The chain goes from the genesis block up. */
+  async imageOf(chain: readonly Buffer[]): Promise<StoreImage> {
+    const hashes = chain.map((raw) => blockHash(raw).toString('hex'));
+    let known = chain.length - 1;
+    while (known >= 0 && !this.#images.has(hashes[known] ?? '')) known--;
+    const image = this.#images.get(hashes[known] ?? '') ?? new Map<string, string>();
+    if (known === chain.length - 1) return image;
+    const built = await build(image, chain.slice(known + 1), blockHash(chain[0] as Buffer)); // the genesis block
+    this.#keep(hashes.at(-1) ?? '', built);
+    return built;
+  }
+
+  #keep(hash: string, image: StoreImage): void {
+    this.#images.set(hash, image);
+    const [oldest] = this.#images.keys();
+    if (this.#images.size > KEPT && oldest !== undefined) this.#images.delete(oldest);
+  }
+}
+
+async function build(from: StoreImage, blocks: readonly Buffer[], genesisHash: Buffer): Promise<StoreImage> {
+  const store = memoryStore();
+  await store.open();
+  const writes = [...from].map(([key, value]): StoreWrite => ({ type: 'put', key: Buffer.from(key, 'hex'), value: Buffer.from(value, 'hex') }));
+  await store.batch(writes, { durable: false });
+  const indexer = new Indexer({ store, genesisHash, undoDepth: 1_000_000, onMove: () => undefined });
+  await indexer.load();
+  for (const raw of blocks) await indexer.apply(raw);
+  const image = await storeImage(store);
+  await store.close();
+  return image;
+}

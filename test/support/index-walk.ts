@@ -1,0 +1,215 @@
+// A real regtest node with a real index, walked through whatever can happen to them. After
+// every step the index is held, byte for byte, against one built from nothing.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { filter, firstValueFrom } from 'rxjs';
+import { ChainIndexer } from '../../lib/index/chain-index';
+import { IndexUnavailableError } from '../../lib/index/errors';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { StoreError } from '../../lib/store/errors';
+import { diskStore, memoryStore } from '../../lib/store/level-store';
+import { bcoin, type TestFullNode } from './bcoin';
+import { FAULT, FaultyStore, type StoreCall } from './faulty-store';
+import { FreshIndexes, storeImage, type StoreImage } from './fresh-index';
+import { blockHash } from './made-blocks';
+import { MemoryLog } from './memory-log';
+import { BlockMaker, type BlockPlan } from './mined-blocks';
+import { activeChain } from './regtest-chain';
+import { openRegtestNode } from './regtest-node';
+import { expectIndexOf } from './utxo-model';
+
+/** What can happen to the node's chain. */
+export type NodeStep =
+  | { readonly do: 'mine'; readonly plans: readonly BlockPlan[] }
+  /** Mines on an earlier block: a reorganization when it gets longer than what it leaves. */
+  | { readonly do: 'fork'; readonly back: number; readonly plans: readonly BlockPlan[] }
+  | { readonly do: 'reset' | 'reset silently' | 'invalidate'; readonly back: number }
+  /** Resets and takes the same blocks in again. */
+  | { readonly do: 'replay'; readonly back: number }
+  | { readonly do: 'connect or disconnect' };
+
+export type WalkStep =
+  | NodeStep
+  /** Closes the index, lets something happen, opens it again, and lets something happen at once. */
+  | { readonly do: 'restart'; readonly closed: NodeStep | undefined; readonly opened: NodeStep | undefined }
+  /** The store begins to fail; something happens; the index is opened anew on the healed store. */
+  | { readonly do: 'fault'; readonly call: StoreCall; readonly n: number; readonly afterwards: boolean; readonly meanwhile: NodeStep };
+
+export interface WalkOptions {
+  readonly disk: boolean;
+  readonly undoDepth: number;
+}
+
+/** Enough for the first coinbases to be mature. */
+const BASE_BLOCKS = 104;
+
+export class IndexWalk {
+  readonly log = new MemoryLog();
+  readonly store: FaultyStore;
+  index: ChainIndexer;
+  readonly node: BcoinNode;
+  readonly #maker = new BlockMaker();
+  readonly #fresh = new FreshIndexes();
+  #connected = false;
+
+  private constructor(readonly host: TestFullNode, private readonly folder: string | undefined, private readonly undoDepth: number) {
+    this.node = new BcoinNode(host);
+    this.store = new FaultyStore(folder === undefined ? memoryStore() : diskStore(join(folder, 'index')));
+    this.index = this.newIndex();
+  }
+
+  /** A node with a hundred blocks and an index that is level with it. */
+  static async open({ disk, undoDepth }: WalkOptions): Promise<IndexWalk> {
+    const folder = disk ? await mkdtemp(join(tmpdir(), 'rest-walk-')) : undefined;
+    const walk = new IndexWalk(await openRegtestNode(), folder, undoDepth);
+    await walk.mineBase();
+    await walk.index.open();
+    return walk;
+  }
+
+  async close(): Promise<void> {
+    this.store.heal();
+    await this.index.close();
+    await this.host.close();
+    if (this.folder !== undefined) await rm(this.folder, { recursive: true });
+  }
+
+  async step(step: WalkStep): Promise<void> {
+    switch (step.do) {
+      case 'restart':
+        await this.index.close();
+        if (step.closed !== undefined) await this.nodeStep(step.closed);
+        this.index = this.newIndex();
+        await this.index.open();
+        if (step.opened !== undefined) await this.nodeStep(step.opened);
+        break;
+      case 'fault': return this.faultStep(step.call, step.n, step.afterwards, () => this.nodeStep(step.meanwhile));
+      default: await this.nodeStep(step);
+    }
+    await this.expectRight();
+  }
+
+  /** The chain goes on; the index is right or says why it stopped; on the healed store it is right. */
+  async faultStep(call: StoreCall, n: number, afterwards: boolean, meanwhile: () => Promise<void>): Promise<void> {
+    this.store.fail(call, n, afterwards);
+    await meanwhile();
+    await this.untilAtRest();
+    this.readTip();
+    await this.reopen();
+    await meanwhile();
+    await this.untilAtRest();
+    this.store.heal();
+    await this.reopen();
+    await this.expectRight();
+  }
+
+  /** Fails unless the index is live and has every byte of an index built from nothing. */
+  async expectRight(): Promise<void> {
+    expect(await this.untilAtRest(), this.log.lines.slice(-3).join('\n')).to.equal('live');
+    const chain = await activeChain(this.node);
+    expect(this.readTip()).to.deep.equal(this.node.tip());
+    await expectIndexOf(this.store, chain);
+    expectSameImage(await storeImage(this.store), await this.#fresh.imageOf(chain), this.undoDepth);
+  }
+
+  async nodeStep(step: NodeStep): Promise<void> {
+    const { chain } = this.host;
+    switch (step.do) {
+      case 'mine': return this.extend(chain.height, step.plans);
+      case 'fork': return this.extend(Math.max(1, chain.height - step.back), step.plans);
+      case 'reset': return chain.reset(Math.max(1, chain.height - step.back));
+      case 'reset silently': return chain.replay(Math.max(2, chain.height - step.back));
+      case 'invalidate': {
+        const entry = await chain.getEntryByHeight(Math.max(2, chain.height - step.back));
+        return entry === null ? undefined : chain.invalidate(entry.hash);
+      }
+      case 'replay': {
+        const blocks = (await activeChain(this.node)).slice(-step.back);
+        await chain.reset(chain.height - blocks.length);
+        return this.add(blocks);
+      }
+      case 'connect or disconnect':
+        await (this.#connected ? this.host.disconnect() : this.host.connect());
+        this.#connected = !this.#connected;
+    }
+  }
+
+  /** Resolves with the phase in which the index stays until something happens. */
+  private async untilAtRest(): Promise<'live' | 'failed' | 'closed'> {
+    const state = await firstValueFrom(this.index.state$.pipe(filter(({ phase }) =>
+      phase === 'failed' || phase === 'live' && this.isLevel())), { defaultValue: undefined });
+    return state === undefined ? 'closed' : state.phase as 'live' | 'failed'; // the filter lets no other through
+  }
+
+  private isLevel(): boolean {
+    const { height } = this.index.state as { height: number }; // asked when live
+    return height === this.host.chain.height && this.readTip()?.hash.equals(this.node.tip().hash) !== false;
+  }
+
+  /** undefined: the index says that it has nothing to read. */
+  private readTip(): { hash: Buffer; height: number } | undefined {
+    try {
+      return this.index.reader.read(({ tip: { hash, height } }) => ({ hash, height }));
+    } catch (error) {
+      if (error instanceof IndexUnavailableError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Closes the index and opens it again. What the store says is told, what it does not say is not. */
+  private async reopen(): Promise<void> {
+    await this.index.close();
+    this.index = this.newIndex();
+    try {
+      await this.index.open();
+    } catch (error) {
+      expect(error).to.be.instanceOf(StoreError).with.property('message', FAULT);
+      await this.index.close();
+    }
+  }
+
+  private newIndex(): ChainIndexer {
+    return new ChainIndexer({ store: this.store, node: this.node, logger: this.log, migrations: [], undoDepth: this.undoDepth });
+  }
+
+  private async mineBase(): Promise<void> {
+    const plans = Array.from({ length: BASE_BLOCKS }, (_, i) => ({ repeat: i, transactions: [] }));
+    await this.extend(0, plans.map((plan, i) => (i < 4 ? plan : { ...plan, repeat: undefined })));
+  }
+
+  private async extend(height: number, plans: readonly BlockPlan[]): Promise<void> {
+    const parent = await this.node.activeHash(height);
+    if (parent === undefined) throw new Error(`the node has no block at height ${height}`);
+    const blocks: Buffer[] = [];
+    for (const plan of plans) {
+      const last = blocks.at(-1);
+      blocks.push(this.#maker.make(last === undefined ? parent : blockHash(last), plan));
+    }
+    await this.add(blocks);
+  }
+
+  /** Those that the node has already are left out. */
+  private async add(blocks: readonly Buffer[]): Promise<void> {
+    for (const raw of blocks)
+      if (await this.node.entry(blockHash(raw)) === undefined) await this.host.chain.add(bcoin.Block.fromRaw(raw));
+  }
+}
+
+/** Undo records may be missing below those that are kept, and from where the index caught up; all else is the same. */
+function expectSameImage(found: StoreImage, fresh: StoreImage, undoDepth: number): void {
+  const undo = Buffer.from('u').toString('hex');
+  for (const [key, value] of found)
+    expect(value, `the record under ${key}`).to.equal(fresh.get(key));
+  const heights: number[] = [];
+  for (const key of fresh.keys()) {
+    if (!key.startsWith(undo)) expect(found.has(key), `a record under ${key}`).to.equal(true);
+    else if (found.has(key)) heights.push(parseInt(key.slice(2), 16));
+  }
+  const tip = [...fresh.keys()].filter((key) => key.startsWith(undo)).length;
+  const lowest = heights[0] ?? tip + 1;
+  expect(heights, 'heights with undo records').to.deep.equal(Array.from({ length: tip + 1 - lowest }, (_, i) => lowest + i));
+  expect(lowest, 'lowest height with an undo record').to.be.greaterThan(tip - undoDepth);
+}
