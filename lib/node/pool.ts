@@ -1,20 +1,21 @@
 // The node's mempool behind PoolSource.
 
+import { share, type Observable } from 'rxjs';
 import { fromHost } from './host-hash';
+import { poolEvents } from './pool-events';
 import type { HostHashes } from './host-hash';
 import type { HostChain, HostMempool, HostPoolEntry } from './host';
-import type { PoolCoin, PoolEntry, PoolInfo, PoolSource } from './types';
+import type { PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource } from './types';
 
 export class BcoinPool implements PoolSource {
+  readonly events$: Observable<PoolEvent>;
   private changes = 0;
   private summed: { readonly revision: number; readonly bytes: number } | undefined;
 
   constructor(private readonly mempool: HostMempool, chain: HostChain, private readonly hashes: HostHashes) {
-    const changed = (): void => { this.changes++; };
-    mempool.on('add entry', changed);
-    mempool.on('remove entry', changed);
-    // A reset empties the pool without a word about its entries.
-    chain.on('reset', changed);
+    this.events$ = poolEvents(mempool, chain).pipe(share());
+    // For as long as the node lives, like the pool itself.
+    this.events$.subscribe(() => { this.changes++; });
   }
 
   get revision(): number {

@@ -105,10 +105,17 @@ export interface PoolInfo {
   readonly minRelayFeeRate: number;
 }
 
+/** A change of the pool. */
+export type PoolEvent =
+  | { readonly type: 'add' | 'remove'; readonly txid: Buffer }
+  | { readonly type: 'clear' };
+
 /** The node's transaction pool. All calls answer from memory. */
 export interface PoolSource {
   /** Moves with every change of the pool: what was rendered at one revision holds for it. */
   readonly revision: number;
+  /** Changes of the pool as they happen. */
+  readonly events$: Observable<PoolEvent>;
   /**
    * Total of all modified fees. Prioritising a transaction moves this and is not announced:
    * what shows modified fees holds for one revision and one total.

@@ -41,6 +41,7 @@ export interface TestChain extends HostChain {
 }
 
 export interface TestMempool extends HostMempool {
+  prioritise(entry: unknown, priority: number, feeSats: number): void;
   reset(): Promise<void>;
 }
 

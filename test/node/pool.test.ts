@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { TransactionRefusedError } from '../../lib/node/errors';
+import { bcoin, type HostFullBlock, type HostKeyRing, type TestFullNode } from '../support/bcoin';
+import { caught } from '../support/caught';
+import { mine, openRegtestNode } from '../support/regtest-node';
+import type { HostTransaction } from '../../lib/node/host';
+import type { PoolEvent } from '../../lib/node/types';
+
+const COINBASE_SATS = 5_000_000_000;
+const FEE_SATS = 10_000;
+
+describe("the node's pool", () => {
+  let host: TestFullNode;
+  let node: BcoinNode;
+  let ring: HostKeyRing;
+  let spend: HostTransaction;
+  let told: PoolEvent[];
+
+  beforeEach(async () => {
+    host = await openRegtestNode();
+    await host.connect();
+    node = new BcoinNode(host);
+    ring = bcoin.KeyRing.generate();
+    const [block] = await mine(host, 101, undefined, ring.getAddress()) as [HostFullBlock];
+    const transaction = new bcoin.MTX();
+    transaction.addTX(block.txs[0] as HostTransaction, 0);
+    transaction.addOutput(ring.getAddress(), COINBASE_SATS - FEE_SATS);
+    transaction.sign(ring);
+    spend = transaction.toTX();
+    told = [];
+    node.pool.events$.subscribe((event) => { told.push(event); });
+  });
+
+  afterEach(() => host.close());
+
+  it('takes a transaction, knows its coin and what it spends, and gives it to a block', async () => {
+    const txid = spend.hash();
+    const [input] = spend.inputs;
+    expect(node.pool.transaction(txid)).to.equal(undefined);
+    const { revision } = node.pool;
+    await node.broadcast(spend.toRaw());
+    expect(node.pool.revision).to.be.greaterThan(revision);
+    expect(node.pool.transaction(txid)).to.deep.equal(spend.toRaw());
+    expect(node.pool.coin(txid, 0)?.value).to.equal(COINBASE_SATS - FEE_SATS);
+    expect(node.pool.coin(txid, 1)).to.equal(undefined);
+    const spent = input?.prevout.hash;
+    expect(node.pool.isSpent(typeof spent === 'string' ? Buffer.from(spent, 'hex') : spent as Buffer, 0)).to.equal(true);
+    expect(node.pool.entries()).to.have.length(1);
+    expect(node.pool.entries()[0]).to.deep.include({ txid, fee: FEE_SATS, modifiedFee: FEE_SATS, height: 101 });
+    expect(node.pool.info()).to.deep.include({ size: 1, bytes: node.pool.entries()[0]?.size });
+    await mine(host, 1);
+    expect(node.pool.transaction(txid)).to.equal(undefined);
+    expect(node.pool.info()).to.deep.include({ size: 0, bytes: 0 });
+    expect(told).to.deep.equal([{ type: 'add', txid }, { type: 'remove', txid }]);
+  });
+
+  it('says when it is emptied by a reset', async () => {
+    await node.broadcast(spend.toRaw());
+    const { revision } = node.pool;
+    await host.chain.reset(50);
+    expect(told.at(-1)).to.deep.equal({ type: 'clear' });
+    expect(node.pool.revision).to.be.greaterThan(revision);
+    expect(node.pool.entries()).to.deep.equal([]);
+  });
+
+  it('shows in the total of the modified fees that a transaction was prioritised', async () => {
+    await node.broadcast(spend.toRaw());
+    expect(node.pool.modifiedFees()).to.equal(FEE_SATS);
+    host.mempool.prioritise([...host.mempool.map.values()][0], 0, 500);
+    expect(node.pool.modifiedFees()).to.equal(FEE_SATS + 500);
+  });
+
+  it('takes what it has already, and refuses with the reason of the node', async () => {
+    await node.broadcast(spend.toRaw());
+    await node.broadcast(spend.toRaw());
+    const refusals: readonly [bytes: Buffer, reason: string][] = [
+      [Buffer.from('00', 'hex'), 'it cannot be read'],
+      [orphan(), 'it spends outputs that are not there'],
+      [doubleSpend(), 'bad-txns-inputs-spent']
+    ];
+    for (const [bytes, reason] of refusals) {
+      const error = await caught(node.broadcast(bytes));
+      expect(error).to.be.instanceOf(TransactionRefusedError);
+      expect((error as Error).message).to.equal(reason);
+    }
+  });
+
+  function orphan(): Buffer {
+    const raw = Buffer.from(spend.toRaw());
+    raw.fill(7, 5, 37);
+    return raw;
+  }
+
+  /** Spends the same coin for another fee. */
+  function doubleSpend(): Buffer {
+    const raw = Buffer.from(spend.toRaw());
+    raw.writeUInt32LE(raw.readUInt32LE(raw.length - 4) + 1, raw.length - 4);
+    return raw;
+  }
+});
