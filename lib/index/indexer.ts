@@ -9,7 +9,7 @@ import { DamagedIndexError, IndexError } from './errors';
 import { BLOCK_RECORDS, damaged, decodeHeader, decodeTip, headerKey, recordOf, TIP_KEY, undoKey, type StoredHeader } from './layout';
 import { undoWrites } from './rows';
 import { decodeUndo } from './undo-record';
-import type { Store } from '../store/store';
+import type { Store, StoreWrite } from '../store/store';
 import type { BlockPoint } from '../node/types';
 
 export interface IndexerOptions {
@@ -51,6 +51,7 @@ export class Indexer {
       for await (const [key] of this.#options.store.range({ ...BLOCK_RECORDS, limit: 1 }))
         throw damaged(TIP_KEY, `a tip beside the record under ${key.toString('hex')}`, 'none');
     }
+    await this.#dropOldUndo();
   }
 
   /** The header at a height up to the tip. @throws DamagedIndexError */
@@ -105,6 +106,16 @@ export class Indexer {
   /** Forgets everything: the store is about to be cleared. */
   reset(): void {
     this.#moveTo(EMPTY);
+  }
+
+  /** Each block drops the record that it makes too old; those of a larger undo depth of before are left. */
+  async #dropOldUndo(): Promise<void> {
+    const { store, undoDepth } = this.#options;
+    const lowest = (this.tip?.height ?? 0) - undoDepth + 1;
+    if (lowest <= 0) return;
+    const writes: StoreWrite[] = [];
+    for await (const [key] of store.range({ gte: undoKey(0), lt: undoKey(lowest) })) writes.push({ type: 'del', key });
+    if (writes.length > 0) await store.batch(writes, { durable: false });
   }
 
   #positionAt(point: BlockPoint): IndexPosition {

@@ -230,6 +230,19 @@ describe('opening an index', () => {
     expect(again.tip?.height).to.equal(2);
   });
 
+  it('drops the undo records of a larger undo depth of before', async () => {
+    const blocks = [genesis, first];
+    for (let i = 2; i <= 6; i++) blocks.push(madeBlock(blockHash(blocks[i - 1] as Buffer), [madeCoinbase(i, [output(1)])], i));
+    await applyAll(blocks);
+    const heights = (): number[] => blocks.map((_, height) => height).filter((height) => store.get(undoKey(height)) !== undefined);
+    expect(heights()).to.deep.equal([1, 2, 3, 4, 5, 6]);
+    const again = openIndexer({ undoDepth: 2 });
+    await again.load();
+    expect(heights()).to.deep.equal([5, 6]);
+    await again.undo();
+    expect(again.tip?.height).to.equal(5);
+  });
+
   it('finds an empty store empty', async () => {
     await indexer.load();
     expect(indexer.tip).to.equal(undefined);
