@@ -39,8 +39,17 @@ export type WalkStep =
   | { readonly do: 'fault'; readonly call: StoreCall; readonly n: number; readonly afterwards: boolean; readonly meanwhile: NodeStep };
 
 export interface WalkOptions {
+  /** Whether the index is on disk. */
   readonly disk: boolean;
   readonly undoDepth: number;
+}
+
+/** A node and an index on disk that outlive the process. */
+export interface LastingWalkOptions {
+  readonly folder: string;
+  readonly undoDepth: number;
+  /** Another number for each process, below 1,000. */
+  readonly turn: number;
 }
 
 /** Enough for the first coinbases to be mature. */
@@ -51,11 +60,12 @@ export class IndexWalk {
   readonly store: FaultyStore;
   index: ChainIndexer;
   readonly node: BcoinNode;
-  readonly #maker = new BlockMaker();
+  readonly #maker: BlockMaker;
   readonly #fresh = new FreshIndexes();
   #connected = false;
 
-  private constructor(readonly host: TestFullNode, private readonly folder: string | undefined, private readonly undoDepth: number) {
+  private constructor(readonly host: TestFullNode, private readonly folder: string | undefined, private readonly undoDepth: number, turn = 0) {
+    this.#maker = new BlockMaker(turn * 1_000_000);
     this.node = new BcoinNode(host);
     this.store = new FaultyStore(folder === undefined ? memoryStore() : diskStore(join(folder, 'index')));
     this.index = this.newIndex();
@@ -70,6 +80,14 @@ export class IndexWalk {
     return walk;
   }
 
+  /** The same on disk: a new node is given its blocks, one that was there before goes on. The index is not open yet. */
+  static async on({ folder, undoDepth, turn }: LastingWalkOptions): Promise<IndexWalk> {
+    const walk = new IndexWalk(await openRegtestNode({ prefix: folder }), folder, undoDepth, turn);
+    for (const raw of await activeChain(walk.node)) walk.#maker.learn(raw);
+    if (walk.host.chain.height < BASE_BLOCKS) await walk.mineBase();
+    return walk;
+  }
+
   async close(): Promise<void> {
     this.store.heal();
     await this.index.close();
@@ -78,6 +96,11 @@ export class IndexWalk {
   }
 
   async step(step: WalkStep): Promise<void> {
+    await this.stepUnchecked(step);
+    await this.expectRight();
+  }
+
+  async stepUnchecked(step: WalkStep): Promise<void> {
     switch (step.do) {
       case 'restart':
         await this.index.close();
@@ -89,7 +112,6 @@ export class IndexWalk {
       case 'fault': return this.faultStep(step.call, step.n, step.afterwards, () => this.nodeStep(step.meanwhile));
       default: await this.nodeStep(step);
     }
-    await this.expectRight();
   }
 
   /** The chain goes on; the index is right or says why it stopped; on the healed store it is right. */
@@ -176,8 +198,9 @@ export class IndexWalk {
   }
 
   private async mineBase(): Promise<void> {
-    const plans = Array.from({ length: BASE_BLOCKS }, (_, i) => ({ repeat: i, transactions: [] }));
-    await this.extend(0, plans.map((plan, i) => (i < 4 ? plan : { ...plan, repeat: undefined })));
+    const { height } = this.host.chain;
+    const plans = Array.from({ length: BASE_BLOCKS - height }, (_, i) => ({ repeat: height + i < 4 ? height + i : undefined, transactions: [] }));
+    await this.extend(height, plans);
   }
 
   private async extend(height: number, plans: readonly BlockPlan[]): Promise<void> {

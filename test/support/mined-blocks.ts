@@ -2,6 +2,7 @@
 // difficulty, coins that anybody can spend. The same plans on the same blocks make the same
 // bytes, whatever the clock says.
 
+import { scanBlock } from '../../lib/bitcoin/block';
 import { hash160, hash256, hash256Of } from '../../lib/bitcoin/hash';
 import { blockHash, madeTransaction, type MadeInput, type MadeOutput } from './made-blocks';
 import { regtestGenesis } from './chain-a';
@@ -37,6 +38,9 @@ const BITS = 0x207fffff;
 /** BIP9's, no bit set. */
 const VERSION = 0x20000000;
 
+/** Coinbases below this number are made again and again. */
+const REPEATABLE = 16;
+
 interface MadeCoin extends MadeInput {
   readonly value: number;
   readonly kind: number;
@@ -50,9 +54,11 @@ interface MadeState {
 
 export class BlockMaker {
   readonly #states = new Map<string, MadeState>();
-  #made = 0;
+  #made = REPEATABLE;
 
-  constructor() {
+  /** `first`: makers with other numbers make other coinbases. */
+  constructor(first = 0) {
+    this.#made += first;
     this.#states.set(blockHash(regtestGenesis).toString('hex'), { height: 0, coins: new Map() });
   }
 
@@ -64,10 +70,26 @@ export class BlockMaker {
     const coins = new Map(parent.coins);
     const coinbase = this.#coinbase(plan.repeat, parent.coins);
     const transactions = [coinbase, ...plan.transactions.flatMap((one) => makeTransaction(one, coins, height) ?? [])];
-    addCoins(coins, coinbase, COINBASE_OUTPUTS, height);
     const block = mined(parentHash, transactions, START_TIME + height);
-    this.#states.set(blockHash(block).toString('hex'), { height, coins });
+    this.learn(block);
     return block;
+  }
+
+  /** Takes note of a block that another maker made; parents first. */
+  learn(raw: Buffer): void {
+    const { hash, previousHash, transactions } = scanBlock(raw);
+    const parent = this.#states.get(previousHash.toString('hex'));
+    if (parent === undefined) return; // the genesis block
+    const height = parent.height + 1;
+    const coins = new Map(parent.coins);
+    for (const { txid, isCoinbase, inputs, outputs } of transactions) {
+      if (!isCoinbase) for (const input of inputs) coins.delete(outpointName(input.txid, input.index));
+      outputs.forEach(({ value, script }, index) => {
+        const kind = KINDS.findIndex((one) => one.script.equals(script));
+        addCoin(coins, { txid, index, value, kind, coinbaseHeight: isCoinbase ? height : undefined });
+      });
+    }
+    this.#states.set(hash.toString('hex'), { height, coins });
   }
 
   /** Also the repeatable ones are first made this way. */
@@ -77,12 +99,9 @@ export class BlockMaker {
       const txid = hash256(coinbase);
       if (COINBASE_OUTPUTS.every((_, index) => !coins.has(outpointName(txid, index)))) return coinbase;
     }
-    return coinbaseOf(REPEATABLE + this.#made++);
+    return coinbaseOf(this.#made++);
   }
 }
-
-/** Coinbases below this number are made again and again. */
-const REPEATABLE = 16;
 
 const COINBASE_OUTPUTS = [0, 2];
 
@@ -117,15 +136,14 @@ function makeTransaction({ spends, outputs }: TransactionPlan, coins: Map<string
   if (inputs.length === 0) return undefined;
   const sats = inputs.reduce((sum, { value }) => sum + value, 0);
   const transaction = madeTransaction(inputs, outputsOf(outputs, sats), 0);
-  addCoins(coins, transaction, outputs, undefined, Math.floor(sats / outputs.length));
+  const txid = hash256(transaction);
+  const value = Math.floor(sats / outputs.length);
+  outputs.forEach((kind, index) => { addCoin(coins, { txid, index, value, kind, coinbaseHeight: undefined }); });
   return transaction;
 }
 
-function addCoins(coins: Map<string, MadeCoin>, transaction: Buffer, kinds: readonly number[], coinbaseHeight: number | undefined, value = COINBASE_SATS / COINBASE_OUTPUTS.length): void {
-  const txid = hash256(transaction);
-  kinds.forEach((kind, index) => {
-    if (kind !== UNSPENDABLE && kind !== TOO_LONG) coins.set(outpointName(txid, index), { txid, index, value, kind, coinbaseHeight });
-  });
+function addCoin(coins: Map<string, MadeCoin>, coin: MadeCoin): void {
+  if (coin.kind !== UNSPENDABLE && coin.kind !== TOO_LONG) coins.set(outpointName(coin.txid, coin.index), coin);
 }
 
 /** Indexes of `KINDS` that make no coins. */

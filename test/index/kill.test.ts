@@ -1,0 +1,75 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { after, before, describe, it } from 'mocha';
+import { testScale, testSeed } from '../support/scale';
+import type { KilledNodeMessage } from '../support/killed-node';
+
+const KILLS = 10;
+
+/** When a process is killed: so long after it says this. */
+interface Moment {
+  readonly said: KilledNodeMessage;
+  readonly ms: number;
+  readonly undoDepth: number;
+}
+
+const moment: fc.Arbitrary<Moment> = fc.record({
+  said: fc.oneof({ weight: 1, arbitrary: fc.constant('opening' as const) }, { weight: 3, arbitrary: fc.constant('right' as const) }),
+  ms: fc.integer({ min: 0, max: 400 }),
+  undoDepth: fc.constantFrom(3, 1_000)
+});
+
+describe('a node and its index that are killed', function () {
+  const seed = testSeed();
+  const kills = KILLS * testScale();
+  this.timeout(90_000 * testScale());
+  let folder: string;
+  let child: ChildProcess | undefined;
+  let words = '';
+
+  before(async () => { folder = await mkdtemp(join(tmpdir(), 'rest-kill-')); });
+
+  after(async () => {
+    await kill();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Starts a process on the folder and waits until it says so. */
+  async function untilSaid(turn: number, { said, undoDepth }: Moment): Promise<void> {
+    words = '';
+    const started = fork(join(__dirname, '../support/killed-node.ts'), [folder, turn, seed + turn, undoDepth].map(String), {
+      execArgv: ['-r', 'ts-node/register/transpile-only'],
+      // Without the --import that npm adds: it leaves the entry point to a loader that knows no TypeScript.
+      env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc']
+    });
+    child = started;
+    started.stderr?.on('data', (text: Buffer) => { words += text.toString(); });
+    await new Promise<void>((resolve, reject) => {
+      started.on('message', (message) => { if (message === said) resolve(); });
+      started.once('close', () => { reject(new Error(`the process ended before it was '${said}': ${words}`)); });
+    });
+  }
+
+  async function kill(): Promise<void> {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  }
+
+  it(`are right whenever they are opened again: ${kills} kills, TEST_SEED=${seed}`, async () => {
+    for (const [turn, when] of fc.sample(moment, { seed, numRuns: kills }).entries()) {
+      await untilSaid(turn, when);
+      await setTimeout(when.ms);
+      expect(child?.exitCode, words).to.equal(null);
+      await kill();
+    }
+    await untilSaid(kills, { said: 'right', ms: 0, undoDepth: 1_000 });
+  });
+});
