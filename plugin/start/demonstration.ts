@@ -2,7 +2,7 @@
 // can be spent, and a few transactions that wait in the pool.
 
 import { createHash } from 'node:crypto';
-import type { Bcoin, HostFullNode, HostKeyRing, HostMutableTransaction } from './bcoin';
+import type { Bcoin, HostFullNode, HostKeyRing, HostMutableTransaction } from '../bcoin';
 import type { HostTransaction } from '../../lib/node/host';
 
 /** Where the outputs of every kind are made. bcoin 1.0.2 activates segwit by signalling: three periods of 144 blocks. */

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { filter, firstValueFrom } from 'rxjs';
 import * as plugin from '../index';
-import { loadBcoin, type HostFullNode } from './bcoin';
+import { loadBcoin, type HostFullNode } from '../bcoin';
 import { demonstrate } from './demonstration';
 import { greeting } from './greeting';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { demonstrate } from '../../plugin/start/demonstration';
 import { greeting } from '../../plugin/start/greeting';
-import { loadBcoin, type HostFullNode } from '../../plugin/start/bcoin';
+import { loadBcoin, type HostFullNode } from '../../plugin/bcoin';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 
 describe('the demonstration chain', function () {

@@ -1,20 +1,29 @@
-// Starting a node of our own is the one place outside the tests that loads bcoin:
-// the plugin itself is handed a running node. BCOIN_PATH picks another checkout.
+// Loads bcoin, for programs of ours that make a node themselves: `npm start` and the tools
+// for a stopped node. The plugin is handed a running node and never comes here.
+// BCOIN_PATH picks another checkout.
 
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import type { HostBlock, HostChain, HostMempool, HostNode, HostTransaction } from '../../lib/node/host';
+import type { HostBlock, HostChain, HostMempool, HostNode, HostTransaction } from '../lib/node/host';
 
 export interface HostFullBlock extends HostBlock {
   readonly txs: readonly HostTransaction[];
 }
+
+type HostBlockStore = NonNullable<HostNode['blocks']> & {
+  open(): Promise<void>;
+  close(): Promise<void>;
+};
 
 export interface HostFullNode extends HostNode {
   readonly chain: HostChain & {
     readonly height: number;
     add(block: HostBlock): Promise<unknown>;
     getBlock(height: number): Promise<HostFullBlock | null>;
+    open(): Promise<void>;
+    close(): Promise<void>;
   };
+  readonly blocks?: HostBlockStore;
   readonly mempool: HostMempool;
   readonly miner: { readonly cpu: { mineBlock(tip: null, address: unknown): Promise<HostFullBlock | null> } };
   has(plugin: string): boolean;
