@@ -6,12 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { filter, firstValueFrom } from 'rxjs';
+import { scanBlock } from '../../lib/bitcoin/block';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { previousHashOf } from '../../lib/bitcoin/header';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { StoreError } from '../../lib/store/errors';
 import { diskStore, memoryStore } from '../../lib/store/level-store';
 import { bcoin, type TestFullNode } from './bcoin';
+import { regtestGenesis } from './chain-a';
 import { FAULT, FaultyStore, type StoreCall } from './faulty-store';
 import { FreshIndexes, storeImage, type StoreImage } from './fresh-index';
 import { blockHash } from './made-blocks';
@@ -19,7 +23,8 @@ import { MemoryLog } from './memory-log';
 import { BlockMaker, type BlockPlan } from './mined-blocks';
 import { activeChain } from './regtest-chain';
 import { openRegtestNode } from './regtest-node';
-import { expectIndexOf } from './utxo-model';
+import { describeCoin, expectIndexOf, modelOf } from './utxo-model';
+import type { IndexSnapshot } from '../../lib/index/types';
 
 /** What can happen to the node's chain. */
 export type NodeStep =
@@ -62,6 +67,8 @@ export class IndexWalk {
   readonly node: BcoinNode;
   readonly #maker: BlockMaker;
   readonly #fresh = new FreshIndexes();
+  /** All that the node was given here. */
+  readonly #blocks = new Map<string, Buffer>();
   #connected = false;
 
   private constructor(readonly host: TestFullNode, private readonly folder: string | undefined, private readonly undoDepth: number, turn = 0) {
@@ -117,15 +124,36 @@ export class IndexWalk {
   /** The chain goes on; the index is right or says why it stopped; on the healed store it is right. */
   async faultStep(call: StoreCall, n: number, afterwards: boolean, meanwhile: () => Promise<void>): Promise<void> {
     this.store.fail(call, n, afterwards);
-    await meanwhile();
-    await this.untilAtRest();
-    this.readTip();
-    await this.reopen();
-    await meanwhile();
-    await this.untilAtRest();
+    for (const again of [false, true]) {
+      if (again) await this.reopen();
+      await meanwhile();
+      const phase = await this.untilAtRest();
+      await this.expectHonest();
+      if (phase === 'failed') expect(this.index.state).to.deep.equal({ phase, message: FAULT });
+    }
     this.store.heal();
     await this.reopen();
     await this.expectRight();
+  }
+
+  /** Fails if a reader is told anything but the state after one of the node's blocks, whole. */
+  async expectHonest(): Promise<void> {
+    const tip = this.readTip();
+    if (tip === undefined) return;
+    const chain: Buffer[] = [];
+    for (let hash = tip.hash; !hash.equals(this.node.network.genesisHash); hash = previousHashOf(chain[0] as Buffer))
+      chain.unshift(this.#blocks.get(hash.toString('hex')) ?? expect.fail(`a block of the node, got ${hash.toString('hex')}`));
+    const { coins, locations } = modelOf([regtestGenesis, ...chain]);
+    this.readOrNothing((snapshot) => {
+      for (const { txid, outputs } of chain.flatMap((raw) => scanBlock(raw).transactions)) {
+        const location = snapshot.location(txid);
+        expect(location && `${location.block.height} ${location.offset} ${location.length}`).to.equal(locations.get(toDisplayHex(txid)));
+        outputs.forEach((_, index) => {
+          const coin = snapshot.coin(txid, index);
+          expect(coin && describeCoin(coin)).to.equal(coins.get(`${toDisplayHex(txid)}-${index}`));
+        });
+      }
+    });
   }
 
   /** Fails unless the index is live and has every byte of an index built from nothing. */
@@ -171,10 +199,14 @@ export class IndexWalk {
     return height === this.host.chain.height && this.readTip()?.hash.equals(this.node.tip().hash) !== false;
   }
 
-  /** undefined: the index says that it has nothing to read. */
   private readTip(): { hash: Buffer; height: number } | undefined {
+    return this.readOrNothing(({ tip: { hash, height } }) => ({ hash, height }));
+  }
+
+  /** undefined: the index says that it has nothing to read. */
+  private readOrNothing<T>(use: (snapshot: IndexSnapshot) => T): T | undefined {
     try {
-      return this.index.reader.read(({ tip: { hash, height } }) => ({ hash, height }));
+      return this.index.reader.read(use);
     } catch (error) {
       if (error instanceof IndexUnavailableError) return undefined;
       throw error;
@@ -216,8 +248,10 @@ export class IndexWalk {
 
   /** Those that the node has already are left out. */
   private async add(blocks: readonly Buffer[]): Promise<void> {
-    for (const raw of blocks)
+    for (const raw of blocks) {
+      this.#blocks.set(blockHash(raw).toString('hex'), raw);
       if (await this.node.entry(blockHash(raw)) === undefined) await this.host.chain.add(bcoin.Block.fromRaw(raw));
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { decodeCoin, decodeHeader, decodeLocation } from '../../lib/index/layout';
+import type { Coin } from '../../lib/index/types';
 import type { Store } from '../../lib/store/store';
 
 export interface IndexModel {
@@ -13,6 +14,11 @@ export interface IndexModel {
   readonly locations: Map<string, string>;
   /** By height: `<hash> <transactions> <bytes of the chain>`. */
   readonly headers: string[];
+}
+
+/** A coin in the model's form. */
+export function describeCoin({ height, coinbase, value, script }: Coin): string {
+  return `${height} ${String(coinbase)} ${value} ${script.toString('hex')}`;
 }
 
 /** The state after the blocks of a chain, from the genesis block up. */
@@ -30,7 +36,7 @@ export function modelOf(chain: readonly Buffer[]): IndexModel {
       outputs.forEach(({ value, script }, index) => {
         const unspendable = script.toString('hex').startsWith('6a') || script.length > 10_000;
         if (!unspendable && height > 0)
-          model.coins.set(`${toDisplayHex(txid)}-${index}`, `${height} ${String(isCoinbase)} ${value} ${script.toString('hex')}`);
+          model.coins.set(`${toDisplayHex(txid)}-${index}`, describeCoin({ height, coinbase: isCoinbase, value, script }));
       });
     }
   });
@@ -41,8 +47,7 @@ export function modelOf(chain: readonly Buffer[]): IndexModel {
 export async function modelIn(store: Store): Promise<IndexModel> {
   const model: IndexModel = { coins: new Map(), locations: new Map(), headers: [] };
   for await (const [key, value] of store.range({ gte: Buffer.from('c'), lt: Buffer.from('d') })) {
-    const { height, coinbase, value: satoshis, script } = decodeCoin(key, value);
-    model.coins.set(`${toDisplayHex(key.subarray(1, 33))}-${key.readUInt32BE(33)}`, `${height} ${String(coinbase)} ${satoshis} ${script.toString('hex')}`);
+    model.coins.set(`${toDisplayHex(key.subarray(1, 33))}-${key.readUInt32BE(33)}`, describeCoin(decodeCoin(key, value)));
   }
   for await (const [key, value] of store.range({ gte: Buffer.from('x'), lt: Buffer.from('y') })) {
     const { height, offset, length } = decodeLocation(key, value);

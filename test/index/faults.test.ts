@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { STORE_CALLS, type StoreCall } from '../support/faulty-store';
+import { IndexWalk, type NodeStep } from '../support/index-walk';
+import { testScale } from '../support/scale';
+import type { BlockPlan } from '../support/mined-blocks';
+
+const UNDO_DEPTH = 3;
+/** Of so many calls of a kind, each fails in turn; of more, as many spread over all of them. */
+const MOST_CASES = { memory: 5, disk: 2 };
+
+const spending: BlockPlan = { repeat: undefined, transactions: [{ spends: [3, 60], outputs: [0, 1, 3] }, { spends: [199], outputs: [2] }] };
+const blocks = (count: number): BlockPlan[] => Array.from({ length: count }, () => spending);
+
+/** Blocks, a reorganization, one that is deeper than the undo records, resets. */
+const steps: readonly NodeStep[] = [
+  { do: 'mine', plans: blocks(2) },
+  { do: 'fork', back: 2, plans: blocks(3) },
+  { do: 'reset', back: 2 },
+  { do: 'mine', plans: blocks(1) },
+  { do: 'fork', back: 5, plans: blocks(6) },
+  { do: 'reset silently', back: 0 }
+];
+
+for (const disk of [false, true]) {
+  describe(`an index whose store ${disk ? 'on disk' : 'in memory'} fails`, function () {
+    this.timeout(60_000 * testScale());
+    let walk: IndexWalk;
+    const calls = new Map<StoreCall, number>();
+
+    const everything = async (): Promise<void> => {
+      const { height } = walk.host.chain;
+      for (const step of steps) {
+        await walk.nodeStep(step);
+        await walk.expectHonest();
+      }
+      expect(walk.host.chain.height - height, 'blocks that the chain went on by').to.equal(2 + 1 - 2 + 1 + 1 - 1);
+    };
+
+    before(async () => {
+      walk = await IndexWalk.open({ disk, undoDepth: UNDO_DEPTH });
+      await walk.expectRight();
+      const before = { ...walk.store.calls };
+      await walk.stepUnchecked({ do: 'restart', closed: undefined, opened: undefined });
+      await everything();
+      for (const call of STORE_CALLS) calls.set(call, walk.store.calls[call] - before[call]);
+    });
+
+    after(() => walk.close());
+
+    for (const call of STORE_CALLS) {
+      for (const afterwards of call === 'batch' || call === 'clear' ? [false, true] : [false]) {
+        it(`lets the chain go on, answers nothing wrong and is right when it is healed: ${call}${afterwards ? ', after it was done' : ''}`, async () => {
+          const count = calls.get(call) ?? 0;
+          expect(count).to.be.greaterThan(0);
+          const stride = Math.max(1, Math.floor(count / (MOST_CASES[disk ? 'disk' : 'memory'] * testScale())));
+          for (let n = 0; n < count; n += stride) {
+            await walk.faultStep(call, n, afterwards, everything);
+            expect(walk.store.hasFailed, `call ${n} of ${count}`).to.equal(true);
+          }
+        });
+      }
+    }
+  });
+}
