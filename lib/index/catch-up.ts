@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { previousHashOf } from '../bitcoin/header';
 import { DamagedIndexError } from './errors';
-import { Progress } from './progress';
+import { Progress, secondsLeft } from './progress';
 import { readAhead } from './read-ahead';
 import type { NodeSource } from '../node/types';
 import type { BlockBatch } from './block-batch';
@@ -62,6 +62,7 @@ export class CatchUp {
     const undoFrom = to - indexer.undoDepth + 1;
     const progress = new Progress(from, performance.now());
     let batch = indexer.batch(undoFrom);
+    let bytes = 0;
     this.#reported = -Infinity;
     for await (const { height, raw } of readAhead(node, from, to)) {
       signal.throwIfAborted();
@@ -69,8 +70,9 @@ export class CatchUp {
         await this.#commit(batch);
         return raw === undefined ? { missing: height } : undefined;
       }
-      this.#reportHeight(height - 1, progress);
+      this.#reportHeight(height - 1, bytes, progress);
       await batch.add(raw);
+      bytes += raw.length;
       if (batch.rawBytes >= BATCH_BYTES || batch.blocks.length >= BATCH_BLOCKS) {
         await this.#commit(batch);
         batch = indexer.batch(undoFrom);
@@ -103,10 +105,17 @@ export class CatchUp {
     throw new DamagedIndexError(`the chains of index and node part below height ${lowest}: expected that within the ${indexer.undoDepth} blocks that can be undone`);
   }
 
-  #reportHeight(height: number, progress: Progress): void {
+  #reportHeight(height: number, bytes: number, progress: Progress): void {
     this.#report(() => {
       const target = Math.max(0, height, this.#options.node.tip().height);
-      return { phase: 'indexing', height: Math.max(0, height), target, secondsLeft: progress.secondsLeft(height, target, performance.now()) };
+      const pace = progress.pace(height, bytes, performance.now());
+      return {
+        phase: 'indexing',
+        height: Math.max(0, height),
+        target,
+        secondsLeft: pace && secondsLeft(height, target, pace),
+        ...pace && { pace }
+      };
     });
   }
 

@@ -1,5 +1,6 @@
 // Says in the log what the index is doing: each phase when it begins, progress now and then.
 
+import { indexingText } from './progress-text';
 import type { IndexLogger } from './logger';
 import type { IndexState } from './types';
 
@@ -29,11 +30,8 @@ function lineOf(state: IndexState): string | undefined {
   switch (state.phase) {
     case 'rewinding':
       return `Rewinding the index: block ${state.height}, down to ${state.target}.`;
-    case 'indexing': {
-      const percent = (100 * state.height / Math.max(1, state.target)).toFixed(1);
-      const left = state.secondsLeft === undefined ? '' : `, ${state.secondsLeft} seconds left`;
-      return `Indexing: block ${state.height} of ${state.target} (${percent} percent${left}).`;
-    }
+    case 'indexing':
+      return `Indexing: block ${indexingText(state)}.`;
     case 'live':
       return `The index is at the node's tip, block ${state.height}.`;
     // Whoever sets these says why.

@@ -51,11 +51,18 @@ export interface IndexReader {
   read<T>(use: (snapshot: IndexSnapshot) => T): T;
 }
 
+/** How fast blocks go in. */
+export interface Pace {
+  readonly blocksPerSecond: number;
+  /** Bytes of blocks as serialized with witness. */
+  readonly bytesPerSecond: number;
+}
+
 /** What the index is doing. */
 export type IndexState =
   | { readonly phase: 'loading' }
   | { readonly phase: 'rewinding'; readonly height: number; readonly target: number }
-  | { readonly phase: 'indexing'; readonly height: number; readonly target: number; readonly secondsLeft: number | undefined }
+  | { readonly phase: 'indexing'; readonly height: number; readonly target: number; readonly secondsLeft: number | undefined; readonly pace?: Pace }
   /** The index stands at the node's tip and follows it in lockstep. */
   | { readonly phase: 'live'; readonly height: number }
   | { readonly phase: 'failed'; readonly message: string }

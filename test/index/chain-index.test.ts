@@ -77,7 +77,7 @@ describe('an index that catches up', () => {
     await reach('live');
     await expectLevel();
     expect(log.lines).to.deep.equal([
-      `info Indexing: block 0 of ${host.chain.height} (0.0 percent).`,
+      `info Indexing: block 0 of ${host.chain.height} (0.0%).`,
       `info The index is at the node's tip, block ${host.chain.height}.`
     ]);
   });

@@ -1,25 +1,30 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { Progress } from '../../lib/index/progress';
+import { Progress, secondsLeft } from '../../lib/index/progress';
 
-describe('the time that is left', () => {
+describe('the pace of the index', () => {
   it('is not known in the first second, nor without a block', () => {
     const progress = new Progress(0, 0);
-    expect(progress.secondsLeft(10, 100, 999)).to.equal(undefined);
-    expect(progress.secondsLeft(0, 100, 5_000)).to.equal(undefined);
+    expect(progress.pace(10, 1_000, 999)).to.equal(undefined);
+    expect(progress.pace(0, 0, 5_000)).to.equal(undefined);
   });
 
-  it('follows from the blocks per second so far', () => {
-    expect(new Progress(100, 0).secondsLeft(110, 200, 2_000)).to.equal(18);
-    expect(new Progress(0, 0).secondsLeft(100, 100, 2_000)).to.equal(0);
+  it('is blocks and bytes per second so far', () => {
+    expect(new Progress(100, 0).pace(110, 3_000, 2_000)).to.deep.equal({ blocksPerSecond: 5, bytesPerSecond: 1_500 });
   });
 
-  it('forgets a pace that is over', () => {
+  it('forgets what is over', () => {
     const progress = new Progress(0, 0);
-    let left: number | undefined;
-    for (let second = 1; second <= 60; second++) left = progress.secondsLeft(1_000 * second, 100_000, 1_000 * second);
-    expect(left).to.equal(40);
-    for (let second = 61; second <= 120; second++) left = progress.secondsLeft(60_000 + second - 60, 100_000, 1_000 * second);
-    expect(left).to.equal(100_000 - 60_060);
+    let pace;
+    for (let second = 1; second <= 60; second++) pace = progress.pace(1_000 * second, 1_000 * second, 1_000 * second);
+    expect(pace).to.deep.equal({ blocksPerSecond: 1_000, bytesPerSecond: 1_000 });
+    for (let second = 61; second <= 120; second++) pace = progress.pace(60_000 + second - 60, 60_000, 1_000 * second);
+    expect(pace).to.deep.equal({ blocksPerSecond: 1, bytesPerSecond: 0 });
+  });
+
+  it('says how long it still takes', () => {
+    expect(secondsLeft(110, 200, { blocksPerSecond: 5, bytesPerSecond: 0 })).to.equal(18);
+    expect(secondsLeft(100, 100, { blocksPerSecond: 50, bytesPerSecond: 0 })).to.equal(0);
+    expect(secondsLeft(99, 100, { blocksPerSecond: 50, bytesPerSecond: 0 })).to.equal(1);
   });
 });

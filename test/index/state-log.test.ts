@@ -18,12 +18,12 @@ describe('what the log says of the index', () => {
       { phase: 'rewinding', height: 9, target: 6 },
       { phase: 'indexing', height: 6, target: 9, secondsLeft: undefined },
       { phase: 'live', height: 9 },
-      { phase: 'indexing', height: 25, target: 100, secondsLeft: 7 }
+      { phase: 'indexing', height: 25, target: 100, secondsLeft: 7, pace: { blocksPerSecond: 10.7, bytesPerSecond: 12_340_000 } }
     ])).to.deep.equal([
       'info Rewinding the index: block 9, down to 6.',
-      'info Indexing: block 6 of 9 (66.7 percent).',
+      'info Indexing: block 6 of 9 (66.6%).',
       'info The index is at the node\'s tip, block 9.',
-      'info Indexing: block 25 of 100 (25.0 percent, 7 seconds left).'
+      'info Indexing: block 25 of 100 (25.0%), 12.3 MB/s, 11 blocks/s, 7 s left.'
     ]);
   });
 
