@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ClassicLevel } from 'classic-level';
 import { MemoryLevel } from 'memory-level';
 import { StoreError, type StoreFailure } from './errors';
+import { findLostWrites } from './level-log';
 import type { Store, StoreRange, StoreSnapshot, StoreWrite } from './store';
 
 interface EngineSnapshot {
@@ -56,27 +57,31 @@ export function diskStore(folder: string): Store {
     writeBufferSize: WRITE_BUFFER_BYTES,
     maxFileSize: TABLE_BYTES
   });
-  return new LevelStore(folder, make, async (engine) => {
+  const empty = async (engine: Engine): Promise<void> => {
     await engine.close();
     await ClassicLevel.destroy(folder);
-  });
+  };
+  return new LevelStore(folder, make, empty, () => findLostWrites(folder));
 }
 
 /** A store that is gone when the process ends. It keeps the Buffers that it is given. */
 export function memoryStore(): Store {
-  return new LevelStore('memory', () => new MemoryLevel<Buffer, Buffer>(encodings), (engine) => engine.clear());
+  const noLogs = (): Promise<undefined> => Promise.resolve(undefined);
+  return new LevelStore('memory', () => new MemoryLevel<Buffer, Buffer>(encodings), (engine) => engine.clear(), noLogs);
 }
 
 class LevelStore implements Store {
   readonly #name: string;
   readonly #make: () => Engine;
   readonly #empty: (engine: Engine) => Promise<void>;
+  readonly #lostWrites: () => Promise<string | undefined>;
   #opened: Engine | undefined;
 
-  constructor(name: string, make: () => Engine, empty: (engine: Engine) => Promise<void>) {
+  constructor(name: string, make: () => Engine, empty: (engine: Engine) => Promise<void>, lostWrites: () => Promise<string | undefined>) {
     this.#name = name;
     this.#make = make;
     this.#empty = empty;
+    this.#lostWrites = lostWrites;
   }
 
   /** Made at first use: abstract-level's engines begin to open when they are constructed. */
@@ -85,7 +90,12 @@ class LevelStore implements Store {
   }
 
   open(): Promise<void> {
-    return this.#async('open', () => this.#engine.open());
+    return this.#async('open', async () => {
+      // Looked for before the engine throws the logs away; counts only if the folder is ours to open.
+      const lost = await this.#lostWrites();
+      await this.#engine.open();
+      if (lost !== undefined) throw Object.assign(new Error(lost), { code: 'LEVEL_CORRUPTION' });
+    });
   }
 
   async close(): Promise<void> {

@@ -32,7 +32,7 @@ for (const disk of [false, true]) {
       const { height } = walk.host.chain;
       for (const step of steps) {
         await walk.nodeStep(step);
-        await walk.expectHonest();
+        walk.expectHonest();
       }
       expect(walk.host.chain.height - height, 'blocks that the chain went on by').to.equal(2 + 1 - 2 + 1 + 1 - 1);
     };

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -168,5 +168,58 @@ describe('a store on disk', () => {
     await store.clear();
     expect(await entries(store)).to.deep.equal([]);
     await store.close();
+  });
+
+  describe('whose log is damaged', () => {
+    /** Some two blocks of the log each. */
+    const writes = Array.from({ length: 8 }, (_, i) => put(`k${i}`, `${i}`.repeat(60_000)));
+
+    /** Closes the store with all writes in one log, changes the log, and opens it again. */
+    async function reopened(change: (log: Buffer) => Buffer): Promise<Store> {
+      const store = diskStore(path());
+      await store.open();
+      for (const write of writes) await store.batch([write], { durable: false });
+      await store.close();
+      const log = (await readdir(path())).find((file) => file.endsWith('.log')) ?? expect.fail('a log');
+      await writeFile(join(path(), log), change(await readFile(join(path(), log))));
+      return store;
+    }
+
+    it('opens where the log only breaks off, and has what comes first', async () => {
+      for (const cut of [1, 6, 7, 30_000, 60_000, 200_000]) {
+        const store = await reopened((log) => log.subarray(0, log.length - cut));
+        await store.open();
+        const there = writes.map(({ key }) => store.get(key) !== undefined);
+        expect(there.lastIndexOf(true), `${cut} bytes`).to.equal(there.indexOf(false) - 1);
+        expect(there.includes(false)).to.equal(true);
+        await store.clear();
+        await store.close();
+      }
+    });
+
+    it('opens where room behind the last write was never written', async () => {
+      const store = await reopened((log) => Buffer.concat([log, Buffer.alloc(100_000)]));
+      await store.open();
+      expect(store.getMany(writes.map(({ key }) => key))).to.not.include(undefined);
+      await store.close();
+    });
+
+    it('says so where writes follow the damage, whatever it is, and is empty after it was cleared', async () => {
+      const damages: ((log: Buffer) => Buffer)[] = [
+        (log) => log.fill(0, 100_000, 104_096),
+        (log) => log.fill(0, 98_304, 131_072),
+        (log) => { log.writeUInt8((log[70_000] ?? 0) ^ 1, 70_000); return log; },
+        (log) => { log.writeUInt16LE(9, 4); return log; }
+      ];
+      for (const damage of damages) {
+        const store = await reopened(damage);
+        const error = await caught(store.open());
+        expect(error).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+        expect(error).to.have.property('message').that.matches(/\d+\.log is damaged at byte \d+, and writes follow$/);
+        await store.clear();
+        expect(await entries(store)).to.deep.equal([]);
+        await store.close();
+      }
+    });
   });
 });
