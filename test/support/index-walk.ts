@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { filter, firstValueFrom } from 'rxjs';
 import { scanBlock } from '../../lib/bitcoin/block';
-import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { previousHashOf } from '../../lib/bitcoin/header';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
@@ -143,8 +143,11 @@ export class IndexWalk {
     const chain: Buffer[] = [];
     for (let hash = tip.hash; !hash.equals(this.node.network.genesisHash); hash = previousHashOf(chain[0] as Buffer))
       chain.unshift(this.#blocks.get(hash.toString('hex')) ?? expect.fail(`a block of the node, got ${hash.toString('hex')}`));
-    const { coins, locations } = modelOf([regtestGenesis, ...chain]);
+    const { coins, locations, headers } = modelOf([regtestGenesis, ...chain]);
     this.readOrNothing((snapshot) => {
+      expect(snapshot.headersFrom(0, chain.length + 1).map(({ hash, transactionCount, chainBytes }) =>
+        `${toDisplayHex(hash)} ${transactionCount} ${chainBytes}`)).to.deep.equal(headers);
+      headers.forEach((header, height) => { expect(snapshot.heightOf(fromDisplayHex(header.slice(0, 64)))).to.equal(height); });
       for (const { txid, outputs } of chain.flatMap((raw) => scanBlock(raw).transactions)) {
         const location = snapshot.location(txid);
         expect(location && `${location.block.height} ${location.offset} ${location.length}`).to.equal(locations.get(toDisplayHex(txid)));
@@ -188,7 +191,7 @@ export class IndexWalk {
   }
 
   /** Resolves with the phase in which the index stays until something happens. */
-  private async untilAtRest(): Promise<'live' | 'failed' | 'closed'> {
+  async untilAtRest(): Promise<'live' | 'failed' | 'closed'> {
     const state = await firstValueFrom(this.index.state$.pipe(filter(({ phase }) =>
       phase === 'failed' || phase === 'live' && this.isLevel())), { defaultValue: undefined });
     return state === undefined ? 'closed' : state.phase as 'live' | 'failed'; // the filter lets no other through

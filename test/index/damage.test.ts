@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { after, before, describe, it } from 'mocha';
+import { IndexWalk } from '../support/index-walk';
+import { testScale, testSeed } from '../support/scale';
+import type { Store } from '../../lib/store/store';
+import type { BlockPlan } from '../support/mined-blocks';
+
+const KINDS_OF_RECORD = { G: 'the network', T: 'the tip', b: 'a height by hash', c: 'a coin', h: 'a header', u: 'what undoes a block', x: 'a location' };
+const FLIPS_PER_KIND = 4;
+
+const spending: BlockPlan = { repeat: undefined, transactions: [{ spends: [3, 60], outputs: [0, 1, 3] }, { spends: [199], outputs: [2] }] };
+const WORKED_BLOCKS = 12;
+
+const workedBlocks = (count: number): BlockPlan[] => Array.from({ length: count }, () => spending);
+
+function flipped(bytes: Buffer, pick: number): Buffer {
+  const copy = Buffer.from(bytes);
+  const bit = pick % (copy.length * 8);
+  copy[bit >> 3] = (copy[bit >> 3] ?? 0) ^ 1 << (bit & 7);
+  return copy;
+}
+
+/** One of the records whose keys begin with a letter; of undo records one that the last blocks need. */
+async function recordAt(store: Store, letter: string, pick: number): Promise<readonly [key: Buffer, value: Buffer]> {
+  const records: (readonly [Buffer, Buffer])[] = [];
+  for await (const record of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) records.push(record);
+  const eligible = letter === 'u' ? records.slice(-WORKED_BLOCKS) : records;
+  return eligible[pick % eligible.length] ?? expect.fail(`a record under ${letter}`);
+}
+
+describe('a record of the index that is not what it was', function () {
+  this.timeout(60_000 * testScale());
+  const seed = testSeed();
+  let walk: IndexWalk;
+
+  before(async () => {
+    walk = await IndexWalk.open({ disk: true, undoDepth: 1_000 });
+    await walk.nodeStep({ do: 'mine', plans: workedBlocks(WORKED_BLOCKS) });
+    await walk.expectRight();
+  });
+  after(() => walk.close());
+
+  for (const [letter, what] of Object.entries(KINDS_OF_RECORD)) {
+    it(`is never answered from, is said, and is right again: ${what}, TEST_SEED=${seed}`, async () => {
+      const picks = fc.sample(fc.tuple(fc.nat(), fc.nat()), { seed, numRuns: FLIPS_PER_KIND * testScale() });
+      for (const [which, bit] of picks) {
+        await walk.index.close();
+        const said = walk.log.lines.length;
+        await walk.store.open();
+        const [key, value] = await recordAt(walk.store, letter, which);
+        await walk.store.batch([{ type: 'put', key, value: flipped(value, bit) }], { durable: false });
+        await walk.store.close();
+        await walk.stepUnchecked({ do: 'restart', closed: undefined, opened: undefined });
+        await walk.untilAtRest();
+        walk.expectHonest();
+        await walk.untilAtRest();
+        walk.expectHonest();
+        await walk.nodeStep({ do: 'fork', back: WORKED_BLOCKS, plans: workedBlocks(WORKED_BLOCKS + 1) });
+        await walk.expectRight();
+        expect(walk.log.lines.slice(said).filter((line) => line.includes('anew')), key.toString('hex')).to.have.length(1);
+      }
+    });
+  }
+});
