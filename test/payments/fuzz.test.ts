@@ -26,7 +26,7 @@ const signer = key('p256');
 const script = Buffer.from('51', 'hex');
 const signedRequests = ['rsa', 'ecdsa', 'sha1'].map((name) => vector(`openssl-signed.${name}.hex`));
 const transaction = serialize({ inputs: [outpoint(1)], outputs: [{ value: 5n, script }], witness: true });
-const certificates = ['p256', 'critical', 'no-san'].map(der);
+const certificates = ['p256', 'critical', 'no-san', 'no-subject'].map(der);
 const everything = [...messageVectors().map((name) => vector(`messages/${name}.hex`)), ...signedRequests, transaction];
 
 interface Target {

@@ -61,6 +61,8 @@ describe('verifyPaymentRequest', () => {
 
     it('a common name where there is no DNS name', () => expect(verifyChain(['no-san', 'intermediate'])).to.include({ name: 'Shop Ltd' }));
 
+    it('a certificate that has its name in an extension alone', () => expect(verifyChain(['no-subject', 'intermediate'])).to.deep.equal(trusted));
+
     it('what protoc encoded and openssl signed, with RSA', () => {
       expect(verifyPaymentRequest(vector('openssl-signed.rsa.hex'), policy)).to.deep.equal(trusted);
     });
@@ -115,6 +117,10 @@ describe('verifyPaymentRequest', () => {
       expect(reasonOf(verifyChain(['p256', 'intermediate'], 'p256', { ...policy, time: new Date(NaN) }))).to.equal('not-yet-valid');
     });
 
+    it('a certificate without a subject, and says so', () => {
+      expect(verifyChain(['no-subject'])).to.include({ reason: 'unknown-root', message: '"(no name)" is issued by nobody who is trusted.' });
+    });
+
     it('a root of the right name with another key', () => {
       expect(reasonOf(verifyChain(['p256', 'intermediate'], 'p256', { roots: testRoots('other-root'), time: VALID_TIME }))).to.equal('certificate-signature');
     });
@@ -123,8 +129,8 @@ describe('verifyPaymentRequest', () => {
       expect(reasonOf(verifyChain(['p256', 'intermediate'], 'p256', { time: VALID_TIME }))).to.equal('unknown-root');
     });
 
-    it('keys that are too weak, or on a curve that is not for this', () => {
-      for (const name of ['weak', 'secp256k1']) {
+    it('keys that are too weak, with which everybody could sign, or on a curve that is not for this', () => {
+      for (const name of ['weak', 'exponent1', 'secp256k1']) {
         expect(reasonOf(verifyPaymentRequest(withPki([der(name), der('intermediate')]), policy))).to.equal('weak-key');
       }
     });

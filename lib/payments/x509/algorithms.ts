@@ -6,6 +6,8 @@ import { UntrustedError } from './untrusted';
 /** Bits. Below is weak; above costs more time than any known certificate is worth. */
 const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 8192;
+/** With 1 as exponent everybody can sign. */
+const MIN_RSA_EXPONENT = 3n;
 
 /** OpenSSL's names of P-256, P-384 and P-521. */
 const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
@@ -18,17 +20,22 @@ const SIGNATURE_ALGORITHMS = new Set([
 
 /** Says why a key is not taken; undefined when it is. */
 export function keyWeakness(key: KeyObject): string | undefined {
-  const { modulusLength = 0, namedCurve = 'an unnamed curve' } = key.asymmetricKeyDetails ?? {};
+  const { namedCurve = 'an unnamed curve' } = key.asymmetricKeyDetails ?? {};
   switch (key.asymmetricKeyType) {
-    case 'rsa':
-      return modulusLength >= MIN_RSA_BITS && modulusLength <= MAX_RSA_BITS
-        ? undefined
-        : `RSA with ${MIN_RSA_BITS} to ${MAX_RSA_BITS} bits expected, ${modulusLength} came`;
+    case 'rsa': return rsaWeakness(key);
     case 'ec':
       return CURVES.has(namedCurve) ? undefined : `P-256, P-384 or P-521 expected, ${namedCurve} came`;
     default:
       return `an RSA or ECDSA key expected, ${String(key.asymmetricKeyType)} came`;
   }
+}
+
+function rsaWeakness(key: KeyObject): string | undefined {
+  const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
+  if (modulusLength < MIN_RSA_BITS || modulusLength > MAX_RSA_BITS) {
+    return `RSA with ${MIN_RSA_BITS} to ${MAX_RSA_BITS} bits expected, ${modulusLength} came`;
+  }
+  return publicExponent < MIN_RSA_EXPONENT ? `an exponent from ${MIN_RSA_EXPONENT} expected, ${publicExponent} came` : undefined;
 }
 
 /** @throws UntrustedError `weak-key`. */

@@ -19,7 +19,7 @@ const COMMON_NAME = '2.5.4.3';
 export interface Certificate {
   readonly x509: X509Certificate;
   readonly publicKey: KeyObject;
-  /** As node:crypto prints names, one attribute to a line. */
+  /** As node:crypto prints names, one attribute to a line; empty where the name is only in an extension (RFC 5280, 4.1.2.6). */
   readonly subject: string;
   readonly issuer: string;
   readonly notBefore: Date;
@@ -76,8 +76,8 @@ function describe(x509: X509Certificate, der: DerCertificate): Certificate {
     x509,
     // node:crypto reads these late, and throws then.
     publicKey: x509.publicKey,
-    subject: x509.subject,
-    issuer: x509.issuer,
+    subject: nameOf(x509.subject),
+    issuer: nameOf(x509.issuer),
     notBefore: tbs.validity.notBefore.getTime(),
     notAfter: tbs.validity.notAfter.getTime(),
     signatureAlgorithm: signatureAlgorithm.algorithm,
@@ -90,6 +90,11 @@ function describe(x509: X509Certificate, der: DerCertificate): Certificate {
     dnsNames: Array.from(alternativeNames ?? [], (name) => name.dNSName).filter((name) => name !== undefined),
     commonNames: commonNamesOf(tbs.subject)
   };
+}
+
+/** node:crypto has undefined for a name without attributes, whatever its types say. */
+function nameOf(printed: string | undefined): string {
+  return printed ?? '';
 }
 
 /** RFC 5280, 4.2: no extension may be there twice. */

@@ -10,10 +10,10 @@ const PLAIN_TEXT = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
 
 /**
  * A distinguished name in one line.
- * @param name as node:crypto prints it, one attribute to a line.
+ * @param name as node:crypto prints it, one attribute to a line; it has undefined for an empty one.
  */
-export function inOneLine(name: string): string {
-  return name.replaceAll('\n', ', ');
+export function inOneLine(name: string | undefined): string {
+  return name ? name.replaceAll('\n', ', ') : '(no name)';
 }
 
 /** @throws UntrustedError `no-name`. */

@@ -36,6 +36,7 @@ ec ec-leaf P-256;         issue ec-leaf '/CN=ec.example' ec-root "$LEAF"'subject
 
 cp p256.key expired.key;  issue expired '/CN=shop.example' intermediate "$LEAF$SHOP" -days 1
 cp p256.key no-san.key;   issue no-san '/O=Shop Ltd/CN=Shop Ltd' intermediate "$LEAF"
+cp p256.key no-subject.key; issue no-subject '/' intermediate "$LEAF"'subjectAltName=critical,DNS:shop.example\n'
 cp p256.key no-name.key;  issue no-name '/O=Shop Ltd' intermediate "$LEAF"
 cp p256.key wrong-usage.key;    issue wrong-usage '/CN=shop.example' intermediate 'basicConstraints=CA:FALSE\nkeyUsage=critical,keyEncipherment\n'"$SHOP"
 cp p256.key wrong-purpose.key;  issue wrong-purpose '/CN=shop.example' intermediate 'keyUsage=digitalSignature\nextendedKeyUsage=emailProtection\n'"$SHOP"
@@ -56,5 +57,15 @@ ec path0-ca P-256;        issue path0-ca '/CN=Below Path 0' path0 "$CA";  below 
 ec constrained P-256;     issue constrained '/CN=Constrained' root "$CA"'nameConstraints=permitted;DNS:other.example\n'; below constrained below-constrained
 ec other-root P-256;      issue other-root '/O=Test Roots/CN=Test Root' other-root "$CA"
 
-rm -f expired.key no-san.key no-name.key wrong-usage.key wrong-purpose.key critical.key unknown.key self-signed.key sha1.key \
+# Anybody can sign with an exponent of 1. openssl makes no such key, but certifies it.
+{
+  printf 'asn1=SEQUENCE:spki\n[spki]\nalgorithm=SEQUENCE:rsa\nkey=BITWRAP,SEQUENCE:numbers\n[rsa]\nid=OID:rsaEncryption\nnone=NULL\n[numbers]\n'
+  printf 'n=INTEGER:0x%s\ne=INTEGER:1\n' "$(openssl rsa -in rsa2048.key -noout -modulus | cut -d= -f2)"
+} > exponent1.cnf
+openssl asn1parse -genconf exponent1.cnf -noout -out exponent1.der
+openssl pkey -pubin -inform DER -in exponent1.der -out exponent1.pub
+cp rsa2048.key exponent1.key; issue exponent1 '/CN=shop.example' intermediate "$LEAF$SHOP" -force_pubkey exponent1.pub
+rm exponent1.cnf exponent1.der exponent1.pub exponent1.key
+
+rm -f expired.key no-san.key no-subject.key no-name.key wrong-usage.key wrong-purpose.key critical.key unknown.key self-signed.key sha1.key \
   below-*.key no-ca.key no-constraints.key no-sign.key path0.key path0-ca.key constrained.key other-root.key intermediate.key root.key ec-root.key
