@@ -1,6 +1,6 @@
 // The only writer of the index. Every change is one atomic batch that also moves the tip
-// record; memory moves after it. Blocks are not forced to the disk one by one: what a power
-// cut takes back is a whole number of the last batches, and the node still has their blocks.
+// record; memory moves after it. A single block is on the disk when it is in; of batches of
+// blocks a power cut may take the last ones back, and the node still has their blocks.
 
 import { hash256, toDisplayHex } from '../bitcoin/hash';
 import { MEDIAN_TIME_SPAN, timeOf } from '../bitcoin/header';
@@ -68,20 +68,20 @@ export class Indexer {
     return new BlockBatch(this.#position, { store, genesisHash, undoDepth, undoFrom });
   }
 
-  async commit(batch: BlockBatch): Promise<void> {
-    await this.#options.store.batch(batch.writes(), { durable: false });
+  async commit(batch: BlockBatch, options = { durable: false }): Promise<void> {
+    await this.#options.store.batch(batch.writes(), options);
     this.#moveTo(batch.position);
   }
 
-  /** Takes in a serialized block. @throws IndexError when it does not fit; nothing is changed. */
+  /** Takes in a serialized block, durably. @throws IndexError when it does not fit; nothing is changed. */
   async apply(raw: Buffer): Promise<void> {
     const batch = this.batch();
     await batch.add(raw);
-    await this.commit(batch);
+    await this.commit(batch, { durable: true });
   }
 
   /**
-   * Takes the tip out again and returns it.
+   * Takes the tip out again, durably, and returns it.
    * @throws IndexError at the genesis block, DamagedIndexError when the undo record is missing or damaged.
    */
   async undo(): Promise<BlockPoint> {
@@ -98,7 +98,7 @@ export class Indexer {
       throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(undo.hash));
     const { hash, height } = this.headerAt(tip.height - 1);
     const position = this.#positionAt({ hash, height });
-    await store.batch(undoWrites(undo, tip.height, { hash, height }), { durable: false });
+    await store.batch(undoWrites(undo, tip.height, { hash, height }), { durable: true });
     this.#moveTo(position);
     return { hash: tip.hash, height: tip.height };
   }
