@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { loadSync, types, util, type Field, type Type } from 'protobufjs';
 import { PaymentError, messageOf } from './error';
-import { StrictReader, WIRE_TYPES } from './wire';
+import { StrictReader, WIRE_TYPES, fieldsOf } from './wire';
 
 type Fields = Record<string, unknown>;
 
@@ -25,13 +25,12 @@ export function messageType(name: string): Type {
  * @throws PaymentError naming message and field.
  */
 export function decodeFields(type: Type, bytes: Uint8Array): Fields {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return toFields(type, readMessage(type, buffer));
+  return toFields(type, readMessage(type, bufferOf(bytes)));
 }
 
 /** @throws PaymentError naming message and field when a value does not fit the schema. */
 export function encodeFields(type: Type, fields: object): Buffer {
-  return Buffer.from(type.encode(fromFields(type, fields as Fields)).finish());
+  return Buffer.from(type.encode(fromFields(type, type.name, fields)).finish());
 }
 
 function readMessage(type: Type, buffer: Buffer): Fields {
@@ -75,30 +74,48 @@ function refuseKnown(type: Type, raw: Buffer): void {
   throw new PaymentError('malformed', `${type.name}.${field.name}: ${String(expected)} expected, ${String(WIRE_TYPES[tag & 7])} came.`);
 }
 
-function fromFields(type: Type, fields: Fields): Fields {
+/** @param place where the value stands, for messages. */
+function fromFields(type: Type, place: string, value: unknown): Fields {
+  if (typeof value !== 'object' || value === null) throw mismatch(place, `the fields of ${type.name}`, value);
+  const fields = value as Fields;
   const message: Fields = {};
   for (const field of type.fieldsArray) {
-    const value = fields[field.name];
+    const item = fields[field.name];
     const name = `${type.name}.${field.name}`;
-    if (value === undefined) {
+    if (item === undefined) {
       if (field.required) throw new PaymentError('malformed', `${name} is required and missing.`);
     } else if (!field.repeated) {
-      message[field.name] = fromValue(field, name, value);
-    } else if (Array.isArray(value)) {
-      message[field.name] = value.map((item) => fromValue(field, name, item));
+      message[field.name] = fromValue(field, name, item);
     } else {
-      throw mismatch(name, 'an array', value);
+      message[field.name] = arrayOf(name, item).map((one) => fromValue(field, name, one));
     }
   }
-  if (fields['unknownFields']) message['$unknowns'] = fields['unknownFields'];
+  const unknown = fields['unknownFields'];
+  if (unknown !== undefined) message['$unknowns'] = arrayOf(`${type.name}.unknownFields`, unknown).map((raw) => unknownField(type, raw));
   return message;
 }
 
+/** It goes out as it is, so it has to be one field, and none that would change what the schema knows. */
+function unknownField(type: Type, raw: unknown): Buffer {
+  const name = `${type.name}.unknownFields`;
+  if (!(raw instanceof Uint8Array)) throw mismatch(name, 'bytes', raw);
+  const bytes = bufferOf(raw);
+  const [field, ...more] = fieldsOf(bytes);
+  if (!field || more.length > 0 || type.fieldsById[field.number]) throw mismatch(name, 'one field that the schema does not know', raw);
+  return bytes;
+}
+
+function arrayOf(name: string, value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw mismatch(name, 'an array', value);
+  return value;
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
 function fromValue(field: Field, name: string, value: unknown): unknown {
-  if (isType(field.resolvedType)) {
-    if (typeof value !== 'object' || value === null) throw mismatch(name, `a ${field.type}`, value);
-    return fromFields(field.resolvedType, value as Fields);
-  }
+  if (isType(field.resolvedType)) return fromFields(field.resolvedType, name, value);
   switch (field.type) {
     case 'uint64': {
       if (typeof value !== 'bigint' || value < 0n || value > MAX_UINT64) throw mismatch(name, 'a bigint of 64 bits', value);

@@ -163,7 +163,13 @@ describe('payment messages', () => {
       ['a missing required field', () => encodePaymentDetails({ outputs: [] } as never), /^PaymentDetails\.time is required and missing/],
       ['a missing required field of a message inside', () => encodePaymentDetails({ outputs: [{ amount: 1n } as never], time: 1n }), /^Output\.script is required and missing/],
       ['one output where a list belongs', () => encodePaymentDetails({ outputs: { script: OP_1 } as never, time: 1n }), /^PaymentDetails\.outputs: an array expected/],
-      ['null as a message', () => encodePaymentDetails({ outputs: [null as never], time: 1n }), /^PaymentDetails\.outputs: a Output expected, null came/]
+      ['null as a message', () => encodePaymentDetails({ outputs: [null as never], time: 1n }), /^PaymentDetails\.outputs: the fields of Output expected, null came/],
+      ['null as the message', () => encodeOutput(null as never), /^Output: the fields of Output expected, null came/],
+      ['an extension that is no field', () => encodeOutput({ script: OP_1, unknownFields: [hex('a206')] }), /^A field expected/],
+      ['an extension of two fields', () => encodeOutput({ script: OP_1, unknownFields: [hex('a20600 a20600')] }), /^Output\.unknownFields: one field that the schema does not know/],
+      ['an extension that changes a field of the schema', () => encodeOutput({ script: OP_1, unknownFields: [hex('120152')] }), /^Output\.unknownFields: one field that the schema does not know/],
+      ['text as an extension', () => encodeOutput({ script: OP_1, unknownFields: ['a20600' as never] }), /^Output\.unknownFields: bytes expected/],
+      ['an extension where a list belongs', () => encodeOutput({ script: OP_1, unknownFields: hex('a20600') as never }), /^Output\.unknownFields: an array expected/]
     ];
     for (const [title, encode, message] of refused) {
       it(`refuses ${title}`, () => expect(errorOf(encode).message).to.match(message));
