@@ -46,10 +46,11 @@ export function formatCoins(amount: bigint): string {
 }
 
 /**
+ * Digits on one side of the point are enough (BIP21: `*digit [ "." *digit ]`).
  * @returns satoshis; undefined when the text is not up to 21 million coins with up to eight decimals.
  */
 export function parseCoins(text: string): bigint | undefined {
-  const match = /^(\d{1,8})(?:\.(\d{1,8}))?$/.exec(text);
+  const match = /^(?=\.?\d)(\d{0,8})(?:\.(\d{0,8}))?$/.exec(text);
   if (!match) return undefined;
   const amount = BigInt(match[1] ?? '') * SATOSHIS_PER_COIN + BigInt((match[2] ?? '').padEnd(8, '0'));
   return amount <= MAX_MONEY ? amount : undefined;

@@ -17,6 +17,8 @@ export interface BitcoinUri {
 }
 
 const SCHEME = /^bitcoin:/i;
+/** Blanks and line ends would be one address to one reader and another to the next. */
+const WEB_URL = /^https?:\/\/[^\s\p{C}]+$/iu;
 
 /** @throws PaymentError `malformed` without address and payment URL. */
 export function formatBitcoinUri(uri: BitcoinUri): string {
@@ -29,7 +31,7 @@ export function formatBitcoinUri(uri: BitcoinUri): string {
     paymentUrl !== undefined && ['r', checkUrl(paymentUrl)]
   ];
   const query = parameters.filter((parameter) => parameter !== false).map(([name = '', value = '']) => `${name}=${encode(value)}`).join('&');
-  return `bitcoin:${address ?? ''}${query && '?'}${query}`;
+  return `bitcoin:${encode(address ?? '')}${query && '?'}${query}`;
 }
 
 /**
@@ -96,8 +98,7 @@ function parseAmount(text: string): bigint {
 
 /** Nothing but the web may be fetched because of a link: no files, no scripts. */
 function checkUrl(text: string): string {
-  const protocol = URL.canParse(text) ? new URL(text).protocol : undefined;
-  if (protocol !== 'https:' && protocol !== 'http:') throw malformed(`an http or https URL expected, ${JSON.stringify(text.slice(0, 40))} came`);
+  if (!WEB_URL.test(text) || !URL.canParse(text)) throw malformed(`an http or https URL expected, ${JSON.stringify(text.slice(0, 40))} came`);
   return text;
 }
 

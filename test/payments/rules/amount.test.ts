@@ -32,8 +32,12 @@ describe('coins as text', () => {
     }));
   });
 
+  it('need digits on one side of the point only', () => {
+    expect(['.5', '1.', '00.10'].map(parseCoins)).to.deep.equal([50_000_000n, 100_000_000n, 10_000_000n]);
+  });
+
   it('are nothing else', () => {
-    for (const text of ['', '.', '1.', '.5', '-1', '1e3', '0.000000001', '21000000.00000001', '1,5', ' 1', '0x1']) {
+    for (const text of ['', '.', '..5', '1.5.', '-1', '1e3', '0.000000001', '21000000.00000001', '1,5', ' 1', '0x1']) {
       expect(parseCoins(text), text).to.equal(undefined);
     }
   });

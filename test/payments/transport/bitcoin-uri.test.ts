@@ -46,8 +46,12 @@ describe('bitcoin URI', () => {
       expect(formatBitcoinUri({ paymentUrl: 'https://shop.example/pay/1' })).to.equal('bitcoin:?r=https%3A%2F%2Fshop.example%2Fpay%2F1');
     });
 
+    it('lets an address bring no parameters of its own', () => {
+      expect(parseBitcoinUri(formatBitcoinUri({ address: 'abc?amount=1&r=https://other.example' }))).to.deep.equal({ address: 'abc?amount=1&r=https://other.example' });
+    });
+
     it('refuses what nobody could read', () => {
-      for (const uri of [{}, { amount: 1n }, { address: 'abc', amount: -1n }, { address: 'abc', amount: MAX_MONEY + 1n }, { paymentUrl: 'ftp://shop.example' }, { address: 'abc', label: '\ud800' }]) {
+      for (const uri of [{}, { amount: 1n }, { address: 'abc', amount: -1n }, { address: 'abc', amount: MAX_MONEY + 1n }, { paymentUrl: 'ftp://shop.example' }, { paymentUrl: 'https:shop.example' }, { paymentUrl: 'https://shop.example\nhttps://other.example' }, { address: 'abc', label: '\ud800' }]) {
         expect(codeOf(() => formatBitcoinUri(uri))).to.equal('malformed');
       }
     });
