@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 import { coreRegtestPrefixes, recordedBody, type RecordedAnswer } from './chain-a';
-import { isRestPath } from '../../lib/rest/mount';
+import { isUnder } from '../../lib/rest/mount';
 import type { AddressPrefixes } from '../../lib/bitcoin/address';
 import type { RawReply } from './http';
 
@@ -30,7 +30,7 @@ const base58check = createBase58check((bytes: Uint8Array) => createHash('sha256'
 export function differenceFrom(answer: RecordedAnswer, reply: RawReply, prefixes: AddressPrefixes): string | undefined {
   const { status, contentType, body } = expectedReply(answer);
   // Other paths are the node's own; that they stay so has its own test.
-  if (!isRestPath(answer.path)) return status === reply.status ? undefined : `expected ${status}, got ${reply.status}`;
+  if (!isUnder('/rest', answer.path)) return status === reply.status ? undefined : `expected ${status}, got ${reply.status}`;
   const got = `${reply.status} ${String(reply.contentType)} ${shown(reply.body)}`;
   const expected = `${status} ${String(contentType)} ${shown(body)}`;
   if (status !== reply.status || contentType !== reply.contentType) return `expected ${expected}, got ${got}`;
