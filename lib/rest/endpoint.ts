@@ -1,11 +1,12 @@
 // What an endpoint is: a function from a request to a reply. It throws RestError for
 // everything that is not a success.
 
-import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { IndexReader } from '../index/types';
 import type { NodeSource } from '../node/types';
 import type { Reply } from './format';
 import type { Limits } from './limits';
+import type { Waiting } from './work-queue';
 
 export type Endpoint = (request: RestRequest) => Reply | Promise<Reply>;
 
@@ -19,17 +20,18 @@ export interface EndpointContext {
 }
 
 /** A request as its endpoint sees it. */
-export class RestRequest {
+export class RestRequest implements Waiting {
   constructor(
     /** What follows the endpoint's prefix in the path: not decoded, query and all. */
     readonly path: string,
     /** Empty where the endpoint does not read bodies. */
     readonly body: Buffer,
-    private readonly response: Pick<ServerResponse, 'destroyed'>
+    /** Not the response: behind others on its connection it never hears of the end. */
+    private readonly socket: Pick<Socket, 'destroyed'>
   ) {}
 
   /** True once nobody waits for the reply any more. */
   get isGone(): boolean {
-    return this.response.destroyed;
+    return this.socket.destroyed;
   }
 }

@@ -3,6 +3,8 @@
 
 import { hexLine } from '../views/hex';
 import { formatNotFound } from './errors';
+import { runInSlices } from './run-in-slices';
+import type { Waiting } from './work-queue';
 
 export type Format = 'bin' | 'hex' | 'json';
 
@@ -15,7 +17,8 @@ export interface Reply {
 /** The same answer as bytes and as JSON text; only what is asked for is made. */
 export interface Forms {
   binary(): Buffer;
-  json(): Buffer | Promise<Buffer>;
+  /** A view that yields where the text may be long. */
+  json(): Buffer | Generator<void, Buffer>;
 }
 
 export interface Suffixed {
@@ -40,17 +43,25 @@ export function splitSuffix(text: string): Suffixed {
 
 export const jsonReply = (body: Buffer): Reply => ({ contentType: 'application/json', body });
 
-/** The answer in the format asked for. @throws RestError for an undefined one: 404 with `available`. */
-export function replyIn(format: Format | undefined, forms: Forms, available: string): Reply | Promise<Reply> {
+/**
+ * The answer in the format asked for, made in slices unless it is short.
+ * @throws RestError for an undefined one: 404 with `available`.
+ */
+export function replyIn(format: Format | undefined, forms: Forms, available: string, client: Waiting): Reply | Promise<Reply> {
   switch (format) {
     case 'bin': return { contentType: 'application/octet-stream', body: forms.binary() };
-    case 'hex': return { contentType: 'text/plain', body: hexLine(forms.binary()) };
+    case 'hex': return replyInSlices('text/plain', hexLine(forms.binary()), client);
     case 'json': {
-      const body = forms.json();
-      return body instanceof Promise ? body.then(jsonReply) : jsonReply(body);
+      const json = forms.json();
+      return Buffer.isBuffer(json) ? jsonReply(json) : replyInSlices('application/json', json, client);
     }
     case undefined: throw formatNotFound(available);
   }
+}
+
+function replyInSlices(contentType: Reply['contentType'], view: Generator<void, Buffer>, client: Waiting): Reply | Promise<Reply> {
+  const body = runInSlices(view, client);
+  return body instanceof Promise ? body.then((text) => ({ contentType, body: text })) : { contentType, body };
 }
 
 /** For endpoints that serve JSON alone. @throws RestError 404 for any other format. */

@@ -6,13 +6,25 @@ const LINE_FEED = 0x0a;
 const DIGIT_PAIRS = new Uint16Array(256);
 Buffer.from(DIGIT_PAIRS.buffer).write(Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0')).join(''), 'latin1');
 
-/** A buffer of its own, ready to be sent: a string would cost a second pass over it. */
-export function hexLine(bytes: Buffer): Buffer {
+/** Bytes after which a long line lets others have their turn. */
+const SLICE = 0x20000;
+
+/** A buffer of its own, ready to be sent: a string would cost a second pass over it. Yields within long ones. */
+export function* hexLine(bytes: Buffer): Generator<void, Buffer> {
   const { length } = bytes;
   const line = Buffer.allocUnsafeSlow(length * 2 + 1);
   const pairs = new Uint16Array(line.buffer, 0, length);
-  for (let i = 0; i < length; i++)
-    pairs[i] = DIGIT_PAIRS[bytes[i] as number] as number;
+  for (let start = 0; start < length; start += SLICE) {
+    if (start > 0)
+      yield;
+    writePairs(pairs, bytes, start, Math.min(start + SLICE, length));
+  }
   line[length * 2] = LINE_FEED;
   return line;
+}
+
+/** Not in the generator: there the loop takes several times as long. */
+function writePairs(pairs: Uint16Array, bytes: Buffer, start: number, end: number): void {
+  for (let i = start; i < end; i++)
+    pairs[i] = DIGIT_PAIRS[bytes[i] as number] as number;
 }

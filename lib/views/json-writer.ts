@@ -84,12 +84,3 @@ export class JsonWriter extends TextWriter {
     this.ascii(value ? 'true' : 'false');
   }
 }
-
-/** Runs a view to its end at once. */
-export function finish<T>(view: Generator<void, T>): T {
-  for (;;) {
-    const step = view.next();
-    if (step.done === true)
-      return step.value;
-  }
-}

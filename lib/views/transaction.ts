@@ -5,7 +5,7 @@ import { ByteReader } from '../bitcoin/reader';
 import { writeScriptSigAsm } from '../bitcoin/script';
 import { scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
 import type { ScannedInput, ScannedOutput } from '../bitcoin/transaction-parts';
-import { finish, JsonWriter } from './json-writer';
+import { JsonWriter } from './json-writer';
 import { writeScriptPubKey } from './script';
 
 /** JSON is six to seven times as long as the bytes it shows. */
@@ -139,10 +139,13 @@ export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransa
   writeEnd(writer, transaction, form);
 }
 
-/** The JSON of a serialized transaction and a line feed. Its `hex` includes the witness. @throws MalformedBytesError */
-export function transactionJson(raw: Buffer, context: TransactionContext): Buffer {
+/**
+ * The JSON of a serialized transaction and a line feed. Its `hex` includes the witness. Yields
+ * within long ones. @throws MalformedBytesError
+ */
+export function* transactionJson(raw: Buffer, context: TransactionContext): Generator<void, Buffer> {
   const writer = new JsonWriter(raw.length * JSON_BYTES_PER_BYTE + 1024);
-  finish(writeTransaction(writer, scanWholeTransaction(raw), { ...context, hexWithWitness: true }));
+  yield* writeTransaction(writer, scanWholeTransaction(raw), { ...context, hexWithWitness: true });
   writer.char(0x0a);
   return writer.toBuffer();
 }

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { RestError } from '../../lib/rest/errors';
+import { ClientGoneError, RestError } from '../../lib/rest/errors';
 import { replyIn, requireJson, splitSuffix } from '../../lib/rest/format';
+import { caught } from '../support/caught';
+
+const here = { isGone: false };
 
 describe('splitSuffix', () => {
   const cases: readonly [text: string, parameter: string, format: string | undefined][] = [
@@ -31,18 +34,24 @@ describe('replyIn', () => {
   const forms = { binary: (): Buffer => Buffer.of(0, 255), json: (): Buffer => Buffer.from('{}\n') };
 
   it('gives each format its content type and ending', () => {
-    expect(replyIn('bin', forms, '')).to.deep.equal({ contentType: 'application/octet-stream', body: Buffer.of(0, 255) });
-    expect(replyIn('hex', forms, '')).to.deep.equal({ contentType: 'text/plain', body: Buffer.from('00ff\n') });
-    expect(replyIn('json', forms, '')).to.deep.equal({ contentType: 'application/json', body: Buffer.from('{}\n') });
+    expect(replyIn('bin', forms, '', here)).to.deep.equal({ contentType: 'application/octet-stream', body: Buffer.of(0, 255) });
+    expect(replyIn('hex', forms, '', here)).to.deep.equal({ contentType: 'text/plain', body: Buffer.from('00ff\n') });
+    expect(replyIn('json', forms, '', here)).to.deep.equal({ contentType: 'application/json', body: Buffer.from('{}\n') });
   });
 
-  it('waits for JSON that takes its time', async () => {
-    const slow = { ...forms, json: () => Promise.resolve(Buffer.from('[]\n')) };
-    expect(await replyIn('json', slow, '')).to.deep.equal({ contentType: 'application/json', body: Buffer.from('[]\n') });
+  it('makes long JSON and hex in slices, and stops when the client has gone', async () => {
+    function* untilLate(): Generator<void, Buffer> {
+      for (const end = performance.now() + 5; performance.now() < end;) yield;
+      return Buffer.from('[]\n');
+    }
+    const long = { binary: (): Buffer => Buffer.alloc(8_000_000), json: untilLate };
+    for (const format of ['hex', 'json'] as const)
+      expect(await caught(Promise.resolve(replyIn(format, long, '', { isGone: true }))), format).to.be.instanceOf(ClientGoneError);
+    expect(await replyIn('json', long, '', here)).to.deep.equal({ contentType: 'application/json', body: Buffer.from('[]\n') });
   });
 
   it('refuses an undefined format with the list of the endpoint', () => {
-    expect(() => replyIn(undefined, forms, '.bin, .hex')).to.throw(RestError, /^output format not found \(available: .bin, .hex\)$/);
+    expect(() => replyIn(undefined, forms, '.bin, .hex', here)).to.throw(RestError, /^output format not found \(available: .bin, .hex\)$/);
   });
 });
 

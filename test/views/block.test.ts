@@ -5,7 +5,7 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
 import { withoutWitness } from '../../lib/bitcoin/transaction';
 import { blockJson, blockSummaryJson } from '../../lib/views/block';
-import { finish } from '../../lib/views/json-writer';
+import { finish } from '../support/finish';
 import { chainAManifest, recordedBody, recordedSuccesses, type RecordedAnswer } from '../support/chain-a';
 import { chainAView } from '../support/chain-a-views';
 import { inBech32m } from '../support/recorded-json';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { headersJson } from '../../lib/views/header';
-import { finish } from '../../lib/views/json-writer';
+import { finish } from '../support/finish';
 import { recordedBody, recordedSuccesses } from '../support/chain-a';
 import { chainAView } from '../support/chain-a-views';
 

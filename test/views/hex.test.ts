@@ -2,16 +2,24 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { hexLine } from '../../lib/views/hex';
+import { finish } from '../support/finish';
 
 describe('hexLine', () => {
   it('writes any bytes as lowercase hex and a line feed', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), fc.nat(7), (bytes, start) => {
       const view = Buffer.from(bytes).subarray(start);
-      expect(hexLine(view).toString()).to.equal(`${view.toString('hex')}\n`);
+      expect(finish(hexLine(view)).toString()).to.equal(`${view.toString('hex')}\n`);
     }));
   });
 
   it('writes nothing as a line feed alone', () => {
-    expect(hexLine(Buffer.alloc(0)).toString()).to.equal('\n');
+    expect(finish(hexLine(Buffer.alloc(0))).toString()).to.equal('\n');
+  });
+
+  it('yields within long bytes, whose digits are all there', () => {
+    const bytes = Buffer.from(Uint8Array.from({ length: 300_001 }, (_, i) => i * 31));
+    const view = hexLine(bytes);
+    expect(view.next().done).to.equal(false);
+    expect(finish(view).toString()).to.equal(`${bytes.toString('hex')}\n`);
   });
 });

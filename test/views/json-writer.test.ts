@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { doubleText, finish, JsonWriter } from '../../lib/views/json-writer';
+import { doubleText, JsonWriter } from '../../lib/views/json-writer';
 
 const text = (write: (writer: JsonWriter) => void): string => {
   const writer = new JsonWriter(1);
@@ -48,18 +48,5 @@ describe('JsonWriter', () => {
 
   it('writes work as 64 hex digits', () => {
     expect(text((writer) => writer.workString(0x5acn))).to.equal(`"${'5ac'.padStart(64, '0')}"`);
-  });
-});
-
-describe('finish', () => {
-  it('runs a view to its end and gives its result', () => {
-    let steps = 0;
-    function* view(): Generator<void, string> {
-      for (; steps < 5; steps++)
-        yield;
-      return 'done';
-    }
-    expect(finish(view())).to.equal('done');
-    expect(steps).to.equal(5);
   });
 });

@@ -10,6 +10,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { transactionJson } from '../../lib/views/transaction';
 import { inBech32m } from '../support/recorded-json';
 import { sharedMissing, sharedPath } from '../support/shared';
+import { finish } from '../support/finish';
 
 const MAIN = { pubkeyhash: 0x00, scripthash: 0x05, bech32: 'bc' };
 
@@ -37,7 +38,7 @@ describe('blocks of the main network', () => {
       for (const [i, { raw, txid }] of block.transactions.entries()) {
         const expected = printed[i];
         expect([toDisplayHex(block.hash), toDisplayHex(txid)]).to.deep.equal([expected?.block, expected?.txid]);
-        expect(transactionJson(raw, { prefixes: MAIN }).toString()).to.equal(`${inBech32m(expected?.json.slice(0, -1) ?? '')},"hex":"${raw.toString('hex')}"}\n`);
+        expect(finish(transactionJson(raw, { prefixes: MAIN })).toString()).to.equal(`${inBech32m(expected?.json.slice(0, -1) ?? '')},"hex":"${raw.toString('hex')}"}\n`);
       }
     });
 

@@ -5,6 +5,7 @@ import { MalformedBytesError } from '../../lib/bitcoin/reader';
 import { transactionJson } from '../../lib/views/transaction';
 import { chainAPool, coreRegtestPrefixes, recordedBody, recordedSuccesses } from '../support/chain-a';
 import { inBech32m } from '../support/recorded-json';
+import { finish } from '../support/finish';
 
 describe('transactionJson', () => {
   const answers = recordedSuccesses('tx', 'json');
@@ -15,7 +16,7 @@ describe('transactionJson', () => {
       const text = recordedBody(answer).toString();
       const { hex, blockhash } = JSON.parse(text) as { hex: string; blockhash?: string };
       const context = { prefixes: coreRegtestPrefixes, ...blockhash === undefined ? {} : { blockHash: fromDisplayHex(blockhash) } };
-      expect(transactionJson(Buffer.from(hex, 'hex'), context).toString(), answer.id).to.equal(inBech32m(text));
+      expect(finish(transactionJson(Buffer.from(hex, 'hex'), context)).toString(), answer.id).to.equal(inBech32m(text));
     }
   });
 
@@ -28,14 +29,14 @@ describe('transactionJson', () => {
 
   it('writes addresses with the prefixes that it is given', () => {
     const raw = chainAPool()[0] ?? Buffer.alloc(0);
-    const main = transactionJson(raw, { prefixes: { pubkeyhash: 0, scripthash: 5, bech32: 'bc' } }).toString();
-    expect(main).to.not.equal(transactionJson(raw, { prefixes: coreRegtestPrefixes }).toString());
+    const main = finish(transactionJson(raw, { prefixes: { pubkeyhash: 0, scripthash: 5, bech32: 'bc' } })).toString();
+    expect(main).to.not.equal(finish(transactionJson(raw, { prefixes: coreRegtestPrefixes })).toString());
     expect(main).to.match(/"addresses":\["(1|3|bc1)/);
   });
 
   it('refuses bytes that are more or less than a transaction', () => {
     const raw = chainAPool()[0] ?? Buffer.alloc(0);
-    expect(() => transactionJson(raw.subarray(0, -1), { prefixes: coreRegtestPrefixes })).to.throw(MalformedBytesError);
-    expect(() => transactionJson(Buffer.concat([raw, Buffer.of(0)]), { prefixes: coreRegtestPrefixes })).to.throw(MalformedBytesError);
+    expect(() => finish(transactionJson(raw.subarray(0, -1), { prefixes: coreRegtestPrefixes }))).to.throw(MalformedBytesError);
+    expect(() => finish(transactionJson(Buffer.concat([raw, Buffer.of(0)]), { prefixes: coreRegtestPrefixes }))).to.throw(MalformedBytesError);
   });
 });

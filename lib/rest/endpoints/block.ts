@@ -6,7 +6,6 @@ import { blockJson, blockSummaryJson } from '../../views/block';
 import { notFound, prunedBlock } from '../errors';
 import { ALL_FORMATS, replyIn, splitSuffix } from '../format';
 import { parseHash } from '../hash-parameter';
-import { runInSlices } from '../run-in-slices';
 import type { IndexSnapshot } from '../../index/types';
 import type { HeaderContext } from '../../views/header-fields';
 import type { Endpoint, EndpointContext } from '../endpoint';
@@ -32,8 +31,8 @@ function endpointWith(view: typeof blockJson, { node, reader, witness }: Endpoin
     if (raw === undefined) throw node.pruned ? prunedBlock(parameter) : notFound(parameter);
     return replyIn(format, {
       binary: () => witness ? raw : blockWithoutWitness(raw),
-      json: () => runInSlices(view(raw, { ...place, prefixes, hexWithWitness: witness }), request)
-    }, ALL_FORMATS);
+      json: () => view(raw, { ...place, prefixes, hexWithWitness: witness })
+    }, ALL_FORMATS, request);
   };
 }
 

@@ -16,7 +16,8 @@ const NOTHING: Query = { checkMempool: false, outpoints: [] };
 
 export function coinsEndpoint({ node, reader, limits }: EndpointContext): Endpoint {
   const prefixes = node.network.addressPrefixes;
-  return ({ path, body }) => {
+  return (request) => {
+    const { path, body } = request;
     const { parameter, format } = splitSuffix(path);
     const query = readQuery(parameter, format, body);
     const tried = query.outpoints.length;
@@ -27,7 +28,7 @@ export function coinsEndpoint({ node, reader, limits }: EndpointContext): Endpoi
     return replyIn(format, {
       binary: () => coinsBinary(answer()),
       json: () => coinsJson(answer(), prefixes)
-    }, ALL_FORMATS);
+    }, ALL_FORMATS, request);
   };
 }
 

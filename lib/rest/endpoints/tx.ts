@@ -3,33 +3,38 @@
 import { withoutWitness } from '../../bitcoin/transaction';
 import { transactionJson } from '../../views/transaction';
 import { notFound } from '../errors';
-import { ALL_FORMATS, replyIn, splitSuffix, type Format, type Reply } from '../format';
+import { ALL_FORMATS, replyIn, splitSuffix, type Reply, type Suffixed } from '../format';
 import { parseHash } from '../hash-parameter';
 import type { TransactionLocation } from '../../index/types';
-import type { Endpoint, EndpointContext } from '../endpoint';
+import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
+
+interface Question extends Suffixed {
+  readonly request: RestRequest;
+}
 
 export function transactionEndpoint({ node, reader, witness }: EndpointContext): Endpoint {
   const prefixes = node.network.addressPrefixes;
 
-  const reply = (raw: Buffer, format: Format | undefined, blockHash?: Buffer): Reply | Promise<Reply> => replyIn(format, {
+  const reply = (raw: Buffer, { format, request }: Question, blockHash?: Buffer): Reply | Promise<Reply> => replyIn(format, {
     binary: () => witness ? raw : withoutWitness(raw),
     json: () => transactionJson(raw, blockHash === undefined ? { prefixes } : { prefixes, blockHash })
-  }, ALL_FORMATS);
+  }, ALL_FORMATS, request);
 
-  const confirmed = async ({ block, offset, length }: TransactionLocation, parameter: string, format: Format | undefined): Promise<Reply> => {
+  const confirmed = async ({ block, offset, length }: TransactionLocation, question: Question): Promise<Reply> => {
     const raw = await node.rawBlockPart(block.hash, offset, length);
-    if (raw === undefined) throw notFound(parameter);
-    return reply(raw, format, block.hash);
+    if (raw === undefined) throw notFound(question.parameter);
+    return reply(raw, question, block.hash);
   };
 
-  return ({ path }) => {
-    const { parameter, format } = splitSuffix(path);
+  return (request) => {
+    const { parameter, format } = splitSuffix(request.path);
     const txid = parseHash(parameter);
+    const question = { parameter, format, request };
     // Index, then pool, in one tick: a transaction on its way is in at least one of them.
     const location = reader.read((snapshot) => snapshot.location(txid));
-    if (location !== undefined) return confirmed(location, parameter, format);
+    if (location !== undefined) return confirmed(location, question);
     const raw = node.pool.transaction(txid);
     if (raw === undefined) throw notFound(parameter);
-    return reply(raw, format);
+    return reply(raw, question);
   };
 }
