@@ -3,7 +3,7 @@
 // guess content types and turn empty bodies into 204.
 
 import Koa from 'koa';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { IndexUnavailableError } from '../index/errors';
 import { requireApiKey } from './auth';
 import { RestRequest } from './endpoint';
@@ -28,6 +28,7 @@ export interface AppParts {
   readonly queue: WorkQueue;
   readonly limits: Limits;
   readonly node: Pick<NodeSource, 'isApiKey'>;
+  readonly server: Pick<Server, 'listening'>;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
   readonly logger: RestLogger;
@@ -35,20 +36,20 @@ export interface AppParts {
 
 /** An application that serves the routes and never prints by itself. */
 export function restApp(parts: AppParts): Koa {
-  const { gate, limits, logger } = parts;
+  const { gate, logger } = parts;
   const app = new Koa();
   app.on('error', (error: unknown) => logger.debug(`connection failed: ${textOf(error)}`));
   app.use((context, next) => {
     context.respond = false;
     return next().catch((error: unknown) => {
-      if (context.res.destroyed || error instanceof ClientGoneError) return;
+      if (context.req.socket.destroyed || error instanceof ClientGoneError) return;
       const { status, message, headers } = asRestError(error, gate, logger);
-      send(context.res, status, message === '' ? headers : [...headers, 'Content-Type', 'text/plain'], errorBody(message), limits);
+      send(context.res, status, message === '' ? headers : [...headers, 'Content-Type', 'text/plain'], errorBody(message), parts);
     });
   });
   app.use(({ req, res }) => {
-    const write = ({ contentType, body }: Reply): void => send(res, 200, ['Content-Type', contentType], body, limits);
-    const reply = serve(req, res, parts);
+    const write = ({ contentType, body }: Reply): void => send(res, 200, ['Content-Type', contentType], body, parts);
+    const reply = serve(req, parts);
     if (reply instanceof Promise) return reply.then(write);
     write(reply);
     return undefined;
@@ -56,7 +57,7 @@ export function restApp(parts: AppParts): Koa {
   return app;
 }
 
-function serve(request: IncomingMessage, response: ServerResponse, parts: AppParts): Reply | Promise<Reply> {
+function serve(request: IncomingMessage, parts: AppParts): Reply | Promise<Reply> {
   requireMethod(request.method);
   const path = request.url ?? '';
   const route = findRoute(parts.routes, path);
@@ -65,7 +66,7 @@ function serve(request: IncomingMessage, response: ServerResponse, parts: AppPar
   if (parts.auth) requireApiKey(request, parts.node);
   const { endpoint, prefix, readsBody } = route;
   const work = (body: Buffer): Reply | Promise<Reply> =>
-    parts.queue.run(new RestRequest(path.slice(prefix.length), body, response), endpoint);
+    parts.queue.run(new RestRequest(path.slice(prefix.length), body, request.socket), endpoint);
   // Bodies are read before the queue: a slow sender holds no slot.
   return readsBody && hasBody(request) ? readBody(request, parts.limits).then(work) : work(NO_BODY);
 }
@@ -79,12 +80,15 @@ function requireMethod(method: string | undefined): void {
   }
 }
 
-function send(response: ServerResponse, status: number, headers: HeaderList, body: Buffer, { timeoutMs }: Limits): void {
-  const { socket } = response;
+function send(response: ServerResponse, status: number, headers: HeaderList, body: Buffer, { server, limits }: AppParts): void {
+  // A server that closes waits for connections in use: a busy client would never let go.
+  if (!server.listening) response.shouldKeepAlive = false;
   response.writeHead(status, [...headers, 'Content-Length', String(body.length)]);
   response.end(body);
-  // Only what the system did not take at once can be waiting for a slow reader.
-  if (socket !== null && socket.writableLength > 0) socket.setTimeout(timeoutMs);
+  // What the system did not take at once, or what stands behind other replies on the
+  // connection, may be waiting for a slow reader.
+  const { socket, req } = response;
+  if (socket === null || socket.writableLength > 0) req.socket.setTimeout(limits.timeoutMs);
 }
 
 function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLogger): RestError {

@@ -42,7 +42,7 @@ export class RestService {
     this.ready$ = this.gate.ready$;
     this.queue = new WorkQueue(limits.threads, limits.workQueue);
     const routes = restRoutes({ node, reader: index.reader, witness, limits });
-    const app = restApp({ routes, gate: this.gate, queue: this.queue, limits, node, auth, logger });
+    const app = restApp({ routes, gate: this.gate, queue: this.queue, limits, node, server: node.httpServer, auth, logger });
     const handle = app.callback();
     this.mount = new Mount(node.httpServer, PREFIX, (request, response) => void handle(request, response), limits.timeoutMs);
   }

@@ -43,9 +43,19 @@ export class WorkQueue {
   }
 
   private async waitAndRun<C extends Waiting, R>(client: C, work: (client: C) => R | Promise<R>): Promise<R> {
-    if (this.waiters.length >= this.depth) throw queueFull();
+    if (this.waiters.length >= this.depth && !this.dropGone()) throw queueFull();
     await new Promise<void>((start, refuse) => { this.waiters.push({ client, start, refuse }); });
     return this.runInSlot(client, work);
+  }
+
+  /** Takes those who left out of the queue; whether there were any. */
+  private dropGone(): boolean {
+    const before = this.waiters.splice(0);
+    for (const waiter of before) {
+      if (waiter.client.isGone) waiter.refuse(leftTooEarly());
+      else this.waiters.push(waiter);
+    }
+    return this.waiters.length < before.length;
   }
 
   /** Runs in a slot that is already taken, and frees it. */
@@ -69,8 +79,10 @@ export class WorkQueue {
         waiter.start();
         return;
       }
-      waiter.refuse(new ClientGoneError('the client left before its turn'));
+      waiter.refuse(leftTooEarly());
     }
     this.busy--;
   }
 }
+
+const leftTooEarly = (): ClientGoneError => new ClientGoneError('the client left before its turn');

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { restApp } from '../../lib/rest/app';
-import { RestRequest, type Endpoint } from '../../lib/rest/endpoint';
+import type { Endpoint, RestRequest } from '../../lib/rest/endpoint';
 import { noSuchPath, RestError } from '../../lib/rest/errors';
-import { jsonReply } from '../../lib/rest/format';
+import { jsonReply, type Reply } from '../../lib/rest/format';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { WorkQueue } from '../../lib/rest/work-queue';
-import { ask, askInOneWrite, openSocket } from '../support/http';
+import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 
 describe('the application', () => {
@@ -29,6 +29,7 @@ describe('the application', () => {
       queue: new WorkQueue(4, 16),
       limits: DEFAULT_LIMITS,
       node: { isApiKey: () => false },
+      server: { get listening() { return server.listening; } },
       auth: false,
       logger: log
     });
@@ -127,25 +128,39 @@ describe('the application', () => {
     expect(replies.map(({ status }) => status)).to.deep.equal([404, 503, 404]);
   });
 
-  it('knows when the client has gone', async () => {
-    let asked: (request: RestRequest) => void = () => undefined;
-    const first = new Promise<RestRequest>((resolve) => { asked = resolve; });
-    let answer: () => void = () => undefined;
-    endpoint = (request) => {
-      asked(request);
-      return new Promise((_, reject) => { answer = () => { reject(new Error('nobody waits')); }; });
-    };
-    const responded = once(server, 'request') as Promise<[unknown, ServerResponse]>;
+  it('ends connections with their replies while the server closes, so that busy clients do not hold it up', async () => {
+    const answers: ((reply: Reply) => void)[] = [];
+    endpoint = () => new Promise((resolve) => answers.push(resolve));
     const socket = await openSocket(port);
-    socket.write('GET /rest/it HTTP/1.1\r\nHost: x\r\n\r\n');
-    const request = await first;
-    expect(request.isGone).to.equal(false);
-    const [, response] = await responded;
-    const gone = once(response, 'close');
+    const all = untilClosed(socket);
+    const asked = once(server, 'request');
+    socket.write(requestBytes({ path: '/rest/it' }, false));
+    await asked;
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const answer of answers) answer(jsonReply(Buffer.from('[]\n')));
+    expect((await all).toString()).to.match(/^HTTP\/1.1 200 OK\r\n[^]*Connection: close\r\n\r\n\[\]\n$/);
+    await closed;
+  });
+
+  it('works on nothing for clients that left, nor for what they sent behind', async () => {
+    const requests: RestRequest[] = [];
+    const left: ((error: Error) => void)[] = [];
+    endpoint = (request) => new Promise((_, reject) => {
+      requests.push(request);
+      left.push(reject);
+    });
+    const connected = once(server, 'connection') as Promise<[Socket]>;
+    const socket = await openSocket(port);
+    const [ofServer] = await connected;
+    const both = new Promise<void>((resolve) => server.on('request', () => { if (requests.length === 2) resolve(); }));
+    socket.write(Buffer.concat([requestBytes({ path: '/rest/it' }, false), requestBytes({ path: '/rest/it' }, false)]));
+    await both;
+    expect(requests.map(({ isGone }) => isGone)).to.deep.equal([false, false]);
+    const gone = new Promise((resolve) => ofServer.once('close', resolve));
     socket.destroy();
     await gone;
-    expect(request.isGone).to.equal(true);
-    answer();
+    expect(requests.map(({ isGone }) => isGone)).to.deep.equal([true, true]);
+    for (const leave of left) leave(new Error('nobody waits'));
     await new Promise(setImmediate);
     expect(log.lines.filter((line) => line.startsWith('error'))).to.deep.equal([]);
   });

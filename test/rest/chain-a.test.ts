@@ -58,6 +58,20 @@ describe('a node with a long chain', () => {
     slow.destroy();
   });
 
+  it('cuts off one that does not read replies that were all ready at once', async () => {
+    const connected = once(served.rest.node.httpServer, 'connection') as Promise<[Socket]>;
+    const slow = await openSocket(served.port);
+    const [ofServer] = await connected;
+    slow.pause();
+    const closed = once(ofServer, 'close');
+    const { genesis } = chainAManifest();
+    const long = requestBytes({ path: `/rest/headers/2000/${genesis.hash}.json` }, false);
+    const short = requestBytes({ path: '/rest/chaininfo.json' }, false);
+    slow.write(Buffer.concat([short, ...Array.from({ length: 400 }, () => [short, long]).flat()]));
+    await closed;
+    slow.destroy();
+  });
+
   it('leaves witnesses out of bin and hex when told so', async () => {
     const { hash = '' } = chainAManifest().blocks['mixed'] ?? {};
     const { raw } = chainAActiveBlocks().find((block) => block.hash === hash) ?? { raw: Buffer.alloc(0) };

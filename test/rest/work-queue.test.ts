@@ -88,6 +88,21 @@ describe('the work queue', () => {
     expect(await results[2]).to.equal('last');
   });
 
+  it('gives the places of clients that left to others at once', async () => {
+    const queue = new WorkQueue(1, 2);
+    const [working, gone, waiting, next] = [new Job(), new ImpatientJob(), new Job(), new Job()];
+    const results = [working, gone, waiting].map((job) => queue.run(job, job.work));
+    gone.isGone = true;
+    results.push(queue.run(next, next.work));
+    expect(await caught(Promise.resolve(results[1]))).to.be.instanceOf(ClientGoneError);
+    expect(await caught(Promise.resolve(queue.run(here, () => 'one more')))).to.have.property('message', 'Work queue depth exceeded');
+    for (const job of [working, waiting, next]) {
+      job.finish('in turn');
+      await new Promise(setImmediate);
+    }
+    expect(await Promise.all([results[0], results[2], results[3]])).to.deep.equal(['in turn', 'in turn', 'in turn']);
+  });
+
   it('refuses those who wait when it is closed, and everybody after them', async () => {
     const queue = new WorkQueue(1, 1);
     const [working, waiting] = [new Job(), new Job()];
