@@ -7,6 +7,9 @@ import type { HostHashes } from './host-hash';
 import type { HostChain, HostMempool, HostPoolEntry } from './host';
 import type { PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource } from './types';
 
+/** Odd, so that no bit of a fee is lost (FNV's prime). */
+const FINGERPRINT_FACTOR = 0x0100_0193;
+
 export class BcoinPool implements PoolSource {
   readonly events$: Observable<PoolEvent>;
   private changes = 0;
@@ -22,10 +25,10 @@ export class BcoinPool implements PoolSource {
     return this.changes;
   }
 
-  modifiedFees(): number {
-    let total = 0;
-    for (const entry of this.mempool.map.values()) total += entry.deltaFee;
-    return total;
+  feeFingerprint(): number {
+    let fingerprint = 0;
+    for (const { deltaFee } of this.mempool.map.values()) fingerprint = Math.imul(fingerprint, FINGERPRINT_FACTOR) + deltaFee | 0;
+    return fingerprint;
   }
 
   transaction(txid: Buffer): Buffer | undefined {
@@ -55,7 +58,7 @@ export class BcoinPool implements PoolSource {
   }
 
   entries(): PoolEntry[] {
-    return Array.from(this.mempool.map.values(), poolEntry);
+    return Array.from(this.mempool.map.values(), (entry) => new BcoinPoolEntry(entry));
   }
 
   /** Sum of the sizes; counted once per change of the pool. */
@@ -69,16 +72,39 @@ export class BcoinPool implements PoolSource {
   }
 }
 
-function poolEntry(entry: HostPoolEntry): PoolEntry {
-  const { tx } = entry;
-  return {
-    txid: tx.hash(),
-    wtxid: tx.witnessHash(),
-    size: entry.size,
-    fee: entry.fee,
-    modifiedFee: entry.deltaFee,
-    time: entry.time,
-    height: entry.height,
-    spends: tx.inputs.map(({ prevout }) => fromHost(prevout.hash))
-  };
+/** Reads the node's entry when asked: the hashes of a large pool take a second in one piece. */
+class BcoinPoolEntry implements PoolEntry {
+  constructor(private readonly entry: HostPoolEntry) {}
+
+  get txid(): Buffer {
+    return this.entry.tx.hash();
+  }
+
+  get wtxid(): Buffer {
+    return this.entry.tx.witnessHash();
+  }
+
+  get size(): number {
+    return this.entry.size;
+  }
+
+  get fee(): number {
+    return this.entry.fee;
+  }
+
+  get modifiedFee(): number {
+    return this.entry.deltaFee;
+  }
+
+  get time(): number {
+    return this.entry.time;
+  }
+
+  get height(): number {
+    return this.entry.height;
+  }
+
+  get spends(): readonly Buffer[] {
+    return this.entry.tx.inputs.map(({ prevout }) => fromHost(prevout.hash));
+  }
 }

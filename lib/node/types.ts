@@ -117,10 +117,10 @@ export interface PoolSource {
   /** Changes of the pool as they happen. */
   readonly events$: Observable<PoolEvent>;
   /**
-   * Total of all modified fees. Prioritising a transaction moves this and is not announced:
-   * what shows modified fees holds for one revision and one total.
+   * 32 bits that all modified fees go into. Prioritising a transaction changes them and is not
+   * announced: what shows modified fees holds for one revision and one fingerprint.
    */
-  modifiedFees(): number;
+  feeFingerprint(): number;
   /** The serialized transaction, witness included. */
   transaction(txid: Buffer): Buffer | undefined;
   coin(txid: Buffer, index: number): PoolCoin | undefined;

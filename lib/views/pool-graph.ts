@@ -34,7 +34,11 @@ function add(totals: PoolTotals, { size, modifiedFee }: PoolGraphEntry): void {
 }
 
 function* linkParents(entries: readonly PoolGraphEntry[], places: readonly PoolPlace[]): Generator<void, void> {
-  const positions = new Map(entries.map(({ txid }, position) => [keyOf(txid), position]));
+  const positions = new Map<string, number>();
+  for (const [position, { txid }] of entries.entries()) {
+    positions.set(keyOf(txid), position);
+    yield;
+  }
   for (const [position, { spends }] of entries.entries()) {
     const { parents } = places[position] as PoolPlace; // one place per entry
     for (const txid of spends) {
@@ -69,14 +73,18 @@ function* sumUp(entries: readonly PoolGraphEntry[], places: readonly PoolPlace[]
   }
 }
 
-/** The place of each entry, in the order of the entries. Yields twice per entry. */
+/** The place of each entry, in the order of the entries. Yields several times per entry. */
 export function* poolGraph(entries: readonly PoolGraphEntry[]): Generator<void, readonly PoolPlace[]> {
-  const places = entries.map((): PoolPlace => ({
-    parents: [],
-    children: [],
-    ancestors: { count: 0, size: 0, fees: 0 },
-    descendants: { count: 0, size: 0, fees: 0 }
-  }));
+  const places: PoolPlace[] = [];
+  while (places.length < entries.length) {
+    places.push({
+      parents: [],
+      children: [],
+      ancestors: { count: 0, size: 0, fees: 0 },
+      descendants: { count: 0, size: 0, fees: 0 }
+    });
+    yield;
+  }
   yield* linkParents(entries, places);
   yield* sumUp(entries, places);
   return places;

@@ -65,11 +65,22 @@ describe("the node's pool", () => {
     expect(node.pool.entries()).to.deep.equal([]);
   });
 
-  it('shows in the total of the modified fees that a transaction was prioritised', async () => {
+  it('shows in the fingerprint of the fees that transactions were prioritised, also against each other', async () => {
     await node.broadcast(spend.toRaw());
-    expect(node.pool.modifiedFees()).to.equal(FEE_SATS);
-    host.mempool.prioritise([...host.mempool.map.values()][0], 0, 500);
-    expect(node.pool.modifiedFees()).to.equal(FEE_SATS + 500);
+    const child = new bcoin.MTX();
+    child.addTX(spend, 0);
+    child.addOutput(ring.getAddress(), COINBASE_SATS - 2 * FEE_SATS);
+    child.sign(ring);
+    await node.broadcast(child.toTX().toRaw());
+    const seen = new Set([node.pool.feeFingerprint()]);
+    const entries = [...host.mempool.map.values()];
+    for (const [i, fee] of [[0, 500], [1, -500], [0, -500], [1, 1_000]] as const) {
+      const { revision } = node.pool;
+      host.mempool.prioritise(entries[i], 0, fee);
+      expect(node.pool.revision).to.equal(revision);
+      seen.add(node.pool.feeFingerprint());
+    }
+    expect(seen).to.have.length(5);
   });
 
   it('takes what it has already, and refuses with the reason of the node', async () => {

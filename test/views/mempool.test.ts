@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { finish } from '../../lib/views/json-writer';
+import { finish } from '../support/finish';
 import { mempoolContentsJson, mempoolInfoJson, type PoolEntryView } from '../../lib/views/mempool';
 import { chainAManifest, chainAPool, recordedBody, recordedSuccesses } from '../support/chain-a';
 

@@ -18,7 +18,7 @@ export function mempoolInfoEndpoint({ node: { pool } }: EndpointContext): Endpoi
 
 interface Contents {
   readonly revision: number;
-  readonly modifiedFees: number;
+  readonly feeFingerprint: number;
   /** A promise while it is being written: those who ask for the same wait for the same. */
   reply: Reply | Promise<Reply>;
 }
@@ -29,18 +29,18 @@ const FOR_EVERYBODY = { isGone: false };
 export function mempoolContentsEndpoint({ node: { pool } }: EndpointContext): Endpoint {
   let latest: Contents | undefined;
 
-  const write = (revision: number, modifiedFees: number): Contents => {
+  const write = (revision: number, feeFingerprint: number): Contents => {
     const text = runInSlices(mempoolContentsJson(pool.entries()), FOR_EVERYBODY);
-    if (!(text instanceof Promise)) return { revision, modifiedFees, reply: jsonReply(text) };
-    const contents: Contents = { revision, modifiedFees, reply: text.then((body) => contents.reply = jsonReply(body)) };
+    if (!(text instanceof Promise)) return { revision, feeFingerprint, reply: jsonReply(text) };
+    const contents: Contents = { revision, feeFingerprint, reply: text.then((body) => contents.reply = jsonReply(body)) };
     return contents;
   };
 
   return ({ path }) => {
     requireJson(path);
     const { revision } = pool;
-    const modifiedFees = pool.modifiedFees();
-    if (latest?.revision !== revision || latest.modifiedFees !== modifiedFees) latest = write(revision, modifiedFees);
+    const feeFingerprint = pool.feeFingerprint();
+    if (latest?.revision !== revision || latest.feeFingerprint !== feeFingerprint) latest = write(revision, feeFingerprint);
     return latest.reply;
   };
 }
