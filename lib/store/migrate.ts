@@ -20,7 +20,8 @@ export interface Migration {
 /** Below every other key. The value is the version: 32 bits, big endian. */
 export const LAYOUT_VERSION_KEY = Buffer.from([0]);
 
-const WHOLE_STORE = { gte: Buffer.alloc(0), lt: Buffer.alloc(1, 0xff) };
+/** The range of all keys. */
+export const WHOLE_STORE = { gte: Buffer.alloc(0), lt: Buffer.alloc(1, 0xff) };
 
 /**
  * Migrates an open store to `version`; an empty one is stamped with it.
@@ -46,7 +47,11 @@ export async function migrate(
   }
 }
 
-async function storedVersion(store: Store): Promise<number | undefined> {
+/**
+ * The layout that an open store has; undefined when it is empty.
+ * @throws LayoutVersionError for data without a readable version.
+ */
+export async function storedVersion(store: Store): Promise<number | undefined> {
   const value = store.get(LAYOUT_VERSION_KEY);
   if (value !== undefined && value.length !== 4)
     throw new LayoutVersionError(`the index has no readable layout version: expected 4 bytes, got ${value.length}`);
