@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { filter, firstValueFrom } from 'rxjs';
+import { ChainIndexer } from '../../lib/index/chain-index';
+import { describeKey } from '../../lib/index/describe-key';
+import { encodeTip, putRecord, TIP_KEY, undoKey } from '../../lib/index/layout';
+import { isUndoKey, StoredIndex } from '../../lib/index/stored-index';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { memoryStore } from '../../lib/store/level-store';
+import { WHOLE_STORE } from '../../lib/store/migrate';
+import { caught } from '../support/caught';
+import { MemoryLog } from '../support/memory-log';
+import { chainWithSpends } from '../support/regtest-chain';
+import { openRegtestNode } from '../support/regtest-node';
+import type { StoreWrite } from '../../lib/store/store';
+
+async function storeWith(writes: readonly StoreWrite[]): Promise<ReturnType<typeof memoryStore>> {
+  const store = memoryStore();
+  await store.open();
+  await store.batch(writes, { durable: false });
+  return store;
+}
+
+const tipAt = (height: number): { height: number; hash: Buffer } => ({ height, hash: Buffer.alloc(32, height) });
+
+describe('an index that nobody works on', () => {
+  it('counts the blocks that can be undone, from the tip down', async () => {
+    await fc.assert(fc.asyncProperty(fc.nat(300), fc.nat(300), async (height, depth) => {
+      const blocks = Math.min(height, depth);
+      const undo = Array.from({ length: blocks }, (_, i) => putRecord(undoKey(height - i), Buffer.from('undo')));
+      const index = new StoredIndex(await storeWith(undo));
+      expect(index.undoableBlocks(tipAt(height))).to.equal(blocks);
+      expect(await index.lowestUndo()).to.equal(blocks === 0 ? undefined : height - blocks + 1);
+    }));
+  });
+
+  it('is empty, or has a tip, or is damaged', async () => {
+    expect(await new StoredIndex(await storeWith([])).tip()).to.equal(undefined);
+    expect(await new StoredIndex(await storeWith([putRecord(TIP_KEY, encodeTip(tipAt(5)))])).tip()).to.deep.equal(tipAt(5));
+    expect(await caught(new StoredIndex(await storeWith([putRecord(undoKey(5), Buffer.from('undo'))])).tip())).to.have.property('message').that.includes('expected a tip');
+  });
+
+  it('says what each of its records is', async () => {
+    const node = await openRegtestNode();
+    await chainWithSpends(node);
+    const store = memoryStore();
+    const index = new ChainIndexer({ store, node: new BcoinNode(node), logger: new MemoryLog(), migrations: [] });
+    await index.open();
+    await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));
+    const kinds = new Set<string>();
+    for await (const [key] of store.range(WHOLE_STORE)) {
+      const kind = describeKey(key);
+      expect(kind.startsWith('undo record'), kind).to.equal(isUndoKey(key));
+      kinds.add(kind.replace(/ [0-9a-f]{64}(-\d+)?$| \d+$/, ''));
+    }
+    await index.close();
+    await node.close();
+    expect([...kinds]).to.have.members([
+      'layout version', 'hash of the genesis block', 'tip', 'height of block', 'coin', 'header at height', 'undo record of height', 'location of transaction'
+    ]);
+    expect(describeKey(Buffer.from('?1'))).to.equal('unknown record 3f31');
+  });
+});
