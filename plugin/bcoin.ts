@@ -67,5 +67,7 @@ export interface Bcoin {
 /** bcoin as installed here, or the checkout that BCOIN_PATH names. */
 export function loadBcoin(): Bcoin {
   const path = process.env['BCOIN_PATH'];
+  // The one installed here is not compiled (.npmrc).
+  if (path === undefined) process.env['NODE_BACKEND'] ??= 'js';
   return createRequire(__filename)(path === undefined ? 'bcoin' : resolve(path)) as Bcoin;
 }

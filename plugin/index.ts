@@ -1,7 +1,6 @@
 // What bcoin loads with `--plugins rest`: wiring only. Builds the parts, opens them in
 // order, closes them in reverse.
 
-import { join } from 'node:path';
 import type { Observable } from 'rxjs';
 import { ChainIndexer } from '../lib/index/chain-index';
 import { MerchantService } from '../lib/merchant/merchant-service';
@@ -9,6 +8,7 @@ import { BcoinNode } from '../lib/node/bcoin';
 import { RestService } from '../lib/rest/rest-service';
 import { diskStore, memoryStore } from '../lib/store/level-store';
 import { migrations } from '../migrations';
+import { indexFolder } from './index-folder';
 import { readOptions } from './options';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
 import type { HostNode } from '../lib/node/host';
@@ -47,7 +47,7 @@ export class RestPlugin {
     const logger = host.logger.context(id);
     this.node = new BcoinNode(host);
     this.index = new ChainIndexer({
-      store: host.memory ? memoryStore() : diskStore(join(host.config.location(id), 'index')),
+      store: host.memory ? memoryStore() : diskStore(indexFolder(host.config)),
       node: this.node,
       logger,
       migrations,

@@ -1,0 +1,42 @@
+// `index rebuild`: empties the index and builds it anew, here and now.
+
+import { existsSync } from 'node:fs';
+import { duration } from '../../../lib/index/progress-text';
+import { StoredIndex } from '../../../lib/index/stored-index';
+import { StoreError } from '../../../lib/store/errors';
+import { diskStore } from '../../../lib/store/level-store';
+import { buildIndex } from './build';
+import { EXIT, ImpossibleError, type CommandContext, type ExitCode } from './command';
+import { blockJson, blockText, requireNetwork } from './open-index';
+import { progressDisplay } from './progress-display';
+import { requireBlocks, type StoppedNode } from './stopped-node';
+import type { Store } from '../../../lib/store/store';
+
+export async function rebuildIndex({ stopped, signal, json, out }: CommandContext): Promise<ExitCode> {
+  const { node, options } = stopped;
+  await requireBlocks(node);
+  const store = diskStore(stopped.indexFolder);
+  if (existsSync(stopped.indexFolder)) await empty(store, stopped);
+  const start = performance.now();
+  await buildIndex({ store, node, undoDepth: options.undoDepth, signal, display: progressDisplay(process.stderr) });
+  const seconds = Math.ceil((performance.now() - start) / 1_000);
+  const tip = node.tip();
+  out(json ? `${JSON.stringify({ index: blockJson(tip), seconds })}\n` : `The index was built anew up to ${blockText(tip)}, in ${duration(seconds)}.\n`);
+  return EXIT.done;
+}
+
+/** Whatever is wrong with the index goes; another network's stays. */
+async function empty(store: Store, { node, network }: StoppedNode): Promise<void> {
+  try {
+    await store.open();
+    requireNetwork(new StoredIndex(store), node, network);
+  } catch (error) {
+    const isOthers = error instanceof StoreError && (error.reason === 'locked' || error.reason === 'denied');
+    if (isOthers || error instanceof ImpossibleError) {
+      await store.close();
+      throw error;
+    }
+  }
+  await store.clear();
+  await store.close();
+}

@@ -1,0 +1,93 @@
+// `bcoin-rest index`: looks after the index of a stopped node.
+
+import { IndexError, IndexRefusedError, isDamage } from '../../../lib/index/errors';
+import { UnsupportedNodeError } from '../../../lib/node/errors';
+import { LayoutVersionError, StoreError } from '../../../lib/store/errors';
+import { OptionError } from '../../options';
+import { EXIT, ImpossibleError, parseOptions, UsageError, type Command, type CommandIo, type CommandOptions, type ExitCode } from './command';
+import { rebuildIndex } from './rebuild';
+import { indexStatus } from './status';
+import { openStoppedNode } from './stopped-node';
+import { verifyIndex } from './verify';
+
+const COMMANDS: Readonly<Record<string, Command>> = { status: indexStatus, verify: verifyIndex, rebuild: rebuildIndex };
+
+class InterruptedError extends Error {
+  override readonly name = 'InterruptedError';
+}
+
+const EXPECTED = [
+  UsageError, OptionError, ImpossibleError, InterruptedError, IndexError, IndexRefusedError, LayoutVersionError, StoreError, UnsupportedNodeError
+];
+
+const USAGE = `Usage: bcoin-rest index status|verify|rebuild [--network NAME] [--prefix DIR] [--json]
+
+Looks after the index of a node that is not running.
+
+  status     says where the index stands, and changes nothing
+  verify     computes the index again from the node's blocks, in a folder beside it, and says
+             the first difference; needs the time and the room that building it takes
+  rebuild    empties the index and builds it anew
+
+  --network  main unless given, testnet, regtest or simnet
+  --prefix   the node's folder, as bcoin's own option
+  --json     the result as one line of JSON
+
+bcoin.conf in the node's folder and BCOIN_... in the environment count as for the node.
+BCOIN_PATH names another bcoin than the one installed here.
+
+Exit codes:
+  0    fine, or done
+  1    a difference or damage was found, or the index is not on the node's chain
+  2    called wrongly
+  3    cannot be done: the node is running, there is no such folder, another network, ...
+  130  interrupted; the index is usable, and the node goes on from where it stands
+`;
+
+/** @param args what follows `index`. @returns the exit code. */
+export async function runIndexCommand(args: readonly string[], io: CommandIo): Promise<ExitCode> {
+  const [name = '', ...rest] = args;
+  if (args.includes('--help')) {
+    io.out(USAGE);
+    return EXIT.done;
+  }
+  const json = rest.includes('--json');
+  try {
+    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    if (command === undefined) throw new UsageError(name === '' ? 'a command is missing' : `there is no command '${name}'`);
+    return await runInterruptibly(command, parseOptions(rest), io);
+  } catch (error) {
+    const message = messageOf(error);
+    if (json) io.out(`${JSON.stringify({ error: message })}\n`);
+    else io.err(`${message}${error instanceof UsageError ? `\n\n${USAGE}` : '\n'}`);
+    return exitCodeOf(error);
+  }
+}
+
+async function runInterruptibly(command: Command, options: CommandOptions, io: CommandIo): Promise<ExitCode> {
+  const interrupt = new AbortController();
+  const onSignal = (): void => { interrupt.abort(new InterruptedError('interrupted')); };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  try {
+    const stopped = await openStoppedNode(options);
+    try {
+      return await command({ ...io, stopped, json: options.json, signal: interrupt.signal });
+    } finally {
+      await stopped.close();
+    }
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  }
+}
+
+function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof UsageError || error instanceof OptionError) return EXIT.usage;
+  if (error instanceof InterruptedError) return EXIT.interrupted;
+  return isDamage(error) ? EXIT.different : EXIT.impossible;
+}
+
+/** What nobody expected comes with its stack. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return EXPECTED.some((expected) => error instanceof expected) ? error.message : error.stack ?? error.message;
+}

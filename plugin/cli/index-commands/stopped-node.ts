@@ -1,0 +1,118 @@
+// The chain of a node that does not run, opened for reading: no network, no pool, no mempool,
+// no HTTP server. What a running node holds is locked, so nothing can change underneath.
+
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { BcoinNode } from '../../../lib/node/bcoin';
+import { loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
+import { indexFolder } from '../../index-folder';
+import { readOptions, type RestOptions } from '../../options';
+import { ImpossibleError, type CommandOptions } from './command';
+import type { NodeSource } from '../../../lib/node/types';
+
+export interface StoppedNode {
+  readonly node: NodeSource;
+  /** bcoin's name of the network. */
+  readonly network: string;
+  /** The folder of the node's index; it may not be there. */
+  readonly indexFolder: string;
+  /** The plugin's options as far as bcoin.conf and the environment have them. */
+  readonly options: RestOptions;
+  close(): Promise<void>;
+}
+
+/** bcoin wants to be told again what it wrote down about its own data. */
+const REFUSALS: readonly { readonly words: RegExp; readonly setting: string }[] = [
+  { words: /retroactively unprune/, setting: 'prune' },
+  { words: /retroactively disable TX index/, setting: 'indexTx' },
+  { words: /retroactively disable address index/, setting: 'indexAddress' }
+];
+
+/**
+ * Opens what reads blocks. The rest of the settings is bcoin.conf's and the environment's.
+ * @throws ImpossibleError when the node runs, or has no chain there that this bcoin can read; OptionError.
+ */
+export async function openStoppedNode(options: CommandOptions): Promise<StoppedNode> {
+  const host = await openChain(requireBcoin(), options, {});
+  return {
+    node: new BcoinNode(host),
+    network: host.network.type,
+    indexFolder: indexFolder(host.config),
+    options: readOptions(host.config),
+    close: () => closeChain(host)
+  };
+}
+
+function requireBcoin(): Bcoin {
+  try {
+    return loadBcoin();
+  } catch (error) {
+    const [reason] = (error instanceof Error ? error.message : String(error)).split('\n');
+    throw new ImpossibleError(`bcoin cannot be loaded; name the node's own with BCOIN_PATH (${reason ?? ''})`, { cause: error });
+  }
+}
+
+async function openChain(bcoin: Bcoin, options: CommandOptions, settings: Readonly<Record<string, boolean>>): Promise<HostFullNode> {
+  const host = makeNode(bcoin, options, settings);
+  requireFolders(host);
+  try {
+    await host.blocks?.open();
+    await host.chain.open();
+    return host;
+  } catch (error) {
+    // What did not open cannot always be closed; the first error says why.
+    await closeChain(host).catch(() => undefined);
+    const message = error instanceof Error ? error.message : String(error);
+    const refusal = REFUSALS.find(({ words, setting }) => words.test(message) && settings[setting] === undefined);
+    if (refusal !== undefined) return await openChain(bcoin, options, { ...settings, [refusal.setting]: true });
+    throw new ImpossibleError(refusalText(message, host), { cause: error });
+  }
+}
+
+function makeNode(bcoin: Bcoin, { network, prefix }: CommandOptions, settings: Readonly<Record<string, boolean>>): HostFullNode {
+  return new bcoin.FullNode({
+    ...network !== undefined && { network },
+    ...prefix !== undefined && { prefix: resolve(prefix) },
+    config: true,
+    env: true,
+    memory: false,
+    workers: false,
+    listen: false,
+    logFile: false,
+    logConsole: false,
+    // bcoin.conf may name plugins; none of them has work to do here.
+    loader: () => ({ init: () => ({}) }),
+    ...settings
+  });
+}
+
+/** bcoin would begin a chain of its own where there is none. */
+function requireFolders({ config, blocks, network }: HostFullNode): void {
+  const chainFolder = config.location('chain');
+  if (!existsSync(chainFolder))
+    throw new ImpossibleError(`there is no ${network.type} node here: expected its chain in ${chainFolder}`);
+  const blocksFolder = config.location('blocks');
+  if (blocks !== undefined && !existsSync(blocksFolder))
+    throw new ImpossibleError(`the chain in ${chainFolder} was made by another version of bcoin: expected blocks in ${blocksFolder}; name the node's own bcoin with BCOIN_PATH`);
+}
+
+function refusalText(message: string, { config }: HostFullNode): string {
+  const chainFolder = config.location('chain');
+  if (/\bLOCK\b|\block\b/.test(message)) return `the node is running, or something else uses ${chainFolder}: stop it first (${message})`;
+  return `bcoin cannot open the chain in ${chainFolder}: ${message}; if it was made by another version of bcoin, name that one with BCOIN_PATH`;
+}
+
+async function closeChain(host: HostFullNode): Promise<void> {
+  try {
+    await host.chain.close();
+  } finally {
+    await host.blocks?.close();
+  }
+}
+
+/** @throws ImpossibleError when the node has thrown blocks away: without them there is nothing to compute an index from. */
+export async function requireBlocks(node: NodeSource): Promise<void> {
+  const hash = await node.activeHash(Math.min(1, node.tip().height));
+  if (hash === undefined || await node.rawBlock(hash) === undefined)
+    throw new ImpossibleError(`the node has not kept its first blocks${node.pruned ? ' (--prune)' : ''}, and an index can only be computed from all of them`);
+}

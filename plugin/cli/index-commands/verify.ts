@@ -1,0 +1,102 @@
+// `index verify`: computes the index again from the node's blocks, in a folder of its own, and
+// holds the two against each other record by record. How many undo records there are is a
+// matter of --rest-undo and of the past: those that are there are compared.
+
+import { rm } from 'node:fs/promises';
+import { describeKey } from '../../../lib/index/describe-key';
+import { isUndoKey, StoredIndex } from '../../../lib/index/stored-index';
+import { firstDifference, type StoreDifference } from '../../../lib/store/compare';
+import { diskStore } from '../../../lib/store/level-store';
+import { buildIndex } from './build';
+import { EXIT, type CommandContext, type ExitCode } from './command';
+import { blockJson, blockText, requireOurs, withIndex } from './open-index';
+import { progressDisplay } from './progress-display';
+import { requireBlocks } from './stopped-node';
+import type { BlockPoint, NodeSource } from '../../../lib/node/types';
+import type { Store } from '../../../lib/store/store';
+
+/** So many bytes of two records are shown from where they part. */
+const SHOWN_BYTES = 16;
+
+/** Exit code 1: there is a difference, or the index is not on the node's chain. */
+export function verifyIndex(context: CommandContext): Promise<ExitCode> {
+  const { stopped, json, out } = context;
+  return withIndex(stopped, async (store) => {
+    const index = new StoredIndex(store);
+    await requireOurs(index, stopped);
+    const tip = await index.tip();
+    if (tip === undefined) {
+      out(json ? `${JSON.stringify({ verified: true, index: null, records: 0 })}\n` : 'The index is empty.\n');
+      return EXIT.done;
+    }
+    const forkHeight = await index.forkHeight(tip, stopped.node);
+    if (forkHeight !== tip.height) {
+      out(json
+        ? `${JSON.stringify({ verified: false, index: blockJson(tip), onNodeChain: false, forkHeight })}\n`
+        : `The index, at ${blockText(tip)}, is not on the node's chain: they part after block ${forkHeight}. Nothing more was compared.\n`);
+      return EXIT.different;
+    }
+    await requireBlocks(stopped.node);
+    return await compareWithFresh(context, store, index, tip);
+  });
+}
+
+async function compareWithFresh(context: CommandContext, store: Store, index: StoredIndex, tip: BlockPoint): Promise<ExitCode> {
+  const { stopped, signal, json, out } = context;
+  const folder = `${stopped.indexFolder}-verify`;
+  // The node's lock keeps others out: what lies there is of a run that was killed.
+  await rm(folder, { recursive: true, force: true });
+  try {
+    const display = progressDisplay(process.stderr);
+    const lowestUndo = await index.lowestUndo() ?? tip.height;
+    const fresh = diskStore(folder);
+    await buildIndex({ store: fresh, node: nodeAt(stopped.node, tip), undoDepth: tip.height - lowestUndo + 1, signal, display });
+    let records = 0;
+    await fresh.open();
+    const difference = await firstDifference(fresh, store, {
+      isOptional: isUndoKey,
+      onRecord: () => {
+        signal.throwIfAborted();
+        display.compared(++records);
+      }
+    }).finally(async () => {
+      display.end();
+      await fresh.close();
+    });
+    out(json
+      ? `${JSON.stringify({ verified: difference === undefined, index: blockJson(tip), records, ...difference && { difference: differenceJson(difference) } })}\n`
+      : `${difference === undefined ? `The index is right: all its ${records} records up to ${blockText(tip)}.` : `The index is wrong after ${records} right records: ${differenceText(difference)}.`}\n`);
+    return difference === undefined ? EXIT.done : EXIT.different;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The node as it was when its tip was this block of its chain. */
+function nodeAt(node: NodeSource, tip: BlockPoint): NodeSource {
+  return Object.assign(Object.create(node) as NodeSource, { tip: () => tip });
+}
+
+function differenceText({ key, expected, found }: StoreDifference): string {
+  const what = describeKey(key);
+  if (found === undefined) return `${what}: missing`;
+  if (expected === undefined) return `${what}: expected no such record`;
+  const at = firstDifferentByte(expected, found);
+  const shown = (value: Buffer): string => value.toString('hex', at, at + SHOWN_BYTES) || 'its end';
+  return `${what}: expected ${expected.length} bytes, got ${found.length}; at byte ${at}: expected ${shown(expected)}, got ${shown(found)}`;
+}
+
+function differenceJson({ key, expected, found }: StoreDifference): object {
+  return {
+    record: describeKey(key),
+    key: key.toString('hex'),
+    kind: found === undefined ? 'missing' : expected === undefined ? 'extra' : 'different',
+    ...expected && found && { byte: firstDifferentByte(expected, found) }
+  };
+}
+
+function firstDifferentByte(a: Buffer, b: Buffer): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at;
+}

@@ -1,0 +1,229 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { describeKey } from '../../lib/index/describe-key';
+import { GENESIS_KEY, LAYOUT_VERSION, putRecord } from '../../lib/index/layout';
+import { LAYOUT_VERSION_KEY } from '../../lib/store/migrate';
+import { mine } from '../support/regtest-node';
+import { reorganize } from '../support/regtest-chain';
+import { deleteFirst, flip, recordOfKind, runIndex, StoppedNodeFolder } from '../support/stopped-node';
+
+describe('the tools for the index of a stopped node', function () {
+  this.timeout(60_000);
+  let made: StoppedNodeFolder;
+  let folder: StoppedNodeFolder;
+
+  before(async () => { made = await StoppedNodeFolder.make(); });
+  after(() => made.remove());
+  beforeEach(async () => { folder = await made.copy(); });
+  afterEach(() => folder.remove());
+
+  function expectNothingLeft(): void {
+    expect(existsSync(`${folder.indexFolder}-verify`), 'the folder of verify').to.equal(false);
+  }
+
+  describe('status', () => {
+    it('says where index and node stand', () => {
+      const { status, out } = folder.run('status');
+      expect(status).to.equal(0);
+      expect(out).to.match(/^Index +block 508 \([0-9a-f]{64}\)\nNode +block 508 .*\n +in step\nNetwork +regtest\nLayout +\d+\nUndo +the last 508 blocks\nOn disk +[0-9.]+ MB in .*rest\/index\n$/);
+      const json = JSON.parse(folder.run('status', '--json').out) as object;
+      expect(json).to.deep.include({ network: 'regtest', layout: LAYOUT_VERSION, onNodeChain: true, blocksBehind: 0, undoableBlocks: 508 });
+    });
+
+    it('says how far the index is behind', async () => {
+      await folder.withNode((node) => mine(node, 3));
+      expect(folder.run('status').out).to.include('the index is 3 blocks behind');
+      expect(folder.run('status')).to.have.property('status', 0);
+    });
+
+    it('says where the index left the chain of the node, and fails', async () => {
+      await folder.withNode((node) => reorganize(node, 2, 3));
+      const { status, out } = folder.run('status');
+      expect(status).to.equal(1);
+      expect(out).to.include("the index is not on the node's chain: they part after block 506");
+    });
+
+    it('does not make an index that is missing', async () => {
+      await rm(folder.indexFolder, { recursive: true });
+      const { status, err } = folder.run('status');
+      expect(status).to.equal(3);
+      expect(err).to.include(`there is no index in ${folder.indexFolder}`);
+      expect(existsSync(folder.indexFolder)).to.equal(false);
+    });
+
+    it('says that the tip is damaged, and fails', async () => {
+      await folder.withIndex((store) => flip(store, 'tip'));
+      const { status, out } = folder.run('status', '--json');
+      expect(status).to.equal(1);
+      expect(JSON.parse(out)).to.have.property('error').that.includes('is damaged');
+    });
+  });
+
+  describe('verify', () => {
+    it('finds nothing wrong with an index that is right, behind the node or not', async () => {
+      expect(folder.run('verify')).to.have.property('status', 0);
+      await folder.withNode((node) => mine(node, 2));
+      const { status, out } = folder.run('verify');
+      expect(status).to.equal(0);
+      expect(out).to.match(/^The index is right: all its \d+ records up to block 508 /);
+      expectNothingLeft();
+    });
+
+    it('does not mind how many undo records there are', async () => {
+      await folder.withIndex((store) => deleteFirst(store, 'undo record'));
+      expect(folder.run('verify').status).to.equal(0);
+    });
+
+    for (const kind of ['height of block', 'coin', 'header', 'undo record', 'location'])
+      it(`finds a flipped byte in a record of the kind '${kind}'`, async () => {
+        let what = '';
+        await folder.withIndex(async (store) => { what = await flip(store, kind); });
+        const { status, out } = folder.run('verify');
+        expect(status).to.equal(1);
+        expect(out).to.include(`${what}: expected `).and.to.include('at byte 0: expected ');
+        expectNothingLeft();
+      });
+
+    it('finds a coin that is missing', async () => {
+      let what = '';
+      await folder.withIndex(async (store) => { what = await deleteFirst(store, 'coin'); });
+      const { status, out } = folder.run('verify');
+      expect(status).to.equal(1);
+      expect(out).to.include(`${what}: missing`);
+    });
+
+    it('finds a coin that should not be there', async () => {
+      let what = '';
+      await folder.withIndex(async (store) => {
+        const [key, value] = await recordOfKind(store, 'coin');
+        const other = Buffer.from(key);
+        other[key.length - 1] = 0xee;
+        what = describeKey(other);
+        await store.batch([{ type: 'put', key: other, value }], { durable: true });
+      });
+      const { status, out } = folder.run('verify', '--json');
+      expect(status).to.equal(1);
+      expect(JSON.parse(out)).to.have.property('difference').that.deep.includes({ record: what, kind: 'extra' });
+    });
+
+    it('says first that the index is not on the chain of the node', async () => {
+      await folder.withNode((node) => reorganize(node, 2, 3));
+      const { status, out } = folder.run('verify');
+      expect(status).to.equal(1);
+      expect(out).to.include("is not on the node's chain: they part after block 506");
+    });
+
+    it('takes away what a killed run has left, and leaves nothing when it is interrupted', async () => {
+      await mkdir(`${folder.indexFolder}-verify`);
+      await writeFile(join(`${folder.indexFolder}-verify`, 'CURRENT'), 'no database');
+      expect(await interrupted('verify')).to.equal(130);
+      expectNothingLeft();
+      expect(folder.run('verify').status).to.equal(0);
+    });
+  });
+
+  describe('rebuild', () => {
+    it('repairs what is wrong', async () => {
+      await folder.withIndex((store) => flip(store, 'coin'));
+      const { status, out } = folder.run('rebuild');
+      expect(status).to.equal(0);
+      expect(out).to.match(/^The index was built anew up to block 508 /);
+      expect(folder.run('verify').status).to.equal(0);
+    });
+
+    it('repairs files that the engine cannot read, and builds what is not there', async () => {
+      await writeFile(join(folder.indexFolder, 'CURRENT'), 'nonsense');
+      expect(folder.run('verify').status).to.equal(1);
+      expect(folder.run('rebuild').status).to.equal(0);
+      await rm(join(folder.indexFolder, 'CURRENT'));
+      await writeFile(join(folder.indexFolder, 'CURRENT'), 'MANIFEST-999999\n');
+      expect(folder.run('rebuild').status).to.equal(0);
+      await rm(folder.indexFolder, { recursive: true });
+      expect(folder.run('rebuild').status).to.equal(0);
+      expect(folder.run('verify').status).to.equal(0);
+    });
+
+    it('takes the place of an index of a newer layout, which the others refuse', async () => {
+      await folder.withIndex((store) => store.batch([{ type: 'put', key: LAYOUT_VERSION_KEY, value: Buffer.from([0, 0, 1, 0]) }], { durable: true }));
+      expect(folder.run('status')).to.deep.include({ status: 3 }).and.to.have.property('err').that.includes('layout 256, made by a newer version');
+      expect(folder.run('rebuild').status).to.equal(0);
+      expect(folder.run('verify').status).to.equal(0);
+    });
+
+    it('leaves a usable index when it is interrupted', async () => {
+      expect(await interrupted('rebuild')).to.equal(130);
+      expect(folder.run('status').status).to.equal(0);
+      expect(folder.run('verify').status).to.equal(0);
+    });
+
+    it('keeps undo records for as many blocks as bcoin.conf says', async () => {
+      await writeFile(join(folder.prefix, 'regtest/bcoin.conf'), 'rest-undo: 7\nplugins: rest\n');
+      expect(folder.run('rebuild').status).to.equal(0);
+      expect(JSON.parse(folder.run('status', '--json').out)).to.have.property('undoableBlocks', 7);
+    });
+  });
+
+  for (const command of ['status', 'verify', 'rebuild']) {
+    it(`${command} cannot be done while the node is running`, () => folder.withNode(() => {
+      const { status, err } = folder.run(command);
+      expect(status).to.equal(3);
+      expect(err).to.include('the node is running');
+      return Promise.resolve();
+    }));
+
+    it(`${command} leaves an index of another network alone`, async () => {
+      await folder.withIndex((store) => store.batch([putRecord(GENESIS_KEY, Buffer.alloc(32, 7))], { durable: true }));
+      const { status, err } = folder.run(command);
+      expect(status).to.equal(3);
+      expect(err).to.include('the index is of another network: expected regtest');
+    });
+
+    it(`${command} cannot be done where there is no node`, () => {
+      const prefix = join(folder.prefix, 'nowhere');
+      const { status, err } = runIndex(command, '--network', 'regtest', '--prefix', prefix);
+      expect(status).to.equal(3);
+      expect(err).to.include('there is no regtest node here');
+      expect(existsSync(prefix)).to.equal(false);
+    });
+  }
+
+  it('leave an index alone that another process works on', async () => {
+    await folder.withIndex(() => {
+      expect(folder.run('verify').status).to.equal(3);
+      expect(folder.run('rebuild').status).to.equal(3);
+      return Promise.resolve();
+    });
+    expect(folder.run('verify').status).to.equal(0);
+  });
+
+  for (const settings of [{ indexTx: true, indexAddress: true }, { prune: true }])
+    it(`read a chain that bcoin opens only with ${Object.keys(settings).join(' and ')}`, async () => {
+      const other = await StoppedNodeFolder.make(settings, 1);
+      try {
+        expect(other.run('verify')).to.deep.include({ status: 0 });
+      } finally {
+        await other.remove();
+      }
+    });
+
+  it('say how they are called', () => {
+    expect(runIndex('--help')).to.deep.include({ status: 0, err: '' }).and.to.have.property('out').that.includes('Exit codes');
+    expect(runIndex()).to.deep.include({ status: 2, out: '' }).and.to.have.property('err').that.includes('Usage');
+    expect(runIndex('dance')).to.deep.include({ status: 2 }).and.to.have.property('err').that.includes("there is no command 'dance'");
+    expect(runIndex('status', '--network', 'moon')).to.deep.include({ status: 2 }).and.to.have.property('err').that.includes("not 'moon'");
+    expect(runIndex('status', '--fast').status).to.equal(2);
+    expect(runIndex('status', 'extra').status).to.equal(2);
+  });
+
+  /** Exit code of a command that is interrupted when it begins to index. */
+  async function interrupted(command: string): Promise<unknown> {
+    const child = folder.start(command);
+    child.stderr?.once('data', () => { child.kill('SIGINT'); });
+    const [code] = await once(child, 'exit') as [unknown];
+    return code;
+  }
+});

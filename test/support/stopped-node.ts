@@ -1,0 +1,112 @@
+// Folders of nodes that have stopped, with the index beside the chain, and `bcoin-rest index`
+// as a child process on them.
+
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describeKey } from '../../lib/index/describe-key';
+import { diskStore } from '../../lib/store/level-store';
+import { WHOLE_STORE } from '../../lib/store/migrate';
+import { mine, openRegtestNode } from './regtest-node';
+import { chainWithSpends } from './regtest-chain';
+import { openRestNode, untilReady } from './rest-node';
+import type { Store } from '../../lib/store/store';
+import type { TestFullNode } from './bcoin';
+
+const program = resolve(__dirname, '../../dist/plugin/cli/main.js');
+
+/** Blocks beside those of `chainWithSpends`: enough for work on them to be interrupted. */
+const MORE_BLOCKS = 400;
+
+export interface CommandResult {
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export class StoppedNodeFolder {
+  private constructor(readonly prefix: string) {}
+
+  /** A new regtest chain with spends and its index. */
+  static async make(settings: Readonly<Record<string, unknown>> = {}, moreBlocks = MORE_BLOCKS): Promise<StoppedNodeFolder> {
+    const prefix = await mkdtemp(join(tmpdir(), 'bcoin-rest-stopped-'));
+    const served = await openRestNode({ prefix, settings });
+    await chainWithSpends(served.node);
+    await mine(served.node, moreBlocks);
+    await untilReady(served);
+    await served.node.close();
+    return new StoppedNodeFolder(prefix);
+  }
+
+  get indexFolder(): string {
+    return join(this.prefix, 'regtest/rest/index');
+  }
+
+  async copy(): Promise<StoppedNodeFolder> {
+    const prefix = await mkdtemp(join(tmpdir(), 'bcoin-rest-stopped-'));
+    await cp(this.prefix, prefix, { recursive: true });
+    return new StoppedNodeFolder(prefix);
+  }
+
+  /** Runs the node without the plugin. */
+  async withNode(use: (node: TestFullNode) => Promise<unknown>): Promise<void> {
+    const node = await openRegtestNode({ prefix: this.prefix });
+    try {
+      await use(node);
+    } finally {
+      await node.close();
+    }
+  }
+
+  async withIndex(use: (store: Store) => Promise<unknown>): Promise<void> {
+    const store = diskStore(this.indexFolder);
+    await store.open();
+    try {
+      await use(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  run(command: string, ...options: string[]): CommandResult {
+    return runIndex(command, '--network', 'regtest', '--prefix', this.prefix, ...options);
+  }
+
+  start(command: string): ChildProcess {
+    return spawn(process.execPath, [program, 'index', command, '--network', 'regtest', '--prefix', this.prefix]);
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.prefix, { recursive: true, force: true });
+  }
+}
+
+/** `bcoin-rest index` with these arguments. */
+export function runIndex(...args: string[]): CommandResult {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'index', ...args], { encoding: 'utf8' });
+  return { status, out: stdout, err: stderr };
+}
+
+/** The first record whose description begins so. */
+export async function recordOfKind(store: Store, kind: string): Promise<readonly [key: Buffer, value: Buffer]> {
+  for await (const record of store.range(WHOLE_STORE))
+    if (describeKey(record[0]).startsWith(kind)) return record;
+  throw new Error(`the index has no record of the kind ${kind}`);
+}
+
+/** Changes the first byte of the first record of a kind, and says which that is. */
+export async function flip(store: Store, kind: string): Promise<string> {
+  const [key, value] = await recordOfKind(store, kind);
+  const flipped = Buffer.from(value);
+  flipped[0] = flipped.readUInt8() ^ 1;
+  await store.batch([{ type: 'put', key, value: flipped }], { durable: true });
+  return describeKey(key);
+}
+
+/** Deletes the first record of a kind, and says which that was. */
+export async function deleteFirst(store: Store, kind: string): Promise<string> {
+  const [key] = await recordOfKind(store, kind);
+  await store.batch([{ type: 'del', key }], { durable: true });
+  return describeKey(key);
+}
