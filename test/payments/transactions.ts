@@ -17,6 +17,11 @@ export function outpoint(seed: number): Buffer {
   return Buffer.concat([Buffer.alloc(32, seed), Buffer.from('00000000', 'hex')]);
 }
 
+/** The first output of a transaction. @param txid wire order. */
+export function outpointOf(txid: Buffer): Buffer {
+  return Buffer.concat([txid, Buffer.from('00000000', 'hex')]);
+}
+
 export function serialize({ inputs, outputs, witness = false }: TestTransaction): Buffer {
   return Buffer.concat([
     Buffer.from('02000000', 'hex'),

@@ -5,8 +5,8 @@ import type { PaymentNetwork } from '../rules/request';
 export interface MerchantChain {
   readonly network: PaymentNetwork;
   /**
-   * Gives transactions, parents first, to the network; resolves when the node has
-   * taken all. Those that it has already are no error.
+   * Gives transactions to the network, parents first, none that chain and pool know;
+   * resolves when the node has taken all. One that came in the meantime is no error.
    * @throws PaymentError `refused` with the node's reason.
    */
   broadcast(transactions: readonly Buffer[]): Promise<void>;

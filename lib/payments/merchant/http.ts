@@ -8,9 +8,10 @@
 import { PaymentError, type PaymentErrorCode } from '../error';
 import { negotiate } from '../transport/accept';
 import { PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE, URI_LIST_TYPE, mediaTypeOf } from '../transport/media-types';
-import { detailsOf, type Merchant } from './merchant';
+import type { Merchant } from './merchant';
 import { parseOrder } from './order';
 import { renderPage } from './page';
+import { detailsOf } from './record';
 
 export interface PaymentReply {
   readonly status: number;

@@ -5,14 +5,16 @@
 import { randomBytes } from 'node:crypto';
 import { acknowledgePayment } from '../acknowledgement';
 import { PaymentError } from '../error';
-import { decodePayment, decodePaymentDetails, decodePaymentRequest, encodePaymentDetails, encodePaymentRequest, type Output, type PaymentDetails } from '../messages';
-import { answeringTransactions, checkPaid, payingOutputs } from '../rules/payment';
+import { decodePayment, encodePaymentDetails, encodePaymentRequest, type Output } from '../messages';
+import { answeringTransactions, checkPaid, payingOutputs, type PayingOutput } from '../rules/payment';
 import { checkExpiry, isExpired, payableOutputs, unixSeconds } from '../rules/request';
+import { parentsFirst, type Transaction } from '../rules/transaction';
 import { signPaymentRequest, type Identity } from '../signature';
 import { formatBitcoinUri } from '../transport/bitcoin-uri';
 import type { MerchantChain } from './chain';
 import { claim, unclaimed } from './claims';
-import type { PaymentStore, StoredPayment, StoredRequest } from './store';
+import { detailsOf, type StoredPayment, type StoredRequest } from './record';
+import type { PaymentStore } from './store';
 
 export interface MerchantOptions {
   /** Where customers find the requests, without slash at the end: `https://shop.example/pay`. */
@@ -47,6 +49,12 @@ export type PaymentState =
 
 /** Bytes of a request's id, which is also its merchant_data: nobody guesses another's. */
 const ID_SIZE = 16;
+
+/**
+ * So many Payments of a request are kept of which the node took a part only: a stranger
+ * must not fill the disk by repeating a part that is on the chain beside one that never will be.
+ */
+const MAX_PARTIAL_PAYMENTS = 8;
 
 export class Merchant {
   /** Payments are taken one after the other: two must not claim one output. */
@@ -131,7 +139,7 @@ export class Merchant {
     const taken: StoredPayment = before ?? {
       receivedAt: this.options.clock(), payment: bytes, txids: transactions.map(({ txid }) => txid), refundTo: payment.refundTo
     };
-    await this.broadcast(stored, taken, payment.transactions);
+    await this.broadcast(stored, taken, transactions, paying);
     await claim(this.store, paying, id);
     await this.store.save(withPayment(stored, { ...taken, acknowledgement }));
     return acknowledgement;
@@ -147,37 +155,39 @@ export class Merchant {
   }
 
   /** The Payment is stored first: with it goes where to send a refund. */
-  private async broadcast(stored: StoredRequest, taken: StoredPayment, transactions: readonly Buffer[]): Promise<void> {
+  private async broadcast(stored: StoredRequest, taken: StoredPayment, transactions: readonly Transaction[], paying: readonly PayingOutput[]): Promise<void> {
     await this.store.save(withPayment(stored, taken));
-    if (await this.confirmationsOf(taken) !== undefined) return;
+    const counts = await this.countsOf(transactions.map(({ txid }) => txid));
+    const unknown = transactions.filter((_, index) => counts[index] === undefined);
+    if (unknown.length === 0) return;
     try {
-      await this.chain.broadcast(transactions);
+      await this.chain.broadcast(parentsFirst(unknown).map(({ bytes }) => bytes));
     } catch (error) {
-      // When a part of it got through, the customer's coins may be gone: then it is kept.
-      const gone = (await this.countsOf(taken)).some((count) => count !== undefined);
-      if (error instanceof PaymentError && !gone) await this.store.save(withoutPayment(stored, taken));
+      if (error instanceof PaymentError && !await this.isWorthKeeping(stored, taken, paying)) await this.store.save(withoutPayment(stored, taken));
       throw error;
     }
   }
 
+  /** A refused Payment of which a part that pays got through: the customer's coins may be gone. */
+  private async isWorthKeeping(stored: StoredRequest, taken: StoredPayment, paying: readonly PayingOutput[]): Promise<boolean> {
+    const partial = withoutPayment(stored, taken).payments.filter(({ acknowledgement }) => acknowledgement === undefined);
+    if (partial.length >= MAX_PARTIAL_PAYMENTS) return false;
+    return (await this.countsOf(paying.map(({ txid }) => txid))).some((count) => count !== undefined);
+  }
+
   /** Of the transaction that has fewest; undefined when one is missing. */
-  private async confirmationsOf(payment: StoredPayment): Promise<number | undefined> {
-    const counts = await this.countsOf(payment);
+  private async confirmationsOf({ txids }: StoredPayment): Promise<number | undefined> {
+    const counts = await this.countsOf(txids);
     return counts.some((count) => count === undefined) ? undefined : Math.min(...counts as number[]);
   }
 
-  private async countsOf({ txids }: StoredPayment): Promise<(number | undefined)[]> {
+  private async countsOf(txids: readonly Buffer[]): Promise<(number | undefined)[]> {
     return Promise.all(txids.map((txid) => this.chain.confirmations(txid)));
   }
 
   private urlOf(id: string): string {
     return `${this.options.baseUrl}/${id}`;
   }
-}
-
-/** The details of a stored request, as they were sent. */
-export function detailsOf(stored: StoredRequest): PaymentDetails {
-  return decodePaymentDetails(decodePaymentRequest(stored.request).serializedPaymentDetails);
 }
 
 function withPayment(stored: StoredRequest, payment: StoredPayment): StoredRequest {

@@ -8,6 +8,8 @@ import { PaymentError } from '../error';
 import { MAX_MONEY } from './amount';
 
 export interface Transaction {
+  /** As serialized. */
+  readonly bytes: Buffer;
   /** Wire order. */
   readonly txid: Buffer;
   /** 36 bytes each: txid in wire order, index. */
@@ -15,7 +17,8 @@ export interface Transaction {
   readonly outputs: readonly { readonly amount: bigint; readonly script: Buffer }[];
 }
 
-const OUTPOINT_SIZE = 36;
+const TXID_SIZE = 32;
+const OUTPOINT_SIZE = TXID_SIZE + 4;
 
 /**
  * @param bytes one serialized transaction and nothing after it; scripts are views into it.
@@ -43,7 +46,25 @@ export function parseTransaction(bytes: Buffer): Transaction {
   const lockTime = reader.take(4);
   if (reader.offset !== bytes.length) throw malformed(`${bytes.length - reader.offset} bytes after its end`);
   if (outpoints.length === 0 || outputs.length === 0) throw malformed('no inputs or no outputs');
-  return { txid: doubleSha256(version, body, lockTime), outpoints, outputs };
+  return { bytes, txid: doubleSha256(version, body, lockTime), outpoints, outputs };
+}
+
+/**
+ * Each behind those of the others that it spends: a node takes them in no other order.
+ * @param transactions each once.
+ */
+export function parentsFirst(transactions: readonly Transaction[]): Transaction[] {
+  const waiting = new Map(transactions.map((transaction) => [transaction.txid.toString('hex'), transaction]));
+  const ordered: Transaction[] = [];
+  const take = (txid: string): void => {
+    const transaction = waiting.get(txid);
+    if (!transaction) return;
+    waiting.delete(txid);
+    for (const outpoint of transaction.outpoints) take(outpoint.toString('hex', 0, TXID_SIZE));
+    ordered.push(transaction);
+  };
+  for (const txid of [...waiting.keys()]) take(txid);
+  return ordered;
 }
 
 /** A txid as people see it: reversed, in hex. */

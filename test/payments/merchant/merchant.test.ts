@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { detailsOf } from '../../../lib/payments/merchant/merchant';
+import { detailsOf } from '../../../lib/payments/merchant/record';
 import { decodePaymentACK, decodePaymentRequest } from '../../../lib/payments/messages';
 import { checkPaymentRequest } from '../../../lib/payments/rules/request';
 import { verifyPaymentRequest } from '../../../lib/payments/verify';
-import { outpoint, serialize } from '../transactions';
+import { parseTransaction } from '../../../lib/payments/rules/transaction';
+import { outpoint, outpointOf, serialize } from '../transactions';
 import { VALID_TIME, identity, rejection, testRoots } from '../vectors';
 import { START, START_SECONDS, inShop, order, paying, paymentFor, refused, script } from './shop';
 
@@ -129,6 +130,37 @@ describe('Merchant', () => {
       expect(await rejection(merchant.pay(id, paymentFor(id, parts)))).to.equal(refused);
       expect((await merchant.request(id)).payments).to.have.length(1);
       expect(await merchant.state(id)).to.deep.equal({ state: 'open' });
+    }));
+
+    it('keeps no more of those than a few: a stranger can make any number', inShop(async ({ merchant, chain }) => {
+      const { id } = await merchant.create(order);
+      await chain.broadcast([paying(0, 4_000n)]);
+      chain.refusal = refused;
+      for (let seed = 1; seed <= 12; seed++) {
+        expect(await rejection(merchant.pay(id, paymentFor(id, [paying(0, 4_000n), paying(seed, 6_000n)])))).to.equal(refused);
+      }
+      expect((await merchant.request(id)).payments).to.have.length(8);
+      chain.refusal = undefined;
+      expect(await merchant.pay(id, paymentFor(id, [paying(99)]))).to.not.have.length(0);
+    }));
+
+    it('forgets a refused one beside which a transaction is known that pays nothing', inShop(async ({ merchant, chain }) => {
+      const { id } = await merchant.create(order);
+      const elsewhere = serialize({ inputs: [outpoint(7)], outputs: [{ script: Buffer.from('51', 'hex'), value: 10_000n }] });
+      await chain.broadcast([elsewhere]);
+      chain.refusal = refused;
+      expect(await rejection(merchant.pay(id, paymentFor(id, [elsewhere, paying(1)])))).to.equal(refused);
+      expect((await merchant.request(id)).payments).to.deep.equal([]);
+    }));
+
+    it('gives the node parents before children, and only what it does not know', inShop(async ({ merchant, chain }) => {
+      const parent = serialize({ inputs: [outpoint(7)], outputs: [{ script: Buffer.from('51', 'hex'), value: 10_000n }] });
+      const child = serialize({ inputs: [outpointOf(parseTransaction(parent).txid)], outputs: [{ script, value: 10_000n }] });
+      const { id } = await merchant.create(order);
+      await merchant.pay(id, paymentFor(id, [child, parent, child]));
+      chain.known.delete(parseTransaction(child).txid.toString('hex'));
+      await merchant.pay(id, paymentFor(id, [child, parent]));
+      expect(chain.broadcasts).to.deep.equal([[parent, child], [child]]);
     }));
 
     it('finishes what a crash interrupted, also after expiry', inShop(async (shop) => {

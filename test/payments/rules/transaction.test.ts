@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { displayTxid, parseTransaction } from '../../../lib/payments/rules/transaction';
+import { displayTxid, parentsFirst, parseTransaction, type Transaction } from '../../../lib/payments/rules/transaction';
 import { codeOf } from '../vectors';
-import { outpoint, serialize } from '../transactions';
+import { outpoint, outpointOf, serialize } from '../transactions';
 
 // The first payment of all (block 170), and the native P2WPKH example of BIP143.
 const BLOCK_170 = '0100000001c997a5e56e104102fa209c6a852dd90660a20b2d9c352423edce25857fcd3704000000004847304402204e45e16932b8af514961a1d3a1a25fdf3f4f7732e9d624c6c61548ab5fb8cd410220181522ec8eca07de4860a4acdd12909d831cc56cbbac4622082221a8768d1d0901ffffffff0200ca9a3b00000000434104ae1a62fe09c5f51b13905f07f06b99a2f7159b2225f374cd378d71302fa28414e7aab37397f554a7df5f142c21c1b7303b8a0626f1baded5c72a704f7e6cd84cac00286bee0000000043410411db93e1dcdb8a016b49840f8c53bc1eb68a382e97b1482ecad7b148a6909a5cb2e0eaddfb84ccf9744464f82e160bfa9b8b64f9d4c03f999b8643f656b412a3ac00000000';
@@ -11,6 +11,25 @@ const BIP143 = '01000000000102fff7f7881a8099afa6940d42d1e7f6362bec38171ea3edf433
 
 const script = Buffer.from('51', 'hex');
 const simple = serialize({ inputs: [outpoint(1)], outputs: [{ value: 5n, script }] });
+
+describe('parentsFirst', () => {
+  const family: Transaction[] = [];
+  for (let i = 0; i < 5; i++) {
+    const parents = family.slice(-2).map(({ txid }) => outpointOf(txid));
+    family.push(parseTransaction(serialize({ inputs: [outpoint(i), ...parents], outputs: [{ value: 5n, script }] })));
+  }
+
+  it('puts each behind what it spends, however they came', () => {
+    fc.assert(fc.property(fc.shuffledSubarray(family, { minLength: family.length }), (shuffled) => {
+      expect(parentsFirst(shuffled)).to.deep.equal(family);
+    }));
+  });
+
+  it('leaves others as they came', () => {
+    const strangers = [3, 1, 2].map((seed) => parseTransaction(serialize({ inputs: [outpoint(seed)], outputs: [{ value: 5n, script }] })));
+    expect(parentsFirst(strangers)).to.deep.equal(strangers);
+  });
+});
 
 describe('parseTransaction', () => {
   it('reads a transaction without witness', () => {
