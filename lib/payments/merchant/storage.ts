@@ -1,7 +1,7 @@
 // Where a merchant's records lie: named pieces of bytes, each written whole or not at all.
 // The one implementation is a folder.
 
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { access, constants, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface PaymentStorage {
@@ -13,9 +13,13 @@ export interface PaymentStorage {
 export class FolderStorage implements PaymentStorage {
   private constructor(private readonly folder: string) {}
 
-  /** Makes the folder when it is not there, readable by its owner alone. */
+  /**
+   * Makes the folder when it is not there, readable by its owner alone.
+   * @throws Error of the file system when it cannot be made, read, or written to.
+   */
   static async open(folder: string): Promise<FolderStorage> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     return new FolderStorage(folder);
   }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -19,6 +19,19 @@ describe('FolderStorage', () => {
   it('makes its folder, for its owner alone', async () => {
     await FolderStorage.open(folder);
     expect((await stat(folder)).mode & 0o777).to.equal(0o700);
+  });
+
+  it('is not opened where a folder cannot be', async () => {
+    const file = join(parent, 'file');
+    await writeFile(file, '');
+    expect(await FolderStorage.open(file).catch((reason: unknown) => reason)).to.have.property('message').that.includes(file);
+  });
+
+  const everythingAllowed = process.getuid?.() === 0;
+  (everythingAllowed ? it.skip : it)(`is not opened when nothing can be written${everythingAllowed ? ', not checked: root may write everywhere' : ''}`, async () => {
+    await mkdir(folder, { recursive: true });
+    await chmod(folder, 0o500);
+    expect(await FolderStorage.open(folder).catch((reason: unknown) => reason)).to.have.property('code', 'EACCES');
   });
 
   it('gives back what was written, also after it is opened again', async () => {
