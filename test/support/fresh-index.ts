@@ -1,5 +1,6 @@
 // Indexes built from nothing, block by block, to hold others against: every byte of them.
 
+import { expect } from 'chai';
 import { Indexer } from '../../lib/index/indexer';
 import { BLOCK_RECORDS, TIP_KEY } from '../../lib/index/layout';
 import { memoryStore } from '../../lib/store/level-store';
@@ -54,4 +55,20 @@ async function build(from: StoreImage, blocks: readonly Buffer[], genesisHash: B
   const image = await storeImage(store);
   await store.close();
   return image;
+}
+
+/** Undo records may be missing below those that are kept, and from where the index caught up; all else is the same. */
+export function expectSameImage(found: StoreImage, fresh: StoreImage, undoDepth: number): void {
+  const undo = Buffer.from('u').toString('hex');
+  for (const [key, value] of found)
+    expect(value, `the record under ${key}`).to.equal(fresh.get(key));
+  const heights: number[] = [];
+  for (const key of fresh.keys()) {
+    if (!key.startsWith(undo)) expect(found.has(key), `a record under ${key}`).to.equal(true);
+    else if (found.has(key)) heights.push(parseInt(key.slice(2), 16));
+  }
+  const tip = [...fresh.keys()].filter((key) => key.startsWith(undo)).length;
+  const lowest = heights[0] ?? tip + 1;
+  expect(heights, 'heights with undo records').to.deep.equal(Array.from({ length: tip + 1 - lowest }, (_, i) => lowest + i));
+  expect(lowest, 'lowest height with an undo record').to.be.greaterThan(tip - undoDepth);
 }

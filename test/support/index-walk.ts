@@ -17,7 +17,7 @@ import { diskStore, memoryStore } from '../../lib/store/level-store';
 import { bcoin, type TestFullNode } from './bcoin';
 import { regtestGenesis } from './chain-a';
 import { FAULT, FaultyStore, type StoreCall } from './faulty-store';
-import { FreshIndexes, storeImage, type StoreImage } from './fresh-index';
+import { expectSameImage, FreshIndexes, storeImage } from './fresh-index';
 import { blockHash } from './made-blocks';
 import { MemoryLog } from './memory-log';
 import { BlockMaker, type BlockPlan } from './mined-blocks';
@@ -256,20 +256,4 @@ export class IndexWalk {
       if (await this.node.entry(blockHash(raw)) === undefined) await this.host.chain.add(bcoin.Block.fromRaw(raw));
     }
   }
-}
-
-/** Undo records may be missing below those that are kept, and from where the index caught up; all else is the same. */
-function expectSameImage(found: StoreImage, fresh: StoreImage, undoDepth: number): void {
-  const undo = Buffer.from('u').toString('hex');
-  for (const [key, value] of found)
-    expect(value, `the record under ${key}`).to.equal(fresh.get(key));
-  const heights: number[] = [];
-  for (const key of fresh.keys()) {
-    if (!key.startsWith(undo)) expect(found.has(key), `a record under ${key}`).to.equal(true);
-    else if (found.has(key)) heights.push(parseInt(key.slice(2), 16));
-  }
-  const tip = [...fresh.keys()].filter((key) => key.startsWith(undo)).length;
-  const lowest = heights[0] ?? tip + 1;
-  expect(heights, 'heights with undo records').to.deep.equal(Array.from({ length: tip + 1 - lowest }, (_, i) => lowest + i));
-  expect(lowest, 'lowest height with an undo record').to.be.greaterThan(tip - undoDepth);
 }
