@@ -17,7 +17,6 @@ export interface ProgressDisplay {
 }
 
 const LINE_MS = 10_000;
-const BAR_MS = 200;
 const INDEXING_FORMAT = 'Indexing |{bar}| {percentage}% | block {value} of {total} | {pace} | {left}';
 const COMPARING_FORMAT = 'Comparing | {value} records';
 
@@ -57,7 +56,6 @@ class ProgressLines implements ProgressDisplay {
 class ProgressBar implements ProgressDisplay {
   readonly logger: IndexLogger;
   #bar: SingleBar | undefined;
-  #drawnAt = -Infinity;
 
   constructor(private readonly stream: NodeJS.WritableStream) {
     this.logger = loggerOf((line) => {
@@ -77,10 +75,8 @@ class ProgressBar implements ProgressDisplay {
   }
 
   compared(records: number): void {
-    const now = performance.now();
-    if (now - this.#drawnAt < BAR_MS) return;
-    this.#drawnAt = now;
-    this.#draw(COMPARING_FORMAT, records, 0, {});
+    if (this.#bar === undefined) this.#draw(COMPARING_FORMAT, records, 0, {});
+    else this.#bar.update(records);
   }
 
   end(): void {
