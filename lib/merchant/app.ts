@@ -6,10 +6,12 @@ import Router from '@koa/router';
 import { MAX_PAYMENT_SIZE } from '../payments/messages';
 import { answerCreate, answerGet, answerPay, type PaymentReply } from '../payments/merchant/http';
 import { requireApiKey } from '../rest/auth';
-import { RestError } from '../rest/errors';
+import { brokenDown, RestError, unavailable } from '../rest/errors';
 import { readBody } from '../rest/request-body';
+import { IndexUnavailableError } from '../index/errors';
 import type { Merchant } from '../payments/merchant/merchant';
 import type { NodeSource } from '../node/types';
+import type { RestLogger } from '../rest/app';
 
 /** An order with the most outputs that fit into a request is smaller. */
 const MAX_ORDER_BYTES = 256 * 1024;
@@ -20,7 +22,7 @@ export interface MerchantAppParts {
   readonly timeoutMs: number;
   /** @throws RestError 503 while node or index are not in sync. */
   readonly requireReady: () => void;
-  readonly logger: { error(message: string): void };
+  readonly logger: RestLogger;
 }
 
 export function merchantApp({ merchant, node, timeoutMs, requireReady, logger }: MerchantAppParts): Koa {
@@ -39,13 +41,15 @@ export function merchantApp({ merchant, node, timeoutMs, requireReady, logger }:
   });
 
   const app = new Koa();
-  app.on('error', (error: unknown) => { logger.error(`payments: ${String(error)}`); });
+  // What fails in answering is caught below; this is a connection that broke.
+  app.on('error', (error: unknown) => { logger.debug(`payments: connection failed: ${String(error)}`); });
   app.use(async (context, next) => {
     try {
       requireReady();
       await next();
     } catch (error) {
-      const { status, message, headers } = error instanceof RestError ? error : brokenDown(error, logger);
+      if (hasHungUp(error)) return;
+      const { status, message, headers } = asRestError(error, logger);
       for (let i = 0; i + 1 < headers.length; i += 2) context.set(headers[i] ?? '', headers[i + 1] ?? '');
       write(context, { status, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from(`${message}\r\n`) });
     }
@@ -66,7 +70,14 @@ function write(context: Koa.Context, { status, headers, body }: PaymentReply): v
   context.body = body;
 }
 
-function brokenDown(error: unknown, logger: { error(message: string): void }): RestError {
+/** The customer went away within the body (raw-body): there is nobody to answer, and nothing was begun. */
+function hasHungUp(error: unknown): boolean {
+  return error instanceof Error && 'type' in error && error.type === 'request.aborted';
+}
+
+function asRestError(error: unknown, logger: RestLogger): RestError {
+  if (error instanceof RestError) return error;
+  if (error instanceof IndexUnavailableError) return unavailable('the index cannot be read');
   logger.error(`payments: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
-  return new RestError(500, 'Internal error; the log of the node has details');
+  return brokenDown();
 }

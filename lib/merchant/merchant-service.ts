@@ -13,6 +13,7 @@ import { merchantApp } from './app';
 import { NodeChain } from './node-chain';
 import type { IndexReader } from '../index/types';
 import type { NodeSource } from '../node/types';
+import type { RestLogger } from '../rest/app';
 
 /** Names in the folder: with both files there, requests are signed. */
 const KEY_FILE = 'key.pem';
@@ -27,7 +28,7 @@ export interface MerchantServiceParts {
   readonly timeoutMs: number;
   /** @throws RestError 503 while node or index are not in sync. */
   readonly requireReady: () => void;
-  readonly logger: { info(message: string): void; error(message: string): void };
+  readonly logger: RestLogger & { info(message: string): void };
 }
 
 export class MerchantService {

@@ -69,14 +69,14 @@ describe('a merchant on the node', function () {
   }
 
   /** Pays what is asked, or `valueSats`, and takes the change. */
-  function walletPays({ outputs }: PayableRequest, valueSats?: number): HostTransaction {
-    return walletSpends(coins, 0, [
+  function walletPays({ outputs }: PayableRequest, valueSats?: number, from = coins): HostTransaction {
+    return walletSpends(from, 0, [
       ...outputs.map(({ amount, script }) => [bcoin.Script.fromRaw(script), valueSats ?? Number(amount)] as const),
-      [ring.getAddress(), COIN - AMOUNT - FEE]
+      [ring.getAddress(), COIN - AMOUNT - 2 * FEE]
     ]);
   }
-  const paymentOf = (request: PayableRequest, transaction: HostTransaction): Buffer => encodePayment({
-    transactions: [transaction.toRaw()],
+  const paymentOf = (request: PayableRequest, ...transactions: readonly HostTransaction[]): Buffer => encodePayment({
+    transactions: transactions.map((transaction) => transaction.toRaw()),
     refundTo: [{ script: Buffer.from(SCRIPT, 'hex') }],
     ...request.merchantData && { merchantData: request.merchantData }
   });
@@ -140,6 +140,15 @@ describe('a merchant on the node', function () {
     const again = await pay(`${served.baseUrl}/pay/${id}`, payment);
     expect(Buffer.from(await again.arrayBuffer())).to.deep.equal(acknowledgement);
     expect(await readdir(join(folder, 'shop'))).to.include(`${id}.json`);
+  });
+
+  it('takes a payment whose parents are confirmed already, or come behind their child', async () => {
+    const { url, id } = await createOrder();
+    const request = await requestOf(url);
+    const parent = walletSpends(coins, 1, [[ring.getAddress(), COIN - FEE]]);
+    expect((await pay(url, paymentOf(request, walletPays(request, AMOUNT, parent), parent, coins))).status).to.equal(200);
+    expect(await stateOf(url)).to.deep.equal({ id, state: 'unconfirmed' });
+    expect(served.node.mempool.map.size).to.equal(2);
   });
 
   it('refuses a payment that pays too little, and broadcasts nothing', async () => {
