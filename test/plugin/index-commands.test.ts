@@ -120,8 +120,7 @@ describe('the tools for the index of a stopped node', function () {
     it('takes away what a killed run has left, and leaves nothing when it is interrupted', async () => {
       await mkdir(`${folder.indexFolder}-verify`);
       await writeFile(join(`${folder.indexFolder}-verify`, 'CURRENT'), 'no database');
-      expect(await interrupted('verify')).to.equal(130);
-      expectNothingLeft();
+      await interrupt('verify');
       expect(folder.run('verify').status).to.equal(0);
     });
   });
@@ -155,7 +154,7 @@ describe('the tools for the index of a stopped node', function () {
     });
 
     it('leaves a usable index when it is interrupted', async () => {
-      expect(await interrupted('rebuild')).to.equal(130);
+      await interrupt('rebuild');
       expect(folder.run('status').status).to.equal(0);
       expect(folder.run('verify').status).to.equal(0);
     });
@@ -219,11 +218,15 @@ describe('the tools for the index of a stopped node', function () {
     expect(runIndex('status', 'extra').status).to.equal(2);
   });
 
-  /** Exit code of a command that is interrupted when it begins to index. */
-  async function interrupted(command: string): Promise<unknown> {
-    const child = folder.start(command);
-    child.stderr?.once('data', () => { child.kill('SIGINT'); });
-    const [code] = await once(child, 'exit') as [unknown];
-    return code;
+  /** Runs a command and interrupts it when it begins to index, again until it was not quicker. */
+  async function interrupt(command: string): Promise<void> {
+    let code: unknown = 0;
+    while (code === 0) {
+      const child = folder.start(command);
+      child.stderr?.once('data', () => { child.kill('SIGINT'); });
+      [code] = await once(child, 'exit') as [unknown];
+      expectNothingLeft();
+    }
+    expect(code).to.equal(130);
   }
 });
