@@ -1,12 +1,22 @@
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
-import { bcoin } from '../support/bcoin';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { bcoin, type HostFullBlock } from '../support/bcoin';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawReply } from '../support/http';
-import { mine } from '../support/regtest-node';
+import { mineCoinbases, spend } from '../support/regtest-chain';
+import { entryOf, mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import type { HostTransaction } from '../../lib/node/host';
+
+const COINBASE_SATS = 5_000_000_000;
+/** What `spend` leaves of it in its first output. */
+const HALF_SATS = (COINBASE_SATS - 10_000) / 2;
 
 /** bcoin takes a regtest node for synced however old its tip is; here it is as strict as on the main network. */
 async function withStrictTipAge(run: () => Promise<void>): Promise<void> {
@@ -22,6 +32,8 @@ async function withStrictTipAge(run: () => Promise<void>): Promise<void> {
 
 describe('the service on a real node', () => {
   let served: RestNode;
+  /** Of a node that is not in memory. */
+  let folder: string | undefined;
 
   const open = async (settings: Readonly<Record<string, unknown>> = {}): Promise<void> => {
     served = await openRestNode({ settings });
@@ -29,7 +41,11 @@ describe('the service on a real node', () => {
   const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<RawReply> => ask(served.port, { path, headers });
   const blocks = async (): Promise<unknown> => (JSON.parse((await get('/rest/chaininfo.json')).body.toString()) as { blocks: number }).blocks;
 
-  afterEach(() => served.node.close());
+  afterEach(async () => {
+    await served.node.close();
+    if (folder !== undefined) await rm(folder, { recursive: true });
+    folder = undefined;
+  });
 
   it('refuses everything until the node is synced, then answers', () => withStrictTipAge(async () => {
     await open({ 'rest-warmup': 'synced' });
@@ -54,6 +70,44 @@ describe('the service on a real node', () => {
     }
     await mine(served.node, 4, await served.node.chain.getEntryByHeight(1) ?? undefined);
     expect(await blocks()).to.equal(5);
+  });
+
+  it('finds a transaction and its coin at every moment while it is confirmed, undone and confirmed again', async function () {
+    this.timeout(60_000);
+    folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-'));
+    served = await openRestNode({ prefix: folder });
+    await untilReady(served);
+    const { node } = served;
+    const [coinbase, ...more] = await mineCoinbases(node, 121) as [HostTransaction, ...HostTransaction[]];
+    // bcoin drops what spends a coinbase at every reorganization.
+    const parent = await spend(node, coinbase, COINBASE_SATS);
+    await mine(node, 1);
+    const txid = toDisplayHex((await spend(node, parent, HALF_SATS)).hash());
+    const paths = [`/rest/tx/${txid}.bin`, `/rest/getutxos/checkmempool/${toDisplayHex(parent.hash())}-0/${txid}-0.json`];
+    const state = { moving: true };
+    const moved = (async () => {
+      for (const other of more.slice(0, 10)) {
+        const fork = node.chain.tip;
+        await mine(node, 1);
+        const [rival] = await mine(node, 1, fork) as [HostFullBlock];
+        const overtaking = await node.miner.cpu.mineBlock(await entryOf(node, rival));
+        // bcoin takes nothing back into a pool that is empty.
+        await spend(node, other, COINBASE_SATS);
+        await node.chain.add(overtaking as HostFullBlock);
+      }
+    })().finally(() => { state.moving = false; });
+    const bitmaps = new Set<string>();
+    const heights = new Set<number | undefined>();
+    while (state.moving) {
+      const [transaction, coins] = await Promise.all(paths.map((path) => get(path)));
+      expect([transaction?.status, coins?.status]).to.deep.equal([200, 200]);
+      const { bitmap, utxos } = JSON.parse(coins?.body.toString() ?? '') as { bitmap: string; utxos: { height: number }[] };
+      bitmaps.add(bitmap);
+      heights.add(utxos[0]?.height);
+    }
+    await moved;
+    expect([...bitmaps]).to.deep.equal(['01']);
+    expect(heights).to.include(0x7fff_ffff).and.have.length.above(1);
   });
 
   it('closes while the chain is being reset, and opens again', async function () {
