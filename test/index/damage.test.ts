@@ -30,7 +30,7 @@ async function recordAt(store: Store, letter: string, pick: number): Promise<rea
 }
 
 describe('a record of the index that is not what it was', function () {
-  this.timeout(60_000 * testScale());
+  this.timeout(300_000 * testScale());
   const seed = testSeed();
   let walk: IndexWalk;
 

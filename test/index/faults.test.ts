@@ -24,7 +24,7 @@ const steps: readonly NodeStep[] = [
 
 for (const disk of [false, true]) {
   describe(`an index whose store ${disk ? 'on disk' : 'in memory'} fails`, function () {
-    this.timeout(60_000 * testScale());
+    this.timeout(300_000 * testScale());
     let walk: IndexWalk;
     const calls = new Map<StoreCall, number>();
 

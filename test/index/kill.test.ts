@@ -28,7 +28,7 @@ const moment: fc.Arbitrary<Moment> = fc.record({
 describe('a node and its index that are killed', function () {
   const seed = testSeed();
   const kills = KILLS * testScale();
-  this.timeout(90_000 * testScale());
+  this.timeout(300_000 * testScale());
   let folder: string;
   let child: ChildProcess | undefined;
   let words = '';

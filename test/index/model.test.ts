@@ -17,7 +17,7 @@ const walk = fc.record({
 describe('an index on any walk', function () {
   const seed = testSeed();
   const walks = WALKS * testScale();
-  this.timeout(60_000 * testScale());
+  this.timeout(300_000 * testScale());
 
   it(`is at every step, byte for byte, an index built from nothing: ${walks * STEPS_PER_WALK} steps, TEST_SEED=${seed}`, async () => {
     let taken = 0;
