@@ -1,8 +1,8 @@
-import { X509Certificate, sign } from 'node:crypto';
+import { X509Certificate, constants, sign } from 'node:crypto';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { PaymentError } from '../../lib/payments/error';
-import { encodePaymentDetails, encodePaymentRequest, encodeX509Certificates } from '../../lib/payments/messages';
+import { decodePaymentRequest, encodePaymentDetails, encodePaymentRequest, encodeX509Certificates } from '../../lib/payments/messages';
 import { signPaymentRequest } from '../../lib/payments/signature';
 import { verifyPaymentRequest, type TrustPolicy, type Verification } from '../../lib/payments/verify';
 import { TrustRoots, keyPin } from '../../lib/payments/x509/trust';
@@ -143,6 +143,27 @@ describe('verifyPaymentRequest', () => {
       expect(reasonOf(verifyPaymentRequest(signedBy('rsa2048'), policy))).to.equal('request-signature');
     });
 
+    it('an RSA signature with another padding than the one of PKCS #1 v1.5', () => {
+      const chain = [der('rsa2048'), der('intermediate')];
+      const withPadding = (padding: number): Buffer => withPki(chain, sign('sha256', withPki(chain, Buffer.alloc(0)), { key: key('rsa2048'), padding }));
+      expect(reasonOf(verifyPaymentRequest(withPadding(constants.RSA_PKCS1_PADDING), policy))).to.equal('trusted');
+      expect(reasonOf(verifyPaymentRequest(withPadding(constants.RSA_PKCS1_PSS_PADDING), policy))).to.equal('request-signature');
+    });
+
+    it('an ECDSA signature in other bytes than DER has for it', () => {
+      const request = decodePaymentRequest(vector('openssl-signed.ecdsa.hex'));
+      const { signature = Buffer.alloc(0) } = request;
+      const [sequence = 0, length = 0, integer = 0, rLength = 0] = signature;
+      const others = [
+        Buffer.concat([signature, Buffer.alloc(1)]),
+        Buffer.concat([Buffer.from([sequence, 0x81]), signature.subarray(1)]),
+        Buffer.concat([Buffer.from([sequence, length + 1, integer, rLength + 1, 0]), signature.subarray(4)])
+      ];
+      for (const other of others) {
+        expect(reasonOf(verifyPaymentRequest(encodePaymentRequest({ ...request, signature: other }), policy))).to.equal('request-signature');
+      }
+    });
+
     it('certificates without signature', () => {
       const pkiData = encodeX509Certificates({ certificate: [der('p256'), der('intermediate')] });
       const unsigned = { pkiType: 'x509+sha256', pkiData, serializedPaymentDetails };
@@ -187,6 +208,13 @@ describe('verifyPaymentRequest', () => {
     it('still have to be allowed to sign, at this time', () => {
       expect(reasonOf(verifyChain(['expired'], 'p256', pinned('expired')))).to.equal('expired');
       expect(reasonOf(verifyChain(['wrong-usage'], 'p256', pinned('wrong-usage')))).to.equal('key-usage');
+    });
+
+    it('are trusted from the first to the last second of their certificate', () => {
+      const { validFrom, validTo } = new X509Certificate(pem('self-signed'));
+      const at = (time: string, milliseconds: number): string =>
+        reasonOf(verifyChain(['self-signed'], 'p256', { ...pinned('self-signed'), time: new Date(Date.parse(time) + milliseconds) }));
+      expect([at(validFrom, -1), at(validFrom, 0), at(validTo, 0), at(validTo, 1_000)]).to.deep.equal(['not-yet-valid', 'trusted', 'trusted', 'expired']);
     });
 
     it('do not trust other keys', () => {
