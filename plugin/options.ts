@@ -68,6 +68,11 @@ export function readOptions(config: HostConfig): RestOptions {
   };
 }
 
+/** As it is written into payment requests and Location headers: ASCII, nothing behind the path. */
+function isPublicUrl(text: string): boolean {
+  return /^https?:\/\/[!-~]*[^/]$/.test(text) && !/[?#]/.test(text) && URL.canParse(text);
+}
+
 function readPaymentOptions(config: HostConfig): PaymentOptions | undefined {
   const folder = config.path('rest-payments');
   const publicUrl = config.get('rest-payments-url') ?? undefined;
@@ -77,7 +82,7 @@ function readPaymentOptions(config: HostConfig): PaymentOptions | undefined {
     return undefined;
   }
   requireApiKey('rest-payments', config);
-  if (publicUrl !== undefined && !/^https?:\/\/[^\s?#]*[^\s?#/]$/.test(String(publicUrl))) {
+  if (publicUrl !== undefined && !isPublicUrl(String(publicUrl))) {
     throw new OptionError(`--rest-payments-url must be an http or https address without a slash at its end, not '${publicUrl}'`);
   }
   return { folder: resolve(folder), publicUrl: publicUrl === undefined ? undefined : String(publicUrl) };

@@ -17,14 +17,19 @@ export class Broadcaster {
   async broadcast(bytes: Buffer): Promise<void> {
     const { mempool, pool } = this.host;
     const transaction = await this.parse(bytes);
-    if (mempool.hasEntry(this.hashes.toHost(transaction.hash()))) return;
+    const hash = this.hashes.toHost(transaction.hash());
+    if (mempool.hasEntry(hash)) return;
     let missing;
     try {
       missing = await mempool.addTX(transaction);
     } catch (error) {
       throw new TransactionRefusedError(reasonOf(error), { cause: error });
     }
-    if (missing && missing.length > 0) throw new TransactionRefusedError('it spends outputs that are not there');
+    if (missing && missing.length > 0) {
+      // The pool would take it in later, when its parents come: refused is refused.
+      mempool.removeOrphan(hash);
+      throw new TransactionRefusedError('it spends outputs that are not there');
+    }
     // Otherwise the pool announces by itself what enters it.
     if (pool.options.selfish) await this.host.broadcast(transaction);
   }

@@ -91,6 +91,8 @@ export interface HostMempool extends HostEmitter {
   readonly options: { readonly maxSize: number; readonly minRelay: number };
   getSize(): number;
   hasEntry(hash: HostHash): boolean;
+  hasOrphan(hash: HostHash): boolean;
+  removeOrphan(hash: HostHash): unknown;
   /** Gives the hashes of the transactions that are missing when it is an orphan. */
   addTX(transaction: HostTransaction): Promise<readonly HostHash[] | null | undefined>;
   getTX(hash: HostHash): HostTransaction | null | undefined;

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
+import { hash256 } from '../../lib/bitcoin/hash';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { TransactionRefusedError } from '../../lib/node/errors';
+import { hostHashesLike } from '../../lib/node/host-hash';
 import { bcoin, type HostFullBlock, type HostKeyRing, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -96,6 +98,8 @@ describe("the node's pool", () => {
       expect(error).to.be.instanceOf(TransactionRefusedError);
       expect((error as Error).message).to.equal(reason);
     }
+    // Nor does the pool keep it until its parents come.
+    expect(host.mempool.hasOrphan(hostHashesLike(host.chain.tip.hash).toHost(hash256(orphan())))).to.equal(false);
   });
 
   function orphan(): Buffer {

@@ -54,7 +54,9 @@ describe('the options', () => {
       [{ 'rest-payments': '', 'api-key': 'sesame' }, "--rest-payments must be a folder, not ''"],
       [{ 'rest-payments-url': 'https://shop.example' }, '--rest-payments-url says nothing without --rest-payments'],
       [{ 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://shop.example/' }, "--rest-payments-url must be an http or https address without a slash at its end, not 'https://shop.example/'"],
-      [{ 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'shop.example' }, '--rest-payments-url must be an http or https address']
+      [{ 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'shop.example' }, '--rest-payments-url must be an http or https address'],
+      [{ 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://:80' }, '--rest-payments-url must be an http or https address'],
+      [{ 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://l\u00e4den.example' }, '--rest-payments-url must be an http or https address']
     ];
     for (const [settings, sentence] of wrongPayments) {
       const config = await configOf(settings);
