@@ -131,7 +131,10 @@ export interface HostNode extends HostEmitter {
   readonly chain: HostChain;
   readonly mempool: HostMempool;
   /** The block store of 2.x; 1.x keeps blocks in the chain database. */
-  readonly blocks?: { read(hash: Buffer, offset?: number, length?: number): Promise<Buffer | null> };
+  readonly blocks?: {
+    has(hash: Buffer): Promise<boolean>;
+    read(hash: Buffer, offset?: number, length?: number): Promise<Buffer | null>;
+  };
   readonly pool: { readonly options: { readonly selfish: boolean } };
   /** Announces to peers what the pool does not announce by itself. */
   broadcast(transaction: HostTransaction): Promise<void>;

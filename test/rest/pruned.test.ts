@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { bcoin } from '../support/bcoin';
+import { mine } from '../support/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+
+/** bcoin keeps 10,000 blocks on regtest; here it prunes like a node with very little room. */
+const KEPT_BLOCKS = 10;
+const ALWAYS_KEPT = 5;
+const HEIGHT = 30;
+
+describe('a node that prunes', () => {
+  const { block } = bcoin.Network.get('regtest');
+  const asShipped = { ...block };
+  let served: RestNode;
+  const hashes: string[] = [];
+  const coinbases: string[] = [];
+
+  before(async () => {
+    Object.assign(block, { keepBlocks: KEPT_BLOCKS, pruneAfterHeight: ALWAYS_KEPT });
+    served = await openRestNode({ settings: { prune: true } });
+    await untilReady(served);
+    for (const mined of await mine(served.node, HEIGHT)) {
+      hashes.push(toDisplayHex(mined.hash()));
+      coinbases.push(toDisplayHex(mined.txs[0]?.hash() ?? Buffer.alloc(0)));
+    }
+  });
+
+  after(async () => {
+    await served.node.close();
+    Object.assign(block, asShipped);
+  });
+
+  const get = async (path: string): Promise<{ status: number; text: string }> => {
+    const response = await fetch(`${served.baseUrl}/rest/${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+  const hashAt = (height: number): string => hashes[height - 1] ?? '';
+  const coinbaseAt = (height: number): string => coinbases[height - 1] ?? '';
+
+  it('says of a block whose body is gone that it was pruned, in every format', async () => {
+    for (const format of ['bin', 'hex', 'json'])
+      expect(await get(`block/${hashAt(10)}.${format}`)).to.deep.equal({ status: 404, text: `${hashAt(10)} not available (pruned data)\r\n` });
+    expect((await get(`block/notxdetails/${hashAt(10)}.json`)).status).to.equal(404);
+  });
+
+  it('does not find the transactions of such a block', async () => {
+    expect(await get(`tx/${coinbaseAt(10)}.json`)).to.deep.equal({ status: 404, text: `${coinbaseAt(10)} not found\r\n` });
+  });
+
+  it('serves the blocks that it keeps, and all headers and coins', async () => {
+    expect((await get(`block/${hashAt(HEIGHT)}.json`)).status).to.equal(200);
+    expect((await get(`tx/${coinbaseAt(HEIGHT)}.json`)).status).to.equal(200);
+    expect(JSON.parse((await get(`headers/40/${hashAt(1)}.json`)).text)).to.have.length(HEIGHT);
+    expect(JSON.parse((await get(`getutxos/${coinbaseAt(10)}-0.json`)).text)).to.include({ bitmap: '1' });
+  });
+
+  it('tells from which block on it has them', async () => {
+    expect(JSON.parse((await get('chaininfo.json')).text)).to.include({ pruned: true, pruneheight: HEIGHT - KEPT_BLOCKS + 1, automatic_pruning: true });
+    expect((await get(`block/${hashAt(HEIGHT - KEPT_BLOCKS + 1)}.bin`)).status).to.equal(200);
+    expect((await get(`block/${hashAt(HEIGHT - KEPT_BLOCKS)}.bin`)).status).to.equal(404);
+  });
+});
