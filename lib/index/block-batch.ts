@@ -6,12 +6,14 @@ import { toDisplayHex } from '../bitcoin/hash';
 import { proofOf } from '../bitcoin/work';
 import { IndexError } from './errors';
 import {
-  blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, lengthsKey, putPlace, putRecord, TIP_KEY, undoKey, type StoredHeader
+  blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, lengthsKey, PLACE_KEY_LENGTH, putRecord, TIP_KEY, undoKey, writePlaceRecord,
+  type StoredHeader
 } from './layout';
 import { findReplaced, spendReplaced } from './replaced';
 import { blockRows, type BlockRows } from './rows';
 import { findSpent, spend } from './spending';
 import { encodeUndo, SpentCoinList } from './undo-record';
+import { WriteRoom } from './write-room';
 import type { BlockPoint } from '../node/types';
 import type { Store, StoreWrite } from '../store/store';
 import type { CoinCache } from './coin-cache';
@@ -92,12 +94,14 @@ export class BlockBatch {
     if (height >= undoDepth) this.#write({ type: 'del', key: undoKey(height - undoDepth) });
   }
 
-  /** All writes of the batch, the new tip among them. To be gone through once; then the cache is `committed` or cleared. */
+  /** All writes of the batch, the new tip among them. To be gone through once; then the cache is `committed` or cleared. The bytes of a write hold until the next. */
   *writes(): Generator<StoreWrite> {
     yield* this.#options.cache.writes();
+    const room = new WriteRoom();
+    const bytes = room.reserve(0);
     for (const { height, txids } of this.#rows)
       for (let position = 0; position * 32 < txids.length; position++)
-        yield putPlace(txids, position * 32, height, position);
+        yield room.put(PLACE_KEY_LENGTH, writePlaceRecord(bytes, txids, position * 32, height, position));
     yield* this.#otherWrites;
     if (this.#position.tip !== undefined)
       yield putRecord(TIP_KEY, encodeTip(this.#position.tip));

@@ -6,11 +6,11 @@
 // What is in the cache counts, not what the store has. An entry is named by a number that
 // holds until the next `committed`: above 0 in the young generation, below in the old one.
 
-import { crc32 } from 'node:zlib';
 import { CHANGED, coinBytes, entryWords, groupOf, HEAD_BYTES, HEIGHT, PLACE, positionOf, STATE, STORED, UNSPENT } from './cache-entry';
 import { coinEnd } from './coin-record';
 import { Generation } from './generation';
 import { CHECKSUM_LENGTH, coinKeyLength, writeCoinKey } from './layout';
+import { WriteRoom } from './write-room';
 import type { StoreWrite } from '../store/store';
 
 export type EntryName = number;
@@ -18,6 +18,7 @@ export const NO_ENTRY: EntryName = 0;
 
 export class CoinCache {
   readonly #halfBytes: number;
+  readonly #room = new WriteRoom();
   #young = new Generation();
   #old = new Generation();
   /** Entries of the young generation from here on were not written yet. */
@@ -86,7 +87,10 @@ export class CoinCache {
     return true;
   }
 
-  /** What brings the store to the state of the cache. To be gone through once, then `committed` or `clear`. */
+  /**
+   * What brings the store to the state of the cache. To be gone through once, then `committed`
+   * or `clear`; the bytes of a write hold until the next.
+   */
   *writes(): Generator<StoreWrite> {
     for (const entry of this.#changed) {
       const write = this.#writeOf(entry);
@@ -121,15 +125,15 @@ export class CoinCache {
     const spent = this.#word(entry, UNSPENT) === 0;
     words[Math.abs(entry) + STATE] = state & ~(STORED | CHANGED) | (spent ? 0 : STORED);
     if (!spent) return this.#put(entry, coinBytes(state));
-    return (state & STORED) === 0 ? undefined : { type: 'del', key: this.#withKey(entry, 0) };
+    return (state & STORED) === 0 ? undefined : this.#room.del(this.#writeKey(entry, 0));
   }
 
   #put(entry: EntryName, length: number): StoreWrite {
     const { bytes } = entry > 0 ? this.#young : this.#old;
     const from = Math.abs(entry) * 4 + HEAD_BYTES;
     const to = from + length;
-    const keyLength = coinKeyLength(this.groupOf(entry));
-    const write = this.#withKey(entry, length + CHECKSUM_LENGTH);
+    const keyLength = this.#writeKey(entry, length + CHECKSUM_LENGTH);
+    const write = this.#room.reserve(0);
     const unspent = this.unspentOf(entry);
     let end = keyLength;
     let start = from; // of the unspent coins that are not copied yet
@@ -140,16 +144,15 @@ export class CoinCache {
       start = next;
     }
     end += bytes.copy(write, end, start, to);
-    write.writeUInt32BE(crc32(write.subarray(0, end)), end);
-    return { type: 'put', key: write.subarray(0, keyLength), value: write.subarray(keyLength, end + CHECKSUM_LENGTH) };
+    return this.#room.put(keyLength, end - keyLength);
   }
 
-  /** The entry's key and room behind it. */
-  #withKey(entry: EntryName, room: number): Buffer {
+  /** Writes the entry's key into the room, with more room behind it, and returns its length. */
+  #writeKey(entry: EntryName, more: number): number {
     const group = this.groupOf(entry);
-    const bytes = Buffer.allocUnsafe(coinKeyLength(group) + room);
-    writeCoinKey(bytes, this.heightOf(entry), this.positionOf(entry), group);
-    return bytes;
+    const length = coinKeyLength(group);
+    writeCoinKey(this.#room.reserve(length + more), this.heightOf(entry), this.positionOf(entry), group);
+    return length;
   }
 
   #word(entry: EntryName, place: number): number {

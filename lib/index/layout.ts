@@ -28,7 +28,6 @@ import type { HeaderRecord } from './types';
 export const LAYOUT_VERSION = 2;
 
 export const CHECKSUM_LENGTH = 4;
-const NO_CHECKSUM = Buffer.alloc(CHECKSUM_LENGTH);
 const HASH_LENGTH = 32;
 const HEADER_RECORD_LENGTH = 168;
 const PLACE_LENGTH = 6;
@@ -59,14 +58,10 @@ export const MAX_TRANSACTIONS = 0x1_0000;
 
 /** The write that puts a record under a key, checksum added. */
 export function putRecord(key: Buffer, record: Buffer): StoreWrite {
-  return sealed(Buffer.concat([key, record, NO_CHECKSUM]), key.length);
-}
-
-/** The write of a key and a record that stand one behind the other, with room for the checksum, which is added. */
-export function sealed(bytes: Buffer, keyLength: number): StoreWrite {
-  const end = bytes.length - CHECKSUM_LENGTH;
-  bytes.writeUInt32BE(crc32(bytes.subarray(0, end)), end);
-  return { type: 'put', key: bytes.subarray(0, keyLength), value: bytes.subarray(keyLength) };
+  const value = Buffer.allocUnsafe(record.length + CHECKSUM_LENGTH);
+  record.copy(value);
+  value.writeUInt32BE(crc32(record, crc32(key)), record.length);
+  return { type: 'put', key, value };
 }
 
 /** The record in a value read, a view. @throws DamagedIndexError when the checksum is not that of key and record. */
@@ -224,14 +219,14 @@ export function decodePlace(key: Buffer, value: Buffer): Place {
   return { height: record.readUInt32BE(), position: record.readUInt16BE(4) };
 }
 
-/** The write of the place of a transaction whose txid stands at `at`. */
-export function putPlace(txids: Uint8Array, at: number, height: number, position: number): StoreWrite {
-  const keyLength = 1 + HASH_LENGTH;
-  const bytes = Buffer.allocUnsafe(keyLength + PLACE_LENGTH + CHECKSUM_LENGTH);
+export const PLACE_KEY_LENGTH = 1 + HASH_LENGTH;
+
+/** Writes key and record of the transaction whose txid stands at `at` to the start of `bytes`, and returns the record's length. */
+export function writePlaceRecord(bytes: Buffer, txids: Uint8Array, at: number, height: number, position: number): number {
   bytes[0] = TXID_PREFIX;
   for (let i = 0; i < HASH_LENGTH; i++) bytes[1 + i] = txids[at + i] as number; // there are 32
-  writePlace(bytes, keyLength, height, position);
-  return sealed(bytes, keyLength);
+  writePlace(bytes, PLACE_KEY_LENGTH, height, position);
+  return PLACE_LENGTH;
 }
 
 function writePlace(bytes: Buffer, at: number, height: number, position: number): void {

@@ -5,11 +5,12 @@ import { COIN_OVERHEAD, writeCoin } from '../../lib/index/coin-record';
 import { DamagedIndexError } from '../../lib/index/errors';
 import {
   blockHashKey, coinKey, decodeHeader, decodeHeight, decodePlace, decodeTip, encodeHeader, encodeHeight, encodePlace, encodeTip, headerKey, lengthsKey, placeKey,
-  putPlace, putRecord, recordOf, TIP_KEY, undoKey
+  PLACE_KEY_LENGTH, putRecord, recordOf, TIP_KEY, undoKey, writePlaceRecord
 } from '../../lib/index/layout';
 import { coinIn, coinKeyOf, spanOf } from '../../lib/index/place-records';
 import { decodeUndo, encodeUndo, SpentCoinList } from '../../lib/index/undo-record';
 import { writeInteger } from '../../lib/index/variable-integer';
+import { WriteRoom } from '../../lib/index/write-room';
 
 const bytes = (length: number): fc.Arbitrary<Buffer> => fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
 const someBytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
@@ -42,7 +43,9 @@ describe('the layout of the index', () => {
       const keys = { header: headerKey(aHeader.height), place: placeKey(id), block: blockHashKey(id) };
       expect(decodeHeader(keys.header, stored(keys.header, encodeHeader(aHeader)))).to.deep.equal(aHeader);
       expect(decodePlace(keys.place, stored(keys.place, encodePlace(aPlace)))).to.deep.equal(aPlace);
-      expect(putPlace(id, 0, aPlace.height, aPlace.position)).to.deep.equal(putRecord(keys.place, encodePlace(aPlace)));
+      const room = new WriteRoom();
+      const length = writePlaceRecord(room.reserve(0), id, 0, aPlace.height, aPlace.position);
+      expect(room.put(PLACE_KEY_LENGTH, length)).to.deep.equal(putRecord(keys.place, encodePlace(aPlace)));
       expect(decodeHeight(keys.block, stored(keys.block, encodeHeight(aHeader.height)))).to.equal(aHeader.height);
       const tip = { hash: id, height: aHeader.height };
       expect(decodeTip(stored(TIP_KEY, encodeTip(tip)))).to.deep.equal(tip);
