@@ -88,7 +88,7 @@ export class BlockBatch {
     cache.append(rows.entries);
     const entries = await findSpent(rows, cache, store);
     if (replaced !== undefined) spendReplaced(replaced, cache, undo);
-    spend(rows, entries, cache, undo);
+    await spend(rows, entries, cache, undo);
     this.#addBlock(rows);
     if (undo !== undefined) this.#write(putRecord(undoKey(height), encodeUndo(rows.hash, rows.txids, replaced?.place, undo.bytes)));
     if (height >= undoDepth) this.#write({ type: 'del', key: undoKey(height - undoDepth) });

@@ -16,6 +16,9 @@ import type { StoreWrite } from '../store/store';
 export type EntryName = number;
 export const NO_ENTRY: EntryName = 0;
 
+/** The engine holds three copies of what is written at once. */
+const MOST_UNWRITTEN = 32 * 1024 * 1024;
+
 export class CoinCache {
   readonly #halfBytes: number;
   readonly #room = new WriteRoom();
@@ -37,7 +40,7 @@ export class CoinCache {
 
   /** Whether it is time to write, with so many bytes that wait elsewhere. */
   isFull(otherBytes: number): boolean {
-    return this.#young.size + otherBytes >= this.#halfBytes;
+    return (this.#young.used - this.#writtenTo) * 4 + otherBytes >= Math.min(this.#halfBytes, MOST_UNWRITTEN);
   }
 
   find(from: Int32Array, at: number, group: number): EntryName {
@@ -106,7 +109,7 @@ export class CoinCache {
   committed(): void {
     this.#changed = [];
     this.#writtenTo = this.#young.used;
-    if (!this.isFull(0)) return;
+    if (this.#young.size < this.#halfBytes) return;
     [this.#young, this.#old] = [this.#old, this.#young];
     this.#young.clear();
     this.#writtenTo = 1;

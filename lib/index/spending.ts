@@ -1,6 +1,7 @@
 // The coins that a block spends: found in the cache, or read into it from the store, and
 // taken out in the order of the block.
 
+import { setImmediate } from 'node:timers/promises';
 import { toDisplayHex } from '../bitcoin/hash';
 import { HEAD_WORDS, HEIGHT, OUTPOINT_WORDS, packPlace, PLACE, STATE, STORED, UNSPENT } from './cache-entry';
 import { NO_ENTRY, type CoinCache, type EntryName } from './coin-cache';
@@ -14,6 +15,9 @@ import type { SpentCoinList } from './undo-record';
 /** Group and slot have five bits each; outputs beyond are in no block. */
 const MOST_GROUPS = 0x1_0000;
 
+/** Inputs looked at before others get the event loop: about a millisecond. */
+const INPUTS_PER_SLICE = 2_000;
+
 /** A group of outputs of a transaction that is not in the cache. */
 export interface ColdGroup {
   readonly txid: Buffer;
@@ -25,6 +29,7 @@ export async function findSpent({ inputs }: BlockRows, cache: CoinCache, store: 
   const entries = new Int32Array(inputs.length / OUTPOINT_WORDS);
   const cold: number[] = [];
   for (let i = 0; i < entries.length; i++) {
+    if (i % INPUTS_PER_SLICE === INPUTS_PER_SLICE - 1) await setImmediate();
     const entry = find(cache, inputs, i);
     entries[i] = entry;
     if (entry === NO_ENTRY) cold.push(i);
@@ -86,10 +91,11 @@ function storedEntry({ txid, group }: ColdGroup, { height, position }: Place, co
  * Spends the inputs of a block. `undo` gets the coins of earlier blocks, in the block's order.
  * @throws IndexError for a coin that is not there, or not yet there; the cache is then to be cleared.
  */
-export function spend({ inputs, inputEnds, height }: BlockRows, entries: Int32Array, cache: CoinCache, undo: SpentCoinList | undefined): void {
+export async function spend({ inputs, inputEnds, height }: BlockRows, entries: Int32Array, cache: CoinCache, undo: SpentCoinList | undefined): Promise<void> {
   let input = 0;
   for (let position = 0; position < inputEnds.length; position++) {
     for (const end = inputEnds[position] as number; input < end; input++) {
+      if (input % INPUTS_PER_SLICE === INPUTS_PER_SLICE - 1) await setImmediate();
       const entry = entries[input] as number; // one for each
       const slot = (inputs[input * OUTPOINT_WORDS + 8] as number) & 31;
       if (entry === NO_ENTRY || !isBefore(cache, entry, height, position) || (cache.unspentOf(entry) & 1 << slot) === 0)
