@@ -17,6 +17,8 @@ export interface RowRequest {
 export type RowReply = { readonly id: number } & ({ readonly rows: BlockRows } | { readonly error: unknown });
 
 interface Waiting {
+  readonly raw: Buffer;
+  readonly height: number;
   readonly resolve: (rows: BlockRows) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -24,19 +26,19 @@ interface Waiting {
 export class RowMaker {
   #worker: Worker | undefined;
   #ready = false;
-  #closed = false;
+  /** Closed, or the thread was lost: blocks are scanned here from then on. */
+  #alone = false;
   #nextId = 0;
   readonly #waiting = new Map<number, Waiting>();
 
-  /** @throws as blockRows; Error when the thread ended. */
+  /** @throws as blockRows */
   async make(raw: Buffer, height: number): Promise<BlockRows> {
-    if (raw.length < LARGE_BYTES || this.#closed) return blockRows(raw, height);
-    this.#worker ??= this.#start();
+    if (raw.length < LARGE_BYTES || this.#alone) return blockRows(raw, height);
+    const worker = this.#worker ??= this.#start();
     if (!this.#ready) return blockRows(raw, height);
-    const worker = this.#worker;
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
-      this.#waiting.set(id, { resolve, reject });
+      this.#waiting.set(id, { raw, height, resolve, reject });
       // A copy: the node may still use its own.
       const copy = Uint8Array.from(raw);
       worker.postMessage({ id, height, raw: copy } satisfies RowRequest, [copy.buffer]);
@@ -44,21 +46,18 @@ export class RowMaker {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#alone = true;
     await this.#worker?.terminate();
   }
 
   #start(): Worker {
-    // The tests run from the sources.
-    const extension = extname(__filename);
-    const worker = new Worker(join(__dirname, `row-worker${extension}`), {
-      execArgv: extension === '.ts' ? ['-r', 'ts-node/register/transpile-only'] : []
-    });
+    const worker = startWorker();
     worker.unref();
     worker.on('online', () => { this.#ready = true; });
     worker.on('message', (reply: RowReply) => { this.#settle(reply); });
-    worker.on('error', (error) => { this.#lose(error); });
-    worker.on('exit', () => { this.#lose(new Error('the thread that scans blocks ended')); });
+    // Whatever it was, what follows is the end of the thread.
+    worker.on('error', () => undefined);
+    worker.on('exit', () => { this.#goOnAlone(); });
     return worker;
   }
 
@@ -69,11 +68,24 @@ export class RowMaker {
     else waiting?.reject(reply.error);
   }
 
-  /** Blocks are scanned here from now on until another thread is there. */
-  #lose(error: Error): void {
-    this.#worker = undefined;
-    this.#ready = false;
-    for (const { reject } of this.#waiting.values()) reject(error);
+  /** The thread ended: nothing of what it was to do is lost. */
+  #goOnAlone(): void {
+    this.#alone = true;
+    for (const { raw, height, resolve, reject } of this.#waiting.values()) {
+      try {
+        resolve(blockRows(raw, height));
+      } catch (error) {
+        reject(error);
+      }
+    }
     this.#waiting.clear();
   }
+}
+
+function startWorker(): Worker {
+  const file = join(__dirname, 'row-worker');
+  // Tests and benchmarks run from the sources, which a thread does not read by itself.
+  if (extname(__filename) === '.ts')
+    return new Worker(`require('ts-node/register/transpile-only'); require(${JSON.stringify(file)});`, { eval: true, execArgv: [] });
+  return new Worker(`${file}.js`);
 }
