@@ -124,6 +124,8 @@ function addEntries(words: Int32Array, start: number, transaction: ScannedTransa
     words[at + UNSPENT] = unspent;
     words[at + STATE] = end - bytesAt << 3;
     at += HEAD_WORDS + (end - bytesAt + 3 >> 2);
+    // What an earlier block left there: the same block has the same rows.
+    while (end < at * 4) scratch[end++] = 0;
   }
   return at;
 }

@@ -35,6 +35,13 @@ describe('making rows', function () {
     expect(large).to.deep.equal(before);
   });
 
+  it('makes the same rows of a block, whatever other block it has scanned before', () => {
+    const first = blockRows(large, 7);
+    const other = Array.from({ length: 80 }, (_, i) => madeTransaction([{ txid: Buffer.alloc(32, 0xee), index: i }], [{ value: 77, script: Buffer.alloc(3_000, 0xdd) }], i));
+    blockRows(madeBlock(Buffer.alloc(32), [madeCoinbase(1, []), ...other], 1), 8);
+    expect(blockRows(large, 7)).to.deep.equal(first);
+  });
+
   it('says what is wrong with a block, and goes on', async () => {
     expect(await caught(maker.make(Buffer.concat([large, Buffer.alloc(1)]), 7))).to.be.instanceOf(Error)
       .with.property('message').that.includes('expected the end of the block');
