@@ -1,5 +1,6 @@
 // Every change of the index on disk, in order. How to write one: README.md.
 
+import { places } from './0001-places';
 import type { Migration } from '../lib/store/migrate';
 
-export const migrations: readonly Migration[] = [];
+export const migrations: readonly Migration[] = [places];

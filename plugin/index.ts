@@ -51,7 +51,8 @@ export class RestPlugin {
       node: this.node,
       logger,
       migrations,
-      undoDepth: options.undoDepth
+      undoDepth: options.undoDepth,
+      cacheBytes: options.cacheBytes
     });
     this.service = new RestService({ node: this.node, index: this.index, options, logger });
     this.merchant = options.payments && new MerchantService({

@@ -3,6 +3,7 @@
 
 import { resolve } from 'node:path';
 import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
+import { DEFAULT_CACHE_BYTES } from '../lib/index/indexer';
 import { DEFAULT_LIMITS, type Limits } from '../lib/rest/limits';
 import type { HostConfig } from '../lib/node/host';
 
@@ -15,6 +16,8 @@ export interface RestOptions {
   readonly auth: boolean;
   /** The last so many blocks can be undone without the node. */
   readonly undoDepth: number;
+  /** Memory for coins on their way into the index and those that were there lately. */
+  readonly cacheBytes: number;
   readonly limits: Limits;
   /** Only when payments are taken. */
   readonly payments?: PaymentOptions;
@@ -39,9 +42,11 @@ const CORE_NAMES: Readonly<Record<string, string | undefined>> = {
   'rest-timeout': 'rpctimeout'
 };
 
+const MIB = 1_024 * 1_024;
+
 const NAMES = [
   'rest-warmup', 'rest-auth', 'rest-serial-version', 'rest-threads', 'rest-work-queue', 'rest-timeout',
-  'rest-max-body', 'rest-max-outpoints', 'rest-max-headers', 'rest-undo', 'rest-payments', 'rest-payments-url'
+  'rest-max-body', 'rest-max-outpoints', 'rest-max-headers', 'rest-undo', 'rest-cache', 'rest-payments', 'rest-payments-url'
 ];
 
 /** @throws OptionError for an unknown `rest-…` option or a value out of range. */
@@ -56,6 +61,7 @@ export function readOptions(config: HostConfig): RestOptions {
     witness: read.integer('rest-serial-version', 1, 0, 1) === 1,
     auth,
     undoDepth: read.integer('rest-undo', DEFAULT_UNDO_DEPTH, 1, 1_000_000),
+    cacheBytes: MIB * read.integer('rest-cache', DEFAULT_CACHE_BYTES / MIB, 4, 4_096),
     limits: {
       threads: read.integer('rest-threads', DEFAULT_LIMITS.threads, 1, 1_000),
       workQueue: read.integer('rest-work-queue', DEFAULT_LIMITS.workQueue, 1, 100_000),

@@ -11,7 +11,7 @@ import { barePass } from './bare-pass';
 import { catchUp, type CatchUp } from './catch-up';
 import { follow, type Following } from './follow';
 import { holdBack, type HeldBackNode } from './held-back-node';
-import { folderBytes, untilAtRest } from './process-load';
+import { folderBytes, ownMemory, untilAtRest } from './process-load';
 import { WatchedStore } from './watched-store';
 import type { ChainManifest } from '../chain/manifest';
 
@@ -22,7 +22,7 @@ export interface IndexRun {
   /** Before and after catching up. */
   readonly bareSeconds: readonly [number, number];
   readonly catchUp: CatchUp;
-  /** Resident memory of the open node, before anything else. */
+  /** Memory of the open node, before anything else. */
   readonly nodeBytes: number;
   readonly indexBytes: number;
   readonly following: Following;
@@ -33,7 +33,7 @@ export async function runIndex(chain: SyntheticChain, report: (line: string) => 
   const host = await openNodeOn(chain);
   try {
     const node = new BcoinNode(host);
-    const nodeBytes = process.memoryUsage.rss();
+    const nodeBytes = ownMemory();
     report('bare pass');
     const before = await barePass(node, manifest.height);
     return await withIndex(node, manifest, async ({ heldBack, index, store, folder }) => {

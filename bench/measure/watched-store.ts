@@ -39,7 +39,7 @@ export class WatchedStore implements Store {
     return this.#store.snapshot();
   }
 
-  async batch(writes: readonly StoreWrite[], options: { readonly durable: boolean }): Promise<void> {
+  async batch(writes: Iterable<StoreWrite>, options: { readonly durable: boolean }): Promise<void> {
     await this.#store.batch(writes, options);
     this.lastDurable = options.durable;
   }

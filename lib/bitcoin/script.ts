@@ -6,7 +6,7 @@ import { signatureHashType } from './signature';
 import type { TextWriter } from './text-writer';
 
 /** Longer scripts cannot be run (MAX_SCRIPT_SIZE). */
-const MAX_SCRIPT_LENGTH = 10_000;
+export const MAX_SCRIPT_LENGTH = 10_000;
 
 /** Pushes up to this length are printed as numbers. */
 const MAX_NUMBER_LENGTH = 4;

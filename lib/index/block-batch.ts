@@ -1,16 +1,22 @@
-// Blocks on their way into the index: folded one after the other over the state in the
-// store, written together. Coins that are born and die within the batch are never written.
+// Blocks on their way into the index: folded one after the other over the coin cache, written
+// together. Coins that are born and die within the batch are never written.
 
-import { scanBlock, type ScannedBlock } from '../bitcoin/block';
-import { bitsOf, MEDIAN_TIME_SPAN, medianTimePast, timeOf } from '../bitcoin/header';
+import { bitsOf, MEDIAN_TIME_SPAN, medianTimePast, previousHashOf, timeOf } from '../bitcoin/header';
 import { toDisplayHex } from '../bitcoin/hash';
 import { proofOf } from '../bitcoin/work';
 import { IndexError } from './errors';
-import { blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, locationKey, putRecord, recordOf, TIP_KEY, undoKey, type StoredHeader } from './layout';
-import { blockRows, fromOutpoint, outpointCoinKey, undoOf, type BlockFindings, type BlockRows, type Outpoint } from './rows';
-import { encodeUndo } from './undo-record';
+import {
+  blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, lengthsKey, PLACE_KEY_LENGTH, putRecord, TIP_KEY, undoKey, writePlaceRecord,
+  type StoredHeader
+} from './layout';
+import { findReplaced, spendReplaced } from './replaced';
+import { blockRows, type BlockRows } from './rows';
+import { findSpent, spend } from './spending';
+import { encodeUndo, SpentCoinList } from './undo-record';
+import { WriteRoom } from './write-room';
 import type { BlockPoint } from '../node/types';
 import type { Store, StoreWrite } from '../store/store';
+import type { CoinCache } from './coin-cache';
 
 /** Where the index stands: what the next block builds on. */
 export interface IndexPosition {
@@ -22,6 +28,8 @@ export interface IndexPosition {
 
 export interface BatchOptions {
   readonly store: Store;
+  /** At the state of the store. */
+  readonly cache: CoinCache;
   readonly genesisHash: Buffer;
   /** Undo records are kept for this many blocks. */
   readonly undoDepth: number;
@@ -29,21 +37,13 @@ export interface BatchOptions {
   readonly undoFrom: number;
 }
 
-interface PendingCoin {
-  /** undefined: spent. */
-  readonly record: Buffer | undefined;
-  /** Whether the store has a coin there. */
-  readonly stored: boolean;
-}
-
 export class BlockBatch {
   readonly #options: BatchOptions;
-  readonly #coins = new Map<Outpoint, PendingCoin>();
-  readonly #locations = new Map<string, Buffer>();
+  readonly #rows: Pick<BlockRows, 'height' | 'txids'>[] = [];
   readonly #otherWrites: StoreWrite[] = [];
   readonly #blocks: BlockPoint[] = [];
   #position: IndexPosition;
-  #rawBytes = 0;
+  #otherBytes = 0;
 
   constructor(position: IndexPosition, options: BatchOptions) {
     this.#position = position;
@@ -59,9 +59,9 @@ export class BlockBatch {
     return this.#blocks;
   }
 
-  /** Bytes of the blocks added. */
-  get rawBytes(): number {
-    return this.#rawBytes;
+  /** Whether it is time to write. */
+  get isFull(): boolean {
+    return this.#options.cache.isFull(this.#otherBytes);
   }
 
   /** Whether a block with this previous hash comes next. */
@@ -72,115 +72,83 @@ export class BlockBatch {
 
   /**
    * Adds a serialized block.
-   * @throws IndexError, and changes nothing, when it does not extend the tip or spends a coin that is not there.
+   * @throws IndexError when it does not extend the tip or spends a coin that is not there; the batch is then lost.
    */
   async add(raw: Buffer): Promise<void> {
-    const block = scanBlock(raw);
-    this.#checkExtends(block);
-    const height = (this.#position.tip?.height ?? -1) + 1;
-    const rows = blockRows(block, height);
-    const found = await this.#find(rows, height);
-    this.#addRows(rows, found);
-    this.#addBlock(block, height);
-    if (height > 0 && height >= this.#options.undoFrom)
-      this.#otherWrites.push(putRecord(undoKey(height), encodeUndo(undoOf(block, rows, found))));
-    if (height >= this.#options.undoDepth)
-      this.#otherWrites.push({ type: 'del', key: undoKey(height - this.#options.undoDepth) });
+    await this.addRows(blockRows(raw, this.#nextHeight));
   }
 
-  /** All writes of the batch, the new tip among them. */
-  writes(): StoreWrite[] {
-    const writes: StoreWrite[] = [];
-    for (const [outpoint, { record }] of this.#coins) {
-      const key = outpointCoinKey(outpoint);
-      writes.push(record === undefined ? { type: 'del', key } : putRecord(key, record));
-    }
-    for (const [txid, record] of this.#locations)
-      writes.push(putRecord(locationKey(Buffer.from(txid, 'latin1')), record));
-    writes.push(...this.#otherWrites);
+  /** Adds a block by its rows. @throws as `add` */
+  async addRows(rows: BlockRows): Promise<void> {
+    this.#checkExtends(rows);
+    const { store, cache, undoFrom, undoDepth } = this.#options;
+    const { height } = rows;
+    const undo = height > 0 && height >= undoFrom ? new SpentCoinList() : undefined;
+    const replaced = await findReplaced(rows, cache, store);
+    cache.append(rows.entries);
+    const entries = await findSpent(rows, cache, store);
+    if (replaced !== undefined) spendReplaced(replaced, cache, undo);
+    await spend(rows, entries, cache, undo);
+    this.#addBlock(rows);
+    if (undo !== undefined) this.#write(putRecord(undoKey(height), encodeUndo(rows.hash, rows.txids, replaced?.place, undo.bytes)));
+    if (height >= undoDepth) this.#write({ type: 'del', key: undoKey(height - undoDepth) });
+  }
+
+  /** All writes of the batch, the new tip among them. To be gone through once; then the cache is `committed` or cleared. The bytes of a write hold until the next. */
+  *writes(): Generator<StoreWrite> {
+    yield* this.#options.cache.writes();
+    const room = new WriteRoom();
+    const bytes = room.reserve(0);
+    for (const { height, txids } of this.#rows)
+      for (let position = 0; position * 32 < txids.length; position++)
+        yield room.put(PLACE_KEY_LENGTH, writePlaceRecord(bytes, txids, position * 32, height, position));
+    yield* this.#otherWrites;
     if (this.#position.tip !== undefined)
-      writes.push(putRecord(TIP_KEY, encodeTip(this.#position.tip)));
-    return writes;
+      yield putRecord(TIP_KEY, encodeTip(this.#position.tip));
   }
 
-  #checkExtends({ hash, previousHash }: ScannedBlock): void {
+  get #nextHeight(): number {
+    return (this.#position.tip?.height ?? -1) + 1;
+  }
+
+  #checkExtends({ height, hash, header }: BlockRows): void {
     const { tip } = this.#position;
     const { genesisHash } = this.#options;
-    if (tip === undefined && !hash.equals(genesisHash))
-      throw new IndexError(`expected the genesis block ${toDisplayHex(genesisHash)}, got ${toDisplayHex(hash)}`);
+    const previousHash = previousHashOf(Buffer.from(header));
+    if (tip === undefined && !genesisHash.equals(hash))
+      throw new IndexError(`expected the genesis block ${toDisplayHex(genesisHash)}, got ${toDisplayHex(Buffer.from(hash))}`);
     if (tip !== undefined && !tip.hash.equals(previousHash))
-      throw new IndexError(`expected a block on top of ${toDisplayHex(tip.hash)} at height ${tip.height}, got ${toDisplayHex(hash)}, which follows ${toDisplayHex(previousHash)}`);
+      throw new IndexError(`expected a block on top of ${toDisplayHex(tip.hash)} at height ${tip.height}, got ${toDisplayHex(Buffer.from(hash))}, which follows ${toDisplayHex(previousHash)}`);
+    if (height !== this.#nextHeight)
+      throw new IndexError(`expected rows of height ${this.#nextHeight}, got ${height}`);
   }
 
-  async #find(rows: BlockRows, height: number): Promise<BlockFindings> {
-    const [coinbase] = rows.locations;
-    const outpoints = [...rows.spent, ...rows.coinbaseCoins];
-    const cold = outpoints.filter((outpoint) => !this.#coins.has(outpoint));
-    const keys = cold.map(outpointCoinKey);
-    const pendingLocation = coinbase && this.#locations.get(coinbase.txid.toString('latin1'));
-    if (coinbase !== undefined && pendingLocation === undefined) keys.push(locationKey(coinbase.txid));
-    const values = await this.#options.store.load(keys);
-    const records = values.map((value, i) => value && recordOf(keys[i] as Buffer, value)); // as many values as keys
-    const read = new Map(cold.map((outpoint, i) => [outpoint, records[i]]));
-    const coinOf = (outpoint: Outpoint): Buffer | undefined => (this.#coins.get(outpoint) ?? { record: read.get(outpoint) }).record;
-
-    const spent = new Map<Outpoint, Buffer>();
-    for (const outpoint of rows.spent) {
-      const record = coinOf(outpoint);
-      if (record === undefined || spent.has(outpoint)) throw missingCoin(outpoint, height);
-      spent.set(outpoint, record);
-    }
-    const replacedCoins = new Map<Outpoint, Buffer>();
-    for (const outpoint of rows.coinbaseCoins) {
-      const record = coinOf(outpoint);
-      if (record !== undefined) replacedCoins.set(outpoint, record);
-    }
-    return { spent: [...spent.values()], replacedCoins, replacedLocation: pendingLocation ?? records[cold.length] };
-  }
-
-  #addRows({ spent, created, locations }: BlockRows, { replacedCoins }: BlockFindings): void {
-    for (const outpoint of spent)
-      this.#setCoin(outpoint, undefined, true);
-    for (const outpoint of replacedCoins.keys())
-      this.#setCoin(outpoint, undefined, true);
-    for (const [outpoint, record] of created)
-      this.#setCoin(outpoint, record, false);
-    for (const { txid, record } of locations)
-      this.#locations.set(txid.toString('latin1'), record);
-  }
-
-  /** `stored`: whether the store has a coin there, as long as the batch does not know better. */
-  #setCoin(outpoint: Outpoint, record: Buffer | undefined, stored: boolean): void {
-    const pending = this.#coins.get(outpoint) ?? { stored };
-    if (record === undefined && !pending.stored) this.#coins.delete(outpoint);
-    else this.#coins.set(outpoint, { record, stored: pending.stored });
-  }
-
-  #addBlock({ hash, header, transactions, length }: ScannedBlock, height: number): void {
+  #addBlock({ height, hash: hashBytes, header: headerBytes, length, txids, lengths }: BlockRows): void {
     const { tip, times } = this.#position;
+    const [hash, header] = [Buffer.from(hashBytes), Buffer.from(headerBytes)];
     const lastTimes = [...times, timeOf(header)].slice(-MEDIAN_TIME_SPAN);
+    const transactionCount = txids.length / 32;
     const next: StoredHeader = {
       height,
       hash,
-      // A copy: a view would keep the whole block in memory.
-      header: Buffer.from(header),
+      header,
       chainwork: (tip?.chainwork ?? 0n) + proofOf(bitsOf(header)),
       medianTime: medianTimePast(lastTimes),
-      transactionCount: transactions.length,
-      chainTransactions: (tip?.chainTransactions ?? 0) + transactions.length,
+      transactionCount,
+      chainTransactions: (tip?.chainTransactions ?? 0) + transactionCount,
       chainBytes: (tip?.chainBytes ?? 0) + length
     };
     this.#position = { tip: next, times: lastTimes };
-    this.#otherWrites.push(
-      putRecord(headerKey(height), encodeHeader(next)),
-      putRecord(blockHashKey(hash), encodeHeight(height))
-    );
+    this.#rows.push({ height, txids });
+    this.#otherBytes += txids.length;
+    this.#write(putRecord(headerKey(height), encodeHeader(next)));
+    this.#write(putRecord(blockHashKey(hash), encodeHeight(height)));
+    this.#write(putRecord(lengthsKey(height), Buffer.from(lengths)));
     this.#blocks.push({ hash, height });
-    this.#rawBytes += length;
   }
-}
 
-function missingCoin(outpoint: Outpoint, height: number): IndexError {
-  const { txid, index } = fromOutpoint(outpoint);
-  return new IndexError(`the block at height ${height} spends ${toDisplayHex(txid)}-${index}: expected a coin there, got none`);
+  #write(write: StoreWrite): void {
+    this.#otherWrites.push(write);
+    if (write.type === 'put') this.#otherBytes += write.value.length;
+  }
 }

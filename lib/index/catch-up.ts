@@ -11,8 +11,7 @@ import type { BlockBatch } from './block-batch';
 import type { Indexer } from './indexer';
 import type { IndexedBlock, IndexState } from './types';
 
-/** A batch is written when it holds so many bytes of blocks, or so many blocks. */
-const BATCH_BYTES = 16 * 1024 * 1024;
+/** A batch is written when the cache is full, or when it holds so many blocks. */
 const BATCH_BLOCKS = 1_000;
 const REPORT_MS = 1_000;
 
@@ -64,16 +63,16 @@ export class CatchUp {
     let batch = indexer.batch(undoFrom);
     let bytes = 0;
     this.#reported = -Infinity;
-    for await (const { height, raw } of readAhead(node, from, to)) {
+    for await (const { height, rows } of readAhead(node, indexer.rowMaker, from, to)) {
       signal.throwIfAborted();
-      if (raw === undefined || !batch.isExtendedBy(previousHashOf(raw))) {
+      if (rows === undefined || !batch.isExtendedBy(previousHashOf(Buffer.from(rows.header)))) {
         await this.#commit(batch);
-        return raw === undefined ? { missing: height } : undefined;
+        return rows === undefined ? { missing: height } : undefined;
       }
       this.#reportHeight(height - 1, bytes, progress);
-      await batch.add(raw);
-      bytes += raw.length;
-      if (batch.rawBytes >= BATCH_BYTES || batch.blocks.length >= BATCH_BLOCKS) {
+      await batch.addRows(rows);
+      bytes += rows.length;
+      if (batch.isFull || batch.blocks.length >= BATCH_BLOCKS) {
         await this.#commit(batch);
         batch = indexer.batch(undoFrom);
       }

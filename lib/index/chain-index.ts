@@ -25,6 +25,8 @@ export interface ChainIndexerOptions {
   readonly migrations: readonly Migration[];
   /** The last so many blocks can be undone without the node; deeper reorganizations build anew. */
   readonly undoDepth?: number;
+  /** Memory for coins on their way into the index and those that were there lately. */
+  readonly cacheBytes?: number;
 }
 
 export class ChainIndexer implements ChainIndex {
@@ -51,6 +53,7 @@ export class ChainIndexer implements ChainIndex {
       store,
       genesisHash: node.network.genesisHash,
       undoDepth: options.undoDepth ?? DEFAULT_UNDO_DEPTH,
+      ...options.cacheBytes !== undefined && { cacheBytes: options.cacheBytes },
       onMove: () => this.#reader.renew()
     });
     const log = new StateLog(logger);
@@ -93,6 +96,7 @@ export class ChainIndexer implements ChainIndex {
   /** Stops listening to the chain first; waits for the write under way. */
   async close(): Promise<void> {
     await this.#sync.close();
+    await this.#indexer.close();
     this.#reader.close();
     await this.#closeStore();
     this.#state.next({ phase: 'closed' });

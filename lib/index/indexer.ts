@@ -5,9 +5,11 @@
 import { hash256, toDisplayHex } from '../bitcoin/hash';
 import { MEDIAN_TIME_SPAN, timeOf } from '../bitcoin/header';
 import { BlockBatch, type IndexPosition } from './block-batch';
+import { CoinCache } from './coin-cache';
 import { DamagedIndexError, IndexError } from './errors';
 import { BLOCK_RECORDS, damaged, decodeHeader, decodeTip, headerKey, recordOf, TIP_KEY, undoKey, type StoredHeader } from './layout';
-import { undoWrites } from './rows';
+import { RowMaker } from './row-maker';
+import { undoWrites } from './undo-writes';
 import { decodeUndo } from './undo-record';
 import type { Store, StoreWrite } from '../store/store';
 import type { BlockPoint } from '../node/types';
@@ -17,18 +19,26 @@ export interface IndexerOptions {
   readonly genesisHash: Buffer;
   /** The last so many blocks can be taken out again. */
   readonly undoDepth: number;
+  /** Memory for coins, in bytes. */
+  readonly cacheBytes?: number;
   /** Called in the tick in which the tip moves. */
   readonly onMove: () => void;
 }
+
+export const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024;
 
 const EMPTY: IndexPosition = { tip: undefined, times: [] };
 
 export class Indexer {
   readonly #options: IndexerOptions;
+  readonly #cache: CoinCache;
+  /** Scans blocks, for the indexer and for whoever reads ahead of it. */
+  readonly rowMaker = new RowMaker();
   #position = EMPTY;
 
   constructor(options: IndexerOptions) {
     this.#options = options;
+    this.#cache = new CoinCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
   }
 
   /** The block that the index stands at; undefined while it is empty. */
@@ -65,18 +75,26 @@ export class Indexer {
   /** A batch on top of the tip, to be committed before anything else changes the index. */
   batch(undoFrom = 0): BlockBatch {
     const { store, genesisHash, undoDepth } = this.#options;
-    return new BlockBatch(this.#position, { store, genesisHash, undoDepth, undoFrom });
+    // What an abandoned batch has left there is not the state of the store.
+    if (!this.#cache.isClean) this.#cache.clear();
+    return new BlockBatch(this.#position, { store, cache: this.#cache, genesisHash, undoDepth, undoFrom });
   }
 
   async commit(batch: BlockBatch, options = { durable: false }): Promise<void> {
-    await this.#options.store.batch(batch.writes(), options);
+    try {
+      await this.#options.store.batch(batch.writes(), options);
+    } catch (error) {
+      this.#cache.clear();
+      throw error;
+    }
+    this.#cache.committed();
     this.#moveTo(batch.position);
   }
 
   /** Takes in a serialized block, durably. @throws IndexError when it does not fit; nothing is changed. */
   async apply(raw: Buffer): Promise<void> {
     const batch = this.batch();
-    await batch.add(raw);
+    await batch.addRows(await this.rowMaker.make(raw, (this.#position.tip?.height ?? -1) + 1));
     await this.commit(batch, { durable: true });
   }
 
@@ -98,13 +116,20 @@ export class Indexer {
       throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(undo.hash));
     const { hash, height } = this.headerAt(tip.height - 1);
     const position = this.#positionAt({ hash, height });
-    await store.batch(undoWrites(undo, tip.height, { hash, height }), { durable: true });
+    this.#cache.clear();
+    await store.batch(await undoWrites(undo, tip.height, { hash, height }, store), { durable: true });
     this.#moveTo(position);
     return { hash: tip.hash, height: tip.height };
   }
 
+  /** Ends what runs beside it; the store is another's. */
+  async close(): Promise<void> {
+    await this.rowMaker.close();
+  }
+
   /** Forgets everything: the store is about to be cleared. */
   reset(): void {
+    this.#cache.clear();
     this.#moveTo(EMPTY);
   }
 

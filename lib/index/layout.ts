@@ -1,38 +1,45 @@
 // Every key and record of the index. Integers are big endian, in keys so that ranges ascend;
-// hashes are in wire order. Sizes in bytes.
+// hashes are in wire order. Sizes in bytes. A place is where a transaction stands in the
+// chain: height 4, position in its block 2.
 //
 //   key                      record
 //   00                       the layout's version (lib/store/migrate.ts)
 //   'G'                      hash of the network's genesis block 32
 //   'T'                      tip: height 4, hash 32
 //   'b' block hash 32        height 4
-//   'c' txid 32, index 4     coin: height * 2 + coinbase 4, value 8, script
 //   'h' height 4             hash 32, header 80, chainwork 32, median time past 4, transactions 4,
 //                            transactions of the chain 8, bytes of the chain 8
-//   'u' height 4             undo (undo-record.ts)
-//   'x' txid 32              location of a transaction: height 4, offset 4, length 4
+//   'l' height 4             lengths of the block's transactions, in order (variable-integer.ts)
+//   'o' place 6, group 2     unspent ones of 32 outputs of a transaction (coin-record.ts);
+//                            the group is the output's index / 32, left out when it is 0
+//   'r' height 4             undo (undo-record.ts)
+//   't' txid 32              place of a transaction 6
 //
 // After each record but the version comes the CRC-32 of key and record, 4: LevelDB has
-// checksums, but classic-level does not have it verify them.
+// checksums, but classic-level does not have it verify them. Letters 'c', 'u' and 'x' were
+// layout 1's.
 
 import { crc32 } from 'node:zlib';
 import { DamagedIndexError } from './errors';
 import type { StoreRange, StoreWrite } from '../store/store';
 import type { BlockPoint } from '../node/types';
-import type { Coin, HeaderRecord } from './types';
+import type { HeaderRecord } from './types';
 
-export const LAYOUT_VERSION = 1;
+export const LAYOUT_VERSION = 2;
 
-const CHECKSUM_LENGTH = 4;
+export const CHECKSUM_LENGTH = 4;
 const HASH_LENGTH = 32;
 const HEADER_RECORD_LENGTH = 168;
+const PLACE_LENGTH = 6;
+const OUTPUT_PREFIX = 0x6f;
+const TXID_PREFIX = 0x74;
 const TWO_TO_32 = 0x1_0000_0000;
 
 export const GENESIS_KEY = Buffer.from('G');
 export const TIP_KEY = Buffer.from('T');
 
 /** All records that blocks put there. */
-export const BLOCK_RECORDS: StoreRange = { gte: Buffer.from('b'), lt: Buffer.from('y') };
+export const BLOCK_RECORDS: StoreRange = { gte: Buffer.from('b'), lt: Buffer.from('u') };
 
 /** A header with what the index counts beside it. */
 export interface StoredHeader extends HeaderRecord {
@@ -40,12 +47,14 @@ export interface StoredHeader extends HeaderRecord {
   readonly chainTransactions: number;
 }
 
-/** A location without the block's hash, which the header has. */
-export interface StoredLocation {
+/** Where a transaction stands in the chain. The coinbase is at position 0. */
+export interface Place {
   readonly height: number;
-  readonly offset: number;
-  readonly length: number;
+  readonly position: number;
 }
+
+/** Positions in keys have two bytes: a block of the largest size has room for 16,666 transactions. */
+export const MAX_TRANSACTIONS = 0x1_0000;
 
 /** The write that puts a record under a key, checksum added. */
 export function putRecord(key: Buffer, record: Buffer): StoreWrite {
@@ -85,8 +94,8 @@ export function readU64(bytes: Buffer, offset: number): number {
   return bytes.readUInt32BE(offset) * TWO_TO_32 + bytes.readUInt32BE(offset + 4);
 }
 
-function hashKey(prefix: string, hash: Buffer, length = 1 + HASH_LENGTH): Buffer {
-  const key = Buffer.allocUnsafe(length);
+function hashKey(prefix: string, hash: Buffer): Buffer {
+  const key = Buffer.allocUnsafe(1 + HASH_LENGTH);
   key.write(prefix, 'latin1');
   hash.copy(key, 1, 0, HASH_LENGTH);
   return key;
@@ -113,31 +122,6 @@ export function decodeHeight(key: Buffer, value: Buffer): number {
   const record = recordOf(key, value);
   checkLength(key, record, 4);
   return record.readUInt32BE();
-}
-
-// 'c': coins
-
-export function coinKey(txid: Buffer, index: number): Buffer {
-  const key = hashKey('c', txid, 37);
-  key.writeUInt32BE(index, 33);
-  return key;
-}
-
-export function encodeCoin({ height, coinbase, value, script }: Coin): Buffer {
-  const record = Buffer.allocUnsafe(12 + script.length);
-  record.writeUInt32BE(height * 2 + (coinbase ? 1 : 0));
-  writeU64(record, value, 4);
-  script.copy(record, 12);
-  return record;
-}
-
-/** The script is a view. */
-export function decodeCoin(key: Buffer, value: Buffer): Coin {
-  const record = recordOf(key, value);
-  if (record.length < 12)
-    throw damaged(key, 'at least 12 bytes', `${record.length}`);
-  const heightAndCoinbase = record.readUInt32BE();
-  return { height: heightAndCoinbase >>> 1, coinbase: (heightAndCoinbase & 1) === 1, value: readU64(record, 4), script: record.subarray(12) };
 }
 
 // 'h': headers by height
@@ -172,6 +156,41 @@ export function decodeHeader(key: Buffer, value: Buffer): StoredHeader {
   };
 }
 
+// 'l': lengths of transactions by height
+
+export const lengthsKey = (height: number): Buffer => heightKey('l', height);
+
+// 'o': coins by place
+
+
+/** Bytes of a coin key. */
+export function coinKeyLength(group: number): number {
+  return 1 + PLACE_LENGTH + (group === 0 ? 0 : 2);
+}
+
+/** Writes a coin key to the start of `bytes`. */
+export function writeCoinKey(bytes: Buffer, height: number, position: number, group: number): void {
+  bytes[0] = OUTPUT_PREFIX;
+  writePlace(bytes, 1, height, position);
+  if (group !== 0) bytes.writeUInt16BE(group, 7);
+}
+
+/** The key of outputs `group * 32` and up of the transaction at a place. */
+export function coinKey({ height, position }: Place, group: number): Buffer {
+  const key = Buffer.allocUnsafe(coinKeyLength(group));
+  writeCoinKey(key, height, position, group);
+  return key;
+}
+
+/** All coins that the block at `height` left. */
+export function coinsOfBlock(height: number): StoreRange {
+  return { gte: heightKey('o', height), lt: heightKey('o', height + 1) };
+}
+
+// 'r': undo records by height
+
+export const undoKey = (height: number): Buffer => heightKey('r', height);
+
 // 'T': the tip
 
 export function encodeTip({ height, hash }: BlockPoint): Buffer {
@@ -184,24 +203,33 @@ export function decodeTip(value: Buffer): BlockPoint {
   return { height: record.readUInt32BE(), hash: record.subarray(4) };
 }
 
-// 'u': undo records by height
+// 't': places of transactions
 
-export const undoKey = (height: number): Buffer => heightKey('u', height);
+export const placeKey = (txid: Buffer): Buffer => hashKey('t', txid);
 
-// 'x': transactions
-
-export const locationKey = (txid: Buffer): Buffer => hashKey('x', txid);
-
-export function encodeLocation({ height, offset, length }: StoredLocation): Buffer {
-  const record = Buffer.allocUnsafe(12);
-  record.writeUInt32BE(height);
-  record.writeUInt32BE(offset, 4);
-  record.writeUInt32BE(length, 8);
+export function encodePlace({ height, position }: Place): Buffer {
+  const record = Buffer.allocUnsafe(PLACE_LENGTH);
+  writePlace(record, 0, height, position);
   return record;
 }
 
-export function decodeLocation(key: Buffer, value: Buffer): StoredLocation {
+export function decodePlace(key: Buffer, value: Buffer): Place {
   const record = recordOf(key, value);
-  checkLength(key, record, 12);
-  return { height: record.readUInt32BE(), offset: record.readUInt32BE(4), length: record.readUInt32BE(8) };
+  checkLength(key, record, PLACE_LENGTH);
+  return { height: record.readUInt32BE(), position: record.readUInt16BE(4) };
+}
+
+export const PLACE_KEY_LENGTH = 1 + HASH_LENGTH;
+
+/** Writes key and record of the transaction whose txid stands at `at` to the start of `bytes`, and returns the record's length. */
+export function writePlaceRecord(bytes: Buffer, txids: Uint8Array, at: number, height: number, position: number): number {
+  bytes[0] = TXID_PREFIX;
+  for (let i = 0; i < HASH_LENGTH; i++) bytes[1 + i] = txids[at + i] as number; // there are 32
+  writePlace(bytes, PLACE_KEY_LENGTH, height, position);
+  return PLACE_LENGTH;
+}
+
+function writePlace(bytes: Buffer, at: number, height: number, position: number): void {
+  bytes.writeUInt32BE(height, at);
+  bytes.writeUInt16BE(position, at + 4);
 }

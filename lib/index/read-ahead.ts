@@ -1,22 +1,24 @@
-// Raw blocks of the active chain in order, a few of them under way while one is worked on.
+// The rows of the active chain's blocks in order, a few of them under way while one is worked on.
 
 import type { NodeSource } from '../node/types';
+import type { RowMaker } from './row-maker';
+import type { BlockRows } from './rows';
 
-/** Enough for the node's disk to be busy while a block is folded in. */
-const IN_FLIGHT = 4;
+/** Enough for the node's disk and the scanning thread to be busy while blocks are folded in. */
+const IN_FLIGHT = 8;
 
 export interface FetchedBlock {
   readonly height: number;
   /** undefined: the node has no such block, or no longer. */
-  readonly raw: Buffer | undefined;
+  readonly rows: BlockRows | undefined;
 }
 
 /** The blocks from one height to another, both included. Whoever stops early leaves the rest to itself. */
-export async function* readAhead(node: NodeSource, from: number, to: number): AsyncGenerator<FetchedBlock> {
+export async function* readAhead(node: NodeSource, rowMaker: RowMaker, from: number, to: number): AsyncGenerator<FetchedBlock> {
   const underWay: Promise<FetchedBlock>[] = [];
   for (let next = from; next <= to || underWay.length > 0;) {
     while (next <= to && underWay.length < IN_FLIGHT) {
-      const fetched = fetchBlock(node, next++);
+      const fetched = fetchBlock(node, rowMaker, next++);
       // Whether anybody still waits for it or not: a rejection that nobody hears ends the node.
       fetched.catch(() => undefined);
       underWay.push(fetched);
@@ -25,7 +27,8 @@ export async function* readAhead(node: NodeSource, from: number, to: number): As
   }
 }
 
-async function fetchBlock(node: NodeSource, height: number): Promise<FetchedBlock> {
+async function fetchBlock(node: NodeSource, rowMaker: RowMaker, height: number): Promise<FetchedBlock> {
   const hash = await node.activeHash(height);
-  return { height, raw: hash && await node.rawBlock(hash) };
+  const raw = hash && await node.rawBlock(hash);
+  return { height, rows: raw && await rowMaker.make(raw, height) };
 }

@@ -4,7 +4,8 @@
 
 import { StoreError } from '../store/errors';
 import { DamagedIndexError, IndexUnavailableError } from './errors';
-import { blockHashKey, coinKey, damaged, decodeCoin, decodeHeader, decodeHeight, decodeLocation, decodeTip, headerKey, locationKey, TIP_KEY } from './layout';
+import { blockHashKey, damaged, decodeHeader, decodeHeight, decodePlace, decodeTip, headerKey, lengthsKey, placeKey, TIP_KEY, type Place } from './layout';
+import { coinIn, coinKeyOf, spanOf } from './place-records';
 import type { Store, StoreSnapshot } from '../store/store';
 import type { Coin, HeaderRecord, IndexReader, IndexSnapshot, TransactionLocation } from './types';
 
@@ -102,17 +103,21 @@ class StoreIndexSnapshot implements IndexSnapshot {
   }
 
   coin(txid: Buffer, index: number): Coin | undefined {
-    const key = coinKey(txid, index);
+    const place = this.place(txid);
+    if (place === undefined) return undefined;
+    const key = coinKeyOf(place, index);
     const value = this.records.get(key);
-    return value && decodeCoin(key, value);
+    return value && coinIn(key, value, place, index);
   }
 
   location(txid: Buffer): TransactionLocation | undefined {
-    const key = locationKey(txid);
+    const place = this.place(txid);
+    if (place === undefined) return undefined;
+    const { height, position } = place;
+    const key = lengthsKey(height);
     const value = this.records.get(key);
-    if (value === undefined) return undefined;
-    const { height, offset, length } = decodeLocation(key, value);
-    return { block: { hash: this.header(height).hash, height }, offset, length };
+    if (value === undefined) throw damaged(key, 'lengths of transactions', 'none');
+    return { block: { hash: this.header(height).hash, height }, ...spanOf(key, value, position) };
   }
 
   heightOf(hash: Buffer): number | undefined {
@@ -129,6 +134,12 @@ class StoreIndexSnapshot implements IndexSnapshot {
     const length = Math.min(count, this.tip.height - height + 1);
     if (height < 0 || length <= 0) return [];
     return Array.from({ length }, (_, i) => this.header(height + i));
+  }
+
+  private place(txid: Buffer): Place | undefined {
+    const key = placeKey(txid);
+    const value = this.records.get(key);
+    return value && decodePlace(key, value);
   }
 
   /** A header that must be there. */

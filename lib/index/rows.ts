@@ -1,114 +1,131 @@
-// What a block adds to the index and takes from it: plain functions, no store in sight.
-// Coins that the block itself spends never appear.
+// What a block adds to the index and takes from it, without looking at the index: a plain
+// function from bytes to flat arrays, which can be made in another thread and handed over.
 
-import { isUnspendable } from '../bitcoin/script';
-import { blockHashKey, coinKey, encodeCoin, encodeLocation, encodeTip, headerKey, locationKey, putRecord, TIP_KEY, undoKey } from './layout';
-import type { ScannedBlock } from '../bitcoin/block';
+import { scanBlock, type ScannedBlock } from '../bitcoin/block';
+import { OP_RETURN } from '../bitcoin/opcodes';
+import { ByteReader } from '../bitcoin/reader';
+import { MAX_SCRIPT_LENGTH } from '../bitcoin/script';
+import { HEAD_BYTES, HEAD_WORDS, HEIGHT, OUTPOINT_WORDS, PLACE, packPlace, STATE, UNSPENT } from './cache-entry';
+import { GROUP_SIZE, writeCoin } from './coin-record';
+import { IndexError } from './errors';
+import { MAX_TRANSACTIONS } from './layout';
+import { LONGEST_INTEGER, writeInteger } from './variable-integer';
 import type { ScannedTransaction } from '../bitcoin/transaction';
-import type { BlockPoint } from '../node/types';
-import type { StoreWrite } from '../store/store';
-import type { UndoRecord } from './undo-record';
-
-/** An outpoint as a key of maps: the latin1 text of its 36 bytes on the wire. */
-export type Outpoint = string;
 
 export interface BlockRows {
-  /** Records of the coins that the block leaves. */
-  readonly created: ReadonlyMap<Outpoint, Buffer>;
-  /** What the block spends of earlier blocks, in its order. */
-  readonly spent: readonly Outpoint[];
-  /** Records of where the transactions lie. */
-  readonly locations: readonly { readonly txid: Buffer; readonly record: Buffer }[];
-  /** The coins of the coinbase, which may replace coins (BIP30); also those that the block goes on to spend. */
-  readonly coinbaseCoins: readonly Outpoint[];
+  readonly height: number;
+  /** 32 bytes. */
+  readonly hash: Uint8Array;
+  /** 80 bytes. */
+  readonly header: Uint8Array;
+  /** Of the serialized block. */
+  readonly length: number;
+  /** 32 bytes for each transaction. */
+  readonly txids: Uint8Array;
+  /** Lengths of the transactions: a record of the layout. */
+  readonly lengths: Uint8Array;
+  /** Outpoints that the block spends, nine words each, in its order; the coinbase has none. */
+  readonly inputs: Int32Array;
+  /** For each transaction, the number of inputs up to and with its last. */
+  readonly inputEnds: Uint32Array;
+  /** Cache entries of all coins that the block makes. The coinbase has one in any case. */
+  readonly entries: Int32Array;
 }
 
-/** What was in the index before the block. */
-export interface BlockFindings {
-  /** Records of the coins in `spent`, in its order. */
-  readonly spent: readonly Buffer[];
-  /** Coins in whose place the coinbase's come. */
-  readonly replacedCoins: ReadonlyMap<Outpoint, Buffer>;
-  /** The location in whose place the coinbase's comes. */
-  readonly replacedLocation: Buffer | undefined;
-}
-
-/** The output of the genesis coinbase was never a coin; its transaction is found all the same. */
-export function blockRows(block: ScannedBlock, height: number): BlockRows {
-  const created = new Map<Outpoint, Buffer>();
-  const spent: Outpoint[] = [];
-  const locations: { txid: Buffer; record: Buffer }[] = [];
-  let coinbaseCoins: Outpoint[] = [];
-  for (const transaction of block.transactions) {
-    const { txid, offset, length, isCoinbase } = transaction;
-    locations.push({ txid, record: encodeLocation({ height, offset, length }) });
-    if (isCoinbase) {
-      if (height > 0) addCoins(created, transaction, height);
-      coinbaseCoins = [...created.keys()];
-      continue;
-    }
-    for (const input of transaction.inputs) {
-      const outpoint = input.bytes.toString('latin1', input.offset, input.offset + 36);
-      if (!created.delete(outpoint)) spent.push(outpoint);
-    }
-    addCoins(created, transaction, height);
-  }
-  return { created, spent, locations, coinbaseCoins };
-}
-
-function addCoins(coins: Map<Outpoint, Buffer>, transaction: ScannedTransaction, height: number): void {
-  const txid = transaction.txid.toString('latin1');
-  const coinbase = transaction.isCoinbase;
-  transaction.outputs.forEach(({ value, script }, index) => {
-    if (!isUnspendable(script)) coins.set(txid + littleEndian(index), encodeCoin({ height, coinbase, value, script }));
-  });
-}
-
-function littleEndian(index: number): string {
-  return String.fromCharCode(index & 0xff, index >>> 8 & 0xff, index >>> 16 & 0xff, index >>> 24);
-}
-
-export function fromOutpoint(outpoint: Outpoint): { txid: Buffer; index: number } {
-  const bytes = Buffer.from(outpoint, 'latin1');
-  return { txid: bytes.subarray(0, 32), index: bytes.readUInt32LE(32) };
-}
-
-export function outpointCoinKey(outpoint: Outpoint): Buffer {
-  const { txid, index } = fromOutpoint(outpoint);
-  return coinKey(txid, index);
-}
-
-export function undoOf(block: ScannedBlock, rows: BlockRows, found: BlockFindings): UndoRecord {
-  const [coinbase] = rows.locations;
+/**
+ * The rows of a serialized block. The output of the genesis coinbase was never a coin.
+ * @throws MalformedBytesError, IndexError for more transactions than a key can count.
+ */
+export function blockRows(raw: Buffer, height: number): BlockRows {
+  const block = scanBlock(raw);
+  const { transactions } = block;
+  if (transactions.length > MAX_TRANSACTIONS)
+    throw new IndexError(`expected at most ${MAX_TRANSACTIONS} transactions in a block, got ${transactions.length}`);
+  const txids = new Uint8Array(transactions.length * 32);
+  transactions.forEach(({ txid }, position) => { txids.set(txid, position * 32); });
   return {
-    hash: block.hash,
-    transactions: block.transactions.map(({ txid, outputs }) => ({ txid, outputs: outputs.length })),
-    coins: [
-      ...rows.spent.map((outpoint, i) => ({ ...fromOutpoint(outpoint), record: found.spent[i] as Buffer })), // one for each
-      ...[...found.replacedCoins].map(([outpoint, record]) => ({ ...fromOutpoint(outpoint), record }))
-    ],
-    locations: found.replacedLocation === undefined || coinbase === undefined ? [] : [{ txid: coinbase.txid, record: found.replacedLocation }]
+    height,
+    hash: Uint8Array.from(block.hash),
+    header: Uint8Array.from(block.header),
+    length: block.length,
+    txids,
+    lengths: lengthsOf(transactions),
+    ...inputsOf(block, raw),
+    entries: entriesOf(transactions, raw, height)
   };
 }
 
-/** The writes that take the block at `height` out again and make `previous` the tip. */
-export function undoWrites(undo: UndoRecord, height: number, previous: BlockPoint): StoreWrite[] {
-  const writes: StoreWrite[] = [];
-  for (const { txid, outputs } of undo.transactions) {
-    writes.push({ type: 'del', key: locationKey(txid) });
-    for (let index = 0; index < outputs; index++)
-      writes.push({ type: 'del', key: coinKey(txid, index) });
+function lengthsOf(transactions: readonly ScannedTransaction[]): Uint8Array {
+  const lengths = new Uint8Array(transactions.length * LONGEST_INTEGER);
+  let at = 0;
+  for (const { length } of transactions) at = writeInteger(lengths, at, length);
+  return lengths.slice(0, at);
+}
+
+function inputsOf({ transactions }: ScannedBlock, raw: Buffer): { inputs: Int32Array; inputEnds: Uint32Array } {
+  const inputEnds = new Uint32Array(transactions.length);
+  let count = 0;
+  transactions.forEach((transaction, position) => {
+    if (!transaction.isCoinbase) count += transaction.inputCount;
+    inputEnds[position] = count;
+  });
+  const inputs = new Int32Array(count * OUTPOINT_WORDS);
+  const bytes = new Uint8Array(inputs.buffer);
+  let at = 0;
+  for (const transaction of transactions) {
+    if (transaction.isCoinbase) continue;
+    const reader = new ByteReader(raw, transaction.inputsOffset);
+    for (let left = transaction.inputCount; left > 0; left--) {
+      raw.copy(bytes, at, reader.offset, reader.offset + 36);
+      at += 36;
+      reader.skip(36);
+      reader.skip(reader.compactSize() + 4);
+    }
   }
-  // After the deletions: a replaced coin has the key of the one that replaced it.
-  for (const { txid, index, record } of undo.coins)
-    writes.push(putRecord(coinKey(txid, index), record));
-  for (const { txid, record } of undo.locations)
-    writes.push(putRecord(locationKey(txid), record));
-  writes.push(
-    { type: 'del', key: headerKey(height) },
-    { type: 'del', key: blockHashKey(undo.hash) },
-    { type: 'del', key: undoKey(height) },
-    putRecord(TIP_KEY, encodeTip(previous))
-  );
-  return writes;
+  return { inputs, inputEnds };
+}
+
+/** Room for entries: no coin is longer than its output by more than the output's own length. */
+let scratch = Buffer.alloc(0);
+
+function entriesOf(transactions: readonly ScannedTransaction[], raw: Buffer, height: number): Int32Array {
+  const room = raw.length * 2 + 4096;
+  if (scratch.length < room) scratch = Buffer.from(new ArrayBuffer(room + 4 - room % 4));
+  const words = new Int32Array(scratch.buffer, scratch.byteOffset, scratch.length >> 2);
+  let at = 0;
+  transactions.forEach((transaction, position) => {
+    at = addEntries(words, at, transaction, raw, height, position);
+  });
+  return words.slice(0, at);
+}
+
+/** Writes the entries of a transaction and returns the word behind them. */
+function addEntries(words: Int32Array, start: number, transaction: ScannedTransaction, raw: Buffer, height: number, position: number): number {
+  const reader = new ByteReader(raw, transaction.outputsOffset);
+  const count = reader.compactSize();
+  let at = start;
+  for (let first = 0; first < count || first === 0; first += GROUP_SIZE) {
+    const bytesAt = at * 4 + HEAD_BYTES;
+    let end = bytesAt;
+    let unspent = 0;
+    for (let slot = 0; slot < GROUP_SIZE && first + slot < count; slot++) {
+      const value = reader.u64();
+      const length = reader.compactSize();
+      if (height > 0 && length <= MAX_SCRIPT_LENGTH && (length === 0 || raw[reader.offset] !== OP_RETURN)) {
+        end = writeCoin(scratch, end, slot, value, raw, reader.offset, length);
+        unspent |= 1 << slot;
+      }
+      reader.skip(length);
+    }
+    if (unspent === 0 && (position > 0 || first > 0)) continue;
+    scratch.set(transaction.txid, at * 4);
+    words[at + HEIGHT] = height;
+    words[at + PLACE] = packPlace(position, first / GROUP_SIZE);
+    words[at + UNSPENT] = unspent;
+    words[at + STATE] = end - bytesAt << 3;
+    at += HEAD_WORDS + (end - bytesAt + 3 >> 2);
+    // What an earlier block left there: the same block has the same rows.
+    while (end < at * 4) scratch[end++] = 0;
+  }
+  return at;
 }

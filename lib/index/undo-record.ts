@@ -2,73 +2,77 @@
 // it. Integers are big endian, sizes in bytes:
 //
 //   block hash 32
-//   transactions 4, each: txid 32, number of outputs 4
-//   coins to put back 4, each: txid 32, index 4, length 4, record
-//   locations to put back 4, each: txid 32, length 4, record
+//   transactions 4, their txids 32 each
+//   replaced 1, and when it is 1: place of the transaction whose txid the coinbase has 6
+//   coins to put back, to the end: place 6, group 2, the coin (coin-record.ts)
 //
-// Coins to put back are those that the block spent and those that a coinbase replaced: until
-// BIP30 a later coinbase could have the txid of an earlier one, and took its coins' place.
+// Coins to put back are those that the block spent of earlier blocks, and those that its
+// coinbase replaced: until BIP30 a later coinbase could have the txid of an earlier one, and
+// took its coins' place. The coins that the block made are found by its height.
 
-import { DamagedIndexError } from './errors';
+import { readCoin } from './coin-record';
+import { encodePlace, type Place } from './layout';
+import { RecordReader } from './variable-integer';
+
+export interface SpentCoin {
+  readonly place: Place;
+  readonly group: number;
+  readonly coin: Buffer;
+}
 
 export interface UndoRecord {
   /** The block that this undoes. */
   readonly hash: Buffer;
-  readonly transactions: readonly { readonly txid: Buffer; readonly outputs: number }[];
-  readonly coins: readonly { readonly txid: Buffer; readonly index: number; readonly record: Buffer }[];
-  readonly locations: readonly { readonly txid: Buffer; readonly record: Buffer }[];
+  /** 32 bytes for each transaction. */
+  readonly txids: Buffer;
+  /** Place of the transaction that had the coinbase's txid before. */
+  readonly replaced: Place | undefined;
+  readonly coins: readonly SpentCoin[];
 }
 
-export function encodeUndo({ hash, transactions, coins, locations }: UndoRecord): Buffer {
-  let length = 32 + 3 * 4 + transactions.length * 36;
-  for (const { record } of coins) length += 40 + record.length;
-  for (const { record } of locations) length += 36 + record.length;
-  const bytes = Buffer.allocUnsafe(length);
-  let at = hash.copy(bytes);
-  const integer = (value: number): void => { at = bytes.writeUInt32BE(value, at); };
-  const copy = (part: Buffer): void => { at += part.copy(bytes, at); };
-  integer(transactions.length);
-  for (const { txid, outputs } of transactions) {
-    copy(txid);
-    integer(outputs);
+/** Collects the coins to put back while a block is taken in. */
+export class SpentCoinList {
+  #bytes = Buffer.allocUnsafe(1 << 12);
+  #length = 0;
+
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
   }
-  integer(coins.length);
-  for (const { txid, index, record } of coins) {
-    copy(txid);
-    integer(index);
-    integer(record.length);
-    copy(record);
+
+  add(height: number, position: number, group: number, coin: Buffer): void {
+    const at = this.#length;
+    this.#length += 8 + coin.length;
+    if (this.#length > this.#bytes.length) {
+      const grown = Buffer.allocUnsafe(this.#length * 2);
+      this.#bytes.copy(grown, 0, 0, at);
+      this.#bytes = grown;
+    }
+    this.#bytes.writeUInt32BE(height, at);
+    this.#bytes.writeUInt16BE(position, at + 4);
+    this.#bytes.writeUInt16BE(group, at + 6);
+    coin.copy(this.#bytes, at + 8);
   }
-  integer(locations.length);
-  for (const { txid, record } of locations) {
-    copy(txid);
-    integer(record.length);
-    copy(record);
-  }
-  return bytes;
 }
 
-/** Hashes and records are views. @throws DamagedIndexError */
+/** `coins`: the bytes of a SpentCoinList. */
+export function encodeUndo(hash: Uint8Array, txids: Uint8Array, replaced: Place | undefined, coins: Buffer): Buffer {
+  const count = Buffer.allocUnsafe(4);
+  count.writeUInt32BE(txids.length / 32);
+  const replacement = replaced === undefined ? [Buffer.from([0])] : [Buffer.from([1]), encodePlace(replaced)];
+  return Buffer.concat([hash, count, txids, ...replacement, coins]);
+}
+
+/** Hashes and coins are views. @throws DamagedIndexError */
 export function decodeUndo(bytes: Buffer): UndoRecord {
-  let at = 0;
-  const take = (length: number): Buffer => {
-    if (length > bytes.length - at)
-      throw new DamagedIndexError(`an undo record is damaged: expected ${length} bytes at byte ${at}, got ${bytes.length - at}`);
-    return bytes.subarray(at, at += length);
-  };
-  const integer = (): number => take(4).readUInt32BE();
-  const list = <T>(one: () => T): T[] => {
-    const items: T[] = [];
-    for (let left = integer(); left > 0; left--) items.push(one());
-    return items;
-  };
-  const undo: UndoRecord = {
-    hash: take(32),
-    transactions: list(() => ({ txid: take(32), outputs: integer() })),
-    coins: list(() => ({ txid: take(32), index: integer(), record: take(integer()) })),
-    locations: list(() => ({ txid: take(32), record: take(integer()) }))
-  };
-  if (at !== bytes.length)
-    throw new DamagedIndexError(`an undo record is damaged: expected its end at byte ${at}, got ${bytes.length - at} more bytes`);
-  return undo;
+  const reader = new RecordReader(bytes);
+  const hash = reader.take(32);
+  const txids = reader.take(reader.u32() * 32);
+  const replaced = reader.byte() === 0 ? undefined : readPlace(reader);
+  const coins: SpentCoin[] = [];
+  while (!reader.atEnd) coins.push({ place: readPlace(reader), group: reader.u16(), coin: readCoin(reader).bytes });
+  return { hash, txids, replaced, coins };
+}
+
+function readPlace(reader: RecordReader): Place {
+  return { height: reader.u32(), position: reader.u16() };
 }

@@ -31,8 +31,12 @@ export interface Store {
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
   range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
   snapshot(): StoreSnapshot;
-  /** All or nothing. `durable`: on the disk itself when the promise resolves. */
-  batch(writes: readonly StoreWrite[], options: { readonly durable: boolean }): Promise<void>;
+  /**
+   * All or nothing. `durable`: on the disk itself when the promise resolves. The writes are
+   * asked for one by one, and others get the event loop in between. The bytes of a write are
+   * copied before the next one is asked for.
+   */
+  batch(writes: Iterable<StoreWrite>, options: { readonly durable: boolean }): Promise<void>;
   /** Deletes everything and leaves an empty, open store; closes all snapshots. Repairs a store that is too damaged to open. */
   clear(): Promise<void>;
 }

@@ -6,7 +6,9 @@ import { testScale, testSeed } from '../support/scale';
 import type { Store } from '../../lib/store/store';
 import type { BlockPlan } from '../support/mined-blocks';
 
-const KINDS_OF_RECORD = { G: 'the network', T: 'the tip', b: 'a height by hash', c: 'a coin', h: 'a header', u: 'what undoes a block', x: 'a location' };
+const KINDS_OF_RECORD = {
+  G: 'the network', T: 'the tip', b: 'a height by hash', h: 'a header', l: 'lengths of transactions', o: 'coins', r: 'what undoes a block', t: 'a place'
+};
 const FLIPS_PER_KIND = 4;
 
 const spending: BlockPlan = { repeat: undefined, transactions: [{ spends: [3, 60], outputs: [0, 1, 3] }, { spends: [199], outputs: [2] }] };
@@ -25,7 +27,7 @@ function flipped(bytes: Buffer, pick: number): Buffer {
 async function recordAt(store: Store, letter: string, pick: number): Promise<readonly [key: Buffer, value: Buffer]> {
   const records: (readonly [Buffer, Buffer])[] = [];
   for await (const record of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) records.push(record);
-  const eligible = letter === 'u' ? records.slice(-WORKED_BLOCKS) : records;
+  const eligible = letter === 'r' ? records.slice(-WORKED_BLOCKS) : records;
   return eligible[pick % eligible.length] ?? expect.fail(`a record under ${letter}`);
 }
 

@@ -1,12 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
+import { COIN_OVERHEAD, writeCoin } from '../../lib/index/coin-record';
 import { DamagedIndexError } from '../../lib/index/errors';
 import {
-  blockHashKey, coinKey, decodeCoin, decodeHeader, decodeHeight, decodeLocation, decodeTip, encodeCoin, encodeHeader, encodeHeight,
-  encodeLocation, encodeTip, headerKey, locationKey, putRecord, recordOf, TIP_KEY, undoKey
+  blockHashKey, coinKey, decodeHeader, decodeHeight, decodePlace, decodeTip, encodeHeader, encodeHeight, encodePlace, encodeTip, headerKey, lengthsKey, placeKey,
+  PLACE_KEY_LENGTH, putRecord, recordOf, TIP_KEY, undoKey, writePlaceRecord
 } from '../../lib/index/layout';
-import { decodeUndo, encodeUndo } from '../../lib/index/undo-record';
+import { coinIn, coinKeyOf, spanOf } from '../../lib/index/place-records';
+import { decodeUndo, encodeUndo, SpentCoinList } from '../../lib/index/undo-record';
+import { writeInteger } from '../../lib/index/variable-integer';
+import { WriteRoom } from '../../lib/index/write-room';
 
 const bytes = (length: number): fc.Arbitrary<Buffer> => fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
 const someBytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
@@ -14,6 +18,14 @@ const hash = bytes(32);
 const height = fc.nat({ max: 0x7fff_ffff });
 const u32 = fc.nat({ max: 0xffff_ffff });
 const amount = fc.nat({ max: Number.MAX_SAFE_INTEGER });
+
+const place = fc.record({ height, position: fc.nat({ max: 0xffff }) });
+
+/** A coin as it stands in a record. */
+function packed(slot: number, value: number, script: Buffer): Buffer {
+  const coin = Buffer.alloc(script.length + COIN_OVERHEAD);
+  return coin.subarray(0, writeCoin(coin, 0, slot, value, script, 0, script.length));
+}
 
 /** The value under which a record is stored. */
 function stored(key: Buffer, record: Buffer): Buffer {
@@ -23,17 +35,17 @@ function stored(key: Buffer, record: Buffer): Buffer {
 
 describe('the layout of the index', () => {
   it('reads every record as it was written', () => {
-    const coin = fc.record({ height, coinbase: fc.boolean(), value: amount, script: someBytes });
     const header = fc.record({
       height, hash, header: bytes(80), chainwork: fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }), medianTime: u32,
       transactionCount: u32, chainTransactions: amount, chainBytes: amount
     });
-    const location = fc.record({ height, offset: u32, length: u32 });
-    fc.assert(fc.property(hash, u32, coin, header, location, (id, index, aCoin, aHeader, aLocation) => {
-      const keys = { coin: coinKey(id, index), header: headerKey(aHeader.height), location: locationKey(id), block: blockHashKey(id) };
-      expect(decodeCoin(keys.coin, stored(keys.coin, encodeCoin(aCoin)))).to.deep.equal(aCoin);
+    fc.assert(fc.property(hash, place, header, (id, aPlace, aHeader) => {
+      const keys = { header: headerKey(aHeader.height), place: placeKey(id), block: blockHashKey(id) };
       expect(decodeHeader(keys.header, stored(keys.header, encodeHeader(aHeader)))).to.deep.equal(aHeader);
-      expect(decodeLocation(keys.location, stored(keys.location, encodeLocation(aLocation)))).to.deep.equal(aLocation);
+      expect(decodePlace(keys.place, stored(keys.place, encodePlace(aPlace)))).to.deep.equal(aPlace);
+      const room = new WriteRoom();
+      const length = writePlaceRecord(room.reserve(0), id, 0, aPlace.height, aPlace.position);
+      expect(room.put(PLACE_KEY_LENGTH, length)).to.deep.equal(putRecord(keys.place, encodePlace(aPlace)));
       expect(decodeHeight(keys.block, stored(keys.block, encodeHeight(aHeader.height)))).to.equal(aHeader.height);
       const tip = { hash: id, height: aHeader.height };
       expect(decodeTip(stored(TIP_KEY, encodeTip(tip)))).to.deep.equal(tip);
@@ -41,50 +53,72 @@ describe('the layout of the index', () => {
   });
 
   it('reads every undo record as it was written', () => {
-    fc.assert(fc.property(fc.record({
-      hash,
-      transactions: fc.array(fc.record({ txid: hash, outputs: u32 })),
-      coins: fc.array(fc.record({ txid: hash, index: u32, record: someBytes })),
-      locations: fc.array(fc.record({ txid: hash, record: someBytes }))
-    }), (undo) => {
-      expect(decodeUndo(encodeUndo(undo))).to.deep.equal(undo);
+    const spent = fc.record({ place, group: fc.nat({ max: 0xffff }), slot: fc.nat({ max: 31 }), value: amount, script: someBytes });
+    fc.assert(fc.property(hash, fc.array(hash), fc.option(place, { nil: undefined }), fc.array(spent), (id, txids, replaced, coins) => {
+      const list = new SpentCoinList();
+      const expected = coins.map(({ place: { height: at, position }, group, slot, value, script }) => {
+        const coin = packed(slot, value, script);
+        list.add(at, position, group, coin);
+        return { place: { height: at, position }, group, coin };
+      });
+      const undo = { hash: id, txids: Buffer.concat(txids), replaced, coins: expected };
+      expect(decodeUndo(encodeUndo(id, undo.txids, replaced, list.bytes))).to.deep.equal(undo);
+    }));
+  });
+
+  it('finds where each transaction of a block lies', () => {
+    fc.assert(fc.property(fc.array(fc.integer({ min: 60, max: 4_000_000 }), { minLength: 1, maxLength: 300 }), (lengths) => {
+      const record = Buffer.alloc(lengths.length * 8);
+      let end = 0;
+      for (const length of lengths) end = writeInteger(record, end, length);
+      const key = lengthsKey(7);
+      const value = stored(key, record.subarray(0, end));
+      let offset = lengths.length < 0xfd ? 81 : 83;
+      lengths.forEach((length, position) => {
+        expect(spanOf(key, value, position)).to.deep.equal({ offset, length });
+        offset += length;
+      });
+      expect(() => spanOf(key, value, lengths.length)).to.throw(DamagedIndexError);
     }));
   });
 
   it('refuses undo records that end too early or go on', () => {
-    const whole = encodeUndo({
-      hash: Buffer.alloc(32),
-      transactions: [{ txid: Buffer.alloc(32), outputs: 1 }],
-      coins: [{ txid: Buffer.alloc(32), index: 1, record: Buffer.alloc(12) }],
-      locations: [{ txid: Buffer.alloc(32), record: Buffer.alloc(12) }]
-    });
+    const list = new SpentCoinList();
+    list.add(1, 2, 3, packed(4, 5, Buffer.from('51', 'hex')));
+    const whole = encodeUndo(Buffer.alloc(32), Buffer.alloc(32), { height: 1, position: 0 }, list.bytes);
+    const endOfCoins = whole.length - list.bytes.length;
     for (let length = 0; length < whole.length; length++)
-      expect(() => decodeUndo(whole.subarray(0, length)), `${length} bytes`).to.throw(DamagedIndexError);
+      if (length !== endOfCoins) expect(() => decodeUndo(whole.subarray(0, length)), `${length} bytes`).to.throw(DamagedIndexError);
     expect(() => decodeUndo(Buffer.concat([whole, Buffer.alloc(1)]))).to.throw(DamagedIndexError);
   });
 
   it('notices every flipped bit, and a value under another key', () => {
-    const key = coinKey(Buffer.alloc(32, 7), 3);
-    const value = stored(key, encodeCoin({ height: 5, coinbase: true, value: 50, script: Buffer.from('51', 'hex') }));
+    const at = { height: 7, position: 0 };
+    const key = coinKeyOf(at, 3);
+    const value = stored(key, packed(3, 50, Buffer.from('51', 'hex')));
+    expect(coinIn(key, value, at, 3)).to.deep.equal({ height: 7, coinbase: true, value: 50, script: Buffer.from('51', 'hex') });
     for (let bit = 0; bit < value.length * 8; bit++) {
       const flipped = Buffer.from(value);
       flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ 1 << (bit & 7);
       expect(() => recordOf(key, flipped), `bit ${bit}`).to.throw(DamagedIndexError, 'expected checksum');
     }
-    expect(() => decodeCoin(coinKey(Buffer.alloc(32, 7), 4), value)).to.throw(DamagedIndexError);
+    expect(() => coinIn(coinKeyOf(at, 40), value, at, 40)).to.throw(DamagedIndexError);
     expect(() => recordOf(key, Buffer.alloc(3))).to.throw(DamagedIndexError);
   });
 
   it('refuses records of another length', () => {
     const key = headerKey(1);
-    for (const decode of [decodeHeader, decodeHeight, decodeLocation, decodeCoin])
+    for (const decode of [decodeHeader, decodeHeight, decodePlace])
       expect(() => decode(key, stored(key, Buffer.alloc(11)))).to.throw(DamagedIndexError, 'bytes, got 11');
   });
 
-  it('orders heights and output indexes by number', () => {
+  it('orders heights, positions and groups by number', () => {
     fc.assert(fc.property(u32, u32, (a, b) => {
-      for (const key of [headerKey, undoKey, (index: number) => coinKey(Buffer.alloc(32), index)])
+      for (const key of [headerKey, undoKey, (at: number) => coinKey({ height: at, position: 5 }, 0)])
         expect(Buffer.compare(key(a), key(b))).to.equal(Math.sign(a - b));
+      const [low, high] = [a & 0xffff, b & 0xffff];
+      expect(Buffer.compare(coinKey({ height: 1, position: low }, 3), coinKey({ height: 1, position: high }, 0))).to.equal(Math.sign(low - high) || 1);
+      expect(Buffer.compare(coinKey({ height: 1, position: 1 }, low), coinKey({ height: 1, position: 1 }, high))).to.equal(Math.sign(low - high));
     }));
   });
 });

@@ -4,7 +4,7 @@ import { describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { describeKey } from '../../lib/index/describe-key';
-import { encodeTip, putRecord, TIP_KEY, undoKey } from '../../lib/index/layout';
+import { coinKey, encodeTip, putRecord, TIP_KEY, undoKey } from '../../lib/index/layout';
 import { isUndoKey, StoredIndex } from '../../lib/index/stored-index';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { memoryStore } from '../../lib/store/level-store';
@@ -52,13 +52,15 @@ describe('an index that nobody works on', () => {
     for await (const [key] of store.range(WHOLE_STORE)) {
       const kind = describeKey(key);
       expect(kind.startsWith('undo record'), kind).to.equal(isUndoKey(key));
-      kinds.add(kind.replace(/ [0-9a-f]{64}(-\d+)?$| \d+$/, ''));
+      kinds.add(kind.replace(/ [0-9a-f]{64}$|( \d+ of the block at height)? \d+$/, ''));
     }
     await index.close();
     await node.close();
     expect([...kinds]).to.have.members([
-      'layout version', 'hash of the genesis block', 'tip', 'height of block', 'coin', 'header at height', 'undo record of height', 'location of transaction'
+      'layout version', 'hash of the genesis block', 'tip', 'height of block', 'coins of transaction', 'header at height', 'undo record of height', 'place of transaction',
+      'lengths of the transactions at height'
     ]);
+    expect(describeKey(coinKey({ height: 7, position: 3 }, 2))).to.equal('coins of transaction 3 of the block at height 7, outputs from 64');
     expect(describeKey(Buffer.from('?1'))).to.equal('unknown record 3f31');
   });
 });

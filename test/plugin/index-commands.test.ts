@@ -78,7 +78,7 @@ describe('the tools for the index of a stopped node', function () {
       expect(folder.run('verify').status).to.equal(0);
     });
 
-    for (const kind of ['height of block', 'coin', 'header', 'undo record', 'location'])
+    for (const kind of ['height of block', 'coin', 'header', 'undo record', 'place', 'lengths'])
       it(`finds a flipped byte in a record of the kind '${kind}'`, async () => {
         let what = '';
         await folder.withIndex(async (store) => { what = await flip(store, kind); });

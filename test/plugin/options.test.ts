@@ -12,7 +12,7 @@ async function configOf(settings: Readonly<Record<string, unknown>>): Promise<Ho
 
 describe('the options', () => {
   it('have the defaults of the reference', async () => {
-    expect(readOptions(await configOf({}))).to.deep.equal({ warmup: 'synced', witness: true, auth: false, undoDepth: 4_320, limits: DEFAULT_LIMITS });
+    expect(readOptions(await configOf({}))).to.deep.equal({ warmup: 'synced', witness: true, auth: false, undoDepth: 4_320, cacheBytes: 268_435_456, limits: DEFAULT_LIMITS });
     expect(DEFAULT_LIMITS).to.include({ threads: 4, workQueue: 16, timeoutMs: 30_000, maxOutpoints: 15, maxHeaders: 2000 });
   });
 
@@ -32,6 +32,10 @@ describe('the options', () => {
     Object.assign(config.data, { restthreads: '3', restwarmup: 'indexed' });
     expect(readOptions(config)).to.deep.include({ warmup: 'indexed' });
     expect(readOptions(config).limits.threads).to.equal(3);
+  });
+
+  it('say how much memory coins may take, in MiB', async () => {
+    expect(readOptions(await configOf({ 'rest-cache': '4' })).cacheBytes).to.equal(4_194_304);
   });
 
   it('say for how many blocks undo records are kept', async () => {
@@ -77,6 +81,8 @@ describe('the options', () => {
     ['rest-max-body', '1e3', "--rest-max-body must be a whole number from 1 to 33554432, not '1e3'"],
     ['rest-max-outpoints', '0', "--rest-max-outpoints must be a whole number from 1 to 10000, not '0'"],
     ['rest-max-headers', '0', "--rest-max-headers must be a whole number from 1 to 100000, not '0'"],
+    ['rest-cache', '3', "--rest-cache must be a whole number from 4 to 4096, not '3'"],
+    ['rest-cache', '4097', "--rest-cache must be a whole number from 4 to 4096, not '4097'"],
     ['rest-undo', '0', "--rest-undo must be a whole number from 1 to 1000000, not '0'"],
     ['rest-undo', '1000001', "--rest-undo must be a whole number from 1 to 1000000, not '1000001'"],
     ['rest-warmup', 'never', "--rest-warmup must be one of synced, indexed, not 'never'"],

@@ -96,12 +96,29 @@ for (const [name, makeStore] of Object.entries(engines)) {
     });
 
     it('refuses to work when it is closed', async () => {
+      await store.batch([put('a', '1')], { durable: false });
       await store.close();
       expect(() => store.get(bytes('a'))).to.throw(StoreError).with.property('reason', 'closed');
-      expect(await caught(store.batch([put('a', '1')], { durable: false }))).to.be.instanceOf(StoreError);
+      expect(await caught(store.batch([put('a', '1')], { durable: false }))).to.be.instanceOf(StoreError).with.property('reason', 'closed');
       expect(await caught(store.load([bytes('a')]))).to.be.instanceOf(StoreError);
       expect(await caught(entries(store))).to.be.instanceOf(StoreError);
       expect(() => store.snapshot()).to.throw(StoreError);
+    });
+
+    it('copies each write before it asks for the next one', async () => {
+      const bytes = Buffer.from('a1');
+      function* writes(): Generator<StoreWrite> {
+        for (const text of ['a1', 'b2', 'c3']) {
+          bytes.write(text);
+          yield { type: 'put', key: bytes.subarray(0, 1), value: bytes.subarray(1) };
+        }
+        bytes.write('b2');
+        yield { type: 'del', key: bytes.subarray(0, 1) };
+        bytes.fill(0);
+      }
+      await store.batch(writes(), { durable: false });
+      await store.batch([], { durable: false });
+      expect(await entries(store)).to.deep.equal(['a=1', 'c=3']);
     });
 
     it('holds what a plain map holds after any batches', async () => {

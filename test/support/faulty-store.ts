@@ -75,7 +75,7 @@ export class FaultyStore implements Store {
     };
   }
 
-  batch(writes: readonly StoreWrite[], options: { readonly durable: boolean }): Promise<void> {
+  batch(writes: Iterable<StoreWrite>, options: { readonly durable: boolean }): Promise<void> {
     return this.#async('batch', () => this.real.batch(writes, options));
   }
 

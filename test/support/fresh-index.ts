@@ -59,7 +59,7 @@ async function build(from: StoreImage, blocks: readonly Buffer[], genesisHash: B
 
 /** Undo records may be missing below those that are kept, and from where the index caught up; all else is the same. */
 export function expectSameImage(found: StoreImage, fresh: StoreImage, undoDepth: number): void {
-  const undo = Buffer.from('u').toString('hex');
+  const undo = Buffer.from('r').toString('hex');
   for (const [key, value] of found)
     expect(value, `the record under ${key}`).to.equal(fresh.get(key));
   const heights: number[] = [];

@@ -3,7 +3,9 @@
 import { expect } from 'chai';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { decodeCoin, decodeHeader, decodeLocation } from '../../lib/index/layout';
+import { coinsIn } from '../../lib/index/coin-record';
+import { decodeHeader, decodePlace, lengthsKey, recordOf, type Place } from '../../lib/index/layout';
+import { spanOf } from '../../lib/index/place-records';
 import type { Coin } from '../../lib/index/types';
 import type { Store } from '../../lib/store/store';
 
@@ -46,12 +48,22 @@ export function modelOf(chain: readonly Buffer[]): IndexModel {
 /** What a store holds, in the model's form. */
 export async function modelIn(store: Store): Promise<IndexModel> {
   const model: IndexModel = { coins: new Map(), locations: new Map(), headers: [] };
-  for await (const [key, value] of store.range({ gte: Buffer.from('c'), lt: Buffer.from('d') })) {
-    model.coins.set(`${toDisplayHex(key.subarray(1, 33))}-${key.readUInt32BE(33)}`, describeCoin(decodeCoin(key, value)));
+  const txids = new Map<string, string>();
+  for await (const [key, value] of store.range({ gte: Buffer.from('t'), lt: Buffer.from('u') })) {
+    const place = decodePlace(key, value);
+    const { height, position } = place;
+    const txid = toDisplayHex(key.subarray(1));
+    const lengths = store.get(lengthsKey(height)) ?? expect.fail(`no lengths of the transactions at height ${height}`);
+    const { offset, length } = spanOf(lengthsKey(height), lengths, position);
+    txids.set(nameOf(place), txid);
+    model.locations.set(txid, `${height} ${offset} ${length}`);
   }
-  for await (const [key, value] of store.range({ gte: Buffer.from('x'), lt: Buffer.from('y') })) {
-    const { height, offset, length } = decodeLocation(key, value);
-    model.locations.set(toDisplayHex(key.subarray(1)), `${height} ${offset} ${length}`);
+  for await (const [key, value] of store.range({ gte: Buffer.from('o'), lt: Buffer.from('p') })) {
+    const place = { height: key.readUInt32BE(1), position: key.readUInt16BE(5) };
+    const first = key.length === 7 ? 0 : key.readUInt16BE(7) * 32;
+    const txid = txids.get(nameOf(place)) ?? expect.fail(`coins at a place without a txid: ${nameOf(place)}`);
+    for (const { slot, value: satoshis, script } of coinsIn(recordOf(key, value)))
+      model.coins.set(`${txid}-${first + slot}`, describeCoin({ height: place.height, coinbase: place.position === 0, value: satoshis, script }));
   }
   for await (const [key, value] of store.range({ gte: Buffer.from('h'), lt: Buffer.from('i') })) {
     const { hash, transactionCount, chainBytes } = decodeHeader(key, value);
@@ -59,6 +71,8 @@ export async function modelIn(store: Store): Promise<IndexModel> {
   }
   return model;
 }
+
+const nameOf = ({ height, position }: Place): string => `${height}/${position}`;
 
 /** Fails unless the store holds the state after exactly these blocks. */
 export async function expectIndexOf(store: Store, chain: readonly Buffer[]): Promise<void> {

@@ -1,0 +1,47 @@
+// How the coins of a transaction stand in memory on their way into the index: 32-bit words,
+// so that hashes are compared word by word and whole blocks move with one copy. An entry
+// stands for one record of coins (coin-record.ts), at most 32 outputs:
+//
+//   words 0 to 7   txid
+//   word 8         height
+//   word 9         group * 2^16 + position
+//   word 10        which outputs are unspent, a bit for each
+//   word 11        length of the coins in bytes * 8 + flags
+//   from word 12   the coins, as in a record, filled up to a word
+//
+// Numbers and bytes are in the machine's order: entries never leave the process.
+
+export const HEIGHT = 8;
+export const PLACE = 9;
+export const UNSPENT = 10;
+export const STATE = 11;
+export const HEAD_WORDS = 12;
+export const HEAD_BYTES = HEAD_WORDS * 4;
+
+/** The store has a record of it. */
+export const STORED = 1;
+/** It is not what the store has, or what was packed. */
+export const CHANGED = 2;
+
+/** Words of an outpoint: txid and index. */
+export const OUTPOINT_WORDS = 9;
+
+export function coinBytes(state: number): number {
+  return state >>> 3;
+}
+
+export function entryWords(state: number): number {
+  return HEAD_WORDS + (coinBytes(state) + 3 >> 2);
+}
+
+export function packPlace(position: number, group: number): number {
+  return group << 16 | position;
+}
+
+export function positionOf(place: number): number {
+  return place & 0xffff;
+}
+
+export function groupOf(place: number): number {
+  return place >>> 16;
+}

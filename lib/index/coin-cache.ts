@@ -1,0 +1,164 @@
+// Coins on their way into the index, and those that were there lately. New ones stay until
+// they are written, and most are spent before; written ones stay for a while, so that
+// spending them needs no read. Two generations: what is new goes into the young one; when
+// that is full and written, the old one is dropped and they change places.
+//
+// What is in the cache counts, not what the store has. An entry is named by a number that
+// holds until the next `committed`: above 0 in the young generation, below in the old one.
+
+import { CHANGED, coinBytes, entryWords, groupOf, HEAD_BYTES, HEIGHT, PLACE, positionOf, STATE, STORED, UNSPENT } from './cache-entry';
+import { coinEnd } from './coin-record';
+import { Generation } from './generation';
+import { CHECKSUM_LENGTH, coinKeyLength, writeCoinKey } from './layout';
+import { WriteRoom } from './write-room';
+import type { StoreWrite } from '../store/store';
+
+export type EntryName = number;
+export const NO_ENTRY: EntryName = 0;
+
+/** The engine holds three copies of what is written at once. */
+const MOST_UNWRITTEN = 32 * 1024 * 1024;
+
+export class CoinCache {
+  readonly #halfBytes: number;
+  readonly #room = new WriteRoom();
+  #young = new Generation();
+  #old = new Generation();
+  /** Entries of the young generation from here on were not written yet. */
+  #writtenTo = 1;
+  /** Entries written before that have changed since. */
+  #changed: EntryName[] = [];
+
+  /** `bytes`: about as much as both generations together may hold. */
+  constructor(bytes: number) {
+    this.#halfBytes = bytes / 2;
+  }
+
+  get isClean(): boolean {
+    return this.#writtenTo === this.#young.used && this.#changed.length === 0;
+  }
+
+  /** Whether it is time to write, with so many bytes that wait elsewhere. */
+  isFull(otherBytes: number): boolean {
+    return (this.#young.used - this.#writtenTo) * 4 + otherBytes >= Math.min(this.#halfBytes, MOST_UNWRITTEN);
+  }
+
+  find(from: Int32Array, at: number, group: number): EntryName {
+    return this.#young.find(from, at, group) || -this.#old.find(from, at, group);
+  }
+
+  append(entries: Int32Array): void {
+    this.#young.append(entries);
+  }
+
+  heightOf(entry: EntryName): number {
+    return this.#word(entry, HEIGHT);
+  }
+
+  positionOf(entry: EntryName): number {
+    return positionOf(this.#word(entry, PLACE));
+  }
+
+  groupOf(entry: EntryName): number {
+    return groupOf(this.#word(entry, PLACE));
+  }
+
+  /** The bits of the unspent outputs. */
+  unspentOf(entry: EntryName): number {
+    return this.#word(entry, UNSPENT);
+  }
+
+  /** The bytes of an unspent coin, a view. */
+  coinOf(entry: EntryName, slot: number): Buffer {
+    const { bytes } = entry > 0 ? this.#young : this.#old;
+    let at = Math.abs(entry) * 4 + HEAD_BYTES;
+    while (((bytes[at] as number) & 31) !== slot) at = coinEnd(bytes, at);
+    return bytes.subarray(at, coinEnd(bytes, at));
+  }
+
+  /** False when there is no such coin. */
+  spend(entry: EntryName, slot: number): boolean {
+    const { words } = entry > 0 ? this.#young : this.#old;
+    const at = Math.abs(entry);
+    const unspent = words[at + UNSPENT] as number; // entries are whole
+    if ((unspent & 1 << slot) === 0) return false;
+    words[at + UNSPENT] = unspent & ~(1 << slot);
+    const state = words[at + STATE] as number;
+    if ((state & CHANGED) !== 0) return true;
+    words[at + STATE] = state | CHANGED;
+    if (entry < this.#writtenTo) this.#changed.push(entry);
+    return true;
+  }
+
+  /**
+   * What brings the store to the state of the cache. To be gone through once, then `committed`
+   * or `clear`; the bytes of a write hold until the next.
+   */
+  *writes(): Generator<StoreWrite> {
+    for (const entry of this.#changed) {
+      const write = this.#writeOf(entry);
+      if (write !== undefined) yield write;
+    }
+    for (let entry = this.#writtenTo; entry < this.#young.used; entry += entryWords(this.#word(entry, STATE))) {
+      const write = this.#writeOf(entry);
+      if (write !== undefined) yield write;
+    }
+  }
+
+  /** The writes are in the store. */
+  committed(): void {
+    this.#changed = [];
+    this.#writtenTo = this.#young.used;
+    if (this.#young.size < this.#halfBytes) return;
+    [this.#young, this.#old] = [this.#old, this.#young];
+    this.#young.clear();
+    this.#writtenTo = 1;
+  }
+
+  clear(): void {
+    this.#young = new Generation();
+    this.#old = new Generation();
+    this.#changed = [];
+    this.#writtenTo = 1;
+  }
+
+  #writeOf(entry: EntryName): StoreWrite | undefined {
+    const { words } = entry > 0 ? this.#young : this.#old;
+    const state = this.#word(entry, STATE);
+    const spent = this.#word(entry, UNSPENT) === 0;
+    words[Math.abs(entry) + STATE] = state & ~(STORED | CHANGED) | (spent ? 0 : STORED);
+    if (!spent) return this.#put(entry, coinBytes(state));
+    return (state & STORED) === 0 ? undefined : this.#room.del(this.#writeKey(entry, 0));
+  }
+
+  #put(entry: EntryName, length: number): StoreWrite {
+    const { bytes } = entry > 0 ? this.#young : this.#old;
+    const from = Math.abs(entry) * 4 + HEAD_BYTES;
+    const to = from + length;
+    const keyLength = this.#writeKey(entry, length + CHECKSUM_LENGTH);
+    const write = this.#room.reserve(0);
+    const unspent = this.unspentOf(entry);
+    let end = keyLength;
+    let start = from; // of the unspent coins that are not copied yet
+    for (let at = from, next = from; at < to; at = next) {
+      next = coinEnd(bytes, at);
+      if ((unspent & 1 << ((bytes[at] as number) & 31)) !== 0) continue; // at < to
+      end += bytes.copy(write, end, start, at);
+      start = next;
+    }
+    end += bytes.copy(write, end, start, to);
+    return this.#room.put(keyLength, end - keyLength);
+  }
+
+  /** Writes the entry's key into the room, with more room behind it, and returns its length. */
+  #writeKey(entry: EntryName, more: number): number {
+    const group = this.groupOf(entry);
+    const length = coinKeyLength(group);
+    writeCoinKey(this.#room.reserve(length + more), this.heightOf(entry), this.positionOf(entry), group);
+    return length;
+  }
+
+  #word(entry: EntryName, place: number): number {
+    return (entry > 0 ? this.#young.words[entry + place] : this.#old.words[place - entry]) as number; // entries are whole
+  }
+}

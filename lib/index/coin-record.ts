@@ -1,0 +1,122 @@
+// Coins as bytes, packed as Bitcoin Core packs its own (compressor.h): up to 32 outputs of a
+// transaction share a record, one behind the other in the order of their indexes. Each is
+//
+//   kind of script * 32 + index % 32    1
+//   amount                              1 to 9: trailing zeros of the decimal number in the low
+//                                       four bits, then three bits of the rest, then more bytes
+//   script                              what is not the same in all scripts of the kind; for
+//                                       kind 7 the whole script behind its length
+//
+// Height and coinbase flag follow from the key: they are the transaction's place.
+
+import { RecordReader, writeInteger } from './variable-integer';
+
+/** Outputs that share a record. */
+export const GROUP_SIZE = 32;
+/** Bytes that a coin takes at most beside its script. */
+export const COIN_OVERHEAD = 12;
+
+interface ScriptKind {
+  readonly prefix: Buffer;
+  readonly payload: number;
+  readonly suffix: Buffer;
+}
+
+const kind = (prefix: string, payload: number, suffix = ''): ScriptKind => ({ prefix: Buffer.from(prefix, 'hex'), payload, suffix: Buffer.from(suffix, 'hex') });
+
+/** P2PKH, P2SH, P2WPKH, P2WSH, P2TR, P2PK with a compressed key, even and odd. */
+const KINDS = [
+  kind('76a914', 20, '88ac'), kind('a914', 20, '87'), kind('0014', 20), kind('0020', 32), kind('5120', 32), kind('2102', 32, 'ac'), kind('2103', 32, 'ac')
+] as const;
+const WHOLE_SCRIPT = KINDS.length;
+
+/** A script's kind by the bytes that all scripts of the kind share. */
+function kindOf(bytes: Uint8Array, at: number, length: number): number {
+  switch (length) {
+    case 22: return bytes[at] === 0x00 && bytes[at + 1] === 20 ? 2 : WHOLE_SCRIPT;
+    case 23: return bytes[at] === 0xa9 && bytes[at + 1] === 20 && bytes[at + 22] === 0x87 ? 1 : WHOLE_SCRIPT;
+    case 25: return bytes[at] === 0x76 && bytes[at + 1] === 0xa9 && bytes[at + 2] === 20 && bytes[at + 23] === 0x88 && bytes[at + 24] === 0xac ? 0 : WHOLE_SCRIPT;
+    case 34: return bytes[at + 1] !== 32 ? WHOLE_SCRIPT : bytes[at] === 0x00 ? 3 : bytes[at] === 0x51 ? 4 : WHOLE_SCRIPT;
+    case 35: return bytes[at] !== 33 || bytes[at + 34] !== 0xac ? WHOLE_SCRIPT : bytes[at + 1] === 2 ? 5 : bytes[at + 1] === 3 ? 6 : WHOLE_SCRIPT;
+    default: return WHOLE_SCRIPT;
+  }
+}
+
+/** Writes a coin whose script stands in `source`, and returns where it ends. `slot`: index % 32. */
+export function writeCoin(bytes: Buffer, at: number, slot: number, value: number, source: Buffer, scriptAt: number, scriptLength: number): number {
+  const scriptKind = kindOf(source, scriptAt, scriptLength);
+  const common = KINDS[scriptKind];
+  bytes[at] = scriptKind << 5 | slot;
+  let end = writeAmount(bytes, at + 1, value);
+  if (common === undefined) {
+    end = writeInteger(bytes, end, scriptLength);
+    return end + source.copy(bytes, end, scriptAt, scriptAt + scriptLength);
+  }
+  const from = scriptAt + common.prefix.length;
+  for (let i = 0; i < common.payload; i++) bytes[end + i] = source[from + i] as number; // the script is as long as its kind
+  return end + common.payload;
+}
+
+function writeAmount(bytes: Uint8Array, at: number, value: number): number {
+  let [rest, zeros] = [value, 0];
+  for (; zeros < 15 && rest !== 0 && rest % 10 === 0; zeros++) rest /= 10;
+  const first = rest % 8 << 4 | zeros;
+  if (rest < 8) {
+    bytes[at] = first;
+    return at + 1;
+  }
+  bytes[at] = first | 0x80;
+  return writeInteger(bytes, at + 1, Math.floor(rest / 8));
+}
+
+/** Where the coin that begins at `at` ends, in bytes of our own making. */
+export function coinEnd(bytes: Uint8Array, at: number): number {
+  const common = KINDS[(bytes[at] as number) >> 5];
+  let end = at + 1;
+  while ((bytes[end++] as number) >= 0x80);
+  if (common !== undefined) return end + common.payload;
+  let [length, unit] = [0, 1];
+  for (; ; unit *= 0x80) {
+    const byte = bytes[end++] as number;
+    length += (byte & 0x7f) * unit;
+    if (byte < 0x80) return end + length;
+  }
+}
+
+/** A coin as it stands in a record. */
+export interface PackedCoin {
+  /** index % 32. */
+  readonly slot: number;
+  readonly value: number;
+  readonly script: Buffer;
+  /** All of its bytes, a view. */
+  readonly bytes: Buffer;
+}
+
+/** Reads the coin at the cursor. @throws DamagedIndexError where the bytes end too early. */
+export function readCoin(reader: RecordReader): PackedCoin {
+  const { offset } = reader;
+  const head = reader.byte();
+  const first = reader.byte();
+  const rest = (first >> 4 & 7) + (first < 0x80 ? 0 : reader.integer() * 8);
+  const common = KINDS[head >> 5];
+  const script = common === undefined
+    ? reader.take(reader.integer())
+    : Buffer.concat([common.prefix, reader.take(common.payload), common.suffix]);
+  return { slot: head & 31, value: rest * 10 ** (first & 15), script, bytes: reader.bytes.subarray(offset, reader.offset) };
+}
+
+/** All coins of a record. @throws DamagedIndexError */
+export function coinsIn(record: Buffer): PackedCoin[] {
+  const reader = new RecordReader(record);
+  const coins: PackedCoin[] = [];
+  while (!reader.atEnd) coins.push(readCoin(reader));
+  return coins;
+}
+
+/** The record with coins put back where they belong. @throws DamagedIndexError */
+export function withCoins(record: Buffer | undefined, restored: readonly Buffer[]): Buffer {
+  const present = record === undefined ? [] : coinsIn(record).map(({ bytes }) => bytes);
+  const slotOf = (coin: Buffer): number => (coin[0] as number) & 31; // no coin is empty
+  return Buffer.concat([...present, ...restored].sort((a, b) => slotOf(a) - slotOf(b)));
+}

@@ -1,0 +1,67 @@
+// BIP30: until 2012 a coinbase could have the txid of an earlier one (blocks 91722 and 91880,
+// 91812 and 91842 of the main network). The later transaction takes the earlier one's place
+// under the txid, and its coins replace what is left of the earlier one's.
+
+import { entryWords, groupOf, HEIGHT, PLACE, positionOf, STATE } from './cache-entry';
+import { NO_ENTRY, type CoinCache, type EntryName } from './coin-cache';
+import { GROUP_SIZE } from './coin-record';
+import { decodePlace, placeKey, type Place } from './layout';
+import { readCold, type ColdGroup } from './spending';
+import type { Store } from '../store/store';
+import type { BlockRows } from './rows';
+import type { SpentCoinList } from './undo-record';
+
+export interface Replaced {
+  readonly place: Place;
+  /** What the cache has of its coins. */
+  readonly entries: readonly EntryName[];
+}
+
+/**
+ * The earlier transaction with the txid of the block's coinbase, its coins read into the cache.
+ * To be called before the block's own coins are there. @throws DamagedIndexError
+ */
+export async function findReplaced(rows: BlockRows, cache: CoinCache, store: Store): Promise<Replaced | undefined> {
+  const place = await placeBefore(rows, cache, store);
+  if (place === undefined) return undefined;
+  const groups = coinbaseGroups(rows);
+  const find = ({ txid, group }: ColdGroup): EntryName => cache.find(wordsOf(txid), 0, group);
+  await readCold(groups.filter((group) => find(group) === NO_ENTRY), cache, store);
+  return { place, entries: groups.map(find).filter((entry) => entry !== NO_ENTRY) };
+}
+
+/** Takes the earlier transaction's coins out; the later one's are in the cache by now, under the same txid. */
+export function spendReplaced({ entries }: Replaced, cache: CoinCache, undo: SpentCoinList | undefined): void {
+  for (const entry of entries) {
+    for (let slot = 0; slot < GROUP_SIZE; slot++) {
+      if ((cache.unspentOf(entry) & 1 << slot) === 0) continue;
+      undo?.add(cache.heightOf(entry), cache.positionOf(entry), cache.groupOf(entry), cache.coinOf(entry, slot));
+      cache.spend(entry, slot);
+    }
+  }
+}
+
+async function placeBefore({ txids }: BlockRows, cache: CoinCache, store: Store): Promise<Place | undefined> {
+  const txid = Buffer.from(txids.buffer, txids.byteOffset, 32);
+  // Every coinbase has an entry of group 0, whatever became of its coins, until it is written.
+  const entry = cache.find(wordsOf(txid), 0, 0);
+  if (entry !== NO_ENTRY) return { height: cache.heightOf(entry), position: cache.positionOf(entry) };
+  const key = placeKey(txid);
+  const [value] = await store.load([key]);
+  return value && decodePlace(key, value);
+}
+
+/** The groups of the coinbase; the earlier one had the same outputs. */
+function coinbaseGroups({ entries, txids, height }: BlockRows): ColdGroup[] {
+  const txid = Buffer.from(txids.buffer, txids.byteOffset, 32);
+  const groups: ColdGroup[] = [];
+  for (let at = 0; at < entries.length && entries[at + HEIGHT] === height && positionOf(entries[at + PLACE] as number) === 0; at += entryWords(entries[at + STATE] as number))
+    groups.push({ txid, group: groupOf(entries[at + PLACE] as number) }); // entries are whole
+  return groups;
+}
+
+function wordsOf(txid: Buffer): Int32Array {
+  const words = new Int32Array(8);
+  txid.copy(Buffer.from(words.buffer));
+  return words;
+}

@@ -1,0 +1,117 @@
+// The coins that a block spends: found in the cache, or read into it from the store, and
+// taken out in the order of the block.
+
+import { setImmediate } from 'node:timers/promises';
+import { toDisplayHex } from '../bitcoin/hash';
+import { HEAD_WORDS, HEIGHT, OUTPOINT_WORDS, packPlace, PLACE, STATE, STORED, UNSPENT } from './cache-entry';
+import { NO_ENTRY, type CoinCache, type EntryName } from './coin-cache';
+import { coinEnd } from './coin-record';
+import { IndexError } from './errors';
+import { coinKey, decodePlace, placeKey, recordOf, type Place } from './layout';
+import type { Store } from '../store/store';
+import type { BlockRows } from './rows';
+import type { SpentCoinList } from './undo-record';
+
+/** Group and slot have five bits each; outputs beyond are in no block. */
+const MOST_GROUPS = 0x1_0000;
+
+/** Inputs looked at before others get the event loop: about a millisecond. */
+const INPUTS_PER_SLICE = 2_000;
+
+/** A group of outputs of a transaction that is not in the cache. */
+export interface ColdGroup {
+  readonly txid: Buffer;
+  readonly group: number;
+}
+
+/** The cache's entries for the inputs of a block, in its order; what the cache does not have is read into it. */
+export async function findSpent({ inputs }: BlockRows, cache: CoinCache, store: Store): Promise<Int32Array> {
+  const entries = new Int32Array(inputs.length / OUTPOINT_WORDS);
+  const cold: number[] = [];
+  for (let i = 0; i < entries.length; i++) {
+    if (i % INPUTS_PER_SLICE === INPUTS_PER_SLICE - 1) await setImmediate();
+    const entry = find(cache, inputs, i);
+    entries[i] = entry;
+    if (entry === NO_ENTRY) cold.push(i);
+  }
+  if (cold.length === 0) return entries;
+  const groups = new Map<string, ColdGroup>();
+  const bytes = Buffer.from(inputs.buffer, inputs.byteOffset, inputs.byteLength);
+  for (const i of cold) {
+    const at = i * OUTPOINT_WORDS * 4;
+    const group = groupAt(inputs, i);
+    const txid = bytes.subarray(at, at + 32);
+    if (group < MOST_GROUPS) groups.set(`${group} ${txid.toString('latin1')}`, { txid, group });
+  }
+  await readCold([...groups.values()], cache, store);
+  for (const i of cold) entries[i] = find(cache, inputs, i);
+  return entries;
+}
+
+function find(cache: CoinCache, inputs: Int32Array, input: number): EntryName {
+  return cache.find(inputs, input * OUTPOINT_WORDS, groupAt(inputs, input));
+}
+
+function groupAt(inputs: Int32Array, input: number): number {
+  return (inputs[input * OUTPOINT_WORDS + 8] as number) >>> 5; // nine words each
+}
+
+/** Reads groups that the cache does not have into it, as far as the store has them. @throws DamagedIndexError */
+export async function readCold(groups: readonly ColdGroup[], cache: CoinCache, store: Store): Promise<void> {
+  const placeKeys = groups.map(({ txid }) => placeKey(txid));
+  const values = await store.load(placeKeys);
+  const found: { readonly from: ColdGroup; readonly place: Place }[] = [];
+  groups.forEach((from, i) => {
+    const value = values[i];
+    if (value !== undefined) found.push({ from, place: decodePlace(placeKeys[i] as Buffer, value) }); // as many keys
+  });
+  const coinKeys = found.map(({ from, place }) => coinKey(place, from.group));
+  const records = await store.load(coinKeys);
+  found.forEach(({ from, place }, i) => {
+    const value = records[i];
+    if (value !== undefined) cache.append(storedEntry(from, place, recordOf(coinKeys[i] as Buffer, value))); // as many keys
+  });
+}
+
+function storedEntry({ txid, group }: ColdGroup, { height, position }: Place, coins: Buffer): Int32Array {
+  const entry = new Int32Array(HEAD_WORDS + (coins.length + 3 >> 2));
+  const bytes = Buffer.from(entry.buffer);
+  txid.copy(bytes);
+  coins.copy(bytes, HEAD_WORDS * 4);
+  let unspent = 0;
+  for (let at = 0; at < coins.length; at = coinEnd(coins, at)) unspent |= 1 << ((coins[at] as number) & 31); // at < length
+  entry[HEIGHT] = height;
+  entry[PLACE] = packPlace(position, group);
+  entry[UNSPENT] = unspent;
+  entry[STATE] = coins.length << 3 | STORED;
+  return entry;
+}
+
+/**
+ * Spends the inputs of a block. `undo` gets the coins of earlier blocks, in the block's order.
+ * @throws IndexError for a coin that is not there, or not yet there; the cache is then to be cleared.
+ */
+export async function spend({ inputs, inputEnds, height }: BlockRows, entries: Int32Array, cache: CoinCache, undo: SpentCoinList | undefined): Promise<void> {
+  let input = 0;
+  for (let position = 0; position < inputEnds.length; position++) {
+    for (const end = inputEnds[position] as number; input < end; input++) {
+      if (input % INPUTS_PER_SLICE === INPUTS_PER_SLICE - 1) await setImmediate();
+      const entry = entries[input] as number; // one for each
+      const slot = (inputs[input * OUTPOINT_WORDS + 8] as number) & 31;
+      if (entry === NO_ENTRY || !isBefore(cache, entry, height, position) || (cache.unspentOf(entry) & 1 << slot) === 0)
+        throw missingCoin(inputs, input, height);
+      if (undo !== undefined && cache.heightOf(entry) !== height)
+        undo.add(cache.heightOf(entry), cache.positionOf(entry), cache.groupOf(entry), cache.coinOf(entry, slot));
+      cache.spend(entry, slot);
+    }
+  }
+}
+
+function isBefore(cache: CoinCache, entry: EntryName, height: number, position: number): boolean {
+  return cache.heightOf(entry) !== height || cache.positionOf(entry) < position;
+}
+
+function missingCoin(inputs: Int32Array, input: number, height: number): IndexError {
+  const outpoint = Buffer.from(inputs.slice(input * OUTPOINT_WORDS, (input + 1) * OUTPOINT_WORDS).buffer);
+  return new IndexError(`the block at height ${height} spends ${toDisplayHex(outpoint.subarray(0, 32))}-${outpoint.readUInt32LE(32)}: expected a coin there, got none`);
+}

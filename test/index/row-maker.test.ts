@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import type { Worker } from 'node:worker_threads';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { RowMaker } from '../../lib/index/row-maker';
+import { blockRows } from '../../lib/index/rows';
+import { caught } from '../support/caught';
+import { madeBlock, madeCoinbase, madeTransaction, type MadeOutput } from '../support/made-blocks';
+
+const outputs = Array.from({ length: 100 }, (_, value): MadeOutput => ({ value, script: Buffer.from(`0014${'22'.repeat(20)}`, 'hex') }));
+const transactions = Array.from({ length: 40 }, (_, i) => madeTransaction([{ txid: Buffer.alloc(32, i), index: i }], outputs, i));
+const large = madeBlock(Buffer.alloc(32), [madeCoinbase(1, []), ...transactions], 1);
+
+describe('making rows', function () {
+  this.timeout(60_000);
+  let maker: RowMaker;
+  let thread: Worker;
+
+  /** The thread is started by the first large block, and is there when this is over. */
+  beforeEach(async () => {
+    maker = new RowMaker();
+    const started = once(process, 'worker') as Promise<[Worker]>;
+    expect(await maker.make(large, 7)).to.deep.equal(blockRows(large, 7));
+    [thread] = await started;
+    await once(thread, 'online');
+  });
+  afterEach(() => maker.close());
+
+  it('gives the same in the thread as without it, in the order asked, and leaves the block as it was', async () => {
+    const before = Buffer.from(large);
+    const replies = once(thread, 'message');
+    const made = await Promise.all([7, 8, 9].map((height) => maker.make(large, height)));
+    await replies;
+    expect(made).to.deep.equal([7, 8, 9].map((height) => blockRows(large, height)));
+    expect(large).to.deep.equal(before);
+  });
+
+  it('makes the same rows of a block, whatever other block it has scanned before', () => {
+    const first = blockRows(large, 7);
+    const other = Array.from({ length: 80 }, (_, i) => madeTransaction([{ txid: Buffer.alloc(32, 0xee), index: i }], [{ value: 77, script: Buffer.alloc(3_000, 0xdd) }], i));
+    blockRows(madeBlock(Buffer.alloc(32), [madeCoinbase(1, []), ...other], 1), 8);
+    expect(blockRows(large, 7)).to.deep.equal(first);
+  });
+
+  it('says what is wrong with a block, and goes on', async () => {
+    expect(await caught(maker.make(Buffer.concat([large, Buffer.alloc(1)]), 7))).to.be.instanceOf(Error)
+      .with.property('message').that.includes('expected the end of the block');
+    expect(await maker.make(large, 7)).to.deep.equal(blockRows(large, 7));
+  });
+
+  it('goes on without the thread when that ended, with what it had to do as well', async () => {
+    const made = maker.make(large, 7);
+    await thread.terminate();
+    expect(await made).to.deep.equal(blockRows(large, 7));
+    expect(await maker.make(large, 7)).to.deep.equal(blockRows(large, 7));
+  });
+
+  it('goes on without a thread when it is closed', async () => {
+    await maker.close();
+    expect(await maker.make(large, 7)).to.deep.equal(blockRows(large, 7));
+  });
+});

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { Indexer } from '../../lib/index/indexer';
+import { LAYOUT_VERSION } from '../../lib/index/layout';
+import { StoreError } from '../../lib/store/errors';
+import { memoryStore } from '../../lib/store/level-store';
+import { migrate } from '../../lib/store/migrate';
+import { migrations } from '../../migrations';
+import { caught } from '../support/caught';
+import { FaultyStore } from '../support/faulty-store';
+import { layoutChain } from '../support/layout-chain';
+import { blockHash } from '../support/made-blocks';
+import { expectIndexOf, imageOf } from '../support/utxo-model';
+import type { Store, StoreWrite } from '../../lib/store/store';
+
+const blocks = layoutChain();
+
+const image = gunzipSync(readFileSync(join(__dirname, '../vectors/migrations/layout-1.txt.gz'))).toString().trim().split('\n');
+
+/** An open store that holds an index of the chain in layout 1. */
+async function storeOfLayout1(): Promise<Store> {
+  const store = memoryStore();
+  await store.open();
+  await store.batch(image.map((line): StoreWrite => {
+    const [key = '', value = ''] = line.split(' ');
+    return { type: 'put', key: Buffer.from(key, 'hex'), value: Buffer.from(value, 'hex') };
+  }), { durable: false });
+  return store;
+}
+
+/** What an index of the same chain holds that was never in layout 1. */
+async function freshImage(): Promise<string[]> {
+  const store = memoryStore();
+  await store.open();
+  await migrate(store, [], { version: LAYOUT_VERSION });
+  await indexerOn(store, async (indexer) => {
+    for (const raw of blocks) await indexer.apply(raw);
+  });
+  return imageOf(store);
+}
+
+async function indexerOn(store: Store, use: (indexer: Indexer) => Promise<void>): Promise<void> {
+  const indexer = new Indexer({ store, genesisHash: blockHash(blocks[0] as Buffer), undoDepth: 1_000, onMove: () => undefined });
+  await indexer.load();
+  await use(indexer);
+}
+
+const toNewest = (store: Store): Promise<void> => migrate(store, migrations, { version: LAYOUT_VERSION });
+
+describe('from layout 1 to places', () => {
+  it('leads to every byte of an index that was built anew', async () => {
+    const store = await storeOfLayout1();
+    await toNewest(store);
+    await expectIndexOf(store, blocks);
+    expect(await imageOf(store)).to.deep.equal(await freshImage());
+  });
+
+  it('keeps undo records that lead back to the genesis block', async () => {
+    const store = await storeOfLayout1();
+    await toNewest(store);
+    await indexerOn(store, async (indexer) => {
+      for (let height = blocks.length - 1; height > 0; height--) {
+        await indexer.undo();
+        await expectIndexOf(store, blocks.slice(0, height));
+      }
+    });
+  });
+
+  it('goes on after an interruption at any write, whether it was still done or not', async () => {
+    const expected = await freshImage();
+    for (const afterwards of [false, true]) {
+      for (let n = 0, finished = false; !finished; n++) {
+        const store = new FaultyStore(await storeOfLayout1());
+        store.fail('batch', n, afterwards);
+        const failure = await toNewest(store).catch((error: unknown) => error);
+        finished = !store.hasFailed;
+        expect(failure === undefined, `write ${n}`).to.equal(finished);
+        store.heal();
+        await toNewest(store);
+        expect(await imageOf(store), `write ${n}`).to.deep.equal(expected);
+      }
+    }
+  });
+
+  it('calls damage by its name, so that the index is built anew', async () => {
+    const store = await storeOfLayout1();
+    for await (const [key, value] of store.range({ gte: Buffer.from('x'), lt: Buffer.from('y'), limit: 1 })) {
+      value[0] = (value[0] ?? 0) ^ 1;
+      await store.batch([{ type: 'put', key, value }], { durable: false });
+    }
+    expect(await caught(toNewest(store))).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+  });
+});
