@@ -1,6 +1,6 @@
 // A store that remembers how its last batch was to be written.
 
-import type { Store, StoreRange, StoreSnapshot, StoreWrite } from '../../lib/store/store';
+import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreWrite } from '../../lib/store/store';
 
 export class WatchedStore implements Store {
   /** Whether the last batch written was on the disk itself when it resolved. */
@@ -11,8 +11,8 @@ export class WatchedStore implements Store {
     this.#store = store;
   }
 
-  open(): Promise<void> {
-    return this.#store.open();
+  open(onProgress?: (progress: OpeningProgress) => void): Promise<void> {
+    return this.#store.open(onProgress);
   }
 
   close(): Promise<void> {

@@ -1,22 +1,27 @@
-// Looks for lost writes in LevelDB's logs (doc/log_format.md of LevelDB) before it reads them.
-// It skips what is damaged and goes on behind it, unless it is told to be paranoid, which
-// classic-level cannot: batches in the middle would be missing, and nobody would say so.
+// LevelDB's log format (doc/log_format.md of LevelDB), in which it keeps its writes and its
+// manifest. LevelDB skips what is damaged in a log and goes on behind it, unless it is told to
+// be paranoid, which classic-level cannot: batches in the middle would be missing, and nobody
+// would say so. So whoever opens a store looks first.
 
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { levelChecksum } from './level-checksum';
 
 const BLOCK_LENGTH = 32_768;
 /** Checksum 4, length 2, type 1; little endian. */
 const HEADER_LENGTH = 7;
-/** A write is one FULL record, or FIRST, MIDDLE and LAST ones. */
+/** An entry is one FULL record, or FIRST, MIDDLE and LAST ones. */
 const FULL = 1;
 const FIRST = 2;
-const MASK_DELTA = 0xa282ead8;
+const LAST = 4;
 
-/** What is wrong, or undefined. A log that only breaks off is not: what comes first is whole. */
-export async function findLostWrites(folder: string): Promise<string | undefined> {
+/**
+ * What is wrong with logs, oldest first, or undefined. A log that only breaks off is not
+ * wrong: what comes first is whole.
+ */
+export async function findLostWrites(folder: string, logs: readonly string[]): Promise<string | undefined> {
   let damage: string | undefined;
-  for (const name of await logsOf(folder)) {
+  for (const name of logs) {
     const bytes = await readFile(join(folder, name));
     const end = damage === undefined ? soundLength(bytes) : 0;
     if (damage !== undefined ? startsWrite(bytes, 0) : startsWrite(bytes, nextBlock(end)))
@@ -26,14 +31,26 @@ export async function findLostWrites(folder: string): Promise<string | undefined
   return undefined;
 }
 
-/** Oldest first. None when the folder is not there, is no folder or must not be read: opening it says so. */
-async function logsOf(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(() => []);
-  return names.filter((name) => /^\d+\.log$/.test(name)).sort((a, b) => parseInt(a, 10) - parseInt(b, 10));
+/** The entries of a log up to the first record that is not whole, and where that begins. */
+export function logEntries(bytes: Buffer): { readonly entries: readonly Buffer[]; readonly soundLength: number } {
+  const entries: Buffer[] = [];
+  let parts: Buffer[] = [];
+  const end = soundLength(bytes, (type, payload) => {
+    if (type === FULL || type === FIRST) parts = [];
+    parts.push(payload);
+    if (type === FULL || type === LAST) entries.push(Buffer.concat(parts));
+  });
+  return { entries, soundLength: end };
+}
+
+/** Whether what stands at `from` to the end is a write that was cut off: too short, or room that was never written. */
+export function isCutOff(bytes: Buffer, from: number): boolean {
+  const left = bytes.subarray(from);
+  return left.length < HEADER_LENGTH || HEADER_LENGTH + left.readUInt16LE(4) > left.length || left.every((byte) => byte === 0);
 }
 
 /** Bytes up to the first record that is not whole. */
-function soundLength(bytes: Buffer): number {
+function soundLength(bytes: Buffer, onRecord?: (type: number, payload: Buffer) => void): number {
   let at = 0;
   while (at < bytes.length) {
     const left = BLOCK_LENGTH - at % BLOCK_LENGTH;
@@ -43,6 +60,7 @@ function soundLength(bytes: Buffer): number {
     }
     const end = endOfRecord(bytes, at);
     if (end === undefined) return at;
+    onRecord?.(bytes[at + 6] as number, bytes.subarray(at + HEADER_LENGTH, end)); // the type: the record is whole
     at = end;
   }
   return bytes.length;
@@ -68,24 +86,5 @@ function endOfRecord(bytes: Buffer, at: number): number | undefined {
   if (at + HEADER_LENGTH > bytes.length) return undefined;
   const end = at + HEADER_LENGTH + bytes.readUInt16LE(at + 4);
   if (end > bytes.length || end > nextBlock(at) || bytes[at + 6] === 0) return undefined;
-  return masked(crc32c(bytes, at + 6, end)) === bytes.readUInt32LE(at) ? end : undefined;
-}
-
-/** LevelDB keeps checksums so, since data with checksums in it is checksummed again. */
-function masked(crc: number): number {
-  return ((crc >>> 15 | crc << 17) + MASK_DELTA) >>> 0;
-}
-
-const CRC32C_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte;
-  for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? crc >>> 1 ^ 0x82f63b78 : crc >>> 1;
-  return crc;
-});
-
-/** CRC-32C (Castagnoli); node:zlib has only the other one. */
-function crc32c(bytes: Buffer, from: number, to: number): number {
-  let crc = 0xffff_ffff;
-  for (let at = from; at < to; at++)
-    crc = crc >>> 8 ^ (CRC32C_TABLE[(crc ^ (bytes[at] ?? 0)) & 0xff] ?? 0);
-  return ~crc >>> 0;
+  return levelChecksum(bytes.subarray(at + 6, end)) === bytes.readUInt32LE(at) ? end : undefined;
 }

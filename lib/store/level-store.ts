@@ -5,8 +5,8 @@ import { setImmediate } from 'node:timers/promises';
 import { ClassicLevel } from 'classic-level';
 import { MemoryLevel } from 'memory-level';
 import { StoreError, type StoreFailure } from './errors';
-import { findLostWrites } from './level-log';
-import type { Store, StoreRange, StoreSnapshot, StoreWrite } from './store';
+import { findDamage, type LevelCheckOptions } from './level-check';
+import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreWrite } from './store';
 
 interface EngineSnapshot {
   close(): Promise<void>;
@@ -50,7 +50,7 @@ function bareBatches(): (engine: Engine) => EngineBatch {
       del: (key) => { batch._del(key); },
       write: async (options) => {
         // Otherwise the engine would be called without its database.
-        if (engine.status !== 'open') throw Object.assign(new Error('it is not open'), { code: 'LEVEL_DATABASE_NOT_OPEN' });
+        if (engine.status !== 'open') throw notOpen();
         await batch._write(options);
       },
       close: () => {
@@ -102,11 +102,25 @@ export function diskStore(folder: string): Store {
     make,
     batch: bareBatches(),
     empty: async (engine) => {
-      await engine.close();
+      await engine?.close();
       await ClassicLevel.destroy(folder);
     },
-    lostWrites: () => findLostWrites(folder)
+    findDamage: (options) => findDamage(folder, options),
+    requireOurs: () => requireLock(folder)
   });
+}
+
+/** @throws the engine's error when another has the folder or it must not be written. Nothing in it is read. */
+async function requireLock(folder: string): Promise<void> {
+  const engine: Engine = new ClassicLevel<Buffer, Buffer>(folder, { ...encodings, createIfMissing: false, errorIfExists: true });
+  try {
+    await engine.open();
+  } catch (error) {
+    // With the lock in hand it looks whether there is a database, and goes no further either way.
+    if (!/error_if_exists is true|create_if_missing is false/.test(String((error as Error).cause))) throw error;
+  } finally {
+    await engine.close();
+  }
 }
 
 /** A store that is gone when the process ends. */
@@ -115,8 +129,9 @@ export function memoryStore(): Store {
     name: 'memory',
     make: () => new MemoryLevel<Buffer, Buffer>(encodings),
     batch: copyingBatch,
-    empty: (engine) => engine.clear(),
-    lostWrites: () => Promise.resolve(undefined)
+    empty: async (engine) => engine?.clear(),
+    findDamage: () => Promise.resolve(undefined),
+    requireOurs: () => Promise.resolve()
   });
 }
 
@@ -136,35 +151,46 @@ interface EngineKind {
   readonly name: string;
   readonly make: () => Engine;
   readonly batch: (engine: Engine) => EngineBatch;
-  readonly empty: (engine: Engine) => Promise<void>;
-  /** What of the logs does not come back when the store is opened; undefined: nothing is lost. */
-  readonly lostWrites: () => Promise<string | undefined>;
+  readonly empty: (engine: Engine | undefined) => Promise<void>;
+  /** What is wrong with the files; undefined: nothing. The engine is not open. */
+  readonly findDamage: (options: LevelCheckOptions) => Promise<string | undefined>;
+  readonly requireOurs: () => Promise<void>;
 }
 
 class LevelStore implements Store {
   readonly #kind: EngineKind;
   #opened: Engine | undefined;
+  #opening = new AbortController();
 
   constructor(kind: EngineKind) {
     this.#kind = kind;
   }
 
-  /** Made at first use: abstract-level's engines begin to open when they are constructed. */
   get #engine(): Engine {
-    return this.#opened ??= this.#kind.make();
+    if (this.#opened === undefined) throw notOpen();
+    return this.#opened;
   }
 
-  open(): Promise<void> {
+  open(onProgress: (progress: OpeningProgress) => void = () => undefined): Promise<void> {
     return this.#async('open', async () => {
-      // Looked for before the engine throws the logs away; counts only if the folder is ours to open.
-      const lost = await this.#kind.lostWrites();
-      await this.#engine.open();
-      if (lost !== undefined) throw Object.assign(new Error(lost), { code: 'LEVEL_CORRUPTION' });
+      const { signal } = this.#opening = new AbortController();
+      const damage = await this.#kind.findDamage({ onProgress, signal });
+      signal.throwIfAborted();
+      if (damage === undefined) return this.#openEngine();
+      // Whoever has the folder open changes files under our eyes.
+      await this.#kind.requireOurs();
+      throw Object.assign(new Error(damage), { code: 'LEVEL_CORRUPTION' });
     });
   }
 
   async close(): Promise<void> {
+    this.#opening.abort(notOpen());
     await this.#async('close', async () => this.#opened?.close());
+  }
+
+  /** abstract-level's engines begin to open when they are constructed. */
+  async #openEngine(): Promise<void> {
+    await (this.#opened ??= this.#kind.make()).open();
   }
 
   get(key: Buffer): Buffer | undefined {
@@ -220,8 +246,8 @@ class LevelStore implements Store {
 
   clear(): Promise<void> {
     return this.#async('clear', async () => {
-      await this.#kind.empty(this.#engine);
-      await this.#engine.open();
+      await this.#kind.empty(this.#opened);
+      await this.#openEngine();
     });
   }
 
@@ -258,6 +284,10 @@ async function fill(batch: EngineBatch, writes: Iterable<StoreWrite>): Promise<v
     left = WRITES_PER_SLICE;
     await setImmediate();
   }
+}
+
+function notOpen(): Error {
+  return Object.assign(new Error('it is not open'), { code: 'LEVEL_DATABASE_NOT_OPEN' });
 }
 
 function failureOf(code: string, message: string): StoreFailure {

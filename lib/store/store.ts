@@ -21,9 +21,18 @@ export type StoreWrite =
   | { readonly type: 'put'; readonly key: Buffer; readonly value: Buffer }
   | { readonly type: 'del'; readonly key: Buffer };
 
+/** How many bytes of its files a store has looked through before it opens. */
+export interface OpeningProgress {
+  readonly done: number;
+  readonly total: number;
+}
+
 export interface Store {
-  /** @throws StoreError when the folder cannot be opened or is in use. */
-  open(): Promise<void>;
+  /**
+   * Looks through all its files first, which takes a second for some gigabytes at best.
+   * @throws StoreError when the folder cannot be opened, is in use or damaged, and when it is closed meanwhile.
+   */
+  open(onProgress?: (progress: OpeningProgress) => void): Promise<void>;
   close(): Promise<void>;
   get(key: Buffer): Buffer | undefined;
   getMany(keys: readonly Buffer[]): (Buffer | undefined)[];

@@ -2,7 +2,7 @@
 // broken one would, before or after the real store has done it.
 
 import { StoreError } from '../../lib/store/errors';
-import type { Store, StoreRange, StoreSnapshot, StoreWrite } from '../../lib/store/store';
+import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreWrite } from '../../lib/store/store';
 
 export const STORE_CALLS = ['open', 'close', 'get', 'load', 'range', 'snapshot', 'snapshot.get', 'batch', 'clear'] as const;
 export type StoreCall = (typeof STORE_CALLS)[number];
@@ -41,8 +41,8 @@ export class FaultyStore implements Store {
     this.#fault = undefined;
   }
 
-  open(): Promise<void> {
-    return this.#async('open', () => this.real.open());
+  open(onProgress?: (progress: OpeningProgress) => void): Promise<void> {
+    return this.#async('open', () => this.real.open(onProgress));
   }
 
   close(): Promise<void> {
