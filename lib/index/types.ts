@@ -60,7 +60,8 @@ export interface Pace {
 
 /** What the index is doing. */
 export type IndexState =
-  | { readonly phase: 'loading' }
+  /** `work`: what takes its time before blocks are looked at, as a text for people. */
+  | { readonly phase: 'loading'; readonly work?: string }
   | { readonly phase: 'rewinding'; readonly height: number; readonly target: number }
   | { readonly phase: 'indexing'; readonly height: number; readonly target: number; readonly secondsLeft: number | undefined; readonly pace?: Pace }
   /** The index stands at the node's tip and follows it in lockstep. */
