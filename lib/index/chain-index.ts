@@ -1,5 +1,6 @@
 // The index of the node's chain: opens it, says what it does, answers from it, closes it.
 
+import { setTimeout } from 'node:timers/promises';
 import { BehaviorSubject, distinctUntilChanged, ReplaySubject, Subject, type Observable } from 'rxjs';
 import { toDisplayHex } from '../bitcoin/hash';
 import { LayoutVersionError, StoreError } from '../store/errors';
@@ -7,6 +8,7 @@ import { migrate, type Migration } from '../store/migrate';
 import { IndexRefusedError, isDamage } from './errors';
 import { Indexer } from './indexer';
 import { GENESIS_KEY, LAYOUT_VERSION, putRecord, recordOf } from './layout';
+import { OpeningWatch } from './opening-watch';
 import { SnapshotReader } from './reader';
 import { ChainSync } from './sync';
 import { StateLog } from './state-log';
@@ -18,6 +20,9 @@ import type { ChainIndex, IndexedBlock, IndexReader, IndexState } from './types'
 /** Blocks that can be undone without the node: a month of the main network. */
 export const DEFAULT_UNDO_DEPTH = 4_320;
 
+/** How long the node's start waits for files to be checked and migrated; the rest goes on behind it. */
+const OPENING_PATIENCE_MS = 5_000;
+
 export interface ChainIndexerOptions {
   readonly store: Store;
   readonly node: NodeSource;
@@ -27,6 +32,8 @@ export interface ChainIndexerOptions {
   readonly undoDepth?: number;
   /** Memory for coins on their way into the index and those that were there lately. */
   readonly cacheBytes?: number;
+  /** How long `open` waits. */
+  readonly patienceMs?: number;
 }
 
 export class ChainIndexer implements ChainIndex {
@@ -38,9 +45,14 @@ export class ChainIndexer implements ChainIndex {
   readonly #reader: SnapshotReader;
   readonly #indexer: Indexer;
   readonly #sync: ChainSync;
+  readonly #log: StateLog;
   readonly #state = new BehaviorSubject<IndexState>({ phase: 'loading' });
   readonly #tip = new ReplaySubject<BlockPoint>(1);
   readonly #blocks = new Subject<IndexedBlock>();
+  /** Settled when nothing is under way before the first block. Never rejects. */
+  #opening: Promise<void> = Promise.resolve();
+  #isOpening = false;
+  #closing = false;
 
   constructor(options: ChainIndexerOptions) {
     this.#options = options;
@@ -56,15 +68,12 @@ export class ChainIndexer implements ChainIndex {
       ...options.cacheBytes !== undefined && { cacheBytes: options.cacheBytes },
       onMove: () => this.#reader.renew()
     });
-    const log = new StateLog(logger);
+    this.#log = new StateLog(logger);
     this.#sync = new ChainSync({
       node,
       indexer: this.#indexer,
       logger,
-      onState: (state) => {
-        log.note(state);
-        this.#state.next(state);
-      },
+      onState: (state) => { this.#say(state); },
       onBlock: (block) => {
         this.#blocks.next(block);
         this.#sayTip();
@@ -78,23 +87,29 @@ export class ChainIndexer implements ChainIndex {
   }
 
   /**
-   * Opens the store and starts to catch up, without waiting for that.
+   * Opens the store and starts to catch up, without waiting for that. What takes longer than
+   * the patience of a starting node goes on afterwards, and the state says how it ends.
    * @throws IndexRefusedError for another network's index or a newer layout; StoreError.
    */
   async open(): Promise<void> {
-    await this.#openStore();
+    let isAwaited = true;
+    const opening = this.#open();
+    this.#opening = opening.catch((error: unknown) => { if (!isAwaited && !this.#closing) this.#fail(error); });
+    const opened = new AbortController();
     try {
-      await this.#load();
-    } catch (error) {
-      await this.#closeStore();
-      throw error;
+      await Promise.race([opening, setTimeout(this.#options.patienceMs ?? OPENING_PATIENCE_MS, undefined, { signal: opened.signal })]);
+    } finally {
+      isAwaited = false;
+      opened.abort();
     }
-    this.#sayTip();
-    this.#sync.start();
   }
 
   /** Stops listening to the chain first; waits for the write under way. */
   async close(): Promise<void> {
+    this.#closing = true;
+    // Ends what opening still does; what is not done of a migration is done the next time.
+    if (this.#isOpening) await this.#closeStore();
+    await this.#opening;
     await this.#sync.close();
     await this.#indexer.close();
     this.#reader.close();
@@ -103,6 +118,28 @@ export class ChainIndexer implements ChainIndex {
     this.#state.complete();
     this.#tip.complete();
     this.#blocks.complete();
+  }
+
+  async #open(): Promise<void> {
+    this.#isOpening = true;
+    try {
+      await this.#openStore();
+      await this.#load();
+    } catch (error) {
+      await this.#closeStore();
+      throw error;
+    } finally {
+      this.#isOpening = false;
+    }
+    if (this.#closing) return;
+    this.#sayTip();
+    this.#sync.start();
+  }
+
+  #fail(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.#options.logger.error(`The index was not opened: ${message}.`);
+    this.#say({ phase: 'failed', message });
   }
 
   /** A store that cannot even be closed must not keep the node from stopping. */
@@ -118,13 +155,19 @@ export class ChainIndexer implements ChainIndex {
 
   async #openStore(): Promise<void> {
     const { store, logger } = this.#options;
+    const watch = new OpeningWatch(performance.now());
     try {
-      await store.open();
+      await store.open((progress) => {
+        const state = watch.state(progress, performance.now());
+        if (state !== undefined) this.#say(state);
+      });
     } catch (error) {
       if (!isDamage(error)) throw error;
       logger.warning(`Building the index anew: ${error.message}.`);
       await store.clear();
     }
+    // Whatever was said of the files is over.
+    if (this.state.phase === 'loading' && this.state.work !== undefined) this.#say({ phase: 'loading' });
   }
 
   /** Brings the store to our layout and makes sure that it is our network's. */
@@ -167,6 +210,11 @@ export class ChainIndexer implements ChainIndex {
     // Whoever has read while the store was being cleared saw what is no longer there.
     this.#reader.renew();
     await this.#prepare();
+  }
+
+  #say(state: IndexState): void {
+    this.#log.note(state);
+    this.#state.next(state);
   }
 
   #sayTip(): void {

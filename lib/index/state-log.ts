@@ -34,8 +34,9 @@ function lineOf(state: IndexState): string | undefined {
       return `Indexing: block ${indexingText(state)}.`;
     case 'live':
       return `The index is at the node's tip, block ${state.height}.`;
-    // Whoever sets these says why.
     case 'loading':
+      return state.work && `${state.work.charAt(0).toUpperCase()}${state.work.slice(1)}.`;
+    // Whoever sets these says why.
     case 'failed':
     case 'closed':
       return undefined;

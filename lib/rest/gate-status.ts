@@ -14,7 +14,7 @@ export interface Situation {
 /** A short text for people, without a full stop. */
 export function gateStatus({ index, node, resetting }: Situation): string {
   switch (index.phase) {
-    case 'loading': return 'loading index';
+    case 'loading': return index.work ?? 'loading index';
     case 'closed': return 'shutting down';
     case 'failed': return `index failed: ${index.message}`;
     case 'rewinding': return `rewinding index, height ${index.height}, down to ${index.target}`;

@@ -1,7 +1,10 @@
 // Brings a store to the layout that the program reads. The version lies under a key of this
 // file's; what the layouts are, only the migrations know (migrations/README.md).
+// A version that is damaged must not be taken for that of a newer program: a checksum stands
+// behind it, except behind layout 1's.
 
-import { LayoutVersionError } from './errors';
+import { crc32 } from 'node:zlib';
+import { LayoutVersionError, StoreError } from './errors';
 import type { Store, StoreWrite } from './store';
 
 /** A step from one layout to the next. */
@@ -17,7 +20,7 @@ export interface Migration {
   migrate(store: Store): Promise<readonly StoreWrite[]>;
 }
 
-/** Below every other key. The value is the version: 32 bits, big endian. */
+/** Below every other key. The value is the version, 32 bits, and the CRC-32 of key and version, both big endian; of layout 1 the version only. */
 export const LAYOUT_VERSION_KEY = Buffer.from([0]);
 
 /** The range of all keys. */
@@ -25,7 +28,7 @@ export const WHOLE_STORE = { gte: Buffer.alloc(0), lt: Buffer.alloc(1, 0xff) };
 
 /**
  * Migrates an open store to `version`; an empty one is stamped with it.
- * @throws LayoutVersionError for a newer layout, for one without a migration from it, and for data without a version.
+ * @throws LayoutVersionError for a newer layout and for one without a migration from it, StoreError for data without a sound version.
  */
 export async function migrate(
   store: Store,
@@ -49,17 +52,21 @@ export async function migrate(
 
 /**
  * The layout that an open store has; undefined when it is empty.
- * @throws LayoutVersionError for data without a readable version.
+ * @throws StoreError (corrupt) for data without a sound version.
  */
 export async function storedVersion(store: Store): Promise<number | undefined> {
   const value = store.get(LAYOUT_VERSION_KEY);
-  if (value !== undefined && value.length !== 4)
-    throw new LayoutVersionError(`the index has no readable layout version: expected 4 bytes, got ${value.length}`);
-  if (value !== undefined)
-    return value.readUInt32BE();
+  if (value !== undefined) return versionIn(value);
   for await (const [key] of store.range({ ...WHOLE_STORE, limit: 1 }))
-    throw new LayoutVersionError(`the index holds data (first key ${key.toString('hex')}) but no layout version`);
+    throw new StoreError('corrupt', `the index holds data (first key ${key.toString('hex')}) but no layout version`);
   return undefined;
+}
+
+function versionIn(value: Buffer): number {
+  const version = value.length < 4 ? 0 : value.readUInt32BE();
+  if (!value.equals(versionValue(version)))
+    throw new StoreError('corrupt', `the index has a damaged layout version, ${value.toString('hex')}`);
+  return version;
 }
 
 async function stamp(store: Store, version: number): Promise<number> {
@@ -67,8 +74,14 @@ async function stamp(store: Store, version: number): Promise<number> {
   return version;
 }
 
-function versionRecord(version: number): StoreWrite {
-  const value = Buffer.alloc(4);
+/** The write that says which layout a store has. */
+export function versionRecord(version: number): StoreWrite {
+  return { type: 'put', key: LAYOUT_VERSION_KEY, value: versionValue(version) };
+}
+
+function versionValue(version: number): Buffer {
+  const value = Buffer.alloc(version === 1 ? 4 : 8);
   value.writeUInt32BE(version);
-  return { type: 'put', key: LAYOUT_VERSION_KEY, value };
+  if (version !== 1) value.writeUInt32BE(crc32(value.subarray(0, 4), crc32(LAYOUT_VERSION_KEY)), 4);
+  return value;
 }

@@ -11,7 +11,7 @@ import { coinKey, GENESIS_KEY, headerKey, TIP_KEY, undoKey } from '../../lib/ind
 import { BcoinNode } from '../../lib/node/bcoin';
 import { StoreError } from '../../lib/store/errors';
 import { diskStore, memoryStore } from '../../lib/store/level-store';
-import { LAYOUT_VERSION_KEY } from '../../lib/store/migrate';
+import { LAYOUT_VERSION_KEY, versionRecord } from '../../lib/store/migrate';
 import { caught } from '../support/caught';
 import { MemoryLog } from '../support/memory-log';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -501,9 +501,27 @@ describe('opening and closing an index', () => {
 
   it('refuses an index of a newer layout', async () => {
     await store.open();
-    await store.batch([{ type: 'put', key: LAYOUT_VERSION_KEY, value: Buffer.from([0, 0, 0, 99]) }], { durable: false });
+    await store.batch([versionRecord(99)], { durable: false });
     await store.close();
     expect(await caught(index.open())).to.be.instanceOf(IndexRefusedError).with.property('message').that.includes('layout 99');
+  });
+
+  it('builds anew over a layout version that is damaged or missing', async () => {
+    await mine(host, 5);
+    await index.open();
+    await reach('live');
+    for (const damage of [{ type: 'put', key: LAYOUT_VERSION_KEY, value: Buffer.from('00000003282c9631', 'hex') }, { type: 'del', key: LAYOUT_VERSION_KEY }] as const) {
+      await index.close();
+      await store.open();
+      await store.batch([damage], { durable: false });
+      await store.close();
+      const said = log.lines.length;
+      index = newIndex();
+      await index.open();
+      await reach('live');
+      await expectLevel();
+      expect(log.lines[said]).to.match(/^warning Building the index anew: .* layout version/);
+    }
   });
 
   it('has nothing to read before its first block and when it is closed', async () => {

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { describeKey } from '../../lib/index/describe-key';
 import { GENESIS_KEY, LAYOUT_VERSION, putRecord } from '../../lib/index/layout';
-import { LAYOUT_VERSION_KEY } from '../../lib/store/migrate';
+import { versionRecord } from '../../lib/store/migrate';
 import { mine } from '../support/regtest-node';
 import { reorganize } from '../support/regtest-chain';
 import { deleteFirst, flip, recordOfKind, runIndex, StoppedNodeFolder } from '../support/stopped-node';
@@ -147,7 +147,7 @@ describe('the tools for the index of a stopped node', function () {
     });
 
     it('takes the place of an index of a newer layout, which the others refuse', async () => {
-      await folder.withIndex((store) => store.batch([{ type: 'put', key: LAYOUT_VERSION_KEY, value: Buffer.from([0, 0, 1, 0]) }], { durable: true }));
+      await folder.withIndex((store) => store.batch([versionRecord(256)], { durable: true }));
       expect(folder.run('status')).to.deep.include({ status: 3 }).and.to.have.property('err').that.includes('layout 256, made by a newer version');
       expect(folder.run('rebuild').status).to.equal(0);
       expect(folder.run('verify').status).to.equal(0);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { LayoutVersionError } from '../../lib/store/errors';
+import { LayoutVersionError, StoreError } from '../../lib/store/errors';
 import { memoryStore } from '../../lib/store/level-store';
-import { LAYOUT_VERSION_KEY, migrate, type Migration } from '../../lib/store/migrate';
+import { LAYOUT_VERSION_KEY, migrate, versionRecord, type Migration } from '../../lib/store/migrate';
 import type { Store } from '../../lib/store/store';
 import { migrations } from '../../migrations';
 import { caught } from '../support/caught';
@@ -72,11 +72,22 @@ describe('migrating a store', () => {
     expect(version()).to.equal(1);
   });
 
-  it('refuses data without a version, and a version that is none', async () => {
+  it('takes data without a version for damaged', async () => {
     await store.batch([{ type: 'put', key, value: key }], { durable: false });
-    expect(await caught(migrate(store, [], { version: 1 }))).to.be.instanceOf(LayoutVersionError);
-    await store.batch([{ type: 'put', key: LAYOUT_VERSION_KEY, value: key }], { durable: false });
-    expect(await caught(migrate(store, [], { version: 1 }))).to.be.instanceOf(LayoutVersionError);
+    expect(await caught(migrate(store, [], { version: 1 }))).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+  });
+
+  it('takes a version of which any bit is another for damaged, not for a newer one', async () => {
+    for (const right of [1, 2, 3]) {
+      await store.batch([versionRecord(right)], { durable: false });
+      const value = store.get(LAYOUT_VERSION_KEY) ?? expect.fail('a version');
+      for (let bit = 0; bit < value.length * 8; bit++) {
+        const flipped = Buffer.from(value);
+        flipped[bit >> 3] = flipped.readUInt8(bit >> 3) ^ 1 << (bit & 7);
+        await store.batch([{ type: 'put', key: LAYOUT_VERSION_KEY, value: flipped }], { durable: false });
+        expect(await caught(migrate(store, [], { version: right })), `bit ${bit}`).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+      }
+    }
   });
 
   it('knows migrations that lead from each layout to the next without a gap', () => {

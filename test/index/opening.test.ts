@@ -1,0 +1,149 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { filter, firstValueFrom } from 'rxjs';
+import { ChainIndexer } from '../../lib/index/chain-index';
+import { IndexUnavailableError } from '../../lib/index/errors';
+import { OpeningWatch } from '../../lib/index/opening-watch';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { StoreError } from '../../lib/store/errors';
+import { memoryStore } from '../../lib/store/level-store';
+import { versionRecord, type Migration } from '../../lib/store/migrate';
+import { caught } from '../support/caught';
+import { FaultyStore } from '../support/faulty-store';
+import { MemoryLog } from '../support/memory-log';
+import { mine, openRegtestNode } from '../support/regtest-node';
+import type { IndexState } from '../../lib/index/types';
+import type { OpeningProgress } from '../../lib/store/store';
+import type { TestFullNode } from '../support/bcoin';
+
+/** A store whose files take as long to check as it is told. */
+class SlowStore extends FaultyStore {
+  #finish: (error?: StoreError) => void = () => undefined;
+  #report: (progress: OpeningProgress) => void = () => undefined;
+
+  override async open(onProgress: (progress: OpeningProgress) => void = () => undefined): Promise<void> {
+    this.#report = onProgress;
+    await new Promise<void>((resolve, reject) => {
+      this.#finish = (error) => { if (error === undefined) resolve(); else reject(error); };
+    });
+    await super.open();
+  }
+
+  /** As a store that looks through its files: closing ends that. */
+  override async close(): Promise<void> {
+    this.finish(new StoreError('closed', 'it is not open'));
+    await super.close();
+  }
+
+  report(progress: OpeningProgress): void {
+    this.#report(progress);
+  }
+
+  finish(error?: StoreError): void {
+    this.#finish(error);
+  }
+}
+
+describe('opening an index that takes its time', () => {
+  let host: TestFullNode;
+  let store: SlowStore;
+  let log: MemoryLog;
+  let index: ChainIndexer;
+
+  const newIndex = (migrations: readonly Migration[] = []): ChainIndexer =>
+    new ChainIndexer({ store, node: new BcoinNode(host), logger: log, migrations, patienceMs: 0 });
+  const reach = (phase: IndexState['phase']): Promise<IndexState> => firstValueFrom(index.state$.pipe(filter((state) => state.phase === phase)));
+
+  beforeEach(async () => {
+    host = await openRegtestNode();
+    store = new SlowStore(memoryStore());
+    log = new MemoryLog();
+    index = newIndex();
+  });
+
+  afterEach(async () => {
+    await index.close();
+    await host.close();
+  });
+
+  it('does not hold the node, says what it does, and takes in what came meanwhile', async () => {
+    await index.open();
+    expect(index.state).to.deep.equal({ phase: 'loading' });
+    expect(() => index.reader.read(() => 0)).to.throw(IndexUnavailableError);
+    await mine(host, 3);
+    store.finish();
+    expect(await reach('live')).to.deep.equal({ phase: 'live', height: 3 });
+  });
+
+  it('says when the node has started already that the index is refused, and touches nothing', async () => {
+    await index.open();
+    store.finish();
+    await reach('live');
+    await index.close();
+    const opened = store.open();
+    store.finish();
+    await opened;
+    await store.batch([versionRecord(99)], { durable: false });
+    await store.close();
+    const writes = store.calls.batch;
+    index = newIndex();
+    await index.open();
+    store.finish();
+    expect(await reach('failed')).to.have.property('message').that.includes('layout 99, made by a newer version');
+    expect(log.lines.at(-1)).to.match(/^error The index was not opened: .*layout 99/);
+    expect(store.calls.batch).to.equal(writes);
+    await mine(host, 1);
+  });
+
+  it('goes on behind a migration too, and closing ends it', async () => {
+    const opened = store.open();
+    store.finish();
+    await opened;
+    await store.batch([versionRecord(1)], { durable: false });
+    await store.close();
+    let begun: () => void = () => undefined;
+    const hasBegun = new Promise<void>((resolve) => { begun = resolve; });
+    index = newIndex([{
+      from: 1, to: 2, info: 'never done',
+      migrate: async (migrated) => {
+        begun();
+        for (;;) {
+          await setImmediate();
+          await migrated.batch([], { durable: false });
+        }
+      }
+    }]);
+    await index.open();
+    store.finish();
+    await hasBegun;
+    await mine(host, 1);
+    await index.close();
+    expect(index.state).to.deep.equal({ phase: 'closed' });
+  });
+
+  it('can be closed while its files are checked', async () => {
+    await index.open();
+    await index.close();
+    expect(index.state).to.deep.equal({ phase: 'closed' });
+    expect(log.lines).to.deep.equal([]);
+  });
+
+  it('is refused at once when that is known at once', async () => {
+    index = new ChainIndexer({ store, node: new BcoinNode(host), logger: log, migrations: [] });
+    const opening = caught(index.open());
+    store.finish(new StoreError('locked', 'another process has it'));
+    expect(await opening).to.have.property('reason', 'locked');
+  });
+});
+
+describe('what an index says while its files are checked', () => {
+  it('begins after a second, and comes once a second', () => {
+    const watch = new OpeningWatch(10);
+    const progress = { done: 3_210_000_000, total: 12_000_000_000 };
+    expect(watch.state(progress, 1_000)).to.equal(undefined);
+    expect(watch.state(progress, 1_010)).to.deep.equal({ phase: 'loading', work: 'checking the files of the index, 3.2 of 12.0 GB (26.7%)' });
+    expect(watch.state(progress, 2_000)).to.equal(undefined);
+    expect(watch.state(progress, 2_010)).to.not.equal(undefined);
+  });
+});
