@@ -18,6 +18,8 @@ export interface RestOptions {
   readonly undoDepth: number;
   /** Memory for coins on their way into the index and those that were there lately. */
   readonly cacheBytes: number;
+  /** Memory for replies and what they are made of. */
+  readonly answerCacheBytes: number;
   readonly limits: Limits;
   /** Only when payments are taken. */
   readonly payments?: PaymentOptions;
@@ -44,6 +46,9 @@ const CORE_NAMES: Readonly<Record<string, string | undefined>> = {
 
 const MIB = 1_024 * 1_024;
 
+/** A quarter of `--rest-cache` is for answers, the rest for coins. */
+const ANSWERS_SHARE = 0.25;
+
 const NAMES = [
   'rest-warmup', 'rest-auth', 'rest-serial-version', 'rest-threads', 'rest-work-queue', 'rest-timeout',
   'rest-max-body', 'rest-max-outpoints', 'rest-max-headers', 'rest-undo', 'rest-cache', 'rest-payments', 'rest-payments-url'
@@ -55,13 +60,15 @@ export function readOptions(config: HostConfig): RestOptions {
   const read = new OptionReader(config);
   const payments = readPaymentOptions(config);
   const auth = read.flag('rest-auth');
+  const allCacheBytes = MIB * read.integer('rest-cache', DEFAULT_CACHE_BYTES / MIB, 4, 4_096);
   if (auth) requireApiKey('rest-auth', config);
   return {
     warmup: read.choice('rest-warmup', ['synced', 'indexed']),
     witness: read.integer('rest-serial-version', 1, 0, 1) === 1,
     auth,
     undoDepth: read.integer('rest-undo', DEFAULT_UNDO_DEPTH, 1, 1_000_000),
-    cacheBytes: MIB * read.integer('rest-cache', DEFAULT_CACHE_BYTES / MIB, 4, 4_096),
+    cacheBytes: allCacheBytes * (1 - ANSWERS_SHARE),
+    answerCacheBytes: allCacheBytes * ANSWERS_SHARE,
     limits: {
       threads: read.integer('rest-threads', DEFAULT_LIMITS.threads, 1, 1_000),
       workQueue: read.integer('rest-work-queue', DEFAULT_LIMITS.workQueue, 1, 100_000),

@@ -37,6 +37,19 @@ export function scanBlock(bytes: Buffer): ScannedBlock {
   return { hash: hash256(header), header, previousHash: previousHashOf(header), transactions, strippedLength, length: bytes.length };
 }
 
+/** Where each transaction of a block begins; last, where the block ends. @throws MalformedBytesError */
+export function transactionOffsets(bytes: Buffer): Uint32Array {
+  const reader = new ByteReader(bytes, HEADER_LENGTH);
+  const count = reader.compactSize();
+  const offsets = new Uint32Array(count + 1);
+  for (let i = 0; i < count; i++) {
+    offsets[i] = reader.offset;
+    reader.skip(scanTransaction(bytes, reader.offset).length);
+  }
+  offsets[count] = reader.offset;
+  return offsets;
+}
+
 /** The serialization without witnesses; `raw` itself when it has none. @throws MalformedBytesError */
 export function blockWithoutWitness(raw: Buffer): Buffer {
   const { transactions, strippedLength, length } = scanBlock(raw);

@@ -25,6 +25,22 @@ export class TextWriter {
     this.#buffer = Buffer.allocUnsafeSlow(capacity);
   }
 
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Takes the last `count` bytes back. */
+  unwrite(count: number): void {
+    this.#length -= count;
+  }
+
+  /** Text that was written before: bytes from `start` to before `end`. */
+  bytes(text: Buffer, start: number, end: number): void {
+    const at = this.#reserve(end - start);
+    text.copy(this.#buffer, at, start, end);
+  }
+
   /** One character by its code. */
   char(code: number): void {
     const at = this.#reserve(1);

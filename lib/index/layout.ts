@@ -128,6 +128,20 @@ export function decodeHeight(key: Buffer, value: Buffer): number {
 
 export const headerKey = (height: number): Buffer => heightKey('h', height);
 
+/** Where the parts of a header record lie. Details: chainwork, median time past, transactions. */
+export const HEADER_RECORD = {
+  hash: { start: 0, end: 32 },
+  header: { start: 32, end: 112 },
+  details: { start: 112, end: 152 }
+} as const;
+
+/** The header record in a value read, a view. @throws DamagedIndexError */
+export function headerRecordOf(key: Buffer, value: Buffer): Buffer {
+  const record = recordOf(key, value);
+  checkLength(key, record, HEADER_RECORD_LENGTH);
+  return record;
+}
+
 export function encodeHeader(header: StoredHeader): Buffer {
   const record = Buffer.allocUnsafe(HEADER_RECORD_LENGTH);
   header.hash.copy(record, 0);
@@ -142,8 +156,7 @@ export function encodeHeader(header: StoredHeader): Buffer {
 
 /** Hash and header are views. */
 export function decodeHeader(key: Buffer, value: Buffer): StoredHeader {
-  const record = recordOf(key, value);
-  checkLength(key, record, HEADER_RECORD_LENGTH);
+  const record = headerRecordOf(key, value);
   return {
     height: key.readUInt32BE(1),
     hash: record.subarray(0, 32),

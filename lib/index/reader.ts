@@ -4,14 +4,20 @@
 
 import { StoreError } from '../store/errors';
 import { DamagedIndexError, IndexUnavailableError } from './errors';
-import { blockHashKey, damaged, decodeHeader, decodeHeight, decodePlace, decodeTip, headerKey, lengthsKey, placeKey, TIP_KEY, type Place } from './layout';
+import { HeaderMemory } from './header-memory';
+import { headerRunOf, type HeaderTable } from './header-table';
+import { blockHashKey, damaged, decodeHeader, decodeHeight, decodePlace, decodeTip, headerKey, HEADER_RECORD, headerRecordOf, lengthsKey, placeKey, TIP_KEY, type Place } from './layout';
 import { coinIn, coinKeyOf, spanOf } from './place-records';
 import type { Store, StoreSnapshot } from '../store/store';
-import type { Coin, HeaderRecord, IndexReader, IndexSnapshot, TransactionLocation } from './types';
+import type { Coin, HeaderRecord, HeaderRun, IndexReader, IndexSnapshot, TransactionLocation, TransactionPlace } from './types';
+
+/** Headers in a run that is read from the store. */
+const STORED_AT_ONCE = 64;
 
 export class SnapshotReader implements IndexReader {
   readonly #store: Store;
   readonly #onTrouble: (error: Error) => void;
+  readonly #headers: HeaderMemory;
   #current: SharedSnapshot | undefined;
   #closed = false;
 
@@ -19,6 +25,7 @@ export class SnapshotReader implements IndexReader {
   constructor(store: Store, onTrouble: (error: Error) => void) {
     this.#store = store;
     this.#onTrouble = onTrouble;
+    this.#headers = new HeaderMemory(store);
   }
 
   /** A promise that `use` returns holds the state until it is settled. */
@@ -47,12 +54,13 @@ export class SnapshotReader implements IndexReader {
 
   close(): void {
     this.#closed = true;
+    this.#headers.close();
     this.renew();
   }
 
   #share(): SharedSnapshot {
     try {
-      return this.#current ??= takeSnapshot(this.#store);
+      return this.#current ??= takeSnapshot(this.#store, this.#headers);
     } catch (error) {
       throw this.#judge(error, this.#current);
     }
@@ -83,10 +91,10 @@ class SharedSnapshot {
   }
 }
 
-function takeSnapshot(store: Store): SharedSnapshot {
+function takeSnapshot(store: Store, headers: HeaderMemory): SharedSnapshot {
   const records = store.snapshot();
   try {
-    return new SharedSnapshot(new StoreIndexSnapshot(records), records);
+    return new SharedSnapshot(new StoreIndexSnapshot(records, headers), records);
   } catch (error) {
     records.close();
     throw error;
@@ -96,22 +104,29 @@ function takeSnapshot(store: Store): SharedSnapshot {
 class StoreIndexSnapshot implements IndexSnapshot {
   readonly tip: HeaderRecord;
 
-  constructor(private readonly records: StoreSnapshot) {
+  constructor(private readonly records: StoreSnapshot, private readonly headers: HeaderMemory) {
     const value = records.get(TIP_KEY);
     if (value === undefined) throw new IndexUnavailableError('the index is empty');
     this.tip = this.header(decodeTip(value).height);
   }
 
   coin(txid: Buffer, index: number): Coin | undefined {
-    const place = this.place(txid);
+    const place = this.placeOf(txid);
     if (place === undefined) return undefined;
     const key = coinKeyOf(place, index);
     const value = this.records.get(key);
     return value && coinIn(key, value, place, index);
   }
 
+  place(txid: Buffer): TransactionPlace | undefined {
+    const place = this.placeOf(txid);
+    if (place === undefined) return undefined;
+    const { height, position } = place;
+    return { block: { hash: this.table()?.hashAt(height) ?? this.header(height).hash, height }, position };
+  }
+
   location(txid: Buffer): TransactionLocation | undefined {
-    const place = this.place(txid);
+    const place = this.placeOf(txid);
     if (place === undefined) return undefined;
     const { height, position } = place;
     const key = lengthsKey(height);
@@ -136,7 +151,24 @@ class StoreIndexSnapshot implements IndexSnapshot {
     return Array.from({ length }, (_, i) => this.header(height + i));
   }
 
-  private place(txid: Buffer): Place | undefined {
+  headerRun(height: number, count: number): HeaderRun | undefined {
+    if (height < 0 || height > this.tip.height) return undefined;
+    return this.table()?.run(height, count) ?? this.storedRun(height, Math.min(count, STORED_AT_ONCE));
+  }
+
+  private storedRun(height: number, most: number): HeaderRun {
+    const end = Math.min(height + most, this.tip.height + 1);
+    const records = Array.from({ length: end - height }, (_, i) => this.headerRecord(height + i));
+    const next = end <= this.tip.height ? this.headerRecord(end) : undefined;
+    return headerRunOf(height, records, next?.subarray(HEADER_RECORD.hash.start, HEADER_RECORD.hash.end));
+  }
+
+  /** The headers in memory, while they are those of this state. */
+  private table(): HeaderTable | undefined {
+    return this.headers.tableAt(this.tip, (height) => this.headerRecord(height));
+  }
+
+  private placeOf(txid: Buffer): Place | undefined {
     const key = placeKey(txid);
     const value = this.records.get(key);
     return value && decodePlace(key, value);
@@ -145,8 +177,17 @@ class StoreIndexSnapshot implements IndexSnapshot {
   /** A header that must be there. */
   private header(height: number): HeaderRecord {
     const key = headerKey(height);
+    return decodeHeader(key, this.headerValue(key));
+  }
+
+  private headerRecord(height: number): Buffer {
+    const key = headerKey(height);
+    return headerRecordOf(key, this.headerValue(key));
+  }
+
+  private headerValue(key: Buffer): Buffer {
     const value = this.records.get(key);
     if (value === undefined) throw damaged(key, 'a header', 'none');
-    return decodeHeader(key, value);
+    return value;
   }
 }

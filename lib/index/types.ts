@@ -24,6 +24,27 @@ export interface HeaderRecord extends BlockPoint {
   readonly chainBytes: number;
 }
 
+/** Consecutive headers of the active chain, as columns. The bytes do not change any more. */
+export interface HeaderRun {
+  /** Of the first one. */
+  readonly height: number;
+  readonly count: number;
+  /** 80 bytes each. */
+  readonly headers: Buffer;
+  /** 40 bytes each, big endian: chainwork 32, median time past 4, transactions 4. */
+  readonly details: Buffer;
+  /** Hash of the last one. */
+  readonly lastHash: Buffer;
+  /** Hash of the block after the last one; undefined at the tip. */
+  readonly nextHash: Buffer | undefined;
+}
+
+/** Where a confirmed transaction stands: its position in its block, the coinbase at 0. */
+export interface TransactionPlace {
+  readonly block: BlockPoint;
+  readonly position: number;
+}
+
 /** Where a confirmed transaction lies. */
 export interface TransactionLocation {
   readonly block: BlockPoint;
@@ -37,10 +58,14 @@ export interface IndexSnapshot {
   readonly tip: HeaderRecord;
   coin(txid: Buffer, index: number): Coin | undefined;
   location(txid: Buffer): TransactionLocation | undefined;
+  /** Where it stands, for somebody who has the block: less to read than its location. */
+  place(txid: Buffer): TransactionPlace | undefined;
   heightOf(hash: Buffer): number | undefined;
   headerAt(height: number): HeaderRecord | undefined;
   /** Up to `count` headers upwards from `height`, to the tip at most. */
   headersFrom(height: number, count: number): HeaderRecord[];
+  /** Some of the headers upwards from `height`, from 1 to `count` of them: as many as are at hand. Undefined above the tip. */
+  headerRun(height: number, count: number): HeaderRun | undefined;
 }
 
 export interface IndexReader {

@@ -50,6 +50,11 @@ export class BcoinNode implements NodeSource {
     this.broadcaster = new Broadcaster(host, this.hashes);
   }
 
+  /** 1.x keeps the block as one value of its database. */
+  get readsWholeBlocks(): boolean {
+    return this.host.blocks === undefined;
+  }
+
   get resetting(): boolean {
     const { tip, db } = this.host.chain;
     return !sameHostHash(tip.hash, db.state.tip);
@@ -85,7 +90,6 @@ export class BcoinNode implements NodeSource {
   }
 
   async rawBlockPart(hash: Buffer, offset: number, length: number): Promise<Buffer | undefined> {
-    // 1.x keeps the block as one value of its database and can only read all of it.
     const { blocks } = this.host;
     if (blocks === undefined) return (await this.rawBlock(hash))?.subarray(offset, offset + length);
     try {

@@ -165,6 +165,8 @@ export interface NodeSource {
   readonly chain$: Observable<ChainEvent>;
   /** `progress().synced`: the current value to a new subscriber, then every change. */
   readonly synced$: Observable<boolean>;
+  /** True when reading a part of a block costs as much as reading all of it. */
+  readonly readsWholeBlocks: boolean;
   /** True while a chain reset is under way: blocks above the coming tip may be gone already. */
   readonly resetting: boolean;
   /** The HTTP server that the node listens with, before it listens. */

@@ -4,8 +4,10 @@
 import type { Socket } from 'node:net';
 import type { IndexReader } from '../index/types';
 import type { NodeSource } from '../node/types';
+import type { AnswerCache } from './answer-cache';
 import type { Reply } from './format';
 import type { Limits } from './limits';
+import type { RawBlocks } from './raw-blocks';
 import type { Waiting } from './work-queue';
 
 export type Endpoint = (request: RestRequest) => Reply | Promise<Reply>;
@@ -17,6 +19,8 @@ export interface EndpointContext {
   /** Whether bin and hex carry witnesses (`rpcserialversion`). */
   readonly witness: boolean;
   readonly limits: Limits;
+  readonly cache: AnswerCache;
+  readonly blocks: RawBlocks;
 }
 
 /** A request as its endpoint sees it. */

@@ -16,7 +16,8 @@ export interface Reply {
 
 /** The same answer as bytes and as JSON text; only what is asked for is made. */
 export interface Forms {
-  binary(): Buffer;
+  /** A view that yields where reading may take long. */
+  binary(): Buffer | Generator<void, Buffer>;
   /** A view that yields where the text may be long. */
   json(): Buffer | Generator<void, Buffer>;
 }
@@ -48,20 +49,25 @@ export const jsonReply = (body: Buffer): Reply => ({ contentType: 'application/j
  * @throws RestError for an undefined one: 404 with `available`.
  */
 export function replyIn(format: Format | undefined, forms: Forms, available: string, client: Waiting): Reply | Promise<Reply> {
-  switch (format) {
-    case 'bin': return { contentType: 'application/octet-stream', body: forms.binary() };
-    case 'hex': return replyInSlices('text/plain', hexLine(forms.binary()), client);
-    case 'json': {
-      const json = forms.json();
-      return Buffer.isBuffer(json) ? jsonReply(json) : replyInSlices('application/json', json, client);
-    }
-    case undefined: throw formatNotFound(available);
-  }
+  if (format === 'json') return replyWith('application/json', forms.json(), client);
+  return binaryReplyIn(format, () => forms.binary(), available, client);
 }
 
-function replyInSlices(contentType: Reply['contentType'], view: Generator<void, Buffer>, client: Waiting): Reply | Promise<Reply> {
-  const body = runInSlices(view, client);
+/** As replyIn, where JSON is made otherwise. */
+export function binaryReplyIn(format: Exclude<Format, 'json'> | undefined, binary: Forms['binary'], available: string, client: Waiting): Reply | Promise<Reply> {
+  if (format === undefined) throw formatNotFound(available);
+  const bytes = binary();
+  if (format === 'bin') return replyWith('application/octet-stream', bytes, client);
+  return replyWith('text/plain', Buffer.isBuffer(bytes) ? hexLine(bytes) : hexLineOf(bytes), client);
+}
+
+function replyWith(contentType: Reply['contentType'], view: Buffer | Generator<void, Buffer>, client: Waiting): Reply | Promise<Reply> {
+  const body = Buffer.isBuffer(view) ? view : runInSlices(view, client);
   return body instanceof Promise ? body.then((text) => ({ contentType, body: text })) : { contentType, body };
+}
+
+function* hexLineOf(binary: Generator<void, Buffer>): Generator<void, Buffer> {
+  return yield* hexLine(yield* binary);
 }
 
 /** For endpoints that serve JSON alone. @throws RestError 404 for any other format. */

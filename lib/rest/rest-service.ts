@@ -1,9 +1,11 @@
 // The REST service put together: what the plugin opens and closes.
 
 import type { Observable } from 'rxjs';
+import { AnswerCache } from './answer-cache';
 import { restApp, type RestLogger } from './app';
 import { Gate, type Warmup } from './gate';
 import { Mount } from './mount';
+import { RawBlocks } from './raw-blocks';
 import { restRoutes } from './routes';
 import { WorkQueue } from './work-queue';
 import { unavailable } from './errors';
@@ -20,6 +22,8 @@ export interface RestServiceOptions {
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
   readonly limits: Limits;
+  /** Memory for replies and what they are made of. */
+  readonly answerCacheBytes: number;
 }
 
 export interface RestServiceParts {
@@ -37,11 +41,13 @@ export class RestService {
   private readonly mount: Mount;
 
   constructor({ node, index, options, logger }: RestServiceParts) {
-    const { warmup, witness, auth, limits } = options;
+    const { warmup, witness, auth, limits, answerCacheBytes } = options;
     this.gate = new Gate(node, index, warmup);
     this.ready$ = this.gate.ready$;
     this.queue = new WorkQueue(limits.threads, limits.workQueue);
-    const routes = restRoutes({ node, reader: index.reader, witness, limits });
+    const cache = new AnswerCache(answerCacheBytes);
+    const blocks = new RawBlocks(node, cache);
+    const routes = restRoutes({ node, reader: index.reader, witness, limits, cache, blocks });
     const app = restApp({ routes, gate: this.gate, queue: this.queue, limits, node, server: node.httpServer, auth, logger });
     const handle = app.callback();
     this.mount = new Mount(node.httpServer, PREFIX, (request, response) => void handle(request, response), limits.timeoutMs);

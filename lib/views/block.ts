@@ -1,26 +1,54 @@
 // The JSON of a block, with its transactions or with their txids alone (blockToJSON of
 // Bitcoin Core 0.17), written straight from its bytes. Both views yield after each
-// transaction, so that the caller can let others have their turn.
+// transaction, so that the caller can let others have their turn. All but the block's place
+// in the chain, its confirmations and the block after it, never changes: a text that was
+// written once can be placed anew.
 
 import type { AddressPrefixes } from '../bitcoin/address';
 import { scanBlock, type ScannedBlock } from '../bitcoin/block';
-import { writeHeaderEnd, writeHeaderStart, type HeaderContext } from './header-fields';
+import { writeHeaderEnd, writeHeaderStart, writeNextHash, type HeaderContext } from './header-fields';
 import { JsonWriter } from './json-writer';
 import { JSON_BYTES_PER_BYTE, writeTransaction } from './transaction';
 
-export interface BlockContext extends HeaderContext {
+/** Where a block stands while the chain grows and forks. */
+export interface BlockPlace {
+  /** -1 off the active chain. */
+  readonly confirmations: number;
+  /** The block after it on the active chain: 32 bytes in wire order. */
+  readonly nextHash?: Buffer;
+}
+
+export interface BlockContext extends HeaderContext, BlockPlace {
   readonly prefixes: AddressPrefixes;
   /** Whether the `hex` of the transactions includes the witness (`rpcserialversion`). */
   readonly hexWithWitness: boolean;
 }
 
+/** The JSON of a block at its place, and a line feed. */
+export interface BlockText {
+  readonly json: Buffer;
+  readonly place: BlockPlace;
+  /** What is the same at every place begins here, behind the confirmations, */
+  readonly fixedStart: number;
+  /** and ends here, before the hash of the next block. */
+  readonly fixedEnd: number;
+}
+
 const HASH_BYTES_IN_JSON = 67;
 
-function writeStart(writer: JsonWriter, block: ScannedBlock, context: BlockContext): void {
+/** More than confirmations and the hash of the next block take. */
+const PLACE_BYTES_IN_JSON = 120;
+
+/** `{"hash":"…","confirmations":` */
+const BEFORE_CONFIRMATIONS = '{"hash":"'.length + 64 + '","confirmations":'.length;
+
+/** Writes all up to the transactions, and returns where it no longer depends on the place. */
+function writeStart(writer: JsonWriter, block: ScannedBlock, context: BlockContext): number {
   writer.ascii('{"hash":');
   writer.hashString(block.hash);
   writer.ascii(',"confirmations":');
   writer.integer(context.confirmations);
+  const fixedStart = writer.length;
   writer.ascii(',"strippedsize":');
   writer.integer(block.strippedLength);
   writer.ascii(',"size":');
@@ -29,40 +57,66 @@ function writeStart(writer: JsonWriter, block: ScannedBlock, context: BlockConte
   writer.integer(block.strippedLength * 3 + block.length);
   writeHeaderStart(writer, block.header, context);
   writer.ascii(',"tx":[');
+  return fixedStart;
 }
 
-function endOf(writer: JsonWriter, block: ScannedBlock, context: BlockContext): Buffer {
+function writeEnd(writer: JsonWriter, block: ScannedBlock, context: BlockContext, fixedStart: number): BlockText {
   writer.char(0x5d);
   writeHeaderEnd(writer, block.header, context, block.transactions.length);
+  const fixedEnd = writer.length;
+  writeNextHash(writer, context.nextHash);
   writer.ascii('}\n');
-  return writer.toBuffer();
+  return { json: writer.toBuffer(), place: placeIn(context), fixedStart, fixedEnd };
 }
 
-/** The block with its transactions, and a line feed. @throws MalformedBytesError */
-export function* blockJson(raw: Buffer, context: BlockContext): Generator<void, Buffer> {
+function placeIn({ confirmations, nextHash }: BlockPlace): BlockPlace {
+  return nextHash === undefined ? { confirmations } : { confirmations, nextHash };
+}
+
+/** The block with its transactions. @throws MalformedBytesError */
+export function* blockJson(raw: Buffer, context: BlockContext): Generator<void, BlockText> {
   const block = scanBlock(raw);
   const writer = new JsonWriter(raw.length * JSON_BYTES_PER_BYTE + 1024);
   const { prefixes, hexWithWitness } = context;
-  writeStart(writer, block, context);
+  const fixedStart = writeStart(writer, block, context);
   for (const [i, transaction] of block.transactions.entries()) {
     if (i > 0)
       writer.char(0x2c);
     yield* writeTransaction(writer, transaction, { prefixes, hexWithWitness });
     yield;
   }
-  return endOf(writer, block, context);
+  return writeEnd(writer, block, context, fixedStart);
 }
 
-/** The block with the txids of its transactions, and a line feed. @throws MalformedBytesError */
-export function* blockSummaryJson(raw: Buffer, context: BlockContext): Generator<void, Buffer> {
+/** The block with the txids of its transactions. @throws MalformedBytesError */
+export function* blockSummaryJson(raw: Buffer, context: BlockContext): Generator<void, BlockText> {
   const block = scanBlock(raw);
   const writer = new JsonWriter(block.transactions.length * HASH_BYTES_IN_JSON + 1024);
-  writeStart(writer, block, context);
+  const fixedStart = writeStart(writer, block, context);
   for (const [i, { txid }] of block.transactions.entries()) {
     if (i > 0)
       writer.char(0x2c);
     writer.hashString(txid);
     yield;
   }
-  return endOf(writer, block, context);
+  return writeEnd(writer, block, context, fixedStart);
+}
+
+/** The text of the same block at another place; itself where the place is the same. */
+export function placedAt(text: BlockText, place: BlockPlace): BlockText {
+  if (isSamePlace(text.place, place)) return text;
+  const writer = new JsonWriter(text.fixedEnd + PLACE_BYTES_IN_JSON);
+  writer.bytes(text.json, 0, BEFORE_CONFIRMATIONS);
+  writer.integer(place.confirmations);
+  const fixedStart = writer.length;
+  writer.bytes(text.json, text.fixedStart, text.fixedEnd);
+  const fixedEnd = writer.length;
+  writeNextHash(writer, place.nextHash);
+  writer.ascii('}\n');
+  return { json: writer.toBuffer(), place: placeIn(place), fixedStart, fixedEnd };
+}
+
+function isSamePlace(a: BlockPlace, b: BlockPlace): boolean {
+  return a.confirmations === b.confirmations
+    && (a.nextHash === undefined || b.nextHash === undefined ? a.nextHash === b.nextHash : a.nextHash.equals(b.nextHash));
 }

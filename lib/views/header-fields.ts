@@ -7,14 +7,10 @@ import { doubleText, type JsonWriter } from './json-writer';
 
 export interface HeaderContext {
   readonly height: number;
-  /** -1 off the active chain. */
-  readonly confirmations: number;
-  /** Work of the chain up to and with this block. */
-  readonly chainwork: bigint;
+  /** Work of the chain up to and with this block; as bytes: 32, big endian. */
+  readonly chainwork: bigint | Buffer;
   /** Median time past of this block (BIP113). */
   readonly medianTime: number;
-  /** The block after it on the active chain: 32 bytes in wire order. */
-  readonly nextHash?: Buffer;
 }
 
 const NO_HASH = Buffer.alloc(32);
@@ -42,7 +38,7 @@ export function writeHeaderStart(writer: JsonWriter, header: Buffer, { height }:
   writer.hashString(merkleRootOf(header));
 }
 
-/** Writes `time, mediantime, nonce, bits, difficulty, chainwork, nTx, previousblockhash?, nextblockhash?`. */
+/** Writes `time, mediantime, nonce, bits, difficulty, chainwork, nTx, previousblockhash?`. */
 export function writeHeaderEnd(writer: JsonWriter, header: Buffer, context: HeaderContext, transactionCount: number): void {
   const previousHash = previousHashOf(header);
   writer.ascii(',"time":');
@@ -56,15 +52,22 @@ export function writeHeaderEnd(writer: JsonWriter, header: Buffer, context: Head
   writer.ascii('","difficulty":');
   writer.ascii(difficultyText(bitsOf(header)));
   writer.ascii(',"chainwork":');
-  writer.workString(context.chainwork);
+  if (typeof context.chainwork === 'bigint')
+    writer.workString(context.chainwork);
+  else
+    writer.hexString(context.chainwork);
   writer.ascii(',"nTx":');
   writer.integer(transactionCount);
   if (!previousHash.equals(NO_HASH)) {
     writer.ascii(',"previousblockhash":');
     writer.hashString(previousHash);
   }
-  if (context.nextHash !== undefined) {
-    writer.ascii(',"nextblockhash":');
-    writer.hashString(context.nextHash);
-  }
+}
+
+/** Writes `nextblockhash`, which comes last; nothing without a next block. */
+export function writeNextHash(writer: JsonWriter, nextHash: Buffer | undefined): void {
+  if (nextHash === undefined)
+    return;
+  writer.ascii(',"nextblockhash":');
+  writer.hashString(nextHash);
 }

@@ -4,10 +4,12 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { blockWithoutWitness } from '../../lib/bitcoin/block';
 import { withoutWitness } from '../../lib/bitcoin/transaction';
+import { AnswerCache } from '../../lib/rest/answer-cache';
 import { blockEndpoint } from '../../lib/rest/endpoints/block';
 import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
 import { transactionEndpoint } from '../../lib/rest/endpoints/tx';
 import { RestRequest, type Endpoint, type EndpointContext } from '../../lib/rest/endpoint';
+import { RawBlocks } from '../../lib/rest/raw-blocks';
 import { RestError } from '../../lib/rest/errors';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { caught } from '../support/caught';
@@ -100,8 +102,13 @@ describe('a node with a long chain', () => {
         rawBlock: { value: () => Promise.resolve(undefined) },
         rawBlockPart: { value: () => Promise.resolve(undefined) }
       }) as NodeSource;
-      context = { node, reader: served.rest.reader, witness: true, limits: DEFAULT_LIMITS };
+      context = contextOf(node);
     });
+
+    const contextOf = (node: NodeSource): EndpointContext => {
+      const cache = new AnswerCache(2 ** 20);
+      return { node, reader: served.rest.reader, witness: true, limits: DEFAULT_LIMITS, cache, blocks: new RawBlocks(node, cache) };
+    };
 
     const messageOf = async (endpoint: Endpoint, path: string): Promise<string> => {
       const error = await caught((async () => endpoint(requestFor(path)))());
@@ -118,7 +125,7 @@ describe('a node with a long chain', () => {
 
     it('does not find a block whose bytes are gone when nothing was pruned', async () => {
       const node = Object.create(context.node, { pruned: { value: false } }) as NodeSource;
-      expect(await messageOf(blockEndpoint({ ...context, node }), `${genesis.hash}.bin`)).to.equal(`${genesis.hash} not found`);
+      expect(await messageOf(blockEndpoint(contextOf(node)), `${genesis.hash}.bin`)).to.equal(`${genesis.hash} not found`);
     });
 
     it('does not find transactions of such blocks', async () => {

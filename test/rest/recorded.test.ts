@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { bcoin } from '../support/bcoin';
-import { chainAAnswers, chainAPool, type RecordedAnswer } from '../support/chain-a';
+import { chainAActiveBlocks, chainAAnswers, chainAManifest, chainAPool, type RecordedAnswer } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
 import { ask } from '../support/http';
 import { differenceFrom } from '../support/recorded-comparison';
+import { untilReady } from '../support/rest-node';
 
 /** Requests at a time: fewer than slots and queue together. */
 const CLIENTS = 8;
@@ -39,6 +40,16 @@ describe('what Bitcoin Core 0.17 was recorded to answer', () => {
 
   it('is answered with an empty pool', async function () {
     this.timeout(60_000);
+    await replay('confirmed');
+  });
+
+  it('is answered again from what was kept, also after the chain was taken back and came again', async function () {
+    this.timeout(120_000);
+    await replay('confirmed');
+    const { height } = chainAManifest();
+    await served.node.chain.reset(height - 20);
+    for (const { raw } of chainAActiveBlocks().slice(height - 19)) await served.node.chain.add(bcoin.Block.fromRaw(raw));
+    await untilReady(served);
     await replay('confirmed');
   });
 

@@ -6,11 +6,16 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { bitsOf, medianTimePast, MEDIAN_TIME_SPAN, timeOf } from '../../lib/bitcoin/header';
 import { proofOf } from '../../lib/bitcoin/work';
 import type { BlockContext } from '../../lib/views/block';
-import type { HeaderView } from '../../lib/views/header';
 import { chainAActiveBlocks, chainABlocks, coreRegtestPrefixes, type ChainABlock } from './chain-a';
 
-export interface ChainAView extends HeaderView, BlockContext {
+export interface ChainAView extends BlockContext {
   readonly raw: Buffer;
+  /** 32 bytes in wire order. */
+  readonly hash: Buffer;
+  /** The 80 bytes. */
+  readonly header: Buffer;
+  readonly chainwork: bigint;
+  readonly transactionCount: number;
 }
 
 function viewOf({ raw, height, stale }: ChainABlock, views: ReadonlyMap<string, ChainAView>): ChainAView {

@@ -148,11 +148,13 @@ export class IndexWalk {
     this.readOrNothing((snapshot) => {
       expect(snapshot.headersFrom(0, chain.length + 1).map(({ hash, transactionCount, chainBytes }) =>
         `${toDisplayHex(hash)} ${transactionCount} ${chainBytes}`)).to.deep.equal(headers);
+      expectRuns(snapshot, chain);
       headers.forEach((header, height) => { expect(snapshot.heightOf(fromDisplayHex(header.slice(0, 64)))).to.equal(height); });
       // The genesis block's coinbase has a location and no coin, and may be asked for as any other.
       for (const { txid, outputs } of chain.flatMap((raw) => scanBlock(raw).transactions)) {
         const location = snapshot.location(txid);
         expect(location && `${location.block.height} ${location.offset} ${location.length}`).to.equal(locations.get(toDisplayHex(txid)));
+        expect(snapshot.place(txid)?.block).to.deep.equal(location?.block);
         outputs.forEach((_, index) => {
           const coin = snapshot.coin(txid, index);
           expect(coin && describeCoin(coin)).to.equal(coins.get(`${toDisplayHex(txid)}-${index}`));
@@ -258,4 +260,18 @@ export class IndexWalk {
       if (await this.node.entry(blockHash(raw)) === undefined) await this.host.chain.add(bcoin.Block.fromRaw(raw));
     }
   }
+}
+
+/** The headers in runs of any length: those of the chain, in their order. */
+function expectRuns(snapshot: IndexSnapshot, chain: readonly Buffer[]): void {
+  const headers: Buffer[] = [];
+  for (let height = 0; height < chain.length;) {
+    const run = snapshot.headerRun(height, chain.length) ?? expect.fail(`headers from ${height} on`);
+    headers.push(run.headers);
+    height += run.count;
+    const next = chain[height];
+    expect(run.nextHash).to.deep.equal(next && blockHash(next));
+  }
+  expect(Buffer.concat(headers).equals(Buffer.concat(chain.map((raw) => raw.subarray(0, 80))))).to.equal(true);
+  expect(snapshot.headerRun(chain.length, 1)).to.equal(undefined);
 }

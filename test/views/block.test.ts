@@ -18,14 +18,14 @@ describe('blockJson', () => {
     expect(answers).to.have.length.above(30);
     for (const answer of answers) {
       const view = chainAView(hashIn(answer));
-      expect(finish(blockJson(view.raw, view)).toString() === inBech32m(recordedBody(answer).toString()), answer.id).to.equal(true);
+      expect(finish(blockJson(view.raw, view)).json.toString() === inBech32m(recordedBody(answer).toString()), answer.id).to.equal(true);
     }
   });
 
   it('leaves witnesses out of the hex of transactions when it is told to, and nowhere else', () => {
     const view = chainAView(chainAManifest().blocks['mixed']?.hash ?? '');
     const json = (hexWithWitness: boolean): { tx: { hex: string }[] } =>
-      JSON.parse(finish(blockJson(view.raw, { ...view, hexWithWitness })).toString()) as { tx: { hex: string }[] };
+      JSON.parse(finish(blockJson(view.raw, { ...view, hexWithWitness })).json.toString()) as { tx: { hex: string }[] };
     const [whole, stripped] = [json(true), json(false)];
     expect(stripped).to.not.deep.equal(whole);
     expect(stripped).to.deep.equal({
@@ -45,7 +45,7 @@ describe('blockJson', () => {
 
   it('refuses bytes that are no block', () => {
     const view = chainAView(chainAManifest().tip);
-    expect(() => finish(blockJson(view.raw.subarray(1), view))).to.throw(MalformedBytesError);
+    expect(() => finish(blockJson(view.raw.subarray(1), view)).json).to.throw(MalformedBytesError);
   });
 
   it('writes JSON of changed bytes, or fails with MalformedBytesError', () => {
@@ -55,7 +55,7 @@ describe('blockJson', () => {
       for (const [at, value] of changes)
         changed[at] = value;
       try {
-        expect(JSON.parse(finish(blockJson(changed, view)).toString())).to.have.property('nTx');
+        expect(JSON.parse(finish(blockJson(changed, view)).json.toString())).to.have.property('nTx');
       } catch (error) {
         expect(error).to.be.instanceOf(MalformedBytesError);
       }
@@ -69,7 +69,7 @@ describe('blockSummaryJson', () => {
     expect(answers).to.have.length.above(30);
     for (const answer of answers) {
       const view = chainAView(hashIn(answer));
-      expect(finish(blockSummaryJson(view.raw, view)).toString(), answer.id).to.equal(recordedBody(answer).toString());
+      expect(finish(blockSummaryJson(view.raw, view)).json.toString(), answer.id).to.equal(recordedBody(answer).toString());
     }
   });
 

@@ -5,14 +5,14 @@ import { transactionJson } from '../../views/transaction';
 import { notFound } from '../errors';
 import { ALL_FORMATS, replyIn, splitSuffix, type Reply, type Suffixed } from '../format';
 import { parseHash } from '../hash-parameter';
-import type { TransactionLocation } from '../../index/types';
+import type { FoundTransaction } from '../raw-blocks';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
 interface Question extends Suffixed {
   readonly request: RestRequest;
 }
 
-export function transactionEndpoint({ node, reader, witness }: EndpointContext): Endpoint {
+export function transactionEndpoint({ node, reader, witness, blocks }: EndpointContext): Endpoint {
   const prefixes = node.network.addressPrefixes;
 
   const reply = (raw: Buffer, { format, request }: Question, blockHash?: Buffer): Reply | Promise<Reply> => replyIn(format, {
@@ -20,10 +20,10 @@ export function transactionEndpoint({ node, reader, witness }: EndpointContext):
     json: () => transactionJson(raw, blockHash === undefined ? { prefixes } : { prefixes, blockHash })
   }, ALL_FORMATS, request);
 
-  const confirmed = async ({ block, offset, length }: TransactionLocation, question: Question): Promise<Reply> => {
-    const raw = await node.rawBlockPart(block.hash, offset, length);
+  const readAndReply = async (txid: Buffer, found: FoundTransaction, question: Question): Promise<Reply> => {
+    const raw = await blocks.transaction(txid, found, question.request);
     if (raw === undefined) throw notFound(question.parameter);
-    return reply(raw, question, block.hash);
+    return reply(raw, question, found.block.hash);
   };
 
   return (request) => {
@@ -31,8 +31,8 @@ export function transactionEndpoint({ node, reader, witness }: EndpointContext):
     const txid = parseHash(parameter);
     const question = { parameter, format, request };
     // Index, then pool, in one tick: a transaction on its way is in at least one of them.
-    const location = reader.read((snapshot) => snapshot.location(txid));
-    if (location !== undefined) return confirmed(location, question);
+    const found = reader.read((snapshot) => blocks.find(txid, snapshot));
+    if (found !== undefined) return 'raw' in found ? reply(found.raw, question, found.block.hash) : readAndReply(txid, found, question);
     const raw = node.pool.transaction(txid);
     if (raw === undefined) throw notFound(parameter);
     return reply(raw, question);

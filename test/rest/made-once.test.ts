@@ -1,0 +1,51 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { MadeOnce } from '../../lib/rest/made-once';
+import { caught } from '../support/caught';
+import type { Waiting } from '../../lib/rest/work-queue';
+
+describe('making once what several ask for', () => {
+  it('gives all who ask meanwhile the same, and makes it again for who asks later', async () => {
+    const once = new MadeOnce<object>();
+    let finish: () => void = () => undefined;
+    let made = 0;
+    const make = async (): Promise<object> => {
+      made++;
+      await new Promise<void>((resolve) => { finish = resolve; });
+      return {};
+    };
+    const both = Array.from({ length: 2 }, async () => once.get('a', { isGone: false }, make));
+    const other = once.get('b', { isGone: false }, () => Promise.resolve({}));
+    finish();
+    const [first, second] = await Promise.all(both);
+    expect(first).to.equal(second);
+    expect(await other).to.not.equal(first);
+    expect(made).to.equal(1);
+    void once.get('a', { isGone: false }, make);
+    expect(made).to.equal(2);
+  });
+
+  it('goes on until the last of them has left', async () => {
+    const once = new MadeOnce<number>();
+    const clients = [{ isGone: false }, { isGone: false }];
+    const seen: boolean[] = [];
+    const make = async (everybody: Waiting): Promise<number> => {
+      for (const client of [undefined, ...clients]) {
+        if (client !== undefined) client.isGone = true;
+        await Promise.resolve();
+        seen.push(everybody.isGone);
+      }
+      return 0;
+    };
+    await Promise.all(clients.map(async (client) => once.get('a', client, make)));
+    expect(seen).to.deep.equal([false, false, true]);
+  });
+
+  it('hands back at once what is made at once, and remembers no failure', async () => {
+    const once = new MadeOnce<number>();
+    expect(once.get('a', { isGone: false }, () => 1)).to.equal(1);
+    const failing = (): Promise<number> => Promise.reject(new Error('broken'));
+    expect(await caught(Promise.resolve(once.get('a', { isGone: false }, failing)))).to.have.property('message', 'broken');
+    expect(await once.get('a', { isGone: false }, () => Promise.resolve(2))).to.equal(2);
+  });
+});
