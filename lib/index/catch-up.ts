@@ -3,8 +3,9 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { previousHashOf } from '../bitcoin/header';
+import { OUTPOINT_WORDS } from './cache-entry';
 import { DamagedIndexError } from './errors';
-import { Progress, secondsLeft } from './progress';
+import { Progress, secondsLeft, type Done } from './progress';
 import { readAhead } from './read-ahead';
 import type { NodeSource } from '../node/types';
 import type { BlockBatch } from './block-batch';
@@ -61,7 +62,7 @@ export class CatchUp {
     const undoFrom = to - indexer.undoDepth + 1;
     const progress = new Progress(from, performance.now());
     let batch = indexer.batch(undoFrom);
-    let bytes = 0;
+    let [bytes, coins] = [0, 0];
     this.#reported = -Infinity;
     for await (const { height, rows } of readAhead(node, indexer.rowMaker, from, to)) {
       signal.throwIfAborted();
@@ -69,9 +70,10 @@ export class CatchUp {
         await this.#commit(batch);
         return rows === undefined ? { missing: height } : undefined;
       }
-      this.#reportHeight(height - 1, bytes, progress);
+      this.#reportDone({ height: height - 1, bytes, coins }, progress);
       await batch.addRows(rows);
       bytes += rows.length;
+      coins += rows.coins + rows.inputs.length / OUTPOINT_WORDS;
       if (batch.isFull || batch.blocks.length >= BATCH_BLOCKS) {
         await this.#commit(batch);
         batch = indexer.batch(undoFrom);
@@ -104,10 +106,11 @@ export class CatchUp {
     throw new DamagedIndexError(`the chains of index and node part below height ${lowest}: expected that within the ${indexer.undoDepth} blocks that can be undone`);
   }
 
-  #reportHeight(height: number, bytes: number, progress: Progress): void {
+  #reportDone(done: Done, progress: Progress): void {
     this.#report(() => {
+      const { height } = done;
       const target = Math.max(0, height, this.#options.node.tip().height);
-      const pace = progress.pace(height, bytes, performance.now());
+      const pace = progress.pace(done, performance.now());
       return {
         phase: 'indexing',
         height: Math.max(0, height),

@@ -6,9 +6,16 @@ const WINDOW_MS = 30_000;
 /** Less says nothing yet. */
 const LEAST_MS = 1_000;
 
-interface Sample {
+/** What is done so far. */
+export interface Done {
   readonly height: number;
+  /** Bytes of blocks since the start. */
   readonly bytes: number;
+  /** Coins made and coins spent since the start. */
+  readonly coins: number;
+}
+
+interface Sample extends Done {
   readonly ms: number;
 }
 
@@ -17,19 +24,23 @@ export class Progress {
   #next: Sample;
 
   constructor(height: number, ms: number) {
-    this.#since = this.#next = { height, bytes: 0, ms };
+    this.#since = this.#next = { height, bytes: 0, coins: 0, ms };
   }
 
-  /** At a height, so many bytes of blocks after the start, at a time in milliseconds; undefined as long as nobody can tell. */
-  pace(height: number, bytes: number, ms: number): Pace | undefined {
+  /** At a time in milliseconds; undefined as long as nobody can tell. */
+  pace(done: Done, ms: number): Pace | undefined {
     // Two samples half a window apart: the pace is always of at least half a window once there is one.
     if (ms - this.#next.ms >= WINDOW_MS / 2) {
       this.#since = this.#next;
-      this.#next = { height, bytes, ms };
+      this.#next = { ...done, ms };
     }
-    const [blocks, elapsed] = [height - this.#since.height, ms - this.#since.ms];
+    const [blocks, elapsed] = [done.height - this.#since.height, ms - this.#since.ms];
     if (elapsed < LEAST_MS || blocks <= 0) return undefined;
-    return { blocksPerSecond: blocks * 1_000 / elapsed, bytesPerSecond: (bytes - this.#since.bytes) * 1_000 / elapsed };
+    return {
+      blocksPerSecond: blocks * 1_000 / elapsed,
+      bytesPerSecond: (done.bytes - this.#since.bytes) * 1_000 / elapsed,
+      coinsPerSecond: (done.coins - this.#since.coins) * 1_000 / elapsed
+    };
   }
 }
 

@@ -5,7 +5,7 @@ import { scanBlock, type ScannedBlock } from '../bitcoin/block';
 import { OP_RETURN } from '../bitcoin/opcodes';
 import { ByteReader } from '../bitcoin/reader';
 import { MAX_SCRIPT_LENGTH } from '../bitcoin/script';
-import { HEAD_BYTES, HEAD_WORDS, HEIGHT, OUTPOINT_WORDS, PLACE, packPlace, STATE, UNSPENT } from './cache-entry';
+import { entryWords, HEAD_BYTES, HEAD_WORDS, HEIGHT, OUTPOINT_WORDS, PLACE, packPlace, STATE, UNSPENT } from './cache-entry';
 import { GROUP_SIZE, writeCoin } from './coin-record';
 import { IndexError } from './errors';
 import { MAX_TRANSACTIONS } from './layout';
@@ -30,6 +30,8 @@ export interface BlockRows {
   readonly inputEnds: Uint32Array;
   /** Cache entries of all coins that the block makes. The coinbase has one in any case. */
   readonly entries: Int32Array;
+  /** How many coins these are. */
+  readonly coins: number;
 }
 
 /**
@@ -51,7 +53,7 @@ export function blockRows(raw: Buffer, height: number): BlockRows {
     txids,
     lengths: lengthsOf(transactions),
     ...inputsOf(block, raw),
-    entries: entriesOf(transactions, raw, height)
+    ...entriesOf(transactions, raw, height)
   };
 }
 
@@ -88,7 +90,7 @@ function inputsOf({ transactions }: ScannedBlock, raw: Buffer): { inputs: Int32A
 /** Room for entries: no coin is longer than its output by more than the output's own length. */
 let scratch = Buffer.alloc(0);
 
-function entriesOf(transactions: readonly ScannedTransaction[], raw: Buffer, height: number): Int32Array {
+function entriesOf(transactions: readonly ScannedTransaction[], raw: Buffer, height: number): { entries: Int32Array; coins: number } {
   const room = raw.length * 2 + 4096;
   if (scratch.length < room) scratch = Buffer.from(new ArrayBuffer(room + 4 - room % 4));
   const words = new Int32Array(scratch.buffer, scratch.byteOffset, scratch.length >> 2);
@@ -96,7 +98,15 @@ function entriesOf(transactions: readonly ScannedTransaction[], raw: Buffer, hei
   transactions.forEach((transaction, position) => {
     at = addEntries(words, at, transaction, raw, height, position);
   });
-  return words.slice(0, at);
+  let coins = 0;
+  for (let entry = 0; entry < at; entry += entryWords(words[entry + STATE] as number)) coins += bitCount(words[entry + UNSPENT] as number); // entries are whole
+  return { entries: words.slice(0, at), coins };
+}
+
+function bitCount(word: number): number {
+  const pairs = word - (word >>> 1 & 0x55555555);
+  const fours = (pairs & 0x33333333) + (pairs >>> 2 & 0x33333333);
+  return Math.imul(fours + (fours >>> 4) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
 /** Writes the entries of a transaction and returns the word behind them. */

@@ -81,6 +81,8 @@ export interface Pace {
   readonly blocksPerSecond: number;
   /** Bytes of blocks as serialized with witness. */
   readonly bytesPerSecond: number;
+  /** Coins made and coins spent. */
+  readonly coinsPerSecond: number;
 }
 
 /** What the index is doing. */

@@ -14,20 +14,22 @@ function linesFor(states: readonly IndexState[]): readonly string[] {
 describe('what the log says of the index', () => {
   it('is each phase in a sentence', () => {
     expect(linesFor([
-      { phase: 'loading' },
+      { phase: 'loading', work: 'migrating index, 1.5%' },
       { phase: 'rewinding', height: 9, target: 6 },
       { phase: 'indexing', height: 6, target: 9, secondsLeft: undefined },
       { phase: 'live', height: 9 },
-      { phase: 'indexing', height: 25, target: 100, secondsLeft: 7, pace: { blocksPerSecond: 10.7, bytesPerSecond: 12_340_000 } }
+      { phase: 'indexing', height: 25, target: 100, secondsLeft: 7, pace: { blocksPerSecond: 10.7, bytesPerSecond: 12_340_000, coinsPerSecond: 98_765.4 } }
     ])).to.deep.equal([
+      'info Migrating index, 1.5%.',
       'info Rewinding the index: block 9, down to 6.',
       'info Indexing: block 6 of 9 (66.6%).',
       'info The index is at the node\'s tip, block 9.',
-      'info Indexing: block 25 of 100 (25.0%), 12.3 MB/s, 11 blocks/s, 7 s left.'
+      'info Indexing: block 25 of 100 (25.0%), 12.3 MB/s, 98765 coins/s, 7 s left.'
     ]);
   });
 
   it('is not every block', () => {
+    expect(linesFor([{ phase: 'loading' }])).to.deep.equal([]);
     expect(linesFor([{ phase: 'live', height: 1 }, { phase: 'live', height: 2 }])).to.have.length(1);
     expect(linesFor([1, 2, 3].map((height) => ({ phase: 'indexing', height, target: 3, secondsLeft: 1 })))).to.have.length(1);
   });
