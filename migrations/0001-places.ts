@@ -12,6 +12,7 @@
 // locations in the order of the chain meanwhile: height 4, offset 4: length 4, txid 32.
 
 import { moveCoins } from './0001/coins';
+import { Passes } from './0001/pass';
 import { addMissingLengths, orderLocations, placeTransactions } from './0001/places';
 import { moveUndo } from './0001/undo';
 import type { Migration } from '../lib/store/migrate';
@@ -20,12 +21,13 @@ export const places: Migration = {
   from: 1,
   to: 2,
   info: 'coins by the place of their transaction, which takes less than half the room',
-  async migrate(store) {
-    await orderLocations(store);
-    await placeTransactions(store);
+  async migrate(store, report) {
+    const passes = new Passes(store, report);
+    await orderLocations(store, passes, { from: 0, to: 0.2 });
+    await placeTransactions(store, passes, { from: 0.2, to: 0.5 });
     await addMissingLengths(store);
-    await moveCoins(store);
-    await moveUndo(store);
+    await moveCoins(store, passes, { from: 0.5, to: 0.7 });
+    await moveUndo(store, passes, { from: 0.7, to: 1 });
     return [];
   }
 };

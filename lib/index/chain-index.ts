@@ -8,6 +8,7 @@ import { migrate, type Migration } from '../store/migrate';
 import { IndexRefusedError, isDamage } from './errors';
 import { Indexer } from './indexer';
 import { GENESIS_KEY, LAYOUT_VERSION, putRecord, recordOf } from './layout';
+import { MigrationWatch } from './migration-watch';
 import { OpeningWatch } from './opening-watch';
 import { SnapshotReader } from './reader';
 import { ChainSync } from './sync';
@@ -173,10 +174,15 @@ export class ChainIndexer implements ChainIndex {
   /** Brings the store to our layout and makes sure that it is our network's. */
   async #prepare(): Promise<void> {
     const { store, node, migrations, logger } = this.#options;
+    let watch = new MigrationWatch(performance.now());
     try {
       await migrate(store, migrations, {
         version: LAYOUT_VERSION,
-        onStep: ({ from, to, info }) => { logger.info(`Migrating the index from layout ${from} to ${to}: ${info}.`); }
+        onStep: ({ from, to, info }) => {
+          logger.info(`Migrating the index from layout ${from} to ${to}: ${info}.`);
+          watch = new MigrationWatch(performance.now());
+        },
+        onProgress: (progress) => { this.#say(watch.state(progress, performance.now())); }
       });
     } catch (error) {
       if (error instanceof LayoutVersionError) throw new IndexRefusedError(error.message, { cause: error });

@@ -7,6 +7,17 @@ import { crc32 } from 'node:zlib';
 import { LayoutVersionError, StoreError } from './errors';
 import type { Store, StoreWrite } from './store';
 
+/** How far a migration is. */
+export interface MigrationProgress {
+  /** 0 to 1, estimated. */
+  readonly part: number;
+  /** Bytes of records gone through since it was started. */
+  readonly bytes: number;
+}
+
+/** Hears how far a migration is, often. What it throws ends the migration, which goes on from there the next time. */
+export type MigrationReport = (progress: MigrationProgress) => void;
+
 /** A step from one layout to the next. */
 export interface Migration {
   readonly from: number;
@@ -17,7 +28,15 @@ export interface Migration {
    * May write on the way, in steps that can be done again after an interruption. What it
    * returns is written last, in one batch with the new version.
    */
-  migrate(store: Store): Promise<readonly StoreWrite[]>;
+  migrate(store: Store, report: MigrationReport): Promise<readonly StoreWrite[]>;
+}
+
+export interface MigrateOptions {
+  /** The layout to reach. */
+  readonly version: number;
+  /** Called before each migration. */
+  readonly onStep?: (migration: Migration) => void;
+  readonly onProgress?: MigrationReport;
 }
 
 /** Below every other key. The value is the version, 32 bits, and the CRC-32 of key and version, both big endian; of layout 1 the version only. */
@@ -33,7 +52,7 @@ export const WHOLE_STORE = { gte: Buffer.alloc(0), lt: Buffer.alloc(1, 0xff) };
 export async function migrate(
   store: Store,
   migrations: readonly Migration[],
-  { version, onStep }: { readonly version: number; readonly onStep?: (migration: Migration) => void }
+  { version, onStep, onProgress }: MigrateOptions
 ): Promise<void> {
   let current = await storedVersion(store) ?? await stamp(store, version);
   if (current > version)
@@ -44,7 +63,7 @@ export async function migrate(
     if (migration === undefined)
       throw new LayoutVersionError(`the index has layout ${current}, this program reads layout ${version} and knows no way from one to the other`);
     onStep?.(migration);
-    const lastWrites = await migration.migrate(store);
+    const lastWrites = await migration.migrate(store, onProgress ?? (() => undefined));
     await store.batch([...lastWrites, versionRecord(migration.to)], { durable: true });
     current = migration.to;
   }

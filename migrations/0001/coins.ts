@@ -8,7 +8,8 @@
 //   amount      decimal zeros in four bits, three bits of the rest, then more, seven bits each
 //   script      what differs among scripts of its kind; for kind 7 all of it behind its length
 
-import { del, keyOf, lettered, placeBytes, placeOf, put, recordIn, u16, variableInteger, Writer, type Place } from './records';
+import { partByTxid, type Passes, type Share } from './pass';
+import { del, keyOf, placeBytes, placesOf, put, recordIn, u16, variableInteger, Writer, type Place } from './records';
 import type { Store, StoreWrite } from '../../lib/store/store';
 
 const GROUP_SIZE = 32;
@@ -21,26 +22,39 @@ const KINDS = [
 /** No kind is longer. */
 const LONGEST_KIND = 35;
 
+/** So many are looked up at once. */
+const TRANSACTIONS_PER_LOOKUP = 500;
+
 interface OldCoin {
   readonly key: Buffer;
   readonly index: number;
   readonly coin: Buffer;
 }
 
-export async function moveCoins(store: Store): Promise<void> {
+/** A transaction and the coins that it has left. */
+interface OldCoins {
+  readonly txid: Buffer;
+  readonly coins: OldCoin[];
+}
+
+export async function moveCoins(store: Store, passes: Passes, share: Share): Promise<void> {
   const writer = new Writer(store);
-  let coins: OldCoin[] = [];
-  let txid: Buffer = Buffer.alloc(0);
-  for await (const [key, value] of store.range(lettered('c'))) {
-    if (!key.subarray(1, 33).equals(txid)) {
-      if (coins.length > 0) await writer.add(coinWrites(placeOf(store, txid), coins));
-      coins = [];
+  let transactions: OldCoins[] = [];
+  const move = async (): Promise<void> => {
+    const places = await placesOf(store, transactions.map(({ txid }) => txid));
+    for (const [i, { coins }] of transactions.entries()) await writer.add(coinWrites(places[i] as Place, coins)); // one for each
+    transactions = [];
+  };
+  for await (const [key, value] of passes.over('c', share, partByTxid)) {
+    const txid = key.subarray(1, 33);
+    if (transactions.at(-1)?.txid.equals(txid) !== true) {
+      if (transactions.length === TRANSACTIONS_PER_LOOKUP) await move();
+      transactions.push({ txid, coins: [] });
     }
-    txid = key.subarray(1, 33);
     const index = key.readUInt32BE(33);
-    coins.push({ key, index, coin: packedCoin(index, recordIn(key, value)) });
+    transactions.at(-1)?.coins.push({ key, index, coin: packedCoin(index, recordIn(key, value)) });
   }
-  if (coins.length > 0) await writer.add(coinWrites(placeOf(store, txid), coins));
+  await move();
   await writer.flush();
 }
 

@@ -1,6 +1,7 @@
 // From locations to places: 'x' by way of 'y' to 't' and 'l'. A block is moved as a whole.
 
 import { del, keyOf, lettered, placeBytes, put, recordIn, u32, unreadable, variableInteger, Writer } from './records';
+import { partByTxid, type Passes, type Share } from './pass';
 import type { Store } from '../../lib/store/store';
 
 const HEADER_LENGTH = 80;
@@ -17,9 +18,9 @@ interface Located {
 }
 
 /** Puts every location that is still there once more, in the order of the chain. */
-export async function orderLocations(store: Store): Promise<void> {
+export async function orderLocations(store: Store, passes: Passes, share: Share): Promise<void> {
   const writer = new Writer(store);
-  for await (const [key, value] of store.range(lettered('x'))) {
+  for await (const [key, value] of passes.over('x', share, partByTxid)) {
     const record = recordIn(key, value);
     await writer.add([put(keyOf('y', record.subarray(0, 8)), Buffer.concat([record.subarray(8), key.subarray(1)]))]);
   }
@@ -27,11 +28,11 @@ export async function orderLocations(store: Store): Promise<void> {
 }
 
 /** Gives every transaction its place, block by block, and takes its location away. */
-export async function placeTransactions(store: Store): Promise<void> {
+export async function placeTransactions(store: Store, passes: Passes, share: Share): Promise<void> {
   const writer = new Writer(store);
   let block: Located[] = [];
   let height = -1;
-  for await (const [key, value] of store.range(lettered('y'))) {
+  for await (const [key, value] of passes.over('y', share, await passes.partByHeight('y'))) {
     const record = recordIn(key, value);
     if (key.readUInt32BE(1) !== height) {
       await placeBlock(store, writer, height, block);

@@ -5,6 +5,8 @@ import { StoreError } from '../../lib/store/errors';
 import type { Store, StoreRange, StoreWrite } from '../../lib/store/store';
 
 const WRITES_PER_BATCH = 5_000;
+/** An undo record can have megabytes. */
+const BYTES_PER_BATCH = 4 * 1024 * 1024;
 
 export interface Place {
   readonly height: number;
@@ -65,30 +67,38 @@ export function unreadable(why: string): StoreError {
   return new StoreError('corrupt', `the index cannot be migrated: ${why}`);
 }
 
-/** The place that a txid has by now. */
-export function placeOf(store: Store, txid: Buffer): Place {
-  const key = keyOf('t', txid);
-  const value = store.get(key);
-  if (value === undefined) throw unreadable(`the transaction ${Buffer.from(txid).reverse().toString('hex')} is in no block`);
-  const record = recordIn(key, value);
-  return { height: record.readUInt32BE(), position: record.readUInt16BE(4) };
+/** The places that transactions have by now, in their order. */
+export async function placesOf(store: Store, txids: readonly Buffer[]): Promise<Place[]> {
+  const keys = txids.map((txid) => keyOf('t', txid));
+  const values = await store.load(keys);
+  return keys.map((key, i) => {
+    const value = values[i];
+    if (value === undefined) throw unreadable(`the transaction ${Buffer.from(key.subarray(1)).reverse().toString('hex')} is in no block`);
+    const record = recordIn(key, value);
+    return { height: record.readUInt32BE(), position: record.readUInt16BE(4) };
+  });
 }
 
 /** Collects writes that belong together, group after group, and hands them over now and then. */
 export class Writer {
   #writes: StoreWrite[] = [];
+  #bytes = 0;
 
   constructor(private readonly store: Store) {}
 
   /** A group is never torn. */
   async add(group: readonly StoreWrite[]): Promise<void> {
-    this.#writes.push(...group);
-    if (this.#writes.length >= WRITES_PER_BATCH) await this.flush();
+    for (const write of group) {
+      this.#writes.push(write);
+      if (write.type === 'put') this.#bytes += write.value.length;
+    }
+    if (this.#writes.length >= WRITES_PER_BATCH || this.#bytes >= BYTES_PER_BATCH) await this.flush();
   }
 
   async flush(): Promise<void> {
     const writes = this.#writes;
     this.#writes = [];
+    this.#bytes = 0;
     await this.store.batch(writes, { durable: false });
   }
 }

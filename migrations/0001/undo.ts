@@ -13,17 +13,18 @@
 //   coins to put back, to the end: place 6, group 2, the coin
 
 import { groupOf, packedCoin } from './coins';
-import { del, keyOf, lettered, placeBytes, placeOf, put, recordIn, u16, u32, unreadable, Writer } from './records';
+import { del, keyOf, placeBytes, placesOf, put, recordIn, u16, u32, unreadable, Writer, type Place } from './records';
+import type { Passes, Share } from './pass';
 import type { Store } from '../../lib/store/store';
 
-export async function moveUndo(store: Store): Promise<void> {
+export async function moveUndo(store: Store, passes: Passes, share: Share): Promise<void> {
   const writer = new Writer(store);
-  for await (const [key, value] of store.range(lettered('u')))
-    await writer.add([put(keyOf('r', key.subarray(1)), movedUndo(store, recordIn(key, value))), del(key)]);
+  for await (const [key, value] of passes.over('u', share, await passes.partByHeight('u')))
+    await writer.add([put(keyOf('r', key.subarray(1)), await movedUndo(store, recordIn(key, value))), del(key)]);
   await writer.flush();
 }
 
-function movedUndo(store: Store, old: Buffer): Buffer {
+async function movedUndo(store: Store, old: Buffer): Promise<Buffer> {
   let at = 0;
   const take = (length: number): Buffer => {
     if (length > old.length - at) throw unreadable('an undo record ends too early');
@@ -39,16 +40,20 @@ function movedUndo(store: Store, old: Buffer): Buffer {
   const coins = [...all.filter(isReplaced), ...all.filter((coin) => !isReplaced(coin))];
   const [replaced] = list(() => { take(32); return take(integer()); });
   const height = replaced?.readUInt32BE();
+  const places = await placesOfCoins(store, coins);
   return Buffer.concat([
     hash, u32(txids.length), ...txids,
     // Only a coinbase is replaced, and by one: it is the first of its block.
     ...height === undefined ? [Buffer.from([0])] : [Buffer.from([1]), placeBytes({ height, position: 0 })],
-    ...coins.map(({ txid, index, coin }) => Buffer.concat([placeOfCoin(store, txid, coin), u16(groupOf(index)), packedCoin(index, coin)]))
+    ...coins.flatMap(({ index, coin }, i) => [placeBytes(places[i] as Place), u16(groupOf(index)), packedCoin(index, coin)]) // one for each
   ]);
 }
 
 /** A coinbase is at the start of the block that its coin names, also when a later one has its txid by now. */
-function placeOfCoin(store: Store, txid: Buffer, coin: Buffer): Buffer {
-  const heightAndCoinbase = coin.readUInt32BE();
-  return placeBytes((heightAndCoinbase & 1) === 1 ? { height: heightAndCoinbase >>> 1, position: 0 } : placeOf(store, txid));
+async function placesOfCoins(store: Store, coins: readonly { readonly txid: Buffer; readonly coin: Buffer }[]): Promise<Place[]> {
+  const others = new Map<string, Buffer>();
+  for (const { txid, coin } of coins) if ((coin.readUInt32BE() & 1) === 0) others.set(txid.toString('latin1'), txid);
+  const places = await placesOf(store, [...others.values()]);
+  const byTxid = new Map([...others.keys()].map((name, i) => [name, places[i]]));
+  return coins.map(({ txid, coin }) => byTxid.get(txid.toString('latin1')) ?? { height: coin.readUInt32BE() >>> 1, position: 0 });
 }

@@ -23,9 +23,10 @@ describe('an index in a layout that was once released', () => {
   let host: TestFullNode;
   let store: Store;
   let index: ChainIndexer;
-  const log = new MemoryLog();
+  let log: MemoryLog;
 
   beforeEach(async () => {
+    log = new MemoryLog();
     host = await openRegtestNode();
     for (const raw of blocks.slice(1)) await host.chain.add(bcoin.Block.fromRaw(raw));
     store = memoryStore();
@@ -46,7 +47,10 @@ describe('an index in a layout that was once released', () => {
       this.timeout(30_000);
       await store.open();
       await store.batch(layoutImage(version), { durable: false });
+      const said = new Set<string>();
+      index.state$.subscribe((state) => { if (state.phase === 'loading') said.add((state.work ?? '').split(',')[0] ?? ''); });
       await index.open();
+      expect([...said].slice(1)).to.deep.equal(version === LAYOUT_VERSION ? [] : ['migrating index']);
       await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));
       const { coins } = modelOf(blocks);
       index.reader.read((snapshot) => {
@@ -63,6 +67,7 @@ describe('an index in a layout that was once released', () => {
       await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));
       await expectIndexOf(store, await activeChain(new BcoinNode(host)));
       expect(log.lines.join('\n')).to.not.include('anew');
+      expect(log.lines.some((line) => line.startsWith('info Migrating index, '))).to.equal(version !== LAYOUT_VERSION);
     });
   }
 });

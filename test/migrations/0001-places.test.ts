@@ -1,33 +1,26 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { Indexer } from '../../lib/index/indexer';
 import { LAYOUT_VERSION } from '../../lib/index/layout';
 import { StoreError } from '../../lib/store/errors';
 import { memoryStore } from '../../lib/store/level-store';
-import { migrate } from '../../lib/store/migrate';
+import { migrate, type MigrationProgress } from '../../lib/store/migrate';
 import { migrations } from '../../migrations';
 import { caught } from '../support/caught';
 import { FaultyStore } from '../support/faulty-store';
+import { fillWithLayout1 } from '../support/layout-1-image';
 import { layoutChain } from '../support/layout-chain';
 import { blockHash } from '../support/made-blocks';
 import { expectIndexOf, imageOf } from '../support/utxo-model';
-import type { Store, StoreWrite } from '../../lib/store/store';
+import type { Store } from '../../lib/store/store';
 
 const blocks = layoutChain();
-
-const image = gunzipSync(readFileSync(join(__dirname, '../vectors/migrations/layout-1.txt.gz'))).toString().trim().split('\n');
 
 /** An open store that holds an index of the chain in layout 1. */
 async function storeOfLayout1(): Promise<Store> {
   const store = memoryStore();
   await store.open();
-  await store.batch(image.map((line): StoreWrite => {
-    const [key = '', value = ''] = line.split(' ');
-    return { type: 'put', key: Buffer.from(key, 'hex'), value: Buffer.from(value, 'hex') };
-  }), { durable: false });
+  await fillWithLayout1(store);
   return store;
 }
 
@@ -83,6 +76,28 @@ describe('from layout 1 to places', () => {
         expect(await imageOf(store), `write ${n}`).to.deep.equal(expected);
       }
     }
+  });
+
+  it('says how far it is: never backwards, and never that it is over', async () => {
+    const store = memoryStore();
+    await store.open();
+    await fillWithLayout1(store, 200);
+    const said: MigrationProgress[] = [];
+    await migrate(store, migrations, { version: LAYOUT_VERSION, onProgress: (progress) => { said.push(progress); } });
+    expect(said.length).to.be.greaterThan(10);
+    said.forEach(({ part, bytes }, i) => {
+      expect(part).to.be.at.least(said[i - 1]?.part ?? 0).and.below(1);
+      expect(bytes).to.be.greaterThan(said[i - 1]?.bytes ?? 0);
+    });
+  });
+
+  it('ends when it is told to, and goes on the next time', async () => {
+    const store = await storeOfLayout1();
+    let left = 3;
+    const end = (): void => { if (left-- === 0) throw new Error('enough'); };
+    expect(await caught(migrate(store, migrations, { version: LAYOUT_VERSION, onProgress: end }))).to.have.property('message', 'enough');
+    await toNewest(store);
+    expect(await imageOf(store)).to.deep.equal(await freshImage());
   });
 
   it('calls damage by its name, so that the index is built anew', async () => {

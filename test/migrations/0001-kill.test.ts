@@ -1,0 +1,104 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { after, before, describe, it } from 'mocha';
+import { LAYOUT_VERSION } from '../../lib/index/layout';
+import { firstDifference } from '../../lib/store/compare';
+import { diskStore } from '../../lib/store/level-store';
+import { migrate, storedVersion } from '../../lib/store/migrate';
+import { migrations } from '../../migrations';
+import { fillWithLayout1 } from '../support/layout-1-image';
+import { testScale, testSeed } from '../support/scale';
+import type { KilledMigrationMessage } from '../support/killed-migration';
+import type { Store } from '../../lib/store/store';
+
+const KILLS = 5;
+/** 34,000 records, 4.8 MB: enough for the migration to be met anywhere. */
+const REPETITIONS = 200;
+
+/** When a migration is killed: so long after it is so far. */
+interface Moment {
+  readonly part: number;
+  readonly ms: number;
+}
+
+const moment: fc.Arbitrary<Moment> = fc.record({ part: fc.double({ min: 0, max: 1, noNaN: true }), ms: fc.integer({ min: 0, max: 60 }) });
+
+describe('a migration that is killed', function () {
+  const seed = testSeed();
+  const kills = KILLS * testScale();
+  this.timeout(120_000 * testScale());
+  let folder: string;
+  let undisturbed: Store;
+  const close: (() => Promise<void>)[] = [];
+
+  async function opened(name: string): Promise<Store> {
+    const store = diskStore(join(folder, name));
+    await store.open();
+    close.push(() => store.close());
+    return store;
+  }
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rest-migration-'));
+    const store = diskStore(join(folder, 'layout-1'));
+    await store.open();
+    await fillWithLayout1(store, REPETITIONS);
+    await store.close();
+    await cp(join(folder, 'layout-1'), join(folder, 'undisturbed'), { recursive: true });
+    undisturbed = await opened('undisturbed');
+    await toNewest(undisturbed);
+  });
+
+  after(async () => {
+    for (const closeOne of close) await closeOne();
+    await rm(folder, { recursive: true });
+  });
+
+  const toNewest = (store: Store): Promise<void> => migrate(store, migrations, { version: LAYOUT_VERSION });
+
+  /** False: the migration was over before. */
+  async function killAt(name: string, { part, ms }: Moment): Promise<boolean> {
+    let words = '';
+    const child = fork(join(__dirname, '../support/killed-migration.ts'), [join(folder, name)], {
+      execArgv: ['-r', 'ts-node/register/transpile-only'],
+      env: { ...process.env, NODE_OPTIONS: '' },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc']
+    });
+    child.stderr?.on('data', (text: Buffer) => { words += text.toString(); });
+    const closed = once(child, 'close');
+    const isThere = new Promise<void>((resolve) => {
+      child.on('message', (reached: KilledMigrationMessage) => { if (reached >= part) resolve(); });
+    });
+    await Promise.race([isThere.then(() => setTimeout(ms)), closed]);
+    child.kill('SIGKILL');
+    const [code, signal] = await closed as [number | null, string | null];
+    expect(code ?? 0, words).to.equal(0);
+    return signal === 'SIGKILL';
+  }
+
+  it(`goes on and ends with every byte of one that was left alone: ${kills} kills, TEST_SEED=${seed}`, async () => {
+    for (const [turn, when] of fc.sample(moment, { seed, numRuns: kills }).entries()) {
+      const name = `killed-${turn}`;
+      // One that comes too late is tried again.
+      for (let part = when.part; ; part *= 0.9) {
+        await cp(join(folder, 'layout-1'), join(folder, name), { recursive: true });
+        if (await killAt(name, { ...when, part })) break;
+        await rm(join(folder, name), { recursive: true });
+      }
+      // Every other one is killed twice.
+      if (turn % 2 === 1) await killAt(name, { part: when.part, ms: when.ms + 20 });
+      const store = await opened(name);
+      await toNewest(store);
+      expect(await storedVersion(store)).to.equal(LAYOUT_VERSION);
+      expect(await firstDifference(undisturbed, store, { isOptional: () => false, onRecord: () => undefined }), `killed at ${when.part}`).to.equal(undefined);
+      await close.pop()?.();
+      await rm(join(folder, name), { recursive: true });
+    }
+  });
+});
