@@ -14,6 +14,7 @@
 import { moveCoins } from './0001/coins';
 import { Passes } from './0001/pass';
 import { addMissingLengths, orderLocations, placeTransactions } from './0001/places';
+import { lettered } from './0001/records';
 import { moveUndo } from './0001/undo';
 import type { Migration } from '../lib/store/migrate';
 
@@ -28,6 +29,8 @@ export const places: Migration = {
     await addMissingLengths(store);
     await moveCoins(store, passes, { from: 0.5, to: 0.7 });
     await moveUndo(store, passes, { from: 0.7, to: 1 });
+    // What was deleted is twice as much as what is there.
+    for (const letter of ['c', 'u', 'x', 'y']) await store.compact(lettered(letter));
     return [];
   }
 };

@@ -44,6 +44,10 @@ export class WatchedStore implements Store {
     this.lastDurable = options.durable;
   }
 
+  compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void> {
+    return this.#store.compact(range);
+  }
+
   clear(): Promise<void> {
     return this.#store.clear();
   }

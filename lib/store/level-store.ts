@@ -75,6 +75,10 @@ interface Engine {
   clear(): Promise<void>;
 }
 
+interface CompactableEngine {
+  compactRange(start: Buffer, end: Buffer): Promise<void>;
+}
+
 const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;
 
 /** Memory for blocks of the tables, and for writes not yet in one: the more, the less is merged again. */
@@ -106,7 +110,8 @@ export function diskStore(folder: string): Store {
       await ClassicLevel.destroy(folder);
     },
     findDamage: (options) => findDamage(folder, options),
-    requireOurs: () => requireLock(folder)
+    requireOurs: () => requireLock(folder),
+    compact: (engine, { gte, lt }) => (engine as Engine & CompactableEngine).compactRange(gte, lt) // every engine on disk has it
   });
 }
 
@@ -131,7 +136,8 @@ export function memoryStore(): Store {
     batch: copyingBatch,
     empty: async (engine) => engine?.clear(),
     findDamage: () => Promise.resolve(undefined),
-    requireOurs: () => Promise.resolve()
+    requireOurs: () => Promise.resolve(),
+    compact: () => Promise.resolve()
   });
 }
 
@@ -155,6 +161,7 @@ interface EngineKind {
   /** What is wrong with the files; undefined: nothing. The engine is not open. */
   readonly findDamage: (options: LevelCheckOptions) => Promise<string | undefined>;
   readonly requireOurs: () => Promise<void>;
+  readonly compact: (engine: Engine, range: Pick<StoreRange, 'gte' | 'lt'>) => Promise<void>;
 }
 
 class LevelStore implements Store {
@@ -242,6 +249,10 @@ class LevelStore implements Store {
         await batch.close();
       }
     });
+  }
+
+  compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void> {
+    return this.#async('compact', () => this.#kind.compact(this.#engine, range));
   }
 
   clear(): Promise<void> {

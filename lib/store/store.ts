@@ -46,6 +46,8 @@ export interface Store {
    * copied before the next one is asked for.
    */
   batch(writes: Iterable<StoreWrite>, options: { readonly durable: boolean }): Promise<void>;
+  /** Gives the room back that deleted records of a range still take on the disk; it comes back by and by otherwise. */
+  compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void>;
   /** Deletes everything and leaves an empty, open store; closes all snapshots. Repairs a store that is too damaged to open. */
   clear(): Promise<void>;
 }

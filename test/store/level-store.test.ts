@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -68,6 +68,13 @@ for (const [name, makeStore] of Object.entries(engines)) {
       await store.batch(['b', 'a', 'ab', 'c', 'd'].map((key) => put(key, key)), { durable: false });
       expect(await entries(store, { gte: bytes('ab'), lt: bytes('d') })).to.deep.equal(['ab=ab', 'b=b', 'c=c']);
       expect(await entries(store, { gte: bytes('ab'), lt: bytes('d'), reverse: true, limit: 2 })).to.deep.equal(['c=c', 'b=b']);
+    });
+
+    it('keeps what is there when room is given back', async () => {
+      await store.batch(['a', 'b', 'c', 'd'].map((key) => put(key, key)), { durable: false });
+      await store.batch([del('b')], { durable: false });
+      await store.compact({ gte: bytes('b'), lt: bytes('d') });
+      expect(await entries(store)).to.deep.equal(['a=a', 'c=c', 'd=d']);
     });
 
     it('reads a snapshot as it was, whatever is written later', async () => {
@@ -187,6 +194,21 @@ describe('a store on disk', () => {
     await store.close();
   });
 
+  it('gives the room of deleted records back', async () => {
+    const store = diskStore(join(folder, 'index'));
+    await store.open();
+    const keys = Array.from({ length: 2_000 }, (_, i) => Buffer.from(`k${i}`));
+    await store.batch(keys.map((key) => ({ type: 'put', key, value: Buffer.alloc(10_000, key) })), { durable: false });
+    await store.close();
+    await store.open();
+    const full = await folderBytes(join(folder, 'index'));
+    await store.batch(keys.map((key) => ({ type: 'del', key })), { durable: false });
+    await store.compact({ gte: bytes('k'), lt: bytes('l') });
+    await store.close();
+    expect(full).to.be.greaterThan(20_000_000);
+    expect(await folderBytes(join(folder, 'index'))).to.be.below(1_000_000);
+  });
+
   describe('whose log is damaged', () => {
     /** Some two blocks of the log each. */
     const writes = Array.from({ length: 8 }, (_, i) => put(`k${i}`, `${i}`.repeat(60_000)));
@@ -240,3 +262,8 @@ describe('a store on disk', () => {
     });
   });
 });
+
+async function folderBytes(path: string): Promise<number> {
+  const sizes = await Promise.all((await readdir(path)).map(async (file) => (await stat(join(path, file))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

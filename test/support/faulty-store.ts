@@ -79,6 +79,10 @@ export class FaultyStore implements Store {
     return this.#async('batch', () => this.real.batch(writes, options));
   }
 
+  compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void> {
+    return this.real.compact(range);
+  }
+
   clear(): Promise<void> {
     return this.#async('clear', () => this.real.clear());
   }
