@@ -1,13 +1,14 @@
 // What bcoin loads with `--plugins rest`: wiring only. Builds the parts, opens them in
 // order, closes them in reverse.
 
-import type { Observable } from 'rxjs';
+import type { Observable, Subscription } from 'rxjs';
 import { ChainIndexer } from '../lib/index/chain-index';
 import { MerchantService } from '../lib/merchant/merchant-service';
 import { BcoinNode } from '../lib/node/bcoin';
 import { RestService } from '../lib/rest/rest-service';
 import { diskStore, memoryStore } from '../lib/store/level-store';
 import { migrations } from '../migrations';
+import { showCatchUp } from './catch-up-bar';
 import { indexFolder } from './index-folder';
 import { readOptions } from './options';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
@@ -41,8 +42,9 @@ export class RestPlugin {
   private readonly service: RestService;
   /** Only with `--rest-payments`. */
   private readonly merchant: MerchantService | undefined;
+  private bar: Subscription | undefined;
 
-  constructor(host: HostNode) {
+  constructor(private readonly host: HostNode) {
     const options = readOptions(host.config);
     const logger = host.logger.context(id);
     this.node = new BcoinNode(host);
@@ -74,6 +76,7 @@ export class RestPlugin {
    * @throws IndexRefusedError for an index of another network or of a newer version.
    */
   async open(): Promise<void> {
+    this.bar = showCatchUp(this.index.state$, process.stdout, this.host.logger);
     await this.index.open();
     this.service.open();
     await this.merchant?.open();
@@ -82,6 +85,7 @@ export class RestPlugin {
   async close(): Promise<void> {
     this.merchant?.close();
     this.service.close();
+    this.bar?.unsubscribe();
     await this.index.close();
   }
 }

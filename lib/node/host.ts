@@ -109,6 +109,14 @@ export interface HostLogger {
   debug(format: string, ...values: readonly unknown[]): void;
 }
 
+/** The node's own. */
+export interface HostNodeLogger extends HostLogger {
+  /** Whether it also writes to the terminal. */
+  readonly console: boolean;
+  /** None, error, warning, info, debug, spam: 0 to 5. */
+  readonly level: number;
+}
+
 /** bcfg: flags, environment, bcoin.conf and constructor options, in this order. */
 export interface HostConfig {
   readonly args: Readonly<Record<string, unknown>>;
@@ -127,7 +135,7 @@ export interface HostNode extends HostEmitter {
   readonly memory: boolean;
   readonly network: HostNetwork;
   readonly config: HostConfig;
-  readonly logger: HostLogger;
+  readonly logger: HostNodeLogger;
   readonly chain: HostChain;
   readonly mempool: HostMempool;
   /** The block store of 2.x; 1.x keeps blocks in the chain database. */

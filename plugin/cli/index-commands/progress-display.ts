@@ -1,7 +1,7 @@
 // Progress of long work on standard error: a bar in a terminal, a line now and then elsewhere.
 
-import { SingleBar } from 'cli-progress';
-import { duration, indexingText, paceText } from '../../../lib/index/progress-text';
+import { indexingText } from '../../../lib/index/progress-text';
+import { ProgressBar } from '../../progress-bar';
 import type { IndexLogger } from '../../../lib/index/logger';
 import type { IndexState } from '../../../lib/index/types';
 
@@ -17,11 +17,10 @@ export interface ProgressDisplay {
 }
 
 const LINE_MS = 10_000;
-const INDEXING_FORMAT = 'Indexing |{bar}| {percentage}% | block {value} of {total} | {pace} | {left}';
 const COMPARING_FORMAT = 'Comparing | {value} records';
 
 export function progressDisplay(stream: NodeJS.WriteStream): ProgressDisplay {
-  return stream.isTTY ? new ProgressBar(stream) : new ProgressLines(stream);
+  return stream.isTTY ? new ProgressBars(stream) : new ProgressLines(stream);
 }
 
 class ProgressLines implements ProgressDisplay {
@@ -53,11 +52,12 @@ class ProgressLines implements ProgressDisplay {
   }
 }
 
-class ProgressBar implements ProgressDisplay {
+class ProgressBars implements ProgressDisplay {
   readonly logger: IndexLogger;
-  #bar: SingleBar | undefined;
+  readonly #bar: ProgressBar;
 
-  constructor(private readonly stream: NodeJS.WritableStream) {
+  constructor(stream: NodeJS.WritableStream) {
+    this.#bar = new ProgressBar(stream);
     this.logger = loggerOf((line) => {
       this.end();
       stream.write(line);
@@ -65,33 +65,15 @@ class ProgressBar implements ProgressDisplay {
   }
 
   note(state: IndexState): void {
-    if (state.phase === 'live') this.#bar?.update(state.height);
-    if (state.phase !== 'indexing') return;
-    const { height, target, pace, secondsLeft } = state;
-    this.#draw(INDEXING_FORMAT, height, target, {
-      pace: pace === undefined ? '' : paceText(pace),
-      left: secondsLeft === undefined ? '' : `${duration(secondsLeft)} left`
-    });
+    this.#bar.note(state);
   }
 
   compared(records: number): void {
-    if (this.#bar === undefined) this.#draw(COMPARING_FORMAT, records, 0, {});
-    else this.#bar.update(records);
+    this.#bar.draw(COMPARING_FORMAT, records, 0, {});
   }
 
   end(): void {
-    this.#bar?.stop();
-    this.#bar = undefined;
-  }
-
-  #draw(format: string, value: number, total: number, words: object): void {
-    if (this.#bar === undefined) {
-      // Ctrl-C is the command's to hear.
-      this.#bar = new SingleBar({ stream: this.stream, format, hideCursor: true, gracefulExit: false });
-      this.#bar.start(total, value, words);
-    }
-    this.#bar.setTotal(total);
-    this.#bar.update(value, words);
+    this.#bar.end();
   }
 }
 

@@ -1,0 +1,40 @@
+// Bars in a terminal.
+
+import { SingleBar } from 'cli-progress';
+import { duration, paceText } from '../lib/index/progress-text';
+import type { IndexState } from '../lib/index/types';
+
+const INDEXING_FORMAT = 'Indexing |{bar}| {percentage}% | block {value} of {total} | {pace} | {left}';
+
+export class ProgressBar {
+  #bar: SingleBar | undefined;
+
+  constructor(private readonly stream: NodeJS.WritableStream) {}
+
+  /** Shows the state of an index that catches up. */
+  note(state: IndexState): void {
+    if (state.phase === 'live') this.#bar?.update(state.height);
+    if (state.phase !== 'indexing') return;
+    const { height, target, pace, secondsLeft } = state;
+    this.draw(INDEXING_FORMAT, height, target, {
+      pace: pace === undefined ? '' : paceText(pace),
+      left: secondsLeft === undefined ? '' : `${duration(secondsLeft)} left`
+    });
+  }
+
+  draw(format: string, value: number, total: number, words: object): void {
+    if (this.#bar === undefined) {
+      // Ctrl-C is for others to hear.
+      this.#bar = new SingleBar({ stream: this.stream, format, hideCursor: true, gracefulExit: false });
+      this.#bar.start(total, value, words);
+    }
+    this.#bar.setTotal(total);
+    this.#bar.update(value, words);
+  }
+
+  /** Leaves the bar where it is; the next one begins below. */
+  end(): void {
+    this.#bar?.stop();
+    this.#bar = undefined;
+  }
+}

@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { expect } from 'chai';
+import { beforeEach, describe, it } from 'mocha';
+import { Subject } from 'rxjs';
+import { showCatchUp } from '../../plugin/catch-up-bar';
+import type { IndexState } from '../../lib/index/types';
+import type { HostNodeLogger } from '../../lib/node/host';
+
+const INFO = 3;
+const NO_LOG = { console: false, level: 4 };
+const HIDE_CURSOR = '\u001b[?25l';
+const SHOW_CURSOR = '\u001b[?25h';
+
+const pace = { blocksPerSecond: 1, bytesPerSecond: 41_200_000, coinsPerSecond: 310_000 };
+
+/** A terminal of a hundred columns that keeps what is written. */
+class Terminal extends Writable {
+  readonly isTTY = true;
+  readonly columns = 100;
+  text = '';
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}
+
+describe('the bar of a node that catches up', () => {
+  let terminal: Terminal;
+  let state$: Subject<IndexState>;
+
+  beforeEach(() => {
+    terminal = new Terminal();
+    state$ = new Subject();
+  });
+
+  const show = (logger: Pick<HostNodeLogger, 'console' | 'level'> = NO_LOG, stream = terminal): ReturnType<typeof showCatchUp> =>
+    showCatchUp(state$, stream as unknown as NodeJS.WriteStream, logger); // has what is asked of one
+
+  it('has height, percent, speeds and time left, and gives the line and the cursor back at the end', () => {
+    show();
+    state$.next({ phase: 'indexing', height: 45, target: 90, secondsLeft: 61, pace });
+    expect(terminal.text).to.include('50% | block 45 of 90 | 41.2 MB/s, 310000 coins/s | 2 min left').and.include(HIDE_CURSOR);
+    state$.next({ phase: 'live', height: 90 });
+    expect(terminal.text).to.include('100% | block 90 of 90').and.match(/\n[^\n]*$/);
+    expect(terminal.text.lastIndexOf(SHOW_CURSOR)).to.be.greaterThan(terminal.text.lastIndexOf(HIDE_CURSOR));
+  });
+
+  it('is not drawn for what is over at once', () => {
+    show();
+    state$.next({ phase: 'loading' });
+    state$.next({ phase: 'indexing', height: 1, target: 2, secondsLeft: undefined });
+    state$.next({ phase: 'live', height: 2 });
+    state$.next({ phase: 'live', height: 3 });
+    expect(terminal.text).to.equal('');
+  });
+
+  it('ends with the node', () => {
+    const drawing = show();
+    state$.next({ phase: 'indexing', height: 45, target: 90, secondsLeft: 61, pace });
+    drawing?.unsubscribe();
+    const { text } = terminal;
+    expect(text).to.include(SHOW_CURSOR);
+    state$.next({ phase: 'indexing', height: 50, target: 90, secondsLeft: 61, pace });
+    expect(terminal.text).to.equal(text);
+  });
+
+  it('leaves the terminal to the log where bcoin writes it there, and is drawn where it only writes errors', () => {
+    for (const [level, drawn] of [[INFO - 1, true], [INFO, false], [INFO + 1, false]] as const)
+      expect(show({ console: true, level }) !== undefined, `level ${level}`).to.equal(drawn);
+  });
+
+  it('is for terminals', () => {
+    expect(show(NO_LOG, Object.assign(new Terminal(), { isTTY: false }))).to.equal(undefined);
+  });
+
+  it('shows in a real terminal', function () {
+    this.timeout(60_000);
+    const program = join(__dirname, '../support/shown-catch-up.ts');
+    const run = spawnSync('script', ['-qec', `stty cols 120; "${process.execPath}" -r ts-node/register/transpile-only "${program}"`, '/dev/null'], {
+      encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '', TERM: 'xterm' }
+    });
+    if (run.error !== undefined) {
+      console.log('      skipped: a pseudo terminal needs `script` (util-linux)');
+      this.skip();
+    }
+    expect(run.stdout).to.include('block 45 of 90 | 41.2 MB/s, 310000 coins/s | 2 min left').and.include(SHOW_CURSOR);
+    expect(run.status, run.stdout).to.equal(0);
+  });
+});
