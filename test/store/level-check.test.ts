@@ -1,0 +1,47 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { DAMAGED_PARTS, type DamagedPart, type DamageReport } from '../support/damaged-store';
+import { testScale, testSeed } from '../support/scale';
+
+const ROUNDS = 8;
+
+/** Parts of which every bit counts. */
+const ALWAYS_SAID: readonly DamagedPart[] = [
+  'records', 'trailer of a block', 'filter', 'metaindex', 'index', 'cut off table', 'missing table', 'missing manifest', 'CURRENT', 'missing CURRENT', 'missing log'
+];
+
+describe('a store on disk with a damaged file', function () {
+  this.timeout(120_000 * testScale());
+  const seed = testSeed();
+  let folder: string;
+  let report: DamageReport;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rest-damaged-'));
+    // LevelDB can end the process over what it reads.
+    const child = fork(join(__dirname, '../support/damaged-store.ts'), [folder, `${seed}`, `${ROUNDS * testScale()}`], {
+      execArgv: ['-r', 'ts-node/register/transpile-only'],
+      // Without the --import that npm adds: it leaves the entry point to a loader that knows no TypeScript.
+      env: { ...process.env, NODE_OPTIONS: '' }
+    });
+    child.once('message', (message: DamageReport) => { report = message; });
+    expect(await once(child, 'exit'), `exit code and signal, TEST_SEED=${seed}`).to.deep.equal([0, null]);
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  for (const part of DAMAGED_PARTS) {
+    it(`is never wrong: ${part}, TEST_SEED=${seed}`, () => {
+      const rounds = report.rounds.filter((round) => round.part === part);
+      expect(rounds).to.have.length(ROUNDS * testScale());
+      expect(rounds.filter(({ outcome }) => outcome === 'wrong')).to.deep.equal([]);
+      if (ALWAYS_SAID.includes(part)) expect(rounds.filter(({ outcome }) => outcome !== 'said')).to.deep.equal([]);
+      for (const { outcome, what, message } of rounds)
+        if (outcome === 'said' && !part.includes('CURRENT')) expect(message).to.include(what.split(':')[0]);
+    });
+  }
+});
