@@ -4,12 +4,12 @@
 //   --json FILE     the numbers, for keeping
 
 import { writeFileSync } from 'node:fs';
-import { cpus, loadavg, totalmem } from 'node:os';
+import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { bcoin } from '../test/support/bcoin';
 import { DEFAULT_PARAMETERS, parseSize } from './chain/parameters';
 import { syntheticChain } from './chain/synthetic-chain';
 import { formatRows, indexRows } from './index-table';
+import { describeMachine } from './machine';
 import { runIndex } from './measure/index-run';
 
 async function main(): Promise<void> {
@@ -27,12 +27,6 @@ async function main(): Promise<void> {
   console.log(`${(totals.bytes / 1e6).toFixed(0)} MB in ${height} blocks, ${totals.transactions} transactions, ${(totals.unspent / 1e6).toFixed(2)} million unspent coins`);
   console.log(formatRows(rows));
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ machine, loadAverage: busy, rows, run }, null, 2)}\n`);
-}
-
-function describeMachine(): string {
-  const [first, ...others] = cpus();
-  const cores = others.length + (first === undefined ? 0 : 1);
-  return `${first?.model ?? 'unknown processor'}, ${cores} cores, ${(totalmem() / 1024 ** 3).toFixed(0)} GiB; ${process.platform}, Node ${process.version}, bcoin ${bcoin.pkg.version}`;
 }
 
 main().catch((error: unknown) => {

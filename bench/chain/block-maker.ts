@@ -41,9 +41,9 @@ export class BlockMaker {
     this.#previousHash = genesisHash;
   }
 
-  /** A block that only hands out its reward. */
-  nextFirst(): Buffer {
-    return this.#finish([], FIRST_OUTPUTS, SIGNALLING);
+  /** A block that only hands out its reward; all of it to one script, if given. */
+  nextFirst(lockingScript?: Buffer): Buffer {
+    return this.#finish([], FIRST_OUTPUTS, SIGNALLING, lockingScript);
   }
 
   next(shape: BlockShape): Buffer {
@@ -63,9 +63,9 @@ export class BlockMaker {
     return this.#finish(transactions, REWARD_OUTPUTS, NOT_SIGNALLING);
   }
 
-  #finish(transactions: readonly MadeTransaction[], rewardOutputs: number, version: number): Buffer {
+  #finish(transactions: readonly MadeTransaction[], rewardOutputs: number, version: number, lockingScript?: Buffer): Buffer {
     const height = ++this.#height;
-    const coinbase = this.#coinbase(transactions, rewardOutputs);
+    const coinbase = this.#coinbase(transactions, rewardOutputs, lockingScript);
     this.#release(this.#immature.get(height - MATURITY) ?? []);
     this.#immature.delete(height - MATURITY);
     this.#immature.set(height, coinbase.coins);
@@ -82,12 +82,12 @@ export class BlockMaker {
     return Buffer.concat([header, count, coinbase.raw, ...transactions.map(({ raw }) => raw)]);
   }
 
-  #coinbase(transactions: readonly MadeTransaction[], count: number): Omit<MadeTransaction, 'fee'> {
+  #coinbase(transactions: readonly MadeTransaction[], count: number, lockingScript: Buffer | undefined): Omit<MadeTransaction, 'fee'> {
     const subsidy = Math.floor(SUBSIDY / 2 ** Math.floor(this.#height / HALVING_INTERVAL));
     const reward = transactions.reduce((sum, { fee }) => sum + fee, subsidy);
     const share = Math.floor(reward / count);
     const outputs = Array.from({ length: count }, (_, i): Output => ({
-      kind: drawKind(this.random),
+      ...lockingScript === undefined ? { kind: drawKind(this.random) } : { kind: undefined, lockingScript },
       value: i === 0 ? reward - share * (count - 1) : share
     }));
     const commits = transactions.length > 0;

@@ -6,7 +6,7 @@
 import { scanBlock } from '../../lib/bitcoin/block';
 import { fromHost } from '../../lib/node/host-hash';
 import { bcoin, type TestFullNode } from '../../test/support/bcoin';
-import { openRegtestNode } from '../../test/support/regtest-node';
+import { openRegtestNode, type RegtestOptions } from '../../test/support/regtest-node';
 import { BlockMaker, FIRST_BLOCKS } from './block-maker';
 import { LIVE_SHAPE, usualShape } from './block-shape';
 import { GENERATION, type ChainParameters } from './parameters';
@@ -19,16 +19,29 @@ const REPORT_MS = 10_000;
 
 /** Makes the chain in a folder that is empty. `report` hears of the progress now and then. */
 export async function generateChain(folder: string, parameters: ChainParameters, report: (line: string) => void): Promise<ChainManifest> {
-  const node = await openRegtestNode({ prefix: folder, settings: { coinCache: COIN_CACHE_MB, cacheSize: 256 } });
+  return onTrustingNode(folder, {}, (node) => new Generator(node, parameters, report).run());
+}
+
+/** A node on an empty folder that takes all blocks for history. */
+export async function onTrustingNode<T>(folder: string, settings: RegtestOptions['settings'], use: (node: TestFullNode) => Promise<T>): Promise<T> {
+  const node = await openRegtestNode({ prefix: folder, settings: { coinCache: COIN_CACHE_MB, cacheSize: 256, ...settings } });
   // bcoin keeps one such object for each network.
   const network = node.network as unknown as { lastCheckpoint: number };
   network.lastCheckpoint = ABOVE_ALL;
   try {
-    return await new Generator(node, parameters, report).run();
+    return await use(node);
   } finally {
     network.lastCheckpoint = NO_CHECKPOINT;
     await node.close();
   }
+}
+
+/** @throws Error when the block did not become the tip. */
+export async function addBlock(node: TestFullNode, raw: Buffer): Promise<void> {
+  const before = node.chain.tip.height;
+  await node.chain.add(bcoin.Block.fromRaw(raw));
+  if (node.chain.tip.height !== before + 1)
+    throw new Error(`expected the node at height ${before + 1} after another block, got ${node.chain.tip.height}`);
 }
 
 class Generator {
@@ -68,10 +81,7 @@ class Generator {
   }
 
   async #add(raw: Buffer): Promise<void> {
-    const before = this.node.chain.tip.height;
-    await this.node.chain.add(bcoin.Block.fromRaw(raw));
-    if (this.node.chain.tip.height !== before + 1)
-      throw new Error(`expected the node at height ${before + 1} after another block, got ${this.node.chain.tip.height}`);
+    await addBlock(this.node, raw);
     this.#count(raw);
     this.#reportProgress();
   }

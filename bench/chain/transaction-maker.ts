@@ -19,9 +19,11 @@ export interface MadeTransaction {
 }
 
 export interface Output {
-  /** Place in OUTPUT_KINDS; undefined: OP_RETURN. */
+  /** Place in OUTPUT_KINDS; undefined: OP_RETURN, or a given script. */
   readonly kind: number | undefined;
   readonly value: number;
+  /** Of somebody with keys: the maker never spends it. Only without a kind. */
+  readonly lockingScript?: Buffer;
 }
 
 const LARGEST_PAYMENT = 40_000;
@@ -93,6 +95,6 @@ function serialize(inputs: readonly SpendableCoin[], outputs: readonly Output[],
 
 export function writeOutputs(writer: ByteWriter, outputs: readonly Output[], random: Random): void {
   writer.compactSize(outputs.length);
-  for (const { kind, value } of outputs)
-    writer.u64(value).varBytes(kind === undefined ? dataScript(random) : kindAt(kind).lockingScript(random));
+  for (const { kind, value, lockingScript } of outputs)
+    writer.u64(value).varBytes(kind === undefined ? lockingScript ?? dataScript(random) : kindAt(kind).lockingScript(random));
 }

@@ -20,6 +20,7 @@ export interface HostKeyRing {
   script: HostScript | null;
   getAddress(): unknown;
   getPublicKey(): Buffer;
+  getKeyHash(): Buffer;
 }
 
 export interface HostMutableTransaction {

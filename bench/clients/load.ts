@@ -1,0 +1,51 @@
+// A client in a process of its own, so that two can ask at the same time without waiting for
+// each other, and none of them shares its processor time with the server.
+
+import { fork, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+
+export interface LoadOrder {
+  readonly port: number;
+  /** Asked in turn on each connection. */
+  readonly paths: readonly string[];
+  /** Kept alive; one request at a time on each. */
+  readonly connections: number;
+  /** So many requests, or as many as `seconds` give. */
+  readonly amount?: number;
+  readonly seconds?: number;
+}
+
+export interface LoadResult {
+  readonly answered: number;
+  /** Replies other than 200. */
+  readonly refused: number;
+  /** Requests without a reply. */
+  readonly failed: number;
+  readonly seconds: number;
+  /** Milliseconds until the last byte of the reply. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly longest: number;
+}
+
+export class LoadClient {
+  private readonly child: ChildProcess = fork(join(__dirname, 'load-process.ts'), {
+    execArgv: ['-r', 'ts-node/register/transpile-only']
+  });
+
+  run(order: LoadOrder): Promise<LoadResult> {
+    return new Promise((resolve, reject) => {
+      const onExit = (): void => { reject(new Error('expected the client to go on, it ended')); };
+      this.child.once('exit', onExit);
+      this.child.once('message', (result) => {
+        this.child.removeListener('exit', onExit);
+        resolve(result as LoadResult);
+      });
+      this.child.send(order);
+    });
+  }
+
+  close(): void {
+    this.child.kill();
+  }
+}

@@ -1,0 +1,10 @@
+// What the figures were measured on.
+
+import { cpus, totalmem } from 'node:os';
+import { bcoin } from '../test/support/bcoin';
+
+export function describeMachine(): string {
+  const [first, ...others] = cpus();
+  const cores = others.length + (first === undefined ? 0 : 1);
+  return `${first?.model ?? 'unknown processor'}, ${cores} cores, ${(totalmem() / 1024 ** 3).toFixed(0)} GiB; ${process.platform}, Node ${process.version}, bcoin ${bcoin.pkg.version}`;
+}

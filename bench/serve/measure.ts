@@ -1,0 +1,113 @@
+// Processor time per request, row by row: everybody in turn in every round, so that what else
+// the machine does hits all alike; medians over the rounds.
+
+import { strict as assert } from 'node:assert';
+import { percentile } from '../measure/percentile';
+import { fetchBody } from './fetch-body';
+import { cpuMicroseconds } from './process-figures';
+import type { LoadClient, LoadResult } from '../clients/load';
+import type { Row } from './rows';
+import type { BareProcess, ServerProcess } from './server-process';
+
+export interface Servers {
+  readonly ours: ServerProcess;
+  readonly bare: BareProcess;
+  /** Another build of ours. */
+  readonly before?: ServerProcess;
+  readonly bitcoind?: ServerProcess;
+}
+
+/** Medians of the rounds, in microseconds of processor time and milliseconds of waiting. */
+export interface Figure {
+  readonly cpu: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface RowFigures {
+  readonly row: Row;
+  readonly bytes: number;
+  readonly ours: Figure;
+  readonly bare: Figure;
+  readonly own?: Figure;
+  readonly before?: Figure;
+  readonly bitcoind?: Figure;
+}
+
+interface Task {
+  readonly name: 'ours' | 'bare' | 'own' | 'before' | 'bitcoind';
+  readonly server: ServerProcess;
+  readonly paths: readonly string[];
+}
+
+const CONNECTIONS = 16;
+/** Processor time of a round, in microseconds; on a busy machine it takes longer than that. */
+const ROUND_CPU = 1_000_000;
+/** The kernel counts processor time in steps of 10 ms. */
+const LEAST_REQUESTS = 2 * CONNECTIONS;
+
+/** @throws AssertionError when an answer is wrong. */
+export async function measureRow(row: Row, servers: Servers, client: LoadClient, rounds: number): Promise<RowFigures> {
+  const body = await checkAnswers(row, servers);
+  const [first] = row.questions;
+  assert.ok(first, `${row.name}: expected something to ask`);
+  await servers.bare.answer({ path: first.path, contentType: first.contentType, body });
+  const tasks = tasksOf(row, servers);
+  const figures = new Map<string, Figure[]>(tasks.map(({ name }) => [name, []]));
+  const amounts = new Map<string, number>();
+  for (const task of tasks) amounts.set(task.name, await warmUp(task, client));
+  for (let round = 0; round < rounds; round++)
+    for (const task of tasks) figures.get(task.name)?.push(await time(task, client, amounts.get(task.name) ?? LEAST_REQUESTS));
+  const medians = Object.fromEntries([...figures].map(([name, list]) => [name, median(list)])) as Pick<RowFigures, Task['name']>;
+  return { row, bytes: body.length, ...medians };
+}
+
+/** All that will be asked is asked once before. Gives the first body. */
+async function checkAnswers({ name, questions }: Row, { ours, before }: Servers): Promise<Buffer> {
+  let first: Buffer | undefined;
+  for (const server of before === undefined ? [ours] : [ours, before])
+    for (const { path, contentType, check } of questions) {
+      const reply = await fetchBody(server.port, path);
+      assert.equal(reply.status, 200, `${name}: ${path}`);
+      assert.equal(reply.contentType, contentType, `${name}: ${path}`);
+      check(reply.body);
+      first ??= reply.body;
+    }
+  return first ?? Buffer.alloc(0);
+}
+
+function tasksOf({ questions, own }: Row, { ours, bare, before, bitcoind }: Servers): Task[] {
+  const paths = questions.map(({ path }) => path);
+  return [
+    { name: 'ours', server: ours, paths },
+    ...before ? [{ name: 'before', server: before, paths } as const] : [],
+    { name: 'bare', server: bare, paths: paths.slice(0, 1) },
+    ...own === undefined ? [] : [{ name: 'own', server: ours, paths: [own] } as const],
+    ...bitcoind ? [{ name: 'bitcoind', server: bitcoind, paths } as const] : []
+  ];
+}
+
+/** How many requests a round takes. Asks until the server's code is compiled as it will be. */
+async function warmUp(task: Task, client: LoadClient): Promise<number> {
+  for (let amount = LEAST_REQUESTS; ; amount *= 4) {
+    const { cpu } = await time(task, client, amount);
+    if (cpu * amount >= ROUND_CPU / 2) return Math.max(LEAST_REQUESTS, Math.round(ROUND_CPU / cpu));
+  }
+}
+
+async function time(task: Task, client: LoadClient, amount: number): Promise<Figure> {
+  const before = cpuMicroseconds(task.server.pid);
+  const { answered, p50, p99 } = await run(client, { ...task, amount });
+  return { cpu: (cpuMicroseconds(task.server.pid) - before) / answered, p50, p99 };
+}
+
+async function run(client: LoadClient, { server, paths, amount }: Omit<Task, 'name'> & { readonly amount: number }): Promise<LoadResult> {
+  const result = await client.run({ port: server.port, paths, connections: CONNECTIONS, amount });
+  assert.deepEqual({ refused: result.refused, failed: result.failed }, { refused: 0, failed: 0 }, `${paths[0] ?? ''}: not everybody was answered`);
+  return result;
+}
+
+function median(figures: readonly Figure[]): Figure {
+  const of = (key: keyof Figure): number => percentile(figures.map((figure) => figure[key]), 0.5);
+  return { cpu: of('cpu'), p50: of('p50'), p99: of('p99') };
+}

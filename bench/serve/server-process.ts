@@ -1,0 +1,86 @@
+// Servers under measurement, each a process of its own: a bcoin node as operators start it,
+// and the least that Node's own HTTP server can do.
+
+import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { bcoinTarget } from '../../test/support/bcoin';
+import { freePort } from '../../test/support/regtest-node';
+import { fetchBody } from './fetch-body';
+import type { BareAnswer } from './bare-server';
+
+export interface ServerProcess {
+  readonly pid: number;
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+const PATIENCE_MS = 180_000;
+const RETRY_MS = 200;
+const BODIES_MS = 50;
+
+/** So long a queue that nobody of the measured is refused. */
+const QUEUE = 64;
+
+const FLAGS = [
+  '--network=regtest', '--listen=false', '--no-wallet', '--no-auth', '--workers=false',
+  '--log-console=false', '--log-file=false', '--index-tx', '--persistent-mempool', '--http-host=127.0.0.1'
+];
+
+/** bcoin on a folder; `plugin`: the folder of a built checkout of ours. */
+export async function startBcoin(folder: string, plugin?: string): Promise<ServerProcess> {
+  const port = await freePort();
+  const program = createRequire(__filename).resolve(join(bcoinTarget, 'bin/node'));
+  const flags = [...FLAGS, `--prefix=${folder}`, `--http-port=${port}`];
+  if (plugin !== undefined) flags.push(`--plugins=${plugin}`, '--rest-warmup=indexed', `--rest-work-queue=${QUEUE}`);
+  const child = spawn(process.execPath, [...nodeFlags(), program, ...flags], { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' } });
+  await untilAnswers(child, port, plugin === undefined ? '/' : '/rest/chaininfo.json');
+  return { pid: pidOf(child), port, stop: () => end(child) };
+}
+
+/** `NODE_FLAGS=--cpu-prof` and the like, for the node under measurement alone. */
+function nodeFlags(): string[] {
+  return process.env['NODE_FLAGS']?.split(' ') ?? [];
+}
+
+export interface BareProcess extends ServerProcess {
+  /** What it replies to a path from now on. */
+  answer(answer: BareAnswer): Promise<void>;
+}
+
+export async function startBare(): Promise<BareProcess> {
+  const child = fork(join(__dirname, 'bare-server.ts'), { execArgv: ['-r', 'ts-node/register/transpile-only'], serialization: 'advanced' });
+  const [port] = await once(child, 'message') as [number];
+  const answer = async (wanted: BareAnswer): Promise<void> => {
+    child.send(wanted);
+    await once(child, 'message');
+  };
+  return { pid: pidOf(child), port, answer, stop: () => end(child) };
+}
+
+export async function untilAnswers(child: ChildProcess, port: number, path: string): Promise<void> {
+  const last = performance.now() + PATIENCE_MS;
+  while (performance.now() < last) {
+    if (child.exitCode !== null) throw new Error(`expected ${child.spawnfile} to serve, it ended with ${child.exitCode}`);
+    const reply = await fetchBody(port, path).catch(() => undefined);
+    if (reply?.status === 200) return;
+    await pause(RETRY_MS);
+  }
+  throw new Error(`expected ${path} to be served within ${PATIENCE_MS / 1_000} s`);
+}
+
+export function pidOf({ pid, spawnfile }: ChildProcess): number {
+  if (pid === undefined) throw new Error(`could not start ${spawnfile}`);
+  return pid;
+}
+
+/** What it holds is a copy: there is nothing to close in order, unless profiles are to be written. */
+export async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill(nodeFlags().length > 0 ? 'SIGINT' : 'SIGKILL');
+  await gone;
+  await pause(BODIES_MS);
+}
