@@ -17,7 +17,7 @@ import { measureCrowd, measureMixed, type MixedFigures } from './serve/load-meas
 import { measureRow, type RowFigures, type Servers } from './serve/measure';
 import { allRows, type Row } from './serve/rows';
 import { startBare, startBcoin, type ServerProcess } from './serve/server-process';
-import { copyOf, RUN_FOLDER, servingChain, type ServingChain } from './serve/serving-chain';
+import { RUN_FOLDER, servingChain, type ServingChain } from './serve/serving-chain';
 import { cpuTable, crowdTable, mixedTable, type CrowdFigures } from './serve/table';
 
 /** What `--only` picks beside the rows. */
@@ -71,9 +71,9 @@ async function open(chain: ServingChain, before: string | undefined, closers: ((
   say('starting the servers');
   const bitcoind = process.env['BITCOIND'];
   const servers: Servers = {
-    ours: await started(startBcoin(copyOf(chain, 'ours'), join(__dirname, '..'))),
+    ours: await started(startBcoin(chain, 'ours', join(__dirname, '..'))),
     bare: await started(startBare()),
-    ...before !== undefined && { before: await started(startBcoin(copyOf(chain, 'before'), resolve(before))) },
+    ...before !== undefined && { before: await started(startBcoin(chain, 'before', resolve(before))) },
     ...bitcoind !== undefined && { bitcoind: await started(startBitcoind(bitcoind, chain, reader)) }
   };
   const clients = [new LoadClient(), new LoadClient()] as const;
@@ -101,7 +101,7 @@ async function crowdFigures({ servers: { ours }, clients: [client] }: Bench, row
 
 async function mixedFigures({ chain, rows, servers: { ours }, clients }: Bench, closers: (() => unknown)[]): Promise<MixedFigures> {
   say(MIXED);
-  const alone = await startBcoin(copyOf(chain, 'alone'));
+  const alone = await startBcoin(chain, 'alone');
   closers.push(() => alone.stop());
   const named = (wanted: string): Row => {
     const found = rows.find(({ name }) => name === wanted);

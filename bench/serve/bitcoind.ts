@@ -4,12 +4,12 @@
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../test/support/regtest-node';
-import { display, type ChainReader } from './chain-reader';
+import type { ChainReader } from './chain-reader';
 import { fetchBody } from './fetch-body';
+import { fillPool } from './fill-pool';
 import { end, pidOf, untilAnswers, type ServerProcess } from './server-process';
 import { RUN_FOLDER, type ServingChain } from './serving-chain';
 
@@ -27,36 +27,6 @@ export async function startBitcoind(program: string, chain: ServingChain, reader
   await untilAnswers(child, port, '/rest/chaininfo.json');
   while (!(await fetchBody(port, '/rest/chaininfo.json')).body.includes(`"blocks":${reader.tipHeight},`)) await pause(RETRY_MS);
   const cookie = readFileSync(join(folder, 'regtest/.cookie'), 'latin1');
-  for (const raw of inOrder(reader)) await call(port, cookie, 'sendrawtransaction', [raw.toString('hex')]);
+  await fillPool(port, chain, cookie);
   return { pid: pidOf(child), port, stop: () => end(child) };
-}
-
-/** The pool's transactions, each behind those that it spends. */
-function inOrder(reader: ChainReader): Buffer[] {
-  const waiting = new Map(reader.pool().map(({ tx }) => [display(tx.hash()), tx]));
-  const sorted: Buffer[] = [];
-  const visit = (txid: string): void => {
-    const transaction = waiting.get(txid);
-    if (transaction === undefined) return;
-    waiting.delete(txid);
-    for (const { prevout } of transaction.inputs) visit(display(prevout.hash));
-    sorted.push(transaction.toRaw());
-  };
-  for (const txid of [...waiting.keys()]) visit(txid);
-  return sorted;
-}
-
-function call(port: number, auth: string, method: string, parameters: readonly unknown[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const body = JSON.stringify({ id: 1, method, params: parameters });
-    const asked = request({ host: '127.0.0.1', port, method: 'POST', auth }, (response) => {
-      response.resume();
-      response.on('end', () => {
-        if (response.statusCode === 200) resolve();
-        else reject(new Error(`${method}: expected status 200, got ${response.statusCode ?? 0}`));
-      });
-    });
-    asked.on('error', reject);
-    asked.end(body);
-  });
 }

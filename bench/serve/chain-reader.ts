@@ -4,7 +4,7 @@
 import { bcoin, type TestFullNode } from '../../test/support/bcoin';
 import { openRegtestNode } from '../../test/support/regtest-node';
 import type { HostEntry, HostHash } from '../../lib/node/host';
-import { NODE_SETTINGS, POOL_TRANSACTIONS, type ServingChain } from './serving-chain';
+import { NODE_SETTINGS, POOL_TRANSACTIONS, poolOf, type ServingChain } from './serving-chain';
 
 export interface ChainTransaction {
   readonly version: number;
@@ -72,6 +72,7 @@ export class ChainReader {
       blocks.push(bcoin.Block.fromRaw(raw) as unknown as ChainBlock);
       entries.push(entry);
     }
+    for (const raw of poolOf(chain)) await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(raw, 'hex')));
     if (node.mempool.map.size !== POOL_TRANSACTIONS) throw new Error(`expected ${POOL_TRANSACTIONS} transactions in the pool, got ${node.mempool.map.size}`);
     return new ChainReader(node, blocks, entries);
   }

@@ -1,83 +1,74 @@
-// Fills the node's own pool with signed transactions: spends of coinbases that the chain pays
-// to one known key, and spends of those, so that entries depend on each other.
+// Transactions for the pool: spends of coinbases that the chain pays to scripts of ours, and
+// spends of those, so that entries depend on each other. They have the sizes of signed ones,
+// and any node takes them as they are, without a signature to verify: each start fills a pool.
 
-import { bcoin, type HostKeyRing, type TestFullNode } from '../../test/support/bcoin';
-import { openRegtestNode, type RegtestOptions } from '../../test/support/regtest-node';
+import { createHash } from 'node:crypto';
+import { hash256 } from '../../lib/bitcoin/hash';
+import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
+import { ByteWriter } from '../../lib/bitcoin/writer';
 import { Random } from '../chain/random';
-import type { HostTransaction } from '../../lib/node/host';
 
 /** The first so many blocks pay to `ownScript`, in 100 outputs each. */
 export const OWNED_BLOCKS = 40;
 
-const OUTPUTS_PER_BLOCK = 100;
-const OWNED_VALUE = 5_000_000_000 / OUTPUTS_PER_BLOCK;
+export interface OwnCoin {
+  readonly txid: Buffer;
+  readonly index: number;
+  readonly value: number;
+  readonly isWitness: boolean;
+}
+
 /** Of the transactions: those that spend another one of the pool. */
 const CHILD_SHARE = 0.35;
 const SEED = 11;
+const SIGNATURE_BYTES = 71;
 
-const KEY = Buffer.alloc(32, 9);
-const legacy: HostKeyRing = bcoin.KeyRing.fromPrivate(KEY, true);
-const witness: HostKeyRing = Object.assign(bcoin.KeyRing.fromPrivate(KEY, true), { witness: true });
+/** A key, dropped together with what stands for its signature: <33 bytes> OP_2DROP OP_1. */
+const SPENDABLE = Buffer.concat([Buffer.from([33, 2]), Buffer.alloc(32, 9), Buffer.from([0x6d, 0x51])]);
 
-/** By turns P2WPKH and P2PKH. */
-export function ownScript(height: number): Buffer {
-  const hash = legacy.getKeyHash();
-  return height % 2 === 0
-    ? Buffer.concat([Buffer.from([0x00, 20]), hash])
-    : Buffer.concat([Buffer.from([0x76, 0xa9, 20]), hash, Buffer.from([0x88, 0xac])]);
+const sha256 = (data: Buffer): Buffer => createHash('sha256').update(data).digest();
+const SCRIPT_HASH = Buffer.concat([Buffer.from([0xa9, 20]), createHash('ripemd160').update(sha256(SPENDABLE)).digest(), Buffer.from([0x87])]);
+const WITNESS_SCRIPT_HASH = Buffer.concat([Buffer.from([0x00, 32]), sha256(SPENDABLE)]);
+
+/** P2WSH or P2SH. */
+export const ownScript = (isWitness: boolean): Buffer => isWitness ? WITNESS_SCRIPT_HASH : SCRIPT_HASH;
+
+/** Serialized, each behind those that it spends. */
+export function makePool(coins: readonly OwnCoin[], count: number): Buffer[] {
+  const random = new Random(SEED);
+  const fresh = [...coins];
+  const change: OwnCoin[] = [];
+  return Array.from({ length: count }, () => {
+    const coin = random.unit() < CHILD_SHARE ? change.splice(random.below(change.length), 1)[0] ?? fresh.pop() : fresh.pop();
+    if (coin === undefined) throw new Error('expected a coin to spend, got none');
+    const { raw, rest } = pay(coin, random);
+    change.push(rest);
+    return raw;
+  });
 }
 
-interface OwnCoin {
-  readonly transaction: HostTransaction;
-  readonly index: number;
-  readonly value: number;
-}
-
-/** Opens a node in the folder and leaves `count` transactions in its pool's file. @throws Error when the pool takes fewer */
-export async function fillPool(prefix: string, count: number, settings: RegtestOptions['settings']): Promise<void> {
-  const node = await openRegtestNode({ prefix, settings: { ...settings } });
-  try {
-    const random = new Random(SEED);
-    const coins = await ownCoins(node);
-    const change: OwnCoin[] = [];
-    for (let i = 0; i < count; i++) {
-      const coin = random.unit() < CHILD_SHARE ? change.splice(random.below(change.length), 1)[0] ?? coins.pop() : coins.pop();
-      if (coin === undefined) throw new Error('expected a coin to spend, got none');
-      const signed = pay(coin, random);
-      await node.mempool.addTX(signed.transaction);
-      change.push(signed);
-    }
-    if (node.mempool.map.size !== count) throw new Error(`expected ${count} transactions in the pool, got ${node.mempool.map.size}`);
-    // bcoin writes it with the next block, and not on closing.
-    await (node.mempool as unknown as { readonly cache: { flush(): Promise<void> } }).cache.flush();
-  } finally {
-    await node.close();
-  }
-}
-
-async function ownCoins(node: TestFullNode): Promise<OwnCoin[]> {
-  const coins: OwnCoin[] = [];
-  for (let height = 1; height <= OWNED_BLOCKS; height++) {
-    const entry = await node.chain.getEntryByHeight(height);
-    const block = entry && await node.chain.getBlock(entry.hash);
-    const coinbase = block?.txs[0];
-    if (coinbase === undefined) throw new Error(`expected a block at height ${height}, got none`);
-    for (let index = 0; index < OUTPUTS_PER_BLOCK; index++) coins.push({ transaction: coinbase, index, value: OWNED_VALUE });
-  }
-  return coins;
-}
-
-/** One or two payments to others and the change, which comes first. */
-function pay({ transaction, index, value }: OwnCoin, random: Random): OwnCoin {
-  const spending = new bcoin.MTX();
-  spending.addTX(transaction, index);
-  const payments = 1 + random.below(2);
+/** One or two payments to others behind the change. */
+function pay(coin: OwnCoin, random: Random): { readonly raw: Buffer; readonly rest: OwnCoin } {
+  const payments = Array.from({ length: 1 + random.below(2) }, () => 20_000 + random.below(100_000));
   const fee = 2_000 + random.below(30_000);
-  const payment = 20_000 + random.below(100_000);
-  const rest = value - fee - payments * payment;
-  spending.addOutput((random.below(2) === 0 ? legacy : witness).getAddress(), rest);
-  for (let i = 0; i < payments; i++)
-    spending.addOutput(bcoin.KeyRing.fromPrivate(Buffer.concat([Buffer.alloc(16, 1), random.bytes(16)]), true).getAddress(), payment);
-  spending.sign([legacy, witness]);
-  return { transaction: spending.toTX(), index: 0, value: rest };
+  const value = payments.reduce((left, payment) => left - payment, coin.value - fee);
+  const isWitness = random.below(2) === 0;
+  const raw = serialize(coin, random, (writer) => {
+    writer.compactSize(1 + payments.length).u64(value).varBytes(ownScript(isWitness));
+    for (const payment of payments) writer.u64(payment).varBytes(Buffer.concat([Buffer.from([0x00, 20]), random.bytes(20)]));
+  });
+  return { raw, rest: { txid: scanWholeTransaction(raw).txid, index: 0, value, isWitness } };
+}
+
+function serialize({ txid, index, isWitness }: OwnCoin, random: Random, outputs: (writer: ByteWriter) => void): Buffer {
+  const signature = Buffer.concat([hash256(txid), random.bytes(SIGNATURE_BYTES - 32)]);
+  const writer = new ByteWriter(512).i32(2);
+  if (isWitness) writer.u8(0).u8(1);
+  writer.compactSize(1).bytes(txid).u32(index);
+  if (isWitness) writer.varBytes(Buffer.alloc(0));
+  else writer.varBytes(Buffer.concat([Buffer.from([signature.length]), signature, Buffer.from([SPENDABLE.length]), SPENDABLE]));
+  writer.u32(0xffff_fffe);
+  outputs(writer);
+  if (isWitness) writer.u8(2).varBytes(signature).varBytes(SPENDABLE);
+  return writer.u32(0).toBuffer();
 }

@@ -9,6 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { bcoinTarget } from '../../test/support/bcoin';
 import { freePort } from '../../test/support/regtest-node';
 import { fetchBody } from './fetch-body';
+import { fillPool } from './fill-pool';
+import { copyOf, type ServingChain } from './serving-chain';
 import type { BareAnswer } from './bare-server';
 
 export interface ServerProcess {
@@ -26,17 +28,19 @@ const QUEUE = 64;
 
 const FLAGS = [
   '--network=regtest', '--listen=false', '--no-wallet', '--no-auth', '--workers=false',
-  '--log-console=false', '--log-file=false', '--index-tx', '--persistent-mempool', '--http-host=127.0.0.1'
+  '--log-console=false', '--log-file=false', '--index-tx', '--http-host=127.0.0.1'
 ];
 
-/** bcoin on a folder; `plugin`: the folder of a built checkout of ours. */
-export async function startBcoin(folder: string, plugin?: string): Promise<ServerProcess> {
+/** bcoin on a copy of the chain, its pool filled; `plugin`: the folder of a built checkout of ours. */
+export async function startBcoin(chain: ServingChain, name: string, plugin?: string): Promise<ServerProcess> {
+  const folder = copyOf(chain, name);
   const port = await freePort();
   const program = createRequire(__filename).resolve(join(bcoinTarget, 'bin/node'));
   const flags = [...FLAGS, `--prefix=${folder}`, `--http-port=${port}`];
   if (plugin !== undefined) flags.push(`--plugins=${plugin}`, '--rest-warmup=indexed', `--rest-work-queue=${QUEUE}`);
   const child = spawn(process.execPath, [...nodeFlags(), program, ...flags], { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' } });
   await untilAnswers(child, port, plugin === undefined ? '/' : '/rest/chaininfo.json');
+  await fillPool(port, chain);
   return { pid: pidOf(child), port, stop: () => end(child) };
 }
 
