@@ -53,6 +53,7 @@ export interface TestFullNode extends HostNode {
     readonly cpu: { mineBlock(tip?: HostEntry | null, address?: unknown): Promise<HostFullBlock | null> };
     addAddress(address: unknown): void;
   };
+  readonly opened: boolean;
   use(plugin: unknown): unknown;
   get(name: string): unknown;
   ensure(): Promise<void>;

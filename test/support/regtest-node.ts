@@ -31,12 +31,24 @@ export async function createRegtestNode(options: RegtestOptions = {}): Promise<T
   return node;
 }
 
+const begun = new Set<TestFullNode>();
+
 /** A node that is open; its pool is connected to nobody. */
 export async function openRegtestNode(options: RegtestOptions = {}): Promise<TestFullNode> {
   const node = await createRegtestNode(options);
+  begun.add(node);
   await node.ensure();
   await node.open();
   return node;
+}
+
+/** Closes the nodes that are still open: of tests that failed before they could, or half open. */
+export async function closeLeftNodes(): Promise<void> {
+  for (const node of begun) {
+    begun.delete(node);
+    // One that did not open as a whole cannot be closed as a whole, either.
+    if (node.opened) await node.close().catch(() => undefined);
+  }
 }
 
 /** Mines `count` blocks on top of `parent` (default: the tip) and adds them to the chain. */

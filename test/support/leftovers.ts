@@ -1,0 +1,10 @@
+// What a test that fails leaves open is closed at the end, so that the process ends by itself.
+
+import { closeLeftNodes } from './regtest-node';
+
+export const mochaHooks = {
+  async afterAll(this: { timeout(ms: number): unknown }): Promise<void> {
+    this.timeout(60_000);
+    await closeLeftNodes();
+  }
+};
