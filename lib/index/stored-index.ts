@@ -74,8 +74,3 @@ export class StoredIndex {
     return undefined;
   }
 }
-
-/** Whether a key is an undo record's. How many there are is a matter of `--rest-undo` and of what happened. */
-export function isUndoKey(key: Buffer): boolean {
-  return key[0] === undoKey(0)[0];
-}

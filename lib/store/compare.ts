@@ -15,8 +15,6 @@ export interface StoreDifference {
 }
 
 export interface CompareOptions {
-  /** Records that need not be there; those that are there are compared. */
-  readonly isOptional: (key: Buffer) => boolean;
   /** Called for each record of `found`. May throw to end the comparison. */
   readonly onRecord: () => void;
 }
@@ -25,16 +23,12 @@ export interface CompareOptions {
  * The first difference in key order between what a store should hold and what it holds.
  * @throws StoreError when one of them cannot be read, and what `onRecord` throws.
  */
-export async function firstDifference(expected: Store, found: Store, { isOptional, onRecord }: CompareOptions): Promise<StoreDifference | undefined> {
+export async function firstDifference(expected: Store, found: Store, { onRecord }: CompareOptions): Promise<StoreDifference | undefined> {
   const [expectedRecords, foundRecords] = [new Cursor(expected), new Cursor(found)];
   try {
     let [left, right] = [await expectedRecords.next(), await foundRecords.next()];
     while (left !== undefined || right !== undefined) {
       const order = compareKeys(left, right);
-      if (order < 0 && left !== undefined && isOptional(left[0])) {
-        left = await expectedRecords.next();
-        continue;
-      }
       if (order !== 0 || left?.[1].equals(right?.[1] as Buffer) !== true) // of one key: both are there
         return differenceOf(order <= 0 ? left : undefined, order >= 0 ? right : undefined);
       onRecord();

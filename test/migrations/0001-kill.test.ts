@@ -96,7 +96,7 @@ describe('a migration that is killed', function () {
       const store = await opened(name);
       await toNewest(store);
       expect(await storedVersion(store)).to.equal(LAYOUT_VERSION);
-      expect(await firstDifference(undisturbed, store, { isOptional: () => false, onRecord: () => undefined }), `killed at ${when.part}`).to.equal(undefined);
+      expect(await firstDifference(undisturbed, store, { onRecord: () => undefined }), `killed at ${when.part}`).to.equal(undefined);
       await close.pop()?.();
       await rm(join(folder, name), { recursive: true });
     }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { describeKey } from '../../lib/index/describe-key';
-import { GENESIS_KEY, LAYOUT_VERSION, putRecord } from '../../lib/index/layout';
+import { GENESIS_KEY, LAYOUT_VERSION, putRecord, undoKey } from '../../lib/index/layout';
 import { versionRecord } from '../../lib/store/migrate';
 import { mine } from '../support/regtest-node';
 import { reorganize } from '../support/regtest-chain';
@@ -73,9 +73,23 @@ describe('the tools for the index of a stopped node', function () {
       expectNothingLeft();
     });
 
-    it('does not mind how many undo records there are', async () => {
+    it('does not mind how many blocks can be undone, and says it', async () => {
       await folder.withIndex((store) => deleteFirst(store, 'undo record'));
-      expect(folder.run('verify').status).to.equal(0);
+      const { status, out } = folder.run('verify');
+      expect(status).to.equal(0);
+      expect(out).to.include('\nIts last 507 blocks can be undone without the node; --rest-undo asks for 508, and each new block adds one.\n');
+      await folder.withIndex(async (store) => {
+        for (let height = 2; height <= 508; height++) await store.batch([{ type: 'del', key: undoKey(height) }], { durable: false });
+      });
+      expect(folder.run('verify')).to.have.property('status', 0);
+      expect(JSON.parse(folder.run('verify', '--json').out)).to.include({ verified: true, undoableBlocks: 0 });
+    });
+
+    it('finds a gap in the undo records', async () => {
+      await folder.withIndex((store) => store.batch([{ type: 'del', key: undoKey(300) }], { durable: false }));
+      const { status, out } = folder.run('verify');
+      expect(status).to.equal(1);
+      expect(out).to.include('undo record of height 300: missing');
     });
 
     for (const kind of ['height of block', 'coin', 'header', 'undo record', 'place', 'lengths'])
@@ -88,12 +102,36 @@ describe('the tools for the index of a stopped node', function () {
         expectNothingLeft();
       });
 
-    it('finds a coin that is missing', async () => {
-      let what = '';
-      await folder.withIndex(async (store) => { what = await deleteFirst(store, 'coin'); });
-      const { status, out } = folder.run('verify');
+    for (const kind of ['hash of the genesis block', 'height of block', 'coin', 'header', 'place', 'lengths'])
+      it(`finds that a record of the kind '${kind}' is missing`, async () => {
+        let what = '';
+        await folder.withIndex(async (store) => { what = await deleteFirst(store, kind); });
+        const { status, out } = folder.run('verify');
+        expect(status).to.equal(1);
+        expect(out).to.include(`${what}: missing`);
+      });
+
+    for (const [kind, message] of [['tip', /expected a tip beside/], ['layout version', /but no layout version/]] as const)
+      it(`says that the ${kind} is missing`, async () => {
+        await folder.withIndex((store) => deleteFirst(store, kind));
+        const { status, err } = folder.run('verify');
+        expect(status).to.equal(1);
+        expect(err).to.match(message);
+      });
+
+    it('names the file that is damaged', async () => {
+      // What the log has becomes a table.
+      await folder.withIndex(() => Promise.resolve());
+      const [table = ''] = (await readdir(folder.indexFolder)).filter((name) => name.endsWith('.ldb'));
+      const path = join(folder.indexFolder, table);
+      const bytes = await readFile(path);
+      bytes.writeUInt8(bytes.readUInt8(1_000) ^ 4, 1_000);
+      await writeFile(path, bytes);
+      const { status, err } = folder.run('verify');
       expect(status).to.equal(1);
-      expect(out).to.include(`${what}: missing`);
+      expect(err).to.include(`${table}: the block at byte `);
+      expect(folder.run('rebuild').status).to.equal(0);
+      expect(folder.run('verify').status).to.equal(0);
     });
 
     it('finds a coin that should not be there', async () => {

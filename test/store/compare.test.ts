@@ -14,11 +14,10 @@ async function storeOf(records: Records): Promise<Store> {
   return store;
 }
 
-/** Key and both values of the first difference, as text; keys with `?` in front are optional. */
+/** Key and both values of the first difference, as text. */
 async function differenceOf(expected: Records, found: Records): Promise<{ difference: readonly (string | undefined)[] | undefined; records: number }> {
   let records = 0;
   const difference = await firstDifference(await storeOf(expected), await storeOf(found), {
-    isOptional: (key) => key.toString().startsWith('?'),
     onRecord: () => { records++; }
   });
   return { difference: difference && [difference.key, difference.expected, difference.found].map((bytes) => bytes?.toString()), records };
@@ -34,12 +33,6 @@ describe('the comparison of two stores', () => {
     expect((await differenceOf({ a: '1', b: '2', c: '3' }, { a: '1', c: '3' })).difference).to.deep.equal(['b', '2', undefined]);
     expect((await differenceOf({ a: '1' }, { a: '1', b: '2' })).difference).to.deep.equal(['b', undefined, '2']);
     expect((await differenceOf({ a: '1', b: '2' }, { a: '1', b: '3' })).difference).to.deep.equal(['b', '2', '3']);
-  });
-
-  it('does not miss optional records, and compares those that are there', async () => {
-    expect((await differenceOf({ '?a': '1', b: '2', '?c': '3' }, { b: '2' })).difference).to.equal(undefined);
-    expect((await differenceOf({ '?a': '1' }, { '?a': '2' })).difference).to.deep.equal(['?a', '1', '2']);
-    expect((await differenceOf({}, { '?a': '2' })).difference).to.deep.equal(['?a', undefined, '2']);
   });
 
   it('finds what a comparison of the whole finds', async () => {

@@ -6,17 +6,19 @@ import { LAYOUT_VERSION } from '../../../lib/index/layout';
 import { StoredIndex } from '../../../lib/index/stored-index';
 import { diskStore } from '../../../lib/store/level-store';
 import { ImpossibleError } from './command';
+import { progressDisplay } from './progress-display';
 import type { BlockPoint, NodeSource } from '../../../lib/node/types';
 import type { Store } from '../../../lib/store/store';
 import type { StoppedNode } from './stopped-node';
 
-/** Opens the store of the node's index, and closes it when `use` is done. @throws ImpossibleError when there is none, StoreError. */
+/** Opens the store of the node's index, every byte of its files checked, and closes it when `use` is done. @throws ImpossibleError when there is none, StoreError. */
 export async function withIndex<T>({ indexFolder }: StoppedNode, use: (store: Store) => Promise<T>): Promise<T> {
   if (!existsSync(indexFolder))
     throw new ImpossibleError(`there is no index in ${indexFolder}; the node builds it when it runs with the plugin, \`bcoin-rest index rebuild\` without it`);
   const store = diskStore(indexFolder);
-  await store.open();
+  const display = progressDisplay(process.stderr);
   try {
+    await store.open((progress) => { display.checked(progress); }).finally(() => { display.end(); });
     return await use(store);
   } finally {
     await store.close();

@@ -1,13 +1,16 @@
 // Progress of long work on standard error: a bar in a terminal, a line now and then elsewhere.
 
-import { indexingText } from '../../../lib/index/progress-text';
+import { indexingText, percent } from '../../../lib/index/progress-text';
 import { ProgressBar } from '../../progress-bar';
 import type { IndexLogger } from '../../../lib/index/logger';
 import type { IndexState } from '../../../lib/index/types';
+import type { OpeningProgress } from '../../../lib/store/store';
 
 export interface ProgressDisplay {
   /** Takes what the operator must hear; the rest of what an index says is in its states. */
   readonly logger: IndexLogger;
+  /** How much of an index was looked through before it is opened. */
+  checked(progress: OpeningProgress): void;
   /** A state of an index that is being built. */
   note(state: IndexState): void;
   /** Records compared so far. */
@@ -17,6 +20,7 @@ export interface ProgressDisplay {
 }
 
 const LINE_MS = 10_000;
+const CHECKING_FORMAT = 'Checking |{bar}| {percentage}%';
 const COMPARING_FORMAT = 'Comparing | {value} records';
 
 export function progressDisplay(stream: NodeJS.WriteStream): ProgressDisplay {
@@ -31,17 +35,26 @@ class ProgressLines implements ProgressDisplay {
     this.logger = loggerOf((line) => { stream.write(line); });
   }
 
+  checked({ done, total }: OpeningProgress): void {
+    this.#sayLater(() => `Checking files: ${percent(done, total)}.`);
+  }
+
   note(state: IndexState): void {
     if (state.phase === 'indexing') this.#say(() => `Indexing: block ${indexingText(state)}.`);
   }
 
   compared(records: number): void {
-    if (this.#saidAt === -Infinity) this.#saidAt = performance.now();
-    this.#say(() => `Comparing: ${records} records.`);
+    this.#sayLater(() => `Comparing: ${records} records.`);
   }
 
   end(): void {
     this.#saidAt = -Infinity;
+  }
+
+  /** What is done soon is not worth a line. */
+  #sayLater(line: () => string): void {
+    if (this.#saidAt === -Infinity) this.#saidAt = performance.now();
+    this.#say(line);
   }
 
   #say(line: () => string): void {
@@ -62,6 +75,10 @@ class ProgressBars implements ProgressDisplay {
       this.end();
       stream.write(line);
     });
+  }
+
+  checked({ done, total }: OpeningProgress): void {
+    this.#bar.draw(CHECKING_FORMAT, done, total, {});
   }
 
   note(state: IndexState): void {

@@ -1,10 +1,10 @@
 // `index verify`: computes the index again from the node's blocks, in a folder of its own, and
-// holds the two against each other record by record. How many undo records there are is a
-// matter of --rest-undo and of the past: those that are there are compared.
+// holds the two against each other record by record. How many blocks can be undone is a
+// matter of --rest-undo and of the past, and is said; a gap in undo records is a difference.
 
 import { rm } from 'node:fs/promises';
 import { describeKey } from '../../../lib/index/describe-key';
-import { isUndoKey, StoredIndex } from '../../../lib/index/stored-index';
+import { StoredIndex } from '../../../lib/index/stored-index';
 import { firstDifference, type StoreDifference } from '../../../lib/store/compare';
 import { diskStore } from '../../../lib/store/level-store';
 import { buildIndex } from './build';
@@ -48,13 +48,13 @@ async function compareWithFresh(context: CommandContext, store: Store, index: St
   await rm(folder, { recursive: true, force: true });
   try {
     const display = progressDisplay(process.stderr);
-    const lowestUndo = await index.lowestUndo() ?? tip.height;
+    // Fewer than --rest-undo when the index was rewound, or the option raised.
+    const undoableBlocks = tip.height + 1 - (await index.lowestUndo() ?? tip.height + 1);
     const fresh = diskStore(folder);
-    await buildIndex({ store: fresh, node: nodeAt(stopped.node, tip), undoDepth: tip.height - lowestUndo + 1, signal, display });
+    await buildIndex({ store: fresh, node: nodeAt(stopped.node, tip), undoDepth: undoableBlocks, signal, display });
     let records = 0;
     await fresh.open();
     const difference = await firstDifference(fresh, store, {
-      isOptional: isUndoKey,
       onRecord: () => {
         signal.throwIfAborted();
         display.compared(++records);
@@ -64,8 +64,10 @@ async function compareWithFresh(context: CommandContext, store: Store, index: St
       await fresh.close();
     });
     out(json
-      ? `${JSON.stringify({ verified: difference === undefined, index: blockJson(tip), records, ...difference && { difference: differenceJson(difference) } })}\n`
-      : `${difference === undefined ? `The index is right: all its ${records} records up to ${blockText(tip)}.` : `The index is wrong after ${records} right records: ${differenceText(difference)}.`}\n`);
+      ? `${JSON.stringify({ verified: difference === undefined, index: blockJson(tip), records, undoableBlocks, ...difference && { difference: differenceJson(difference) } })}\n`
+      : difference === undefined
+        ? `The index is right: all its ${records} records up to ${blockText(tip)}.\n${undoText(undoableBlocks, tip, stopped.options.undoDepth)}\n`
+        : `The index is wrong after ${records} right records: ${differenceText(difference)}.\n`);
     return difference === undefined ? EXIT.done : EXIT.different;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -75,6 +77,11 @@ async function compareWithFresh(context: CommandContext, store: Store, index: St
 /** The node as it was when its tip was this block of its chain. */
 function nodeAt(node: NodeSource, tip: BlockPoint): NodeSource {
   return Object.assign(Object.create(node) as NodeSource, { tip: () => tip });
+}
+
+function undoText(blocks: number, { height }: BlockPoint, depth: number): string {
+  const asked = Math.min(depth, height);
+  return `Its last ${blocks} blocks can be undone without the node${blocks < asked ? `; --rest-undo asks for ${asked}, and each new block adds one` : ''}.`;
 }
 
 function differenceText({ key, expected, found }: StoreDifference): string {
