@@ -9,6 +9,13 @@ const HEX_DIGITS = Buffer.from('0123456789abcdef', 'latin1');
 const HIGH_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => HEX_DIGITS[byte >> 4] as number);
 const LOW_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => HEX_DIGITS[byte & 15] as number);
 
+/** Both digits of each byte in one 16-bit unit, in this machine's byte order. */
+const DIGIT_PAIRS = new Uint16Array(HEX_DIGITS.length ** 2);
+Buffer.from(DIGIT_PAIRS.buffer).set(Buffer.from(Array.from(DIGIT_PAIRS, (_, byte) => byte.toString(16).padStart(2, '0')).join(''), 'latin1'));
+
+/** Bytes from which on copying digits is quicker than making them. */
+const WORTH_COPYING = 12;
+
 /** Number of decimal digits of an integer of 0 to 2^53 - 1. */
 function digitCount(value: number): number {
   let count = 1;
@@ -20,9 +27,16 @@ function digitCount(value: number): number {
 export class TextWriter {
   #buffer: Buffer;
   #length = 0;
+  /** Where the room for text ends: at prepared digits, or with the buffer. */
+  #limit: number;
+  /** Bytes whose digits are prepared: from `#preparedStart` to before `#preparedEnd` of this memory. */
+  #prepared: ArrayBufferLike | undefined;
+  #preparedStart = 0;
+  #preparedEnd = 0;
 
   constructor(capacity = 1024) {
     this.#buffer = Buffer.allocUnsafeSlow(capacity);
+    this.#limit = capacity;
   }
 
   /** Bytes written so far. */
@@ -61,10 +75,37 @@ export class TextWriter {
     this.#buffer.write(text, at);
   }
 
+  /**
+   * Makes the hex digits of bytes of which many parts will be written, at the end of the
+   * buffer: until the next call, `hex` copies those parts from there. The bytes must not change.
+   */
+  prepareHex(bytes: Buffer, start: number, end: number): void {
+    const length = end - start;
+    this.#dropPrepared();
+    this.#reserve(length * 2 + 1);
+    this.#length -= length * 2 + 1;
+    const buffer = this.#buffer;
+    // 16-bit units begin at even places.
+    const at = buffer.length - length * 2 & ~1;
+    writePairs(new Uint16Array(buffer.buffer, buffer.byteOffset + at, length), bytes, start);
+    this.#limit = at;
+    this.#prepared = bytes.buffer;
+    this.#preparedStart = bytes.byteOffset + start;
+    this.#preparedEnd = bytes.byteOffset + end;
+  }
+
   /** Bytes from `start` to before `end` in lowercase hex. */
   hex(bytes: Buffer, start = 0, end = bytes.length): void {
     let at = this.#reserve((end - start) * 2);
     const buffer = this.#buffer;
+    if (end - start >= WORTH_COPYING && bytes.buffer === this.#prepared) {
+      const from = bytes.byteOffset + start;
+      if (from >= this.#preparedStart && bytes.byteOffset + end <= this.#preparedEnd) {
+        const digits = this.#limit + (from - this.#preparedStart) * 2;
+        buffer.copyWithin(at, digits, digits + (end - start) * 2);
+        return;
+      }
+    }
     for (let i = start; i < end; i++) {
       const byte = bytes[i] as number;
       buffer[at++] = HIGH_DIGIT[byte] as number;
@@ -136,14 +177,27 @@ export class TextWriter {
   #reserve(count: number): number {
     const at = this.#length;
     this.#length = at + count;
-    if (this.#length > this.#buffer.length)
+    if (this.#length > this.#limit)
       this.#grow(at);
     return at;
   }
 
   #grow(used: number): void {
-    const grown = Buffer.allocUnsafeSlow(Math.max(this.#length, this.#buffer.length * 2));
+    const prepared = this.#buffer.subarray(this.#limit);
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.#length, this.#buffer.length * 2) + prepared.length);
     this.#buffer.copy(grown, 0, 0, used);
     this.#buffer = grown;
+    this.#limit = grown.length - prepared.length;
+    prepared.copy(grown, this.#limit);
   }
+
+  #dropPrepared(): void {
+    this.#limit = this.#buffer.length;
+    this.#prepared = undefined;
+  }
+}
+
+function writePairs(pairs: Uint16Array, bytes: Buffer, start: number): void {
+  for (let i = 0; i < pairs.length; i++)
+    pairs[i] = DIGIT_PAIRS[bytes[start + i] as number] as number;
 }

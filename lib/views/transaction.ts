@@ -113,11 +113,14 @@ function writeEnd(writer: JsonWriter, transaction: ScannedTransaction, form: Tra
  * Yields within transactions of many inputs or outputs.
  */
 export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransaction, form: TransactionForm): Generator<void, void> {
-  const { inputs, outputs, isCoinbase } = transaction;
+  const { inputs, outputs, isCoinbase, bytes, offset } = transaction;
+  // Every script and witness item is part of the hex at the end.
+  writer.prepareHex(bytes, offset, offset + transaction.length);
   writeSummary(writer, transaction);
   writer.ascii(',"vin":[');
   const witness = transaction.hasWitness ? new ByteReader(transaction.bytes, transaction.witnessOffset) : undefined;
-  for (const [i, input] of inputs.entries()) {
+  for (let i = 0; i < inputs.length; i++) {
+    const input = inputs[i] as ScannedInput; // below the length
     if (i > 0)
       writer.char(0x2c);
     if (isCoinbase)
@@ -128,10 +131,10 @@ export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransa
       yield;
   }
   writer.ascii('],"vout":[');
-  for (const [n, output] of outputs.entries()) {
+  for (let n = 0; n < outputs.length; n++) {
     if (n > 0)
       writer.char(0x2c);
-    writeOutput(writer, output, n, form.prefixes);
+    writeOutput(writer, outputs[n] as ScannedOutput, n, form.prefixes); // below the length
     if (n % SLICE === SLICE - 1)
       yield;
   }

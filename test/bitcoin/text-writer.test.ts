@@ -43,6 +43,32 @@ describe('TextWriter', () => {
     }));
   });
 
+  it('writes the same hex whether or not digits were prepared, however it grows', () => {
+    const part = fc.record({ before: fc.nat(40), start: fc.nat(90), length: fc.nat(60) });
+    fc.assert(fc.property(fc.uint8Array({ minLength: 150, maxLength: 150 }), fc.array(part), fc.nat(60), fc.nat(90), (data, parts, from, length) => {
+      const bytes = Buffer.from(data);
+      const write = (writer: TextWriter, prepared: boolean): void => {
+        for (const { before, start, length: count } of parts) {
+          if (prepared) writer.prepareHex(bytes, from, from + length);
+          writer.ascii(' '.repeat(before));
+          writer.hex(bytes, start, start + count);
+          writer.hex(bytes.subarray(start), 0, count);
+          writer.hex(Buffer.from(bytes), start, start + count);
+        }
+      };
+      expect(text((writer) => write(writer, true))).to.equal(text((writer) => write(writer, false)));
+    }));
+  });
+
+  it('takes back what was written last, and writes text again', () => {
+    expect(text((writer) => {
+      writer.ascii('abc,');
+      writer.unwrite(1);
+      writer.bytes(Buffer.from('[def]'), 1, 4);
+      expect(writer.length).to.equal(6);
+    })).to.equal('abcdef');
+  });
+
   it('writes 32 bits as eight hex digits, negative ones as they are stored', () => {
     const values: [number, string][] = [[1, '00000001'], [-1, 'ffffffff'], [-0x8000_0000, '80000000'], [0x2000_0000, '20000000'], [0xffff_fffe, 'fffffffe']];
     for (const [value, expected] of values)
