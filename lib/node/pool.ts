@@ -12,6 +12,7 @@ const FINGERPRINT_FACTOR = 0x0100_0193;
 
 export class BcoinPool implements PoolSource {
   readonly events$: Observable<PoolEvent>;
+  private readonly known = new WeakMap<HostPoolEntry, PoolEntry>();
   private changes = 0;
   private summed: { readonly revision: number; readonly bytes: number } | undefined;
 
@@ -58,7 +59,11 @@ export class BcoinPool implements PoolSource {
   }
 
   entries(): PoolEntry[] {
-    return Array.from(this.mempool.map.values(), (entry) => new BcoinPoolEntry(entry));
+    return Array.from(this.mempool.map.values(), (entry) => {
+      let known = this.known.get(entry);
+      if (known === undefined) this.known.set(entry, known = new BcoinPoolEntry(entry));
+      return known;
+    });
   }
 
   /** Sum of the sizes; counted once per change of the pool. */

@@ -126,6 +126,7 @@ export interface PoolSource {
   coin(txid: Buffer, index: number): PoolCoin | undefined;
   isSpent(txid: Buffer, index: number): boolean;
   info(): PoolInfo;
+  /** In the order of their entering. An entry is the same object each time; only its modified fee may change. */
   entries(): PoolEntry[];
 }
 

@@ -18,6 +18,7 @@ export interface Kept {
 export interface Shelf<T extends Kept> {
   get(key: string): T | undefined;
   set(key: string, kept: T): void;
+  drop(key: string): void;
 }
 
 export class AnswerCache {
@@ -38,7 +39,8 @@ export class AnswerCache {
     const { kept } = this;
     return {
       get: (key) => kept.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
-      set: (key, value) => { kept.set(`${name}/${key}`, value); }
+      set: (key, value) => { kept.set(`${name}/${key}`, value); },
+      drop: (key) => { kept.delete(`${name}/${key}`); }
     };
   }
 }

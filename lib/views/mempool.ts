@@ -2,7 +2,7 @@
 // entryToJSON of Bitcoin Core 0.17).
 
 import { JsonWriter } from './json-writer';
-import { poolGraph, type PoolGraphEntry, type PoolPlace } from './pool-graph';
+import { PoolGraph, type PoolGraphEntry, type PoolPlace } from './pool-graph';
 
 export interface PoolInfoView {
   readonly size: number;
@@ -26,7 +26,12 @@ export interface PoolEntryView extends PoolGraphEntry {
   readonly height: number;
 }
 
+type Place = PoolPlace<PoolEntryView>;
+
 const ENTRY_BYTES_IN_JSON = 900;
+
+/** What an entry takes beside its text: its place and its links. */
+const ENTRY_BYTES = 1_000;
 
 const compareDisplayed = (a: Buffer, b: Buffer): number => Buffer.from(a).reverse().compare(Buffer.from(b).reverse());
 
@@ -52,11 +57,11 @@ function writeHashes(writer: JsonWriter, hashes: readonly Buffer[]): void {
   writer.char(0x5d);
 }
 
-function writeFees(writer: JsonWriter, entry: PoolEntryView, { ancestors, descendants }: PoolPlace): void {
+function writeFees(writer: JsonWriter, { entry, modifiedFee, ancestors, descendants }: Place): void {
   writer.ascii('{"fees":{"base":');
   writer.amount(entry.fee);
   writer.ascii(',"modified":');
-  writer.amount(entry.modifiedFee);
+  writer.amount(modifiedFee);
   writer.ascii(',"ancestor":');
   writer.amount(ancestors.fees);
   writer.ascii(',"descendant":');
@@ -65,7 +70,7 @@ function writeFees(writer: JsonWriter, entry: PoolEntryView, { ancestors, descen
 }
 
 /** `descendantfees` and `ancestorfees` are satoshis, unlike all other fees. */
-function writeTotals(writer: JsonWriter, { ancestors, descendants }: PoolPlace): void {
+function writeTotals(writer: JsonWriter, { ancestors, descendants }: Place): void {
   writer.ascii(',"descendantcount":');
   writer.integer(descendants.count);
   writer.ascii(',"descendantsize":');
@@ -80,14 +85,17 @@ function writeTotals(writer: JsonWriter, { ancestors, descendants }: PoolPlace):
   writer.integer(ancestors.fees);
 }
 
-function writeEntry(writer: JsonWriter, entry: PoolEntryView, place: PoolPlace, txidAt: (position: number) => Buffer): void {
-  writeFees(writer, entry, place);
+function writeEntry(writer: JsonWriter, place: Place): void {
+  const { entry, modifiedFee, parents, children } = place;
+  writer.hashString(entry.txid);
+  writer.char(0x3a);
+  writeFees(writer, place);
   writer.ascii(',"size":');
   writer.integer(entry.size);
   writer.ascii(',"fee":');
   writer.amount(entry.fee);
   writer.ascii(',"modifiedfee":');
-  writer.amount(entry.modifiedFee);
+  writer.amount(modifiedFee);
   writer.ascii(',"time":');
   writer.integer(entry.time);
   writer.ascii(',"height":');
@@ -97,26 +105,61 @@ function writeEntry(writer: JsonWriter, entry: PoolEntryView, place: PoolPlace, 
   writer.hashString(entry.wtxid);
   // The reference keeps parents in a set of texts, children in one of hashes.
   writer.ascii(',"depends":');
-  writeHashes(writer, place.parents.map(txidAt).sort(compareDisplayed));
+  writeHashes(writer, txidsOf(parents).sort(compareDisplayed));
   writer.ascii(',"spentby":');
-  writeHashes(writer, place.children.map(txidAt).sort((a, b) => a.compare(b)));
+  writeHashes(writer, txidsOf(children).sort((a, b) => a.compare(b)));
   writer.char(0x7d);
 }
 
-/** The pool's transactions by txid, in the order given, and a line feed; yields often. */
-export function* mempoolContentsJson(entries: readonly PoolEntryView[]): Generator<void, Buffer> {
-  const places = yield* poolGraph(entries);
-  const writer = new JsonWriter(entries.length * ENTRY_BYTES_IN_JSON + 3);
-  const txidAt = (position: number): Buffer => (entries[position] as PoolEntryView).txid; // positions are those of the entries
-  writer.char(0x7b);
-  for (const [position, entry] of entries.entries()) {
-    if (position > 0)
-      writer.char(0x2c);
-    writer.hashString(entry.txid);
-    writer.char(0x3a);
-    writeEntry(writer, entry, places[position] as PoolPlace, txidAt);
-    yield;
+const txidsOf = (places: Iterable<Place>): Buffer[] => Array.from(places, ({ entry }) => entry.txid);
+
+/** The pool's contents as they were last written: only entries that have changed since are written anew. */
+export class PoolContents {
+  readonly #graph = new PoolGraph<PoolEntryView>();
+  readonly #texts = new Map<PoolEntryView, Buffer>();
+  readonly #writer = new JsonWriter(ENTRY_BYTES_IN_JSON);
+  #textBytes = 0;
+
+  /** Memory that is taken between two texts. */
+  get byteLength(): number {
+    return this.#textBytes + this.#texts.size * ENTRY_BYTES;
   }
-  writer.ascii('}\n');
-  return writer.toBuffer();
+
+  /**
+   * The transactions by txid, in the order given, and a line feed. Yields often; must be run to
+   * its end before the next one. An entry is known by its object.
+   */
+  *json(entries: readonly PoolEntryView[]): Generator<void, Buffer> {
+    const { touched, removed } = yield* this.#graph.update(entries);
+    for (const { entry } of removed) this.#drop(entry);
+    for (const place of touched) {
+      this.#write(place);
+      yield;
+    }
+    const writer = new JsonWriter(this.#textBytes + entries.length + 3);
+    writer.char(0x7b);
+    for (const [position, entry] of entries.entries()) {
+      if (position > 0) writer.char(0x2c);
+      const text = this.#texts.get(entry) as Buffer; // the graph has touched it when it came
+      writer.bytes(text, 0, text.length);
+      yield;
+    }
+    writer.ascii('}\n');
+    return writer.toBuffer();
+  }
+
+  #write(place: Place): void {
+    this.#drop(place.entry);
+    const writer = this.#writer;
+    writer.unwrite(writer.length);
+    writeEntry(writer, place);
+    const text = Buffer.from(writer.toBuffer());
+    this.#texts.set(place.entry, text);
+    this.#textBytes += text.length;
+  }
+
+  #drop(entry: PoolEntryView): void {
+    this.#textBytes -= this.#texts.get(entry)?.length ?? 0;
+    this.#texts.delete(entry);
+  }
 }

@@ -17,6 +17,16 @@ describe('the cache of answers', () => {
     expect(cache.byteLength).to.be.within(8_000, 10_000);
   });
 
+  it('drops what it is told to, of one kind', () => {
+    const cache = new AnswerCache(10_000);
+    const [blocks, texts] = [cache.shelf<Kept>('a'), cache.shelf<Kept>('b')];
+    const other = kept(100);
+    blocks.set('1', kept(100));
+    texts.set('1', other);
+    blocks.drop('1');
+    expect([blocks.get('1'), texts.get('1')]).to.deep.equal([undefined, other]);
+  });
+
   it('does not keep what is larger than all of it, nor what stood there before', () => {
     const cache = new AnswerCache(10_000);
     const shelf = cache.shelf<Kept>('a');

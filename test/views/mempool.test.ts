@@ -4,7 +4,7 @@ import { describe, it } from 'mocha';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { finish } from '../support/finish';
-import { mempoolContentsJson, mempoolInfoJson, type PoolEntryView } from '../../lib/views/mempool';
+import { mempoolInfoJson, PoolContents, type PoolEntryView } from '../../lib/views/mempool';
 import { chainAManifest, chainAPool, recordedBody, recordedSuccesses } from '../support/chain-a';
 
 interface WrittenEntry {
@@ -43,20 +43,24 @@ const entry = (n: number, spends: readonly number[], modifiedFee = n): PoolEntry
   txid: numbered(n), wtxid: numbered(n), size: 100 + n, fee: 1000, modifiedFee, time: 0, height: 0, spends: spends.map(numbered)
 });
 
-const written = (entries: readonly PoolEntryView[]): WrittenPool => JSON.parse(finish(mempoolContentsJson(entries)).toString()) as WrittenPool;
+const written = (entries: readonly PoolEntryView[]): WrittenPool => JSON.parse(finish(new PoolContents().json(entries)).toString()) as WrittenPool;
 
-describe('mempoolContentsJson', () => {
+/** Transactions depend on each other in one direction; here the even ones come first. */
+const orderOf = (n: number): number => (n % 2 === 0 ? n : n + 100);
+const acyclic = (n: number, spends: readonly number[]): number[] => spends.filter((other) => orderOf(other) < orderOf(n));
+
+describe('PoolContents', () => {
   it('writes every recorded pool byte for byte', () => {
     const answers = recordedSuccesses('mempool-contents', 'json');
     expect(answers).to.have.length.above(2);
     for (const answer of answers) {
       const text = recordedBody(answer).toString();
-      expect(finish(mempoolContentsJson(entriesBehind(text))).toString(), answer.id).to.equal(text);
+      expect(finish(new PoolContents().json(entriesBehind(text))).toString(), answer.id).to.equal(text);
     }
   });
 
   it('writes an empty pool as an empty object', () => {
-    expect(finish(mempoolContentsJson([])).toString()).to.equal('{}\n');
+    expect(finish(new PoolContents().json([])).toString()).to.equal('{}\n');
   });
 
   it('orders parents by their text and children by their bytes', () => {
@@ -78,7 +82,7 @@ describe('mempoolContentsJson', () => {
   });
 
   it('writes fees that were lowered below zero', () => {
-    const text = finish(mempoolContentsJson([entry(1, [], -5)])).toString();
+    const text = finish(new PoolContents().json([entry(1, [], -5)])).toString();
     expect(text).to.include('"fees":{"base":0.00001000,"modified":-0.00000005,"ancestor":-0.00000005,"descendant":-0.00000005}');
     expect(text).to.include('"descendantfees":-5');
   });
@@ -102,8 +106,29 @@ describe('mempoolContentsJson', () => {
     }));
   });
 
+  it('writes after any changes of the pool what it writes from nothing', () => {
+    // What a step adds, removes, prioritises: transactions by number, which spend lower and higher ones alike.
+    const step = fc.record({ add: fc.array(fc.nat(24), { maxLength: 8 }), remove: fc.array(fc.nat(24), { maxLength: 5 }), fees: fc.array(fc.tuple(fc.nat(24), fc.nat(99)), { maxLength: 2 }) });
+    const links = fc.array(fc.array(fc.nat(30), { maxLength: 4 }), { minLength: 25, maxLength: 25 });
+    fc.assert(fc.property(links, fc.array(step, { maxLength: 12 }), (spends, steps) => {
+      const contents = new PoolContents();
+      const pool = new Map<number, { -readonly [field in keyof PoolEntryView]: PoolEntryView[field] }>();
+      for (const { add, remove, fees } of steps) {
+        for (const n of remove) pool.delete(n);
+        for (const n of add) if (!pool.has(n)) pool.set(n, entry(n, acyclic(n, spends[n] ?? [])));
+        for (const [n, fee] of fees) {
+          const prioritised = pool.get(n);
+          if (prioritised !== undefined) prioritised.modifiedFee = fee;
+        }
+        const entries = [...pool.values()];
+        expect(finish(contents.json(entries)).toString()).to.equal(finish(new PoolContents().json(entries)).toString());
+        if (entries.length === 0) expect(contents.byteLength).to.equal(0);
+      }
+    }));
+  });
+
   it('pauses at each entry', () => {
-    expect([...mempoolContentsJson([entry(1, []), entry(2, [1])])]).to.have.length.at.least(2);
+    expect([...new PoolContents().json([entry(1, []), entry(2, [1])])]).to.have.length.at.least(2);
   });
 });
 

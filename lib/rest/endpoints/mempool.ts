@@ -1,7 +1,9 @@
 // /rest/mempool/info.json and /rest/mempool/contents.json (contract 4.5, 4.6): the pool in
-// figures and entry by entry, each rendered once per change of the pool.
+// figures and entry by entry, each rendered once per change of the pool; of the entries, those
+// that a change concerns.
 
-import { mempoolContentsJson, mempoolInfoJson } from '../../views/mempool';
+import { mempoolInfoJson, PoolContents } from '../../views/mempool';
+import { memoryOf, type Kept } from '../answer-cache';
 import { jsonReply, requireJson, type Reply } from '../format';
 import { runInSlices } from '../run-in-slices';
 import type { Endpoint, EndpointContext } from '../endpoint';
@@ -16,31 +18,68 @@ export function mempoolInfoEndpoint({ node: { pool } }: EndpointContext): Endpoi
   };
 }
 
-interface Contents {
+/** A state of the pool, as far as its contents show it. */
+interface PoolState {
   readonly revision: number;
   readonly feeFingerprint: number;
-  /** A promise while it is being written: those who ask for the same wait for the same. */
-  reply: Reply | Promise<Reply>;
+}
+
+interface KeptContents extends Kept {
+  readonly contents: PoolContents;
+  readonly state: PoolState;
+  readonly reply: Reply;
+}
+
+interface Writing {
+  readonly state: PoolState;
+  readonly reply: Promise<Reply>;
 }
 
 /** Others wait for the same text: it is finished even if the first who asked has left. */
 const FOR_EVERYBODY = { isGone: false };
 
-export function mempoolContentsEndpoint({ node: { pool } }: EndpointContext): Endpoint {
-  let latest: Contents | undefined;
+/** There is one. */
+const POOL = '';
 
-  const write = (revision: number, feeFingerprint: number): Contents => {
-    const text = runInSlices(mempoolContentsJson(pool.entries()), FOR_EVERYBODY);
-    if (!(text instanceof Promise)) return { revision, feeFingerprint, reply: jsonReply(text) };
-    const contents: Contents = { revision, feeFingerprint, reply: text.then((body) => contents.reply = jsonReply(body)) };
-    return contents;
+export function mempoolContentsEndpoint({ node: { pool }, cache }: EndpointContext): Endpoint {
+  const shelf = cache.shelf<KeptContents>('pool');
+  let writing: Writing | undefined;
+  let next: Promise<Reply> | undefined;
+
+  const stateNow = (): PoolState => ({ revision: pool.revision, feeFingerprint: pool.feeFingerprint() });
+
+  const write = (): Reply | Promise<Reply> => {
+    const state = stateNow();
+    const contents = shelf.get(POOL)?.contents ?? new PoolContents();
+    // Nobody else's until it is whole again.
+    shelf.drop(POOL);
+    const keep = (body: Buffer): Reply => {
+      const reply = jsonReply(body);
+      shelf.set(POOL, { contents, state, reply, byteLength: contents.byteLength + memoryOf(body) });
+      return reply;
+    };
+    const text = runInSlices(contents.json(pool.entries()), FOR_EVERYBODY);
+    if (!(text instanceof Promise)) return keep(text);
+    const reply = text.then(keep).finally(() => { writing = undefined; });
+    writing = { state, reply };
+    return reply;
   };
 
   return ({ path }) => {
     requireJson(path);
-    const { revision } = pool;
-    const feeFingerprint = pool.feeFingerprint();
-    if (latest?.revision !== revision || latest.feeFingerprint !== feeFingerprint) latest = write(revision, feeFingerprint);
-    return latest.reply;
+    const state = stateNow();
+    const kept = shelf.get(POOL);
+    if (kept !== undefined && isSame(kept.state, state)) return kept.reply;
+    if (writing === undefined) return write();
+    if (isSame(writing.state, state)) return writing.reply;
+    // The text under way is of an older state: those who come meanwhile share the one after it.
+    return next ??= writing.reply.catch(() => undefined).then(() => {
+      next = undefined;
+      return write();
+    });
   };
+}
+
+function isSame(a: PoolState, b: PoolState): boolean {
+  return a.revision === b.revision && a.feeFingerprint === b.feeFingerprint;
 }
