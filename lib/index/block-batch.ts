@@ -42,6 +42,7 @@ export class BlockBatch {
   readonly #rows: Pick<BlockRows, 'height' | 'txids'>[] = [];
   readonly #otherWrites: StoreWrite[] = [];
   readonly #blocks: BlockPoint[] = [];
+  readonly #spent = new SpentCoinList();
   #position: IndexPosition;
   #otherBytes = 0;
 
@@ -83,11 +84,12 @@ export class BlockBatch {
     this.#checkExtends(rows);
     const { store, cache, undoFrom, undoDepth } = this.#options;
     const { height } = rows;
-    const undo = height > 0 && height >= undoFrom ? new SpentCoinList() : undefined;
+    const undo = height > 0 && height >= undoFrom ? this.#spent : undefined;
+    undo?.clear();
     const replaced = await findReplaced(rows, cache, store);
     cache.append(rows.entries);
     const entries = await findSpent(rows, cache, store);
-    if (replaced !== undefined) spendReplaced(replaced, cache, undo);
+    if (replaced !== undefined) spendReplaced(replaced, height, cache, undo);
     await spend(rows, entries, cache, undo);
     this.#addBlock(rows);
     if (undo !== undefined) this.#write(putRecord(undoKey(height), encodeUndo(rows.hash, rows.txids, replaced?.place, undo.bytes)));

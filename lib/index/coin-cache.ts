@@ -9,9 +9,10 @@
 import { CHANGED, coinBytes, entryWords, groupOf, HEAD_BYTES, HEIGHT, PLACE, positionOf, STATE, STORED, UNSPENT } from './cache-entry';
 import { coinEnd } from './coin-record';
 import { Generation } from './generation';
-import { CHECKSUM_LENGTH, coinKeyLength, writeCoinKey } from './layout';
+import { CHECKSUM_LENGTH, coinKeyLength, writeCoinKey, type Place } from './layout';
 import { WriteRoom } from './write-room';
 import type { StoreWrite } from '../store/store';
+import type { SpentCoinList } from './undo-record';
 
 export type EntryName = number;
 export const NO_ENTRY: EntryName = 0;
@@ -51,16 +52,9 @@ export class CoinCache {
     this.#young.append(entries);
   }
 
-  heightOf(entry: EntryName): number {
-    return this.#word(entry, HEIGHT);
-  }
-
-  positionOf(entry: EntryName): number {
-    return positionOf(this.#word(entry, PLACE));
-  }
-
-  groupOf(entry: EntryName): number {
-    return groupOf(this.#word(entry, PLACE));
+  /** Where the transaction of an entry stands. */
+  placeOf(entry: EntryName): Place {
+    return { height: this.#word(entry, HEIGHT), position: positionOf(this.#word(entry, PLACE)) };
   }
 
   /** The bits of the unspent outputs. */
@@ -68,20 +62,22 @@ export class CoinCache {
     return this.#word(entry, UNSPENT);
   }
 
-  /** The bytes of an unspent coin, a view. */
-  coinOf(entry: EntryName, slot: number): Buffer {
-    const { bytes } = entry > 0 ? this.#young : this.#old;
-    let at = Math.abs(entry) * 4 + HEAD_BYTES;
-    while (((bytes[at] as number) & 31) !== slot) at = coinEnd(bytes, at);
-    return bytes.subarray(at, coinEnd(bytes, at));
-  }
-
-  /** False when there is no such coin. */
-  spend(entry: EntryName, slot: number): boolean {
-    const { words } = entry > 0 ? this.#young : this.#old;
+  /**
+   * Spends an output for the transaction at a place; `undo` gets coins of earlier blocks.
+   * False when there is no such coin, or not yet.
+   */
+  spend(entry: EntryName, slot: number, height: number, position: number, undo: SpentCoinList | undefined): boolean {
+    const { words, bytes } = entry > 0 ? this.#young : this.#old;
     const at = Math.abs(entry);
     const unspent = words[at + UNSPENT] as number; // entries are whole
-    if ((unspent & 1 << slot) === 0) return false;
+    const made = words[at + HEIGHT] as number;
+    const place = words[at + PLACE] as number;
+    if ((unspent & 1 << slot) === 0 || made === height && positionOf(place) >= position) return false;
+    if (undo !== undefined && made !== height) {
+      let from = at * 4 + HEAD_BYTES;
+      while (((bytes[from] as number) & 31) !== slot) from = coinEnd(bytes, from); // it is there
+      undo.add(height - made, positionOf(place), groupOf(place), bytes, from, coinEnd(bytes, from));
+    }
     words[at + UNSPENT] = unspent & ~(1 << slot);
     const state = words[at + STATE] as number;
     if ((state & CHANGED) !== 0) return true;
@@ -152,9 +148,9 @@ export class CoinCache {
 
   /** Writes the entry's key into the room, with more room behind it, and returns its length. */
   #writeKey(entry: EntryName, more: number): number {
-    const group = this.groupOf(entry);
-    const length = coinKeyLength(group);
-    writeCoinKey(this.#room.reserve(length + more), this.heightOf(entry), this.positionOf(entry), group);
+    const place = this.#word(entry, PLACE);
+    const length = coinKeyLength(groupOf(place));
+    writeCoinKey(this.#room.reserve(length + more), this.#word(entry, HEIGHT), positionOf(place), groupOf(place));
     return length;
   }
 

@@ -111,7 +111,7 @@ export class Indexer {
     const value = store.get(key);
     if (value === undefined)
       throw new DamagedIndexError(`expected an undo record for height ${tip.height}, got none`);
-    const undo = decodeUndo(recordOf(key, value));
+    const undo = decodeUndo(recordOf(key, value), tip.height);
     if (!undo.hash.equals(tip.hash))
       throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(undo.hash));
     const { hash, height } = this.headerAt(tip.height - 1);

@@ -175,7 +175,6 @@ export const lengthsKey = (height: number): Buffer => heightKey('l', height);
 
 // 'o': coins by place
 
-
 /** Bytes of a coin key. */
 export function coinKeyLength(group: number): number {
   return 1 + PLACE_LENGTH + (group === 0 ? 0 : 2);
@@ -219,6 +218,17 @@ export function decodeTip(value: Buffer): BlockPoint {
 // 't': places of transactions
 
 export const placeKey = (txid: Buffer): Buffer => hashKey('t', txid);
+
+/** The places of all txids that begin with these bytes. */
+export function placesOfTxids(start: Buffer): StoreRange {
+  const gte = Buffer.concat([Buffer.of(TXID_PREFIX), start]);
+  // What comes next in order: the last byte that is not 255 goes up, and those behind it are left out.
+  let length = gte.length;
+  while (gte[length - 1] === 0xff) length--;
+  const lt = Buffer.from(gte.subarray(0, length));
+  lt.writeUInt8(lt.readUInt8(length - 1) + 1, length - 1);
+  return { gte, lt };
+}
 
 export function encodePlace({ height, position }: Place): Buffer {
   const record = Buffer.allocUnsafe(PLACE_LENGTH);

@@ -31,21 +31,16 @@ export async function findReplaced(rows: BlockRows, cache: CoinCache, store: Sto
 }
 
 /** Takes the earlier transaction's coins out; the later one's are in the cache by now, under the same txid. */
-export function spendReplaced({ entries }: Replaced, cache: CoinCache, undo: SpentCoinList | undefined): void {
-  for (const entry of entries) {
-    for (let slot = 0; slot < GROUP_SIZE; slot++) {
-      if ((cache.unspentOf(entry) & 1 << slot) === 0) continue;
-      undo?.add(cache.heightOf(entry), cache.positionOf(entry), cache.groupOf(entry), cache.coinOf(entry, slot));
-      cache.spend(entry, slot);
-    }
-  }
+export function spendReplaced({ entries }: Replaced, height: number, cache: CoinCache, undo: SpentCoinList | undefined): void {
+  for (const entry of entries)
+    for (let slot = 0; slot < GROUP_SIZE; slot++) cache.spend(entry, slot, height, 0, undo);
 }
 
 async function placeBefore({ txids }: BlockRows, cache: CoinCache, store: Store): Promise<Place | undefined> {
   const txid = Buffer.from(txids.buffer, txids.byteOffset, 32);
   // Every coinbase has an entry of group 0, whatever became of its coins, until it is written.
   const entry = cache.find(wordsOf(txid), 0, 0);
-  if (entry !== NO_ENTRY) return { height: cache.heightOf(entry), position: cache.positionOf(entry) };
+  if (entry !== NO_ENTRY) return cache.placeOf(entry);
   const key = placeKey(txid);
   const [value] = await store.load([key]);
   return value && decodePlace(key, value);

@@ -98,17 +98,9 @@ export async function spend({ inputs, inputEnds, height }: BlockRows, entries: I
       if (input % INPUTS_PER_SLICE === INPUTS_PER_SLICE - 1) await setImmediate();
       const entry = entries[input] as number; // one for each
       const slot = (inputs[input * OUTPOINT_WORDS + 8] as number) & 31;
-      if (entry === NO_ENTRY || !isBefore(cache, entry, height, position) || (cache.unspentOf(entry) & 1 << slot) === 0)
-        throw missingCoin(inputs, input, height);
-      if (undo !== undefined && cache.heightOf(entry) !== height)
-        undo.add(cache.heightOf(entry), cache.positionOf(entry), cache.groupOf(entry), cache.coinOf(entry, slot));
-      cache.spend(entry, slot);
+      if (entry === NO_ENTRY || !cache.spend(entry, slot, height, position, undo)) throw missingCoin(inputs, input, height);
     }
   }
-}
-
-function isBefore(cache: CoinCache, entry: EntryName, height: number, position: number): boolean {
-  return cache.heightOf(entry) !== height || cache.positionOf(entry) < position;
 }
 
 function missingCoin(inputs: Int32Array, input: number, height: number): IndexError {

@@ -1,18 +1,24 @@
 // What takes a block out of the index again, without the block: the node may no longer have
-// it. Integers are big endian, sizes in bytes:
+// it. Sizes in bytes, integers of variable length (variable-integer.ts):
 //
 //   block hash 32
-//   transactions 4, their txids 32 each
+//   number of transactions, and the first 6 of each txid: enough to find its place, which is
+//     compared whole (undo-writes.ts)
 //   replaced 1, and when it is 1: place of the transaction whose txid the coinbase has 6
-//   coins to put back, to the end: place 6, group 2, the coin (coin-record.ts)
+//   coins to put back, to the end: how many blocks before this one they were made, position * 2,
+//     or position * 2 + 1 and the group when that is not 0, the coin (coin-record.ts)
 //
 // Coins to put back are those that the block spent of earlier blocks, and those that its
 // coinbase replaced: until BIP30 a later coinbase could have the txid of an earlier one, and
 // took its coins' place. The coins that the block made are found by its height.
 
 import { readCoin } from './coin-record';
+import { DamagedIndexError } from './errors';
 import { encodePlace, type Place } from './layout';
-import { RecordReader } from './variable-integer';
+import { LONGEST_INTEGER, RecordReader, writeInteger } from './variable-integer';
+
+/** Bytes kept of a txid. Of 1.3 billion transactions another one begins alike once in 200,000 times. */
+export const TXID_START_LENGTH = 6;
 
 export interface SpentCoin {
   readonly place: Place;
@@ -23,8 +29,8 @@ export interface SpentCoin {
 export interface UndoRecord {
   /** The block that this undoes. */
   readonly hash: Buffer;
-  /** 32 bytes for each transaction. */
-  readonly txids: Buffer;
+  /** TXID_START_LENGTH bytes for each transaction. */
+  readonly txidStarts: Buffer;
   /** Place of the transaction that had the coinbase's txid before. */
   readonly replaced: Place | undefined;
   readonly coins: readonly SpentCoin[];
@@ -35,44 +41,61 @@ export class SpentCoinList {
   #bytes = Buffer.allocUnsafe(1 << 12);
   #length = 0;
 
+  /** A view that holds until the list changes. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  add(height: number, position: number, group: number, coin: Buffer): void {
-    const at = this.#length;
-    this.#length += 8 + coin.length;
-    if (this.#length > this.#bytes.length) {
-      const grown = Buffer.allocUnsafe(this.#length * 2);
-      this.#bytes.copy(grown, 0, 0, at);
+  /** Adds the coin that lies in `source`, of a transaction so many blocks before the one that is undone. */
+  add(blocksBefore: number, position: number, group: number, source: Uint8Array, from: number, to: number): void {
+    const bytes = this.#reserve(3 * LONGEST_INTEGER + to - from);
+    let at = writeInteger(bytes, this.#length, blocksBefore);
+    at = writeInteger(bytes, at, group === 0 ? position * 2 : position * 2 + 1);
+    if (group !== 0) at = writeInteger(bytes, at, group);
+    for (let i = from; i < to; i++) bytes[at++] = source[i] as number; // within the coin
+    this.#length = at;
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
+
+  #reserve(more: number): Buffer {
+    const length = this.#length + more;
+    if (length > this.#bytes.length) {
+      const grown = Buffer.allocUnsafe(length * 2);
+      this.#bytes.copy(grown, 0, 0, this.#length);
       this.#bytes = grown;
     }
-    this.#bytes.writeUInt32BE(height, at);
-    this.#bytes.writeUInt16BE(position, at + 4);
-    this.#bytes.writeUInt16BE(group, at + 6);
-    coin.copy(this.#bytes, at + 8);
+    return this.#bytes;
   }
 }
 
-/** `coins`: the bytes of a SpentCoinList. */
+/** `txids`: 32 bytes for each transaction; `coins`: the bytes of a SpentCoinList. */
 export function encodeUndo(hash: Uint8Array, txids: Uint8Array, replaced: Place | undefined, coins: Buffer): Buffer {
-  const count = Buffer.allocUnsafe(4);
-  count.writeUInt32BE(txids.length / 32);
+  const starts = Buffer.allocUnsafe(LONGEST_INTEGER + txids.length / 32 * TXID_START_LENGTH);
+  let at = writeInteger(starts, 0, txids.length / 32);
+  for (let txid = 0; txid < txids.length; txid += 32)
+    for (let i = 0; i < TXID_START_LENGTH; i++) starts[at++] = txids[txid + i] as number; // whole txids
   const replacement = replaced === undefined ? [Buffer.from([0])] : [Buffer.from([1]), encodePlace(replaced)];
-  return Buffer.concat([hash, count, txids, ...replacement, coins]);
+  return Buffer.concat([hash, starts.subarray(0, at), ...replacement, coins]);
 }
 
-/** Hashes and coins are views. @throws DamagedIndexError */
-export function decodeUndo(bytes: Buffer): UndoRecord {
+/** The record of the block at `height`. Hash, starts of txids and coins are views. @throws DamagedIndexError */
+export function decodeUndo(bytes: Buffer, height: number): UndoRecord {
   const reader = new RecordReader(bytes);
   const hash = reader.take(32);
-  const txids = reader.take(reader.u32() * 32);
-  const replaced = reader.byte() === 0 ? undefined : readPlace(reader);
+  const txidStarts = reader.take(reader.integer() * TXID_START_LENGTH);
+  const replaced = reader.byte() === 0 ? undefined : { height: reader.u32(), position: reader.u16() };
   const coins: SpentCoin[] = [];
-  while (!reader.atEnd) coins.push({ place: readPlace(reader), group: reader.u16(), coin: readCoin(reader).bytes });
-  return { hash, txids, replaced, coins };
+  while (!reader.atEnd) coins.push(readSpentCoin(reader, height));
+  return { hash, txidStarts, replaced, coins };
 }
 
-function readPlace(reader: RecordReader): Place {
-  return { height: reader.u32(), position: reader.u16() };
+function readSpentCoin(reader: RecordReader, height: number): SpentCoin {
+  const blocksBefore = reader.integer();
+  if (blocksBefore > height) throw new DamagedIndexError(`an undo record is damaged: expected a coin of at most ${height} blocks before, got ${blocksBefore}`);
+  const place = reader.integer();
+  const group = place % 2 === 0 ? 0 : reader.integer();
+  return { place: { height: height - blocksBefore, position: Math.floor(place / 2) }, group, coin: readCoin(reader).bytes };
 }

@@ -8,23 +8,24 @@
 // in layout 2:
 //
 //   block hash 32
-//   transactions 4, their txids 32 each
+//   number of transactions (of variable length), the first 6 of each txid
 //   replaced 1, and when it is 1: place of the transaction whose txid the coinbase has 6
-//   coins to put back, to the end: place 6, group 2, the coin
+//   coins to put back, to the end: how many blocks before this one, position * 2 (or + 1, and the
+//     group when that is not 0), both of variable length, the coin
 
 import { groupOf, packedCoin } from './coins';
-import { del, keyOf, placeBytes, placesOf, put, recordIn, u16, u32, unreadable, Writer, type Place } from './records';
+import { del, keyOf, placeBytes, placesOf, put, recordIn, unreadable, variableInteger, Writer, type Place } from './records';
 import type { Passes, Share } from './pass';
 import type { Store } from '../../lib/store/store';
 
 export async function moveUndo(store: Store, passes: Passes, share: Share): Promise<void> {
   const writer = new Writer(store);
   for await (const [key, value] of passes.over('u', share, await passes.partByHeight('u')))
-    await writer.add([put(keyOf('r', key.subarray(1)), await movedUndo(store, recordIn(key, value))), del(key)]);
+    await writer.add([put(keyOf('r', key.subarray(1)), await movedUndo(store, key.readUInt32BE(1), recordIn(key, value))), del(key)]);
   await writer.flush();
 }
 
-async function movedUndo(store: Store, old: Buffer): Promise<Buffer> {
+async function movedUndo(store: Store, height: number, old: Buffer): Promise<Buffer> {
   let at = 0;
   const take = (length: number): Buffer => {
     if (length > old.length - at) throw unreadable('an undo record ends too early');
@@ -39,13 +40,12 @@ async function movedUndo(store: Store, old: Buffer): Promise<Buffer> {
   // What the coinbase replaced comes first now.
   const coins = [...all.filter(isReplaced), ...all.filter((coin) => !isReplaced(coin))];
   const [replaced] = list(() => { take(32); return take(integer()); });
-  const height = replaced?.readUInt32BE();
   const places = await placesOfCoins(store, coins);
   return Buffer.concat([
-    hash, u32(txids.length), ...txids,
+    hash, variableInteger(txids.length), ...txids.map((txid) => txid.subarray(0, 6)),
     // Only a coinbase is replaced, and by one: it is the first of its block.
-    ...height === undefined ? [Buffer.from([0])] : [Buffer.from([1]), placeBytes({ height, position: 0 })],
-    ...coins.flatMap(({ index, coin }, i) => [placeBytes(places[i] as Place), u16(groupOf(index)), packedCoin(index, coin)]) // one for each
+    ...replaced === undefined ? [Buffer.from([0])] : [Buffer.from([1]), placeBytes({ height: replaced.readUInt32BE(), position: 0 })],
+    ...coins.flatMap(({ index, coin }, i) => [relativePlace(places[i] as Place, groupOf(index), height), packedCoin(index, coin)]) // one for each
   ]);
 }
 
@@ -56,4 +56,9 @@ async function placesOfCoins(store: Store, coins: readonly { readonly txid: Buff
   const places = await placesOf(store, [...others.values()]);
   const byTxid = new Map([...others.keys()].map((name, i) => [name, places[i]]));
   return coins.map(({ txid, coin }) => byTxid.get(txid.toString('latin1')) ?? { height: coin.readUInt32BE() >>> 1, position: 0 });
+}
+
+function relativePlace(place: Place, group: number, height: number): Buffer {
+  const numbers = [height - place.height, place.position * 2 + (group === 0 ? 0 : 1), ...group === 0 ? [] : [group]];
+  return Buffer.concat(numbers.map(variableInteger));
 }

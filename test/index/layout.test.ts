@@ -4,11 +4,11 @@ import { describe, it } from 'mocha';
 import { COIN_OVERHEAD, writeCoin } from '../../lib/index/coin-record';
 import { DamagedIndexError } from '../../lib/index/errors';
 import {
-  blockHashKey, coinKey, decodeHeader, decodeHeight, decodePlace, decodeTip, encodeHeader, encodeHeight, encodePlace, encodeTip, headerKey, lengthsKey, placeKey,
+  blockHashKey, coinKey, decodeHeader, decodeHeight, decodePlace, decodeTip, encodeHeader, encodeHeight, encodePlace, encodeTip, headerKey, lengthsKey, placeKey, placesOfTxids,
   PLACE_KEY_LENGTH, putRecord, recordOf, TIP_KEY, undoKey, writePlaceRecord
 } from '../../lib/index/layout';
 import { coinIn, coinKeyOf, spanOf } from '../../lib/index/place-records';
-import { decodeUndo, encodeUndo, SpentCoinList } from '../../lib/index/undo-record';
+import { decodeUndo, encodeUndo, SpentCoinList, TXID_START_LENGTH } from '../../lib/index/undo-record';
 import { writeInteger } from '../../lib/index/variable-integer';
 import { WriteRoom } from '../../lib/index/write-room';
 
@@ -54,15 +54,28 @@ describe('the layout of the index', () => {
 
   it('reads every undo record as it was written', () => {
     const spent = fc.record({ place, group: fc.nat({ max: 0xffff }), slot: fc.nat({ max: 31 }), value: amount, script: someBytes });
-    fc.assert(fc.property(hash, fc.array(hash), fc.option(place, { nil: undefined }), fc.array(spent), (id, txids, replaced, coins) => {
+    fc.assert(fc.property(hash, fc.array(hash), fc.option(place, { nil: undefined }), fc.array(spent), u32, (id, txids, replaced, coins, height) => {
       const list = new SpentCoinList();
-      const expected = coins.map(({ place: { height: at, position }, group, slot, value, script }) => {
+      const expected = coins.map(({ place: { height: before, position }, group, slot, value, script }) => {
         const coin = packed(slot, value, script);
-        list.add(at, position, group, coin);
-        return { place: { height: at, position }, group, coin };
+        const blocksBefore = Math.min(before, height);
+        list.add(blocksBefore, position, group, Buffer.concat([Buffer.alloc(1), coin]), 1, 1 + coin.length);
+        return { place: { height: height - blocksBefore, position }, group, coin };
       });
-      const undo = { hash: id, txids: Buffer.concat(txids), replaced, coins: expected };
-      expect(decodeUndo(encodeUndo(id, undo.txids, replaced, list.bytes))).to.deep.equal(undo);
+      const txidStarts = Buffer.concat(txids.map((txid) => txid.subarray(0, TXID_START_LENGTH)));
+      expect(decodeUndo(encodeUndo(id, Buffer.concat(txids), replaced, list.bytes), height)).to.deep.equal({ hash: id, txidStarts, replaced, coins: expected });
+    }));
+  });
+
+  it('bounds the places of all txids that begin with some bytes', () => {
+    fc.assert(fc.property(hash, fc.integer({ min: 1, max: 32 }), hash, fc.nat({ max: 32 }), (id, length, other, filled) => {
+      const start = Buffer.concat([id.subarray(0, Math.max(0, length - filled)), Buffer.alloc(Math.min(length, filled), 0xff)]);
+      const { gte, lt } = placesOfTxids(start);
+      const key = placeKey(other);
+      const within = key.compare(gte) >= 0 && key.compare(lt) < 0;
+      expect(within).to.equal(other.subarray(0, length).equals(start));
+      const alike = placeKey(Buffer.concat([start, other.subarray(length)]));
+      expect(alike.compare(gte) >= 0 && alike.compare(lt) < 0).to.equal(true);
     }));
   });
 
@@ -84,12 +97,14 @@ describe('the layout of the index', () => {
 
   it('refuses undo records that end too early or go on', () => {
     const list = new SpentCoinList();
-    list.add(1, 2, 3, packed(4, 5, Buffer.from('51', 'hex')));
+    const coin = packed(4, 5, Buffer.from('51', 'hex'));
+    list.add(1, 2, 3, coin, 0, coin.length);
     const whole = encodeUndo(Buffer.alloc(32), Buffer.alloc(32), { height: 1, position: 0 }, list.bytes);
     const endOfCoins = whole.length - list.bytes.length;
     for (let length = 0; length < whole.length; length++)
-      if (length !== endOfCoins) expect(() => decodeUndo(whole.subarray(0, length)), `${length} bytes`).to.throw(DamagedIndexError);
-    expect(() => decodeUndo(Buffer.concat([whole, Buffer.alloc(1)]))).to.throw(DamagedIndexError);
+      if (length !== endOfCoins) expect(() => decodeUndo(whole.subarray(0, length), 7), `${length} bytes`).to.throw(DamagedIndexError);
+    expect(() => decodeUndo(Buffer.concat([whole, Buffer.alloc(1)]), 7)).to.throw(DamagedIndexError);
+    expect(() => decodeUndo(whole, 0)).to.throw(DamagedIndexError, 'expected a coin of at most 0 blocks before, got 1');
   });
 
   it('notices every flipped bit, and a value under another key', () => {
