@@ -39,7 +39,7 @@ export interface BatchOptions {
 
 export class BlockBatch {
   readonly #options: BatchOptions;
-  readonly #rows: Pick<BlockRows, 'height' | 'txids'>[] = [];
+  readonly #txids: { readonly height: number; readonly txids: Uint8Array }[] = [];
   readonly #otherWrites: StoreWrite[] = [];
   readonly #blocks: BlockPoint[] = [];
   readonly #spent = new SpentCoinList();
@@ -79,7 +79,7 @@ export class BlockBatch {
     await this.addRows(blockRows(raw, this.#nextHeight));
   }
 
-  /** Adds a block by its rows. @throws as `add` */
+  /** Adds a block by its rows, which are not needed any more afterwards. @throws as `add` */
   async addRows(rows: BlockRows): Promise<void> {
     this.#checkExtends(rows);
     const { store, cache, undoFrom, undoDepth } = this.#options;
@@ -101,7 +101,7 @@ export class BlockBatch {
     yield* this.#options.cache.writes();
     const room = new WriteRoom();
     const bytes = room.reserve(0);
-    for (const { height, txids } of this.#rows)
+    for (const { height, txids } of this.#txids)
       for (let position = 0; position * 32 < txids.length; position++)
         yield room.put(PLACE_KEY_LENGTH, writePlaceRecord(bytes, txids, position * 32, height, position));
     yield* this.#otherWrites;
@@ -141,7 +141,7 @@ export class BlockBatch {
       chainBytes: (tip?.chainBytes ?? 0) + length
     };
     this.#position = { tip: next, times: lastTimes };
-    this.#rows.push({ height, txids });
+    this.#txids.push({ height, txids: txids.slice() });
     this.#otherBytes += txids.length;
     this.#write(putRecord(headerKey(height), encodeHeader(next)));
     this.#write(putRecord(blockHashKey(hash), encodeHeight(height)));

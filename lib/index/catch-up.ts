@@ -74,6 +74,7 @@ export class CatchUp {
       await batch.addRows(rows);
       bytes += rows.length;
       coins += rows.coins + rows.inputs.length / OUTPOINT_WORDS;
+      indexer.rowMaker.release(rows);
       if (batch.isFull || batch.blocks.length >= BATCH_BLOCKS) {
         await this.#commit(batch);
         batch = indexer.batch(undoFrom);

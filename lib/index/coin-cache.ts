@@ -22,9 +22,10 @@ const MOST_UNWRITTEN = 32 * 1024 * 1024;
 
 export class CoinCache {
   readonly #halfBytes: number;
+  readonly #mostUnwritten: number;
   readonly #room = new WriteRoom();
-  #young = new Generation();
-  #old = new Generation();
+  #young: Generation;
+  #old: Generation;
   /** Entries of the young generation from here on were not written yet. */
   #writtenTo = 1;
   /** Entries written before that have changed since. */
@@ -33,6 +34,9 @@ export class CoinCache {
   /** `bytes`: about as much as both generations together may hold. */
   constructor(bytes: number) {
     this.#halfBytes = bytes / 2;
+    this.#mostUnwritten = Math.min(this.#halfBytes, MOST_UNWRITTEN);
+    this.#young = this.#emptyGeneration();
+    this.#old = this.#emptyGeneration();
   }
 
   get isClean(): boolean {
@@ -41,7 +45,7 @@ export class CoinCache {
 
   /** Whether it is time to write, with so many bytes that wait elsewhere. */
   isFull(otherBytes: number): boolean {
-    return (this.#young.used - this.#writtenTo) * 4 + otherBytes >= Math.min(this.#halfBytes, MOST_UNWRITTEN);
+    return (this.#young.used - this.#writtenTo) * 4 + otherBytes >= this.#mostUnwritten;
   }
 
   find(from: Int32Array, at: number, group: number): EntryName {
@@ -112,10 +116,15 @@ export class CoinCache {
   }
 
   clear(): void {
-    this.#young = new Generation();
-    this.#old = new Generation();
+    this.#young = this.#emptyGeneration();
+    this.#old = this.#emptyGeneration();
     this.#changed = [];
     this.#writtenTo = 1;
+  }
+
+  /** A batch more than half of the bytes may come together before the generations change places; the table takes a fifth. */
+  #emptyGeneration(): Generation {
+    return new Generation((this.#halfBytes + this.#mostUnwritten) >>> 2);
   }
 
   #writeOf(entry: EntryName): StoreWrite | undefined {

@@ -1,6 +1,9 @@
 // One generation of the coin cache: cache entries one behind the other in a single array, and
 // an open hash table over them by txid and group. No objects, so that a million entries cost
 // the collector nothing. Entries are never taken out; a generation is emptied as a whole.
+//
+// A slot of the table is two words, the entry and its hash: what is looked up is mostly in
+// main memory and far from the processor, so entries of other hashes are not looked at.
 
 import { randomBytes } from 'node:crypto';
 import { entryWords, groupOf, PLACE, STATE } from './cache-entry';
@@ -9,7 +12,9 @@ import { entryWords, groupOf, PLACE, STATE } from './cache-entry';
 const SECRET = randomBytes(4).readInt32LE();
 
 const FIRST_WORDS = 1 << 14;
-const FIRST_SLOTS = 1 << 10;
+const FIRST_SLOTS = 1 << 9;
+/** Growing copies all that is there: seldom, then by much. Pages that nobody writes to take no memory. */
+const GROWTH = 8;
 
 export class Generation {
   words = new Int32Array(FIRST_WORDS);
@@ -17,20 +22,28 @@ export class Generation {
   bytes = Buffer.from(this.words.buffer);
   /** Words in use. The first one is none: 0 means no entry. */
   used = 1;
-  #slots = new Int32Array(FIRST_SLOTS);
+  readonly #usualWords: number;
+  #slots = new Int32Array(FIRST_SLOTS * 2);
   #count = 0;
+
+  /** `usualWords`: as long as it may become before it is emptied, or a little less. */
+  constructor(usualWords: number) {
+    this.#usualWords = usualWords;
+  }
 
   /** Bytes of entries and table in use. */
   get size(): number {
-    return (this.used + this.#count * 2) * 4;
+    return (this.used + this.#count * 4) * 4;
   }
 
   /** The entry for a txid (eight words of `from`) and group, or 0. */
   find(from: Int32Array, at: number, group: number): number {
-    const mask = this.#slots.length - 1;
-    for (let slot = hashOf(from, at, group) & mask; ; slot = slot + 1 & mask) {
-      const entry = this.#slots[slot] as number; // masked
-      if (entry === 0 || this.#isFor(entry, from, at, group)) return entry;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    const hash = hashOf(from, at, group);
+    for (let slot = hash << 1 & mask; ; slot = slot + 2 & mask) {
+      const entry = slots[slot] as number; // masked
+      if (entry === 0 || slots[slot + 1] === hash && this.#isFor(entry, from, at, group)) return entry;
     }
   }
 
@@ -50,15 +63,18 @@ export class Generation {
   }
 
   #insert(entry: number): void {
-    if (this.#count * 2 >= this.#slots.length) this.#rehash();
+    if (this.#count * 4 >= this.#slots.length) this.#growTable();
     const { words } = this;
-    const mask = this.#slots.length - 1;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
     const group = groupOf(words[entry + PLACE] as number);
-    for (let slot = hashOf(words, entry, group) & mask; ; slot = slot + 1 & mask) {
-      const present = this.#slots[slot] as number; // masked
+    const hash = hashOf(words, entry, group);
+    for (let slot = hash << 1 & mask; ; slot = slot + 2 & mask) {
+      const present = slots[slot] as number; // masked
       if (present === 0) this.#count++;
-      else if (!this.#isFor(present, words, entry, group)) continue;
-      this.#slots[slot] = entry;
+      else if (slots[slot + 1] !== hash || !this.#isFor(present, words, entry, group)) continue;
+      slots[slot] = entry;
+      slots[slot + 1] = hash;
       return;
     }
   }
@@ -70,18 +86,24 @@ export class Generation {
     return groupOf(words[entry + PLACE] as number) === group;
   }
 
-  #rehash(): void {
+  #growTable(): void {
     const old = this.#slots;
-    this.#slots = new Int32Array(old.length * 2);
-    this.#count = 0;
-    for (const entry of old) if (entry !== 0) this.#insert(entry);
+    const slots = new Int32Array(old.length * 2);
+    const mask = slots.length - 1;
+    for (let from = 0; from < old.length; from += 2) {
+      if (old[from] === 0) continue;
+      let slot = (old[from + 1] as number) << 1 & mask; // slots are whole
+      while (slots[slot] !== 0) slot = slot + 2 & mask;
+      slots[slot] = old[from] as number;
+      slots[slot + 1] = old[from + 1] as number;
+    }
+    this.#slots = slots;
   }
 
   #reserve(count: number): void {
-    let { length } = this.words;
-    while (length < this.used + count) length *= 2;
-    if (length === this.words.length) return;
-    const grown = new Int32Array(length);
+    const needed = this.used + count;
+    if (needed <= this.words.length) return;
+    const grown = new Int32Array(Math.max(needed, Math.min(this.words.length * GROWTH, this.#usualWords), Math.ceil(this.words.length * 1.25)));
     grown.set(this.words.subarray(0, this.used));
     this.words = grown;
     this.bytes = Buffer.from(grown.buffer);

@@ -94,7 +94,9 @@ export class Indexer {
   /** Takes in a serialized block, durably. @throws IndexError when it does not fit; nothing is changed. */
   async apply(raw: Buffer): Promise<void> {
     const batch = this.batch();
-    await batch.addRows(await this.rowMaker.make(raw, (this.#position.tip?.height ?? -1) + 1));
+    const rows = await this.rowMaker.make(raw, (this.#position.tip?.height ?? -1) + 1);
+    await batch.addRows(rows);
+    this.rowMaker.release(rows);
     await this.commit(batch, { durable: true });
   }
 

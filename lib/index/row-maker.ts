@@ -1,9 +1,11 @@
 // Makes the rows of blocks, large ones in a worker thread. The thread is started when the
-// first large block comes, and that block is not kept waiting for it.
+// first large block comes, and that block is not kept waiting for it. Block and rows lie in
+// rooms of shared memory that are used again: what is sent to and fro would be garbage that
+// the collector cannot see the size of, and stops for too often or too late.
 
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { blockRows, type BlockRows } from './rows';
+import { blockRows, mostRowBytes, type BlockRows } from './rows';
 
 /** Smaller blocks cost less here than being sent there. */
 const LARGE_BYTES = 100_000;
@@ -12,11 +14,19 @@ const LARGE_BYTES = 100_000;
 export interface RowRequest {
   readonly id: number;
   readonly height: number;
-  readonly raw: Uint8Array;
+  /** Begins with the block, and has room for its rows. */
+  readonly room: SharedArrayBuffer;
+  readonly length: number;
 }
 export type RowReply = { readonly id: number } & ({ readonly rows: BlockRows } | { readonly error: unknown });
 
+/** Rooms that nobody uses are kept, as many as there are blocks under way. */
+const MOST_FREE_ROOMS = 9;
+/** Room of a common size fits the next block too. */
+const ROOM_STEP = 1 << 20;
+
 interface Waiting {
+  readonly room: SharedArrayBuffer;
   readonly raw: Buffer;
   readonly height: number;
   readonly resolve: (rows: BlockRows) => void;
@@ -31,18 +41,27 @@ export class RowMaker {
   #nextId = 0;
   readonly #waiting = new Map<number, Waiting>();
 
-  /** @throws as blockRows */
+  readonly #free: SharedArrayBuffer[] = [];
+  readonly #rooms = new WeakMap<BlockRows, SharedArrayBuffer>();
+
+  /** The rows hold until they are released. @throws as blockRows */
   async make(raw: Buffer, height: number): Promise<BlockRows> {
     if (raw.length < LARGE_BYTES || this.#alone) return blockRows(raw, height);
     const worker = this.#worker ??= this.#start();
     if (!this.#ready) return blockRows(raw, height);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
-      this.#waiting.set(id, { raw, height, resolve, reject });
-      // A copy: the node may still use its own.
-      const copy = Uint8Array.from(raw);
-      worker.postMessage({ id, height, raw: copy } satisfies RowRequest, [copy.buffer]);
+      const room = this.#takeRoom(raw.length + mostRowBytes(raw.length));
+      this.#waiting.set(id, { room, raw, height, resolve, reject });
+      new Uint8Array(room).set(raw);
+      worker.postMessage({ id, height, room, length: raw.length } satisfies RowRequest);
     });
+  }
+
+  /** Nobody looks at these rows any more. Those that are never released only cost new room. */
+  release(rows: BlockRows): void {
+    const room = this.#rooms.get(rows);
+    if (room !== undefined && this.#rooms.delete(rows) && this.#free.length < MOST_FREE_ROOMS) this.#free.push(room);
   }
 
   async close(): Promise<void> {
@@ -52,20 +71,29 @@ export class RowMaker {
 
   #start(): Worker {
     const worker = startWorker();
-    worker.unref();
     worker.on('online', () => { this.#ready = true; });
     worker.on('message', (reply: RowReply) => { this.#settle(reply); });
     // Whatever it was, what follows is the end of the thread.
     worker.on('error', () => undefined);
     worker.on('exit', () => { this.#goOnAlone(); });
+    // After the listeners, each of which would keep the process alive again.
+    worker.unref();
     return worker;
   }
 
   #settle(reply: RowReply): void {
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
-    if ('rows' in reply) waiting?.resolve(reply.rows);
-    else waiting?.reject(reply.error);
+    if (waiting === undefined) return;
+    if ('rows' in reply) {
+      this.#rooms.set(reply.rows, waiting.room);
+      waiting.resolve(reply.rows);
+    } else waiting.reject(reply.error);
+  }
+
+  #takeRoom(length: number): SharedArrayBuffer {
+    const room = this.#free.pop();
+    return room !== undefined && room.byteLength >= length ? room : new SharedArrayBuffer(Math.ceil(length / ROOM_STEP) * ROOM_STEP);
   }
 
   /** The thread ended: nothing of what it was to do is lost. */

@@ -34,45 +34,62 @@ export interface BlockRows {
   readonly coins: number;
 }
 
+/** Gives room for so many bytes, beginning at a word; what was in it does not matter. */
+export type Allocate = (length: number) => Uint8Array;
+
+const allocateAnew: Allocate = (length) => new Uint8Array(length);
+
+/** All rows of a block of `length` bytes take less: most of it is room for the entries. */
+export function mostRowBytes(length: number): number {
+  return length * 5 + 2 * ENTRIES_MARGIN;
+}
+
 /**
- * The rows of a serialized block. The output of the genesis coinbase was never a coin.
+ * The rows of a serialized block, in room that `allocate` gives. The output of the genesis
+ * coinbase was never a coin.
  * @throws MalformedBytesError, IndexError for more transactions than a key can count.
  */
-export function blockRows(raw: Buffer, height: number): BlockRows {
+export function blockRows(raw: Buffer, height: number, allocate = allocateAnew): BlockRows {
   const block = scanBlock(raw);
   const { transactions } = block;
   if (transactions.length > MAX_TRANSACTIONS)
     throw new IndexError(`expected at most ${MAX_TRANSACTIONS} transactions in a block, got ${transactions.length}`);
-  const txids = new Uint8Array(transactions.length * 32);
+  const txids = allocate(transactions.length * 32);
   transactions.forEach(({ txid }, position) => { txids.set(txid, position * 32); });
   return {
     height,
-    hash: Uint8Array.from(block.hash),
-    header: Uint8Array.from(block.header),
+    hash: copyOf(block.hash, allocate),
+    header: copyOf(block.header, allocate),
     length: block.length,
     txids,
-    lengths: lengthsOf(transactions),
-    ...inputsOf(block, raw),
-    ...entriesOf(transactions, raw, height)
+    lengths: lengthsOf(transactions, allocate),
+    ...inputsOf(block, raw, allocate),
+    ...entriesOf(transactions, raw, height, allocate)
   };
 }
 
-function lengthsOf(transactions: readonly ScannedTransaction[]): Uint8Array {
-  const lengths = new Uint8Array(transactions.length * LONGEST_INTEGER);
-  let at = 0;
-  for (const { length } of transactions) at = writeInteger(lengths, at, length);
-  return lengths.slice(0, at);
+function copyOf(bytes: Buffer, allocate: Allocate): Uint8Array {
+  const copy = allocate(bytes.length);
+  copy.set(bytes);
+  return copy;
 }
 
-function inputsOf({ transactions }: ScannedBlock, raw: Buffer): { inputs: Int32Array; inputEnds: Uint32Array } {
-  const inputEnds = new Uint32Array(transactions.length);
+function lengthsOf(transactions: readonly ScannedTransaction[], allocate: Allocate): Uint8Array {
+  const lengths = allocate(transactions.length * LONGEST_INTEGER);
+  let at = 0;
+  for (const { length } of transactions) at = writeInteger(lengths, at, length);
+  return lengths.subarray(0, at);
+}
+
+function inputsOf({ transactions }: ScannedBlock, raw: Buffer, allocate: Allocate): { inputs: Int32Array; inputEnds: Uint32Array } {
+  const ends = allocate(transactions.length * 4);
+  const inputEnds = new Uint32Array(ends.buffer, ends.byteOffset, transactions.length);
   let count = 0;
   transactions.forEach((transaction, position) => {
     if (!transaction.isCoinbase) count += transaction.inputCount;
     inputEnds[position] = count;
   });
-  const inputs = new Int32Array(count * OUTPOINT_WORDS);
-  const bytes = new Uint8Array(inputs.buffer);
+  const bytes = allocate(count * OUTPOINT_WORDS * 4);
   let at = 0;
   for (const transaction of transactions) {
     if (transaction.isCoinbase) continue;
@@ -84,23 +101,23 @@ function inputsOf({ transactions }: ScannedBlock, raw: Buffer): { inputs: Int32A
       reader.skip(reader.compactSize() + 4);
     }
   }
-  return { inputs, inputEnds };
+  return { inputs: new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2), inputEnds };
 }
 
-/** Room for entries: no coin is longer than its output by more than the output's own length. */
-let scratch = Buffer.alloc(0);
+const ENTRIES_MARGIN = 4096;
 
-function entriesOf(transactions: readonly ScannedTransaction[], raw: Buffer, height: number): { entries: Int32Array; coins: number } {
-  const room = raw.length * 2 + 4096;
-  if (scratch.length < room) scratch = Buffer.from(new ArrayBuffer(room + 4 - room % 4));
-  const words = new Int32Array(scratch.buffer, scratch.byteOffset, scratch.length >> 2);
+function entriesOf(transactions: readonly ScannedTransaction[], raw: Buffer, height: number, allocate: Allocate): { entries: Int32Array; coins: number } {
+  // No coin is longer than its output by more than the output's own length.
+  const room = allocate(raw.length * 2 + ENTRIES_MARGIN);
+  const bytes = Buffer.from(room.buffer, room.byteOffset, room.length);
+  const words = new Int32Array(room.buffer, room.byteOffset, room.length >> 2);
   let at = 0;
   transactions.forEach((transaction, position) => {
-    at = addEntries(words, at, transaction, raw, height, position);
+    at = addEntries({ bytes, words }, at, transaction, raw, height, position);
   });
   let coins = 0;
   for (let entry = 0; entry < at; entry += entryWords(words[entry + STATE] as number)) coins += bitCount(words[entry + UNSPENT] as number); // entries are whole
-  return { entries: words.slice(0, at), coins };
+  return { entries: words.subarray(0, at), coins };
 }
 
 function bitCount(word: number): number {
@@ -109,8 +126,14 @@ function bitCount(word: number): number {
   return Math.imul(fours + (fours >>> 4) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
+/** The same memory twice. */
+interface EntryRoom {
+  readonly bytes: Buffer;
+  readonly words: Int32Array;
+}
+
 /** Writes the entries of a transaction and returns the word behind them. */
-function addEntries(words: Int32Array, start: number, transaction: ScannedTransaction, raw: Buffer, height: number, position: number): number {
+function addEntries({ bytes, words }: EntryRoom, start: number, transaction: ScannedTransaction, raw: Buffer, height: number, position: number): number {
   const reader = new ByteReader(raw, transaction.outputsOffset);
   const count = reader.compactSize();
   let at = start;
@@ -122,20 +145,20 @@ function addEntries(words: Int32Array, start: number, transaction: ScannedTransa
       const value = reader.u64();
       const length = reader.compactSize();
       if (height > 0 && length <= MAX_SCRIPT_LENGTH && (length === 0 || raw[reader.offset] !== OP_RETURN)) {
-        end = writeCoin(scratch, end, slot, value, raw, reader.offset, length);
+        end = writeCoin(bytes, end, slot, value, raw, reader.offset, length);
         unspent |= 1 << slot;
       }
       reader.skip(length);
     }
     if (unspent === 0 && (position > 0 || first > 0)) continue;
-    scratch.set(transaction.txid, at * 4);
+    bytes.set(transaction.txid, at * 4);
     words[at + HEIGHT] = height;
     words[at + PLACE] = packPlace(position, first / GROUP_SIZE);
     words[at + UNSPENT] = unspent;
     words[at + STATE] = end - bytesAt << 3;
     at += HEAD_WORDS + (end - bytesAt + 3 >> 2);
     // What an earlier block left there: the same block has the same rows.
-    while (end < at * 4) scratch[end++] = 0;
+    while (end < at * 4) bytes[end++] = 0;
   }
   return at;
 }
