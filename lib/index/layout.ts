@@ -15,8 +15,8 @@
 //   'r' height 4             undo (undo-record.ts)
 //   't' txid 32              place of a transaction 6
 //
-// After each record but the version comes the CRC-32 of key and record, 4: LevelDB has
-// checksums, but classic-level does not have it verify them. Letters 'c', 'u' and 'x' were
+// After each record comes the CRC-32 of key and record, 4: LevelDB has checksums, but
+// classic-level does not have it verify them. Letters 'c', 'u' and 'x' were
 // layout 1's.
 
 import { crc32 } from 'node:zlib';
