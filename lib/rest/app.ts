@@ -1,19 +1,20 @@
-// The Koa application. One middleware writes what goes wrong, one serves: method, route, gate,
-// key, body, queue, in this order. Replies are written to Node's response directly: Koa would
-// guess content types and turn empty bodies into 204.
+// The Koa application: method, route, gate, key, body, queue, in this order, then the reply or
+// what went wrong. Replies are written to Node's response directly: Koa would guess content
+// types and turn empty bodies into 204.
 
 import Koa from 'koa';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { IndexUnavailableError } from '../index/errors';
 import { requireApiKey } from './auth';
 import { RestRequest } from './endpoint';
-import { brokenDown, ClientGoneError, methodNotAllowed, methodNotImplemented, noSuchPath, RestError, unavailable, type HeaderList } from './errors';
+import { brokenDown, ClientGoneError, methodNotAllowed, methodNotImplemented, noSuchPath, queueFull, RestError, unavailable, type HeaderList } from './errors';
 import { hasBody, NO_BODY, readBody } from './request-body';
 import { findRoute, type Route } from './routes';
 import type { NodeSource } from '../node/types';
 import type { Reply } from './format';
 import type { Gate } from './gate';
 import type { Limits } from './limits';
+import type { Outflow } from './outflow';
 import type { WorkQueue } from './work-queue';
 
 /** Where the service says what went wrong. bcoin's logger is one. */
@@ -26,6 +27,7 @@ export interface AppParts {
   readonly routes: readonly Route[];
   readonly gate: Pick<Gate, 'isOpen' | 'status'>;
   readonly queue: WorkQueue;
+  readonly outflow: Outflow;
   readonly limits: Limits;
   readonly node: Pick<NodeSource, 'isApiKey'>;
   readonly server: Pick<Server, 'listening'>;
@@ -39,19 +41,27 @@ export function restApp(parts: AppParts): Koa {
   const { gate, logger } = parts;
   const app = new Koa();
   app.on('error', (error: unknown) => logger.debug(`connection failed: ${textOf(error)}`));
-  app.use((context, next) => {
+  const answer = (response: ServerResponse, { contentType, body }: Reply): void => {
+    send(response, 200, ['Content-Type', contentType, 'Content-Length', String(body.length)], body, parts);
+  };
+  const fail = (response: ServerResponse, error: unknown): void => {
+    if (response.req.socket.destroyed || error instanceof ClientGoneError) return;
+    const { status, message, headers } = asRestError(error, gate, logger);
+    const body = message === '' ? NO_BODY : Buffer.from(`${message}\r\n`);
+    const type = message === '' ? [] : ['Content-Type', 'text/plain'];
+    send(response, status, [...headers, ...type, 'Content-Length', String(body.length)], body, parts);
+  };
+  // Most replies are there at once: no promise is made for them.
+  app.use((context) => {
     context.respond = false;
-    return next().catch((error: unknown) => {
-      if (context.req.socket.destroyed || error instanceof ClientGoneError) return;
-      const { status, message, headers } = asRestError(error, gate, logger);
-      send(context.res, status, message === '' ? headers : [...headers, 'Content-Type', 'text/plain'], errorBody(message), parts);
-    });
-  });
-  app.use(({ req, res }) => {
-    const write = ({ contentType, body }: Reply): void => send(res, 200, ['Content-Type', contentType], body, parts);
-    const reply = serve(req, parts);
-    if (reply instanceof Promise) return reply.then(write);
-    write(reply);
+    const { req, res } = context;
+    try {
+      const reply = serve(req, parts);
+      if (reply instanceof Promise) return reply.then((made) => { answer(res, made); }).catch((error: unknown) => { fail(res, error); });
+      answer(res, reply);
+    } catch (error) {
+      fail(res, error);
+    }
     return undefined;
   });
   return app;
@@ -64,11 +74,17 @@ function serve(request: IncomingMessage, parts: AppParts): Reply | Promise<Reply
   if (route === undefined) throw noSuchPath();
   if (!parts.gate.isOpen) throw unavailable(parts.gate.status());
   if (parts.auth) requireApiKey(request, parts.node);
-  const { endpoint, prefix, readsBody } = route;
-  const work = (body: Buffer): Reply | Promise<Reply> =>
-    parts.queue.run(new RestRequest(path.slice(prefix.length), body, request.socket), endpoint);
   // Bodies are read before the queue: a slow sender holds no slot.
-  return readsBody && hasBody(request) ? readBody(request, parts.limits).then(work) : work(NO_BODY);
+  if (route.readsBody && hasBody(request)) return readBody(request, parts.limits).then((body) => work(request, route, body, parts));
+  return work(request, route, NO_BODY, parts);
+}
+
+function work({ url = '', socket }: IncomingMessage, { prefix, endpoint, isHeavy }: Route, body: Buffer, { queue, outflow }: AppParts): Reply | Promise<Reply> {
+  const request = new RestRequest(url.slice(prefix.length), body, socket);
+  const lane = isHeavy(request.path) ? 'heavy' : 'small';
+  // Nobody could send the reply.
+  if (lane === 'heavy' && outflow.isFull) throw queueFull();
+  return queue.run(request, endpoint, lane);
 }
 
 /** GET, POST and PUT are the same; Node leaves the body out for HEAD. @throws RestError 405, 501 */
@@ -80,15 +96,16 @@ function requireMethod(method: string | undefined): void {
   }
 }
 
-function send(response: ServerResponse, status: number, headers: HeaderList, body: Buffer, { server, limits }: AppParts): void {
+function send(response: ServerResponse, status: number, headers: HeaderList, body: Buffer, { server, outflow }: AppParts): void {
+  outflow.requireRoom(body.length);
   // A server that closes waits for connections in use: a busy client would never let go.
   if (!server.listening) response.shouldKeepAlive = false;
-  response.writeHead(status, [...headers, 'Content-Length', String(body.length)]);
+  response.writeHead(status, headers as string[]);
   response.end(body);
   // What the system did not take at once, or what stands behind other replies on the
   // connection, may be waiting for a slow reader.
-  const { socket, req } = response;
-  if (socket === null || socket.writableLength > 0) req.socket.setTimeout(limits.timeoutMs);
+  const { socket } = response;
+  if (socket === null || socket.writableLength > 0) outflow.add(response, body.length);
 }
 
 function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLogger): RestError {
@@ -96,10 +113,6 @@ function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLog
   if (error instanceof IndexUnavailableError) return unavailable(gate.status());
   logger.error(`request failed: ${textOf(error)}`);
   return brokenDown();
-}
-
-function errorBody(message: string): Buffer {
-  return message === '' ? NO_BODY : Buffer.from(`${message}\r\n`);
 }
 
 function textOf(error: unknown): string {

@@ -4,14 +4,15 @@ import type { Observable } from 'rxjs';
 import { AnswerCache } from './answer-cache';
 import { restApp, type RestLogger } from './app';
 import { Gate, type Warmup } from './gate';
+import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Mount } from './mount';
+import { Outflow } from './outflow';
 import { RawBlocks } from './raw-blocks';
 import { restRoutes } from './routes';
 import { WorkQueue } from './work-queue';
 import { unavailable } from './errors';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
-import type { Limits } from './limits';
 
 const PREFIX = '/rest';
 
@@ -48,9 +49,11 @@ export class RestService {
     const cache = new AnswerCache(answerCacheBytes);
     const blocks = new RawBlocks(node, cache);
     const routes = restRoutes({ node, reader: index.reader, witness, limits, cache, blocks });
-    const app = restApp({ routes, gate: this.gate, queue: this.queue, limits, node, server: node.httpServer, auth, logger });
+    const server = node.httpServer;
+    const outflow = new Outflow(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs, closingMs: CLOSING_MS });
+    const app = restApp({ routes, gate: this.gate, queue: this.queue, outflow, limits, node, server, auth, logger });
     const handle = app.callback();
-    this.mount = new Mount(node.httpServer, PREFIX, (request, response) => void handle(request, response), limits.timeoutMs);
+    this.mount = new Mount(server, PREFIX, (request, response) => void handle(request, response), limits.timeoutMs);
   }
 
   /** Takes the paths under /rest over from the node's HTTP server, as soon as it listens. */

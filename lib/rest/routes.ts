@@ -4,7 +4,7 @@
 import { blockEndpoint, blockSummaryEndpoint } from './endpoints/block';
 import { chainInfoEndpoint } from './endpoints/chaininfo';
 import { coinsEndpoint } from './endpoints/getutxos';
-import { headersEndpoint } from './endpoints/headers';
+import { asksForMany, headersEndpoint } from './endpoints/headers';
 import { mempoolContentsEndpoint, mempoolInfoEndpoint } from './endpoints/mempool';
 import { transactionEndpoint } from './endpoints/tx';
 import type { Endpoint, EndpointContext } from './endpoint';
@@ -14,19 +14,24 @@ export interface Route {
   readonly endpoint: Endpoint;
   /** Whether request bodies mean anything to it. */
   readonly readsBody: boolean;
+  /** Whether a request takes the heavy lane of the work queue; `path`: what follows the prefix. */
+  readonly isHeavy: (path: string) => boolean;
 }
+
+const never = (): boolean => false;
+const always = (): boolean => true;
 
 /** All routes; a prefix of another one stands behind it. */
 export function restRoutes(context: EndpointContext): Route[] {
   return [
-    { prefix: '/rest/tx/', endpoint: transactionEndpoint(context), readsBody: false },
-    { prefix: '/rest/block/notxdetails/', endpoint: blockSummaryEndpoint(context), readsBody: false },
-    { prefix: '/rest/block/', endpoint: blockEndpoint(context), readsBody: false },
-    { prefix: '/rest/headers/', endpoint: headersEndpoint(context), readsBody: false },
-    { prefix: '/rest/chaininfo', endpoint: chainInfoEndpoint(context), readsBody: false },
-    { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(context), readsBody: false },
-    { prefix: '/rest/mempool/contents', endpoint: mempoolContentsEndpoint(context), readsBody: false },
-    { prefix: '/rest/getutxos', endpoint: coinsEndpoint(context), readsBody: true }
+    { prefix: '/rest/tx/', endpoint: transactionEndpoint(context), readsBody: false, isHeavy: never },
+    { prefix: '/rest/block/notxdetails/', endpoint: blockSummaryEndpoint(context), readsBody: false, isHeavy: always },
+    { prefix: '/rest/block/', endpoint: blockEndpoint(context), readsBody: false, isHeavy: always },
+    { prefix: '/rest/headers/', endpoint: headersEndpoint(context), readsBody: false, isHeavy: asksForMany },
+    { prefix: '/rest/chaininfo', endpoint: chainInfoEndpoint(context), readsBody: false, isHeavy: never },
+    { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(context), readsBody: false, isHeavy: never },
+    { prefix: '/rest/mempool/contents', endpoint: mempoolContentsEndpoint(context), readsBody: false, isHeavy: always },
+    { prefix: '/rest/getutxos', endpoint: coinsEndpoint(context), readsBody: true, isHeavy: never }
   ];
 }
 

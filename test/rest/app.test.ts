@@ -9,6 +9,7 @@ import type { Endpoint, RestRequest } from '../../lib/rest/endpoint';
 import { noSuchPath, RestError } from '../../lib/rest/errors';
 import { jsonReply, type Reply } from '../../lib/rest/format';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
+import { Outflow } from '../../lib/rest/outflow';
 import { WorkQueue } from '../../lib/rest/work-queue';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
@@ -24,9 +25,10 @@ describe('the application', () => {
     log = new MemoryLog();
     isOpen = true;
     const app = restApp({
-      routes: [{ prefix: '/rest/it', endpoint: (request) => endpoint(request), readsBody: true }],
+      routes: [{ prefix: '/rest/it', endpoint: (request) => endpoint(request), readsBody: true, isHeavy: () => false }],
       gate: { get isOpen() { return isOpen; }, status: () => 'loading index' },
       queue: new WorkQueue(4, 16),
+      outflow: new Outflow({ get listening() { return server.listening; } }, { mostBytes: 1_000_000, timeoutMs: 30_000, closingMs: 1_000 }),
       limits: DEFAULT_LIMITS,
       node: { isApiKey: () => false },
       server: { get listening() { return server.listening; } },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { ClientGoneError, RestError } from '../../lib/rest/errors';
-import { WorkQueue } from '../../lib/rest/work-queue';
+import { WorkQueue, type Lane } from '../../lib/rest/work-queue';
 import { caught } from '../support/caught';
 
 /** Work that ends when it is told to. */
@@ -29,17 +29,17 @@ const here = { isGone: false };
 
 describe('the work queue', () => {
   it('answers work that needs no waiting without a promise', () => {
-    expect(new WorkQueue(1, 1).run(here, () => 'done')).to.equal('done');
+    expect(new WorkQueue(1, 1).run(here, () => 'done', 'small')).to.equal('done');
   });
 
   it('hands the client to the work', () => {
-    expect(new WorkQueue(1, 1).run({ isGone: false, name: 'me' }, ({ name }) => name)).to.equal('me');
+    expect(new WorkQueue(1, 1).run({ isGone: false, name: 'me' }, ({ name }) => name, 'small')).to.equal('me');
   });
 
   it('works on as many as it has slots, and lets the next in when one is done', async () => {
     const queue = new WorkQueue(2, 2);
     const jobs = [new Job(), new Job(), new Job()] as const;
-    const results = jobs.map((job) => Promise.resolve(queue.run(job, job.work)));
+    const results = jobs.map((job) => Promise.resolve(queue.run(job, job.work, 'small')));
     expect(jobs.map(({ started }) => started)).to.deep.equal([true, true, false]);
     jobs[1].finish('second');
     expect(await results[1]).to.equal('second');
@@ -53,8 +53,8 @@ describe('the work queue', () => {
   it('refuses what its queue does not hold, with the message of the contract', async () => {
     const queue = new WorkQueue(1, 1);
     const [first, second, third] = [new Job(), new Job(), new Job()];
-    const results = [queue.run(first, first.work), queue.run(second, second.work)];
-    const refused = await caught(Promise.resolve(queue.run(third, third.work)));
+    const results = [queue.run(first, first.work, 'small'), queue.run(second, second.work, 'small')];
+    const refused = await caught(Promise.resolve(queue.run(third, third.work, 'small')));
     expect(refused).to.be.instanceOf(RestError).with.property('status', 500);
     expect(refused).to.have.property('message', 'Work queue depth exceeded');
     expect(third.started).to.equal(false);
@@ -67,18 +67,18 @@ describe('the work queue', () => {
 
   it('frees the slot of work that fails, at once or later', async () => {
     const queue = new WorkQueue(1, 1);
-    expect(() => queue.run(here, () => { throw new Error('at once'); })).to.throw('at once');
+    expect(() => queue.run(here, () => { throw new Error('at once'); }, 'small')).to.throw('at once');
     const job = new Job();
-    const result = queue.run(job, job.work);
+    const result = queue.run(job, job.work, 'small');
     job.fail(new Error('later'));
     expect(await caught(Promise.resolve(result))).to.have.property('message', 'later');
-    expect(queue.run(here, () => 'next')).to.equal('next');
+    expect(queue.run(here, () => 'next', 'small')).to.equal('next');
   });
 
   it('skips clients that left before their turn', async () => {
     const queue = new WorkQueue(1, 3);
     const [first, gone, last] = [new Job(), new ImpatientJob(), new Job()];
-    const results = [first, gone, last].map((job) => queue.run(job, job.work));
+    const results = [first, gone, last].map((job) => queue.run(job, job.work, 'small'));
     gone.isGone = true;
     first.finish('first');
     expect(await caught(Promise.resolve(results[1]))).to.be.instanceOf(ClientGoneError);
@@ -91,11 +91,11 @@ describe('the work queue', () => {
   it('gives the places of clients that left to others at once', async () => {
     const queue = new WorkQueue(1, 2);
     const [working, gone, waiting, next] = [new Job(), new ImpatientJob(), new Job(), new Job()];
-    const results = [working, gone, waiting].map((job) => queue.run(job, job.work));
+    const results = [working, gone, waiting].map((job) => queue.run(job, job.work, 'small'));
     gone.isGone = true;
-    results.push(queue.run(next, next.work));
+    results.push(queue.run(next, next.work, 'small'));
     expect(await caught(Promise.resolve(results[1]))).to.be.instanceOf(ClientGoneError);
-    expect(await caught(Promise.resolve(queue.run(here, () => 'one more')))).to.have.property('message', 'Work queue depth exceeded');
+    expect(await caught(Promise.resolve(queue.run(here, () => 'one more', 'small')))).to.have.property('message', 'Work queue depth exceeded');
     for (const job of [working, waiting, next]) {
       job.finish('in turn');
       await new Promise(setImmediate);
@@ -106,32 +106,105 @@ describe('the work queue', () => {
   it('refuses those who wait when it is closed, and everybody after them', async () => {
     const queue = new WorkQueue(1, 1);
     const [working, waiting] = [new Job(), new Job()];
-    const results = [queue.run(working, working.work), queue.run(waiting, waiting.work)];
+    const results = [queue.run(working, working.work, 'small'), queue.run(waiting, waiting.work, 'small')];
     queue.close();
     expect(await caught(Promise.resolve(results[1]))).to.be.instanceOf(RestError).with.property('status', 503);
-    expect(() => queue.run(here, () => 'late')).to.throw(RestError, 'shutting down');
+    expect(() => queue.run(here, () => 'late', 'small')).to.throw(RestError, 'shutting down');
     working.finish('done');
     expect(await results[0]).to.equal('done');
   });
 
+  describe('with heavy work', () => {
+    const run = (queue: WorkQueue, job: Job, lane: Lane): Promise<string> => Promise.resolve(queue.run(job, job.work, lane));
+    const started = (jobs: readonly Job[]): boolean[] => jobs.map((job) => job.started);
+    const turn = (): Promise<unknown> => new Promise(setImmediate);
+
+    it('leaves the last slot to small requests', async () => {
+      const queue = new WorkQueue(3, 3);
+      const jobs = [new Job(), new Job(), new Job()] as const;
+      const results = jobs.map((job) => run(queue, job, 'heavy'));
+      expect(started(jobs)).to.deep.equal([true, true, false]);
+      expect(queue.run(here, () => 'small', 'small')).to.equal('small');
+      await turn();
+      expect(jobs[2].started).to.equal(false);
+      jobs[0].finish('one');
+      await turn();
+      expect(jobs[2].started).to.equal(true);
+      for (const job of jobs) job.finish('done');
+      expect(await Promise.all(results)).to.deep.equal(['one', 'done', 'done']);
+    });
+
+    it('works on a heavy request where there is one slot only', async () => {
+      expect(await new WorkQueue(1, 1).run(here, () => Promise.resolve('heavy'), 'heavy')).to.equal('heavy');
+    });
+
+    it('never refuses a small request for heavy ones: the youngest of those gives up its place', async () => {
+      const queue = new WorkQueue(1, 2);
+      const [working, older, younger, small] = [new Job(), new Job(), new Job(), new Job()];
+      const results = [working, older, younger].map((job) => run(queue, job, 'heavy'));
+      const waiting = run(queue, small, 'small');
+      const displaced = await caught(Promise.resolve(results[2]));
+      expect(displaced).to.be.instanceOf(RestError).with.property('status', 500);
+      expect(displaced).to.have.property('message', 'Work queue depth exceeded');
+      expect(await caught(run(queue, new Job(), 'heavy'))).to.have.property('message', 'Work queue depth exceeded');
+      for (const job of [working, small, older]) {
+        job.finish('in turn');
+        await turn();
+      }
+      expect(await Promise.all([results[0], waiting, results[1]])).to.deep.equal(['in turn', 'in turn', 'in turn']);
+      expect(younger.started).to.equal(false);
+    });
+
+    it('refuses a small request when small ones fill the queue', async () => {
+      const queue = new WorkQueue(1, 1);
+      const [heavy, small] = [new Job(), new Job()];
+      const results = [run(queue, heavy, 'heavy'), run(queue, small, 'small')];
+      expect(await caught(run(queue, new Job(), 'small'))).to.have.property('message', 'Work queue depth exceeded');
+      heavy.finish('heavy');
+      await turn();
+      small.finish('small');
+      expect(await Promise.all(results)).to.deep.equal(['heavy', 'small']);
+    });
+
+    it('takes turns when both wait for the only slot', async () => {
+      const queue = new WorkQueue(1, 6);
+      const order: string[] = [];
+      const first = new Job();
+      const results = [run(queue, first, 'heavy')];
+      for (const lane of ['heavy', 'heavy', 'small', 'small'] as const)
+        results.push(Promise.resolve(queue.run(here, () => { order.push(lane); return lane; }, lane)));
+      first.finish('first');
+      await Promise.all(results);
+      expect(order).to.deep.equal(['small', 'heavy', 'small', 'heavy']);
+    });
+  });
+
   it('never works on more than it has slots, answers everybody once, and is empty in the end', async () => {
-    const rounds = fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 60 });
-    await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 8 }), rounds, async (slots, depth, delays) => {
+    const lane = fc.constantFrom<Lane>('small', 'heavy');
+    const rounds = fc.array(fc.tuple(fc.nat({ max: 3 }), lane), { minLength: 1, maxLength: 60 });
+    await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 8 }), rounds, async (slots, depth, requests) => {
       const queue = new WorkQueue(slots, depth);
-      let [busy, most, refused] = [0, 0, 0];
-      const work = async (delay: number): Promise<void> => {
-        most = Math.max(most, ++busy);
+      const busy = { small: 0, heavy: 0 };
+      const most = { all: 0, heavy: 0 };
+      const refused = { small: 0, heavy: 0 };
+      const work = async (delay: number, which: Lane): Promise<void> => {
+        busy[which]++;
+        most.all = Math.max(most.all, busy.small + busy.heavy);
+        most.heavy = Math.max(most.heavy, busy.heavy);
         for (let i = 0; i < delay; i++) await new Promise(setImmediate);
-        busy--;
+        busy[which]--;
       };
-      await Promise.all(delays.map(async (delay) => {
+      await Promise.all(requests.map(async ([delay, which]) => {
         if (delay === 0) await new Promise(setImmediate);
-        await Promise.resolve(queue.run(here, () => delay === 3 ? undefined : work(delay))).catch(() => { refused++; });
+        await Promise.resolve(queue.run(here, () => delay === 3 ? undefined : work(delay, which), which)).catch(() => { refused[which]++; });
       }));
-      expect(most).to.be.at.most(slots);
-      expect(busy).to.equal(0);
-      expect(refused).to.be.at.most(Math.max(0, delays.length - slots - depth));
-      expect(queue.run(here, () => 'free')).to.equal('free');
+      expect(most.all).to.be.at.most(slots);
+      expect(most.heavy).to.be.at.most(Math.max(1, slots - 1));
+      expect(busy).to.deep.equal({ small: 0, heavy: 0 });
+      expect(refused.small + refused.heavy).to.be.at.most(Math.max(0, requests.length - depth - 1));
+      expect(refused.small).to.be.at.most(Math.max(0, requests.filter(([, which]) => which === 'small').length - depth));
+      expect(queue.run(here, () => 'free', 'small')).to.equal('free');
+      expect(queue.run(here, () => 'free', 'heavy')).to.equal('free');
     }), { numRuns: 50 });
   });
 });

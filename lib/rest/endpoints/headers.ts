@@ -39,6 +39,11 @@ export function headersEndpoint({ reader, limits, cache }: EndpointContext): End
   };
 }
 
+/** Whether it takes more than a moment. `path`: what follows the endpoint's prefix. */
+export function asksForMany(path: string): boolean {
+  return parseInt(path, 10) > CHUNK;
+}
+
 /** Heights from `first` to before `end`. */
 interface Span {
   readonly first: number;

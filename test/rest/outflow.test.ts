@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { restApp } from '../../lib/rest/app';
+import type { RestRequest } from '../../lib/rest/endpoint';
+import { jsonReply, type Reply } from '../../lib/rest/format';
+import { DEFAULT_LIMITS } from '../../lib/rest/limits';
+import { Outflow } from '../../lib/rest/outflow';
+import { WorkQueue } from '../../lib/rest/work-queue';
+import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
+import { MemoryLog } from '../support/memory-log';
+
+/** More than the buffers of a connection take. */
+const LARGE = 24_000_000;
+const MOST = 2 * LARGE;
+
+describe('replies that clients are slow to read', () => {
+  let server: Server;
+  let port: number;
+  let made: number;
+  let body: Buffer;
+
+  /** `mostBytes` for two of the large replies. */
+  const serve = async (timeoutMs: number, closingMs: number): Promise<void> => {
+    const listening = { get listening() { return server.listening; } };
+    const large = ({ path }: RestRequest): Reply | Promise<Reply> => {
+      made++;
+      return path === '/later' ? new Promise((resolve) => setImmediate(() => { resolve(jsonReply(body)); })) : jsonReply(body);
+    };
+    const app = restApp({
+      routes: [
+        { prefix: '/rest/large', endpoint: large, readsBody: false, isHeavy: () => true },
+        { prefix: '/rest/unforeseen', endpoint: large, readsBody: false, isHeavy: () => false },
+        { prefix: '/rest/small', endpoint: () => jsonReply(Buffer.from('{}\n')), readsBody: false, isHeavy: () => false }
+      ],
+      gate: { isOpen: true, status: () => '' },
+      queue: new WorkQueue(1, 1),
+      outflow: new Outflow(listening, { mostBytes: MOST, timeoutMs, closingMs }),
+      limits: DEFAULT_LIMITS,
+      node: { isApiKey: () => false },
+      server: listening,
+      auth: false,
+      logger: new MemoryLog()
+    });
+    const handle = app.callback();
+    server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    ({ port } = server.address() as AddressInfo);
+  };
+
+  /** Asks, and reads no more than the first bytes of the reply. */
+  const askAndPause = async (path: string): Promise<Socket> => {
+    const socket = await openSocket(port);
+    socket.on('error', () => undefined);
+    socket.write(requestBytes({ path }, true));
+    await once(socket, 'readable');
+    return socket;
+  };
+  const status = async (path: string): Promise<number> => (await ask(port, { path })).status;
+  /** Resolves when the server has lost the connection. */
+  const leave = async (socket: Socket): Promise<void> => {
+    const connections = await countConnections();
+    socket.destroy();
+    while (await countConnections() >= connections) await new Promise(setImmediate);
+  };
+  const countConnections = (): Promise<number> => new Promise((resolve, reject) => {
+    server.getConnections((error, count) => { if (error === null) resolve(count); else reject(error); });
+  });
+
+  beforeEach(() => {
+    made = 0;
+    body = Buffer.alloc(LARGE, 0x20);
+  });
+
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('leave from the bytes that were made, and from no copy', async () => {
+    await serve(30_000, 1_000);
+    const sockets = [await askAndPause('/rest/large'), await askAndPause('/rest/large/later')];
+    body.fill(0x58, LARGE - 1);
+    for (const socket of sockets) expect((await untilClosed(socket)).at(-1)).to.equal(0x58);
+  });
+
+  it('hold no worker', async () => {
+    await serve(30_000, 1_000);
+    await askAndPause('/rest/large/later');
+    expect(await status('/rest/small')).to.equal(200);
+    expect(await status('/rest/large')).to.equal(200);
+  });
+
+  it('are bounded together: beyond that large ones are refused as by a full queue, and not made', async () => {
+    await serve(30_000, 1_000);
+    const sockets = [await askAndPause('/rest/large'), await askAndPause('/rest/large')];
+    const refused = await ask(port, { path: '/rest/large' });
+    expect(refused).to.deep.include({ status: 500, contentType: 'text/plain', body: Buffer.from('Work queue depth exceeded\r\n') });
+    expect(made).to.equal(2);
+    expect(await status('/rest/unforeseen')).to.equal(500);
+    expect(await status('/rest/small')).to.equal(200);
+    for (const socket of sockets) await untilClosed(socket);
+    expect(await status('/rest/large')).to.equal(200);
+  });
+
+  it('count no more once their clients have left, also those behind others on their connection', async () => {
+    await serve(30_000, 1_000);
+    const socket = await openSocket(port);
+    socket.on('error', () => undefined);
+    socket.write(Buffer.concat([requestBytes({ path: '/rest/large' }, false), requestBytes({ path: '/rest/large' }, false)]));
+    await once(socket, 'readable');
+    expect(await status('/rest/large')).to.equal(500);
+    await leave(socket);
+    expect(await status('/rest/large')).to.equal(200);
+  });
+
+  it('are cut off when nothing is read for as long as the timeout says', async () => {
+    await serve(50, 1_000);
+    const connected = once(server, 'connection') as Promise<[Socket]>;
+    await askAndPause('/rest/large');
+    const [ofServer] = await connected;
+    await once(ofServer, 'close');
+    expect(await status('/rest/large')).to.equal(200);
+  });
+
+  it('do not keep the server from closing', async () => {
+    await serve(30_000, 50);
+    await askAndPause('/rest/large');
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
