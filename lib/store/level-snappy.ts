@@ -18,7 +18,9 @@ export function uncompress(compressed: Buffer): Buffer {
     const tag = reader.take(1).readUInt8();
     const kind = tag & 3;
     if (kind === LITERAL) {
-      at += literal(reader, tag).copy(bytes, at);
+      const verbatim = literal(reader, tag);
+      verbatim.copy(bytes, Math.min(at, bytes.length));
+      at += verbatim.length;
       continue;
     }
     const length = kind === NEAR_COPY ? (tag >> 2 & 7) + 4 : (tag >> 2) + 1;
