@@ -5,6 +5,8 @@ import { duration, paceText } from '../lib/index/progress-text';
 import type { IndexState } from '../lib/index/types';
 
 const INDEXING_FORMAT = 'Indexing |{bar}| {percentage}% | block {value} of {total} | {pace} | {left}';
+/** Leaves room for the words. */
+const BAR_COLUMNS = 20;
 
 export class ProgressBar {
   #bar: SingleBar | undefined;
@@ -24,8 +26,8 @@ export class ProgressBar {
 
   draw(format: string, value: number, total: number, words: object): void {
     if (this.#bar === undefined) {
-      // Ctrl-C is for others to hear.
-      this.#bar = new SingleBar({ stream: this.stream, format, hideCursor: true, gracefulExit: false });
+      // Ctrl-C is for others to hear, and may be the end: the terminal stays as it is, lines are cut instead.
+      this.#bar = new SingleBar({ stream: this.stream, format, barsize: BAR_COLUMNS, linewrap: true, gracefulExit: false });
       this.#bar.start(total, value, words);
     }
     this.#bar.setTotal(total);
