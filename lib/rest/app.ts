@@ -2,10 +2,11 @@
 // what went wrong. Replies are written to Node's response directly: Koa would guess content
 // types and turn empty bodies into 204.
 
-import Koa from 'koa';
+import type Koa from 'koa';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { IndexUnavailableError } from '../index/errors';
 import { requireApiKey } from './auth';
+import { DirectKoa } from './direct-koa';
 import { RestRequest } from './endpoint';
 import { brokenDown, ClientGoneError, methodNotAllowed, methodNotImplemented, noSuchPath, queueFull, RestError, unavailable, type HeaderList } from './errors';
 import { hasBody, NO_BODY, readBody } from './request-body';
@@ -39,8 +40,8 @@ export interface AppParts {
 /** An application that serves the routes and never prints by itself. */
 export function restApp(parts: AppParts): Koa {
   const { gate, logger } = parts;
-  const app = new Koa();
-  app.on('error', (error: unknown) => logger.debug(`connection failed: ${textOf(error)}`));
+  const app = new DirectKoa();
+  app.on('error', (error: unknown) => logger.debug(`reply failed: ${textOf(error)}`));
   const answer = (response: ServerResponse, { contentType, body }: Reply): void => {
     send(response, 200, ['Content-Type', contentType, 'Content-Length', String(body.length)], body, parts);
   };
