@@ -11,7 +11,6 @@ import { freePort } from '../../test/support/regtest-node';
 import { fetchBody } from './fetch-body';
 import { fillPool } from './fill-pool';
 import { copyOf, type ServingChain } from './serving-chain';
-import type { BareAnswer } from './bare-server';
 
 export interface ServerProcess {
   readonly pid: number;
@@ -49,13 +48,19 @@ function nodeFlags(): string[] {
   return process.env['NODE_FLAGS']?.split(' ') ?? [];
 }
 
+export interface BareAnswer {
+  readonly path: string;
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
 export interface BareProcess extends ServerProcess {
   /** What it replies to a path from now on. */
   answer(answer: BareAnswer): Promise<void>;
 }
 
 export async function startBare(): Promise<BareProcess> {
-  const child = fork(join(__dirname, 'bare-server.ts'), { execArgv: ['-r', 'ts-node/register/transpile-only'], serialization: 'advanced' });
+  const child = fork(join(__dirname, 'bare-server.mjs'), { execArgv: [], serialization: 'advanced' });
   const [port] = await once(child, 'message') as [number];
   const answer = async (wanted: BareAnswer): Promise<void> => {
     child.send(wanted);
