@@ -111,7 +111,8 @@ function writeEntry(writer: JsonWriter, place: Place): void {
   writer.char(0x7d);
 }
 
-const txidsOf = (places: Iterable<Place>): Buffer[] => Array.from(places, ({ entry }) => entry.txid);
+/** Most have none. */
+const txidsOf = (places: ReadonlySet<Place>): Buffer[] => (places.size === 0 ? [] : Array.from(places, ({ entry }) => entry.txid));
 
 /** The pool's contents as they were last written: only entries that have changed since are written anew. */
 export class PoolContents {

@@ -20,10 +20,10 @@ describe('what Bitcoin Core 0.17 was recorded to answer', () => {
 
   after(() => served.close());
 
-  const replay = async (state: RecordedAnswer['state']): Promise<void> => {
+  const replay = async (state: RecordedAnswer['state'], isWanted: (answer: RecordedAnswer) => boolean = () => true): Promise<void> => {
     // Odd framing of HTTP itself is left to the HTTP server.
-    const answers = chainAAnswers().filter((answer) => answer.state === state && !answer.tags.includes('transport'));
-    expect(answers).to.have.length.above(250);
+    const answers = chainAAnswers().filter((answer) => answer.state === state && !answer.tags.includes('transport') && isWanted(answer));
+    expect(answers).to.have.length.above(240);
     const { addressPrefixes } = served.rest.node.network;
     const differences: string[] = [];
     const remaining = answers.values();
@@ -43,13 +43,8 @@ describe('what Bitcoin Core 0.17 was recorded to answer', () => {
     await replay('confirmed');
   });
 
-  it('is answered again from what was kept, also after the chain was taken back and came again', async function () {
-    this.timeout(120_000);
-    await replay('confirmed');
-    const { height } = chainAManifest();
-    await served.node.chain.reset(height - 20);
-    for (const { raw } of chainAActiveBlocks().slice(height - 19)) await served.node.chain.add(bcoin.Block.fromRaw(raw));
-    await untilReady(served);
+  it('is answered again from what was kept', async function () {
+    this.timeout(60_000);
     await replay('confirmed');
   });
 
@@ -57,5 +52,15 @@ describe('what Bitcoin Core 0.17 was recorded to answer', () => {
     this.timeout(120_000);
     for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
     await replay('with-mempool');
+  });
+
+  it('is answered from what was kept after the chain was taken back and came again', async function () {
+    this.timeout(120_000);
+    const { height } = chainAManifest();
+    // It empties the pool, and deletes blocks that are not in the chain.
+    await served.node.chain.reset(height - 20);
+    for (const { raw } of chainAActiveBlocks().slice(height - 19)) await served.node.chain.add(bcoin.Block.fromRaw(raw));
+    await untilReady(served);
+    await replay('confirmed', ({ tags }) => !tags.includes('stale'));
   });
 });

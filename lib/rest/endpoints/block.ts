@@ -75,8 +75,10 @@ class BlockAnswers {
 
   reply(block: KnownBlock, question: Question): Reply | Promise<Reply> {
     const { format, request } = question;
-    const { blocks } = this.context;
+    const { blocks, node } = this.context;
     const key = keyOf(block.hash);
+    // The node may drop what is off the chain at any time.
+    if (block.confirmations < 0) return node.rawBlock(block.hash).then((read) => this.replyFrom(read, block, question));
     if (!blocks.isPruned(block)) {
       const line = format === 'hex' ? this.lines.get(key)?.line : undefined;
       if (line !== undefined) return { contentType: 'text/plain', body: line };
