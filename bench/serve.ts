@@ -38,6 +38,8 @@ async function main(): Promise<void> {
     only: { type: 'string', multiple: true }, rounds: { type: 'string' }, before: { type: 'string' }, json: { type: 'string' }
   } });
   const isWanted = (name: string): boolean => values.only?.some((start) => name.startsWith(start)) ?? true;
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+  process.once('exit', () => { rmSync(RUN_FOLDER, { recursive: true, force: true }); });
   const chain = await servingChain(say);
   const closers: (() => unknown)[] = [];
   try {
@@ -53,7 +55,6 @@ async function main(): Promise<void> {
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ machine, rows, crowd, mixed }, null, 2)}\n`);
   } finally {
     for (const close of closers.reverse()) await close();
-    rmSync(RUN_FOLDER, { recursive: true, force: true });
   }
 }
 

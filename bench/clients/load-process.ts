@@ -11,6 +11,8 @@ process.on('message', (order: LoadOrder) => {
   });
 });
 
+process.on('disconnect', () => process.exit());
+
 async function run({ port, paths, connections, amount, seconds }: LoadOrder): Promise<LoadResult> {
   const times: number[] = [];
   let refused = 0;

@@ -11,6 +11,8 @@ process.on('message', (wanted) => {
   process.send('taken');
 });
 
+process.on('disconnect', () => process.exit());
+
 const server = createServer((request, response) => {
   if (request.url !== answer.path) {
     response.writeHead(404).end();

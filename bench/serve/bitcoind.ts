@@ -24,6 +24,7 @@ export async function startBitcoind(program: string, chain: ServingChain, reader
     '-rpcbind=127.0.0.1', '-rpcallowip=127.0.0.1', `-rpcport=${port}`, '-rpcworkqueue=64', '-checkpoints=0',
     `-assumevalid=${reader.hash(reader.tipHeight)}`, `-loadblock=${chain.blockFile}`
   ], { stdio: ['ignore', 'ignore', 'inherit'] });
+  process.once('exit', () => { child.kill('SIGKILL'); });
   await untilAnswers(child, port, '/rest/chaininfo.json');
   while (!(await fetchBody(port, '/rest/chaininfo.json')).body.includes(`"blocks":${reader.tipHeight},`)) await pause(RETRY_MS);
   const cookie = readFileSync(join(folder, 'regtest/.cookie'), 'latin1');

@@ -38,6 +38,8 @@ export async function startBcoin(chain: ServingChain, name: string, plugin?: str
   const flags = [...FLAGS, `--prefix=${folder}`, `--http-port=${port}`];
   if (plugin !== undefined) flags.push(`--plugins=${plugin}`, '--rest-warmup=indexed', `--rest-work-queue=${QUEUE}`);
   const child = spawn(process.execPath, [...nodeFlags(), program, ...flags], { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' } });
+  // Interrupted, the benchmark leaves nobody behind.
+  process.once('exit', () => { child.kill('SIGKILL'); });
   await untilAnswers(child, port, plugin === undefined ? '/' : '/rest/chaininfo.json');
   await fillPool(port, chain);
   return { pid: pidOf(child), port, stop: () => end(child) };
