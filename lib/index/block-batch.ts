@@ -96,8 +96,8 @@ export class BlockBatch {
     if (height >= undoDepth) this.#write({ type: 'del', key: undoKey(height - undoDepth) });
   }
 
-  /** All writes of the batch, the new tip among them. To be gone through once; then the cache is `committed` or cleared. The bytes of a write hold until the next. */
-  *writes(): Generator<StoreWrite> {
+  /** All writes of the batch, the new tip among them. To be gone through once, up to `onEnd`; then the cache is handed over or cleared. The bytes of a write hold until the next. */
+  *writes(onEnd: () => void): Generator<StoreWrite> {
     yield* this.#options.cache.writes();
     const room = new WriteRoom();
     const bytes = room.reserve(0);
@@ -107,6 +107,7 @@ export class BlockBatch {
     yield* this.#otherWrites;
     if (this.#position.tip !== undefined)
       yield putRecord(TIP_KEY, encodeTip(this.#position.tip));
+    onEnd();
   }
 
   get #nextHeight(): number {

@@ -28,6 +28,8 @@ export interface CatchUpOptions {
 export class CatchUp {
   readonly #options: CatchUpOptions;
   #reported = -Infinity;
+  /** The write of the batch handed over last. */
+  #underWay: Promise<void> = Promise.resolve();
 
   constructor(options: CatchUpOptions) {
     this.#options = options;
@@ -56,6 +58,16 @@ export class CatchUp {
    * then the chain has moved. Returns the height of a block that the node did not have.
    */
   async pull(): Promise<{ readonly missing: number } | undefined> {
+    this.#underWay = Promise.resolve();
+    try {
+      return await this.#pullBlocks();
+    } finally {
+      // When it fails, that is why: whatever else went wrong came after it.
+      await this.#underWay;
+    }
+  }
+
+  async #pullBlocks(): Promise<{ readonly missing: number } | undefined> {
     const { node, indexer, signal } = this.#options;
     const from = (indexer.tip?.height ?? -1) + 1;
     const to = node.tip().height;
@@ -86,9 +98,18 @@ export class CatchUp {
     return undefined;
   }
 
+  /** Hands a batch over to the store, which may still write it while the next one is filled. */
   async #commit(batch: BlockBatch): Promise<void> {
     if (batch.blocks.length === 0) return;
-    await this.#options.indexer.commit(batch);
+    await this.#underWay;
+    await new Promise<void>((resolve, reject) => {
+      this.#underWay = this.#write(batch, resolve);
+      this.#underWay.then(resolve, reject);
+    });
+  }
+
+  async #write(batch: BlockBatch, onHandedOver: () => void): Promise<void> {
+    await this.#options.indexer.commit(batch, { onHandedOver });
     for (const block of batch.blocks)
       this.#options.onBlock({ type: 'connect', block });
   }

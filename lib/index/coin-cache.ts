@@ -4,7 +4,7 @@
 // that is full and written, the old one is dropped and they change places.
 //
 // What is in the cache counts, not what the store has. An entry is named by a number that
-// holds until the next `committed`: above 0 in the young generation, below in the old one.
+// holds until the generations change places (`written`): above 0 in the young generation, below in the old one.
 
 import { CHANGED, coinBytes, entryWords, groupOf, HEAD_BYTES, HEIGHT, PLACE, positionOf, STATE, STORED, UNSPENT } from './cache-entry';
 import { coinEnd } from './coin-record';
@@ -28,6 +28,8 @@ export class CoinCache {
   #old: Generation;
   /** Entries of the young generation from here on were not written yet. */
   #writtenTo = 1;
+  /** The generations change places when what was handed over is written. */
+  #turns = false;
   /** Entries written before that have changed since. */
   #changed: EntryName[] = [];
 
@@ -91,7 +93,7 @@ export class CoinCache {
   }
 
   /**
-   * What brings the store to the state of the cache. To be gone through once, then `committed`
+   * What brings the store to the state of the cache. To be gone through once, then `handedOver`
    * or `clear`; the bytes of a write hold until the next.
    */
   *writes(): Generator<StoreWrite> {
@@ -105,11 +107,18 @@ export class CoinCache {
     }
   }
 
-  /** The writes are in the store. */
-  committed(): void {
+  /** The store has taken the writes. False: nothing may change until they are `written`. */
+  handedOver(): boolean {
     this.#changed = [];
     this.#writtenTo = this.#young.used;
-    if (this.#young.size < this.#halfBytes) return;
+    this.#turns = this.#young.size >= this.#halfBytes;
+    return !this.#turns;
+  }
+
+  /** What was handed over is in the store, and so may be dropped. */
+  written(): void {
+    if (!this.#turns) return;
+    this.#turns = false;
     [this.#young, this.#old] = [this.#old, this.#young];
     this.#young.clear();
     this.#writtenTo = 1;
@@ -120,6 +129,7 @@ export class CoinCache {
     this.#old = this.#emptyGeneration();
     this.#changed = [];
     this.#writtenTo = 1;
+    this.#turns = false;
   }
 
   /** A batch more than half of the bytes may come together before the generations change places; the table takes a fifth. */

@@ -35,6 +35,9 @@ export class Indexer {
   /** Scans blocks, for the indexer and for whoever reads ahead of it. */
   readonly rowMaker = new RowMaker();
   #position = EMPTY;
+  /** Of the batch that the store has taken and is still writing. */
+  #ahead: IndexPosition | undefined;
+  #writeFailed = false;
 
   constructor(options: IndexerOptions) {
     this.#options = options;
@@ -72,22 +75,34 @@ export class Indexer {
     return decodeHeader(key, value);
   }
 
-  /** A batch on top of the tip, to be committed before anything else changes the index. */
+  /** A batch on top of the tip, or of the batch handed over last; to be committed before anything else changes the index. */
   batch(undoFrom = 0): BlockBatch {
     const { store, genesisHash, undoDepth } = this.#options;
     // What an abandoned batch has left there is not the state of the store.
-    if (!this.#cache.isClean) this.#cache.clear();
-    return new BlockBatch(this.#position, { store, cache: this.#cache, genesisHash, undoDepth, undoFrom });
+    if (this.#writeFailed || !this.#cache.isClean) this.#cache.clear();
+    this.#writeFailed = false;
+    return new BlockBatch(this.#ahead ?? this.#position, { store, cache: this.#cache, genesisHash, undoDepth, undoFrom });
   }
 
-  async commit(batch: BlockBatch, options = { durable: false }): Promise<void> {
+  /**
+   * Writes a batch, after the one before is written. `onHandedOver` may be called when the store
+   * has taken it all: the next batch can be filled while the store still writes. When this one
+   * fails, that one is lost too.
+   */
+  async commit(batch: BlockBatch, { durable = false, onHandedOver = (): void => undefined } = {}): Promise<void> {
+    const handOver = (): void => {
+      this.#ahead = batch.position;
+      if (this.#cache.handedOver()) onHandedOver();
+    };
     try {
-      await this.#options.store.batch(batch.writes(), options);
+      await this.#options.store.batch(batch.writes(handOver), { durable });
     } catch (error) {
-      this.#cache.clear();
+      this.#ahead = undefined;
+      this.#writeFailed = true;
       throw error;
     }
-    this.#cache.committed();
+    this.#ahead = undefined;
+    this.#cache.written();
     this.#moveTo(batch.position);
   }
 

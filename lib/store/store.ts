@@ -43,7 +43,7 @@ export interface Store {
   /**
    * All or nothing. `durable`: on the disk itself when the promise resolves. The writes are
    * asked for one by one, and others get the event loop in between. The bytes of a write are
-   * copied before the next one is asked for.
+   * copied before the next one is asked for, those of the last one before the end is.
    */
   batch(writes: Iterable<StoreWrite>, options: { readonly durable: boolean }): Promise<void>;
   /** Gives the room back that deleted records of a range still take on the disk; it comes back by and by otherwise. */
