@@ -45,9 +45,13 @@ export async function startBcoin(chain: ServingChain, name: string, plugin?: str
   return { pid: pidOf(child), port, stop: () => end(child) };
 }
 
-/** `NODE_FLAGS=--cpu-prof` and the like, for the node under measurement alone. */
+/** Profiles are written by processes that end, not by those that are ended. */
+const END_WHEN_TOLD = '--import=data:text/javascript,process.once("SIGINT",()=>process.exit())';
+
+/** `NODE_FLAGS=--cpu-prof` and the like, for the nodes under measurement alone. */
 function nodeFlags(): string[] {
-  return process.env['NODE_FLAGS']?.split(' ') ?? [];
+  const flags = process.env['NODE_FLAGS'];
+  return flags === undefined ? [] : [...flags.split(' '), END_WHEN_TOLD];
 }
 
 export interface BareAnswer {
