@@ -13,6 +13,7 @@ import { findReplaced, spendReplaced } from './replaced';
 import { blockRows, type BlockRows } from './rows';
 import { findSpent, spend } from './spending';
 import { encodeUndo, SpentCoinList } from './undo-record';
+import { blockIn, inOrderOfTxids, positionIn } from './txid-order';
 import { WriteRoom } from './write-room';
 import type { BlockPoint } from '../node/types';
 import type { Store, StoreWrite } from '../store/store';
@@ -39,7 +40,9 @@ export interface BatchOptions {
 
 export class BlockBatch {
   readonly #options: BatchOptions;
-  readonly #txids: { readonly height: number; readonly txids: Uint8Array }[] = [];
+  /** By block. */
+  readonly #txids: Uint8Array[] = [];
+  readonly #firstHeight: number;
   readonly #otherWrites: StoreWrite[] = [];
   readonly #blocks: BlockPoint[] = [];
   readonly #spent = new SpentCoinList();
@@ -49,6 +52,7 @@ export class BlockBatch {
   constructor(position: IndexPosition, options: BatchOptions) {
     this.#position = position;
     this.#options = options;
+    this.#firstHeight = this.#nextHeight;
   }
 
   /** The position after the last block added. */
@@ -101,9 +105,11 @@ export class BlockBatch {
     yield* this.#options.cache.writes();
     const room = new WriteRoom();
     const bytes = room.reserve(0);
-    for (const { height, txids } of this.#txids)
-      for (let position = 0; position * 32 < txids.length; position++)
-        yield room.put(PLACE_KEY_LENGTH, writePlaceRecord(bytes, txids, position * 32, height, position));
+    for (const transaction of inOrderOfTxids(this.#txids)) {
+      const [block, position] = [blockIn(transaction), positionIn(transaction)];
+      const txids = this.#txids[block] as Uint8Array; // one for each block
+      yield room.put(PLACE_KEY_LENGTH, writePlaceRecord(bytes, txids, position * 32, this.#firstHeight + block, position));
+    }
     yield* this.#otherWrites;
     if (this.#position.tip !== undefined)
       yield putRecord(TIP_KEY, encodeTip(this.#position.tip));
@@ -142,7 +148,7 @@ export class BlockBatch {
       chainBytes: (tip?.chainBytes ?? 0) + length
     };
     this.#position = { tip: next, times: lastTimes };
-    this.#txids.push({ height, txids: txids.slice() });
+    this.#txids.push(txids.slice());
     this.#otherBytes += txids.length;
     this.#write(putRecord(headerKey(height), encodeHeader(next)));
     this.#write(putRecord(blockHashKey(hash), encodeHeight(height)));
