@@ -32,5 +32,5 @@ export const DEFAULT_LIMITS: Limits = {
 /** Bytes of replies that clients have yet to read: 256 MiB, some 27 of the largest blocks as JSON. */
 export const MOST_BYTES_IN_FLIGHT = 0x1000_0000;
 
-/** Milliseconds that clients have for the rest of their replies once the node stops. */
+/** Milliseconds that clients have for replies that were still being made when the node stopped. */
 export const CLOSING_MS = 5_000;

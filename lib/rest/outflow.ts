@@ -16,7 +16,7 @@ export interface OutflowLimits {
   readonly mostBytes: number;
   /** Milliseconds without progress before a client is cut off. */
   readonly timeoutMs: number;
-  /** Milliseconds that clients have for the rest of their replies once the server closes. */
+  /** Milliseconds that clients have once the server closes. */
   readonly closingMs: number;
 }
 
@@ -72,6 +72,7 @@ export class Outflow {
     this.watch = undefined;
   }
 
+  /** A server that closes looks once for connections to end; replies that were made later hold it up. */
   private endWhenClosing(): void {
     if (this.server.listening) return;
     clearInterval(this.watch);

@@ -125,9 +125,15 @@ describe('replies that clients are slow to read', () => {
     expect(await status('/rest/large')).to.equal(200);
   });
 
-  it('do not keep the server from closing', async () => {
+  it('do not keep the server from closing, also when they were made after it began to close', async () => {
     await serve(30_000, 50);
     await askAndPause('/rest/large');
+    const socket = await openSocket(port);
+    socket.on('error', () => undefined);
+    const asked = once(server, 'request');
+    socket.write(requestBytes({ path: '/rest/large/later' }, false));
+    await asked;
     await new Promise((resolve) => server.close(resolve));
+    expect(made).to.equal(2);
   });
 });
