@@ -124,9 +124,9 @@ function blockRows(chain: ChainReader): Row[] {
   const one = heights.slice(-1);
   const own = `/block/${chain.hash(LARGE_TO)}`;
   return [
-    { name: 'block.bin', questions: one.map(bytes('bin')), own, core: 925, target: 2 },
+    { name: 'block.bin', questions: one.map(bytes('bin')), core: 925, target: 2 },
     { name: 'block.bin, 40 in turn', questions: heights.map(bytes('bin')), core: 925, target: 2 },
-    { name: 'block.hex', questions: one.map(bytes('hex')), own, core: 2_070, target: 4 },
+    { name: 'block.hex', questions: one.map(bytes('hex')), core: 2_070, target: 4 },
     { name: 'block.hex, 40 in turn', questions: heights.map(bytes('hex')), core: 2_070, target: 1 },
     { name: 'block/notxdetails', questions: one.map(summary), core: 6_400, target: 8 },
     { name: 'block/notxdetails, 40 in turn', questions: heights.map(summary), core: 6_400, target: 8 },
