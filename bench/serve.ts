@@ -85,8 +85,9 @@ async function open(chain: ServingChain, before: string | undefined, closers: ((
 async function measureRows({ rows, servers, clients: [client] }: Bench, isWanted: (name: string) => boolean, rounds: number): Promise<RowFigures[]> {
   const figures: RowFigures[] = [];
   for (const row of rows.filter(({ name }) => isWanted(name))) {
-    say(row.name);
-    figures.push(await measureRow(row, servers, client, rounds));
+    const measured = await measureRow(row, servers, client, rounds);
+    say(`${row.name}: ${measured.ours.cpu.toFixed(1)} (bare ${measured.bare.cpu.toFixed(1)})`);
+    figures.push(measured);
   }
   return figures;
 }
