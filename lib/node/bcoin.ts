@@ -5,13 +5,16 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Observable } from 'rxjs';
 import { Broadcaster } from './broadcaster';
 import { chainEvents, syncedChanges } from './chain-events';
+import { openCoinSet, readSpentCoins } from './coin-set';
 import { DeploymentReader } from './deployments';
 import { fromHost, hostHashesLike, sameHostHash, type HostHashes } from './host-hash';
 import { BcoinPool } from './pool';
 import { UnsupportedNodeError } from './errors';
 import type { Server } from 'node:http';
 import type { HostEntry, HostNode } from './host';
-import type { BlockEntry, BlockPoint, ChainEvent, Deployments, NetworkInfo, NodeProgress, NodeSource, PoolSource } from './types';
+import type {
+  BlockEntry, BlockPoint, ChainEvent, CoinSet, Deployments, NetworkInfo, NodeProgress, NodeSource, PoolSource, SpentNodeCoin
+} from './types';
 
 const HEADER_BYTES = 80;
 
@@ -38,7 +41,8 @@ export class BcoinNode implements NodeSource {
     this.network = {
       chain: CORE_CHAIN_NAMES[network.type] ?? network.type,
       genesisHash: fromHost(network.genesis.hash),
-      addressPrefixes: network.addressPrefix
+      addressPrefixes: network.addressPrefix,
+      halvingInterval: network.halvingInterval
     };
     this.pruned = chain.options.prune;
     this.memory = host.memory;
@@ -99,6 +103,14 @@ export class BcoinNode implements NodeSource {
       if (!await blocks.has(hash)) return undefined;
       throw error;
     }
+  }
+
+  spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined> {
+    return readSpentCoins(hash, this.host);
+  }
+
+  openCoinSet(): Promise<CoinSet> {
+    return openCoinSet(this.host.chain);
   }
 
   pruneHeight(): number {

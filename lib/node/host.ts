@@ -46,6 +46,7 @@ export interface HostNetwork {
   readonly addressPrefix: { readonly pubkeyhash: number; readonly scripthash: number; readonly bech32: string };
   readonly minerWindow: number;
   readonly activationThreshold: number;
+  readonly halvingInterval: number;
   readonly deployments: Readonly<Record<string, HostDeployment | undefined>>;
   readonly block: { readonly keepBlocks: number; readonly pruneAfterHeight: number };
 }
@@ -55,8 +56,11 @@ export interface HostChain extends HostEmitter {
   readonly synced: boolean;
   readonly options: { readonly prune: boolean };
   readonly state: { hasBIP34(): boolean; hasBIP66(): boolean; hasCLTV(): boolean };
-  /** The state of the chain on disk; ahead of `tip` while a reset is under way. */
-  readonly db: { readonly state: { readonly tip: HostHash } };
+  readonly db: {
+    /** The state of the chain on disk; ahead of `tip` while a reset is under way. */
+    readonly state: HostChainState;
+    readonly db: HostDatabase;
+  };
   /** Held by whatever changes the chain, in the order of asking. Rejects once the chain is closed. */
   readonly locker: { lock(): Promise<() => void> };
   getProgress(): number;
@@ -68,6 +72,31 @@ export interface HostChain extends HostEmitter {
   getState(entry: HostEntry, deployment: HostDeployment): Promise<number>;
   getRawBlock(hash: HostHash): Promise<Buffer | null>;
   getBlock(hash: HostHash): Promise<{ readonly txs: readonly HostTransaction[] } | null>;
+}
+
+export interface HostChainState {
+  readonly tip: HostHash;
+  /** Transactions of all blocks, the genesis block's included. */
+  readonly tx: number;
+  /** Coins and what they are worth. An output that a repeated coinbase overwrote still counts. */
+  readonly coin: number;
+  readonly value: number;
+}
+
+/** The part of bdb that we read through. */
+export interface HostDatabase {
+  get(key: Buffer): Promise<Buffer | null>;
+  iterator(range: { readonly gte: Buffer; readonly lte: Buffer; readonly values: true }): HostIterator;
+}
+
+export interface HostIterator {
+  readonly key: Buffer;
+  readonly value: Buffer;
+  /** Takes its snapshot, if it has none yet. */
+  start(): void;
+  /** Moves on; false at the end. */
+  next(): Promise<boolean>;
+  end(): Promise<void>;
 }
 
 export interface HostTransaction {
@@ -142,6 +171,7 @@ export interface HostNode extends HostEmitter {
   readonly blocks?: {
     has(hash: Buffer): Promise<boolean>;
     read(hash: Buffer, offset?: number, length?: number): Promise<Buffer | null>;
+    readUndo(hash: Buffer): Promise<Buffer | null>;
   };
   readonly pool: { readonly options: { readonly selfish: boolean } };
   /** Announces to peers what the pool does not announce by itself. */

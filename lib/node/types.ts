@@ -18,6 +18,8 @@ export interface NetworkInfo {
   readonly chain: string;
   readonly genesisHash: Buffer;
   readonly addressPrefixes: AddressPrefixes;
+  /** Blocks from one halving of the subsidy to the next. */
+  readonly halvingInterval: number;
 }
 
 /** How far the node itself has come. */
@@ -70,6 +72,36 @@ export interface Bip9Deployment {
 export interface Deployments {
   readonly versionForks: readonly VersionFork[];
   readonly bip9: readonly Bip9Deployment[];
+}
+
+/** A coin that a block spent, as the node kept it for taking the block out again. */
+export interface SpentNodeCoin {
+  readonly height: number;
+  readonly coinbase: boolean;
+  readonly value: number;
+  readonly script: Buffer;
+}
+
+/** A coin as the node keeps it. */
+export interface NodeCoin extends SpentNodeCoin {
+  readonly txid: Buffer;
+  readonly index: number;
+}
+
+/** All that the node holds of the state after one block, whatever its chain does meanwhile. */
+export interface CoinSet {
+  readonly tip: BlockPoint;
+  /** Coins, as the node has counted them block by block. */
+  readonly count: number;
+  /** What they are worth together, counted likewise. */
+  readonly value: number;
+  /** Transactions of all blocks up to and with the tip. */
+  readonly transactions: number;
+  /** All coins in the order of txid and index, some thousands at a time. To be called once. @throws MalformedBytesError */
+  coins(): AsyncIterable<readonly NodeCoin[]>;
+  /** The headers (80 bytes) from the genesis block to the tip, some at a time. To be called once. @throws ChainMovedError */
+  headers(): AsyncIterable<readonly Buffer[]>;
+  close(): Promise<void>;
 }
 
 /** An output of a pool transaction that no other pool transaction spends. */
@@ -184,6 +216,13 @@ export interface NodeSource {
   rawBlock(hash: Buffer): Promise<Buffer | undefined>;
   /** `length` bytes of the serialized block from `offset`; undefined when unknown or pruned. */
   rawBlockPart(hash: Buffer, offset: number, length: number): Promise<Buffer | undefined>;
+  /**
+   * The coins that a block of the active chain spends, in the order of its inputs, those that it
+   * made itself included; undefined when the node does not have them.
+   */
+  spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined>;
+  /** The coins at the tip of a moment; to be closed. The chain is not held. @throws ChainMovedError while the chain is being reset. */
+  openCoinSet(): Promise<CoinSet>;
   /** Lowest height whose block is still there, when pruned. */
   pruneHeight(): number;
   /**
