@@ -54,7 +54,8 @@ export class RestPlugin {
       logger,
       migrations,
       undoDepth: options.undoDepth,
-      cacheBytes: options.cacheBytes
+      cacheBytes: options.cacheBytes,
+      bootstrap: options.bootstrap
     });
     this.service = new RestService({ node: this.node, index: this.index, options, logger });
     this.merchant = options.payments && new MerchantService({

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
 import { DEFAULT_CACHE_BYTES } from '../lib/index/indexer';
 import { DEFAULT_LIMITS, type Limits } from '../lib/rest/limits';
+import type { BootstrapFrom } from '../lib/index/types';
 import type { HostConfig } from '../lib/node/host';
 
 export interface RestOptions {
@@ -20,6 +21,8 @@ export interface RestOptions {
   readonly cacheBytes: number;
   /** Memory for replies and what they are made of. */
   readonly answerCacheBytes: number;
+  /** What an empty index begins with. */
+  readonly bootstrap: BootstrapFrom;
   readonly limits: Limits;
   /** Only when payments are taken. */
   readonly payments?: PaymentOptions;
@@ -51,7 +54,7 @@ const ANSWERS_SHARE = 0.25;
 
 const NAMES = [
   'rest-warmup', 'rest-auth', 'rest-serial-version', 'rest-threads', 'rest-work-queue', 'rest-timeout',
-  'rest-max-body', 'rest-max-outpoints', 'rest-max-headers', 'rest-undo', 'rest-cache', 'rest-payments', 'rest-payments-url'
+  'rest-max-body', 'rest-max-outpoints', 'rest-max-headers', 'rest-undo', 'rest-cache', 'rest-bootstrap', 'rest-payments', 'rest-payments-url'
 ];
 
 /** @throws OptionError for an unknown `rest-…` option or a value out of range. */
@@ -69,6 +72,7 @@ export function readOptions(config: HostConfig): RestOptions {
     undoDepth: read.integer('rest-undo', DEFAULT_UNDO_DEPTH, 1, 1_000_000),
     cacheBytes: allCacheBytes * (1 - ANSWERS_SHARE),
     answerCacheBytes: allCacheBytes * ANSWERS_SHARE,
+    bootstrap: read.choice('rest-bootstrap', ['blocks', 'coins']),
     limits: {
       threads: read.integer('rest-threads', DEFAULT_LIMITS.threads, 1, 1_000),
       workQueue: read.integer('rest-work-queue', DEFAULT_LIMITS.workQueue, 1, 100_000),

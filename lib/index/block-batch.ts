@@ -4,6 +4,7 @@
 import { bitsOf, MEDIAN_TIME_SPAN, medianTimePast, previousHashOf, timeOf } from '../bitcoin/header';
 import { toDisplayHex } from '../bitcoin/hash';
 import { proofOf } from '../bitcoin/work';
+import { spentBaseKey, type BaseSpends } from './base-coins';
 import { IndexError } from './errors';
 import {
   blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, lengthsKey, PLACE_KEY_LENGTH, putRecord, TIP_KEY, undoKey, writePlaceRecord,
@@ -36,6 +37,8 @@ export interface BatchOptions {
   readonly undoDepth: number;
   /** Lowest height that gets an undo record. */
   readonly undoFrom: number;
+  /** Only in an index with a base. */
+  readonly base?: BaseSpends;
 }
 
 export class BlockBatch {
@@ -86,23 +89,25 @@ export class BlockBatch {
   /** Adds a block by its rows, which are not needed any more afterwards. @throws as `add` */
   async addRows(rows: BlockRows): Promise<void> {
     this.#checkExtends(rows);
-    const { store, cache, undoFrom, undoDepth } = this.#options;
+    const { store, cache, undoFrom, undoDepth, base } = this.#options;
     const { height } = rows;
     const undo = height > 0 && height >= undoFrom ? this.#spent : undefined;
     undo?.clear();
     const replaced = await findReplaced(rows, cache, store);
     cache.append(rows.entries);
-    const entries = await findSpent(rows, cache, store);
+    const entries = await findSpent(rows, cache, store, base);
     if (replaced !== undefined) spendReplaced(replaced, height, cache, undo);
-    await spend(rows, entries, cache, undo);
+    await spend(rows, entries, cache, undo, base);
     this.#addBlock(rows);
     if (undo !== undefined) this.#write(putRecord(undoKey(height), encodeUndo(rows.hash, rows.txids, replaced?.place, undo.bytes)));
     if (height >= undoDepth) this.#write({ type: 'del', key: undoKey(height - undoDepth) });
+    if (base !== undefined) this.#keepSpentOf(base, height, undo !== undefined);
   }
 
   /** All writes of the batch, the new tip among them. To be gone through once, up to `onEnd`; then the cache is handed over or cleared. The bytes of a write hold until the next. */
   *writes(onEnd: () => void): Generator<StoreWrite> {
     yield* this.#options.cache.writes();
+    if (this.#options.base !== undefined) yield* this.#options.base.writes();
     const room = new WriteRoom();
     const bytes = room.reserve(0);
     for (const transaction of inOrderOfTxids(this.#txids)) {
@@ -154,6 +159,14 @@ export class BlockBatch {
     this.#write(putRecord(blockHashKey(hash), encodeHeight(height)));
     this.#write(putRecord(lengthsKey(height), Buffer.from(lengths)));
     this.#blocks.push({ hash, height });
+  }
+
+  /** As the undo record, of the coins that are the base's. */
+  #keepSpentOf(base: BaseSpends, height: number, keeps: boolean): void {
+    const spent = base.takeUndo();
+    const { undoDepth } = this.#options;
+    if (keeps && spent.length > 0) this.#write(putRecord(spentBaseKey(height), spent));
+    if (height >= undoDepth) this.#write({ type: 'del', key: spentBaseKey(height - undoDepth) });
   }
 
   #write(write: StoreWrite): void {

@@ -16,7 +16,7 @@ import { StateLog } from './state-log';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { Store } from '../store/store';
 import type { IndexLogger } from './logger';
-import type { ChainIndex, IndexedBlock, IndexReader, IndexState } from './types';
+import type { BootstrapFrom, ChainIndex, IndexedBlock, IndexReader, IndexState } from './types';
 
 /** Blocks that can be undone without the node: a month of the main network. */
 export const DEFAULT_UNDO_DEPTH = 4_320;
@@ -35,6 +35,8 @@ export interface ChainIndexerOptions {
   readonly cacheBytes?: number;
   /** How long `open` waits. */
   readonly patienceMs?: number;
+  /** What an empty index begins with; blocks unless given. */
+  readonly bootstrap?: BootstrapFrom;
 }
 
 export class ChainIndexer implements ChainIndex {
@@ -72,7 +74,9 @@ export class ChainIndexer implements ChainIndex {
     this.#log = new StateLog(logger);
     this.#sync = new ChainSync({
       node,
+      store,
       indexer: this.#indexer,
+      bootstrap: options.bootstrap ?? 'blocks',
       logger,
       onState: (state) => { this.#say(state); },
       onBlock: (block) => {
@@ -220,6 +224,8 @@ export class ChainIndexer implements ChainIndex {
 
   #say(state: IndexState): void {
     this.#log.note(state);
+    // An index that began with coins has heard of no block yet.
+    if (state.phase === 'live') this.#sayTip();
     this.#state.next(state);
   }
 

@@ -12,6 +12,11 @@ export class DamagedIndexError extends IndexError {
   override readonly name = 'DamagedIndexError';
 }
 
+/** The node's coins are not what they must be. */
+export class CoinSetError extends Error {
+  override readonly name = 'CoinSetError';
+}
+
 /** Whether an error says that the index must be built anew. */
 export function isDamage(error: unknown): error is IndexError | StoreError {
   return error instanceof IndexError || error instanceof StoreError && error.reason === 'corrupt';

@@ -4,10 +4,13 @@
 
 import { hash256, toDisplayHex } from '../bitcoin/hash';
 import { MEDIAN_TIME_SPAN, timeOf } from '../bitcoin/header';
+import { BASE_KEY, decodeBase, encodeBase, type Base } from './base';
+import { BaseSpends, spentBaseKey } from './base-coins';
+import { withoutBaseBlock } from './base-undo';
 import { BlockBatch, type IndexPosition } from './block-batch';
 import { CoinCache } from './coin-cache';
 import { DamagedIndexError, IndexError } from './errors';
-import { BLOCK_RECORDS, damaged, decodeHeader, decodeTip, headerKey, recordOf, TIP_KEY, undoKey, type StoredHeader } from './layout';
+import { BLOCK_RECORDS, damaged, decodeHeader, decodeTip, headerKey, putRecord, recordOf, TIP_KEY, undoKey, type StoredHeader } from './layout';
 import { RowMaker } from './row-maker';
 import { undoWrites } from './undo-writes';
 import { decodeUndo } from './undo-record';
@@ -38,6 +41,7 @@ export class Indexer {
   /** Of the batch that the store has taken and is still writing. */
   #ahead: IndexPosition | undefined;
   #writeFailed = false;
+  #base: Base | undefined;
 
   constructor(options: IndexerOptions) {
     this.#options = options;
@@ -47,6 +51,11 @@ export class Indexer {
   /** The block that the index stands at; undefined while it is empty. */
   get tip(): StoredHeader | undefined {
     return this.#position.tip;
+  }
+
+  /** undefined: the index is built from blocks. */
+  get base(): Base | undefined {
+    return this.#base;
   }
 
   get undoDepth(): number {
@@ -59,6 +68,9 @@ export class Indexer {
    */
   async load(): Promise<void> {
     const value = this.#options.store.get(TIP_KEY);
+    const base = this.#options.store.get(BASE_KEY);
+    if (base !== undefined && value === undefined) throw new DamagedIndexError('copying the coins of the node was interrupted');
+    this.#base = base && decodeBase(base);
     this.#moveTo(value === undefined ? EMPTY : this.#positionAt(decodeTip(value)));
     if (value === undefined) {
       for await (const [key] of this.#options.store.range({ ...BLOCK_RECORDS, limit: 1 }))
@@ -81,7 +93,7 @@ export class Indexer {
     // What an abandoned batch has left there is not the state of the store.
     if (this.#writeFailed || !this.#cache.isClean) this.#cache.clear();
     this.#writeFailed = false;
-    return new BlockBatch(this.#ahead ?? this.#position, { store, cache: this.#cache, genesisHash, undoDepth, undoFrom });
+    return new BlockBatch(this.#ahead ?? this.#position, { store, cache: this.#cache, genesisHash, undoDepth, undoFrom, ...this.#base && { base: new BaseSpends(store) } });
   }
 
   /**
@@ -134,9 +146,20 @@ export class Indexer {
     const { hash, height } = this.headerAt(tip.height - 1);
     const position = this.#positionAt({ hash, height });
     this.#cache.clear();
-    await store.batch(await undoWrites(undo, tip.height, { hash, height }, store), { durable: true });
+    const writes = await undoWrites(undo, tip.height, { hash, height }, store);
+    const change = this.#base && await withoutBaseBlock(this.#base, tip.height, { hash, height }, writes, store);
+    await store.batch(change?.writes ?? writes, { durable: true });
+    this.#base = change?.base;
     this.#moveTo(position);
     return { hash: tip.hash, height: tip.height };
+  }
+
+  /** Writes what was filled in below the base; the tip stays. */
+  async fill(writes: Iterable<StoreWrite>, base: Base): Promise<void> {
+    const { store, onMove } = this.#options;
+    await store.batch(withBase(writes, base), { durable: false });
+    this.#base = base;
+    onMove();
   }
 
   /** Ends what runs beside it; the store is another's. */
@@ -147,6 +170,7 @@ export class Indexer {
   /** Forgets everything: the store is about to be cleared. */
   reset(): void {
     this.#cache.clear();
+    this.#base = undefined;
     this.#moveTo(EMPTY);
   }
 
@@ -156,7 +180,8 @@ export class Indexer {
     const lowest = (this.tip?.height ?? 0) - undoDepth + 1;
     if (lowest <= 0) return;
     const writes: StoreWrite[] = [];
-    for await (const [key] of store.range({ gte: undoKey(0), lt: undoKey(lowest) })) writes.push({ type: 'del', key });
+    for (const keyAt of [undoKey, spentBaseKey])
+      for await (const [key] of store.range({ gte: keyAt(0), lt: keyAt(lowest) })) writes.push({ type: 'del', key });
     if (writes.length > 0) await store.batch(writes, { durable: false });
   }
 
@@ -173,4 +198,9 @@ export class Indexer {
     this.#position = position;
     this.#options.onMove();
   }
+}
+
+function* withBase(writes: Iterable<StoreWrite>, base: Base): Generator<StoreWrite> {
+  yield* writes;
+  yield putRecord(BASE_KEY, encodeBase(base));
 }

@@ -6,18 +6,21 @@
 //   00                       the layout's version (lib/store/migrate.ts)
 //   'G'                      hash of the network's genesis block 32
 //   'T'                      tip: height 4, hash 32
+//   'B'                      only in an index begun with the node's coins: its base (base.ts)
 //   'b' block hash 32        height 4
+//   'c' txid 32, index 4     coin of the base (base-coins.ts)
 //   'h' height 4             hash 32, header 80, chainwork 32, median time past 4, transactions 4,
 //                            transactions of the chain 8, bytes of the chain 8
 //   'l' height 4             lengths of the block's transactions, in order (variable-integer.ts)
 //   'o' place 6, group 2     unspent ones of 32 outputs of a transaction (coin-record.ts);
 //                            the group is the output's index / 32, left out when it is 0
 //   'r' height 4             undo (undo-record.ts)
+//   's' height 4             coins of the base that the block spent (base-coins.ts)
 //   't' txid 32              place of a transaction 6
 //
 // After each record comes the CRC-32 of key and record, 4: LevelDB has checksums, but
-// classic-level does not have it verify them. Letters 'c', 'u' and 'x' were
-// layout 1's.
+// classic-level does not have it verify them. Letters 'u' and 'x' were
+// layout 1's, and so was another 'c'.
 
 import { crc32 } from 'node:zlib';
 import { DamagedIndexError } from './errors';

@@ -1,6 +1,6 @@
 // Progress in words, for the log, the gate and the command line.
 
-import type { IndexState, Pace } from './types';
+import type { FillProgress, IndexState, Pace } from './types';
 
 type Indexing = Extract<IndexState, { readonly phase: 'indexing' }>;
 
@@ -10,6 +10,16 @@ export function indexingText({ height, target, pace, secondsLeft }: Indexing): s
   if (pace !== undefined) parts.push(paceText(pace));
   if (secondsLeft !== undefined) parts.push(`${duration(secondsLeft)} left`);
   return parts.join(', ');
+}
+
+/** `12345678 of 80000000 (15.4%)`. */
+export function copyingText({ coins, of }: Extract<IndexState, { readonly phase: 'copying' }>): string {
+  return `${coins} of ${of} (${percent(coins, of)})`;
+}
+
+/** `43.0% (height 123456)`. */
+export function fillText({ height, from }: FillProgress): string {
+  return `${percent(from + 1 - height, from + 1)} (height ${height})`;
 }
 
 export function paceText({ bytesPerSecond, coinsPerSecond }: Pace): string {

@@ -3,13 +3,15 @@
 // closed when the last reader has left it.
 
 import { StoreError } from '../store/errors';
+import { BASE_KEY, decodeBase, headerOver, isFilling, type Base } from './base';
+import { baseCoinKey, decodeBaseCoin } from './base-coins';
 import { DamagedIndexError, IndexUnavailableError } from './errors';
 import { HeaderMemory } from './header-memory';
 import { headerRunOf, type HeaderTable } from './header-table';
 import { blockHashKey, damaged, decodeHeader, decodeHeight, decodePlace, decodeTip, headerKey, HEADER_RECORD, headerRecordOf, lengthsKey, placeKey, TIP_KEY, type Place } from './layout';
 import { coinIn, coinKeyOf, spanOf } from './place-records';
 import type { Store, StoreSnapshot } from '../store/store';
-import type { Coin, HeaderRecord, HeaderRun, IndexReader, IndexSnapshot, TransactionLocation, TransactionPlace } from './types';
+import type { Coin, FillProgress, HeaderRecord, HeaderRun, IndexReader, IndexSnapshot, TransactionLocation, TransactionPlace } from './types';
 
 /** Headers in a run that is read from the store. */
 const STORED_AT_ONCE = 64;
@@ -103,8 +105,14 @@ function takeSnapshot(store: Store, headers: HeaderMemory): SharedSnapshot {
 
 class StoreIndexSnapshot implements IndexSnapshot {
   readonly tip: HeaderRecord;
+  readonly filling: FillProgress | undefined;
+  /** undefined: the index is built from blocks. */
+  private readonly base: Base | undefined;
 
   constructor(private readonly records: StoreSnapshot, private readonly headers: HeaderMemory) {
+    const base = records.get(BASE_KEY);
+    this.base = base && decodeBase(base);
+    this.filling = this.base && isFilling(this.base) ? { height: this.base.placesFrom, from: this.base.height } : undefined;
     const value = records.get(TIP_KEY);
     if (value === undefined) throw new IndexUnavailableError('the index is empty');
     this.tip = this.header(decodeTip(value).height);
@@ -112,6 +120,7 @@ class StoreIndexSnapshot implements IndexSnapshot {
 
   coin(txid: Buffer, index: number): Coin | undefined {
     const place = this.placeOf(txid);
+    if (this.base !== undefined && (place === undefined || place.height <= this.base.height)) return this.baseCoin(txid, index);
     if (place === undefined) return undefined;
     const key = coinKeyOf(place, index);
     const value = this.records.get(key);
@@ -151,6 +160,12 @@ class StoreIndexSnapshot implements IndexSnapshot {
     return Array.from({ length }, (_, i) => this.header(height + i));
   }
 
+  private baseCoin(txid: Buffer, index: number): Coin | undefined {
+    const key = baseCoinKey(txid, index);
+    const value = this.records.get(key);
+    return value && decodeBaseCoin(key, value);
+  }
+
   headerRun(height: number, count: number): HeaderRun | undefined {
     if (height < 0 || height > this.tip.height) return undefined;
     return this.table()?.run(height, count) ?? this.storedRun(height, Math.min(count, STORED_AT_ONCE));
@@ -163,9 +178,9 @@ class StoreIndexSnapshot implements IndexSnapshot {
     return headerRunOf(height, records, next?.subarray(HEADER_RECORD.hash.start, HEADER_RECORD.hash.end));
   }
 
-  /** The headers in memory, while they are those of this state. */
+  /** The headers in memory, while they are those of this state; not before they are complete. */
   private table(): HeaderTable | undefined {
-    return this.headers.tableAt(this.tip, (height) => this.headerRecord(height));
+    return this.filling !== undefined ? undefined : this.headers.tableAt(this.tip, (height) => this.headerRecord(height));
   }
 
   private placeOf(txid: Buffer): Place | undefined {
@@ -177,7 +192,8 @@ class StoreIndexSnapshot implements IndexSnapshot {
   /** A header that must be there. */
   private header(height: number): HeaderRecord {
     const key = headerKey(height);
-    return decodeHeader(key, this.headerValue(key));
+    const header = decodeHeader(key, this.headerValue(key));
+    return this.base === undefined ? header : headerOver(this.base, header);
   }
 
   private headerRecord(height: number): Buffer {

@@ -9,6 +9,7 @@ import { coinEnd } from './coin-record';
 import { IndexError } from './errors';
 import { coinKey, decodePlace, placeKey, recordOf, type Place } from './layout';
 import type { Store } from '../store/store';
+import type { BaseSpends } from './base-coins';
 import type { BlockRows } from './rows';
 import type { SpentCoinList } from './undo-record';
 
@@ -24,8 +25,8 @@ export interface ColdGroup {
   readonly group: number;
 }
 
-/** The cache's entries for the inputs of a block, in its order; what the cache does not have is read into it. */
-export async function findSpent({ inputs }: BlockRows, cache: CoinCache, store: Store): Promise<Int32Array> {
+/** The cache's entries for the inputs of a block, in its order; what the cache does not have is read into it, or into `base`. */
+export async function findSpent({ inputs }: BlockRows, cache: CoinCache, store: Store, base?: BaseSpends): Promise<Int32Array> {
   const entries = new Int32Array(inputs.length / OUTPOINT_WORDS);
   const cold: number[] = [];
   for (let i = 0; i < entries.length; i++) {
@@ -34,17 +35,18 @@ export async function findSpent({ inputs }: BlockRows, cache: CoinCache, store: 
     entries[i] = entry;
     if (entry === NO_ENTRY) cold.push(i);
   }
-  if (cold.length === 0) return entries;
+  const others = base === undefined ? cold : await base.find(inputs, cold);
+  if (others.length === 0) return entries;
   const groups = new Map<string, ColdGroup>();
   const bytes = Buffer.from(inputs.buffer, inputs.byteOffset, inputs.byteLength);
-  for (const i of cold) {
+  for (const i of others) {
     const at = i * OUTPOINT_WORDS * 4;
     const group = groupAt(inputs, i);
     const txid = bytes.subarray(at, at + 32);
     if (group < MOST_GROUPS) groups.set(`${group} ${txid.toString('latin1')}`, { txid, group });
   }
   await readCold([...groups.values()], cache, store);
-  for (const i of cold) entries[i] = find(cache, inputs, i);
+  for (const i of others) entries[i] = find(cache, inputs, i);
   return entries;
 }
 
@@ -91,13 +93,14 @@ function storedEntry({ txid, group }: ColdGroup, { height, position }: Place, co
  * Spends the inputs of a block. `undo` gets the coins of earlier blocks, in the block's order.
  * @throws IndexError for a coin that is not there, or not yet there; the cache is then to be cleared.
  */
-export async function spend({ inputs, inputEnds, height }: BlockRows, entries: Int32Array, cache: CoinCache, undo: SpentCoinList | undefined): Promise<void> {
+export async function spend({ inputs, inputEnds, height }: BlockRows, entries: Int32Array, cache: CoinCache, undo: SpentCoinList | undefined, base?: BaseSpends): Promise<void> {
   let input = 0;
   for (let position = 0; position < inputEnds.length; position++) {
     for (const end = inputEnds[position] as number; input < end; input++) {
       if (input % INPUTS_PER_SLICE === INPUTS_PER_SLICE - 1) await setImmediate();
       const entry = entries[input] as number; // one for each
       const slot = (inputs[input * OUTPOINT_WORDS + 8] as number) & 31;
+      if (entry === NO_ENTRY && base?.spend(inputs, input) === true) continue;
       if (entry === NO_ENTRY || !cache.spend(entry, slot, height, position, undo)) throw missingCoin(inputs, input, height);
     }
   }

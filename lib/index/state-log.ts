@@ -1,6 +1,6 @@
 // Says in the log what the index is doing: each phase when it begins, progress now and then.
 
-import { indexingText } from './progress-text';
+import { copyingText, indexingText } from './progress-text';
 import type { IndexLogger } from './logger';
 import type { IndexState } from './types';
 
@@ -30,6 +30,8 @@ function lineOf(state: IndexState): string | undefined {
   switch (state.phase) {
     case 'rewinding':
       return `Rewinding the index: block ${state.height}, down to ${state.target}.`;
+    case 'copying':
+      return `Copying coins of the node: ${copyingText(state)}.`;
     case 'indexing':
       return `Indexing: block ${indexingText(state)}.`;
     case 'live':

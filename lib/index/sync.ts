@@ -6,19 +6,29 @@
 import { concatMap, filter, firstValueFrom, from, map, merge, of, Subject, tap, timer, type Subscription } from 'rxjs';
 import { toDisplayHex } from '../bitcoin/hash';
 import { previousHashOf } from '../bitcoin/header';
+import { Bootstrap } from './bootstrap';
 import { CatchUp } from './catch-up';
 import { isDamage } from './errors';
+import { PlaceFill } from './place-fill';
 import type { BlockPoint, ChainEvent, NodeSource } from '../node/types';
+import type { Store } from '../store/store';
 import type { Indexer } from './indexer';
 import type { IndexLogger } from './logger';
-import type { IndexedBlock, IndexState } from './types';
+import type { BootstrapFrom, IndexedBlock, IndexState } from './types';
 
 /** How long to wait for a moving chain to say that it has moved; a silent replay never says so. */
 const PATIENCE_MS = 1_000;
 
+/** A turn of filling in, among the events. */
+const FILL = 'fill';
+type Step = ChainEvent | typeof FILL;
+
 export interface ChainSyncOptions {
   readonly node: NodeSource;
+  readonly store: Store;
   readonly indexer: Indexer;
+  /** What an empty index begins with. */
+  readonly bootstrap: BootstrapFrom;
   readonly logger: IndexLogger;
   readonly onState: (state: IndexState) => void;
   readonly onBlock: (block: IndexedBlock) => void;
@@ -32,6 +42,11 @@ export class ChainSync {
   readonly #abort = new AbortController();
   readonly #moved$ = new Subject<void>();
   readonly #troubled$ = new Subject<undefined>();
+  /** Only when the index is to begin with the node's coins. */
+  readonly #bootstrap: Bootstrap | undefined;
+  readonly #fill: PlaceFill;
+  readonly #fillTurn$ = new Subject<typeof FILL>();
+  #fillWaits = false;
   /** Events heard so far. */
   #moves = 0;
   #live = false;
@@ -46,6 +61,8 @@ export class ChainSync {
   constructor(options: ChainSyncOptions) {
     this.#options = options;
     const { node, indexer, onState, onBlock } = options;
+    this.#fill = new PlaceFill(options);
+    if (options.bootstrap === 'coins') this.#bootstrap = new Bootstrap({ ...options, signal: this.#abort.signal });
     this.#catchUp = new CatchUp({ node, indexer, signal: this.#abort.signal, onState, onBlock });
   }
 
@@ -59,7 +76,7 @@ export class ChainSync {
       }),
       filter(() => this.#live)
     );
-    this.#subscription = merge(of(undefined), events, this.#troubled$).pipe(
+    this.#subscription = merge(of(undefined), events, this.#troubled$, this.#fillTurn$).pipe(
       concatMap((event) => from(this.#work = this.#process(event)))
     ).subscribe();
   }
@@ -83,8 +100,8 @@ export class ChainSync {
   }
 
   /** Never rejects, and always acknowledges. */
-  async #process(event: ChainEvent | undefined): Promise<void> {
-    const release = (): void => event?.acknowledge();
+  async #process(event: Step | undefined): Promise<void> {
+    const release = (): void => { if (event !== FILL) event?.acknowledge(); };
     try {
       if (!this.#failed && !this.#abort.signal.aborted) await this.#reconcile(event, release);
     } catch (error) {
@@ -94,10 +111,10 @@ export class ChainSync {
     }
   }
 
-  async #reconcile(event: ChainEvent | undefined, release: () => void): Promise<void> {
+  async #reconcile(event: Step | undefined, release: () => void): Promise<void> {
     for (let step = event; ; step = undefined) {
       try {
-        if (step !== undefined && await this.#follow(step)) return;
+        if (step === FILL ? await this.#fillIn() : step !== undefined && await this.#follow(step)) return;
         this.#live = false;
         await this.#reachTip(release);
         return;
@@ -142,14 +159,35 @@ export class ChainSync {
       await this.#catchUp.rewind();
       if (this.#goLive()) return;
       release();
+      if (this.#options.indexer.tip === undefined) await this.#bootstrap?.fill();
       const stopped = await this.#catchUp.pull();
       if (this.#goLive()) return;
       this.#abort.signal.throwIfAborted();
       if (stopped === undefined || this.#moves !== moves) continue;
       if (!node.resetting)
-        throw new Error(`the node has no block at height ${stopped.missing}, which the index needs${node.pruned ? ': it was pruned; start the node without --prune on a new folder' : ''}`);
+        throw new Error(`the node has no block at height ${stopped.missing}, which the index needs${node.pruned ? this.#prunedText() : ''}`);
       await firstValueFrom(merge(this.#moved$, timer(PATIENCE_MS)).pipe(map(() => undefined)));
     }
+  }
+
+  #prunedText(): string {
+    if (this.#bootstrap === undefined) return ': it was pruned; start the node with --rest-bootstrap=coins, or without --prune on a new folder';
+    const { refusal } = this.#bootstrap;
+    return `: it was pruned${refusal === undefined ? '' : `, and its coins cannot be taken: ${refusal}`}`;
+  }
+
+  /** A step of filling in, in its turn; always done. */
+  async #fillIn(): Promise<true> {
+    this.#fillWaits = false;
+    if (this.#live && await this.#fill.step()) this.#planFill();
+    return true;
+  }
+
+  /** Events that are there by then come first. */
+  #planFill(): void {
+    if (this.#fillWaits || !this.#fill.isDue) return;
+    this.#fillWaits = true;
+    setImmediate(() => { this.#fillTurn$.next(FILL); });
   }
 
   #throwTrouble(): void {
@@ -164,6 +202,7 @@ export class ChainSync {
     this.#live = true;
     this.#rebuiltFor.clear();
     this.#sayLive();
+    this.#planFill();
     return true;
   }
 

@@ -19,8 +19,9 @@ export interface HeaderRecord extends BlockPoint {
   readonly chainwork: bigint;
   /** Median time past of this block and the ten before it (BIP113). */
   readonly medianTime: number;
+  /** 0: not known yet, or thrown away by the node before the index began. */
   readonly transactionCount: number;
-  /** Bytes of all blocks up to and with this one, as serialized with witness. */
+  /** Bytes of all blocks up to and with this one, as serialized with witness; of those that are known. */
   readonly chainBytes: number;
 }
 
@@ -53,9 +54,19 @@ export interface TransactionLocation {
   readonly length: number;
 }
 
+/** How far an index has come that began with the node's coins. */
+export interface FillProgress {
+  /** From here up it is known where transactions are. */
+  readonly height: number;
+  /** Where it began. */
+  readonly from: number;
+}
+
 /** The index at one block: everything it answers is of this block's state. */
 export interface IndexSnapshot {
   readonly tip: HeaderRecord;
+  /** Not undefined: a transaction that has no location may be one of an earlier block. */
+  readonly filling: FillProgress | undefined;
   coin(txid: Buffer, index: number): Coin | undefined;
   location(txid: Buffer): TransactionLocation | undefined;
   /** Where it stands, for somebody who has the block: less to read than its location. */
@@ -76,6 +87,9 @@ export interface IndexReader {
   read<T>(use: (snapshot: IndexSnapshot) => T): T;
 }
 
+/** What an empty index begins with: the node's blocks, or the coins that it holds. */
+export type BootstrapFrom = 'blocks' | 'coins';
+
 /** How fast blocks go in. */
 export interface Pace {
   readonly blocksPerSecond: number;
@@ -89,6 +103,8 @@ export interface Pace {
 export type IndexState =
   /** `work`: what takes its time before blocks are looked at, as a text for people. */
   | { readonly phase: 'loading'; readonly work?: string }
+  /** Coins of the node that were copied so far, of all. */
+  | { readonly phase: 'copying'; readonly coins: number; readonly of: number }
   | { readonly phase: 'rewinding'; readonly height: number; readonly target: number }
   | { readonly phase: 'indexing'; readonly height: number; readonly target: number; readonly secondsLeft: number | undefined; readonly pace?: Pace }
   /** The index stands at the node's tip and follows it in lockstep. */

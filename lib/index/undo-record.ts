@@ -99,3 +99,13 @@ function readSpentCoin(reader: RecordReader, height: number): SpentCoin {
   const group = place % 2 === 0 ? 0 : reader.integer();
   return { place: { height: height - blocksBefore, position: Math.floor(place / 2) }, group, coin: readCoin(reader).bytes };
 }
+
+/** The record with a place that its coinbase replaced, unless it has one: then that one beside it. @throws DamagedIndexError */
+export function withReplaced(bytes: Buffer, place: Place): { readonly record: Buffer; readonly replaced: Place | undefined } {
+  const reader = new RecordReader(bytes);
+  reader.take(32);
+  reader.take(reader.integer() * TXID_START_LENGTH);
+  const { offset } = reader;
+  if (reader.byte() !== 0) return { record: bytes, replaced: { height: reader.u32(), position: reader.u16() } };
+  return { record: Buffer.concat([bytes.subarray(0, offset), Buffer.from([1]), encodePlace(place), bytes.subarray(offset + 1)]), replaced: undefined };
+}

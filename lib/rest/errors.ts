@@ -41,6 +41,9 @@ export const tooManyOutpoints = (most: number, tried: number): RestError =>
 
 export const notFound = (hash: string): RestError => new RestError(404, `${hash} not found`);
 
+/** The transaction may be one that the index does not know yet. `progress`: how far it is. */
+export const notYetKnown = (progress: string): RestError => unavailable(`transaction index is being built: ${progress}`);
+
 export const prunedBlock = (hash: string): RestError => new RestError(404, `${hash} not available (pruned data)`);
 
 /** `available`: the list as the endpoint words it. */

@@ -1,6 +1,6 @@
 // What is going on while requests are refused: the `<status>` of the 503 (contract part 7).
 
-import { indexingText, percent } from '../index/progress-text';
+import { copyingText, indexingText, percent } from '../index/progress-text';
 import type { IndexState } from '../index/types';
 import type { NodeProgress } from '../node/types';
 
@@ -18,6 +18,7 @@ export function gateStatus({ index, node, resetting }: Situation): string {
     case 'closed': return 'shutting down';
     case 'failed': return `index failed: ${index.message}`;
     case 'rewinding': return `rewinding index, height ${index.height}, down to ${index.target}`;
+    case 'copying': return `copying coins, ${copyingText(index)}`;
     case 'indexing': return `indexing, height ${indexingText(index)}`;
     case 'live': return resetting
       ? 'resetting chain'

@@ -9,11 +9,13 @@ import { filter, firstValueFrom } from 'rxjs';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { previousHashOf } from '../../lib/bitcoin/header';
+import { BASE_KEY } from '../../lib/index/base';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { StoreError } from '../../lib/store/errors';
 import { diskStore, memoryStore } from '../../lib/store/level-store';
+import { expectRight as expectBaseIndexOf } from './base-index';
 import { bcoin, type TestFullNode } from './bcoin';
 import { regtestGenesis } from './chain-a';
 import { FAULT, FaultyStore, type StoreCall } from './faulty-store';
@@ -24,7 +26,7 @@ import { BlockMaker, type BlockPlan } from './mined-blocks';
 import { activeChain } from './regtest-chain';
 import { openRegtestNode } from './regtest-node';
 import { describeCoin, expectIndexOf, modelOf } from './utxo-model';
-import type { IndexSnapshot } from '../../lib/index/types';
+import type { BootstrapFrom, IndexSnapshot } from '../../lib/index/types';
 
 /** What can happen to the node's chain. */
 export type NodeStep =
@@ -47,12 +49,14 @@ export interface WalkOptions {
   /** Whether the index is on disk. */
   readonly disk: boolean;
   readonly undoDepth: number;
+  readonly bootstrap?: BootstrapFrom;
 }
 
 /** A node and an index on disk that outlive the process. */
 export interface LastingWalkOptions {
   readonly folder: string;
   readonly undoDepth: number;
+  readonly bootstrap?: BootstrapFrom;
   /** Another number for each process, below 1,000. */
   readonly turn: number;
 }
@@ -71,7 +75,7 @@ export class IndexWalk {
   readonly #blocks = new Map<string, Buffer>();
   #connected = false;
 
-  private constructor(readonly host: TestFullNode, private readonly folder: string | undefined, private readonly undoDepth: number, turn = 0) {
+  private constructor(readonly host: TestFullNode, private readonly folder: string | undefined, private readonly undoDepth: number, private readonly bootstrap: BootstrapFrom = 'blocks', turn = 0) {
     this.#maker = new BlockMaker(turn * 1_000_000);
     this.node = new BcoinNode(host);
     this.store = new FaultyStore(folder === undefined ? memoryStore() : diskStore(join(folder, 'index')));
@@ -79,17 +83,17 @@ export class IndexWalk {
   }
 
   /** A node with a hundred blocks and an index that is level with it. */
-  static async open({ disk, undoDepth }: WalkOptions): Promise<IndexWalk> {
+  static async open({ disk, undoDepth, bootstrap }: WalkOptions): Promise<IndexWalk> {
     const folder = disk ? await mkdtemp(join(tmpdir(), 'rest-walk-')) : undefined;
-    const walk = new IndexWalk(await openRegtestNode(), folder, undoDepth);
+    const walk = new IndexWalk(await openRegtestNode(), folder, undoDepth, bootstrap);
     await walk.mineBase();
     await walk.index.open();
     return walk;
   }
 
   /** The same on disk: a new node is given its blocks, one that was there before goes on. The index is not open yet. */
-  static async on({ folder, undoDepth, turn }: LastingWalkOptions): Promise<IndexWalk> {
-    const walk = new IndexWalk(await openRegtestNode({ prefix: folder }), folder, undoDepth, turn);
+  static async on({ folder, undoDepth, bootstrap, turn }: LastingWalkOptions): Promise<IndexWalk> {
+    const walk = new IndexWalk(await openRegtestNode({ prefix: folder }), folder, undoDepth, bootstrap, turn);
     for (const raw of await activeChain(walk.node)) walk.#maker.learn(raw);
     if (walk.host.chain.height < BASE_BLOCKS) await walk.mineBase();
     return walk;
@@ -146,14 +150,19 @@ export class IndexWalk {
     const chain = [regtestGenesis, ...later];
     const { coins, locations, headers } = modelOf(chain);
     this.readOrNothing((snapshot) => {
-      expect(snapshot.headersFrom(0, chain.length + 1).map(({ hash, transactionCount, chainBytes }) =>
-        `${toDisplayHex(hash)} ${transactionCount} ${chainBytes}`)).to.deep.equal(headers);
-      expectRuns(snapshot, chain);
+      const told = snapshot.headersFrom(0, chain.length + 1);
+      // What only blocks tell is not known yet while an index that began with coins is being filled in.
+      if (snapshot.filling !== undefined) expect(told.map(({ hash }) => toDisplayHex(hash))).to.deep.equal(headers.map((header) => header.slice(0, 64)));
+      else {
+        expect(told.map(({ hash, transactionCount, chainBytes }) => `${toDisplayHex(hash)} ${transactionCount} ${chainBytes}`)).to.deep.equal(headers);
+        expectRuns(snapshot, chain);
+      }
       headers.forEach((header, height) => { expect(snapshot.heightOf(fromDisplayHex(header.slice(0, 64)))).to.equal(height); });
       // The genesis block's coinbase has a location and no coin, and may be asked for as any other.
       for (const { txid, outputs } of chain.flatMap((raw) => scanBlock(raw).transactions)) {
         const location = snapshot.location(txid);
-        expect(location && `${location.block.height} ${location.offset} ${location.length}`).to.equal(locations.get(toDisplayHex(txid)));
+        if (location !== undefined || snapshot.filling === undefined)
+          expect(location && `${location.block.height} ${location.offset} ${location.length}`).to.equal(locations.get(toDisplayHex(txid)));
         expect(snapshot.place(txid)?.block).to.deep.equal(location?.block);
         outputs.forEach((_, index) => {
           const coin = snapshot.coin(txid, index);
@@ -168,6 +177,7 @@ export class IndexWalk {
     expect(await this.untilAtRest(), this.log.lines.slice(-3).join('\n')).to.equal('live');
     const chain = await activeChain(this.node);
     expect(this.readTip()).to.deep.equal(this.node.tip());
+    if (this.store.get(BASE_KEY) !== undefined) return expectBaseIndexOf(this.store, this.node);
     await expectIndexOf(this.store, chain);
     expectSameImage(await storeImage(this.store), await this.#fresh.imageOf(chain), this.undoDepth);
   }
@@ -233,7 +243,7 @@ export class IndexWalk {
   }
 
   private newIndex(): ChainIndexer {
-    return new ChainIndexer({ store: this.store, node: this.node, logger: this.log, migrations: [], undoDepth: this.undoDepth });
+    return new ChainIndexer({ store: this.store, node: this.node, logger: this.log, migrations: [], undoDepth: this.undoDepth, bootstrap: this.bootstrap });
   }
 
   private async mineBase(): Promise<void> {
@@ -253,11 +263,18 @@ export class IndexWalk {
     await this.add(blocks);
   }
 
-  /** Those that the node has already are left out. */
+  /** Those that the node has already are left out; what it has invalidated ends them. */
   private async add(blocks: readonly Buffer[]): Promise<void> {
     for (const raw of blocks) {
       this.#blocks.set(blockHash(raw).toString('hex'), raw);
-      if (await this.node.entry(blockHash(raw)) === undefined) await this.host.chain.add(bcoin.Block.fromRaw(raw));
+      if (await this.node.entry(blockHash(raw)) !== undefined) continue;
+      try {
+        await this.host.chain.add(bcoin.Block.fromRaw(raw));
+      } catch (error) {
+        // One that was invalidated before: the same plan on the same block makes the same bytes.
+        if ((error as { readonly reason?: string }).reason !== 'duplicate') throw error;
+        return;
+      }
     }
   }
 }

@@ -3,6 +3,8 @@
 import { expect } from 'chai';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { BASE_KEY, decodeBase, headerOver } from '../../lib/index/base';
+import { decodeBaseCoin } from '../../lib/index/base-coins';
 import { coinsIn } from '../../lib/index/coin-record';
 import { decodeHeader, decodePlace, lengthsKey, recordOf, type Place } from '../../lib/index/layout';
 import { spanOf } from '../../lib/index/place-records';
@@ -45,7 +47,7 @@ export function modelOf(chain: readonly Buffer[]): IndexModel {
   return model;
 }
 
-/** What a store holds, in the model's form. */
+/** What a store holds, in the model's form. Of an index that is still being filled in, nothing below the blocks that are. */
 export async function modelIn(store: Store): Promise<IndexModel> {
   const model: IndexModel = { coins: new Map(), locations: new Map(), headers: [] };
   const txids = new Map<string, string>();
@@ -65,8 +67,13 @@ export async function modelIn(store: Store): Promise<IndexModel> {
     for (const { slot, value: satoshis, script } of coinsIn(recordOf(key, value)))
       model.coins.set(`${txid}-${first + slot}`, describeCoin({ height: place.height, coinbase: place.position === 0, value: satoshis, script }));
   }
+  for await (const [key, value] of store.range({ gte: Buffer.from('c'), lt: Buffer.from('d') }))
+    model.coins.set(`${toDisplayHex(key.subarray(1, 33))}-${key.readUInt32BE(33)}`, describeCoin(decodeBaseCoin(key, value)));
+  const baseRecord = store.get(BASE_KEY);
+  const base = baseRecord && decodeBase(baseRecord);
   for await (const [key, value] of store.range({ gte: Buffer.from('h'), lt: Buffer.from('i') })) {
-    const { hash, transactionCount, chainBytes } = decodeHeader(key, value);
+    const header = decodeHeader(key, value);
+    const { hash, transactionCount, chainBytes } = base === undefined ? header : headerOver(base, header);
     model.headers.push(`${toDisplayHex(hash)} ${transactionCount} ${chainBytes}`);
   }
   return model;
@@ -79,6 +86,15 @@ export async function expectIndexOf(store: Store, chain: readonly Buffer[]): Pro
   const [found, expected] = [await modelIn(store), modelOf(chain)];
   expect(found.headers).to.deep.equal(expected.headers);
   expect(sorted(found.coins)).to.deep.equal(sorted(expected.coins));
+  expect(sorted(found.locations)).to.deep.equal(sorted(expected.locations));
+}
+
+/** Fails unless the store holds the state after these blocks, and of the places those from a height up. */
+export async function expectIndexFilledFrom(store: Store, chain: readonly Buffer[], placesFrom: number): Promise<void> {
+  const [found, expected] = [await modelIn(store), modelOf(chain)];
+  expect(found.headers.map((header) => header.slice(0, 64))).to.deep.equal(expected.headers.map((header) => header.slice(0, 64)));
+  expect(sorted(found.coins)).to.deep.equal(sorted(expected.coins));
+  for (const [txid, place] of expected.locations) if (Number(place.split(' ')[0]) < placesFrom) expected.locations.delete(txid);
   expect(sorted(found.locations)).to.deep.equal(sorted(expected.locations));
 }
 

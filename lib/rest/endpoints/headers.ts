@@ -1,9 +1,10 @@
 // /rest/headers/<count>/<hash>.<bin|hex|json> (contract 4.3): headers of the active chain from
 // a block upwards. A block that is unknown or off the chain gives an empty list.
 
+import { fillText } from '../../index/progress-text';
 import { headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
 import { memoryOf, type Kept, type Shelf } from '../answer-cache';
-import { headerCountOutOfRange, noHeaderCount } from '../errors';
+import { headerCountOutOfRange, noHeaderCount, notYetKnown } from '../errors';
 import { replyIn, splitSuffix } from '../format';
 import { parseHash } from '../hash-parameter';
 import type { IndexSnapshot } from '../../index/types';
@@ -69,7 +70,9 @@ function* headersBinary({ first, end }: Span, snapshot: IndexSnapshot): Generato
   return runs.length === 1 ? runs[0] as Buffer : Buffer.concat(runs);
 }
 
+/** @throws RestError 503 for headers whose number of transactions is not known yet. */
 function* headersInJson({ first, end }: Span, snapshot: IndexSnapshot, chunks: Shelf<KeptChunk>): Generator<void, Buffer> {
+  if (snapshot.filling !== undefined && first < Math.min(end, snapshot.filling.height)) throw notYetKnown(fillText(snapshot.filling));
   const parts: HeadersPart[] = [];
   for (let height = first; height < end; yield) {
     const of = textAt(height, end, snapshot, chunks);
@@ -84,8 +87,9 @@ function* headersInJson({ first, end }: Span, snapshot: IndexSnapshot, chunks: S
 /** A text with the header at `height`, and with some of those up to `end`. */
 function textAt(height: number, end: number, snapshot: IndexSnapshot, chunks: Shelf<KeptChunk>): HeadersText | undefined {
   const start = height - height % CHUNK;
+  const isKnown = start >= (snapshot.filling?.height ?? 0);
   // Undefined for the last chunk: its text changes with the next block.
-  const nextHash = snapshot.headerRun(start + CHUNK - 1, 1)?.nextHash;
+  const nextHash = !isKnown ? undefined : snapshot.headerRun(start + CHUNK - 1, 1)?.nextHash;
   const kept = chunks.get(String(start));
   if (nextHash !== undefined && kept?.nextHash.equals(nextHash) === true) return kept.text;
   const whole = nextHash && snapshot.headerRun(start, CHUNK);

@@ -1,8 +1,9 @@
 // /rest/tx/<txid>.<bin|hex|json> (contract 4.1): a transaction of the active chain or the pool.
 
 import { withoutWitness } from '../../bitcoin/transaction';
+import { fillText } from '../../index/progress-text';
 import { transactionJson } from '../../views/transaction';
-import { notFound } from '../errors';
+import { notFound, notYetKnown } from '../errors';
 import { ALL_FORMATS, replyIn, splitSuffix, type Reply, type Suffixed } from '../format';
 import { parseHash } from '../hash-parameter';
 import type { FoundTransaction } from '../raw-blocks';
@@ -31,10 +32,10 @@ export function transactionEndpoint({ node, reader, witness, blocks }: EndpointC
     const txid = parseHash(parameter);
     const question = { parameter, format, request };
     // Index, then pool, in one tick: a transaction on its way is in at least one of them.
-    const found = reader.read((snapshot) => blocks.find(txid, snapshot));
+    const { found, filling } = reader.read((snapshot) => ({ found: blocks.find(txid, snapshot), filling: snapshot.filling }));
     if (found !== undefined) return 'raw' in found ? reply(found.raw, question, found.block.hash) : readAndReply(txid, found, question);
     const raw = node.pool.transaction(txid);
-    if (raw === undefined) throw notFound(parameter);
+    if (raw === undefined) throw filling === undefined ? notFound(parameter) : notYetKnown(fillText(filling));
     return reply(raw, question);
   };
 }

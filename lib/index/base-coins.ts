@@ -1,0 +1,141 @@
+// Coins of the base: those that were copied from the node (bootstrap.ts). Each has a record of
+// its own under its outpoint, for ever: it only is spent, or put back when the block that spent
+// it is taken out again. What a block spent of them is kept beside its undo record.
+//
+//   'c' txid 32, index 4      height * 2 + coinbase flag 4, the coin (coin-record.ts)
+//   's' height 4              such coins, one behind the other: txid 32, index 4, record
+
+import { OUTPOINT_WORDS } from './cache-entry';
+import { COIN_OVERHEAD, GROUP_SIZE, readCoin, writeCoin } from './coin-record';
+import { putRecord, recordOf } from './layout';
+import { RecordReader } from './variable-integer';
+import type { NodeCoin } from '../node/types';
+import type { Store, StoreRange, StoreWrite } from '../store/store';
+import type { Coin } from './types';
+import type { WriteRoom } from './write-room';
+
+const COIN_PREFIX = 0x63;
+const KEY_LENGTH = 37;
+const FIELD_LENGTH = 4;
+
+export function baseCoinKey(txid: Buffer, index: number): Buffer {
+  const key = Buffer.allocUnsafe(KEY_LENGTH);
+  writeKey(key, txid, index);
+  return key;
+}
+
+/** All base coins of a transaction. */
+export function baseCoinsOf(txid: Buffer): StoreRange {
+  const end = baseCoinKey(txid, 0xffff_ffff);
+  return { gte: baseCoinKey(txid, 0), lt: Buffer.concat([end, Buffer.alloc(1)]) };
+}
+
+/** The write of a copied coin, put together in the room. */
+export function putBaseCoin(coin: NodeCoin, room: WriteRoom): StoreWrite {
+  const bytes = room.reserve(KEY_LENGTH + FIELD_LENGTH + COIN_OVERHEAD + coin.script.length + FIELD_LENGTH);
+  writeKey(bytes, coin.txid, coin.index);
+  return room.put(KEY_LENGTH, writeRecord(bytes, KEY_LENGTH, coin) - KEY_LENGTH);
+}
+
+/** @throws DamagedIndexError */
+export function decodeBaseCoin(key: Buffer, value: Buffer): Coin {
+  const reader = new RecordReader(recordOf(key, value));
+  const field = reader.u32();
+  const { value: satoshis, script } = readCoin(reader);
+  return { height: field >>> 1, coinbase: (field & 1) === 1, value: satoshis, script };
+}
+
+function writeKey(bytes: Buffer, txid: Buffer, index: number): void {
+  bytes[0] = COIN_PREFIX;
+  txid.copy(bytes, 1, 0, 32);
+  bytes.writeUInt32BE(index, 33);
+}
+
+/** Returns where it ends. */
+function writeRecord(bytes: Buffer, at: number, { height, coinbase, index, value, script }: Omit<NodeCoin, 'txid'>): number {
+  bytes.writeUInt32BE(height * 2 + (coinbase ? 1 : 0), at);
+  return writeCoin(bytes, at + FIELD_LENGTH, index % GROUP_SIZE, value, script, 0, script.length);
+}
+
+// What blocks spend of them
+
+export const spentBaseKey = (height: number): Buffer => {
+  const key = Buffer.from('s0000');
+  key.writeUInt32BE(height, 1);
+  return key;
+};
+
+/** A coin as it stands in a record of spent ones. */
+export function spentBaseCoin(coin: NodeCoin): Buffer {
+  const bytes = Buffer.allocUnsafe(36 + FIELD_LENGTH + COIN_OVERHEAD + coin.script.length);
+  coin.txid.copy(bytes);
+  bytes.writeUInt32BE(coin.index, 32);
+  return bytes.subarray(0, writeRecord(bytes, 36, coin));
+}
+
+/** The writes that put the coins of such a record back. @throws DamagedIndexError */
+export function restoringBaseWrites(key: Buffer, value: Buffer): StoreWrite[] {
+  const reader = new RecordReader(recordOf(key, value));
+  const writes: StoreWrite[] = [];
+  while (!reader.atEnd) {
+    const txid = reader.take(32);
+    const index = reader.u32();
+    const start = reader.offset;
+    reader.u32();
+    readCoin(reader);
+    writes.push(putRecord(baseCoinKey(txid, index), reader.bytes.subarray(start, reader.offset)));
+  }
+  return writes;
+}
+
+/** The base coins that the blocks of a batch spend. */
+export class BaseSpends {
+  /** Keys as text to records. */
+  readonly #found = new Map<string, Buffer>();
+  readonly #spent = new Set<string>();
+  #undo: Buffer[] = [];
+
+  constructor(private readonly store: Store) {}
+
+  /** Finds those that inputs of a block spend; returns the inputs that spend others. @throws DamagedIndexError */
+  async find(inputs: Int32Array, which: readonly number[]): Promise<number[]> {
+    const keys = which.map((input) => keyOf(inputs, input));
+    const values = await this.store.load(keys);
+    return which.filter((_, i) => {
+      const [key, value] = [keys[i] as Buffer, values[i]]; // as many
+      if (value === undefined || this.#spent.has(nameOf(key))) return true;
+      this.#found.set(nameOf(key), recordOf(key, value));
+      return false;
+    });
+  }
+
+  /** Spends the coin that was found for an input; false: it is none of these. */
+  spend(inputs: Int32Array, input: number): boolean {
+    const key = keyOf(inputs, input);
+    const name = nameOf(key);
+    const record = this.#found.get(name);
+    if (record === undefined) return false;
+    this.#found.delete(name);
+    this.#spent.add(name);
+    this.#undo.push(key.subarray(1), record);
+    return true;
+  }
+
+  /** What was spent since the last call, as a record of spent coins. */
+  takeUndo(): Buffer {
+    const undo = Buffer.concat(this.#undo);
+    this.#undo = [];
+    return undo;
+  }
+
+  *writes(): Generator<StoreWrite> {
+    for (const name of this.#spent) yield { type: 'del', key: Buffer.from(name, 'latin1') };
+  }
+}
+
+function keyOf(inputs: Int32Array, input: number): Buffer {
+  const outpoint = Buffer.from(inputs.buffer, inputs.byteOffset + input * OUTPOINT_WORDS * 4, OUTPOINT_WORDS * 4);
+  return baseCoinKey(outpoint, outpoint.readUInt32LE(32));
+}
+
+const nameOf = (key: Buffer): string => key.toString('latin1');

@@ -1,0 +1,129 @@
+// Blocks of the base on their way into the index, downwards: places and lengths of their
+// transactions, what their headers lacked, and undo records for the latest.
+
+import { toDisplayHex } from '../bitcoin/hash';
+import { BASE_BYTES, type Base } from './base';
+import { spentBaseCoin, spentBaseKey } from './base-coins';
+import { OUTPOINT_WORDS } from './cache-entry';
+import { DamagedIndexError } from './errors';
+import {
+  decodePlace, encodeHeader, headerKey, lengthsKey, PLACE_KEY_LENGTH, placeKey, putRecord, recordOf, undoKey, writePlaceRecord, type Place, type StoredHeader
+} from './layout';
+import { encodeUndo, withReplaced } from './undo-record';
+import { WriteRoom } from './write-room';
+import type { NodeSource, SpentNodeCoin } from '../node/types';
+import type { Store, StoreWrite } from '../store/store';
+import type { Indexer } from './indexer';
+import type { BlockRows } from './rows';
+
+export interface FillBatchOptions {
+  readonly node: NodeSource;
+  readonly store: Store;
+  readonly indexer: Indexer;
+}
+
+const NO_COINS = Buffer.alloc(0);
+
+export class FillBatch {
+  readonly #options: FillBatchOptions;
+  readonly #rows: { readonly height: number; readonly txids: Uint8Array; readonly from: number }[] = [];
+  readonly #otherWrites: StoreWrite[] = [];
+  /** Txids in the batch. */
+  readonly #coinbases = new Set<string>();
+  #base: Base;
+  /** The header below the last block, which counts from there. */
+  #below: StoredHeader | undefined;
+
+  constructor(base: Base, options: FillBatchOptions) {
+    this.#base = base;
+    this.#options = options;
+  }
+
+  /** The base with what the batch fills in. */
+  get base(): Base {
+    return this.#base;
+  }
+
+  get blocks(): number {
+    return this.#rows.length;
+  }
+
+  /** Adds the highest block that is not filled in. False: not to this batch. @throws DamagedIndexError */
+  async add(rows: BlockRows): Promise<boolean> {
+    const { height, txids, lengths, length } = rows;
+    const coinbase = Buffer.from(txids.buffer, txids.byteOffset, 32);
+    const later = this.#laterPlace(coinbase);
+    if (this.#coinbases.has(toDisplayHex(coinbase)) || later !== undefined && this.blocks > 0) return false;
+    const undo = await this.#undoOf(rows);
+    this.#otherWrites.push(putRecord(lengthsKey(height), Buffer.from(lengths)), ...undo, ...this.#replacing(later, { height, position: 0 }));
+    this.#addHeader(rows);
+    this.#rows.push({ height, txids, from: later === undefined ? 0 : 1 });
+    this.#coinbases.add(toDisplayHex(coinbase));
+    this.#base = { ...this.#base, placesFrom: height, bytes: this.#base.bytes + length };
+    return true;
+  }
+
+  /** The bytes of a write hold until the next. */
+  *writes(): Generator<StoreWrite> {
+    const room = new WriteRoom();
+    const bytes = room.reserve(0);
+    for (const { height, txids, from } of this.#rows)
+      for (let position = from; position * 32 < txids.length; position++)
+        yield room.put(PLACE_KEY_LENGTH, writePlaceRecord(bytes, txids, position * 32, height, position));
+    yield* this.#otherWrites;
+    if (this.#below !== undefined) yield putRecord(headerKey(this.#below.height), encodeHeader(this.#below));
+  }
+
+  /** Completes the header, whose counts of the chain are right already, and gives the one below its own. */
+  #addHeader({ height, hash, txids, length }: BlockRows): void {
+    const { indexer } = this.#options;
+    const stored = this.#below ?? indexer.headerAt(height);
+    if (!stored.hash.equals(hash))
+      throw new DamagedIndexError(`expected block ${toDisplayHex(stored.hash)} at height ${height}, got ${toDisplayHex(Buffer.from(hash))}`);
+    const transactionCount = txids.length / 32;
+    this.#otherWrites.push(putRecord(headerKey(height), encodeHeader({ ...stored, transactionCount })));
+    this.#below = height === 0 ? undefined : {
+      ...indexer.headerAt(height - 1),
+      chainTransactions: stored.chainTransactions - transactionCount,
+      chainBytes: BASE_BYTES - this.#base.bytes - length
+    };
+  }
+
+  /** What takes the block out again; nothing when it is too deep, or when the node has not kept what is needed. */
+  async #undoOf({ height, hash, txids, inputs }: BlockRows): Promise<StoreWrite[]> {
+    const { indexer, node } = this.#options;
+    if (height === 0 || height <= (indexer.tip?.height ?? 0) - indexer.undoDepth) return [];
+    const count = inputs.length / OUTPOINT_WORDS;
+    const coins = count === 0 ? [] : await node.spentCoins(Buffer.from(hash));
+    if (coins?.length !== count) return [];
+    const spent = Buffer.concat(coins.map((coin, input) => coin.height === height ? NO_COINS : spentBy(inputs, input, coin)));
+    const undo = putRecord(undoKey(height), encodeUndo(hash, txids, undefined, NO_COINS));
+    return spent.length === 0 ? [undo] : [undo, putRecord(spentBaseKey(height), spent)];
+  }
+
+  /** Where a later block of the index has a coinbase with this txid (replaced.ts). */
+  #laterPlace(coinbase: Buffer): Place | undefined {
+    const key = placeKey(coinbase);
+    const value = this.#options.store.get(key);
+    return value && decodePlace(key, value);
+  }
+
+  /** The last of the later blocks with the txid learns what it replaced, if it can be taken out again. */
+  #replacing(later: Place | undefined, place: Place): StoreWrite[] {
+    const { store } = this.#options;
+    for (let at = later; at !== undefined;) {
+      const key = undoKey(at.height);
+      const value = store.get(key);
+      if (value === undefined) return [];
+      const { record, replaced } = withReplaced(recordOf(key, value), place);
+      if (replaced === undefined) return [putRecord(key, record)];
+      at = replaced;
+    }
+    return [];
+  }
+}
+
+function spentBy(inputs: Int32Array, input: number, coin: SpentNodeCoin): Buffer {
+  const outpoint = Buffer.from(inputs.buffer, inputs.byteOffset + input * OUTPOINT_WORDS * 4, OUTPOINT_WORDS * 4);
+  return spentBaseCoin({ ...coin, txid: outpoint.subarray(0, 32), index: outpoint.readUInt32LE(32) });
+}

@@ -1,0 +1,317 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { BASE_KEY } from '../../lib/index/base';
+import { TIP_KEY } from '../../lib/index/layout';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { diskStore, memoryStore } from '../../lib/store/level-store';
+import { baseOf, expectRight, expectRightSoFar, newBaseIndex, untilFilled, untilLive } from '../support/base-index';
+import { FAULT, FaultyStore } from '../support/faulty-store';
+import { MemoryLog } from '../support/memory-log';
+import { activeChain, chainWithSpends, mineCoinbases, reorganize, spend } from '../support/regtest-chain';
+import { mine, openRegtestNode } from '../support/regtest-node';
+import { expectIndexOf } from '../support/utxo-model';
+import type { ChainIndexer } from '../../lib/index/chain-index';
+import type { CoinSet, NodeSource } from '../../lib/node/types';
+import type { TestFullNode } from '../support/bcoin';
+
+const COINBASE_SATS = 5_000_000_000;
+
+describe('an index that begins with the coins of the node', () => {
+  let host: TestFullNode;
+  let real: NodeSource;
+  let node: NodeSource;
+  let index: ChainIndexer;
+  let log: MemoryLog;
+  let store: FaultyStore;
+  /** The node does not give blocks below this height: there the filling in stops. */
+  let lowestGiven: number;
+
+  beforeEach(async () => {
+    host = await openRegtestNode();
+    await host.connect();
+    lowestGiven = 0;
+    real = new BcoinNode(host);
+    node = nodeWith(real, {
+      rawBlock: async (hash) => ((await real.entry(hash))?.height ?? 0) < lowestGiven ? undefined : real.rawBlock(hash)
+    });
+    log = new MemoryLog();
+    store = new FaultyStore(memoryStore());
+    await chainWithSpends(host);
+    index = newIndex();
+  });
+
+  afterEach(async () => {
+    await index.close();
+    await host.close();
+  });
+
+  const newIndex = (options: { readonly node?: NodeSource; readonly undoDepth?: number } = {}): ChainIndexer =>
+    newBaseIndex({ node, store, log, ...options });
+
+  const newBlocksIndex = (): ChainIndexer => newBaseIndex({ node, store, log, bootstrap: 'blocks' });
+
+  const opened = async (): Promise<void> => {
+    await index.open();
+    await untilLive(index);
+  };
+
+  const reopened = async (): Promise<void> => {
+    await index.close();
+    index = newIndex();
+    await opened();
+  };
+
+  /** A live index that knows only the coins and the last `blocks` blocks. */
+  const openedWith = async (blocks: number): Promise<number> => {
+    const { height } = node.tip();
+    lowestGiven = height - blocks + 1;
+    await opened();
+    while (baseOf(store).placesFrom > lowestGiven) await new Promise(setImmediate);
+    return height;
+  };
+
+  const said = (text: string): boolean => log.lines.some((line) => line.includes(text));
+
+  it('has every coin from the start, and everything in the end', async () => {
+    const height = await openedWith(0);
+    expect(baseOf(store)).to.deep.include({ ...node.tip(), placesFrom: height + 1 });
+    await expectRightSoFar(store, real);
+    lowestGiven = 0;
+    await reopened();
+    await expectRight(store, real);
+    expect(log.lines.filter((line) => line.startsWith('warning'))).to.deep.equal([]);
+  });
+
+  it('says how far it is, and what it does not know yet', async () => {
+    const states: string[] = [];
+    index.state$.subscribe(({ phase }) => { states.push(phase); });
+    const height = await openedWith(10);
+    expect(states).to.include('copying');
+    expect(index.reader.read(({ filling }) => filling)).to.deep.equal({ height: height - 9, from: height });
+    lowestGiven = 0;
+    await reopened();
+    await untilFilled(store);
+    expect(index.reader.read(({ filling }) => filling)).to.equal(undefined);
+    expect(said('All transactions are known')).to.equal(true);
+  });
+
+  it('tells its first tip', async () => {
+    const tips: number[] = [];
+    index.tip$.subscribe(({ height }) => { tips.push(height); });
+    await opened();
+    expect(tips).to.deep.equal([node.tip().height]);
+  });
+
+  it('follows the chain, before and after it knows where transactions are', async () => {
+    const coinbases = await mineCoinbases(host, 101);
+    const known = await openedWith(20);
+    await spend(host, coinbases[0] ?? expect.fail('a coinbase'), COINBASE_SATS);
+    await mine(host, 3);
+    await expectRightSoFar(store, real);
+    expect(baseOf(store).height).to.equal(known);
+    lowestGiven = 0;
+    await reopened();
+    await mine(host, 1);
+    await expectRight(store, real);
+  });
+
+  it('takes blocks of the base out again when they are filled in', async () => {
+    await opened();
+    await untilFilled(store);
+    const { height } = baseOf(store);
+    await reorganize(host, 3, 5);
+    await expectRight(store, real);
+    expect(baseOf(store).height).to.equal(height - 3);
+    await reorganize(host, 9, 10);
+    await expectRight(store, real);
+    await host.chain.reset(height - 20);
+    await expectRight(store, real);
+    await mine(host, 30);
+    await expectRight(store, real);
+    expect(baseOf(store).height).to.equal(height - 20);
+    expect(log.lines.filter((line) => line.startsWith('warning'))).to.deep.equal([]);
+  });
+
+  it('takes blocks of the base out again while it is being filled in', async () => {
+    const height = await openedWith(8);
+    await reorganize(host, 6, 8);
+    expect(baseOf(store)).to.include({ height: height - 6, placesFrom: height - 7 });
+    await expectRightSoFar(store, real);
+    lowestGiven = 0;
+    await reopened();
+    await expectRight(store, real);
+  });
+
+  it('copies the coins again when a reorganization goes below what is filled in', async () => {
+    const height = await openedWith(2);
+    lowestGiven = 0;
+    await reorganize(host, 4, 6);
+    await untilLive(index);
+    await expectRight(store, real);
+    expect(baseOf(store).height).to.be.greaterThan(height);
+    expect(said('warning Building the index anew: expected an undo record')).to.equal(true);
+  });
+
+  it('copies the coins again when a reorganization goes deeper than the undo records', async () => {
+    index = newIndex({ undoDepth: 3 });
+    await opened();
+    await untilFilled(store);
+    const { height } = baseOf(store);
+    await reorganize(host, 3, 4);
+    await expectRight(store, real);
+    expect(baseOf(store).height).to.equal(height - 3);
+    await reorganize(host, 4, 6);
+    await untilLive(index);
+    await expectRight(store, real);
+    expect(baseOf(store).height).to.be.greaterThan(height - 3);
+    expect(said('warning Building the index anew')).to.equal(true);
+  });
+
+  it('goes on filling in where it was', async () => {
+    const height = await openedWith(30);
+    await reopened();
+    expect(baseOf(store).placesFrom).to.equal(height - 29);
+    lowestGiven = height - 60;
+    await reopened();
+    while (baseOf(store).placesFrom > lowestGiven) await new Promise(setImmediate);
+    await expectRightSoFar(store, real);
+    lowestGiven = 0;
+    await reopened();
+    await expectRight(store, real);
+  });
+
+  it('begins the copy anew when it was interrupted', async () => {
+    // Two make the store ready; then there are the base, headers, coins and the tip.
+    for (const batches of [3, 4, 5]) {
+      store.fail('batch', batches);
+      await index.open();
+      while (index.state.phase !== 'failed') await new Promise(setImmediate);
+      await index.close();
+      store.heal();
+      index = newIndex();
+    }
+    await opened();
+    await expectRight(store, real);
+    expect(said('warning Building the index anew: copying the coins of the node was interrupted')).to.equal(true);
+    expect(said(FAULT)).to.equal(true);
+  });
+
+  it('is right when the chain moves while the coins are copied', async () => {
+    const moving = movingDuring(node, async () => { await mine(host, 2); });
+    index = newIndex({ node: moving });
+    await opened();
+    await expectRight(store, real);
+    expect(baseOf(store).height).to.equal(node.tip().height - 2);
+  });
+
+  it('is right when the base is reorganized away while the coins are copied', async () => {
+    const moving = movingDuring(node, () => reorganize(host, 2, 3));
+    index = newIndex({ node: moving });
+    await opened();
+    await expectRight(store, real);
+  });
+
+  it('is right when the chain is reset while the coins are copied', async () => {
+    const moving = movingDuring(node, () => host.chain.reset(node.tip().height - 5));
+    index = newIndex({ node: moving });
+    await opened();
+    await expectRight(store, real);
+  });
+
+  it('leaves an index alone that is there', async () => {
+    index = newBlocksIndex();
+    await opened();
+    await reopened();
+    expect(store.get(BASE_KEY)).to.equal(undefined);
+    await expectIndexOf(store, await activeChain(real));
+  });
+
+  it('stays what it is without the option', async () => {
+    await openedWith(10);
+    await index.close();
+    lowestGiven = 0;
+    index = newBlocksIndex();
+    await opened();
+    await expectRight(store, real);
+  });
+
+  for (const [what, wrong] of [
+    ['count', (set: CoinSet) => ({ count: set.count + 1 })],
+    ['total amount', (set: CoinSet) => ({ value: set.value - 1 })]
+  ] as const) {
+    it(`is built from blocks when the ${what} of the coins is not what the node has counted`, async () => {
+      index = newIndex({ node: withCoinSet(node, (set) => Object.assign(set, wrong(set))) });
+      await opened();
+      expect(store.get(BASE_KEY)).to.equal(undefined);
+      await expectIndexOf(store, await activeChain(real));
+      expect(log.lines.find((line) => line.startsWith('warning'))).to.match(/^warning Building the index from blocks: expected \d+ coins of \d+ satoshis at height 108, as the node has counted them, got \d+ of \d+\.$/);
+    });
+  }
+
+  it('is built from blocks when the coins are worth more than was ever created', async () => {
+    const network = { ...node.network, halvingInterval: 10 };
+    index = newIndex({ node: nodeWith(node, { network }) });
+    await opened();
+    expect(store.get(BASE_KEY)).to.equal(undefined);
+    expect(said('all that was ever created')).to.equal(true);
+  });
+
+  it('says on a pruned node that its coins are not to be trusted', async () => {
+    const pruned = withCoinSet(node, (set) => Object.assign(set, { count: 0 }));
+    lowestGiven = 50;
+    index = newIndex({ node: nodeWith(pruned, { pruned: true }) });
+    await index.open();
+    while (index.state.phase !== 'failed') await new Promise(setImmediate);
+    expect(index.state).to.have.property('message').that.matches(/^the node has no block at height 0, which the index needs: it was pruned, and its coins cannot be taken: expected 0 coins/);
+    expect(store.get(TIP_KEY)).to.equal(undefined);
+  });
+
+  it('ends at the lowest block of a pruned node', async () => {
+    lowestGiven = 50;
+    index = newIndex({ node: nodeWith(node, { pruned: true }) });
+    await opened();
+    await untilFilled(store);
+    expect(baseOf(store)).to.include({ placesFrom: 50, ended: true });
+    await expectRightSoFar(store, real);
+    await mine(host, 2);
+    await expectRightSoFar(store, real);
+    expect(index.reader.read(({ filling }) => filling)).to.equal(undefined);
+    expect(said('Transactions are known from block 50 up')).to.equal(true);
+  });
+
+  it('is right on disk', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'rest-base-'));
+    store = new FaultyStore(diskStore(join(folder, 'index')));
+    index = newIndex();
+    await opened();
+    await expectRight(store, real);
+    await index.close();
+    await rm(folder, { recursive: true });
+  });
+});
+
+function nodeWith(node: NodeSource, changes: Partial<NodeSource>): NodeSource {
+  return Object.assign(Object.create(node) as NodeSource, changes);
+}
+
+function withCoinSet(node: NodeSource, change: (set: CoinSet) => CoinSet): NodeSource {
+  return nodeWith(node, { openCoinSet: async () => change(await node.openCoinSet()) });
+}
+
+/** Something happens to the chain once, between the headers and the coins of the first copy. */
+function movingDuring(node: NodeSource, move: () => Promise<unknown>): NodeSource {
+  let moved = false;
+  return withCoinSet(node, (set) => {
+    const coins = set.coins.bind(set);
+    return Object.assign(set, {
+      async *coins() {
+        if (!moved) await move();
+        moved = true;
+        yield* coins();
+      }
+    });
+  });
+}

@@ -1,0 +1,54 @@
+// An index on a regtest node that begins with the node's coins.
+
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { filter, firstValueFrom } from 'rxjs';
+import { BASE_KEY, decodeBase, isFilling, type Base } from '../../lib/index/base';
+import { ChainIndexer } from '../../lib/index/chain-index';
+import { activeChain } from './regtest-chain';
+import { expectIndexFilledFrom, expectIndexOf } from './utxo-model';
+import type { BootstrapFrom } from '../../lib/index/types';
+import type { NodeSource } from '../../lib/node/types';
+import type { Store } from '../../lib/store/store';
+import type { MemoryLog } from './memory-log';
+
+export interface BaseIndexOptions {
+  readonly node: NodeSource;
+  readonly store: Store;
+  readonly log: MemoryLog;
+  readonly undoDepth?: number;
+  /** The coins unless given. */
+  readonly bootstrap?: BootstrapFrom;
+}
+
+/** An index that is not open. */
+export function newBaseIndex({ log, ...options }: BaseIndexOptions): ChainIndexer {
+  return new ChainIndexer({ bootstrap: 'coins', ...options, logger: log, migrations: [] });
+}
+
+export function baseOf(store: Store): Base {
+  const value = store.get(BASE_KEY);
+  return value === undefined ? expect.fail('an index with a base') : decodeBase(value);
+}
+
+/** Resolves once the index is live, or fails with why it is not going to be. */
+export async function untilLive(index: ChainIndexer): Promise<void> {
+  const state = await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live' || phase === 'failed')));
+  expect(state).to.include({ phase: 'live' });
+}
+
+/** Resolves once nothing is left to be filled in. */
+export async function untilFilled(store: Store): Promise<void> {
+  while (isFilling(baseOf(store))) await setImmediate();
+}
+
+/** Fails unless the index is, also where it is not filled in yet, the state after the node's blocks. */
+export async function expectRightSoFar(store: Store, node: NodeSource): Promise<void> {
+  await expectIndexFilledFrom(store, await activeChain(node), baseOf(store).placesFrom);
+}
+
+/** Fails unless the index is the state after the node's blocks, all of it. */
+export async function expectRight(store: Store, node: NodeSource): Promise<void> {
+  await untilFilled(store);
+  await expectIndexOf(store, await activeChain(node));
+}
