@@ -13,11 +13,6 @@ const HEADER_BYTES = 80;
 const PORTION = 10_000;
 const HEADERS_AT_ONCE = 500;
 
-const LAST_HASH = Buffer.alloc(32, 0xff);
-const LAST_INDEX = Buffer.alloc(4, 0xff);
-const FIRST = Buffer.alloc(36);
-const FIRST_HEIGHT = Buffer.alloc(4);
-
 /**
  * Takes the state of a moment in which nothing is under way in the chain; the chain is not held
  * longer than that. To be closed.
@@ -54,8 +49,8 @@ class HostCoinSet implements CoinSet {
     this.count = state.coin;
     this.value = state.value;
     this.transactions = state.tx;
-    this.#coins = db.iterator({ gte: key('c', FIRST), lte: key('c', LAST_HASH, LAST_INDEX), values: true });
-    this.#heights = db.iterator({ gte: key('H', FIRST_HEIGHT), lte: key('H', LAST_INDEX), values: true });
+    this.#coins = db.iterator({ ...bounds('c', 36), values: true });
+    this.#heights = db.iterator({ ...bounds('H', 4), values: true });
     // Started is: on its snapshot, LevelDB's or that of the tree in memory.
     this.#coins.start();
     this.#heights.start();
@@ -91,6 +86,12 @@ async function* portions(records: HostIterator, size: number): AsyncGenerator<(r
     if (portion.length > 0) yield portion;
     if (portion.length < size) return;
   }
+}
+
+/** Of all keys of a letter that are so long behind it. */
+function bounds(letter: string, length: number): { readonly gt: Buffer; readonly gte: Buffer; readonly lt: Buffer; readonly lte: Buffer } {
+  const [first, last] = [key(letter, Buffer.alloc(length)), key(letter, Buffer.alloc(length, 0xff))];
+  return { gt: key(letter), gte: first, lt: Buffer.concat([last, Buffer.alloc(1)]), lte: last };
 }
 
 function key(letter: string, ...parts: readonly Buffer[]): Buffer {

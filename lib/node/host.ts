@@ -86,7 +86,8 @@ export interface HostChainState {
 /** The part of bdb that we read through. */
 export interface HostDatabase {
   get(key: Buffer): Promise<Buffer | null>;
-  iterator(range: { readonly gte: Buffer; readonly lte: Buffer; readonly values: true }): HostIterator;
+  /** All bounds in any case: one that is left out is `null` for bdb, and the text `null` for leveldown 6. */
+  iterator(range: { readonly gt: Buffer; readonly gte: Buffer; readonly lt: Buffer; readonly lte: Buffer; readonly values: true }): HostIterator;
 }
 
 export interface HostIterator {
