@@ -9,7 +9,7 @@ import { OUTPOINT_WORDS } from './cache-entry';
 import { COIN_OVERHEAD, GROUP_SIZE, readCoin, writeCoin } from './coin-record';
 import { putRecord, recordOf } from './layout';
 import { RecordReader } from './variable-integer';
-import type { NodeCoin } from '../node/types';
+import type { NodeCoin, SpentNodeCoin } from '../node/types';
 import type { Store, StoreRange, StoreWrite } from '../store/store';
 import type { Coin } from './types';
 import type { WriteRoom } from './write-room';
@@ -34,7 +34,7 @@ export function baseCoinsOf(txid: Buffer): StoreRange {
 export function putBaseCoin(coin: NodeCoin, room: WriteRoom): StoreWrite {
   const bytes = room.reserve(KEY_LENGTH + FIELD_LENGTH + COIN_OVERHEAD + coin.script.length + FIELD_LENGTH);
   writeKey(bytes, coin.txid, coin.index);
-  return room.put(KEY_LENGTH, writeRecord(bytes, KEY_LENGTH, coin) - KEY_LENGTH);
+  return room.put(KEY_LENGTH, writeRecord(bytes, KEY_LENGTH, coin, coin.index) - KEY_LENGTH);
 }
 
 /** @throws DamagedIndexError */
@@ -52,7 +52,7 @@ function writeKey(bytes: Buffer, txid: Buffer, index: number): void {
 }
 
 /** Returns where it ends. */
-function writeRecord(bytes: Buffer, at: number, { height, coinbase, index, value, script }: Omit<NodeCoin, 'txid'>): number {
+function writeRecord(bytes: Buffer, at: number, { height, coinbase, value, script }: SpentNodeCoin, index: number): number {
   bytes.writeUInt32BE(height * 2 + (coinbase ? 1 : 0), at);
   return writeCoin(bytes, at + FIELD_LENGTH, index % GROUP_SIZE, value, script, 0, script.length);
 }
@@ -65,12 +65,21 @@ export const spentBaseKey = (height: number): Buffer => {
   return key;
 };
 
-/** A coin as it stands in a record of spent ones. */
-export function spentBaseCoin(coin: NodeCoin): Buffer {
-  const bytes = Buffer.allocUnsafe(36 + FIELD_LENGTH + COIN_OVERHEAD + coin.script.length);
-  coin.txid.copy(bytes);
-  bytes.writeUInt32BE(coin.index, 32);
-  return bytes.subarray(0, writeRecord(bytes, 36, coin));
+/** The record of what the block at `height` spent, from the coins of all its inputs: those that it made itself are left out. */
+export function spentBaseCoins(inputs: Int32Array, coins: readonly SpentNodeCoin[], height: number): Buffer {
+  const most = coins.reduce((sum, { script }) => sum + 36 + FIELD_LENGTH + COIN_OVERHEAD + script.length, 0);
+  const bytes = Buffer.allocUnsafe(most);
+  const outpoints = Buffer.from(inputs.buffer, inputs.byteOffset, inputs.byteLength);
+  let end = 0;
+  coins.forEach((coin, input) => {
+    if (coin.height === height) return;
+    const at = input * OUTPOINT_WORDS * 4;
+    const index = outpoints.readUInt32LE(at + 32);
+    outpoints.copy(bytes, end, at, at + 32);
+    bytes.writeUInt32BE(index, end + 32);
+    end = writeRecord(bytes, end + 36, coin, index);
+  });
+  return bytes.subarray(0, end);
 }
 
 /** The writes that put the coins of such a record back. @throws DamagedIndexError */

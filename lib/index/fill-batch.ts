@@ -3,7 +3,7 @@
 
 import { toDisplayHex } from '../bitcoin/hash';
 import { BASE_BYTES, type Base } from './base';
-import { spentBaseCoin, spentBaseKey } from './base-coins';
+import { spentBaseCoins, spentBaseKey } from './base-coins';
 import { OUTPOINT_WORDS } from './cache-entry';
 import { DamagedIndexError } from './errors';
 import {
@@ -11,7 +11,7 @@ import {
 } from './layout';
 import { encodeUndo, withReplaced } from './undo-record';
 import { WriteRoom } from './write-room';
-import type { NodeSource, SpentNodeCoin } from '../node/types';
+import type { NodeSource } from '../node/types';
 import type { Store, StoreWrite } from '../store/store';
 import type { Indexer } from './indexer';
 import type { BlockRows } from './rows';
@@ -96,7 +96,7 @@ export class FillBatch {
     const count = inputs.length / OUTPOINT_WORDS;
     const coins = count === 0 ? [] : await node.spentCoins(Buffer.from(hash));
     if (coins?.length !== count) return [];
-    const spent = Buffer.concat(coins.map((coin, input) => coin.height === height ? NO_COINS : spentBy(inputs, input, coin)));
+    const spent = spentBaseCoins(inputs, coins, height);
     const undo = putRecord(undoKey(height), encodeUndo(hash, txids, undefined, NO_COINS));
     return spent.length === 0 ? [undo] : [undo, putRecord(spentBaseKey(height), spent)];
   }
@@ -121,9 +121,4 @@ export class FillBatch {
     }
     return [];
   }
-}
-
-function spentBy(inputs: Int32Array, input: number, coin: SpentNodeCoin): Buffer {
-  const outpoint = Buffer.from(inputs.buffer, inputs.byteOffset + input * OUTPOINT_WORDS * 4, OUTPOINT_WORDS * 4);
-  return spentBaseCoin({ ...coin, txid: outpoint.subarray(0, 32), index: outpoint.readUInt32LE(32) });
 }

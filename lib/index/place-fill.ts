@@ -73,14 +73,21 @@ export class PlaceFill {
   /** The highest block that is not filled in. */
   async #blockBelow({ placesFrom }: Base): Promise<FilledBlock> {
     const wanted = placesFrom - 1;
-    if (this.#next + this.#ahead.length !== wanted) [this.#ahead, this.#next] = [[], wanted];
+    if (this.#ahead.length === 0 || this.#next + this.#ahead.length !== wanted) [this.#ahead, this.#next] = [[], wanted];
     while (this.#next >= 0 && this.#ahead.length < IN_FLIGHT) {
       const fetched = this.#fetch(this.#next--);
       // Whether anybody still waits for it or not: a rejection that nobody hears ends the node.
       fetched.catch(() => undefined);
       this.#ahead.push(fetched);
     }
-    return await (this.#ahead[0] as Promise<FilledBlock>); // there is one: wanted is not below 0
+    const first = this.#ahead[0] as Promise<FilledBlock>; // wanted is not below 0
+    // What was asked for in vain is asked for again.
+    const found = await first.catch((error: unknown) => {
+      this.#ahead = [];
+      throw error;
+    });
+    if (found.rows === undefined) this.#ahead = [];
+    return found;
   }
 
   async #fetch(height: number): Promise<FilledBlock> {

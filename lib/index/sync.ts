@@ -144,6 +144,7 @@ export class ChainSync {
     }
     if (!this.#isLevel()) return false;
     this.#sayLive();
+    this.#planFill();
     return true;
   }
 

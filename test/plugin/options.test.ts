@@ -12,7 +12,7 @@ async function configOf(settings: Readonly<Record<string, unknown>>): Promise<Ho
 
 describe('the options', () => {
   it('have the defaults of the reference', async () => {
-    expect(readOptions(await configOf({}))).to.deep.equal({ warmup: 'synced', witness: true, auth: false, undoDepth: 4_320, cacheBytes: 201_326_592, answerCacheBytes: 67_108_864, limits: DEFAULT_LIMITS });
+    expect(readOptions(await configOf({}))).to.deep.equal({ warmup: 'synced', witness: true, auth: false, undoDepth: 4_320, cacheBytes: 201_326_592, answerCacheBytes: 67_108_864, bootstrap: 'blocks', limits: DEFAULT_LIMITS });
     expect(DEFAULT_LIMITS).to.include({ threads: 4, workQueue: 16, timeoutMs: 30_000, maxOutpoints: 15, maxHeaders: 2000 });
   });
 
@@ -25,6 +25,13 @@ describe('the options', () => {
   it('are taken under names of their own, which go first', async () => {
     const { limits } = readOptions(await configOf({ 'rest-threads': '9', 'rpcthreads': '7', 'rest-max-body': 600, 'rest-max-outpoints': '20', 'rest-max-headers': 5 }));
     expect(limits).to.include({ threads: 9, maxBodyBytes: 600, maxOutpoints: 20, maxHeaders: 5 });
+  });
+
+  it('know two ways to begin an index', async () => {
+    expect(readOptions(await configOf({ 'rest-bootstrap': 'coins' })).bootstrap).to.equal('coins');
+    expect(readOptions(await configOf({ 'rest-bootstrap': 'blocks' })).bootstrap).to.equal('blocks');
+    const config = await configOf({ 'rest-bootstrap': 'utxos' });
+    expect(() => readOptions(config)).to.throw(OptionError, "--rest-bootstrap must be one of blocks, coins, not 'utxos'");
   });
 
   it('are seen in a configuration file as well', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { bcoin } from '../support/bcoin';
@@ -10,12 +11,13 @@ import { untilReady } from '../support/rest-node';
 /** Requests at a time: fewer than slots and queue together. */
 const CLIENTS = 8;
 
-describe('what Bitcoin Core 0.17 was recorded to answer', () => {
+for (const bootstrap of ['blocks', 'coins']) describe(`what Bitcoin Core 0.17 was recorded to answer, from an index that began with ${bootstrap}`, () => {
   let served: ChainANode;
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
-    served = await openChainANode();
+    served = await openChainANode({ 'rest-bootstrap': bootstrap });
+    while (served.rest.reader.read(({ filling }) => filling) !== undefined) await setImmediate();
   });
 
   after(() => served.close());
