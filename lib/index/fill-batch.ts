@@ -48,7 +48,7 @@ export class FillBatch {
     return this.#rows.length;
   }
 
-  /** Adds the highest block that is not filled in. False: not to this batch. @throws DamagedIndexError */
+  /** Adds the highest block that is not filled in; its rows are not needed any more then. False: not to this batch. @throws DamagedIndexError */
   async add(rows: BlockRows): Promise<boolean> {
     const { height, txids, lengths, length } = rows;
     const coinbase = Buffer.from(txids.buffer, txids.byteOffset, 32);
@@ -57,7 +57,7 @@ export class FillBatch {
     const undo = await this.#undoOf(rows);
     this.#otherWrites.push(putRecord(lengthsKey(height), Buffer.from(lengths)), ...undo, ...this.#replacing(later, { height, position: 0 }));
     this.#addHeader(rows);
-    this.#rows.push({ height, txids, from: later === undefined ? 0 : 1 });
+    this.#rows.push({ height, txids: txids.slice(), from: later === undefined ? 0 : 1 });
     this.#coinbases.add(toDisplayHex(coinbase));
     this.#base = { ...this.#base, placesFrom: height, bytes: this.#base.bytes + length };
     return true;

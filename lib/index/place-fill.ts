@@ -62,6 +62,7 @@ export class PlaceFill {
       // One that cannot stand in a batch with the others is the next step's.
       if (rows === undefined || !await batch.add(rows)) break;
       void this.#ahead.shift();
+      indexer.rowMaker.release(rows);
     }
     // A node that does not prune is losing the block to a reset: it will say so.
     const filled: Base = missing && node.pruned ? { ...batch.base, ended: true } : batch.base;

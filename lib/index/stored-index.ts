@@ -1,6 +1,7 @@
 // Looks into an index that nobody works on. Writes nothing, and repairs nothing.
 
 import { storedVersion } from '../store/migrate';
+import { BASE_KEY, decodeBase, type Base } from './base';
 import { BLOCK_RECORDS, damaged, decodeHeader, decodeTip, GENESIS_KEY, headerKey, recordOf, TIP_KEY, undoKey } from './layout';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { Store } from '../store/store';
@@ -29,6 +30,12 @@ export class StoredIndex {
     for await (const [key] of this.store.range({ ...BLOCK_RECORDS, limit: 1 }))
       throw damaged(TIP_KEY, `a tip beside the record under ${key.toString('hex')}`, 'none');
     return undefined;
+  }
+
+  /** What an index that began with the node's coins goes back to; undefined for one from blocks. */
+  base(): Base | undefined {
+    const value = this.store.get(BASE_KEY);
+    return value && decodeBase(value);
   }
 
   /** Hash of the block at a height up to the tip. */

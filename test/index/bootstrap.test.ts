@@ -151,7 +151,8 @@ describe('an index that begins with the coins of the node', () => {
     await reorganize(host, 4, 6);
     await untilLive(index);
     await expectRight(store, real);
-    expect(baseOf(store).height).to.be.greaterThan(height);
+    // Somewhere between the fork and the new tip.
+    expect(baseOf(store).height).to.be.at.least(height - 4);
     expect(said('warning Building the index anew: expected an undo record')).to.equal(true);
   });
 

@@ -89,7 +89,7 @@ describe('what is served while an index that began with coins is filled in', () 
     });
 
     it('are headers in JSON where their blocks are known', async () => {
-      expect(JSON.parse((await get(`headers/3/${hashAt(HELD)}.json`)).text)[0]).to.include({ height: HELD, nTx: 1 });
+      expect((JSON.parse((await get(`headers/3/${hashAt(HELD)}.json`)).text) as unknown[])[0]).to.include({ height: HELD, nTx: 1 });
       expect((await get(`headers/3/${hashAt(HELD - 1)}.json`)).status).to.equal(503);
     });
 

@@ -4,6 +4,7 @@ import { firstValueFrom, filter, fromEvent, map, merge, tap } from 'rxjs';
 import { ChainIndexer } from '../../../lib/index/chain-index';
 import { migrations } from '../../../migrations';
 import { ImpossibleError } from './command';
+import type { BootstrapFrom } from '../../../lib/index/types';
 import type { NodeSource } from '../../../lib/node/types';
 import type { Store } from '../../../lib/store/store';
 import type { ProgressDisplay } from './progress-display';
@@ -13,13 +14,15 @@ export interface BuildOptions {
   readonly store: Store;
   readonly node: NodeSource;
   readonly undoDepth: number;
+  /** Blocks unless given. */
+  readonly bootstrap?: BootstrapFrom;
   readonly signal: AbortSignal;
   readonly display: ProgressDisplay;
 }
 
 /** @throws ImpossibleError when the index cannot be built, and the reason of an abort; what is in it by then is a whole index of fewer blocks. */
-export async function buildIndex({ store, node, undoDepth, signal, display }: BuildOptions): Promise<void> {
-  const index = new ChainIndexer({ store, node, migrations, undoDepth, logger: display.logger });
+export async function buildIndex({ store, node, undoDepth, bootstrap = 'blocks', signal, display }: BuildOptions): Promise<void> {
+  const index = new ChainIndexer({ store, node, migrations, undoDepth, bootstrap, logger: display.logger });
   const states$ = index.state$.pipe(
     tap((state) => { display.note(state); }),
     filter(({ phase }) => phase === 'live' || phase === 'failed')

@@ -14,11 +14,11 @@ import type { Store } from '../../../lib/store/store';
 
 export async function rebuildIndex({ stopped, signal, json, out }: CommandContext): Promise<ExitCode> {
   const { node, options } = stopped;
-  await requireBlocks(node);
+  if (options.bootstrap === 'blocks') await requireBlocks(node);
   const store = diskStore(stopped.indexFolder);
   if (existsSync(stopped.indexFolder)) await empty(store, stopped);
   const start = performance.now();
-  await buildIndex({ store, node, undoDepth: options.undoDepth, signal, display: progressDisplay(process.stderr) });
+  await buildIndex({ store, node, undoDepth: options.undoDepth, bootstrap: options.bootstrap, signal, display: progressDisplay(process.stderr) });
   const seconds = Math.ceil((performance.now() - start) / 1_000);
   const tip = node.tip();
   out(json ? `${JSON.stringify({ index: blockJson(tip), seconds })}\n` : `The index was built anew up to ${blockText(tip)}, in ${duration(seconds)}.\n`);

@@ -6,6 +6,7 @@ import { LAYOUT_VERSION } from '../../../lib/index/layout';
 import { StoredIndex } from '../../../lib/index/stored-index';
 import { EXIT, type CommandContext, type ExitCode } from './command';
 import { blockJson, blockText, requireOurs, withIndex } from './open-index';
+import type { Base } from '../../../lib/index/base';
 import type { BlockPoint } from '../../../lib/node/types';
 import type { StoppedNode } from './stopped-node';
 
@@ -13,6 +14,8 @@ interface Status {
   readonly tip: BlockPoint | undefined;
   /** Height of the last block that index and node have in common; -1: there is none. */
   readonly forkHeight: number;
+  /** Only of an index that began with the node's coins. */
+  readonly base: Base | undefined;
   readonly undoableBlocks: number;
   readonly bytesOnDisk: number;
 }
@@ -34,6 +37,7 @@ function readStatus(stopped: StoppedNode): Promise<Status> {
     return {
       tip,
       forkHeight: tip === undefined ? -1 : await index.forkHeight(tip, stopped.node),
+      base: index.base(),
       undoableBlocks: tip === undefined ? 0 : index.undoableBlocks(tip),
       bytesOnDisk: await folderBytes(stopped.indexFolder)
     };
@@ -46,7 +50,7 @@ async function folderBytes(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-function statusJson({ tip, forkHeight, undoableBlocks, bytesOnDisk }: Status, { node, network, indexFolder }: StoppedNode, onNodeChain: boolean): object {
+function statusJson({ tip, base, forkHeight, undoableBlocks, bytesOnDisk }: Status, { node, network, indexFolder }: StoppedNode, onNodeChain: boolean): object {
   return {
     folder: indexFolder,
     network,
@@ -57,11 +61,12 @@ function statusJson({ tip, forkHeight, undoableBlocks, bytesOnDisk }: Status, { 
     forkHeight,
     blocksBehind: node.tip().height - forkHeight,
     undoableBlocks,
+    ...base && { transactionsFrom: base.placesFrom },
     bytesOnDisk
   };
 }
 
-function statusText({ tip, forkHeight, undoableBlocks, bytesOnDisk }: Status, { node, network, indexFolder }: StoppedNode, onNodeChain: boolean): string {
+function statusText({ tip, base, forkHeight, undoableBlocks, bytesOnDisk }: Status, { node, network, indexFolder }: StoppedNode, onNodeChain: boolean): string {
   const behind = node.tip().height - forkHeight;
   const lines = [
     ['Index', tip ? blockText(tip) : 'empty'],
@@ -69,6 +74,7 @@ function statusText({ tip, forkHeight, undoableBlocks, bytesOnDisk }: Status, { 
     ['', onNodeChain ? lagText(behind) : `the index is not on the node's chain: they part after block ${forkHeight}`],
     ['Network', network],
     ['Layout', `${LAYOUT_VERSION}`],
+    ...base === undefined || base.placesFrom === 0 ? [] : [['Known', `transactions from block ${base.placesFrom} up${base.ended ? ', the node has thrown the earlier blocks away' : ''}`] as const],
     ['Undo', `the last ${undoableBlocks} blocks`],
     ['On disk', `${(bytesOnDisk / 1_000_000).toFixed(1)} MB in ${indexFolder}`]
   ] as const;

@@ -9,6 +9,7 @@ import { firstDifference, type StoreDifference } from '../../../lib/store/compar
 import { diskStore } from '../../../lib/store/level-store';
 import { buildIndex } from './build';
 import { EXIT, type CommandContext, type ExitCode } from './command';
+import { compareWithNode } from './verify-base';
 import { blockJson, blockText, requireOurs, withIndex } from './open-index';
 import { progressDisplay } from './progress-display';
 import { requireBlocks } from './stopped-node';
@@ -36,6 +37,8 @@ export function verifyIndex(context: CommandContext): Promise<ExitCode> {
         : `The index, at ${blockText(tip)}, is not on the node's chain: they part after block ${forkHeight}. Nothing more was compared.\n`);
       return EXIT.different;
     }
+    const base = index.base();
+    if (base !== undefined) return await compareWithNode(context, store, base, tip);
     await requireBlocks(stopped.node);
     return await compareWithFresh(context, store, index, tip);
   });

@@ -1,0 +1,125 @@
+// `index verify` of an index that began with the node's coins: it cannot be computed from
+// blocks, some of which may be gone. All its coins are held against the node's own, and what
+// it knows of transactions against the node's blocks.
+
+import { toDisplayHex } from '../../../lib/bitcoin/hash';
+import { scanBlock } from '../../../lib/bitcoin/block';
+import { coinsIn } from '../../../lib/index/coin-record';
+import { recordOf } from '../../../lib/index/layout';
+import { SnapshotReader } from '../../../lib/index/reader';
+import { EXIT, ImpossibleError, type CommandContext, type ExitCode } from './command';
+import { blockJson, blockText } from './open-index';
+import { progressDisplay, type ProgressDisplay } from './progress-display';
+import type { Base } from '../../../lib/index/base';
+import type { IndexSnapshot } from '../../../lib/index/types';
+import type { BlockPoint, NodeCoin, NodeSource } from '../../../lib/node/types';
+import type { Store } from '../../../lib/store/store';
+
+/** Coins by place and under their outpoints. */
+const COIN_LETTERS = ['c', 'o'] as const;
+
+/** @throws ImpossibleError when the node stands elsewhere, DamagedIndexError. */
+export async function compareWithNode({ stopped, signal, json, out }: CommandContext, store: Store, base: Base, tip: BlockPoint): Promise<ExitCode> {
+  const { node } = stopped;
+  if (!node.tip().hash.equals(tip.hash))
+    throw new ImpossibleError(`the index began with the node's coins, and can only be compared with them at the same block: expected ${blockText(node.tip())}, got ${blockText(tip)}; the node brings it there when it runs`);
+  const display = progressDisplay(process.stderr);
+  // Damage is to be told as such.
+  const reader = new SnapshotReader(store, (error) => { throw error; });
+  const comparison = new Comparison({ node, store, base, tip, signal, display });
+  const difference = await reader.read((snapshot) => comparison.run(snapshot)).finally(() => {
+    display.end();
+    reader.close();
+  });
+  const { records } = comparison;
+  out(json
+    ? `${JSON.stringify({ verified: difference === undefined, index: blockJson(tip), records, ...difference !== undefined && { difference } })}\n`
+    : `${difference === undefined ? `The index is right: all its coins at ${blockText(tip)} are the node's, and the blocks from ${base.placesFrom} up are in it; ${records} comparisons.` : `The index is wrong after ${records} right comparisons: ${difference}.`}\n`);
+  return difference === undefined ? EXIT.done : EXIT.different;
+}
+
+interface ComparisonParts {
+  readonly node: NodeSource;
+  readonly store: Store;
+  readonly base: Base;
+  readonly tip: BlockPoint;
+  readonly signal: AbortSignal;
+  readonly display: ProgressDisplay;
+}
+
+class Comparison {
+  records = 0;
+
+  constructor(private readonly parts: ComparisonParts) {}
+
+  /** The first difference in words. */
+  async run(snapshot: IndexSnapshot): Promise<string | undefined> {
+    return await this.coins(snapshot) ?? await this.blocks(snapshot);
+  }
+
+  private async coins(snapshot: IndexSnapshot): Promise<string | undefined> {
+    const set = await this.parts.node.openCoinSet();
+    let count = 0;
+    try {
+      for await (const coins of set.coins()) {
+        for (const coin of coins) {
+          this.note();
+          count++;
+          const found = snapshot.coin(coin.txid, coin.index);
+          if (found?.value !== coin.value || found.height !== coin.height || found.coinbase !== coin.coinbase || !found.script.equals(coin.script))
+            return `coin ${nameOf(coin)}: expected ${coin.value} satoshis of height ${coin.height}, got ${found === undefined ? 'none' : `${found.value} of height ${found.height}`}`;
+        }
+      }
+    } finally {
+      await set.close();
+    }
+    // The node's coins are all there: no others are, if there are as many.
+    const own = await this.count();
+    return own === count ? undefined : `expected ${count} coins, got ${own}`;
+  }
+
+  private async count(): Promise<number> {
+    let count = 0;
+    for (const letter of COIN_LETTERS) {
+      for await (const [key, value] of this.parts.store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) {
+        this.parts.signal.throwIfAborted();
+        count += letter === 'c' ? 1 : coinsIn(recordOf(key, value)).length;
+      }
+    }
+    return count;
+  }
+
+  /** Headers of all blocks, and transactions of those that were read. */
+  private async blocks(snapshot: IndexSnapshot): Promise<string | undefined> {
+    const { node, base, tip } = this.parts;
+    for (let height = tip.height; height >= 0; height--) {
+      this.note();
+      const hash = await node.activeHash(height);
+      const header = snapshot.headerAt(height);
+      if (hash === undefined || header?.hash.equals(hash) !== true || snapshot.heightOf(hash) !== height) return `header at height ${height}: expected that of ${hash === undefined ? 'no block' : toDisplayHex(hash)}`;
+      const raw = height < base.placesFrom ? undefined : await node.rawBlock(hash);
+      const difference = raw && this.transactions(raw, height, header.transactionCount, snapshot);
+      if (difference !== undefined) return difference;
+    }
+    return undefined;
+  }
+
+  private transactions(raw: Buffer, height: number, count: number, snapshot: IndexSnapshot): string | undefined {
+    const { transactions } = scanBlock(raw);
+    if (transactions.length !== count) return `header at height ${height}: expected ${transactions.length} transactions, got ${count}`;
+    for (const { txid, offset, length, isCoinbase } of transactions) {
+      const found = snapshot.location(txid);
+      // A later coinbase may have the same txid.
+      if (isCoinbase && found !== undefined && found.block.height > height) continue;
+      if (found?.block.height !== height || found.offset !== offset || found.length !== length) return `place of transaction ${toDisplayHex(txid)}: expected byte ${offset} of the block at height ${height}`;
+    }
+    return undefined;
+  }
+
+  private note(): void {
+    this.parts.signal.throwIfAborted();
+    this.parts.display.compared(++this.records);
+  }
+}
+
+const nameOf = ({ txid, index }: NodeCoin): string => `${toDisplayHex(txid)}-${index}`;
