@@ -147,8 +147,9 @@ describe('an index that begins with the coins of the node', () => {
 
   it('copies the coins again when a reorganization goes below what is filled in', async () => {
     const height = await openedWith(2);
-    lowestGiven = 0;
     await reorganize(host, 4, 6);
+    lowestGiven = 0;
+    await mine(host, 1);
     await untilLive(index);
     await expectRight(store, real);
     // Somewhere between the fork and the new tip.
