@@ -17,15 +17,18 @@ interface Moment {
   readonly said: KilledNodeMessage;
   readonly ms: number;
   readonly undoDepth: number;
+  /** Without the index, which is begun anew. */
+  readonly anew: boolean;
 }
 
 const moment: fc.Arbitrary<Moment> = fc.record({
   said: fc.oneof({ weight: 1, arbitrary: fc.constant('opening' as const) }, { weight: 3, arbitrary: fc.constant('right' as const) }),
   ms: fc.integer({ min: 0, max: 400 }),
-  undoDepth: fc.constantFrom(3, 1_000)
+  undoDepth: fc.constantFrom(3, 1_000),
+  anew: fc.boolean()
 });
 
-describe('a node and its index that are killed', function () {
+for (const bootstrap of ['blocks', 'coins']) describe(`a node and its index that are killed, begun with ${bootstrap}`, function () {
   const seed = testSeed();
   const kills = KILLS * testScale();
   this.timeout(300_000 * testScale());
@@ -41,9 +44,11 @@ describe('a node and its index that are killed', function () {
   });
 
   /** Starts a process on the folder and waits until it says so. */
-  async function untilSaid(turn: number, { said, undoDepth }: Moment): Promise<void> {
+  async function untilSaid(turn: number, { said, undoDepth, anew }: Moment): Promise<void> {
     words = '';
-    const started = fork(join(__dirname, '../support/killed-node.ts'), [folder, turn, seed + turn, undoDepth].map(String), {
+    // Built from blocks it is killed often enough at its beginning.
+    if (anew && bootstrap === 'coins') await rm(join(folder, 'index'), { recursive: true, force: true });
+    const started = fork(join(__dirname, '../support/killed-node.ts'), [folder, turn, seed + turn, undoDepth, bootstrap].map(String), {
       execArgv: ['-r', 'ts-node/register/transpile-only'],
       // Without the --import that npm adds: it leaves the entry point to a loader that knows no TypeScript.
       env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
@@ -70,6 +75,6 @@ describe('a node and its index that are killed', function () {
       expect(child?.exitCode, words).to.equal(null);
       await kill();
     }
-    await untilSaid(kills, { said: 'right', ms: 0, undoDepth: 1_000 });
+    await untilSaid(kills, { said: 'right', ms: 0, undoDepth: 1_000, anew: false });
   });
 });

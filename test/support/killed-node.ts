@@ -1,7 +1,7 @@
 // A process to be killed: opens a node and its index in a folder, checks that the index is
 // right, and works until it is killed. Says by messages how far it is.
 //
-//   killed-node.ts <folder> <turn> <seed> <undo depth>
+//   killed-node.ts <folder> <turn> <seed> <undo depth> <blocks|coins>
 
 import fc from 'fast-check';
 import { IndexWalk } from './index-walk';
@@ -14,11 +14,12 @@ const STEPS = 200;
 const say = (message: KilledNodeMessage): void => { process.send?.(message); };
 
 async function main(): Promise<void> {
-  const [folder, ...numbers] = process.argv.slice(2);
-  const [turn, seed, undoDepth] = numbers.map(Number);
-  if (folder === undefined || turn === undefined || seed === undefined || undoDepth === undefined)
-    throw new Error('expected <folder> <turn> <seed> <undo depth>');
-  const walk = await IndexWalk.on({ folder, undoDepth, turn });
+  const [folder, ...words] = process.argv.slice(2);
+  const [turn, seed, undoDepth] = words.map(Number);
+  const bootstrap = words[3];
+  if (folder === undefined || turn === undefined || seed === undefined || undoDepth === undefined || bootstrap !== 'blocks' && bootstrap !== 'coins')
+    throw new Error('expected <folder> <turn> <seed> <undo depth> <blocks|coins>');
+  const walk = await IndexWalk.on({ folder, undoDepth, bootstrap, turn });
   say('opening');
   await walk.index.open();
   await walk.expectRight();
