@@ -1,0 +1,68 @@
+import { createECDH } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { MalformedBytesError } from '../../lib/bitcoin/reader';
+import { readNodeCoin, readUndoCoins } from '../../lib/node/host-coin';
+import { bcoin } from '../support/bcoin';
+import { mine, openRegtestNode } from '../support/regtest-node';
+
+const key = Buffer.concat([Buffer.from('c'), Buffer.alloc(32, 7), Buffer.from('00000102', 'hex')]);
+
+/** A record of height 3 and a coinbase, with a value and a script as bcoin packs them. */
+const recordOf = (value: string, script: string): Buffer => Buffer.from(`0107000000${value}${script}`, 'hex');
+
+const scriptOf = (packed: string): string => readNodeCoin(key, recordOf('05', packed)).script.toString('hex');
+
+describe('a coin of the node', () => {
+  it('has outpoint, height, coinbase flag, value and script', () => {
+    expect(readNodeCoin(key, recordOf('fe00e1f505', '0751'))).to.deep.equal({
+      txid: Buffer.alloc(32, 7), index: 0x102, height: 3, coinbase: true, value: 100_000_000, script: Buffer.from('51', 'hex')
+    });
+  });
+
+  it('has values of every length', () => {
+    for (const [packed, value] of [['00', 0], ['fc', 252], ['fdfd00', 253], ['fe00000100', 65_536], ['ff0040075af0750700', 2_100_000_000_000_000]] as const)
+      expect(readNodeCoin(key, recordOf(packed, '06')).value).to.equal(value);
+  });
+
+  it('has its script back, whatever was left out of it', () => {
+    const hash = 'ab'.repeat(20);
+    expect(scriptOf(`00${hash}`)).to.equal(`76a914${hash}88ac`);
+    expect(scriptOf(`01${hash}`)).to.equal(`a914${hash}87`);
+    expect(scriptOf('06')).to.equal('');
+    expect(scriptOf(`fd3201${'6b'.repeat(300)}`)).to.equal('6b'.repeat(300));
+  });
+
+  it('has its public key back, compressed or not', () => {
+    fc.assert(fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }).filter((bytes) => bytes.some((byte) => byte > 0) && (bytes[0] as number) < 0xff), (secret) => {
+      const pair = createECDH('secp256k1');
+      pair.setPrivateKey(secret);
+      const [long, short] = [pair.getPublicKey('hex', 'uncompressed'), pair.getPublicKey('hex', 'compressed')];
+      expect(scriptOf(short)).to.equal(`21${short}ac`);
+      expect(scriptOf(`${short.startsWith('02') ? '04' : '05'}${short.slice(2)}`)).to.equal(`41${long}ac`);
+    }), { numRuns: 50 });
+  });
+
+  it('is malformed when it ends too early', () => {
+    const record = recordOf('05', `00${'ab'.repeat(20)}`);
+    for (let length = 0; length < record.length; length++)
+      expect(() => readNodeCoin(key, record.subarray(0, length)), `${length} bytes`).to.throw(MalformedBytesError);
+  });
+
+  it('is read from undo records in their order', () => {
+    const [a, b] = [recordOf('05', '0751'), recordOf('06', '0752')];
+    expect(readUndoCoins(Buffer.concat([Buffer.from('02000000', 'hex'), a, b])).map(({ value }) => value)).to.deep.equal([5, 6]);
+  });
+
+  it('is as bcoin itself writes it', async () => {
+    const host = await openRegtestNode();
+    const [block] = await mine(host, 1, undefined, bcoin.KeyRing.fromPrivate(Buffer.alloc(32, 9), false).getAddress());
+    const txid = block?.txs[0]?.hash() ?? expect.fail('a coinbase');
+    const record = await host.chain.db.db.get(Buffer.concat([Buffer.from('c'), txid, Buffer.alloc(4)]));
+    const coin = readNodeCoin(Buffer.concat([Buffer.from('c'), txid, Buffer.alloc(4)]), record ?? expect.fail('a coin'));
+    expect(coin).to.deep.include({ txid, index: 0, height: 1, coinbase: true, value: 5_000_000_000 });
+    expect(block?.toRaw().includes(coin.script)).to.equal(true);
+    await host.close();
+  });
+});
