@@ -34,7 +34,7 @@ async function run({ port, paths, connections, amount, seconds }: LoadOrder): Pr
     });
   });
   times.sort((a, b) => a - b);
-  const at = (share: number): number => times[Math.max(0, Math.ceil(share * times.length) - 1)] ?? NaN;
+  const at = (share: number): number => times[Math.max(0, Math.ceil(share * times.length) - 1)] ?? 0;
   return {
     answered: times.length,
     refused,

@@ -22,7 +22,7 @@ export interface LoadResult {
   /** Requests without a reply. */
   readonly failed: number;
   readonly seconds: number;
-  /** Milliseconds until the last byte of the reply. */
+  /** Milliseconds until the last byte of the reply; 0 when nobody was answered. */
   readonly p50: number;
   readonly p99: number;
   readonly longest: number;

@@ -42,8 +42,8 @@ export function cpuTable(rows: readonly RowFigures[]): string {
 
 export function crowdTable(rows: readonly CrowdFigures[]): string {
   const head = ['64 connections', 'p50 ms', 'p99 ms', 'longest', 'p50 at 16', 'p99 : p50 at 16', '', 'refused'];
-  return columns([head, ...rows.map(({ name, p50At16, result: { p50, p99, longest, refused, failed } }) => [
-    name, ms(p50), ms(p99), ms(longest), ms(p50At16), times(p99 / p50At16, 1), verdict(p99 <= CROWD_FACTOR * p50At16), String(refused + failed)
+  return columns([head, ...rows.map(({ name, p50At16, result: { answered, p50, p99, longest, refused, failed } }) => [
+    name, ms(p50), ms(p99), ms(longest), ms(p50At16), times(p99 / p50At16, 1), verdict(answered > 0 && p99 <= CROWD_FACTOR * p50At16), String(refused + failed)
   ])]);
 }
 
