@@ -14,6 +14,7 @@ import { describeMachine } from './machine';
 import { startBitcoind } from './serve/bitcoind';
 import { ChainReader } from './serve/chain-reader';
 import { measureCrowd, measureMixed, type MixedFigures } from './serve/load-measures';
+import { untilAtRest } from './serve/process-figures';
 import { measureRow, type RowFigures, type Servers } from './serve/measure';
 import { allRows, type Row } from './serve/rows';
 import { startBare, startBcoin, type ServerProcess } from './serve/server-process';
@@ -63,6 +64,7 @@ async function open(chain: ServingChain, before: string | undefined, closers: ((
   const started = async <S extends ServerProcess>(server: Promise<S>): Promise<S> => {
     const running = await server;
     closers.push(() => running.stop());
+    await untilAtRest(running.pid);
     return running;
   };
   say('reading the chain with bcoin');
@@ -105,6 +107,7 @@ async function mixedFigures({ chain, rows, servers: { ours }, clients }: Bench, 
   say(MIXED);
   const alone = await startBcoin(chain, 'alone');
   closers.push(() => alone.stop());
+  await untilAtRest(alone.pid);
   const named = (wanted: string): Row => {
     const found = rows.find(({ name }) => name === wanted);
     if (found === undefined) throw new Error(`expected a row ${wanted}, got none`);

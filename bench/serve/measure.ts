@@ -43,7 +43,6 @@ interface Task {
 const CONNECTIONS = 16;
 /** Processor time of a round, in microseconds; on a busy machine it takes longer than that. */
 const ROUND_CPU = 1_000_000;
-/** The kernel counts processor time in steps of 10 ms. */
 const LEAST_REQUESTS = 2 * CONNECTIONS;
 
 /** @throws AssertionError when an answer is wrong. */

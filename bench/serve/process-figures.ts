@@ -1,6 +1,7 @@
 // What another process takes of the machine, as Linux tells it.
 
 import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** The unit of /proc/<pid>/stat is fixed for programs (USER_HZ). */
 const TICK_MICROSECONDS = 10_000;
@@ -31,5 +32,20 @@ export async function withPeakMemory<T>(pid: number, run: () => Promise<T>): Pro
     return { result: await run(), peakBytes };
   } finally {
     clearInterval(timer);
+  }
+}
+
+const REST_SAMPLE_MS = 500;
+/** Of one core. */
+const REST_SHARE = 0.05;
+const LONGEST_WAIT_MS = 120_000;
+
+/** Waits until it has nothing left to do by itself. */
+export async function untilAtRest(pid: number): Promise<void> {
+  const last = performance.now() + LONGEST_WAIT_MS;
+  for (let calm = 0; calm < 3 && performance.now() < last;) {
+    const before = cpuMicroseconds(pid);
+    await pause(REST_SAMPLE_MS);
+    calm = cpuMicroseconds(pid) - before <= REST_SHARE * REST_SAMPLE_MS * 1_000 ? calm + 1 : 0;
   }
 }
