@@ -4,7 +4,7 @@
 import { bcoin, type TestFullNode } from '../../test/support/bcoin';
 import { openRegtestNode } from '../../test/support/regtest-node';
 import type { HostEntry, HostHash } from '../../lib/node/host';
-import { NODE_SETTINGS, POOL_TRANSACTIONS, poolOf, type ServingChain } from './serving-chain';
+import { copyOf, NODE_SETTINGS, POOL_TRANSACTIONS, poolOf, type ServingChain } from './serving-chain';
 
 export interface ChainTransaction {
   readonly version: number;
@@ -62,7 +62,7 @@ export class ChainReader {
   ) {}
 
   static async open(chain: ServingChain): Promise<ChainReader> {
-    const node = await openRegtestNode({ prefix: chain.folder, settings: NODE_SETTINGS });
+    const node = await openRegtestNode({ prefix: copyOf(chain, 'reader'), settings: NODE_SETTINGS });
     const blocks: ChainBlock[] = [];
     const entries: HostEntry[] = [];
     for (let height = 0; height <= node.chain.height; height++) {
