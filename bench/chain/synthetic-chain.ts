@@ -1,7 +1,7 @@
 // The synthetic chain, from bench/data: made when it is not there, checked when it is.
 
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fromHost } from '../../lib/node/host-hash';
 import { bcoin, type TestFullNode } from '../../test/support/bcoin';
 import { openRegtestNode, type RegtestOptions } from '../../test/support/regtest-node';
@@ -9,8 +9,8 @@ import { generateChain } from './generate';
 import { readManifest, writeManifest, type ChainManifest } from './manifest';
 import { chainName, type ChainParameters } from './parameters';
 
-/** Everything that the benchmarks write. */
-export const DATA_FOLDER = join(__dirname, '../data');
+/** Everything that the benchmarks write. From the package's folder, where npm runs them: compiled ones lie in here themselves. */
+export const DATA_FOLDER = resolve('bench/data');
 
 export interface SyntheticChain {
   readonly manifest: ChainManifest;
