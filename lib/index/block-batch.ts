@@ -118,6 +118,9 @@ export class BlockBatch {
     yield* this.#otherWrites;
     if (this.#position.tip !== undefined)
       yield putRecord(TIP_KEY, encodeTip(this.#position.tip));
+    // The store has copies of all that; the next batch is filled while it writes them.
+    this.#txids.length = 0;
+    this.#otherWrites.length = 0;
     onEnd();
   }
 

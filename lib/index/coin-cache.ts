@@ -19,6 +19,8 @@ export const NO_ENTRY: EntryName = 0;
 
 /** The engine holds three copies of what is written at once. */
 const MOST_UNWRITTEN = 32 * 1024 * 1024;
+/** Batches in a generation, at least. */
+const BATCHES = 4;
 
 export class CoinCache {
   readonly #halfBytes: number;
@@ -33,12 +35,17 @@ export class CoinCache {
   /** Entries written before that have changed since. */
   #changed: EntryName[] = [];
 
-  /** `bytes`: about as much as both generations together may hold. */
+  /** `bytes`: what both generations hold at most, with their tables; a block more may come together before a batch is full. */
   constructor(bytes: number) {
     this.#halfBytes = bytes / 2;
-    this.#mostUnwritten = Math.min(this.#halfBytes, MOST_UNWRITTEN);
+    this.#mostUnwritten = Math.min(this.#halfBytes / BATCHES, MOST_UNWRITTEN);
     this.#young = this.#emptyGeneration();
     this.#old = this.#emptyGeneration();
+  }
+
+  /** Bytes that it holds. */
+  get size(): number {
+    return this.#young.size + this.#old.size;
   }
 
   get isClean(): boolean {
@@ -111,7 +118,8 @@ export class CoinCache {
   handedOver(): boolean {
     this.#changed = [];
     this.#writtenTo = this.#young.used;
-    this.#turns = this.#young.size >= this.#halfBytes;
+    // The next batch would not fit in any more.
+    this.#turns = this.#young.size + this.#mostUnwritten > this.#halfBytes;
     return !this.#turns;
   }
 
@@ -132,9 +140,8 @@ export class CoinCache {
     this.#turns = false;
   }
 
-  /** A batch more than half of the bytes may come together before the generations change places; the table takes a fifth. */
   #emptyGeneration(): Generation {
-    return new Generation((this.#halfBytes + this.#mostUnwritten) >>> 2);
+    return new Generation(this.#halfBytes >>> 2);
   }
 
   #writeOf(entry: EntryName): StoreWrite | undefined {

@@ -22,18 +22,18 @@ export class Generation {
   bytes = Buffer.from(this.words.buffer);
   /** Words in use. The first one is none: 0 means no entry. */
   used = 1;
-  readonly #usualWords: number;
+  readonly #mostWords: number;
   #slots = new Int32Array(FIRST_SLOTS * 2);
   #count = 0;
 
-  /** `usualWords`: as long as it may become before it is emptied, or a little less. */
-  constructor(usualWords: number) {
-    this.#usualWords = usualWords;
+  /** `mostWords`: as long as it is to become before it is emptied; one batch may be longer. */
+  constructor(mostWords: number) {
+    this.#mostWords = mostWords;
   }
 
-  /** Bytes of entries and table in use. */
+  /** Bytes of the entries and of the table, which stays as large as it was. */
   get size(): number {
-    return (this.used + this.#count * 4) * 4;
+    return (this.used + this.#slots.length) * 4;
   }
 
   /** The entry for a txid (eight words of `from`) and group, or 0. */
@@ -103,7 +103,7 @@ export class Generation {
   #reserve(count: number): void {
     const needed = this.used + count;
     if (needed <= this.words.length) return;
-    const grown = new Int32Array(Math.max(needed, Math.min(this.words.length * GROWTH, this.#usualWords), Math.ceil(this.words.length * 1.25)));
+    const grown = new Int32Array(Math.max(needed, Math.min(this.words.length * GROWTH, this.#mostWords), Math.ceil(this.words.length * 1.25)));
     grown.set(this.words.subarray(0, this.used));
     this.words = grown;
     this.bytes = Buffer.from(grown.buffer);

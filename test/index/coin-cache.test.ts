@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { HEAD_WORDS, HEIGHT, PLACE, packPlace, STATE, UNSPENT } from '../../lib/index/cache-entry';
+import { CoinCache, NO_ENTRY } from '../../lib/index/coin-cache';
+
+const MIB = 1024 * 1024;
+const COIN_WORDS = 16;
+const ENTRY_WORDS = HEAD_WORDS + COIN_WORDS;
+
+/** Entries of one coin each; their txids count up from `first`. */
+function madeEntries(first: number, count: number): Int32Array {
+  const words = new Int32Array(count * ENTRY_WORDS);
+  for (let i = 0; i < count; i++) {
+    const at = i * ENTRY_WORDS;
+    words[at] = first + i;
+    words[at + HEIGHT] = 1;
+    words[at + PLACE] = packPlace(i & 0xffff, 0);
+    words[at + UNSPENT] = 1;
+    words[at + STATE] = COIN_WORDS * 4 << 3;
+  }
+  return words;
+}
+
+/** Writes all that the cache has to write. */
+function write(cache: CoinCache): number {
+  let count = 0;
+  for (const { type } of cache.writes()) count += type === 'put' ? 1 : 0;
+  cache.handedOver();
+  cache.written();
+  return count;
+}
+
+describe('the coin cache', () => {
+  for (const mebibytes of [4, 64]) {
+    it(`holds no more than it may, tables and batches included, however much goes through it: ${mebibytes} MiB`, () => {
+      const perBlock = 500;
+      const cache = new CoinCache(mebibytes * MIB);
+      let most = 0;
+      let written = 0;
+      const total = mebibytes * MIB * 4 / (ENTRY_WORDS * 4);
+      let made = 0;
+      for (; made < total; made += perBlock) {
+        cache.append(madeEntries(made + 1, perBlock));
+        most = Math.max(most, cache.size);
+        if (cache.isFull(0)) written += write(cache);
+      }
+      expect(written + write(cache)).to.equal(made);
+      expect(most).to.be.at.most(mebibytes * MIB + perBlock * ENTRY_WORDS * 4);
+      expect(most, 'and uses it').to.be.greaterThan(mebibytes * MIB * 0.7);
+    });
+  }
+
+  it('knows what was written lately, and no longer what was written long ago', () => {
+    const cache = new CoinCache(4 * MIB);
+    const wordsOf = (number: number): Int32Array => Int32Array.of(number, 0, 0, 0, 0, 0, 0, 0);
+    const last = 60_000;
+    for (let made = 0; made < last; made += 500) {
+      cache.append(madeEntries(made + 1, 500));
+      if (cache.isFull(0)) write(cache);
+    }
+    expect(cache.find(wordsOf(1), 0, 0)).to.equal(NO_ENTRY);
+    for (let number = last - 9_000; number <= last; number++) {
+      const entry = cache.find(wordsOf(number), 0, 0);
+      expect(entry, `entry ${number}`).not.to.equal(NO_ENTRY);
+      expect(cache.unspentOf(entry)).to.equal(1);
+    }
+  });
+});
