@@ -1,0 +1,140 @@
+// The store's port on an engine of abstract-level. Every engine error leaves as a StoreError
+// that names the store.
+
+import { StoreError, type StoreFailure } from './errors';
+import { fill } from './level-batch';
+import { encodings, notOpen, type Engine, type EngineKind, type ReadOptions } from './level-engine';
+import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreWrite } from './store';
+
+/** Keys looked up before others get the event loop: handing over the values takes as long. */
+const KEYS_PER_SLICE = 500;
+
+export class LevelStore implements Store {
+  readonly #kind: EngineKind;
+  #opened: Engine | undefined;
+  #opening = new AbortController();
+
+  constructor(kind: EngineKind) {
+    this.#kind = kind;
+  }
+
+  get #engine(): Engine {
+    if (this.#opened === undefined) throw notOpen();
+    return this.#opened;
+  }
+
+  open(onProgress: (progress: OpeningProgress) => void = () => undefined): Promise<void> {
+    return this.#async('open', async () => {
+      const { signal } = this.#opening = new AbortController();
+      const damage = await this.#kind.findDamage({ onProgress, signal });
+      signal.throwIfAborted();
+      if (damage === undefined) return this.#openEngine();
+      // Whoever has the folder open changes files under our eyes.
+      await this.#kind.requireOurs();
+      throw Object.assign(new Error(damage), { code: 'LEVEL_CORRUPTION' });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#opening.abort(notOpen());
+    await this.#async('close', async () => this.#opened?.close());
+  }
+
+  /** abstract-level's engines begin to open when they are constructed. */
+  async #openEngine(): Promise<void> {
+    await (this.#opened ??= this.#kind.make()).open();
+  }
+
+  get(key: Buffer): Buffer | undefined {
+    return this.#sync(() => this.#engine.getSync(key));
+  }
+
+  getMany(keys: readonly Buffer[]): (Buffer | undefined)[] {
+    return this.#sync(() => keys.map((key) => this.#engine.getSync(key)));
+  }
+
+  load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]> {
+    return this.#async('read', async () => {
+      if (keys.length <= KEYS_PER_SLICE) return this.#engine.getMany(keys);
+      const values: (Buffer | undefined)[] = [];
+      for (let at = 0; at < keys.length; at += KEYS_PER_SLICE) values.push(...await this.#engine.getMany(keys.slice(at, at + KEYS_PER_SLICE)));
+      return values;
+    });
+  }
+
+  async *range(range: StoreRange): AsyncGenerator<readonly [Buffer, Buffer]> {
+    try {
+      yield* this.#engine.iterator(range);
+    } catch (error) {
+      throw this.#wrap('read', error);
+    }
+  }
+
+  snapshot(): StoreSnapshot {
+    return this.#sync(() => {
+      const snapshot = this.#engine.snapshot();
+      const options: ReadOptions = { snapshot, ...encodings };
+      const get = (key: Buffer): Buffer | undefined => this.#sync(() => this.#engine.getSync(key, options));
+      return {
+        get,
+        getMany: (keys) => keys.map(get),
+        // Only waits for reads that are under way, and these are synchronous.
+        close: () => void snapshot.close()
+      };
+    });
+  }
+
+  batch(writes: Iterable<StoreWrite>, options: { readonly durable: boolean }): Promise<void> {
+    return this.#async('write', async () => {
+      const batch = this.#kind.batch(this.#engine);
+      try {
+        await fill(batch, writes);
+        await batch.write({ sync: options.durable });
+      } finally {
+        await batch.close();
+      }
+    });
+  }
+
+  compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void> {
+    return this.#async('compact', () => this.#kind.compact(this.#engine, range));
+  }
+
+  clear(): Promise<void> {
+    return this.#async('clear', async () => {
+      await this.#kind.empty(this.#opened);
+      await this.#openEngine();
+    });
+  }
+
+  #sync<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw this.#wrap('read', error);
+    }
+  }
+
+  async #async<T>(action: string, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      throw this.#wrap(action, error);
+    }
+  }
+
+  #wrap(action: string, error: unknown): StoreError {
+    // abstract-level says only "failed to open" and puts the engine's words into the cause.
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const { code, message } = cause instanceof Error ? cause as NodeJS.ErrnoException : { code: '', message: String(cause) };
+    return new StoreError(failureOf(code ?? '', message), `cannot ${action} the store in ${this.#kind.name}: ${message}`, { cause: error });
+  }
+}
+
+function failureOf(code: string, message: string): StoreFailure {
+  if (code === 'LEVEL_LOCKED') return 'locked';
+  if (code === 'LEVEL_CORRUPTION') return 'corrupt';
+  if (code.endsWith('_NOT_OPEN')) return 'closed';
+  // LevelDB gives only the system's text.
+  return /permission denied|read-only|EACCES|EROFS|EPERM/i.test(message) ? 'denied' : 'failed';
+}
