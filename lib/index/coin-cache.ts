@@ -104,7 +104,8 @@ export class CoinCache {
    * or `clear`; the bytes of a write hold until the next.
    */
   *writes(): Generator<StoreWrite> {
-    for (const entry of this.#changed) {
+    // In the order of the chain, nearly, and so of the keys: the store takes neighbours faster.
+    for (const entry of Int32Array.from(this.#changed).sort()) {
       const write = this.#writeOf(entry);
       if (write !== undefined) yield write;
     }
