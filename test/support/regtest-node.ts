@@ -31,24 +31,23 @@ export async function createRegtestNode(options: RegtestOptions = {}): Promise<T
   return node;
 }
 
-const begun = new Set<TestFullNode>();
+const open = new Set<TestFullNode>();
 
 /** A node that is open; its pool is connected to nobody. */
 export async function openRegtestNode(options: RegtestOptions = {}): Promise<TestFullNode> {
   const node = await createRegtestNode(options);
-  begun.add(node);
   await node.ensure();
   await node.open();
+  // Those that were closed since are not kept: each has its memory.
+  for (const before of open) if (!before.opened) open.delete(before);
+  open.add(node);
   return node;
 }
 
-/** Closes the nodes that are still open: of tests that failed before they could, or half open. */
+/** Closes the nodes that are still open: of tests that failed before they could. One that did not open as a whole cannot be closed as a whole, either. */
 export async function closeLeftNodes(): Promise<void> {
-  for (const node of begun) {
-    begun.delete(node);
-    // One that did not open as a whole cannot be closed as a whole, either.
-    if (node.opened) await node.close().catch(() => undefined);
-  }
+  for (const node of open) if (node.opened) await node.close().catch(() => undefined);
+  open.clear();
 }
 
 /** Mines `count` blocks on top of `parent` (default: the tip) and adds them to the chain. */
