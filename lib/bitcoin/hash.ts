@@ -2,7 +2,7 @@
 // (32-byte Buffer) and the reversed hex in which people read it.
 
 import { hash } from 'node:crypto';
-import { shortHash256, shortSha256 } from './sha256';
+import { sha256OfDigestText, shortHash256 } from './sha256';
 
 /** Up to here node:crypto is slower than two blocks of our own. */
 const SHORT = 119;
@@ -14,7 +14,7 @@ export function sha256(data: Buffer): Buffer {
 
 /** SHA-256 twice: txids, block hashes, checksums. 32 bytes, wire order. */
 export function hash256(data: Buffer): Buffer {
-  return data.length <= SHORT ? shortHash256(data) : shortSha256(hash('sha256', data, 'buffer'));
+  return data.length <= SHORT ? shortHash256(data) : sha256OfDigestText(hash('sha256', data, 'binary'));
 }
 
 /** RIPEMD-160 of SHA-256: key and script hashes. 20 bytes. */

@@ -107,15 +107,20 @@ function result(): Buffer {
   return hash;
 }
 
-/** SHA-256 of a message of at most 2^28 bytes; fast for up to two blocks. */
-export function shortSha256(bytes: Buffer): Buffer {
+/** SHA-256 twice of a message of at most 2^28 bytes; fast for up to two blocks. */
+export function shortHash256(bytes: Buffer): Buffer {
   digest(bytes);
+  digestAgain();
   return result();
 }
 
-/** SHA-256 twice. */
-export function shortHash256(bytes: Buffer): Buffer {
-  digest(bytes);
+/**
+ * SHA-256 of a digest that came as text, each byte a character: node:crypto makes text three
+ * times as fast as buffers.
+ */
+export function sha256OfDigestText(digestText: string): Buffer {
+  for (let i = 0, at = 0; i < DIGEST_WORDS; i++, at += 4)
+    state[i] = digestText.charCodeAt(at) << 24 | digestText.charCodeAt(at + 1) << 16 | digestText.charCodeAt(at + 2) << 8 | digestText.charCodeAt(at + 3);
   digestAgain();
   return result();
 }
