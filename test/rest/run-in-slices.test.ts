@@ -33,6 +33,22 @@ describe('runInSlices', () => {
     expect(await result).to.equal('done');
   });
 
+  it('gives each turn of the event loop to one of those under way', async () => {
+    const states = Array.from({ length: 3 }, () => ({ end: false, steps: 0 }));
+    const results = states.map(async (state) => runInSlices(endless(state), here));
+    const turns: number[] = [];
+    for (let turn = 0; turn < 6; turn++) {
+      const before = states.map(({ steps }) => steps);
+      await new Promise(setImmediate);
+      const moved = states.flatMap(({ steps }, i) => steps > (before[i] ?? 0) ? [i] : []);
+      expect(moved).to.have.length(1);
+      turns.push(...moved);
+    }
+    expect(turns).to.deep.equal([0, 1, 2, 0, 1, 2]);
+    for (const state of states) state.end = true;
+    expect(await Promise.all(results)).to.deep.equal(['done', 'done', 'done']);
+  });
+
   it('stops when the client has gone', async () => {
     const state = { end: false, steps: 0 };
     const client = { isGone: false };
