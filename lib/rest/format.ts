@@ -18,6 +18,8 @@ export interface Reply {
 export interface Forms {
   /** A view that yields where reading may take long. */
   binary(): Buffer | Generator<void, Buffer>;
+  /** The line of hex, where there is a quicker way than from the bytes. */
+  hex?(): Generator<void, Buffer>;
   /** A view that yields where the text may be long. */
   json(): Buffer | Generator<void, Buffer>;
 }
@@ -50,6 +52,7 @@ export const jsonReply = (body: Buffer): Reply => ({ contentType: 'application/j
  */
 export function replyIn(format: Format | undefined, forms: Forms, available: string, client: Waiting): Reply | Promise<Reply> {
   if (format === 'json') return replyWith('application/json', forms.json(), client);
+  if (format === 'hex' && forms.hex !== undefined) return replyWith('text/plain', forms.hex(), client);
   return binaryReplyIn(format, () => forms.binary(), available, client);
 }
 

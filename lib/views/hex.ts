@@ -23,6 +23,14 @@ export function* hexLine(bytes: Buffer): Generator<void, Buffer> {
   return line;
 }
 
+/** The digits alone. */
+export function hexDigits(bytes: Buffer): Buffer {
+  const { length } = bytes;
+  const digits = Buffer.allocUnsafeSlow(length * 2);
+  writePairs(new Uint16Array(digits.buffer, 0, length), bytes, 0, length);
+  return digits;
+}
+
 /** Not in the generator: there the loop takes several times as long. */
 function writePairs(pairs: Uint16Array, bytes: Buffer, start: number, end: number): void {
   for (let i = start; i < end; i++)

@@ -2,12 +2,14 @@
 // a block upwards. A block that is unknown or off the chain gives an empty list.
 
 import { fillText } from '../../index/progress-text';
+import { HEADER_LENGTH } from '../../bitcoin/header';
 import { headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
+import { hexDigits } from '../../views/hex';
 import { memoryOf, type Kept, type Shelf } from '../answer-cache';
 import { headerCountOutOfRange, noHeaderCount, notYetKnown } from '../errors';
 import { replyIn, splitSuffix } from '../format';
 import { parseHash } from '../hash-parameter';
-import type { IndexSnapshot } from '../../index/types';
+import type { HeaderRun, IndexSnapshot } from '../../index/types';
 import type { Endpoint, EndpointContext } from '../endpoint';
 
 /** JSON is served all the same, and so it is in Bitcoin Core 0.17. */
@@ -16,14 +18,29 @@ const FORMATS = '.bin, .hex';
 /** Headers whose text is kept together: those from a multiple of it on. */
 const CHUNK = 64;
 
-/** The text of a whole chunk; holds while the block after it is the same. */
-interface KeptChunk extends Kept {
-  readonly text: HeadersText;
+/** And whose digits, which are quickly made and looked up in fewer steps. */
+const HEX_CHUNK = 512;
+
+const LINE_FEED = 0x0a;
+const HEADER_DIGITS = HEADER_LENGTH * 2;
+
+/** What was made of a whole chunk; holds while the block after it is the same. */
+interface KeptChunk<T> extends Kept {
+  readonly made: T;
   readonly nextHash: Buffer;
 }
 
+interface Chunk {
+  /** Height of its first header. */
+  readonly start: number;
+  readonly count: number;
+}
+
+type Chunks<T> = Shelf<KeptChunk<T>>;
+
 export function headersEndpoint({ reader, limits, cache }: EndpointContext): Endpoint {
-  const chunks = cache.shelf<KeptChunk>('headers');
+  const texts: Chunks<HeadersText> = cache.shelf('headers');
+  const digits: Chunks<Buffer> = cache.shelf('headers-hex');
   return (request) => {
     const { parameter, format } = splitSuffix(request.path);
     const [countText, hashText, ...more] = parameter.split('/');
@@ -34,7 +51,8 @@ export function headersEndpoint({ reader, limits, cache }: EndpointContext): End
       const span = spanFrom(hash, count, snapshot);
       return replyIn(format, {
         binary: () => headersBinary(span, snapshot),
-        json: () => headersInJson(span, snapshot, chunks)
+        ...span.end - span.first > CHUNK && { hex: () => headersInHex(span, snapshot, digits) },
+        json: () => headersInJson(span, snapshot, texts)
       }, FORMATS, request);
     });
   };
@@ -71,7 +89,30 @@ function* headersBinary({ first, end }: Span, snapshot: IndexSnapshot): Generato
 }
 
 /** @throws RestError 503 for headers whose number of transactions is not known yet. */
-function* headersInJson({ first, end }: Span, snapshot: IndexSnapshot, chunks: Shelf<KeptChunk>): Generator<void, Buffer> {
+/** Digits take longer to make than to copy. */
+function* headersInHex({ first, end }: Span, snapshot: IndexSnapshot, chunks: Chunks<Buffer>): Generator<void, Buffer> {
+  const line = Buffer.allocUnsafeSlow((end - first) * HEADER_DIGITS + 1);
+  let at = 0;
+  for (let height = first; height < end; yield) {
+    const digits = digitsAt(height, end, snapshot, chunks);
+    if (digits === undefined) break;
+    at += digits.copy(line, at);
+    height += digits.length / HEADER_DIGITS;
+  }
+  line[at] = LINE_FEED;
+  return line.subarray(0, at + 1);
+}
+
+/** Of the header at `height`, and of some of those up to `end`. */
+function digitsAt(height: number, end: number, snapshot: IndexSnapshot, chunks: Chunks<Buffer>): Buffer | undefined {
+  const start = height - height % HEX_CHUNK;
+  const digits = wholeChunk({ start, count: HEX_CHUNK }, snapshot, chunks, ({ headers }) => hexDigits(headers), (made) => made);
+  if (digits !== undefined) return digits.subarray((height - start) * HEADER_DIGITS, (end - start) * HEADER_DIGITS);
+  const some = snapshot.headerRun(height, Math.min(HEX_CHUNK, end - height));
+  return some && hexDigits(some.headers);
+}
+
+function* headersInJson({ first, end }: Span, snapshot: IndexSnapshot, chunks: Chunks<HeadersText>): Generator<void, Buffer> {
   if (snapshot.filling !== undefined && first < Math.min(end, snapshot.filling.height)) throw notYetKnown(fillText(snapshot.filling));
   const parts: HeadersPart[] = [];
   for (let height = first; height < end; yield) {
@@ -85,21 +126,24 @@ function* headersInJson({ first, end }: Span, snapshot: IndexSnapshot, chunks: S
 }
 
 /** A text with the header at `height`, and with some of those up to `end`. */
-function textAt(height: number, end: number, snapshot: IndexSnapshot, chunks: Shelf<KeptChunk>): HeadersText | undefined {
-  const start = height - height % CHUNK;
-  const isKnown = start >= (snapshot.filling?.height ?? 0);
-  // Undefined for the last chunk: its text changes with the next block.
-  const nextHash = !isKnown ? undefined : snapshot.headerRun(start + CHUNK - 1, 1)?.nextHash;
-  const kept = chunks.get(String(start));
-  if (nextHash !== undefined && kept?.nextHash.equals(nextHash) === true) return kept.text;
-  const whole = nextHash && snapshot.headerRun(start, CHUNK);
-  if (whole?.count === CHUNK) {
-    const text = headersText(whole);
-    chunks.set(String(start), { text, nextHash: Buffer.from(nextHash as Buffer), byteLength: memoryOf(text.text) }); // the chunk is whole
-    return text;
-  }
+function textAt(height: number, end: number, snapshot: IndexSnapshot, chunks: Chunks<HeadersText>): HeadersText | undefined {
+  const text = wholeChunk({ start: height - height % CHUNK, count: CHUNK }, snapshot, chunks, headersText, (made) => made.text);
+  if (text !== undefined) return text;
   const some = snapshot.headerRun(height, Math.min(CHUNK, end - height));
   return some && headersText(some);
+}
+
+/** What is kept of a chunk, made if need be. Undefined for the last one, which changes with the next block. */
+function wholeChunk<T>({ start, count }: Chunk, snapshot: IndexSnapshot, chunks: Chunks<T>, make: (run: HeaderRun) => T, bytesOf: (made: T) => Buffer): T | undefined {
+  const nextHash = snapshot.headerRun(start + count - 1, 1)?.nextHash;
+  if (nextHash === undefined) return undefined;
+  const kept = chunks.get(String(start));
+  if (kept?.nextHash.equals(nextHash) === true) return kept.made;
+  const run = snapshot.headerRun(start, count);
+  if (run?.count !== count) return undefined;
+  const made = make(run);
+  chunks.set(String(start), { made, nextHash: Buffer.from(nextHash), byteLength: memoryOf(bytesOf(made)) });
+  return made;
 }
 
 /** As C's strtol: leading white space, a sign, digits, and whatever follows. @throws RestError 400 */
