@@ -5,8 +5,8 @@ import { coinsBinary, coinsJson, type CoinsAnswer, type CoinView } from '../../v
 import { emptyRequest, outpointsTwice, parseError, tooManyOutpoints } from '../errors';
 import { ALL_FORMATS, replyIn, splitSuffix, type Format } from '../format';
 import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Outpoint, type Query } from '../outpoints';
-import type { IndexSnapshot } from '../../index/types';
-import type { PoolSource } from '../../node/types';
+import { RecentCoins } from '../recent-coins';
+import type { BlockPoint, PoolSource } from '../../node/types';
 import type { Endpoint, EndpointContext } from '../endpoint';
 
 /** The height of coins that are not in a block yet (MEMPOOL_HEIGHT, txmempool.h). */
@@ -14,8 +14,9 @@ const POOL_HEIGHT = 0x7fff_ffff;
 
 const NOTHING: Query = { checkMempool: false, outpoints: [] };
 
-export function coinsEndpoint({ node, reader, limits }: EndpointContext): Endpoint {
+export function coinsEndpoint({ node, reader, limits, cache }: EndpointContext): Endpoint {
   const prefixes = node.network.addressPrefixes;
+  const recent = new RecentCoins(cache);
   return (request) => {
     const { path, body } = request;
     const { parameter, format } = splitSuffix(path);
@@ -23,7 +24,7 @@ export function coinsEndpoint({ node, reader, limits }: EndpointContext): Endpoi
     const tried = query.outpoints.length;
     const answer = (): CoinsAnswer => {
       if (tried > limits.maxOutpoints) throw tooManyOutpoints(limits.maxOutpoints, tried);
-      return reader.read((snapshot) => look(query, snapshot, node.pool));
+      return reader.read((snapshot) => look(query, (txid, index) => recent.coin(txid, index, snapshot), snapshot.tip, node.pool));
     };
     return replyIn(format, {
       binary: () => coinsBinary(answer()),
@@ -56,19 +57,20 @@ function combine(inPath: Query | undefined, body: Buffer | undefined): Query {
   return outpointsInBody(body);
 }
 
+type FindCoin = (txid: Buffer, index: number) => CoinView | undefined;
+
 /** Index and pool in one tick: the answer is of one moment. */
-function look({ checkMempool, outpoints }: Query, snapshot: IndexSnapshot, pool: PoolSource): CoinsAnswer {
+function look({ checkMempool, outpoints }: Query, confirmed: FindCoin, { height, hash }: BlockPoint, pool: PoolSource): CoinsAnswer {
   const find = checkMempool
-    ? (outpoint: Outpoint): CoinView | undefined => unspentCoin(outpoint, snapshot, pool)
-    : ({ txid, index }: Outpoint): CoinView | undefined => snapshot.coin(txid, index);
-  const { height, hash } = snapshot.tip;
+    ? (outpoint: Outpoint): CoinView | undefined => unspentCoin(outpoint, confirmed, pool)
+    : ({ txid, index }: Outpoint): CoinView | undefined => confirmed(txid, index);
   return { height, tipHash: hash, coins: outpoints.map(find) };
 }
 
-function unspentCoin({ txid, index }: Outpoint, snapshot: IndexSnapshot, pool: PoolSource): CoinView | undefined {
+function unspentCoin({ txid, index }: Outpoint, confirmed: FindCoin, pool: PoolSource): CoinView | undefined {
   if (pool.isSpent(txid, index)) return undefined;
-  const confirmed = snapshot.coin(txid, index);
-  if (confirmed !== undefined) return confirmed;
+  const coin = confirmed(txid, index);
+  if (coin !== undefined) return coin;
   const pooled = pool.coin(txid, index);
   return pooled && { ...pooled, height: POOL_HEIGHT };
 }
