@@ -1,0 +1,25 @@
+// What the service would say if it remembered nothing: its endpoints with a cache that has
+// no room.
+
+import { expect } from 'chai';
+import { AnswerCache } from '../../lib/rest/answer-cache';
+import { RestRequest } from '../../lib/rest/endpoint';
+import { RestError } from '../../lib/rest/errors';
+import { DEFAULT_LIMITS } from '../../lib/rest/limits';
+import { RawBlocks } from '../../lib/rest/raw-blocks';
+import { findRoute, restRoutes } from '../../lib/rest/routes';
+import type { RestNode } from './rest-node';
+
+/** The body of the reply, as latin1 text. */
+export async function coldAnswer({ rest: { node, reader } }: RestNode, path: string): Promise<string> {
+  const cache = new AnswerCache(1);
+  const routes = restRoutes({ node, reader, witness: true, limits: DEFAULT_LIMITS, cache, blocks: new RawBlocks(node, cache) });
+  const route = findRoute(routes, path) ?? expect.fail('a route');
+  try {
+    const { body } = await route.endpoint(new RestRequest(path.slice(route.prefix.length), Buffer.alloc(0), { destroyed: false }));
+    return body.toString('latin1');
+  } catch (error) {
+    if (error instanceof RestError) return `${error.message}\r\n`;
+    throw error;
+  }
+}
