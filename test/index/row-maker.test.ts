@@ -10,6 +10,8 @@ import { madeBlock, madeCoinbase, madeTransaction, type MadeOutput } from '../su
 const outputs = Array.from({ length: 100 }, (_, value): MadeOutput => ({ value, script: Buffer.from(`0014${'22'.repeat(20)}`, 'hex') }));
 const transactions = Array.from({ length: 40 }, (_, i) => madeTransaction([{ txid: Buffer.alloc(32, i), index: i }], outputs, i));
 const large = madeBlock(Buffer.alloc(32), [madeCoinbase(1, []), ...transactions], 1);
+const longScripts = Array.from({ length: 80 }, (_, i) => madeTransaction([{ txid: Buffer.alloc(32, 0xee), index: i }], [{ value: 77, script: Buffer.alloc(3_000, 0xdd) }], i));
+const other = madeBlock(Buffer.alloc(32), [madeCoinbase(1, []), ...longScripts], 1);
 
 describe('making rows', function () {
   this.timeout(60_000);
@@ -35,10 +37,31 @@ describe('making rows', function () {
     expect(large).to.deep.equal(before);
   });
 
+  it('leaves rows as they are until they are released, and then uses their room again', async () => {
+    const kept = await maker.make(large, 7);
+    const released = await maker.make(other, 8);
+    maker.release(released);
+    const next = await maker.make(other, 9);
+    // Each message has an object of its own for the same shared memory, which begins with the block.
+    new Uint8Array(next.txids.buffer)[0] = 0xa5;
+    expect(new Uint8Array(released.txids.buffer)[0]).to.equal(0xa5);
+    await Promise.all(Array.from({ length: 12 }, (_, i) => maker.make(other, 10 + i)));
+    expect(kept).to.deep.equal(blockRows(large, 7));
+    expect(next).to.deep.equal(blockRows(other, 9));
+  });
+
+  it('gives room that was released twice to one block only', async () => {
+    const rows = await maker.make(large, 7);
+    maker.release(rows);
+    maker.release(rows);
+    const [first, second] = await Promise.all([maker.make(large, 8), maker.make(other, 9)]);
+    expect(first).to.deep.equal(blockRows(large, 8));
+    expect(second).to.deep.equal(blockRows(other, 9));
+  });
+
   it('makes the same rows of a block, whatever other block it has scanned before', () => {
     const first = blockRows(large, 7);
-    const other = Array.from({ length: 80 }, (_, i) => madeTransaction([{ txid: Buffer.alloc(32, 0xee), index: i }], [{ value: 77, script: Buffer.alloc(3_000, 0xdd) }], i));
-    blockRows(madeBlock(Buffer.alloc(32), [madeCoinbase(1, []), ...other], 1), 8);
+    blockRows(other, 8);
     expect(blockRows(large, 7)).to.deep.equal(first);
   });
 

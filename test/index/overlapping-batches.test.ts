@@ -1,0 +1,91 @@
+// A batch is filled while the store still writes the one before.
+
+import { expect } from 'chai';
+import { beforeEach, describe, it } from 'mocha';
+import { Indexer } from '../../lib/index/indexer';
+import { memoryStore } from '../../lib/store/level-store';
+import { caught } from '../support/caught';
+import { chainAActiveBlocks } from '../support/chain-a';
+import { holdBatches, type HeldBatch } from '../support/held-batches';
+import { blockHash } from '../support/made-blocks';
+import { expectIndexOf } from '../support/utxo-model';
+import type { BlockBatch } from '../../lib/index/block-batch';
+import type { Store } from '../../lib/store/store';
+
+/** Coins of the first parts are spent in the last. */
+const PARTS = [0, 130, 450, 500, 520, 560] as const;
+
+describe('filling a batch while another is written', function () {
+  this.timeout(60_000);
+  const blocks = chainAActiveBlocks().map(({ raw }) => raw);
+  let store: Store;
+  let indexer: Indexer;
+  let taken: HeldBatch | undefined;
+
+  beforeEach(async () => {
+    store = memoryStore();
+    await store.open();
+    indexer = openIndexer(holdBatches(store, (batch) => { taken = batch; }));
+  });
+
+  const openIndexer = (held: Store, cacheBytes?: number): Indexer => new Indexer({
+    store: held,
+    genesisHash: blockHash(blocks[0] as Buffer), // there are 725
+    undoDepth: 10_000,
+    ...cacheBytes !== undefined && { cacheBytes },
+    onMove: () => undefined
+  });
+
+  const filled = async (part: number): Promise<BlockBatch> => {
+    const batch = indexer.batch();
+    for (const raw of blocks.slice(PARTS[part], PARTS[part + 1])) await batch.add(raw);
+    return batch;
+  };
+
+  /** The store has taken the batch and writes it when it is told. */
+  const handOver = (batch: BlockBatch): { readonly handedOver: boolean; readonly held: HeldBatch; readonly settled: Promise<void> } => {
+    let handedOver = false;
+    const settled = indexer.commit(batch, { onHandedOver: () => { handedOver = true; } });
+    settled.catch(() => undefined);
+    return { handedOver, held: taken ?? expect.fail('the store took no batch'), settled };
+  };
+
+  it('is the same index as one after the other', async () => {
+    let before = handOver(await filled(0));
+    for (let part = 1; part + 1 < PARTS.length; part++) {
+      expect(before.handedOver).to.equal(true);
+      const next = await filled(part);
+      before.held.write();
+      await before.settled;
+      before = handOver(next);
+    }
+    before.held.write();
+    await before.settled;
+    await expectIndexOf(store, blocks.slice(0, PARTS.at(-1)));
+  });
+
+  it('stays where it was when the write fails; the batch on top is lost, and both come in afterwards', async () => {
+    for (let part = 0; part + 2 < PARTS.length; part++) {
+      const { held, settled } = handOver(await filled(part));
+      await filled(part + 1);
+      held.fail(new Error('no space left on device'));
+      expect(await caught(settled)).to.have.property('message', 'no space left on device');
+      expect(indexer.tip?.height).to.equal(part === 0 ? undefined : (PARTS[part] as number) - 1);
+      const again = handOver(await filled(part));
+      again.held.write();
+      await again.settled;
+      await expectIndexOf(store, blocks.slice(0, PARTS[part + 1]));
+    }
+  });
+
+  it('does not happen when the generations of the cache change places: what they drop must be written', async () => {
+    indexer = openIndexer(holdBatches(store, (batch) => { taken = batch; }), 1);
+    for (let part = 0; part + 1 < PARTS.length; part++) {
+      const { handedOver, held, settled } = handOver(await filled(part));
+      expect(handedOver).to.equal(false);
+      held.write();
+      await settled;
+    }
+    await expectIndexOf(store, blocks.slice(0, PARTS.at(-1)));
+  });
+});
