@@ -23,7 +23,7 @@ export function indexRows(run: IndexRun): Row[] {
   return [...catchUpRows(run), ...followingRows(run)];
 }
 
-function catchUpRows({ chain, bytes, bareSeconds, catchUp, nodeBytes, indexBytes }: IndexRun): Row[] {
+function catchUpRows({ chain, bytes, bareSeconds, bareCpuSeconds, catchUp, nodeBytes, indexBytes }: IndexRun): Row[] {
   const [before, after] = bareSeconds;
   // The first one finds the machine cold: the faster one is what the machine can do.
   const bare = bytes / Math.min(before, after);
@@ -38,13 +38,14 @@ function catchUpRows({ chain, bytes, bareSeconds, catchUp, nodeBytes, indexBytes
     { what: 'catch-up', value: `${(speed / MB).toFixed(1)} MB/s, ${(chain.height / catchUp.seconds).toFixed(1)} blocks/s` },
     { what: 'catch-up, coins', value: `${perSecond(outputs)} made/s, ${perSecond(inputs)} spent/s` },
     { what: 'catch-up : bare pass', value: (speed / bare).toFixed(2), ...atLeast(speed / bare, 0.33) },
+    { what: 'catch-up, CPU of all threads', value: `${catchUp.cpuSeconds.toFixed(1)} s (bare pass ${bareCpuSeconds.map((seconds) => seconds.toFixed(1)).join(' and ')})` },
     { what: 'last tenth : first tenth', value: `${flat.toFixed(2)} (${(catchUp.lastTenth / MB).toFixed(1)} : ${(catchUp.firstTenth / MB).toFixed(1)} MB/s)`, ...atLeast(flat, 0.7) },
     { what: 'peak memory above the open node', value: `${memory.toFixed(0)} MiB (peak ${(catchUp.peakBytes / MIB).toFixed(0)})`, ...atMost(memory, CACHE_MIB + 300, 'MiB') },
     { what: 'index on disk, of the chain', value: `${size.toFixed(1)} % (${(indexBytes / MB).toFixed(0)} MB)`, ...atMost(size, 12, '%') }
   ];
 }
 
-function followingRows({ following: { held, acknowledged, cpuPerBlock, durable } }: IndexRun): Row[] {
+function followingRows({ following: { held, acknowledged, cpuPerBlock, readerWaits, durable } }: IndexRun): Row[] {
   if (held.length === 0) return [];
   const [p50, p99] = [percentile(held, 0.5), percentile(held, 0.99)];
   const ms = (value: number): string => `${value.toFixed(1)} ms`;
@@ -53,6 +54,7 @@ function followingRows({ following: { held, acknowledged, cpuPerBlock, durable }
     { what: 'block: event loop held, p99', value: ms(p99), ...atMost(p99, 25, 'ms') },
     { what: 'block: CPU, all threads', value: ms(cpuPerBlock), ...atMost(cpuPerBlock, 60, 'ms') },
     { what: 'block: until acknowledged, p50 / p99', value: `${ms(percentile(acknowledged, 0.5))} / ${ms(percentile(acknowledged, 0.99))}` },
+    { what: 'block: a reader waits meanwhile, p50 / p99', value: `${ms(percentile(readerWaits, 0.5))} / ${ms(percentile(readerWaits, 0.99))}` },
     { what: 'block: durable when acknowledged', value: `${durable} of ${held.length}`, target: 'all', met: durable === held.length }
   ];
 }

@@ -3,10 +3,13 @@
 
 import { scanBlock } from '../../lib/bitcoin/block';
 import { blockAt } from './held-back-node';
+import { cpuMilliseconds } from './process-load';
 import type { NodeSource } from '../../lib/node/types';
 
 export interface BarePass {
   readonly seconds: number;
+  /** Of all threads. */
+  readonly cpuSeconds: number;
   /** Bytes of the blocks up to each height, that block included. */
   readonly bytesTo: readonly number[];
 }
@@ -16,6 +19,7 @@ export async function barePass(node: NodeSource, toHeight: number): Promise<Bare
   let bytes = 0;
   let hashed = 0;
   const started = performance.now();
+  const cpuBefore = cpuMilliseconds();
   for (let height = 0; height <= toHeight; height++) {
     const { raw } = await blockAt(node, height);
     for (const transaction of scanBlock(raw).transactions)
@@ -23,6 +27,7 @@ export async function barePass(node: NodeSource, toHeight: number): Promise<Bare
     bytesTo.push(bytes += raw.length);
   }
   const seconds = (performance.now() - started) / 1_000;
+  const cpuSeconds = (cpuMilliseconds() - cpuBefore) / 1_000;
   if (hashed === 0) throw new Error('expected transactions, got none');
-  return { seconds, bytesTo };
+  return { seconds, cpuSeconds, bytesTo };
 }

@@ -1,11 +1,13 @@
 // How fast the index is built from nothing.
 
 import { filter, firstValueFrom, tap } from 'rxjs';
-import { withPeakMemory } from './process-load';
+import { cpuMilliseconds, withPeakMemory } from './process-load';
 import type { ChainIndex, IndexState } from '../../lib/index/types';
 
 export interface CatchUp {
   readonly seconds: number;
+  /** Of all threads. */
+  readonly cpuSeconds: number;
   /** Bytes per second over the first and the last tenth of the bytes. */
   readonly firstTenth: number;
   readonly lastTenth: number;
@@ -27,6 +29,7 @@ export interface OpenableIndex extends ChainIndex {
 export async function catchUp(index: OpenableIndex, bytesTo: readonly number[]): Promise<CatchUp> {
   const samples: Sample[] = [{ bytes: 0, seconds: 0 }];
   const started = performance.now();
+  const cpuBefore = cpuMilliseconds();
   const watch = index.tip$.subscribe(({ height }) => {
     note(samples, { bytes: bytesTo[height] ?? 0, seconds: (performance.now() - started) / 1_000 });
   });
@@ -38,6 +41,7 @@ export async function catchUp(index: OpenableIndex, bytesTo: readonly number[]):
   const total = bytesTo.at(-1) ?? 0;
   return {
     seconds: (performance.now() - started) / 1_000,
+    cpuSeconds: (cpuMilliseconds() - cpuBefore) / 1_000,
     firstTenth: speedBetween(samples, 0, total / 10),
     lastTenth: speedBetween(samples, total * 9 / 10, total),
     peakBytes

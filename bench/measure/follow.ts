@@ -15,6 +15,8 @@ export interface Following {
   readonly acknowledged: readonly number[];
   /** Of all threads, what the store does afterwards included. */
   readonly cpuPerBlock: number;
+  /** What readers waited for an answer while other blocks came in, in milliseconds. */
+  readonly readerWaits: readonly number[];
   /** Blocks that were on the disk itself when they were acknowledged. */
   readonly durable: number;
 }
@@ -30,6 +32,9 @@ export interface FollowOptions {
 
 const PAUSE_MS = 100;
 const CALIBRATION_MS = 2_000;
+/** The last ones come in while somebody reads; the others are measured by themselves. */
+const READ_BLOCKS = 20;
+const READ_INTERVAL_MS = 2;
 
 export async function follow({ node, heldBack, index, store, toHeight }: FollowOptions): Promise<Following> {
   const blocks = await loadBlocks(node, heldBack.source.tip().height + 1, toHeight);
@@ -40,7 +45,7 @@ export async function follow({ node, heldBack, index, store, toHeight }: FollowO
   const acknowledged: number[] = [];
   let durable = 0;
   const started = { cpu: cpuMilliseconds(), time: performance.now() };
-  for (const block of blocks) {
+  for (const block of blocks.slice(0, -READ_BLOCKS)) {
     await pause(PAUSE_MS);
     probe.start();
     const before = performance.now();
@@ -54,7 +59,9 @@ export async function follow({ node, heldBack, index, store, toHeight }: FollowO
   const probed = performance.now() - started.time;
   await untilAtRest();
   const cpu = cpuMilliseconds() - started.cpu - idle * probed;
-  return { held, acknowledged, cpuPerBlock: cpu / blocks.length, durable };
+  const readerWaits: number[] = [];
+  for (const block of blocks.slice(-READ_BLOCKS)) readerWaits.push(...await readDuring(index, block, () => heldBack.connect(block.point, block.raw)));
+  return { held, acknowledged, cpuPerBlock: cpu / held.length, readerWaits, durable };
 }
 
 interface LiveBlock {
@@ -80,6 +87,23 @@ async function idleCpuShare(): Promise<number> {
   const before = cpuMilliseconds();
   await pause(CALIBRATION_MS);
   return (cpuMilliseconds() - before) / CALIBRATION_MS;
+}
+
+/** Reads the place of a transaction again and again while a block comes in: how long after it was due each answer came. */
+async function readDuring(index: ChainIndex, block: LiveBlock, connect: () => Promise<void>): Promise<number[]> {
+  await pause(PAUSE_MS);
+  const waits: number[] = [];
+  let due = performance.now() + READ_INTERVAL_MS;
+  const timer = setInterval(() => {
+    index.reader.read((snapshot) => snapshot.location(block.last.txid));
+    const now = performance.now();
+    waits.push(Math.max(0, now - due));
+    due = now + READ_INTERVAL_MS;
+  }, READ_INTERVAL_MS);
+  await connect();
+  clearInterval(timer);
+  check(index, block);
+  return waits;
 }
 
 /** @throws Error when the index does not hold the block. */

@@ -21,6 +21,7 @@ export interface IndexRun {
   readonly bytes: number;
   /** Before and after catching up. */
   readonly bareSeconds: readonly [number, number];
+  readonly bareCpuSeconds: readonly [number, number];
   readonly catchUp: CatchUp;
   /** Memory of the open node, before anything else. */
   readonly nodeBytes: number;
@@ -46,7 +47,7 @@ export async function runIndex(chain: SyntheticChain, report: (line: string) => 
       report('following');
       const following = await follow({ node, heldBack, index, store, toHeight: manifest.tipHeight });
       const bytes = before.bytesTo.at(-1) ?? 0;
-      return { chain: manifest, bytes, bareSeconds: [before.seconds, after.seconds], catchUp: built, nodeBytes, indexBytes, following };
+      return { chain: manifest, bytes, bareSeconds: [before.seconds, after.seconds], bareCpuSeconds: [before.cpuSeconds, after.cpuSeconds], catchUp: built, nodeBytes, indexBytes, following };
     });
   } finally {
     await host.close();
