@@ -12,7 +12,7 @@ import { entryWords, groupOf, PLACE, STATE } from './cache-entry';
 const SECRET = randomBytes(4).readInt32LE();
 
 const FIRST_WORDS = 1 << 14;
-const FIRST_SLOTS = 1 << 9;
+const FIRST_SLOTS = 1 << 6;
 /** Growing copies all that is there: seldom, then by much. Pages that nobody writes to take no memory. */
 const GROWTH = 8;
 

@@ -61,6 +61,9 @@ export interface LastingWalkOptions {
   readonly turn: number;
 }
 
+/** So little that catching up takes many batches, generations change places, and coins have to be read. */
+const CACHE_BYTES = 8 * 1024;
+
 /** Enough for the first coinbases to be mature. */
 const BASE_BLOCKS = 104;
 
@@ -243,7 +246,7 @@ export class IndexWalk {
   }
 
   private newIndex(): ChainIndexer {
-    return new ChainIndexer({ store: this.store, node: this.node, logger: this.log, migrations: [], undoDepth: this.undoDepth, bootstrap: this.bootstrap });
+    return new ChainIndexer({ store: this.store, node: this.node, logger: this.log, migrations: [], undoDepth: this.undoDepth, bootstrap: this.bootstrap, cacheBytes: CACHE_BYTES });
   }
 
   private async mineBase(): Promise<void> {
