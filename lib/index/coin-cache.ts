@@ -17,10 +17,11 @@ import type { SpentCoinList } from './undo-record';
 export type EntryName = number;
 export const NO_ENTRY: EntryName = 0;
 
-/** The engine holds three copies of what is written at once. */
-const MOST_UNWRITTEN = 32 * 1024 * 1024;
-/** Batches in a generation, at least. */
-const BATCHES = 4;
+const MOST_UNWRITTEN = 16 * 1024 * 1024;
+/** A batch is at most so small a share of the cache. */
+const BATCHES = 16;
+/** The engine holds them of what is written at once: the batch, and its new records before they are a table. */
+const COPIES = 4;
 
 export class CoinCache {
   readonly #halfBytes: number;
@@ -35,10 +36,10 @@ export class CoinCache {
   /** Entries written before that have changed since. */
   #changed: EntryName[] = [];
 
-  /** `bytes`: what both generations hold at most, with their tables; a block more may come together before a batch is full. */
+  /** `bytes`: what both generations with their tables and the engine's copies take at most; a block more may come together before a batch is full. */
   constructor(bytes: number) {
-    this.#halfBytes = bytes / 2;
-    this.#mostUnwritten = Math.min(this.#halfBytes / BATCHES, MOST_UNWRITTEN);
+    this.#mostUnwritten = Math.min(bytes / BATCHES, MOST_UNWRITTEN);
+    this.#halfBytes = (bytes - this.#mostUnwritten * COPIES) / 2;
     this.#young = this.#emptyGeneration();
     this.#old = this.#emptyGeneration();
   }

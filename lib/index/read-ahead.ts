@@ -5,7 +5,7 @@ import type { RowMaker } from './row-maker';
 import type { BlockRows } from './rows';
 
 /** Enough for the node's disk and the scanning thread to be busy while blocks are folded in. */
-const IN_FLIGHT = 8;
+const IN_FLIGHT = 5;
 
 export interface FetchedBlock {
   readonly height: number;

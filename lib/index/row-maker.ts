@@ -21,7 +21,7 @@ export interface RowRequest {
 export type RowReply = { readonly id: number } & ({ readonly rows: BlockRows } | { readonly error: unknown });
 
 /** Rooms that nobody uses are kept, as many as there are blocks under way. */
-const MOST_FREE_ROOMS = 9;
+const MOST_FREE_ROOMS = 6;
 /** Room of a common size fits the next block too. */
 const ROOM_STEP = 1 << 20;
 

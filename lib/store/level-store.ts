@@ -13,9 +13,10 @@ interface CompactableEngine {
   compactRange(start: Buffer, end: Buffer): Promise<void>;
 }
 
-/** Memory for blocks of the tables, and for writes not yet in one: the more, the less is merged again. */
-const CACHE_BYTES = 32 * 1024 * 1024;
-const WRITE_BUFFER_BYTES = 64 * 1024 * 1024;
+/** For blocks of tables that are not mapped into memory: from the thousandth table on. */
+const CACHE_BYTES = 16 * 1024 * 1024;
+/** For writes that are not in a table yet, twice: the more, the less is merged again. */
+const WRITE_BUFFER_BYTES = 32 * 1024 * 1024;
 /** Fewer, larger tables: with LevelDB's 2 MiB, an index of the main network would have ten thousand. */
 const TABLE_BYTES = 16 * 1024 * 1024;
 

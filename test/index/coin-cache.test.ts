@@ -32,7 +32,7 @@ function write(cache: CoinCache): number {
 
 describe('the coin cache', () => {
   for (const mebibytes of [4, 64]) {
-    it(`holds no more than it may, tables and batches included, however much goes through it: ${mebibytes} MiB`, () => {
+    it(`holds no more than it may beside the engine's copies of a batch, tables included, however much goes through it: ${mebibytes} MiB`, () => {
       const perBlock = 500;
       const cache = new CoinCache(mebibytes * MIB);
       let most = 0;
@@ -45,8 +45,8 @@ describe('the coin cache', () => {
         if (cache.isFull(0)) written += write(cache);
       }
       expect(written + write(cache)).to.equal(made);
-      expect(most).to.be.at.most(mebibytes * MIB + perBlock * ENTRY_WORDS * 4);
-      expect(most, 'and uses it').to.be.greaterThan(mebibytes * MIB * 0.7);
+      expect(most).to.be.at.most(mebibytes * MIB * 0.75 + perBlock * ENTRY_WORDS * 4);
+      expect(most, 'and uses it').to.be.greaterThan(mebibytes * MIB * 0.6);
     });
   }
 
