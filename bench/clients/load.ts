@@ -30,7 +30,9 @@ export interface LoadResult {
 
 export class LoadClient {
   private readonly child: ChildProcess = fork(join(__dirname, 'load-process.ts'), {
-    execArgv: ['-r', 'ts-node/register/transpile-only']
+    execArgv: ['-r', 'ts-node/register/transpile-only'],
+    // With the `--import` that npm hands on, Node takes a program for a module and does not know .ts.
+    env: { ...process.env, NODE_OPTIONS: '' }
   });
 
   run(order: LoadOrder): Promise<LoadResult> {
