@@ -4,7 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { previousHashOf } from '../bitcoin/header';
 import { OUTPOINT_WORDS } from './cache-entry';
-import { DamagedIndexError } from './errors';
+import { TooDeepError } from './errors';
 import { Progress, secondsLeft, type Done } from './progress';
 import { readAhead } from './read-ahead';
 import type { NodeSource } from '../node/types';
@@ -37,7 +37,7 @@ export class CatchUp {
 
   /**
    * Takes out the blocks that are not in the node's chain.
-   * @throws DamagedIndexError when the undo records do not reach the fork.
+   * @throws TooDeepError when the undo records do not reach the fork.
    */
   async rewind(): Promise<void> {
     const { indexer, signal, onBlock } = this.#options;
@@ -125,7 +125,7 @@ export class CatchUp {
       const active = await node.activeHash(height);
       if (active?.equals(indexer.headerAt(height).hash) === true) return height;
     }
-    throw new DamagedIndexError(`the chains of index and node part below height ${lowest}: expected that within the ${indexer.undoDepth} blocks that can be undone`);
+    throw new TooDeepError(`the chains of index and node part below height ${lowest}: expected that within the ${indexer.undoDepth} blocks that can be undone`);
   }
 
   #reportDone(done: Done, progress: Progress): void {

@@ -9,7 +9,12 @@ export class IndexError extends Error {
 
 /** A record is missing, torn or altered; only building the index anew helps. */
 export class DamagedIndexError extends IndexError {
-  override readonly name = 'DamagedIndexError';
+  override readonly name: string = 'DamagedIndexError';
+}
+
+/** The chains of index and node part below what can be undone. Once the index was built anew that takes another move of the chain. */
+export class TooDeepError extends DamagedIndexError {
+  override readonly name = 'TooDeepError';
 }
 
 /** The node's coins are not what they must be. */

@@ -9,7 +9,7 @@ import { BaseSpends, spentBaseKey } from './base-coins';
 import { withoutBaseBlock } from './base-undo';
 import { BlockBatch, type IndexPosition } from './block-batch';
 import { CoinCache } from './coin-cache';
-import { DamagedIndexError, IndexError } from './errors';
+import { DamagedIndexError, IndexError, TooDeepError } from './errors';
 import { BLOCK_RECORDS, damaged, decodeHeader, decodeTip, headerKey, putRecord, recordOf, TIP_KEY, undoKey, type StoredHeader } from './layout';
 import { RowMaker } from './row-maker';
 import { undoWrites } from './undo-writes';
@@ -129,7 +129,7 @@ export class Indexer {
 
   /**
    * Takes the tip out again, durably, and returns it.
-   * @throws IndexError at the genesis block, DamagedIndexError when the undo record is missing or damaged.
+   * @throws IndexError at the genesis block, TooDeepError when there is no undo record, DamagedIndexError when it is damaged.
    */
   async undo(): Promise<BlockPoint> {
     const { store } = this.#options;
@@ -139,7 +139,7 @@ export class Indexer {
     const key = undoKey(tip.height);
     const value = store.get(key);
     if (value === undefined)
-      throw new DamagedIndexError(`expected an undo record for height ${tip.height}, got none`);
+      throw new TooDeepError(`expected an undo record for height ${tip.height}, got none`);
     const undo = decodeUndo(recordOf(key, value), tip.height);
     if (!undo.hash.equals(tip.hash))
       throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(undo.hash));

@@ -8,7 +8,7 @@ import { toDisplayHex } from '../bitcoin/hash';
 import { previousHashOf } from '../bitcoin/header';
 import { Bootstrap } from './bootstrap';
 import { CatchUp } from './catch-up';
-import { isDamage } from './errors';
+import { isDamage, TooDeepError } from './errors';
 import { PlaceFill } from './place-fill';
 import type { BlockPoint, ChainEvent, NodeSource } from '../node/types';
 import type { Store } from '../store/store';
@@ -218,7 +218,8 @@ export class ChainSync {
 
   /** @throws the error when building anew because of it did not help. */
   async #rebuild(error: Error): Promise<void> {
-    if (this.#rebuiltFor.has(error.message)) throw error;
+    // A chain that goes back too deep once more, while the index is being built, is no damage that stays.
+    if (this.#rebuiltFor.has(error.message) && !(error instanceof TooDeepError)) throw error;
     this.#rebuiltFor.add(error.message);
     this.#options.logger.warning(`Building the index anew: ${error.message}.`);
     this.#options.onState({ phase: 'loading' });

@@ -303,6 +303,28 @@ describe('an index that cannot go on from what it has', () => {
     await expectRebuilt('within the 2 blocks that can be undone', { undoDepth: 2 });
   });
 
+  it('builds anew as often as the chain goes back too deep while it is being built', async () => {
+    await mine(host, 8);
+    index = newIndex({ undoDepth: 2 });
+    await closedIndex();
+    const { height } = host.chain;
+    await reorganize(host, 5, 6);
+    const top = await node.activeHash(height + 1);
+    let moved = false;
+    const moveAtTheTop = async (hash: Buffer): Promise<Buffer | undefined> => {
+      if (moved || top?.equals(hash) !== true) return node.rawBlock(hash);
+      moved = true;
+      await reorganize(host, 6, 7);
+      return undefined;
+    };
+    index = newIndex({ undoDepth: 2, node: nodeWith({ rawBlock: moveAtTheTop }) });
+    await index.open();
+    await reach('live');
+    await expectLevel();
+    expect(log.lines.filter((line) => line.includes('within the 2 blocks that can be undone'))).to.have.length(2);
+    expect(new Set(log.lines.filter((line) => line.includes('within the 2 blocks')))).to.have.length(1);
+  });
+
   it('builds anew from a live state too', async () => {
     index = newIndex({ undoDepth: 2 });
     await mine(host, 6);
