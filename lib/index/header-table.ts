@@ -5,7 +5,8 @@
 //
 // A block's hash is in the header after it. If the last row's hash is that of the block at
 // its height, so are those of all rows below: that is how the table is held against a state
-// of the index, whatever happened in between.
+// of the index, whatever happened in between. It is also how a block is found by its hash:
+// each segment has a hash table of its rows by the hashes before them.
 
 import { HEADER_LENGTH, previousHashOf } from '../bitcoin/header';
 import { HEADER_RECORD } from './layout';
@@ -14,12 +15,21 @@ import type { HeaderRun } from './types';
 /** Chainwork 32, median time past 4, transactions 4. */
 const DETAILS_LENGTH = 40;
 
-/** Rows of a segment: 3.8 MB, of which only those in use take memory. */
+/** Rows of a segment: 3.9 MB, of which only those in use take memory. */
 const SEGMENT_ROWS = 32_768;
+
+/** Twice as many as rows; 16 bits hold a row and one more. */
+const SLOTS = SEGMENT_ROWS * 2;
+
+/** Where a header has the hash before it. */
+const PREVIOUS_HASH = 4;
+const HASH_LENGTH = 32;
 
 interface Segment {
   readonly headers: Buffer;
   readonly details: Buffer;
+  /** Rows by the first bytes of their previous hash, each plus one; 0 is free, full ones are followed by the next free one. */
+  readonly slots: Uint16Array;
   rows: number;
   /** Rows were dropped from it, and may still be in somebody's hands. */
   sealed: boolean;
@@ -47,7 +57,7 @@ export class HeaderTable {
     const segment = this.#segmentWithRoom();
     record.copy(segment.headers, segment.rows * HEADER_LENGTH, header.start, header.end);
     record.copy(segment.details, segment.rows * DETAILS_LENGTH, details.start, details.end);
-    segment.rows++;
+    addRow(segment);
     this.#lastHash = Buffer.from(record.subarray(hash.start, hash.end));
     return true;
   }
@@ -67,6 +77,18 @@ export class HeaderTable {
   hashAt(height: number): Buffer {
     if (this.#lastHash !== undefined && height === this.length - 1) return this.#lastHash;
     return previousHashOf(this.#segmentOf(height + 1).headers.subarray((height + 1) % SEGMENT_ROWS * HEADER_LENGTH));
+  }
+
+  /** `hash`: 32 bytes in wire order. Undefined: no row is of that block. */
+  heightOf(hash: Buffer): number | undefined {
+    if (this.#lastHash?.equals(hash) === true) return this.length - 1;
+    // Young blocks are asked for more often.
+    for (let i = this.#segments.length - 1; i >= 0; i--) {
+      const row = rowAfter(hash, this.#segments[i] as Segment); // below the length
+      // No block is before the first one.
+      if (row !== undefined) return i === 0 && row === 0 ? undefined : i * SEGMENT_ROWS + row - 1;
+    }
+    return undefined;
   }
 
   /** Views of up to `count` rows, at least one: those that lie together. @throws RangeError above the last row */
@@ -120,15 +142,40 @@ function emptySegment(): Segment {
   return {
     headers: Buffer.allocUnsafeSlow(SEGMENT_ROWS * HEADER_LENGTH),
     details: Buffer.allocUnsafeSlow(SEGMENT_ROWS * DETAILS_LENGTH),
+    slots: new Uint16Array(SLOTS),
     rows: 0,
     sealed: false
   };
 }
 
+/** Without what its slots still say of rows that were dropped. */
 function copyOf({ headers, details, rows }: Segment): Segment {
   const copy = emptySegment();
   headers.copy(copy.headers, 0, 0, rows * HEADER_LENGTH);
   details.copy(copy.details, 0, 0, rows * DETAILS_LENGTH);
-  copy.rows = rows;
+  while (copy.rows < rows) addRow(copy);
   return copy;
 }
+
+/** Takes the row behind the last one in, whose bytes are there. */
+function addRow(segment: Segment): void {
+  const { headers, slots, rows } = segment;
+  let slot = firstSlot(headers, rows * HEADER_LENGTH + PREVIOUS_HASH);
+  while (slots[slot] !== 0) slot = nextSlot(slot);
+  slots[slot] = rows + 1;
+  segment.rows++;
+}
+
+/** The row whose previous block has the hash. */
+function rowAfter(hash: Buffer, { headers, slots, rows }: Segment): number | undefined {
+  for (let slot = firstSlot(hash, 0); slots[slot] !== 0; slot = nextSlot(slot)) {
+    const row = (slots[slot] as number) - 1; // below their number
+    const at = row * HEADER_LENGTH + PREVIOUS_HASH;
+    if (row < rows && headers.compare(hash, 0, HASH_LENGTH, at, at + HASH_LENGTH) === 0) return row;
+  }
+  return undefined;
+}
+
+/** A hash's first bytes in wire order are its random ones. */
+const firstSlot = (bytes: Buffer, at: number): number => bytes.readUInt16LE(at);
+const nextSlot = (slot: number): number => (slot + 1) % SLOTS;

@@ -145,6 +145,8 @@ class StoreIndexSnapshot implements IndexSnapshot {
   }
 
   heightOf(hash: Buffer): number | undefined {
+    const table = this.table();
+    if (table !== undefined) return table.heightOf(hash);
     const key = blockHashKey(hash);
     const value = this.records.get(key);
     return value && decodeHeight(key, value);
@@ -152,12 +154,6 @@ class StoreIndexSnapshot implements IndexSnapshot {
 
   headerAt(height: number): HeaderRecord | undefined {
     return height >= 0 && height <= this.tip.height ? this.header(height) : undefined;
-  }
-
-  headersFrom(height: number, count: number): HeaderRecord[] {
-    const length = Math.min(count, this.tip.height - height + 1);
-    if (height < 0 || length <= 0) return [];
-    return Array.from({ length }, (_, i) => this.header(height + i));
   }
 
   private baseCoin(txid: Buffer, index: number): Coin | undefined {

@@ -73,8 +73,6 @@ export interface IndexSnapshot {
   place(txid: Buffer): TransactionPlace | undefined;
   heightOf(hash: Buffer): number | undefined;
   headerAt(height: number): HeaderRecord | undefined;
-  /** Up to `count` headers upwards from `height`, to the tip at most. */
-  headersFrom(height: number, count: number): HeaderRecord[];
   /** Some of the headers upwards from `height`, from 1 to `count` of them: as many as are at hand. Undefined above the tip. */
   headerRun(height: number, count: number): HeaderRun | undefined;
 }

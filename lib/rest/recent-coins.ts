@@ -1,41 +1,25 @@
-// Coins of the index that were asked for lately: a wallet asks for the same ones again and
-// again. What is kept is of one state of the index and is never given for another.
+// Coins of the index that were asked for lately, alone or among others.
 
-import type { Coin, HeaderRecord, IndexSnapshot } from '../index/types';
-import type { AnswerCache, Kept, Shelf } from './answer-cache';
-
-interface KeptCoin extends Kept {
-  /** The state's own: no two states share one. */
-  readonly tip: HeaderRecord;
-  /** undefined: there is none. */
-  readonly coin: Coin | undefined;
-}
-
-const NO_BYTES = Buffer.alloc(0);
+import { StateShelf, withOwnMemory } from './state-shelf';
+import type { Coin, IndexSnapshot } from '../index/types';
+import type { AnswerCache } from './answer-cache';
 
 export class RecentCoins {
-  private readonly shelf: Shelf<KeptCoin>;
+  /** undefined: there is none. */
+  private readonly coins: StateShelf<Coin | undefined>;
 
   constructor(cache: AnswerCache) {
-    this.shelf = cache.shelf('coin');
+    this.coins = new StateShelf(cache, 'coin');
   }
 
   /** As the snapshot's own. */
   coin(txid: Buffer, index: number, snapshot: IndexSnapshot): Coin | undefined {
-    const { tip } = snapshot;
     const key = `${txid.toString('latin1')}${index}`;
-    const kept = this.shelf.get(key);
-    if (kept?.tip === tip) return kept.coin;
-    const coin = withOwnScript(snapshot.coin(txid, index));
-    this.shelf.set(key, { tip, coin, byteLength: coin?.script.length ?? 0 });
+    const kept = this.coins.get(key, snapshot);
+    if (kept !== undefined) return kept.value;
+    const found = snapshot.coin(txid, index);
+    const coin = found && { ...found, script: withOwnMemory(found.script) };
+    this.coins.set(key, snapshot, coin, coin?.script.length ?? 0);
     return coin;
   }
-}
-
-/** A script that stands in a larger buffer would keep all of it. */
-function withOwnScript(coin: Coin | undefined): Coin | undefined {
-  if (coin === undefined) return undefined;
-  const script = coin.script.length === 0 ? NO_BYTES : Buffer.allocUnsafeSlow(coin.script.length);
-  coin.script.copy(script);
-  return { ...coin, script };
 }

@@ -41,17 +41,28 @@ function expectRows(table: HeaderTable, chain: readonly Buffer[], count: number)
   }
 }
 
+/** The blocks of the chain are found by hash, `others` and what is before the first one are not. */
+function expectHeights(table: HeaderTable, chain: readonly Buffer[], others: readonly Buffer[]): void {
+  const heightOf = (record: Buffer): number | undefined => table.heightOf(record.subarray(0, 32));
+  expect(chain.map(heightOf)).to.deep.equal(chain.map((_, height) => height));
+  expect(others.map(heightOf)).to.deep.equal(others.map(() => undefined));
+  expect(table.heightOf(Buffer.alloc(32))).to.equal(undefined);
+}
+
 describe('the table of headers', () => {
   it('holds the rows of any history of blocks and forks', () => {
     const step = fc.record({ keep: fc.nat(100), add: fc.nat(12) });
     fc.assert(fc.property(fc.array(step, { maxLength: 12 }), fc.integer({ min: 1, max: 9 }), (steps, count) => {
       const table = new HeaderTable();
       const chain: Buffer[] = [];
+      const gone: Buffer[] = [];
       steps.forEach(({ keep, add }, salt) => {
         table.truncate(keep);
-        chain.length = Math.min(chain.length, keep);
+        gone.push(...chain.splice(keep));
+        expectHeights(table, chain, gone);
         extend(table, chain, add, salt);
         expectRows(table, chain, count);
+        expectHeights(table, chain, gone);
       });
     }));
   });
@@ -66,6 +77,7 @@ describe('the table of headers', () => {
       chain.length = length;
       extend(table, chain, 20, length);
       expectRows(table, chain, 40_000);
+      expectHeights(table, chain, []);
     }
   });
 

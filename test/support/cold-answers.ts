@@ -11,13 +11,13 @@ import { findRoute, restRoutes } from '../../lib/rest/routes';
 import type { RestNode } from './rest-node';
 
 /** The body of the reply, as latin1 text. */
-export async function coldAnswer({ rest: { node, reader } }: RestNode, path: string): Promise<string> {
+export async function coldAnswer({ rest: { node, reader } }: RestNode, path: string, body: Buffer = Buffer.alloc(0)): Promise<string> {
   const cache = new AnswerCache(1);
   const routes = restRoutes({ node, reader, witness: true, limits: DEFAULT_LIMITS, cache, blocks: new RawBlocks(node, cache) });
   const route = findRoute(routes, path) ?? expect.fail('a route');
   try {
-    const { body } = await route.endpoint(new RestRequest(path.slice(route.prefix.length), Buffer.alloc(0), { destroyed: false }));
-    return body.toString('latin1');
+    const reply = await route.endpoint(new RestRequest(path.slice(route.prefix.length), body, { destroyed: false }));
+    return reply.body.toString('latin1');
   } catch (error) {
     if (error instanceof RestError) return `${error.message}\r\n`;
     throw error;

@@ -3,11 +3,13 @@
 
 import { coinsBinary, coinsJson, type CoinsAnswer, type CoinView } from '../../views/coins';
 import { emptyRequest, outpointsTwice, parseError, tooManyOutpoints } from '../errors';
-import { ALL_FORMATS, replyIn, splitSuffix, type Format } from '../format';
+import { ALL_FORMATS, replyIn, splitSuffix, type Format, type Reply } from '../format';
 import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Outpoint, type Query } from '../outpoints';
 import { RecentCoins } from '../recent-coins';
+import { StateReplies } from '../state-shelf';
 import type { BlockPoint, PoolSource } from '../../node/types';
-import type { Endpoint, EndpointContext } from '../endpoint';
+import type { IndexSnapshot } from '../../index/types';
+import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
 /** The height of coins that are not in a block yet (MEMPOOL_HEIGHT, txmempool.h). */
 const POOL_HEIGHT = 0x7fff_ffff;
@@ -17,20 +19,30 @@ const NOTHING: Query = { checkMempool: false, outpoints: [] };
 export function coinsEndpoint({ node, reader, limits, cache }: EndpointContext): Endpoint {
   const prefixes = node.network.addressPrefixes;
   const recent = new RecentCoins(cache);
-  return (request) => {
-    const { path, body } = request;
-    const { parameter, format } = splitSuffix(path);
-    const query = readQuery(parameter, format, body);
+  const replies = new StateReplies(cache, 'getutxos');
+
+  const answer = (request: RestRequest, snapshot: IndexSnapshot): Reply | Promise<Reply> => {
+    const asked = questionOf(request);
+    const kept = replies.get(asked, snapshot);
+    if (kept !== undefined) return kept;
+    const { parameter, format } = splitSuffix(request.path);
+    const query = readQuery(parameter, format, request.body);
     const tried = query.outpoints.length;
-    const answer = (): CoinsAnswer => {
+    const look = (): CoinsAnswer => {
       if (tried > limits.maxOutpoints) throw tooManyOutpoints(limits.maxOutpoints, tried);
-      return reader.read((snapshot) => look(query, (txid, index) => recent.coin(txid, index, snapshot), snapshot.tip, node.pool));
+      return lookFor(query, (txid, index) => recent.coin(txid, index, snapshot), snapshot.tip, node.pool);
     };
-    return replyIn(format, {
-      binary: () => coinsBinary(answer()),
-      json: () => coinsJson(answer(), prefixes)
-    }, ALL_FORMATS, request);
+    const reply = replyIn(format, { binary: () => coinsBinary(look()), json: () => coinsJson(look(), prefixes) }, ALL_FORMATS, request);
+    // The pool has states of its own.
+    return query.checkMempool ? reply : replies.keep(asked, snapshot, reply);
   };
+
+  return (request) => reader.read((snapshot) => answer(request, snapshot));
+}
+
+/** All that the reply depends on beside index and pool. */
+function questionOf({ path, body }: RestRequest): string {
+  return body.length === 0 ? path : `${path} ${body.toString('latin1')}`;
 }
 
 /** In the order in which Bitcoin Core checks. @throws RestError 400 */
@@ -60,7 +72,7 @@ function combine(inPath: Query | undefined, body: Buffer | undefined): Query {
 type FindCoin = (txid: Buffer, index: number) => CoinView | undefined;
 
 /** Index and pool in one tick: the answer is of one moment. */
-function look({ checkMempool, outpoints }: Query, confirmed: FindCoin, { height, hash }: BlockPoint, pool: PoolSource): CoinsAnswer {
+function lookFor({ checkMempool, outpoints }: Query, confirmed: FindCoin, { height, hash }: BlockPoint, pool: PoolSource): CoinsAnswer {
   const find = checkMempool
     ? (outpoint: Outpoint): CoinView | undefined => unspentCoin(outpoint, confirmed, pool)
     : ({ txid, index }: Outpoint): CoinView | undefined => confirmed(txid, index);

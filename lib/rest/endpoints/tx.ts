@@ -6,6 +6,7 @@ import { transactionJson } from '../../views/transaction';
 import { notFound, notYetKnown } from '../errors';
 import { ALL_FORMATS, replyIn, splitSuffix, type Reply, type Suffixed } from '../format';
 import { parseHash } from '../hash-parameter';
+import { StateReplies } from '../state-shelf';
 import type { FoundTransaction } from '../raw-blocks';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
@@ -13,8 +14,10 @@ interface Question extends Suffixed {
   readonly request: RestRequest;
 }
 
-export function transactionEndpoint({ node, reader, witness, blocks }: EndpointContext): Endpoint {
+export function transactionEndpoint({ node, reader, witness, blocks, cache }: EndpointContext): Endpoint {
   const prefixes = node.network.addressPrefixes;
+  /** Of confirmed transactions. */
+  const replies = new StateReplies(cache, 'tx');
 
   const reply = (raw: Buffer, { format, request }: Question, blockHash?: Buffer): Reply | Promise<Reply> => replyIn(format, {
     binary: () => witness ? raw : withoutWitness(raw),
@@ -28,12 +31,19 @@ export function transactionEndpoint({ node, reader, witness, blocks }: EndpointC
   };
 
   return (request) => {
-    const { parameter, format } = splitSuffix(request.path);
+    const { path } = request;
+    const kept = reader.read((snapshot) => replies.get(path, snapshot));
+    if (kept !== undefined) return kept;
+    const { parameter, format } = splitSuffix(path);
     const txid = parseHash(parameter);
     const question = { parameter, format, request };
     // Index, then pool, in one tick: a transaction on its way is in at least one of them.
-    const { found, filling } = reader.read((snapshot) => ({ found: blocks.find(txid, snapshot), filling: snapshot.filling }));
-    if (found !== undefined) return 'raw' in found ? reply(found.raw, question, found.block.hash) : readAndReply(txid, found, question);
+    const { found, filling, tip } = reader.read((snapshot) => ({ found: blocks.find(txid, snapshot), filling: snapshot.filling, tip: snapshot.tip }));
+    if (found !== undefined) {
+      const made = 'raw' in found ? reply(found.raw, question, found.block.hash) : readAndReply(txid, found, question);
+      // What the node throws away is not answered from memory.
+      return node.pruned ? made : replies.keep(path, { tip }, made);
+    }
     const raw = node.pool.transaction(txid);
     if (raw === undefined) throw filling === undefined ? notFound(parameter) : notYetKnown(fillText(filling));
     return reply(raw, question);
