@@ -11,6 +11,7 @@ import { RestRequest } from './endpoint';
 import { brokenDown, ClientGoneError, methodNotAllowed, methodNotImplemented, noSuchPath, queueFull, RestError, unavailable, type HeaderList } from './errors';
 import { hasBody, NO_BODY, readBody } from './request-body';
 import { findRoute, type Route } from './routes';
+import { sendBody } from './send-body';
 import type { NodeSource } from '../node/types';
 import type { Reply } from './format';
 import type { Gate } from './gate';
@@ -102,11 +103,11 @@ function send(response: ServerResponse, status: number, headers: HeaderList, bod
   // A server that closes waits for connections in use: a busy client would never let go.
   if (!server.listening) response.shouldKeepAlive = false;
   response.writeHead(status, headers as string[]);
-  response.end(body);
-  // What the system did not take at once, or what stands behind other replies on the
-  // connection, may be waiting for a slow reader.
+  sendBody(response, body);
+  // What was not handed over at once, what the system did not take, or what stands behind
+  // other replies on the connection, may be waiting for a slow reader.
   const { socket } = response;
-  if (socket === null || socket.writableLength > 0) outflow.add(response, body.length);
+  if (!response.writableEnded || socket === null || socket.writableLength > 0) outflow.add(response, body.length);
 }
 
 function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLogger): RestError {
