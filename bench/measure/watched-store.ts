@@ -23,10 +23,6 @@ export class WatchedStore implements Store {
     return this.#store.get(key);
   }
 
-  getMany(keys: readonly Buffer[]): (Buffer | undefined)[] {
-    return this.#store.getMany(keys);
-  }
-
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]> {
     return this.#store.load(keys);
   }

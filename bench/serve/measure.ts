@@ -38,12 +38,16 @@ interface Task {
   readonly name: 'ours' | 'bare' | 'own' | 'before' | 'bitcoind';
   readonly server: ServerProcess;
   readonly paths: readonly string[];
+  /** Of replies, in a round. */
+  readonly mostRequests: number;
 }
 
 const CONNECTIONS = 16;
 /** Processor time of a round, in microseconds; on a busy machine it takes longer than that. */
 const ROUND_CPU = 1_000_000;
 const LEAST_REQUESTS = 2 * CONNECTIONS;
+/** Bytes of replies in a round: the client takes longer to read them than the server to send them. */
+const ROUND_BYTES = 500_000_000;
 
 /** @throws AssertionError when an answer is wrong. */
 export async function measureRow(row: Row, servers: Servers, client: LoadClient, rounds: number): Promise<RowFigures> {
@@ -51,7 +55,7 @@ export async function measureRow(row: Row, servers: Servers, client: LoadClient,
   const [first] = row.questions;
   assert.ok(first, `${row.name}: expected something to ask`);
   await servers.bare.answer({ path: first.path, contentType: first.contentType, body });
-  const tasks = tasksOf(row, servers);
+  const tasks = tasksOf(row, servers, Math.max(LEAST_REQUESTS, Math.ceil(ROUND_BYTES / body.length)));
   const figures = new Map<string, Figure[]>(tasks.map(({ name }) => [name, []]));
   const amounts = new Map<string, number>();
   for (const task of tasks) amounts.set(task.name, await warmUp(task, client));
@@ -75,22 +79,23 @@ async function checkAnswers({ name, questions }: Row, { ours, before }: Servers)
   return first ?? Buffer.alloc(0);
 }
 
-function tasksOf({ questions, own }: Row, { ours, bare, before, bitcoind }: Servers): Task[] {
+function tasksOf({ questions, own }: Row, { ours, bare, before, bitcoind }: Servers, mostRequests: number): Task[] {
   const paths = questions.map(({ path }) => path);
   return [
-    { name: 'ours', server: ours, paths },
-    ...before ? [{ name: 'before', server: before, paths } as const] : [],
-    { name: 'bare', server: bare, paths: paths.slice(0, 1) },
-    ...own === undefined ? [] : [{ name: 'own', server: ours, paths: [own] } as const],
-    ...bitcoind ? [{ name: 'bitcoind', server: bitcoind, paths } as const] : []
+    { name: 'ours', server: ours, paths, mostRequests },
+    ...before ? [{ name: 'before', server: before, paths, mostRequests } as const] : [],
+    { name: 'bare', server: bare, paths: paths.slice(0, 1), mostRequests },
+    ...own === undefined ? [] : [{ name: 'own', server: ours, paths: [own], mostRequests } as const],
+    ...bitcoind ? [{ name: 'bitcoind', server: bitcoind, paths, mostRequests } as const] : []
   ];
 }
 
 /** How many requests a round takes. Asks until the server's code is compiled as it will be. */
 async function warmUp(task: Task, client: LoadClient): Promise<number> {
-  for (let amount = LEAST_REQUESTS; ; amount *= 4) {
+  for (let amount = LEAST_REQUESTS; ; amount = Math.min(amount * 4, task.mostRequests)) {
     const { cpu } = await time(task, client, amount);
-    if (cpu * amount >= ROUND_CPU / 2) return Math.max(LEAST_REQUESTS, Math.round(ROUND_CPU / cpu));
+    if (cpu * amount >= ROUND_CPU / 2 || amount >= task.mostRequests)
+      return Math.min(task.mostRequests, Math.max(LEAST_REQUESTS, Math.round(ROUND_CPU / cpu)));
   }
 }
 
@@ -100,7 +105,7 @@ async function time(task: Task, client: LoadClient, amount: number): Promise<Fig
   return { cpu: (cpuMicroseconds(task.server.pid) - before) / answered, p50, p99 };
 }
 
-async function run(client: LoadClient, { server, paths, amount }: Omit<Task, 'name'> & { readonly amount: number }): Promise<LoadResult> {
+async function run(client: LoadClient, { server, paths, amount }: Pick<Task, 'server' | 'paths'> & { readonly amount: number }): Promise<LoadResult> {
   const result = await client.run({ port: server.port, paths, connections: CONNECTIONS, amount });
   assert.deepEqual({ refused: result.refused, failed: result.failed }, { refused: 0, failed: 0 }, `${paths[0] ?? ''}: not everybody was answered`);
   return result;

@@ -19,6 +19,12 @@ const MOST_GROUPS = 0x1_0000;
 /** Inputs looked at before others get the event loop: about a millisecond. */
 const INPUTS_PER_SLICE = 2_000;
 
+/** Groups read from the store together: taking them in takes about a millisecond. */
+const GROUPS_AT_ONCE = 250;
+
+/** So many times: while some are taken in, the store's threads read others. */
+const READS_UNDER_WAY = 3;
+
 /** A group of outputs of a transaction that is not in the cache. */
 export interface ColdGroup {
   readonly txid: Buffer;
@@ -37,17 +43,23 @@ export async function findSpent({ inputs }: BlockRows, cache: CoinCache, store: 
   }
   const others = base === undefined ? cold : await base.find(inputs, cold);
   if (others.length === 0) return entries;
+  await readCold(await groupsOf(inputs, others), cache, store);
+  for (const i of others) entries[i] = find(cache, inputs, i);
+  return entries;
+}
+
+/** What the inputs spend from, each group once. */
+async function groupsOf(inputs: Int32Array, wanted: readonly number[]): Promise<ColdGroup[]> {
   const groups = new Map<string, ColdGroup>();
   const bytes = Buffer.from(inputs.buffer, inputs.byteOffset, inputs.byteLength);
-  for (const i of others) {
+  for (const [n, i] of wanted.entries()) {
+    if (n % INPUTS_PER_SLICE === INPUTS_PER_SLICE - 1) await setImmediate();
     const at = i * OUTPOINT_WORDS * 4;
     const group = groupAt(inputs, i);
     const txid = bytes.subarray(at, at + 32);
     if (group < MOST_GROUPS) groups.set(`${group} ${txid.toString('latin1')}`, { txid, group });
   }
-  await readCold([...groups.values()], cache, store);
-  for (const i of others) entries[i] = find(cache, inputs, i);
-  return entries;
+  return [...groups.values()];
 }
 
 function find(cache: CoinCache, inputs: Int32Array, input: number): EntryName {
@@ -60,6 +72,21 @@ function groupAt(inputs: Int32Array, input: number): number {
 
 /** Reads groups that the cache does not have into it, as far as the store has them. @throws DamagedIndexError */
 export async function readCold(groups: readonly ColdGroup[], cache: CoinCache, store: Store): Promise<void> {
+  let next = 0;
+  const readOn = async (): Promise<void> => {
+    while (next < groups.length) {
+      const from = next;
+      next += GROUPS_AT_ONCE;
+      await readGroups(groups.slice(from, next), cache, store);
+    }
+  };
+  // When one fails, nothing may come into the cache behind that any more.
+  const reads = await Promise.allSettled(Array.from({ length: READS_UNDER_WAY }, readOn));
+  for (const read of reads) if (read.status === 'rejected') throw read.reason;
+}
+
+/** @throws DamagedIndexError */
+async function readGroups(groups: readonly ColdGroup[], cache: CoinCache, store: Store): Promise<void> {
   const placeKeys = groups.map(({ txid }) => placeKey(txid));
   const values = await store.load(placeKeys);
   const found: { readonly from: ColdGroup; readonly place: Place }[] = [];

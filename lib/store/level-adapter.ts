@@ -49,10 +49,6 @@ export class LevelStore implements Store {
     return this.#sync(() => this.#engine.getSync(key));
   }
 
-  getMany(keys: readonly Buffer[]): (Buffer | undefined)[] {
-    return this.#sync(() => keys.map((key) => this.#engine.getSync(key)));
-  }
-
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]> {
     return this.#async('read', async () => {
       if (keys.length <= KEYS_PER_SLICE) return this.#engine.getMany(keys);
@@ -74,10 +70,8 @@ export class LevelStore implements Store {
     return this.#sync(() => {
       const snapshot = this.#engine.snapshot();
       const options: ReadOptions = { snapshot, ...encodings };
-      const get = (key: Buffer): Buffer | undefined => this.#sync(() => this.#engine.getSync(key, options));
       return {
-        get,
-        getMany: (keys) => keys.map(get),
+        get: (key) => this.#sync(() => this.#engine.getSync(key, options)),
         // Only waits for reads that are under way, and these are synchronous.
         close: () => void snapshot.close()
       };

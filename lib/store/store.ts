@@ -5,8 +5,6 @@
 /** A point-in-time view; unaffected by later writes. Must be closed. */
 export interface StoreSnapshot {
   get(key: Buffer): Buffer | undefined;
-  /** The values in the order of the keys. */
-  getMany(keys: readonly Buffer[]): (Buffer | undefined)[];
   close(): void;
 }
 
@@ -35,8 +33,7 @@ export interface Store {
   open(onProgress?: (progress: OpeningProgress) => void): Promise<void>;
   close(): Promise<void>;
   get(key: Buffer): Buffer | undefined;
-  getMany(keys: readonly Buffer[]): (Buffer | undefined)[];
-  /** As getMany, off the event loop: for thousands of cold keys. */
+  /** The values in the order of the keys, off the event loop: for thousands of cold keys. */
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
   range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
   snapshot(): StoreSnapshot;

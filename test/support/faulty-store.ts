@@ -53,10 +53,6 @@ export class FaultyStore implements Store {
     return this.#sync('get', () => this.real.get(key));
   }
 
-  getMany(keys: readonly Buffer[]): (Buffer | undefined)[] {
-    return this.#sync('get', () => this.real.getMany(keys));
-  }
-
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]> {
     return this.#async('load', () => this.real.load(keys));
   }
@@ -70,7 +66,6 @@ export class FaultyStore implements Store {
     const snapshot = this.#sync('snapshot', () => this.real.snapshot());
     return {
       get: (key) => this.#sync('snapshot.get', () => snapshot.get(key)),
-      getMany: (keys) => this.#sync('snapshot.get', () => snapshot.getMany(keys)),
       close: () => { snapshot.close(); }
     };
   }
