@@ -26,14 +26,21 @@ function dropBodies(client: unknown): void {
 async function run({ port, paths, connections, amount, seconds }: LoadOrder): Promise<LoadResult> {
   const times: number[] = [];
   let refused = 0;
+  let connection = 0;
+  const requests = paths.map((path): autocannon.Request => ({ method: 'GET', path }));
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
     const load = autocannon({
       url: `http://127.0.0.1:${port}`,
       connections,
       ...amount === undefined ? { duration: seconds ?? 1 } : { amount: Math.max(amount, connections) },
       timeout: 60,
-      setupClient: dropBodies,
-      requests: paths.map((path) => ({ method: 'GET', path }))
+      setupClient: (client) => {
+        dropBodies(client);
+        // Each from another one on: in step they would all ask for the same.
+        const from = Math.floor(connection++ * requests.length / connections);
+        client.setRequests([...requests.slice(from), ...requests.slice(0, from)]);
+      },
+      requests
     }, (error: Error | null, done) => {
       if (error === null) resolve(done);
       else reject(error);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 export interface LoadOrder {
   readonly port: number;
-  /** Asked in turn on each connection. */
+  /** Asked in turn on each connection, which begin all over the list. */
   readonly paths: readonly string[];
   /** Kept alive; one request at a time on each. */
   readonly connections: number;

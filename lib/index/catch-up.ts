@@ -95,6 +95,7 @@ export class CatchUp {
       await setImmediate();
     }
     await this.#commit(batch);
+    await indexer.rowMaker.renew();
     return undefined;
   }
 

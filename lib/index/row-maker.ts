@@ -64,6 +64,19 @@ export class RowMaker {
     if (room !== undefined && this.#rooms.delete(rows) && this.#free.length < MOST_FREE_ROOMS) this.#free.push(room);
   }
 
+  /**
+   * Blocks will come one by one from now on: a thread that has come to much memory, the rooms of
+   * many blocks among it, gives way to a fresh one. An idle thread would never give it back.
+   */
+  async renew(): Promise<void> {
+    const worker = this.#worker;
+    if (worker === undefined || this.#alone || this.#waiting.size > 0) return;
+    this.#free.length = 0;
+    this.#ready = false;
+    this.#worker = this.#start();
+    await worker.terminate();
+  }
+
   async close(): Promise<void> {
     this.#alone = true;
     await this.#worker?.terminate();
@@ -75,7 +88,7 @@ export class RowMaker {
     worker.on('message', (reply: RowReply) => { this.#settle(reply); });
     // Whatever it was, what follows is the end of the thread.
     worker.on('error', () => undefined);
-    worker.on('exit', () => { this.#goOnAlone(); });
+    worker.on('exit', () => { if (worker === this.#worker) this.#goOnAlone(); });
     // After the listeners, each of which would keep the process alive again.
     worker.unref();
     return worker;

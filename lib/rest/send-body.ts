@@ -1,8 +1,11 @@
 // A reply's body on its way to the system, which copies at once what it takes, megabytes if
-// it likes, while everybody else waits: long bodies are handed over piece by piece, with
-// turns of the event loop in between. All pieces are views of the one body.
+// it likes, while everybody else waits. The JSON of whole blocks is handed over piece by
+// piece, with turns of the event loop in between. All pieces are views of the one body.
 
 import type { ServerResponse } from 'node:http';
+
+/** Bodies up to this length go in one piece: pieces cost more than these hold others up. */
+export const AT_ONCE_BYTES = 4 * 1024 * 1024;
 
 /** Half a millisecond of copying or less. */
 export const PIECE_BYTES = 512 * 1024;
@@ -10,7 +13,7 @@ export const PIECE_BYTES = 512 * 1024;
 /** The headers are written already. Stops where the client has gone. */
 export function sendBody(response: ServerResponse, body: Buffer): void {
   // For HEAD nothing is sent but the headers.
-  if (body.length <= PIECE_BYTES || response.req.method === 'HEAD') {
+  if (body.length <= AT_ONCE_BYTES || response.req.method === 'HEAD') {
     response.end(body);
     return;
   }

@@ -71,6 +71,28 @@ describe('making rows', function () {
     expect(await maker.make(large, 7)).to.deep.equal(blockRows(large, 7));
   });
 
+  it('goes on in a fresh thread when it is renewed, and the old one ends', async () => {
+    const kept = await maker.make(large, 7);
+    const [ended, started] = [once(thread, 'exit'), once(process, 'worker') as Promise<[Worker]>];
+    await maker.renew();
+    await ended;
+    const [fresh] = await started;
+    expect(await maker.make(other, 8)).to.deep.equal(blockRows(other, 8));
+    const replied = once(fresh, 'message');
+    await once(fresh, 'online').then(() => maker.make(large, 9)).then((rows) => { expect(rows).to.deep.equal(blockRows(large, 9)); });
+    await replied;
+    expect(kept).to.deep.equal(blockRows(large, 7));
+  });
+
+  it('is not renewed while the thread has work', async () => {
+    const made = maker.make(large, 7);
+    await maker.renew();
+    expect(await made).to.deep.equal(blockRows(large, 7));
+    const replied = once(thread, 'message');
+    await maker.make(large, 8);
+    await replied;
+  });
+
   it('goes on without the thread when that ended, with what it had to do as well', async () => {
     const made = maker.make(large, 7);
     await thread.terminate();

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { PIECE_BYTES, sendBody } from '../../lib/rest/send-body';
+import { AT_ONCE_BYTES, PIECE_BYTES, sendBody } from '../../lib/rest/send-body';
 import { ask, askInOneWrite, openSocket, requestBytes } from '../support/http';
 
 /** Bytes of which no two pieces are alike. */
@@ -11,7 +11,7 @@ function bodyOf(length: number): Buffer {
   return Buffer.from(Uint32Array.from({ length: Math.ceil(length / 4) }, (_, i) => i).buffer, 0, length);
 }
 
-const LENGTHS = [0, 1, PIECE_BYTES, PIECE_BYTES + 1, 2 * PIECE_BYTES, 5 * PIECE_BYTES - 7];
+const LENGTHS = [0, 1, AT_ONCE_BYTES, AT_ONCE_BYTES + 1, AT_ONCE_BYTES + PIECE_BYTES, AT_ONCE_BYTES + 3 * PIECE_BYTES - 7];
 
 describe('the body of a reply', () => {
   let server: Server;
@@ -51,14 +51,14 @@ describe('the body of a reply', () => {
   });
 
   it('is left out for HEAD, whatever its length', async () => {
-    const length = 5 * PIECE_BYTES;
+    const length = 2 * AT_ONCE_BYTES;
     const { status, headers, body } = await ask(port, { method: 'HEAD', path: `/${length}` });
     expect({ status, length: headers['content-length'], sent: body.length }).to.deep.equal({ status: 200, length: String(length), sent: 0 });
   });
 
   it('leaves others a turn after each piece', async () => {
-    await ask(port, { path: `/${8 * PIECE_BYTES}` });
-    expect(turnsTaken).to.be.greaterThan(7);
+    await ask(port, { path: `/${AT_ONCE_BYTES + 4 * PIECE_BYTES}` });
+    expect(turnsTaken).to.be.greaterThan(AT_ONCE_BYTES / PIECE_BYTES + 2);
   });
 
   it('goes no further when its client has left', async () => {
