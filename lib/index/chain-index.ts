@@ -69,7 +69,8 @@ export class ChainIndexer implements ChainIndex {
       genesisHash: node.network.genesisHash,
       undoDepth: options.undoDepth ?? DEFAULT_UNDO_DEPTH,
       ...options.cacheBytes !== undefined && { cacheBytes: options.cacheBytes },
-      onMove: () => this.#reader.renew()
+      onMove: () => this.#reader.renew(),
+      onThreadLost: (reason) => { logger.warning(`The index has lost its thread, and goes on without: ${reason}. Blocks take longer.`); }
     });
     this.#log = new StateLog(logger);
     this.#sync = new ChainSync({

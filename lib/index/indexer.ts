@@ -26,6 +26,8 @@ export interface IndexerOptions {
   readonly cacheBytes?: number;
   /** Called in the tick in which the tip moves. */
   readonly onMove: () => void;
+  /** Called when the thread that scans large blocks is lost; they are scanned here from then on. */
+  readonly onThreadLost?: (reason: string) => void;
 }
 
 export const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024;
@@ -36,7 +38,7 @@ export class Indexer {
   readonly #options: IndexerOptions;
   readonly #cache: CoinCache;
   /** Scans blocks, for the indexer and for whoever reads ahead of it. */
-  readonly rowMaker = new RowMaker();
+  readonly rowMaker: RowMaker;
   #position = EMPTY;
   /** Of the batch that the store has taken and is still writing. */
   #ahead: IndexPosition | undefined;
@@ -45,6 +47,7 @@ export class Indexer {
 
   constructor(options: IndexerOptions) {
     this.#options = options;
+    this.rowMaker = new RowMaker(options.onThreadLost);
     this.#cache = new CoinCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
   }
 

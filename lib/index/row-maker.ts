@@ -43,6 +43,12 @@ export class RowMaker {
 
   readonly #free: SharedArrayBuffer[] = [];
   readonly #rooms = new WeakMap<BlockRows, SharedArrayBuffer>();
+  readonly #onLost: (reason: string) => void;
+
+  /** `onLost`: called when the thread ended by itself. Everything goes on, but the event loop is held longer. */
+  constructor(onLost: (reason: string) => void = () => undefined) {
+    this.#onLost = onLost;
+  }
 
   /** The rows hold until they are released. @throws as blockRows */
   async make(raw: Buffer, height: number): Promise<BlockRows> {
@@ -86,9 +92,13 @@ export class RowMaker {
     const worker = startWorker();
     worker.on('online', () => { this.#ready = true; });
     worker.on('message', (reply: RowReply) => { this.#settle(reply); });
-    // Whatever it was, what follows is the end of the thread.
-    worker.on('error', () => undefined);
-    worker.on('exit', () => { if (worker === this.#worker) this.#goOnAlone(); });
+    let reason = 'it ended';
+    worker.on('error', (error: unknown) => { reason = error instanceof Error ? error.message : String(error); });
+    worker.on('exit', () => {
+      if (worker !== this.#worker) return;
+      if (!this.#alone) this.#onLost(reason);
+      this.#goOnAlone();
+    });
     // After the listeners, each of which would keep the process alive again.
     worker.unref();
     return worker;

@@ -17,10 +17,12 @@ describe('making rows', function () {
   this.timeout(60_000);
   let maker: RowMaker;
   let thread: Worker;
+  let lost: string[];
 
   /** The thread is started by the first large block, and is there when this is over. */
   beforeEach(async () => {
-    maker = new RowMaker();
+    lost = [];
+    maker = new RowMaker((reason) => lost.push(reason));
     const started = once(process, 'worker') as Promise<[Worker]>;
     expect(await maker.make(large, 7)).to.deep.equal(blockRows(large, 7));
     [thread] = await started;
@@ -82,6 +84,7 @@ describe('making rows', function () {
     await once(fresh, 'online').then(() => maker.make(large, 9)).then((rows) => { expect(rows).to.deep.equal(blockRows(large, 9)); });
     await replied;
     expect(kept).to.deep.equal(blockRows(large, 7));
+    expect(lost).to.deep.equal([]);
   });
 
   it('is not renewed while the thread has work', async () => {
@@ -93,15 +96,17 @@ describe('making rows', function () {
     await replied;
   });
 
-  it('goes on without the thread when that ended, with what it had to do as well', async () => {
+  it('goes on without the thread when that ended, with what it had to do as well, and says so', async () => {
     const made = maker.make(large, 7);
     await thread.terminate();
     expect(await made).to.deep.equal(blockRows(large, 7));
     expect(await maker.make(large, 7)).to.deep.equal(blockRows(large, 7));
+    expect(lost).to.deep.equal(['it ended']);
   });
 
   it('goes on without a thread when it is closed', async () => {
     await maker.close();
     expect(await maker.make(large, 7)).to.deep.equal(blockRows(large, 7));
+    expect(lost).to.deep.equal([]);
   });
 });
