@@ -3,7 +3,7 @@ import { beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { Indexer } from '../../lib/index/indexer';
-import { headerKey } from '../../lib/index/layout';
+import { blockHashKey, headerKey } from '../../lib/index/layout';
 import { SnapshotReader } from '../../lib/index/reader';
 import { StoreError } from '../../lib/store/errors';
 import { memoryStore } from '../../lib/store/level-store';
@@ -122,6 +122,32 @@ describe('reading the index', () => {
     expect(() => reader.read((snapshot) => snapshot.headerAt(7))).to.throw(IndexUnavailableError, 'is damaged');
     expect(await caught(reader.read((snapshot) => Promise.resolve().then(() => snapshot.headerAt(8))))).to.be.instanceOf(IndexUnavailableError);
     expect(troubles.map(({ name }) => name)).to.deep.equal(['DamagedIndexError', 'DamagedIndexError']);
+  });
+
+  it('does not answer from a damaged height by hash, and needs none once the headers are in memory', async () => {
+    const longer = chainAActiveBlocks().slice(blocks.length).map(({ raw }) => raw);
+    const batch = indexer.batch();
+    for (const raw of longer) await batch.add(raw);
+    await indexer.commit(batch);
+    const hash = blockHash(blocks[7] as Buffer);
+    const key = blockHashKey(hash);
+    const value = Buffer.from(store.get(key) ?? expect.fail('a height'));
+    value.writeUInt8((value[3] as number) ^ 1, 3);
+    await store.batch([{ type: 'put', key, value }], { durable: false });
+    reader.renew();
+    // More headers than one reader fetches for itself: this one goes to the store.
+    expect(() => reader.read((snapshot) => snapshot.heightOf(hash))).to.throw(IndexUnavailableError, 'is damaged');
+    expect(troubles).to.have.length(1);
+    const heightOrNone = (): number | undefined => {
+      try {
+        return reader.read((snapshot) => snapshot.heightOf(hash));
+      } catch {
+        return undefined;
+      }
+    };
+    let height;
+    while ((height = heightOrNone()) === undefined) await new Promise(setImmediate);
+    expect(height).to.equal(7);
   });
 
   it('says that the store cannot be read', () => {
