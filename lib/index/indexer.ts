@@ -10,7 +10,7 @@ import { withoutBaseBlock } from './base-undo';
 import { BlockBatch, type IndexPosition } from './block-batch';
 import { CoinCache } from './coin-cache';
 import { DamagedIndexError, IndexError, TooDeepError } from './errors';
-import { BLOCK_RECORDS, damaged, decodeHeader, decodeTip, headerKey, putRecord, recordOf, TIP_KEY, undoKey, type StoredHeader } from './layout';
+import { blockHashKey, BLOCK_RECORDS, damaged, decodeHeader, decodeHeight, decodeTip, headerKey, putRecord, recordOf, TIP_KEY, undoKey, type StoredHeader } from './layout';
 import { RowMaker } from './row-maker';
 import { undoWrites } from './undo-writes';
 import { decodeUndo } from './undo-record';
@@ -146,6 +146,7 @@ export class Indexer {
     const undo = decodeUndo(recordOf(key, value), tip.height);
     if (!undo.hash.equals(tip.hash))
       throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(undo.hash));
+    this.#checkHeightOf(tip);
     const { hash, height } = this.headerAt(tip.height - 1);
     const position = this.#positionAt({ hash, height });
     this.#cache.clear();
@@ -186,6 +187,14 @@ export class Indexer {
     for (const keyAt of [undoKey, spentBaseKey])
       for await (const [key] of store.range({ gte: keyAt(0), lt: keyAt(lowest) })) writes.push({ type: 'del', key });
     if (writes.length > 0) await store.batch(writes, { durable: false });
+  }
+
+  /** Nobody else reads this record while the headers are in memory. @throws DamagedIndexError */
+  #checkHeightOf({ hash, height }: BlockPoint): void {
+    const key = blockHashKey(hash);
+    const value = this.#options.store.get(key);
+    const stored = value && decodeHeight(key, value);
+    if (stored !== height) throw damaged(key, `height ${height}`, String(stored));
   }
 
   #positionAt(point: BlockPoint): IndexPosition {

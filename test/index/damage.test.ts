@@ -6,9 +6,8 @@ import { testScale, testSeed } from '../support/scale';
 import type { Store } from '../../lib/store/store';
 import type { BlockPlan } from '../support/mined-blocks';
 
-/** Heights by hash are read only until the headers are in memory, at once on so short a chain: see reader.test.ts. */
 const KINDS_OF_RECORD = {
-  G: 'the network', T: 'the tip', h: 'a header', l: 'lengths of transactions', o: 'coins', r: 'what undoes a block', t: 'a place'
+  G: 'the network', T: 'the tip', b: 'a height by hash', h: 'a header', l: 'lengths of transactions', o: 'coins', r: 'what undoes a block', t: 'a place'
 };
 const FLIPS_PER_KIND = 4;
 
@@ -24,11 +23,12 @@ function flipped(bytes: Buffer, pick: number): Buffer {
   return copy;
 }
 
-/** One of the records whose keys begin with a letter; of undo records one that the last blocks need. */
+/** One of the records whose keys begin with a letter; of undo records and heights by hash one of the last blocks, which are taken out. */
 async function recordAt(store: Store, letter: string, pick: number): Promise<readonly [key: Buffer, value: Buffer]> {
   const records: (readonly [Buffer, Buffer])[] = [];
   for await (const record of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) records.push(record);
-  const eligible = letter === 'r' ? records.slice(-WORKED_BLOCKS) : records;
+  if (letter === 'b') records.sort(([, a], [, b]) => a.compare(b));
+  const eligible = 'rb'.includes(letter) ? records.slice(-WORKED_BLOCKS) : records;
   return eligible[pick % eligible.length] ?? expect.fail(`a record under ${letter}`);
 }
 
