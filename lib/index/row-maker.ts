@@ -76,7 +76,8 @@ export class RowMaker {
    */
   async renew(): Promise<void> {
     const worker = this.#worker;
-    if (worker === undefined || this.#alone || this.#waiting.size > 0) return;
+    const hadMany = this.#free.length > 1;
+    if (worker === undefined || this.#alone || this.#waiting.size > 0 || !hadMany) return;
     this.#free.length = 0;
     this.#ready = false;
     this.#worker = this.#start();

@@ -75,6 +75,7 @@ describe('making rows', function () {
 
   it('goes on in a fresh thread when it is renewed, and the old one ends', async () => {
     const kept = await maker.make(large, 7);
+    for (const rows of await Promise.all([maker.make(large, 5), maker.make(large, 6)])) maker.release(rows);
     const [ended, started] = [once(thread, 'exit'), once(process, 'worker') as Promise<[Worker]>];
     await maker.renew();
     await ended;
@@ -87,7 +88,16 @@ describe('making rows', function () {
     expect(lost).to.deep.equal([]);
   });
 
+  it('is not renewed for one block at a time', async () => {
+    maker.release(await maker.make(large, 7));
+    await maker.renew();
+    const replied = once(thread, 'message');
+    await maker.make(large, 8);
+    await replied;
+  });
+
   it('is not renewed while the thread has work', async () => {
+    for (const rows of await Promise.all([maker.make(large, 5), maker.make(large, 6), maker.make(large, 6)])) maker.release(rows);
     const made = maker.make(large, 7);
     await maker.renew();
     expect(await made).to.deep.equal(blockRows(large, 7));
