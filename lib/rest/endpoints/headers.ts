@@ -88,7 +88,6 @@ function* headersBinary({ first, end }: Span, snapshot: IndexSnapshot): Generato
   return runs.length === 1 ? runs[0] as Buffer : Buffer.concat(runs);
 }
 
-/** @throws RestError 503 for headers whose number of transactions is not known yet. */
 /** Digits take longer to make than to copy. */
 function* headersInHex({ first, end }: Span, snapshot: IndexSnapshot, chunks: Chunks<Buffer>): Generator<void, Buffer> {
   const line = Buffer.allocUnsafeSlow((end - first) * HEADER_DIGITS + 1);
@@ -112,6 +111,7 @@ function digitsAt(height: number, end: number, snapshot: IndexSnapshot, chunks: 
   return some && hexDigits(some.headers);
 }
 
+/** @throws RestError 503 for headers whose number of transactions is not known yet. */
 function* headersInJson({ first, end }: Span, snapshot: IndexSnapshot, chunks: Chunks<HeadersText>): Generator<void, Buffer> {
   if (snapshot.filling !== undefined && first < Math.min(end, snapshot.filling.height)) throw notYetKnown(fillText(snapshot.filling));
   const parts: HeadersPart[] = [];
