@@ -162,7 +162,7 @@ export class IndexWalk {
         expectRuns(snapshot, chain);
       }
       headers.forEach((header, height) => { expect(snapshot.heightOf(fromDisplayHex(header.slice(0, 64)))).to.equal(height); });
-      // The genesis block's coinbase has a location and no coin, and may be asked for as any other.
+      // The genesis block's coinbase has a location and no coin, and may be asked for like the others.
       for (const { txid, outputs } of chain.flatMap((raw) => scanBlock(raw).transactions)) {
         const location = snapshot.location(txid);
         if (location !== undefined || snapshot.filling === undefined)

@@ -27,7 +27,7 @@ export interface Certificate {
   /** Object identifier of the algorithm that it is signed with. */
   readonly signatureAlgorithm: string;
   readonly isCa: boolean;
-  /** How many intermediate certificates may follow; undefined: any number. */
+  /** How many intermediate certificates may follow; undefined: no limit. */
   readonly pathLength: number | undefined;
   /** KeyUsageFlags; undefined: no restriction. */
   readonly keyUsage: number | undefined;

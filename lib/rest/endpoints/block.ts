@@ -1,4 +1,4 @@
-// /rest/block/<hash>.<bin|hex|json> and /rest/block/notxdetails/... (contract 4.2): any block
+// /rest/block/<hash>.<bin|hex|json> and /rest/block/notxdetails/... (contract 4.2): all blocks
 // that the node knows, also off the active chain. Texts are kept; where a kept one's block has
 // moved in the chain, its confirmations and next block are written anew.
 
