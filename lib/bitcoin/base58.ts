@@ -7,17 +7,26 @@ const ALPHABET = Buffer.from('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqr
 const HASH_LENGTH = 20;
 const CHECKSUM_OFFSET = 1 + HASH_LENGTH;
 
-/** Digits that one division takes off: a remainder below 58^5 is a 32-bit integer. */
-const DIGITS_AT_ONCE = 5;
-const DIVISOR = 58 ** DIGITS_AT_ONCE;
+/** Digits of one group: below 58^5 a group is a 32-bit integer. */
+const GROUP_DIGITS = 5;
+const GROUP = 58 ** GROUP_DIGITS;
+/** Groups that 25 bytes need. */
+const GROUPS = 7;
 
 /** Version, hash, checksum. */
 const bytes = Buffer.alloc(CHECKSUM_OFFSET + 4);
 const preimage = bytes.subarray(0, CHECKSUM_OFFSET);
 /** The same as a number: big-endian limbs of 16 bits. */
 const limbs = new Uint16Array(bytes.length + 1 >> 1);
-/** Its base58 digits, least significant first. */
-const digits = new Uint8Array(40);
+/** The groups of each limb's power of two, most significant first: the groups of a number are sums of them. */
+const POWERS = Float64Array.from(Array.from(limbs, (_, limb) => groupsOf(1n << BigInt(16 * (limbs.length - 1 - limb)))).flat());
+/** Such sums stay below 2^53: a limb has 16 bits, a group 30, and there are 13 limbs. */
+const sums = new Float64Array(GROUPS);
+const digits = new Uint8Array(GROUPS * GROUP_DIGITS);
+
+function groupsOf(value: bigint): number[] {
+  return Array.from({ length: GROUPS }, (_, i) => Number(value / BigInt(GROUP) ** BigInt(GROUPS - 1 - i) % BigInt(GROUP)));
+}
 
 function loadLimbs(): void {
   limbs[0] = bytes[0] as number;
@@ -25,33 +34,30 @@ function loadLimbs(): void {
     limbs[i] = (bytes[i * 2 - 1] as number) << 8 | (bytes[i * 2] as number);
 }
 
-/** Divides the limbs from `first` on by DIVISOR, in place, and returns the remainder. */
-function divide(first: number): number {
-  let remainder = 0;
-  for (let i = first; i < limbs.length; i++) {
-    const value = remainder * 0x10000 + (limbs[i] as number);
-    const quotient = Math.floor(value / DIVISOR);
-    limbs[i] = quotient;
-    remainder = value - quotient * DIVISOR;
+function addPowers(): void {
+  sums.fill(0);
+  for (let i = 0, power = 0; i < limbs.length; i++) {
+    const limb = limbs[i] as number;
+    for (let group = 0; group < GROUPS; group++, power++)
+      sums[group] = (sums[group] as number) + limb * (POWERS[power] as number);
   }
-  return remainder | 0;
 }
 
-/** Fills `digits` and returns how many there are, without leading zeros. */
+/** Fills `digits` and returns where the first one stands that is not zero. */
 function fillDigits(): number {
-  let count = 0;
-  for (let first = 0; first < limbs.length;) {
-    if (limbs[first] === 0) {
-      first++;
-      continue;
-    }
-    let rest = divide(first);
-    for (let i = 0; i < DIGITS_AT_ONCE; i++, rest = rest / 58 | 0)
-      digits[count++] = rest % 58;
+  addPowers();
+  let carry = 0;
+  for (let group = GROUPS - 1, end = digits.length; group >= 0; group--) {
+    const sum = (sums[group] as number) + carry;
+    carry = Math.floor(sum / GROUP);
+    let rest = sum - carry * GROUP | 0;
+    for (let i = 0; i < GROUP_DIGITS; i++, rest = rest / 58 | 0)
+      digits[--end] = rest % 58;
   }
-  while (count > 0 && digits[count - 1] === 0)
-    count--;
-  return count;
+  let first = 0;
+  while (digits[first] === 0)
+    first++;
+  return first;
 }
 
 /** Writes base58 of the version byte, the 20 bytes of `source` from `start`, and their checksum. */
@@ -64,6 +70,6 @@ export function writeBase58Check(writer: TextWriter, version: number, source: Bu
   for (let i = 0; bytes[i] === 0; i++)
     writer.char(ALPHABET[0] as number);
   loadLimbs();
-  for (let i = fillDigits() - 1; i >= 0; i--)
-    writer.char(ALPHABET[digits[i] as number] as number);
+  const first = fillDigits();
+  writer.digits(digits, first, digits.length, ALPHABET);
 }

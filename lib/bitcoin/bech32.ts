@@ -14,6 +14,9 @@ const CHECKSUM_SYMBOLS = 6;
 const FEEDBACK = Uint32Array.from({ length: 32 }, (_, top) =>
   GENERATORS.reduce((sum, generator, bit) => (top >> bit & 1) === 1 ? sum ^ generator : sum, 0));
 
+/** Of the address being written: version, program, checksum; at most 1 + 64 + 6. */
+const symbols = new Uint8Array(71);
+
 /** Adds a five-bit symbol to the checksum. */
 function step(checksum: number, symbol: number): number {
   return (checksum & 0x1ffffff) << 5 ^ symbol ^ (FEEDBACK[checksum >>> 25] as number);
@@ -36,24 +39,30 @@ function checksumOfPrefix(prefix: string): number {
 export function writeSegwitAddress(writer: TextWriter, prefix: string, version: number, source: Buffer, start = 0): void {
   writer.ascii(prefix);
   writer.char(SEPARATOR);
+  symbols[0] = version;
+  let count = 1 + fillSymbols(source, start);
   let checksum = checksumOfPrefix(prefix);
-  const symbol = (value: number): void => {
-    checksum = step(checksum, value);
-    writer.char(ALPHABET[value] as number);
-  };
-  symbol(version);
-  let bits = 0;
-  let count = 0;
-  for (let i = start; i < source.length; i++) {
-    bits = (bits << 8 | (source[i] as number)) & 0xfff;
-    for (count += 8; count >= 5; count -= 5)
-      symbol(bits >> count - 5 & 31);
-  }
-  if (count > 0)
-    symbol(bits << 5 - count & 31);
+  for (let i = 0; i < count; i++)
+    checksum = step(checksum, symbols[i] as number);
   for (let i = 0; i < CHECKSUM_SYMBOLS; i++)
     checksum = step(checksum, 0);
   checksum ^= version === 0 ? BECH32_CONSTANT : BECH32M_CONSTANT;
   for (let shift = 25; shift >= 0; shift -= 5)
-    writer.char(ALPHABET[checksum >> shift & 31] as number);
+    symbols[count++] = checksum >> shift & 31;
+  writer.digits(symbols, 0, count, ALPHABET);
+}
+
+/** Writes the bytes in groups of five bits behind the version, and returns how many there are. */
+function fillSymbols(source: Buffer, start: number): number {
+  let count = 0;
+  let bits = 0;
+  let pending = 0;
+  for (let i = start; i < source.length; i++) {
+    bits = (bits << 8 | (source[i] as number)) & 0xfff;
+    for (pending += 8; pending >= 5; pending -= 5)
+      symbols[++count] = bits >> pending - 5 & 31;
+  }
+  if (pending > 0)
+    symbols[++count] = bits << 5 - pending & 31;
+  return count;
 }

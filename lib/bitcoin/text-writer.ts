@@ -24,6 +24,12 @@ function digitCount(value: number): number {
   return count;
 }
 
+/** Memory of at least so many bytes, filled with anything. */
+export type Allocate = (length: number) => Buffer;
+
+/** Not part of what others have, as small buffers are. */
+export const ownMemory: Allocate = (length) => Buffer.allocUnsafeSlow(length);
+
 export class TextWriter {
   #buffer: Buffer;
   #length = 0;
@@ -34,9 +40,13 @@ export class TextWriter {
   #preparedStart = 0;
   #preparedEnd = 0;
 
-  constructor(capacity = 1024) {
-    this.#buffer = Buffer.allocUnsafeSlow(capacity);
-    this.#limit = capacity;
+  readonly #allocate: Allocate;
+
+  /** `capacity`: bytes after which it has to grow. */
+  constructor(capacity = 1024, allocate: Allocate = ownMemory) {
+    this.#allocate = allocate;
+    this.#buffer = allocate(capacity);
+    this.#limit = this.#buffer.length;
   }
 
   /** Bytes written so far. */
@@ -67,6 +77,14 @@ export class TextWriter {
     const buffer = this.#buffer;
     for (let i = 0; i < text.length; i++)
       buffer[at + i] = text.charCodeAt(i);
+  }
+
+  /** Digits from `start` to before `end`, each as the character that the alphabet has for it. */
+  digits(digits: Uint8Array, start: number, end: number, alphabet: Buffer): void {
+    let at = this.#reserve(end - start);
+    const buffer = this.#buffer;
+    for (let i = start; i < end; i++)
+      buffer[at++] = alphabet[digits[i] as number] as number;
   }
 
   /** Text of any characters, as UTF-8. */
@@ -137,7 +155,7 @@ export class TextWriter {
       this.char(MINUS);
       value = -value;
     }
-    this.#digits(value, digitCount(value));
+    this.#decimal(value, digitCount(value));
   }
 
   /** Satoshis as whole coins with eight decimals, from integers only. */
@@ -149,7 +167,7 @@ export class TextWriter {
     const fraction = satoshis % SATOSHIS_PER_COIN;
     this.integer((satoshis - fraction) / SATOSHIS_PER_COIN);
     this.char(0x2e);
-    this.#digits(fraction, 8);
+    this.#decimal(fraction, 8);
   }
 
   /** What was written, a view: later writes may or may not show in it. */
@@ -162,7 +180,7 @@ export class TextWriter {
   }
 
   /** The last `count` decimal digits of a non-negative integer. */
-  #digits(value: number, count: number): void {
+  #decimal(value: number, count: number): void {
     const at = this.#reserve(count);
     const buffer = this.#buffer;
     let end = at + count;
@@ -184,7 +202,7 @@ export class TextWriter {
 
   #grow(used: number): void {
     const prepared = this.#buffer.subarray(this.#limit);
-    const grown = Buffer.allocUnsafeSlow(Math.max(this.#length, this.#buffer.length * 2) + prepared.length);
+    const grown = this.#allocate(Math.max(this.#length, this.#buffer.length * 2) + prepared.length);
     this.#buffer.copy(grown, 0, 0, used);
     this.#buffer = grown;
     this.#limit = grown.length - prepared.length;

@@ -12,6 +12,8 @@ const ENTRY_BYTES = 512;
 export interface Kept {
   /** Bytes of its buffers. */
   readonly byteLength: number;
+  /** Called once it is not kept any more. */
+  readonly onDropped?: () => void;
 }
 
 /** The part of the cache that is one kind's. */
@@ -19,14 +21,22 @@ export interface Shelf<T extends Kept> {
   get(key: string): T | undefined;
   set(key: string, kept: T): void;
   drop(key: string): void;
+  /** Whether it was asked for before, as long ago as one such cache full of what was asked for since; from now on it was. */
+  isAskedAgain(key: string, byteLength: number): boolean;
 }
 
 export class AnswerCache {
   private readonly kept: LRUCache<string, Kept>;
+  private readonly asked: LRUCache<string, true>;
 
   /** `maxBytes`: of everything together. */
-  constructor(maxBytes: number) {
-    this.kept = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ byteLength }) => byteLength + ENTRY_BYTES });
+  constructor(private readonly maxBytes: number) {
+    this.kept = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: ({ byteLength }) => byteLength + ENTRY_BYTES,
+      dispose: ({ onDropped }) => onDropped?.()
+    });
+    this.asked = new LRUCache({ maxSize: maxBytes });
   }
 
   /** Bytes that are kept. */
@@ -36,11 +46,19 @@ export class AnswerCache {
 
   /** `name`: one for each kind. */
   shelf<T extends Kept>(name: string): Shelf<T> {
-    const { kept } = this;
+    const { kept, asked, maxBytes } = this;
     return {
       get: (key) => kept.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
-      set: (key, value) => { kept.set(`${name}/${key}`, value); },
-      drop: (key) => { kept.delete(`${name}/${key}`); }
+      set: (key, value) => {
+        kept.set(`${name}/${key}`, value);
+        if (value.byteLength + ENTRY_BYTES > maxBytes) value.onDropped?.();
+      },
+      drop: (key) => { kept.delete(`${name}/${key}`); },
+      isAskedAgain: (key, byteLength) => {
+        const before = asked.has(`${name}/${key}`);
+        asked.set(`${name}/${key}`, true, { size: byteLength + ENTRY_BYTES });
+        return before;
+      }
     };
   }
 }

@@ -43,7 +43,9 @@ export function restApp(parts: AppParts): Koa {
   const { gate, logger } = parts;
   const app = new DirectKoa();
   app.on('error', (error: unknown) => logger.debug(`reply failed: ${textOf(error)}`));
-  const answer = (response: ServerResponse, { contentType, body }: Reply): void => {
+  const answer = (response: ServerResponse, { contentType, body, release }: Reply): void => {
+    if (response.destroyed) release?.();
+    else if (release !== undefined) response.once('close', release);
     send(response, 200, ['Content-Type', contentType, 'Content-Length', String(body.length)], body, parts);
   };
   const fail = (response: ServerResponse, error: unknown): void => {

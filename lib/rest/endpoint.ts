@@ -8,6 +8,7 @@ import type { AnswerCache } from './answer-cache';
 import type { Reply } from './format';
 import type { Limits } from './limits';
 import type { RawBlocks } from './raw-blocks';
+import type { ReplyMemory } from './reply-memory';
 import type { Waiting } from './work-queue';
 
 export type Endpoint = (request: RestRequest) => Reply | Promise<Reply>;
@@ -20,6 +21,7 @@ export interface EndpointContext {
   readonly witness: boolean;
   readonly limits: Limits;
   readonly cache: AnswerCache;
+  readonly memory: ReplyMemory;
   readonly blocks: RawBlocks;
 }
 

@@ -4,6 +4,7 @@
 import { hexLine } from '../views/hex';
 import { formatNotFound } from './errors';
 import { runInSlices } from './run-in-slices';
+import type { Release } from './reply-memory';
 import type { Waiting } from './work-queue';
 
 export type Format = 'bin' | 'hex' | 'json';
@@ -12,6 +13,8 @@ export type Format = 'bin' | 'hex' | 'json';
 export interface Reply {
   readonly contentType: 'application/octet-stream' | 'text/plain' | 'application/json';
   readonly body: Buffer;
+  /** To be called when the body is with the system, or its client has gone. */
+  readonly release?: Release;
 }
 
 /** The same answer as bytes and as JSON text; only what is asked for is made. */

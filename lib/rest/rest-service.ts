@@ -8,6 +8,7 @@ import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Mount } from './mount';
 import { Outflow } from './outflow';
 import { RawBlocks } from './raw-blocks';
+import { ReplyMemory } from './reply-memory';
 import { restRoutes } from './routes';
 import { WorkQueue } from './work-queue';
 import { unavailable } from './errors';
@@ -48,7 +49,7 @@ export class RestService {
     this.queue = new WorkQueue(limits.threads, limits.workQueue);
     const cache = new AnswerCache(answerCacheBytes);
     const blocks = new RawBlocks(node, cache);
-    const routes = restRoutes({ node, reader: index.reader, witness, limits, cache, blocks });
+    const routes = restRoutes({ node, reader: index.reader, witness, limits, cache, memory: new ReplyMemory(), blocks });
     const server = node.httpServer;
     const outflow = new Outflow(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs, closingMs: CLOSING_MS });
     const app = restApp({ routes, gate: this.gate, queue: this.queue, outflow, limits, node, server, auth, logger });

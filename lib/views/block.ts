@@ -1,11 +1,12 @@
 // The JSON of a block, with its transactions or with their txids alone (blockToJSON of
-// Bitcoin Core 0.17), written straight from its bytes. Both views yield after each
-// transaction, so that the caller can let others have their turn. All but the block's place
+// Bitcoin Core 0.17), written straight from its bytes. All but the block's place
 // in the chain, its confirmations and the block after it, never changes: a text that was
 // written once can be placed anew.
 
 import type { AddressPrefixes } from '../bitcoin/address';
-import { scanBlock, type ScannedBlock } from '../bitcoin/block';
+import type { ScannedBlock } from '../bitcoin/block';
+import type { Allocate } from '../bitcoin/text-writer';
+import { HASH_LENGTH, type Digests } from './digests';
 import { writeHeaderEnd, writeHeaderStart, writeNextHash, type HeaderContext } from './header-fields';
 import { JsonWriter } from './json-writer';
 import { JSON_BYTES_PER_BYTE, writeTransaction } from './transaction';
@@ -73,39 +74,35 @@ function placeIn({ confirmations, nextHash }: BlockPlace): BlockPlace {
   return nextHash === undefined ? { confirmations } : { confirmations, nextHash };
 }
 
-/** The block with its transactions. @throws MalformedBytesError */
-export function* blockJson(raw: Buffer, context: BlockContext): Generator<void, BlockText> {
-  const block = scanBlock(raw);
-  const writer = new JsonWriter(raw.length * JSON_BYTES_PER_BYTE + 1024);
+/** The block with its transactions. Yields after each of them. @throws MalformedBytesError */
+export function* blockJson(block: ScannedBlock, digests: Digests, context: BlockContext, allocate?: Allocate): Generator<void, BlockText> {
   const { prefixes, hexWithWitness } = context;
+  const writer = new JsonWriter(block.length * JSON_BYTES_PER_BYTE + 1024, allocate);
   const fixedStart = writeStart(writer, block, context);
   for (const [i, transaction] of block.transactions.entries()) {
     if (i > 0)
       writer.char(0x2c);
-    yield* writeTransaction(writer, transaction, { prefixes, hexWithWitness });
+    yield* writeTransaction(writer, transaction, digests, i, { prefixes, hexWithWitness });
     yield;
   }
   return writeEnd(writer, block, context, fixedStart);
 }
 
-/** The block with the txids of its transactions. @throws MalformedBytesError */
-export function* blockSummaryJson(raw: Buffer, context: BlockContext): Generator<void, BlockText> {
-  const block = scanBlock(raw);
-  const writer = new JsonWriter(block.transactions.length * HASH_BYTES_IN_JSON + 1024);
+/** The block with the txids of its transactions. */
+export function blockSummaryJson(block: ScannedBlock, { txids }: Pick<Digests, 'txids'>, context: BlockContext, allocate?: Allocate): BlockText {
+  const writer = new JsonWriter(block.transactions.length * HASH_BYTES_IN_JSON + 1024, allocate);
   const fixedStart = writeStart(writer, block, context);
-  for (const [i, { txid }] of block.transactions.entries()) {
+  for (let i = 0; i < block.transactions.length; i++) {
     if (i > 0)
       writer.char(0x2c);
-    writer.hashString(txid);
-    yield;
+    writer.hashString(txids, i * HASH_LENGTH);
   }
   return writeEnd(writer, block, context, fixedStart);
 }
 
-/** The text of the same block at another place; itself where the place is the same. */
-export function placedAt(text: BlockText, place: BlockPlace): BlockText {
-  if (isSamePlace(text.place, place)) return text;
-  const writer = new JsonWriter(text.fixedEnd + PLACE_BYTES_IN_JSON);
+/** The text of the same block at another place. */
+export function placedAt(text: BlockText, place: BlockPlace, allocate?: Allocate): BlockText {
+  const writer = new JsonWriter(text.fixedEnd + PLACE_BYTES_IN_JSON, allocate);
   writer.bytes(text.json, 0, BEFORE_CONFIRMATIONS);
   writer.integer(place.confirmations);
   const fixedStart = writer.length;
@@ -113,10 +110,11 @@ export function placedAt(text: BlockText, place: BlockPlace): BlockText {
   const fixedEnd = writer.length;
   writeNextHash(writer, place.nextHash);
   writer.ascii('}\n');
-  return { json: writer.toBuffer(), place: placeIn(place), fixedStart, fixedEnd };
+  return { ...text, json: writer.toBuffer(), place: placeIn(place), fixedStart, fixedEnd };
 }
 
-function isSamePlace(a: BlockPlace, b: BlockPlace): boolean {
+/** Whether a text for one place is right at the other. */
+export function isSamePlace(a: BlockPlace, b: BlockPlace): boolean {
   return a.confirmations === b.confirmations
     && (a.nextHash === undefined || b.nextHash === undefined ? a.nextHash === b.nextHash : a.nextHash.equals(b.nextHash));
 }

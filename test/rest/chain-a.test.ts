@@ -10,6 +10,7 @@ import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
 import { transactionEndpoint } from '../../lib/rest/endpoints/tx';
 import { RestRequest, type Endpoint, type EndpointContext } from '../../lib/rest/endpoint';
 import { RawBlocks } from '../../lib/rest/raw-blocks';
+import { ReplyMemory } from '../../lib/rest/reply-memory';
 import { RestError } from '../../lib/rest/errors';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { caught } from '../support/caught';
@@ -107,7 +108,7 @@ describe('a node with a long chain', () => {
 
     const contextOf = (node: NodeSource): EndpointContext => {
       const cache = new AnswerCache(2 ** 20);
-      return { node, reader: served.rest.reader, witness: true, limits: DEFAULT_LIMITS, cache, blocks: new RawBlocks(node, cache) };
+      return { node, reader: served.rest.reader, witness: true, limits: DEFAULT_LIMITS, cache, memory: new ReplyMemory(), blocks: new RawBlocks(node, cache) };
     };
 
     const messageOf = async (endpoint: Endpoint, path: string): Promise<string> => {

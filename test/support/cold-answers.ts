@@ -7,13 +7,14 @@ import { RestRequest } from '../../lib/rest/endpoint';
 import { RestError } from '../../lib/rest/errors';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { RawBlocks } from '../../lib/rest/raw-blocks';
+import { ReplyMemory } from '../../lib/rest/reply-memory';
 import { findRoute, restRoutes } from '../../lib/rest/routes';
 import type { RestNode } from './rest-node';
 
 /** The body of the reply, as latin1 text. */
 export async function coldAnswer({ rest: { node, reader } }: RestNode, path: string, body: Buffer = Buffer.alloc(0)): Promise<string> {
   const cache = new AnswerCache(1);
-  const routes = restRoutes({ node, reader, witness: true, limits: DEFAULT_LIMITS, cache, blocks: new RawBlocks(node, cache) });
+  const routes = restRoutes({ node, reader, witness: true, limits: DEFAULT_LIMITS, cache, memory: new ReplyMemory(), blocks: new RawBlocks(node, cache) });
   const route = findRoute(routes, path) ?? expect.fail('a route');
   try {
     const reply = await route.endpoint(new RestRequest(path.slice(route.prefix.length), body, { destroyed: false }));

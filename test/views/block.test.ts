@@ -5,10 +5,19 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
 import { withoutWitness } from '../../lib/bitcoin/transaction';
 import { blockJson, blockSummaryJson } from '../../lib/views/block';
+import { txidsOf, wtxidsOf, type Digests } from '../../lib/views/digests';
 import { finish } from '../support/finish';
-import { chainAManifest, recordedBody, recordedSuccesses, type RecordedAnswer } from '../support/chain-a';
-import { chainAView } from '../support/chain-a-views';
+import { chainAManifest, regtestGenesis, recordedBody, recordedSuccesses, type RecordedAnswer } from '../support/chain-a';
+import { chainAView, type ChainAView } from '../support/chain-a-views';
 import { inBech32m } from '../support/recorded-json';
+
+function digestsOf(raw: Buffer): Digests {
+  const block = scanBlock(raw);
+  const txids = finish(txidsOf(block));
+  return { txids, wtxids: finish(wtxidsOf(block, txids)) };
+}
+
+const blockText = (view: ChainAView): Buffer => finish(blockJson(scanBlock(view.raw), digestsOf(view.raw), view)).json;
 
 const hashIn = ({ path }: RecordedAnswer): string => /[0-9a-fA-F]{64}/.exec(path)?.[0] ?? '';
 
@@ -18,14 +27,14 @@ describe('blockJson', () => {
     expect(answers).to.have.length.above(30);
     for (const answer of answers) {
       const view = chainAView(hashIn(answer));
-      expect(finish(blockJson(view.raw, view)).json.toString() === inBech32m(recordedBody(answer).toString()), answer.id).to.equal(true);
+      expect(blockText(view).toString() === inBech32m(recordedBody(answer).toString()), answer.id).to.equal(true);
     }
   });
 
   it('leaves witnesses out of the hex of transactions when it is told to, and nowhere else', () => {
     const view = chainAView(chainAManifest().blocks['mixed']?.hash ?? '');
     const json = (hexWithWitness: boolean): { tx: { hex: string }[] } =>
-      JSON.parse(finish(blockJson(view.raw, { ...view, hexWithWitness })).json.toString()) as { tx: { hex: string }[] };
+      JSON.parse(blockText({ ...view, hexWithWitness }).toString()) as { tx: { hex: string }[] };
     const [whole, stripped] = [json(true), json(false)];
     expect(stripped).to.not.deep.equal(whole);
     expect(stripped).to.deep.equal({
@@ -38,14 +47,14 @@ describe('blockJson', () => {
     for (const name of ['mixed', 'fanout', 'gather']) {
       const view = chainAView(chainAManifest().blocks[name]?.hash ?? '');
       const longest = Math.max(...scanBlock(view.raw).transactions.map(({ inputs, outputs }) => Math.max(inputs.length, outputs.length)));
-      const pauses = [...blockJson(view.raw, view)].length;
+      const pauses = [...blockJson(scanBlock(view.raw), digestsOf(view.raw), view)].length;
       expect(pauses).to.be.at.least(view.transactionCount + Math.floor(longest / 64));
     }
   });
 
   it('refuses bytes that are no block', () => {
     const view = chainAView(chainAManifest().tip);
-    expect(() => finish(blockJson(view.raw.subarray(1), view)).json).to.throw(MalformedBytesError);
+    expect(() => blockText({ ...view, raw: view.raw.subarray(1) })).to.throw(MalformedBytesError);
   });
 
   it('writes JSON of changed bytes, or fails with MalformedBytesError', () => {
@@ -55,7 +64,7 @@ describe('blockJson', () => {
       for (const [at, value] of changes)
         changed[at] = value;
       try {
-        expect(JSON.parse(finish(blockJson(changed, view)).json.toString())).to.have.property('nTx');
+        expect(JSON.parse(blockText({ ...view, raw: changed }).toString())).to.have.property('nTx');
       } catch (error) {
         expect(error).to.be.instanceOf(MalformedBytesError);
       }
@@ -69,12 +78,21 @@ describe('blockSummaryJson', () => {
     expect(answers).to.have.length.above(30);
     for (const answer of answers) {
       const view = chainAView(hashIn(answer));
-      expect(finish(blockSummaryJson(view.raw, view)).json.toString(), answer.id).to.equal(recordedBody(answer).toString());
+      expect(blockSummaryJson(scanBlock(view.raw), digestsOf(view.raw), view).json.toString(), answer.id).to.equal(recordedBody(answer).toString());
     }
   });
+});
 
-  it('pauses after each transaction', () => {
-    const view = chainAView(chainAManifest().blocks['mixed']?.hash ?? '');
-    expect([...blockSummaryJson(view.raw, view)]).to.have.length(view.transactionCount);
+describe('the digests of a block', () => {
+  it('are made with a pause after each transaction, and are the txids themselves without witnesses', () => {
+    const block = scanBlock(chainAView(chainAManifest().blocks['mixed']?.hash ?? '').raw);
+    expect([...txidsOf(block)]).to.have.length(block.transactions.length);
+    const txids = finish(txidsOf(block));
+    const witnesses = block.transactions.filter(({ hasWitness }) => hasWitness).length;
+    expect(witnesses).to.be.above(0);
+    expect([...wtxidsOf(block, txids)]).to.have.length(witnesses);
+    const genesis = scanBlock(regtestGenesis);
+    const only = finish(txidsOf(genesis));
+    expect(finish(wtxidsOf(genesis, only))).to.equal(only);
   });
 });

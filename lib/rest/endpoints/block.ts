@@ -1,37 +1,43 @@
 // /rest/block/<hash>.<bin|hex|json> and /rest/block/notxdetails/... (contract 4.2): all blocks
-// that the node knows, also off the active chain. Texts are kept; where a kept one's block has
-// moved in the chain, its confirmations and next block are written anew.
+// that the node knows, also off the active chain. Texts that are asked for again are kept;
+// where a kept one's block has moved in the chain, its place is written anew.
 
-import { blockWithoutWitness } from '../../bitcoin/block';
-import { blockJson, blockSummaryJson, placedAt, type BlockPlace, type BlockText } from '../../views/block';
+import { blockWithoutWitness, scanBlock } from '../../bitcoin/block';
+import { blockJson, blockSummaryJson, isSamePlace, placedAt, type BlockContext, type BlockPlace, type BlockText } from '../../views/block';
 import { detailsAt } from '../../views/header';
-import { memoryOf, type Kept, type Shelf } from '../answer-cache';
+import { hexLine } from '../../views/hex';
+import { BlockDigests } from '../block-digests';
 import { notFound, prunedBlock } from '../errors';
 import { ALL_FORMATS, binaryReplyIn, jsonReply, splitSuffix, type Format, type Reply } from '../format';
 import { parseHash } from '../hash-parameter';
-import { MadeOnce } from '../made-once';
+import { LongTexts, type HeldText } from '../long-texts';
 import { keyOf } from '../raw-blocks';
-import { runInSlices } from '../run-in-slices';
+import type { Allocate } from '../../bitcoin/text-writer';
 import type { IndexSnapshot } from '../../index/types';
 import type { HeaderContext } from '../../views/header-fields';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
 /** Blocks with their transactions in JSON. */
 export function blockEndpoint(context: EndpointContext): Endpoint {
-  return endpointWith(blockJson, 'block-json', context);
+  return endpointWith(withTransactions, 'block-json', context);
 }
 
 /** Blocks with only the txids of their transactions in JSON. */
 export function blockSummaryEndpoint(context: EndpointContext): Endpoint {
-  return endpointWith(blockSummaryJson, 'block-summary', context);
+  return endpointWith(withTxids, 'block-summary', context);
 }
 
-interface KeptText extends Kept {
-  readonly text: BlockText;
+/** Makes the JSON of a block. */
+type View = (raw: Buffer, context: BlockContext, digests: BlockDigests, allocate: Allocate) => Generator<void, BlockText>;
+
+function* withTransactions(raw: Buffer, context: BlockContext, digests: BlockDigests, allocate: Allocate): Generator<void, BlockText> {
+  const block = scanBlock(raw);
+  return yield* blockJson(block, yield* digests.of(keyOf(block.hash), block), context, allocate);
 }
 
-interface KeptLine extends Kept {
-  readonly line: Buffer;
+function* withTxids(raw: Buffer, context: BlockContext, digests: BlockDigests, allocate: Allocate): Generator<void, BlockText> {
+  const block = scanBlock(raw);
+  return blockSummaryJson(block, yield* digests.txidsOf(keyOf(block.hash), block), context, allocate);
 }
 
 /** A block that the node knows: what its JSON says beside its bytes. */
@@ -46,7 +52,7 @@ interface Question {
   readonly request: RestRequest;
 }
 
-function endpointWith(view: typeof blockJson, name: string, context: EndpointContext): Endpoint {
+function endpointWith(view: View, name: string, context: EndpointContext): Endpoint {
   const { node, reader } = context;
   const answers = new BlockAnswers(view, name, context);
   return (request) => {
@@ -63,14 +69,16 @@ function endpointWith(view: typeof blockJson, name: string, context: EndpointCon
 }
 
 class BlockAnswers {
-  private readonly texts: Shelf<KeptText>;
-  private readonly lines: Shelf<KeptLine>;
-  private readonly making = new MadeOnce<BlockText>();
+  private readonly texts: LongTexts<BlockText>;
+  private readonly lines: LongTexts<Buffer>;
+  private readonly digests: BlockDigests;
 
-  constructor(private readonly view: typeof blockJson, name: string, private readonly context: EndpointContext) {
-    this.texts = context.cache.shelf(name);
+  constructor(private readonly view: View, name: string, private readonly context: EndpointContext) {
+    const { cache, memory } = context;
+    this.texts = new LongTexts(cache, name, memory, ({ json }) => json);
     // Both endpoints have the same bytes.
-    this.lines = context.cache.shelf('block-hex');
+    this.lines = new LongTexts(cache, 'block-hex', memory, (line) => line);
+    this.digests = new BlockDigests(cache);
   }
 
   reply(block: KnownBlock, question: Question): Reply | Promise<Reply> {
@@ -80,10 +88,10 @@ class BlockAnswers {
     // The node may drop what is off the chain at any time.
     if (block.confirmations < 0) return node.rawBlock(block.hash).then((read) => this.replyFrom(read, block, question));
     if (!blocks.isPruned(block)) {
-      const line = format === 'hex' ? this.lines.get(key)?.line : undefined;
-      if (line !== undefined) return { contentType: 'text/plain', body: line };
-      const text = format === 'json' ? this.texts.get(key)?.text : undefined;
-      if (text !== undefined) return this.placedReply(key, text, block);
+      const line = format === 'hex' ? this.lines.get(key) : undefined;
+      if (line !== undefined) return lineReply(line);
+      const text = format === 'json' ? this.texts.get(key) : undefined;
+      if (text !== undefined) return this.placedReply(text, block);
     }
     const raw = blocks.block(block, request);
     if (raw instanceof Promise) return raw.then((read) => this.replyFrom(read, block, question));
@@ -92,32 +100,30 @@ class BlockAnswers {
 
   private replyFrom(raw: Buffer | undefined, block: KnownBlock, { parameter, format, request }: Question): Reply | Promise<Reply> {
     const { node, witness } = this.context;
-    if (raw === undefined) throw node.pruned ? prunedBlock(parameter) : notFound(parameter);
-    if (format === 'json') return this.writtenReply(raw, block, request);
-    const reply = binaryReplyIn(format, () => witness ? raw : blockWithoutWitness(raw), ALL_FORMATS, request);
-    if (format !== 'hex') return reply;
-    const keep = (made: Reply): Reply => {
-      this.lines.set(keyOf(block.hash), { line: made.body, byteLength: memoryOf(made.body) });
-      return made;
-    };
-    return reply instanceof Promise ? reply.then(keep) : keep(reply);
-  }
-
-  private writtenReply(raw: Buffer, block: KnownBlock, request: RestRequest): Reply | Promise<Reply> {
-    const { node, witness } = this.context;
     const key = keyOf(block.hash);
-    const form = { prefixes: node.network.addressPrefixes, hexWithWitness: witness };
-    const text = this.making.get(key, request, (everybody) => runInSlices(this.view(raw, { ...block, ...form }), everybody));
-    // Who joined may have seen the block at another place.
-    return text instanceof Promise ? text.then((made) => this.placedReply(key, made, block)) : this.placedReply(key, text, block);
+    if (raw === undefined) throw node.pruned ? prunedBlock(parameter) : notFound(parameter);
+    const bytes = (): Buffer => witness ? raw : blockWithoutWitness(raw);
+    if (format === 'hex') {
+      const line = this.lines.make(key, request, (allocate) => hexLine(bytes(), allocate));
+      return line instanceof Promise ? line.then(lineReply) : lineReply(line);
+    }
+    if (format !== 'json') return binaryReplyIn(format, bytes, ALL_FORMATS, request);
+    const context = { ...block, prefixes: node.network.addressPrefixes, hexWithWitness: witness };
+    const text = this.texts.make(key, request, (allocate) => this.view(raw, context, this.digests, allocate));
+    return text instanceof Promise ? text.then((made) => this.placedReply(made, block)) : this.placedReply(text, block);
   }
 
-  private placedReply(key: string, text: BlockText, place: BlockPlace): Reply {
-    const placed = placedAt(text, place);
-    if (placed !== text || this.texts.get(key) === undefined)
-      this.texts.set(key, { text: placed, byteLength: memoryOf(placed.json) });
-    return jsonReply(placed.json);
+  /** The text may be of another place: it was kept, or others asked for it before a block came. */
+  private placedReply({ text, release }: HeldText<BlockText>, block: KnownBlock): Reply {
+    if (isSamePlace(text.place, block)) return { ...jsonReply(text.json), release };
+    const placed = this.texts.renew(keyOf(block.hash), (allocate) => placedAt(text, block, allocate));
+    release();
+    return { ...jsonReply(placed.text.json), release: placed.release };
   }
+}
+
+function lineReply({ text, release }: HeldText<Buffer>): Reply {
+  return { contentType: 'text/plain', body: text, release };
 }
 
 function activeBlock(hash: Buffer, snapshot: IndexSnapshot): KnownBlock | undefined {

@@ -1,0 +1,89 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { scanBlock } from '../../lib/bitcoin/block';
+import { bcoin } from '../support/bcoin';
+import { coldAnswer } from '../support/cold-answers';
+import { regtestGenesis } from '../support/chain-a';
+import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
+import { blockHash } from '../support/made-blocks';
+import { BlockMaker } from '../support/mined-blocks';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+
+const MATURE = 101;
+const LARGE_BLOCKS = 8;
+/** Outputs of 10,000 bytes each, whose JSON is some 60,000. */
+const LARGE_OUTPUTS = Array.from({ length: 50 }, () => 4);
+
+describe('long replies', () => {
+  let served: RestNode;
+  let paths: string[];
+  const expected = new Map<string, string>();
+
+  before(async function () {
+    this.timeout(60_000);
+    // The cache has room for one of the texts.
+    served = await openRestNode({ settings: { 'rest-work-queue': '64', 'rest-cache': '16' } });
+    await untilReady(served);
+    const maker = new BlockMaker();
+    let tip = blockHash(regtestGenesis);
+    const hashes: string[] = [];
+    for (let height = 1; height <= MATURE + LARGE_BLOCKS; height++) {
+      const transactions = height > MATURE ? [{ spends: [0], outputs: LARGE_OUTPUTS }] : [];
+      const raw = maker.make(tip, { repeat: undefined, transactions });
+      await served.node.chain.add(bcoin.Block.fromRaw(raw));
+      tip = scanBlock(raw).hash;
+      if (height > MATURE) hashes.push(toDisplayHex(tip));
+    }
+    paths = hashes.flatMap((hash) => [`/rest/block/${hash}.json`, `/rest/block/${hash}.hex`]);
+    for (const path of paths) expected.set(path, await coldAnswer(served, path));
+  });
+
+  after(() => served.node.close());
+
+  const compare = (path: string, body: Buffer): void => {
+    expect(body.toString('latin1') === expected.get(path), path).to.equal(true);
+  };
+
+  it('are right, first and kept', async () => {
+    for (let time = 0; time < 4; time++)
+      for (const path of paths) compare(path, (await ask(served.port, { path })).body);
+  });
+
+  it('stay whole for slow readers while others ask, leave and ask again', async function () {
+    this.timeout(60_000);
+    // More than the system takes for one connection.
+    const slow = await Promise.all(Array.from({ length: 3 }, async () => {
+      const socket = await openSocket(served.port);
+      socket.pause();
+      socket.write(Buffer.concat(paths.map((path, i) => requestBytes({ path }, i === paths.length - 1))));
+      return socket;
+    }));
+    for (let time = 0; time < 6; time++) {
+      const leaving = await openSocket(served.port);
+      leaving.on('error', () => undefined);
+      leaving.write(requestBytes({ path: paths[time] as string }, true));
+      leaving.once('data', () => leaving.destroy());
+      await Promise.all([0, 1, 2].map(async (i) => {
+        const path = paths[(time * 3 + i) % paths.length] as string;
+        compare(path, (await ask(served.port, { path })).body);
+      }));
+    }
+    for (const socket of slow) {
+      const all = await untilClosed(socket.resume());
+      let at = 0;
+      for (const path of paths) {
+        at = all.indexOf('\r\n\r\n', at) + 4;
+        const text = expected.get(path) as string;
+        compare(path, all.subarray(at, at + text.length));
+        at += text.length;
+      }
+      expect(at).to.equal(all.length);
+    }
+  });
+
+  it('are right for several requests in one write', async () => {
+    const replies = await askInOneWrite(served.port, paths.map((path) => ({ path })));
+    replies.forEach(({ body }, i) => { compare(paths[i] as string, body); });
+  });
+});
