@@ -4,7 +4,7 @@
 
 import { memoryOf, type AnswerCache, type Kept, type Shelf } from './answer-cache';
 import { MadeOnce } from './made-once';
-import { runInSlices } from './run-in-slices';
+import { runInOrder } from './run-in-slices';
 import type { Allocate } from '../bitcoin/text-writer';
 import type { Release, ReplyMemory } from './reply-memory';
 import type { Waiting } from './work-queue';
@@ -34,7 +34,7 @@ export class LongTexts<T> {
     return kept && this.held(kept.text);
   }
 
-  /** Runs the view in slices, unless the same is under way. @throws ClientGoneError, as the view */
+  /** Runs the view in slices, after those that came before; not when the same is under way. @throws ClientGoneError, as the view */
   make(key: string, client: Waiting, view: (allocate: Allocate) => Generator<void, T>): HeldText<T> | Promise<HeldText<T>> {
     const made = this.making.get(key, client, (everybody) => this.run(key, everybody, view));
     return made instanceof Promise ? made.then((text) => this.held(text)) : this.held(made);
@@ -58,7 +58,7 @@ export class LongTexts<T> {
     };
     // By the next turn everybody who waited has it.
     const later = (): void => { setImmediate(release); };
-    const made = runInSlices(view(allocate), client);
+    const made = runInOrder(view(allocate), client);
     if (made instanceof Promise) return made.then(done).finally(later);
     later();
     return done(made);

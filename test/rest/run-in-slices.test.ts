@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { ClientGoneError } from '../../lib/rest/errors';
-import { runInSlices } from '../../lib/rest/run-in-slices';
+import { runInOrder, runInSlices } from '../../lib/rest/run-in-slices';
 import { caught } from '../support/caught';
 import { afterThisTurn } from '../support/turn';
 
@@ -67,5 +67,54 @@ describe('runInSlices', () => {
     }
     expect(() => runInSlices(failing(() => true), here)).to.throw('broken view');
     expect(await caught(Promise.resolve(runInSlices(failing(afterThisTurn()), here)))).to.have.property('message', 'broken view');
+  });
+});
+
+/** Which of the views moved in each of the next turns of the event loop. */
+async function turnsOf(states: readonly { readonly steps: number }[], count: number): Promise<number[]> {
+  const turns: number[] = [];
+  for (let turn = 0; turn < count; turn++) {
+    const before = states.map(({ steps }) => steps);
+    await new Promise(setImmediate);
+    turns.push(...states.flatMap(({ steps }, i) => steps > (before[i] ?? 0) ? [i] : []));
+  }
+  return turns;
+}
+
+describe('runInOrder', () => {
+  it('answers a short view at once', () => {
+    expect(runInOrder(endless({ end: true, steps: 0 }), here)).to.equal('done');
+  });
+
+  it('begins a view when those before it have ended, and shares turns with the others', async () => {
+    const states = Array.from({ length: 3 }, () => ({ end: false, steps: 0 }));
+    const [first, second, other] = states as [typeof states[0], typeof states[0], typeof states[0]];
+    const results = [async () => runInOrder(endless(first), here), async () => runInOrder(endless(second), here), async () => runInSlices(endless(other), here)]
+      .map((run) => run());
+    expect(second.steps).to.equal(0);
+    const turns = await turnsOf(states, 6);
+    expect(turns.filter((i) => i === 0)).to.have.length(3);
+    expect(turns.filter((i) => i === 2)).to.have.length(3);
+    first.end = true;
+    expect(await results[0]).to.equal('done');
+    await turnsOf(states, 2);
+    expect(second.steps).to.be.above(0);
+    second.end = other.end = true;
+    expect(await Promise.all(results)).to.deep.equal(['done', 'done', 'done']);
+  });
+
+  it('goes on behind a view whose client has gone, and one that fails', async () => {
+    const client = { isGone: false };
+    const left = runInOrder(endless({ end: false, steps: 0 }), client);
+    function* failing(): Generator<void, string> {
+      yield;
+      throw new Error('broken view');
+    }
+    const broken = runInOrder(failing(), here);
+    const next = runInOrder(endless({ end: true, steps: 0 }), here);
+    client.isGone = true;
+    expect(await caught(Promise.resolve(left))).to.be.instanceOf(ClientGoneError);
+    expect(await caught(Promise.resolve(broken))).to.have.property('message', 'broken view');
+    expect(await next).to.equal('done');
   });
 });
