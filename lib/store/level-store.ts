@@ -17,8 +17,8 @@ interface CompactableEngine {
 const CACHE_BYTES = 16 * 1024 * 1024;
 /** For writes that are not in a table yet, twice: the more, the less is merged again. */
 const WRITE_BUFFER_BYTES = 32 * 1024 * 1024;
-/** Fewer, larger tables: with LevelDB's 2 MiB, an index of the main network would have ten thousand. */
-const TABLE_BYTES = 16 * 1024 * 1024;
+/** LevelDB deletes tables that were merged while everybody waits: the smaller they are, the shorter. */
+const TABLE_BYTES = 2 * 1024 * 1024;
 
 /** A store in a folder of its own, which is made when it is missing. */
 export function diskStore(folder: string): Store {
