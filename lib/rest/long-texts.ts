@@ -52,15 +52,21 @@ export class LongTexts<T> {
 
   private run(key: string, client: Waiting, view: (allocate: Allocate) => Generator<void, T>): T | Promise<T> {
     const { allocate, release } = this.memory.making();
+    // By the next turn everybody who waited has it.
+    const over = (): void => { setImmediate(release); };
     const done = (text: T): T => {
       if (this.shelf.isAskedAgain(key, this.bytesOf(text).length)) this.keep(key, text);
       return text;
     };
-    // By the next turn everybody who waited has it.
-    const later = (): void => { setImmediate(release); };
-    const made = runInOrder(view(allocate), client);
-    if (made instanceof Promise) return made.then(done).finally(later);
-    later();
+    let made: T | Promise<T>;
+    try {
+      made = runInOrder(view(allocate), client);
+    } catch (error) {
+      over();
+      throw error;
+    }
+    if (made instanceof Promise) return made.then(done).finally(over);
+    over();
     return done(made);
   }
 
