@@ -25,6 +25,8 @@ import { cpuTable, crowdTable, mixedTable, type CrowdFigures } from './serve/tab
 const CROWD = '64 connections';
 const MIXED = 'mixed load';
 
+const CHECKOUT = join(__dirname, '..');
+
 const say = (line: string): void => { console.error(line); };
 
 interface Bench {
@@ -74,7 +76,7 @@ async function open(chain: ServingChain, before: string | undefined, closers: ((
   say('starting the servers');
   const bitcoind = process.env['BITCOIND'];
   const servers: Servers = {
-    ours: await started(startBcoin(chain, 'ours', join(__dirname, '..'))),
+    ours: await started(startBcoin(chain, 'ours', CHECKOUT)),
     bare: await started(startBare()),
     ...before !== undefined && { before: await started(startBcoin(chain, 'before', resolve(before))) },
     ...bitcoind !== undefined && { bitcoind: await started(startBitcoind(bitcoind, chain, reader)) }
@@ -103,17 +105,20 @@ async function crowdFigures({ servers: { ours }, clients: [client] }: Bench, row
   return figures;
 }
 
-async function mixedFigures({ chain, rows, servers: { ours }, clients }: Bench, closers: (() => unknown)[]): Promise<MixedFigures> {
+/** On nodes of their own: the rows asked the node for its own JSON as well, of which it keeps some hundred megabytes. */
+async function mixedFigures({ chain, rows, clients }: Bench, closers: (() => unknown)[]): Promise<MixedFigures> {
   say(MIXED);
-  const alone = await startBcoin(chain, 'alone');
-  closers.push(() => alone.stop());
-  await untilAtRest(alone.pid);
+  const [server, alone] = [await startBcoin(chain, 'mixed', CHECKOUT), await startBcoin(chain, 'alone')];
+  for (const node of [server, alone]) {
+    closers.push(() => node.stop());
+    await untilAtRest(node.pid);
+  }
   const named = (wanted: string): Row => {
     const found = rows.find(({ name }) => name === wanted);
     if (found === undefined) throw new Error(`expected a row ${wanted}, got none`);
     return found;
   };
-  return measureMixed({ server: ours, alone, blocks: named('block.json, 40 in turn'), small: named('tx.json'), clients });
+  return measureMixed({ server, alone, blocks: named('block.json, 40 in turn'), small: named('tx.json'), clients });
 }
 
 main().catch((error: unknown) => {

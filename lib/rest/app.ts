@@ -101,7 +101,7 @@ function requireMethod(method: string | undefined): void {
 }
 
 function send(response: ServerResponse, status: number, headers: HeaderList, body: Buffer, { server, outflow }: AppParts): void {
-  outflow.requireRoom(body.length);
+  outflow.requireRoom(body);
   // A server that closes waits for connections in use: a busy client would never let go.
   if (!server.listening) response.shouldKeepAlive = false;
   response.writeHead(status, headers as string[]);
@@ -109,7 +109,7 @@ function send(response: ServerResponse, status: number, headers: HeaderList, bod
   // What was not handed over at once, what the system did not take, or what stands behind
   // other replies on the connection, may be waiting for a slow reader.
   const { socket } = response;
-  if (!response.writableEnded || socket === null || socket.writableLength > 0) outflow.add(response, body.length);
+  if (!response.writableEnded || socket === null || socket.writableLength > 0) outflow.add(response, body);
 }
 
 function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLogger): RestError {

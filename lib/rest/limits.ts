@@ -29,7 +29,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxBodyBytes: 1_048_576
 };
 
-/** Bytes of replies that clients have yet to read: 256 MiB, some 27 of the largest blocks as JSON. */
+/** Bytes of memory behind replies that clients have yet to read: 256 MiB, some 25 of the largest blocks as JSON. */
 export const MOST_BYTES_IN_FLIGHT = 0x1000_0000;
 
 /** Milliseconds that clients have for replies that were still being made when the node stopped. */

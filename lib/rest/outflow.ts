@@ -1,6 +1,6 @@
 // What clients have yet to read: replies that were made and that the system did not take at
-// once. Their bytes are bounded, slow readers are cut off, and a server that closes does not
-// wait for them for long. Replies that leave at once never come here.
+// once. The memory behind them is bounded, slow readers are cut off, and a server that closes
+// does not wait for them for long. Replies that leave at once never come here.
 
 import { queueFull } from './errors';
 import type { Server, ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ const SMALL_BYTES = 65_536;
 const CHECK_MS = 100;
 
 export interface OutflowLimits {
-  /** Bytes of all replies that wait to be read. */
+  /** Bytes behind all replies that wait to be read; those of one memory count once. */
   readonly mostBytes: number;
   /** Milliseconds without progress before a client is cut off. */
   readonly timeoutMs: number;
@@ -22,7 +22,9 @@ export interface OutflowLimits {
 
 export class Outflow {
   private bytes = 0;
-  private readonly bySocket = new Map<Socket, number>();
+  /** How many replies wait in each piece of memory. */
+  private readonly waiting = new Map<ArrayBufferLike, number>();
+  private readonly bySocket = new Map<Socket, ArrayBufferLike[]>();
   private watch: NodeJS.Timeout | undefined;
 
   constructor(private readonly server: Pick<Server, 'listening'>, private readonly limits: OutflowLimits) {}
@@ -32,42 +34,51 @@ export class Outflow {
     return this.bytes >= this.limits.mostBytes;
   }
 
-  /** @throws RestError when there is no room for a reply of so many bytes. */
-  requireRoom(length: number): void {
-    if (length > SMALL_BYTES && this.bytes + length > this.limits.mostBytes) throw queueFull();
+  /** @throws RestError when there is no room for this reply. */
+  requireRoom({ length, buffer }: Buffer): void {
+    if (length <= SMALL_BYTES || this.waiting.has(buffer)) return;
+    if (this.bytes + buffer.byteLength > this.limits.mostBytes) throw queueFull();
   }
 
   /** Counts a reply that is on its way; once it is gone, or its client, it does not count any more. */
-  add(response: ServerResponse, length: number): void {
+  add(response: ServerResponse, { buffer }: Buffer): void {
     const { socket } = response.req;
     socket.setTimeout(this.limits.timeoutMs);
     if (socket.destroyed) return;
-    const held = this.bySocket.get(socket);
+    const held = this.bySocket.get(socket) ?? [];
     // Behind others on its connection a response never hears of the end: the socket does.
-    if (held === undefined) socket.once('close', () => { this.drop(socket); });
-    this.bySocket.set(socket, (held ?? 0) + length);
-    this.bytes += length;
-    response.once('finish', () => { this.remove(socket, length); });
+    if (!this.bySocket.has(socket)) socket.once('close', () => { this.drop(socket); });
+    held.push(buffer);
+    this.bySocket.set(socket, held);
+    this.count(buffer, 1);
+    response.once('finish', () => { this.remove(socket, buffer); });
     this.watch ??= setInterval(() => { this.endWhenClosing(); }, CHECK_MS).unref();
   }
 
-  private remove(socket: Socket, length: number): void {
+  private remove(socket: Socket, memory: ArrayBufferLike): void {
     const held = this.bySocket.get(socket);
     if (held === undefined) return;
-    this.bytes -= length;
-    this.bySocket.set(socket, held - length);
+    held.splice(held.indexOf(memory), 1);
+    this.count(memory, -1);
     this.rest();
   }
 
   private drop(socket: Socket): void {
-    this.bytes -= this.bySocket.get(socket) ?? 0;
+    for (const memory of this.bySocket.get(socket) ?? []) this.count(memory, -1);
     this.bySocket.delete(socket);
     this.rest();
   }
 
+  private count(memory: ArrayBufferLike, by: 1 | -1): void {
+    const before = this.waiting.get(memory) ?? 0;
+    if (before + by === 0) this.waiting.delete(memory);
+    else this.waiting.set(memory, before + by);
+    if (before === 0 || before + by === 0) this.bytes += by * memory.byteLength;
+  }
+
   /** Looks no further when nobody reads. */
   private rest(): void {
-    if (this.bytes > 0) return;
+    if (this.waiting.size > 0) return;
     clearInterval(this.watch);
     this.watch = undefined;
   }
@@ -77,7 +88,7 @@ export class Outflow {
     if (this.server.listening) return;
     clearInterval(this.watch);
     this.watch = setTimeout(() => {
-      for (const [socket, held] of this.bySocket) if (held > 0) socket.destroy();
+      for (const [socket, held] of this.bySocket) if (held.length > 0) socket.destroy();
     }, this.limits.closingMs).unref();
   }
 }

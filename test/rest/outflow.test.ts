@@ -27,7 +27,8 @@ describe('replies that clients are slow to read', () => {
     const listening = { get listening() { return server.listening; } };
     const large = ({ path }: RestRequest): Reply | Promise<Reply> => {
       made++;
-      return path === '/later' ? new Promise((resolve) => setImmediate(() => { resolve(jsonReply(body)); })) : jsonReply(body);
+      const reply = jsonReply(path.endsWith('/kept') ? body : Buffer.from(body));
+      return path.startsWith('/later') ? new Promise((resolve) => setImmediate(() => { resolve(reply); })) : reply;
     };
     const app = restApp({
       routes: [
@@ -81,7 +82,7 @@ describe('replies that clients are slow to read', () => {
 
   it('leave from the bytes that were made, and from no copy', async () => {
     await serve(30_000, 1_000);
-    const sockets = [await askAndPause('/rest/large'), await askAndPause('/rest/large/later')];
+    const sockets = [await askAndPause('/rest/large/kept'), await askAndPause('/rest/large/later/kept')];
     body.fill(0x58, LARGE - 1);
     for (const socket of sockets) expect((await untilClosed(socket)).at(-1)).to.equal(0x58);
   });
@@ -102,6 +103,21 @@ describe('replies that clients are slow to read', () => {
     expect(await status('/rest/unforeseen')).to.equal(500);
     expect(await status('/rest/small')).to.equal(200);
     for (const socket of sockets) await untilClosed(socket);
+    expect(await status('/rest/large')).to.equal(200);
+  });
+
+  it('count once, however many clients wait for the same bytes', async () => {
+    await serve(30_000, 1_000);
+    const sockets: Socket[] = [];
+    while (sockets.length < 5) sockets.push(await askAndPause('/rest/large/kept'));
+    expect(await status('/rest/large')).to.equal(200);
+    sockets.push(await askAndPause('/rest/large'));
+    expect(await status('/rest/large')).to.equal(500);
+    for (const socket of sockets.slice(1)) await leave(socket);
+    expect(await status('/rest/large')).to.equal(200);
+    sockets.push(await askAndPause('/rest/large'));
+    expect(await status('/rest/large')).to.equal(500);
+    await leave(sockets[0] as Socket);
     expect(await status('/rest/large')).to.equal(200);
   });
 
