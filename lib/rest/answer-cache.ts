@@ -21,13 +21,14 @@ export interface Shelf<T extends Kept> {
   get(key: string): T | undefined;
   set(key: string, kept: T): void;
   drop(key: string): void;
-  /** Whether it was asked for before, as long ago as one such cache full of what was asked for since; from now on it was. */
+  /** Whether so much can be kept without dropping anything. */
+  hasRoomFor(byteLength: number): boolean;
+  /** Whether it was asked for before, and less since of this kind than the cache has room for; from now on it was. */
   isAskedAgain(key: string, byteLength: number): boolean;
 }
 
 export class AnswerCache {
   private readonly kept: LRUCache<string, Kept>;
-  private readonly asked: LRUCache<string, true>;
 
   /** `maxBytes`: of everything together. */
   constructor(private readonly maxBytes: number) {
@@ -36,7 +37,6 @@ export class AnswerCache {
       sizeCalculation: ({ byteLength }) => byteLength + ENTRY_BYTES,
       dispose: ({ onDropped }) => onDropped?.()
     });
-    this.asked = new LRUCache({ maxSize: maxBytes });
   }
 
   /** Bytes that are kept. */
@@ -46,7 +46,8 @@ export class AnswerCache {
 
   /** `name`: one for each kind. */
   shelf<T extends Kept>(name: string): Shelf<T> {
-    const { kept, asked, maxBytes } = this;
+    const { kept, maxBytes } = this;
+    const asked = new LRUCache<string, true>({ maxSize: maxBytes });
     return {
       get: (key) => kept.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
       set: (key, value) => {
@@ -54,9 +55,10 @@ export class AnswerCache {
         if (value.byteLength + ENTRY_BYTES > maxBytes) value.onDropped?.();
       },
       drop: (key) => { kept.delete(`${name}/${key}`); },
+      hasRoomFor: (byteLength) => kept.calculatedSize + byteLength + ENTRY_BYTES <= maxBytes,
       isAskedAgain: (key, byteLength) => {
-        const before = asked.has(`${name}/${key}`);
-        asked.set(`${name}/${key}`, true, { size: byteLength + ENTRY_BYTES });
+        const before = asked.has(key);
+        asked.set(key, true, { size: byteLength + ENTRY_BYTES });
         return before;
       }
     };

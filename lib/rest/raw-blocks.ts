@@ -69,6 +69,13 @@ export class RawBlocks {
     return raw;
   }
 
+  /** Who reads through more blocks than there is room for finds at least some of them again. */
+  private keep(key: string, raw: Buffer): void {
+    const byteLength = memoryOf(raw);
+    const again = this.blocks.isAskedAgain(key, byteLength);
+    if (again || this.blocks.hasRoomFor(byteLength)) this.blocks.set(key, { raw, byteLength });
+  }
+
   /** What the node has thrown away is not kept either. */
   private kept(point: BlockPoint): KeptBlock | undefined {
     return this.isPruned(point) ? undefined : this.blocks.get(keyOf(point.hash));
@@ -83,7 +90,7 @@ export class RawBlocks {
     const key = keyOf(hash);
     return this.reading.get(key, client, async () => {
       const raw = await this.node.rawBlock(hash);
-      if (raw !== undefined) this.blocks.set(key, { raw, byteLength: memoryOf(raw) });
+      if (raw !== undefined) this.keep(key, raw);
       return raw;
     }) as Promise<Buffer | undefined>; // it was not kept
   }

@@ -73,9 +73,10 @@ export class ReplyMemory {
 
   private keepFree(room: ArrayBufferLike): void {
     this.holders.delete(room);
-    if (this.freeBytes + room.byteLength > MOST_FREE_BYTES) return;
     this.free.push(room);
     this.freeBytes += room.byteLength;
+    // Those that were freed first have sizes that nobody asks for any more.
+    while (this.freeBytes > MOST_FREE_BYTES) this.freeBytes -= this.free.shift()?.byteLength ?? 0;
   }
 
   private takeFree(length: number): ArrayBufferLike | undefined {

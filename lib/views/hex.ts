@@ -1,28 +1,40 @@
-// The `.hex` format: lowercase hex of the bytes and a line feed. Digits are made by Node, as
-// text of some ten thousand characters at a time: a loop of ours takes as long at best, and
-// several times as long where it is compiled into a generator.
+// The `.hex` format: lowercase hex of the bytes and a line feed. Digits of long lines are looked
+// up by two bytes at a time, in half the time that Node takes for text and its bytes, and
+// without the text. In a function of its own: within a generator the same loop takes several times as long.
 
 import { ownMemory, type Allocate } from '../bitcoin/text-writer';
 
 const LINE_FEED = 0x0a;
 
-/** Bytes whose digits are made at once. */
-const PORTION = 0x8000;
-
 /** Bytes after which a long line lets others have their turn. */
-const SLICE = 4 * PORTION;
+const SLICE = 0x2_0000;
+
+/** The four digits of any two bytes, both as they lie in memory. */
+const DIGITS_OF_PAIR = new Uint32Array(Buffer.from(Buffer.from(Uint16Array.from({ length: 0x1_0000 }, (_, pair) => pair).buffer).toString('hex'), 'latin1').buffer);
+
+/** The bytes of a slice, where pairs begin at even places. */
+const pairs = new Uint16Array(SLICE / 2);
+const pairBytes = Buffer.from(pairs.buffer);
 
 /** In memory of its own, ready to be sent: a string would cost a second pass over it. Yields within long ones. */
 export function* hexLine(bytes: Buffer, allocate: Allocate = ownMemory): Generator<void, Buffer> {
   const { length } = bytes;
-  const line = allocate(length * 2 + 1);
-  for (let start = 0; start < length; start += PORTION) {
-    if (start > 0 && start % SLICE === 0)
+  // The last byte of an odd number is half of a pair.
+  const line = allocate(length * 2 + 4);
+  for (let start = 0; start < length; start += SLICE) {
+    if (start > 0)
       yield;
-    line.write(bytes.toString('hex', start, start + PORTION), start * 2, 'latin1');
+    const copied = bytes.copy(pairBytes, 0, start, start + SLICE);
+    const count = copied + 1 >> 1;
+    writeDigits(new Uint32Array(line.buffer, line.byteOffset + start * 2, count), count);
   }
   line[length * 2] = LINE_FEED;
   return line.subarray(0, length * 2 + 1);
+}
+
+function writeDigits(digits: Uint32Array, count: number): void {
+  for (let i = 0; i < count; i++)
+    digits[i] = DIGITS_OF_PAIR[pairs[i] as number] as number;
 }
 
 /** The digits alone. */

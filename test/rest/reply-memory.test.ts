@@ -42,6 +42,17 @@ describe('the memory of replies', () => {
     expect(memory.making().allocate(7 * LONG).buffer).to.equal(large.buffer);
   });
 
+  it('keeps the rooms that became free last, whatever sizes were asked for before', () => {
+    const memory = new ReplyMemory();
+    const holders = Array.from({ length: 100 }, () => memory.making());
+    for (const { allocate } of holders) allocate(LONG);
+    for (const { release } of holders) release();
+    const { allocate, release } = memory.making();
+    const large = allocate(10 * LONG);
+    release();
+    expect(memory.making().allocate(10 * LONG).buffer).to.equal(large.buffer);
+  });
+
   it('leaves short replies, and bytes from elsewhere, to the collector', () => {
     const memory = new ReplyMemory();
     const { allocate, release } = memory.making();
