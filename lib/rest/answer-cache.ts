@@ -23,45 +23,70 @@ export interface Shelf<T extends Kept> {
   drop(key: string): void;
   /** Whether so much can be kept without dropping anything. */
   hasRoomFor(byteLength: number): boolean;
-  /** Whether it was asked for before, and less since of this kind than the cache has room for; from now on it was. */
-  isAskedAgain(key: string, byteLength: number): boolean;
+  /**
+   * Whether to keep what costs others their room. Only what was asked for before, and then was
+   * later asked for than what would have to go: who goes round more than there is room for
+   * would otherwise find nothing again. To be asked each time that it was not there.
+   */
+  isWorthKeeping(key: string, byteLength: number): boolean;
+}
+
+interface Entry {
+  readonly kept: Kept;
+  /** By the cache's clock, which counts what is asked for. */
+  usedAt: number;
 }
 
 export class AnswerCache {
-  private readonly kept: LRUCache<string, Kept>;
+  private readonly entries: LRUCache<string, Entry>;
+  private clock = 0;
 
   /** `maxBytes`: of everything together. */
   constructor(private readonly maxBytes: number) {
-    this.kept = new LRUCache({
+    this.entries = new LRUCache({
       maxSize: maxBytes,
-      sizeCalculation: ({ byteLength }) => byteLength + ENTRY_BYTES,
-      dispose: ({ onDropped }) => onDropped?.()
+      sizeCalculation: ({ kept }) => kept.byteLength + ENTRY_BYTES,
+      dispose: ({ kept }) => kept.onDropped?.()
     });
   }
 
   /** Bytes that are kept. */
   get byteLength(): number {
-    return this.kept.calculatedSize;
+    return this.entries.calculatedSize;
   }
 
   /** `name`: one for each kind. */
   shelf<T extends Kept>(name: string): Shelf<T> {
-    const { kept, maxBytes } = this;
-    const asked = new LRUCache<string, true>({ maxSize: maxBytes });
+    /** When what was not there was asked for last, as far back as one cache full of it. */
+    const asked = new LRUCache<string, number>({ maxSize: this.maxBytes });
+    const hasRoomFor = (byteLength: number): boolean => this.byteLength + byteLength + ENTRY_BYTES <= this.maxBytes;
     return {
-      get: (key) => kept.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
-      set: (key, value) => {
-        kept.set(`${name}/${key}`, value);
-        if (value.byteLength + ENTRY_BYTES > maxBytes) value.onDropped?.();
-      },
-      drop: (key) => { kept.delete(`${name}/${key}`); },
-      hasRoomFor: (byteLength) => kept.calculatedSize + byteLength + ENTRY_BYTES <= maxBytes,
-      isAskedAgain: (key, byteLength) => {
-        const before = asked.has(key);
-        asked.set(key, true, { size: byteLength + ENTRY_BYTES });
-        return before;
+      get: (key) => this.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
+      set: (key, kept) => { this.set(`${name}/${key}`, kept); },
+      drop: (key) => { this.entries.delete(`${name}/${key}`); },
+      hasRoomFor,
+      isWorthKeeping: (key, byteLength) => {
+        const before = asked.get(key);
+        asked.set(key, ++this.clock, { size: byteLength + ENTRY_BYTES });
+        return before !== undefined && (hasRoomFor(byteLength) || before > this.leastRecentUse());
       }
     };
+  }
+
+  private get(key: string): Kept | undefined {
+    const entry = this.entries.get(key);
+    if (entry !== undefined) entry.usedAt = ++this.clock;
+    return entry?.kept;
+  }
+
+  private set(key: string, kept: Kept): void {
+    this.entries.set(key, { kept, usedAt: ++this.clock });
+    if (kept.byteLength + ENTRY_BYTES > this.maxBytes) kept.onDropped?.();
+  }
+
+  private leastRecentUse(): number {
+    const [oldest] = this.entries.rvalues();
+    return oldest?.usedAt ?? 0;
   }
 }
 

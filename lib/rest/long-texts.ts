@@ -55,7 +55,7 @@ export class LongTexts<T> {
     // By the next turn everybody who waited has it.
     const over = (): void => { setImmediate(release); };
     const done = (text: T): T => {
-      if (this.shelf.isAskedAgain(key, this.bytesOf(text).length)) this.keep(key, text);
+      if (this.shelf.isWorthKeeping(key, this.bytesOf(text).length)) this.keep(key, text);
       return text;
     };
     let made: T | Promise<T>;

@@ -69,11 +69,11 @@ export class RawBlocks {
     return raw;
   }
 
-  /** Who reads through more blocks than there is room for finds at least some of them again. */
+  /** The first that come, and later those that are worth more than what is kept. */
   private keep(key: string, raw: Buffer): void {
     const byteLength = memoryOf(raw);
-    const again = this.blocks.isAskedAgain(key, byteLength);
-    if (again || this.blocks.hasRoomFor(byteLength)) this.blocks.set(key, { raw, byteLength });
+    const isWorthIt = this.blocks.isWorthKeeping(key, byteLength);
+    if (isWorthIt || this.blocks.hasRoomFor(byteLength)) this.blocks.set(key, { raw, byteLength });
   }
 
   /** What the node has thrown away is not kept either. */

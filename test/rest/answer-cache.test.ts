@@ -35,4 +35,37 @@ describe('the cache of answers', () => {
     expect(shelf.get('1')).to.equal(undefined);
     expect(cache.byteLength).to.equal(0);
   });
+
+  it('takes what is asked for again for worth keeping, unless what would have to go was used since', () => {
+    const cache = new AnswerCache(10_000);
+    const [shelf, other] = [cache.shelf<Kept>('a'), cache.shelf<Kept>('b')];
+    expect(['1', '2', '1', '2'].map((key) => shelf.isWorthKeeping(key, 3_000))).to.deep.equal([false, false, true, true]);
+    expect(other.isWorthKeeping('1', 3_000)).to.equal(false);
+    other.set('x', kept(9_000));
+    expect(shelf.isWorthKeeping('1', 3_000)).to.equal(false);
+    expect(shelf.isWorthKeeping('1', 3_000)).to.equal(true);
+    other.get('x');
+    expect(shelf.isWorthKeeping('1', 3_000)).to.equal(false);
+  });
+
+  it('does not remember longer what was asked for than until as much was asked for as it has room for', () => {
+    const shelf = new AnswerCache(10_000).shelf<Kept>('a');
+    for (const key of ['1', '2', '3', '4']) shelf.isWorthKeeping(key, 3_000);
+    expect(shelf.isWorthKeeping('1', 3_000)).to.equal(false);
+  });
+
+  it('says what it has room for, and when something is not kept any more', () => {
+    const cache = new AnswerCache(10_000);
+    const shelf = cache.shelf<Kept>('a');
+    const dropped: string[] = [];
+    const keep = (key: string, byteLength: number, name = key): void => { shelf.set(key, { byteLength, onDropped: () => dropped.push(name) }); };
+    keep('1', 6_000);
+    expect([2_900, 3_000].map((byteLength) => shelf.hasRoomFor(byteLength))).to.deep.equal([true, false]);
+    keep('2', 6_000);
+    expect(dropped).to.deep.equal(['1']);
+    keep('2', 1_000, 'again 2');
+    keep('3', 20_000);
+    shelf.drop('2');
+    expect(dropped).to.deep.equal(['1', '2', '3', 'again 2']);
+  });
 });
