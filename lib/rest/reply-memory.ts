@@ -80,7 +80,8 @@ export class ReplyMemory {
   }
 
   private takeFree(length: number): ArrayBufferLike | undefined {
-    const at = this.free.findIndex(({ byteLength }) => byteLength >= length && byteLength <= length * MOST_TOO_LARGE);
+    // The one freed last may still be in the processor's cache.
+    const at = this.free.findLastIndex(({ byteLength }) => byteLength >= length && byteLength <= length * MOST_TOO_LARGE);
     const [room] = at < 0 ? [] : this.free.splice(at, 1);
     this.freeBytes -= room?.byteLength ?? 0;
     return room;
