@@ -24,9 +24,9 @@ export interface Shelf<T extends Kept> {
   /** Whether so much can be kept without dropping anything. */
   hasRoomFor(byteLength: number): boolean;
   /**
-   * Whether to keep what costs others their room. Only what was asked for before, and then was
-   * later asked for than what would have to go: who goes round more than there is room for
-   * would otherwise find nothing again. To be asked each time that it was not there.
+   * Whether to keep what costs others their room: only what was asked for before, after all that
+   * would have to go. Who goes round more than there is room for would otherwise find nothing
+   * again. To be asked each time that it was not there.
    */
   isWorthKeeping(key: string, byteLength: number): boolean;
 }
@@ -68,7 +68,7 @@ export class AnswerCache {
       isWorthKeeping: (key, byteLength) => {
         const before = asked.get(key);
         asked.set(key, ++this.clock, { size: byteLength + ENTRY_BYTES });
-        return before !== undefined && (hasRoomFor(byteLength) || before > this.leastRecentUse());
+        return before !== undefined && before > this.lastUseOfVictims(byteLength);
       }
     };
   }
@@ -84,9 +84,17 @@ export class AnswerCache {
     if (kept.byteLength + ENTRY_BYTES > this.maxBytes) kept.onDropped?.();
   }
 
-  private leastRecentUse(): number {
-    const [oldest] = this.entries.rvalues();
-    return oldest?.usedAt ?? 0;
+  /** When the last of those was used that would have to go for so much; 0 when none would. */
+  private lastUseOfVictims(byteLength: number): number {
+    let missing = this.byteLength + byteLength + ENTRY_BYTES - this.maxBytes;
+    let last = 0;
+    // From the least recently used on.
+    for (const entry of this.entries.rvalues()) {
+      if (missing <= 0 || entry === undefined) break;
+      missing -= entry.kept.byteLength + ENTRY_BYTES;
+      last = entry.usedAt;
+    }
+    return last;
   }
 }
 

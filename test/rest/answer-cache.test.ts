@@ -48,6 +48,18 @@ describe('the cache of answers', () => {
     expect(shelf.isWorthKeeping('1', 3_000)).to.equal(false);
   });
 
+  it('looks at all that would have to go', () => {
+    const cache = new AnswerCache(10_000);
+    const [small, large] = [cache.shelf<Kept>('a'), cache.shelf<Kept>('b')];
+    for (const key of ['1', '2', '3']) small.set(key, kept(2_500));
+    large.isWorthKeeping('x', 8_000);
+    small.get('3');
+    expect(large.isWorthKeeping('x', 8_000)).to.equal(false);
+    expect(large.isWorthKeeping('x', 8_000)).to.equal(true);
+    small.get('1');
+    expect(large.isWorthKeeping('x', 5_000)).to.equal(true);
+  });
+
   it('does not remember longer what was asked for than until as much was asked for as it has room for', () => {
     const shelf = new AnswerCache(10_000).shelf<Kept>('a');
     for (const key of ['1', '2', '3', '4']) shelf.isWorthKeeping(key, 3_000);
