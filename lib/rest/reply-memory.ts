@@ -15,7 +15,7 @@ const ROOM_STEP = 1 << 16;
 /** A room may be this many times as large as what is wanted. */
 const MOST_TOO_LARGE = 2;
 
-/** Free rooms that are kept: some three of the largest blocks as JSON. */
+/** More free rooms are of no use: three of the largest blocks as JSON. */
 const MOST_FREE_BYTES = 36 << 20;
 
 /** Lets go. A second call does nothing. */
@@ -35,6 +35,13 @@ export class ReplyMemory {
   private freeBytes = 0;
   /** Of the rooms that are not free. */
   private readonly holders = new WeakMap<ArrayBufferLike, number>();
+
+  private readonly mostFreeBytes: number;
+
+  /** `cacheBytes`: no more is kept free than the cache for answers may have. */
+  constructor(cacheBytes: number) {
+    this.mostFreeBytes = Math.min(cacheBytes, MOST_FREE_BYTES);
+  }
 
   making(): Making {
     const holds: Release[] = [];
@@ -76,7 +83,7 @@ export class ReplyMemory {
     this.free.push(room);
     this.freeBytes += room.byteLength;
     // Those that were freed first have sizes that nobody asks for any more.
-    while (this.freeBytes > MOST_FREE_BYTES) this.freeBytes -= this.free.shift()?.byteLength ?? 0;
+    while (this.freeBytes > this.mostFreeBytes) this.freeBytes -= this.free.shift()?.byteLength ?? 0;
   }
 
   private takeFree(length: number): ArrayBufferLike | undefined {

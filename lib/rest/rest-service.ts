@@ -49,7 +49,7 @@ export class RestService {
     this.queue = new WorkQueue(limits.threads, limits.workQueue);
     const cache = new AnswerCache(answerCacheBytes);
     const blocks = new RawBlocks(node, cache);
-    const routes = restRoutes({ node, reader: index.reader, witness, limits, cache, memory: new ReplyMemory(), blocks });
+    const routes = restRoutes({ node, reader: index.reader, witness, limits, cache, memory: new ReplyMemory(answerCacheBytes), blocks });
     const server = node.httpServer;
     const outflow = new Outflow(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs, closingMs: CLOSING_MS });
     const app = restApp({ routes, gate: this.gate, queue: this.queue, outflow, limits, node, server, auth, logger });

@@ -7,7 +7,7 @@ const LONG = 1_000_000;
 
 describe('the memory of replies', () => {
   it('is used again once everybody who held it has let go', () => {
-    const memory = new ReplyMemory();
+    const memory = new ReplyMemory(2 ** 26);
     const { allocate, release } = memory.making();
     const first = allocate(LONG);
     const client = memory.hold(first.subarray(0, 10));
@@ -18,7 +18,7 @@ describe('the memory of replies', () => {
   });
 
   it('counts a hold once, however often it is let go', () => {
-    const memory = new ReplyMemory();
+    const memory = new ReplyMemory(2 ** 26);
     const { allocate, release } = memory.making();
     const first = allocate(LONG);
     const [one, other] = [memory.hold(first), memory.hold(first)];
@@ -32,7 +32,7 @@ describe('the memory of replies', () => {
   });
 
   it('has room for what is asked for, and gives nobody a room much larger', () => {
-    const memory = new ReplyMemory();
+    const memory = new ReplyMemory(2 ** 26);
     const { allocate, release } = memory.making();
     const large = allocate(8 * LONG);
     release();
@@ -43,7 +43,7 @@ describe('the memory of replies', () => {
   });
 
   it('keeps the rooms that became free last, whatever sizes were asked for before', () => {
-    const memory = new ReplyMemory();
+    const memory = new ReplyMemory(2 ** 26);
     const holders = Array.from({ length: 100 }, () => memory.making());
     for (const { allocate } of holders) allocate(LONG);
     for (const { release } of holders) release();
@@ -53,8 +53,17 @@ describe('the memory of replies', () => {
     expect(memory.making().allocate(10 * LONG).buffer).to.equal(large.buffer);
   });
 
+  it('keeps no more free than it is told to', () => {
+    const memory = new ReplyMemory(3 * LONG);
+    const holders = Array.from({ length: 5 }, () => memory.making());
+    const rooms = holders.map(({ allocate }) => allocate(LONG).buffer);
+    for (const { release } of holders) release();
+    const again = Array.from({ length: 5 }, () => memory.making().allocate(LONG).buffer);
+    expect(again.filter((room) => rooms.includes(room))).to.have.length(2);
+  });
+
   it('leaves short replies, and bytes from elsewhere, to the collector', () => {
-    const memory = new ReplyMemory();
+    const memory = new ReplyMemory(2 ** 26);
     const { allocate, release } = memory.making();
     const short = allocate(100);
     expect(short.buffer.byteLength).to.equal(100);
@@ -67,7 +76,7 @@ describe('the memory of replies', () => {
   it('gives no room to two, whoever makes, holds and lets go when', () => {
     interface User { readonly bytes: Buffer; readonly mark: number; readonly release: Release }
     fc.assert(fc.property(fc.array(fc.tuple(fc.nat(2), fc.nat(1_000)), { maxLength: 200 }), (steps) => {
-      const memory = new ReplyMemory();
+      const memory = new ReplyMemory(2 ** 26);
       const users: User[] = [];
       let marks = 0;
       for (const [what, pick] of steps) {
