@@ -16,6 +16,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"', '\\': '\\\\', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t'
 };
 
+const DEL = '\u007f';
+
 /** First `PRECISION` digits of a positive double and its decimal exponent; ties go to the even digit, as in C. */
 function roundedDigits(value: number): { digits: string; exponent: number } {
   const [mantissa = '', exponent = ''] = value.toExponential(EXACT_DIGITS).split('e');
@@ -49,12 +51,16 @@ export function doubleText(value: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
+/** Unicode has more control characters than ASCII; those above are left as they are. */
+function escaped(character: string): string {
+  if (character > DEL) return character;
+  return ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 export class JsonWriter extends TextWriter {
   /** A string in quotes, escaped; any text. */
   string(text: string): void {
-    // eslint-disable-next-line no-control-regex -- control characters are what is escaped
-    this.utf8(`"${text.replace(/["\\\u0000-\u001f\u007f]/g, (character) =>
-      ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`);
+    this.utf8(`"${text.replace(/["\\\p{Cc}]/gu, escaped)}"`);
   }
 
   /** Bytes from `start` to before `end` as a hex string in quotes. */
