@@ -110,7 +110,7 @@ export function placedAt(text: BlockText, place: BlockPlace, allocate?: Allocate
   const fixedEnd = writer.length;
   writeNextHash(writer, place.nextHash);
   writer.ascii('}\n');
-  return { ...text, json: writer.toBuffer(), place: placeIn(place), fixedStart, fixedEnd };
+  return { json: writer.toBuffer(), place: placeIn(place), fixedStart, fixedEnd };
 }
 
 /** Whether a text for one place is right at the other. */
