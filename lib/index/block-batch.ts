@@ -93,6 +93,7 @@ export class BlockBatch {
     const { height } = rows;
     const undo = height > 0 && height >= undoFrom ? this.#spent : undefined;
     undo?.clear();
+    if (undo === undefined && this.#blocks.length === 0) this.#dropUndoBelow(height);
     const replaced = await findReplaced(rows, cache, store);
     cache.append(rows.entries);
     const entries = await findSpent(rows, cache, store, base);
@@ -170,6 +171,14 @@ export class BlockBatch {
     const { undoDepth } = this.#options;
     if (keeps && spent.length > 0) this.#write(putRecord(spentBaseKey(height), spent));
     if (height >= undoDepth) this.#write({ type: 'del', key: spentBaseKey(height - undoDepth) });
+  }
+
+  /** Below a block that cannot be taken out, no undo record is of use any more. */
+  #dropUndoBelow(height: number): void {
+    const { store, undoDepth } = this.#options;
+    if (height === 0 || store.get(undoKey(height - 1)) === undefined) return;
+    for (let below = Math.max(1, height - undoDepth); below < height; below++)
+      for (const key of [undoKey(below), spentBaseKey(below)]) this.#write({ type: 'del', key });
   }
 
   #write(write: StoreWrite): void {

@@ -71,7 +71,8 @@ export class CatchUp {
     const { node, indexer, signal } = this.#options;
     const from = (indexer.tip?.height ?? -1) + 1;
     const to = node.tip().height;
-    const undoFrom = to - indexer.undoDepth + 1;
+    // Twice as many as are kept: the chain may go back by as much as can be undone before its tip is reached.
+    const undoFrom = to - 2 * indexer.undoDepth + 1;
     const progress = new Progress(from, performance.now());
     let batch = indexer.batch(undoFrom);
     let [bytes, coins] = [0, 0];

@@ -31,6 +31,8 @@ export class FillBatch {
   /** Txids in the batch. */
   readonly #coinbases = new Set<string>();
   #base: Base;
+  /** Of the batch. */
+  #lowestUndo: number | undefined;
   /** The header below the last block, which counts from there. */
   #below: StoredHeader | undefined;
 
@@ -89,16 +91,22 @@ export class FillBatch {
     };
   }
 
-  /** What takes the block out again; nothing when it is too deep, or when the node has not kept what is needed. */
+  /** What takes the block out again; nothing when it is too deep, when the node has not kept what is needed, or when the block above cannot be taken out. */
   async #undoOf({ height, hash, txids, inputs }: BlockRows): Promise<StoreWrite[]> {
     const { indexer, node } = this.#options;
-    if (height === 0 || height <= (indexer.tip?.height ?? 0) - indexer.undoDepth) return [];
+    if (height === 0 || height <= (indexer.tip?.height ?? 0) - indexer.undoDepth || !this.#isUndoableAbove(height)) return [];
     const count = inputs.length / OUTPOINT_WORDS;
     const coins = count === 0 ? [] : await node.spentCoins(Buffer.from(hash));
     if (coins?.length !== count) return [];
     const spent = spentBaseCoins(inputs, coins, height);
     const undo = putRecord(undoKey(height), encodeUndo(hash, txids, undefined, NO_COINS));
+    this.#lowestUndo = height;
     return spent.length === 0 ? [undo] : [undo, putRecord(spentBaseKey(height), spent)];
+  }
+
+  #isUndoableAbove(height: number): boolean {
+    const { indexer, store } = this.#options;
+    return indexer.tip?.height === height || (this.blocks > 0 ? this.#lowestUndo === height + 1 : store.get(undoKey(height + 1)) !== undefined);
   }
 
   /** Where a later block of the index has a coinbase with this txid (replaced.ts). */

@@ -13,12 +13,13 @@ import { StoreError } from '../../lib/store/errors';
 import { diskStore, memoryStore } from '../../lib/store/level-store';
 import { LAYOUT_VERSION_KEY, versionRecord } from '../../lib/store/migrate';
 import { caught } from '../support/caught';
+import { nodeWith } from '../support/changed-node';
 import { MemoryLog } from '../support/memory-log';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { activeChain, chainWithSpends, mineCoinbases, reorganize, spend } from '../support/regtest-chain';
 import { expectIndexOf } from '../support/utxo-model';
 import type { IndexedBlock, IndexState } from '../../lib/index/types';
-import type { BlockPoint, ChainEvent, NodeSource } from '../../lib/node/types';
+import type { BlockPoint, ChainEvent } from '../../lib/node/types';
 import type { HostTransaction } from '../../lib/node/host';
 import type { Store } from '../../lib/store/store';
 import type { TestFullNode } from '../support/bcoin';
@@ -29,31 +30,24 @@ let store: Store;
 let log: MemoryLog;
 let index: ChainIndexer;
 
-beforeEach(async () => {
-  host = await openRegtestNode();
-  node = new BcoinNode(host);
-  store = memoryStore();
-  log = new MemoryLog();
-  index = newIndex();
-});
+/** For each test of the group: a node, a store, and an index that is not open yet. */
+function withNodeAndIndex(): void {
+  beforeEach(async () => {
+    host = await openRegtestNode();
+    node = new BcoinNode(host);
+    store = memoryStore();
+    log = new MemoryLog();
+    index = newIndex();
+  });
 
-afterEach(async () => {
-  await index.close();
-  await host.close();
-});
+  afterEach(async () => {
+    await index.close();
+    await host.close();
+  });
+}
 
 function newIndex(options: Partial<ChainIndexerOptions> = {}): ChainIndexer {
   return new ChainIndexer({ store, node, logger: log, migrations: [], ...options });
-}
-
-/** The node with some things of it replaced. */
-function nodeWith(changes: Partial<NodeSource>): NodeSource {
-  return new Proxy<NodeSource>(node, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(name in changes ? changes : target, name);
-      return typeof value === 'function' ? (value as (...values: unknown[]) => unknown).bind(target) : value;
-    }
-  });
 }
 
 async function reach(phase: IndexState['phase'], of = index): Promise<IndexState> {
@@ -71,6 +65,8 @@ async function expectLevel(): Promise<void> {
 }
 
 describe('an index that catches up', () => {
+  withNodeAndIndex();
+
   it('starts from nothing and ends at the node\'s tip with every coin', async () => {
     await chainWithSpends(host);
     await index.open();
@@ -157,7 +153,7 @@ describe('an index that catches up', () => {
     let letGo: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => { letGo = resolve; });
     await mine(host, 3);
-    index = newIndex({ node: nodeWith({ rawBlock: async (hash) => { await gate; return node.rawBlock(hash); } }) });
+    index = newIndex({ node: nodeWith(node, { rawBlock: async (hash) => { await gate; return node.rawBlock(hash); } }) });
     await index.open();
     await mine(host, 3);
     expect(host.chain.height).to.equal(6);
@@ -184,7 +180,7 @@ describe('an index that catches up', () => {
     let resetting = true;
     const chain$ = new Subject<ChainEvent>();
     index = newIndex({
-      node: nodeWith({
+      node: nodeWith(node, {
         chain$,
         get resetting() { return resetting; },
         activeHash: (height: number) => (resetting && height === missing ? Promise.resolve(undefined) : node.activeHash(height))
@@ -202,6 +198,8 @@ describe('an index that catches up', () => {
 });
 
 describe('an index that follows', () => {
+  withNodeAndIndex();
+
   beforeEach(async () => {
     // A reset leaves 1.0.2's pool behind while it is not connected.
     await host.connect();
@@ -279,6 +277,8 @@ async function coinbaseAt(height: number): Promise<Buffer> {
 }
 
 describe('an index that cannot go on from what it has', () => {
+  withNodeAndIndex();
+
   async function closedIndex(): Promise<void> {
     await chainWithSpends(host);
     await index.open();
@@ -317,7 +317,7 @@ describe('an index that cannot go on from what it has', () => {
       await reorganize(host, 6, 7);
       return undefined;
     };
-    index = newIndex({ undoDepth: 2, node: nodeWith({ rawBlock: moveAtTheTop }) });
+    index = newIndex({ undoDepth: 2, node: nodeWith(node, { rawBlock: moveAtTheTop }) });
     await index.open();
     await reach('live');
     await expectLevel();
@@ -454,6 +454,8 @@ describe('an index that cannot go on from what it has', () => {
 });
 
 describe('an index that fails', () => {
+  withNodeAndIndex();
+
   it('says so, lets the chain go on, and takes nothing down', async () => {
     await mine(host, 3);
     let full = false;
@@ -479,7 +481,7 @@ describe('an index that fails', () => {
   it('says which block the node no longer has', async () => {
     await mine(host, 3);
     const second = await node.activeHash(2);
-    index = newIndex({ node: nodeWith({ rawBlock: (hash) => (second?.equals(hash) === true ? Promise.resolve(undefined) : node.rawBlock(hash)) }) });
+    index = newIndex({ node: nodeWith(node, { rawBlock: (hash) => (second?.equals(hash) === true ? Promise.resolve(undefined) : node.rawBlock(hash)) }) });
     await index.open();
     expect(await reach('failed')).to.have.property('message').that.includes('the node has no block at height 2');
   });
@@ -491,7 +493,7 @@ describe('an index that fails', () => {
       const raw = await node.rawBlock(hash);
       return second?.equals(hash) === true && raw !== undefined ? spendingNothing(raw) : raw;
     };
-    index = newIndex({ node: nodeWith({ rawBlock: withoutItsCoinbase }) });
+    index = newIndex({ node: nodeWith(node, { rawBlock: withoutItsCoinbase }) });
     await index.open();
     expect(await reach('failed')).to.have.property('message').that.includes('expected a coin there, got none');
         expect(log.lines.filter((line) => line.includes('Building the index anew'))).to.have.length(1);
@@ -506,13 +508,15 @@ function spendingNothing(raw: Buffer): Buffer {
 }
 
 describe('opening and closing an index', () => {
+  withNodeAndIndex();
+
   it('refuses an index of another network and leaves it alone', async () => {
     await mine(host, 2);
     await index.open();
     await reach('live');
     await index.close();
     const other = { ...node.network, chain: 'main', genesisHash: Buffer.alloc(32, 1) };
-    const error = await caught(newIndex({ node: nodeWith({ network: other }) }).open());
+    const error = await caught(newIndex({ node: nodeWith(node, { network: other }) }).open());
     expect(error).to.be.instanceOf(IndexRefusedError)
       .with.property('message').that.matches(/^the index is of another network: expected main with genesis block (01){32}, got one with 0f9188f1/);
     index = newIndex();
@@ -572,6 +576,8 @@ describe('opening and closing an index', () => {
 });
 
 describe('an index on disk', () => {
+  withNodeAndIndex();
+
   let folder: string;
 
   beforeEach(async () => {

@@ -5,6 +5,8 @@ import { expect } from 'chai';
 import { filter, firstValueFrom } from 'rxjs';
 import { BASE_KEY, decodeBase, isFilling, type Base } from '../../lib/index/base';
 import { ChainIndexer } from '../../lib/index/chain-index';
+import { undoKey } from '../../lib/index/layout';
+import { StoredIndex } from '../../lib/index/stored-index';
 import { activeChain } from './regtest-chain';
 import { expectIndexFilledFrom, expectIndexOf } from './utxo-model';
 import type { BootstrapFrom } from '../../lib/index/types';
@@ -47,8 +49,11 @@ export async function expectRightSoFar(store: Store, node: NodeSource): Promise<
   await expectIndexFilledFrom(store, await activeChain(node), baseOf(store).placesFrom);
 }
 
-/** Fails unless the index is the state after the node's blocks, all of it. */
+/** Fails unless the index is the state after the node's blocks, all of it, and its undo records reach down from the tip without a gap. */
 export async function expectRight(store: Store, node: NodeSource): Promise<void> {
   await untilFilled(store);
   await expectIndexOf(store, await activeChain(node));
+  let height = node.tip().height;
+  while (store.get(undoKey(height)) !== undefined) height--;
+  expect(await new StoredIndex(store).lowestUndo() ?? height + 1, 'the lowest undo record').to.equal(height + 1);
 }
