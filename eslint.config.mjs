@@ -53,6 +53,15 @@ export default defineConfig(
     rules: { 'no-restricted-imports': ['error', { patterns: [{ regex: '^bcoin(/|$)', message: 'bcoin is reached through the running node only.' }] }] }
   },
   {
+    files: ['test/**/*.test.ts'],
+    rules: {
+      'no-restricted-syntax': ['error', {
+        selector: 'Program > ExpressionStatement > CallExpression[callee.name=/^(before|after)(Each)?$/]',
+        message: 'Outside a group a hook runs for the tests of all files.'
+      }]
+    }
+  },
+  {
     files: ['**/*.mjs'],
     languageOptions: { globals: { console: 'readonly', process: 'readonly', Buffer: 'readonly', URL: 'readonly' } }
   }

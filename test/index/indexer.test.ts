@@ -24,17 +24,22 @@ function openIndexer(options: { genesisHash?: Buffer; undoDepth?: number } = {})
   return new Indexer({ store, genesisHash: options.genesisHash ?? blockHash(genesis), undoDepth: options.undoDepth ?? 10_000, onMove: () => undefined });
 }
 
-beforeEach(async () => {
-  store = memoryStore();
-  await store.open();
-  indexer = openIndexer();
-});
+/** For each test of the group: an empty store with an indexer. */
+function withIndexer(): void {
+  beforeEach(async () => {
+    store = memoryStore();
+    await store.open();
+    indexer = openIndexer();
+  });
+}
 
 async function applyAll(blocks: readonly Buffer[]): Promise<void> {
   for (const raw of blocks) await indexer.apply(raw);
 }
 
 describe('taking blocks in and out again', () => {
+  withIndexer();
+
   it('holds the coins, locations and headers of chain A, and undoing its last blocks leaves every byte as it was', async function () {
     this.timeout(60_000);
     const blocks = chainAActiveBlocks().map(({ raw }) => raw);
@@ -164,6 +169,8 @@ describe('taking blocks in and out again', () => {
 });
 
 describe('what does not fit', () => {
+  withIndexer();
+
   const first = madeBlock(blockHash(genesis), [madeCoinbase(1, [output(50)])], 1);
 
   async function refuses(raw: Buffer, message: string): Promise<void> {
@@ -219,6 +226,8 @@ describe('what does not fit', () => {
 });
 
 describe('opening an index', () => {
+  withIndexer();
+
   const first = madeBlock(blockHash(genesis), [madeCoinbase(1, [output(50)])], 1);
 
   it('finds the tip where it was left', async () => {

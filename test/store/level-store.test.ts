@@ -22,8 +22,11 @@ async function entries(store: Store, range: Partial<StoreRange> = {}): Promise<s
 
 let folder: string;
 
-beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'rest-store-')); });
-afterEach(() => rm(folder, { recursive: true }));
+/** For each test of the group: an empty folder. */
+function withFolder(): void {
+  beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'rest-store-')); });
+  afterEach(() => rm(folder, { recursive: true }));
+}
 
 const engines = {
   'a store on disk': () => diskStore(join(folder, 'index')),
@@ -32,6 +35,7 @@ const engines = {
 
 for (const [name, makeStore] of Object.entries(engines)) {
   describe(name, () => {
+    withFolder();
     let store: Store;
 
     beforeEach(async () => {
@@ -151,6 +155,8 @@ for (const [name, makeStore] of Object.entries(engines)) {
 }
 
 describe('a store on disk', () => {
+  withFolder();
+
   const path = (): string => join(folder, 'index');
 
   it('keeps its data when it is closed and opened again', async () => {
