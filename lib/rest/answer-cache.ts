@@ -24,12 +24,22 @@ export interface Shelf<T extends Kept> {
   /** Whether so much can be kept without dropping anything. */
   hasRoomFor(byteLength: number): boolean;
   /**
-   * Whether to keep what costs others their room: only what was asked for before, after all that
-   * would have to go. Who goes round more than there is room for would otherwise find nothing
-   * again. To be asked each time that it was not there.
+   * Whether to keep what costs others their room: only what was asked for so many `times` (this
+   * time included) after all that would have to go; twice when nothing would. Who goes round more
+   * than there is room for would otherwise find nothing again. To be asked each time that it was
+   * not there.
    */
-  isWorthKeeping(key: string, byteLength: number): boolean;
+  isWorthKeeping(key: string, byteLength: number, times: number): boolean;
 }
+
+/** How often something was asked for, since when by the cache's clock. */
+interface Asked {
+  readonly since: number;
+  readonly times: number;
+}
+
+/** Times to ask for something; a first time says nothing. */
+export const AGAIN = 2;
 
 interface Entry {
   readonly kept: Kept;
@@ -57,18 +67,21 @@ export class AnswerCache {
 
   /** `name`: one for each kind. */
   shelf<T extends Kept>(name: string): Shelf<T> {
-    /** When what was not there was asked for last, as far back as one cache full of it. */
-    const asked = new LRUCache<string, number>({ maxSize: this.maxBytes });
+    /** What was not there, as far back as one cache full of it. */
+    const asked = new LRUCache<string, Asked>({ maxSize: this.maxBytes });
     const hasRoomFor = (byteLength: number): boolean => this.byteLength + byteLength + ENTRY_BYTES <= this.maxBytes;
     return {
       get: (key) => this.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
       set: (key, kept) => { this.set(`${name}/${key}`, kept); },
       drop: (key) => { this.entries.delete(`${name}/${key}`); },
       hasRoomFor,
-      isWorthKeeping: (key, byteLength) => {
+      isWorthKeeping: (key, byteLength, times) => {
         const before = asked.get(key);
-        asked.set(key, ++this.clock, { size: byteLength + ENTRY_BYTES });
-        return before !== undefined && before > this.lastUseOfVictims(byteLength);
+        const now = ++this.clock;
+        const lastUse = this.lastUseOfVictims(byteLength);
+        const sinceThen = before !== undefined && before.since > lastUse ? { since: before.since, times: before.times + 1 } : { since: now, times: 1 };
+        asked.set(key, sinceThen, { size: byteLength + ENTRY_BYTES });
+        return sinceThen.times >= (lastUse === 0 ? AGAIN : times);
       }
     };
   }

@@ -1,5 +1,5 @@
 // Long texts of one kind, of blocks: made once for all who ask meanwhile, in memory that is
-// used again, and kept when they are asked for a second time. Blocks that are read one after
+// used again, and kept when they are asked for again. Blocks that are read one after
 // the other would otherwise drive out what is asked for again.
 
 import { memoryOf, type AnswerCache, type Kept, type Shelf } from './answer-cache';
@@ -23,8 +23,8 @@ export class LongTexts<T> {
   private readonly shelf: Shelf<KeptText<T>>;
   private readonly making = new MadeOnce<T>();
 
-  /** `name`: one for each kind. `bytesOf`: what of a text is sent. */
-  constructor(cache: AnswerCache, name: string, private readonly memory: ReplyMemory, private readonly bytesOf: (text: T) => Buffer) {
+  /** `name`: one for each kind. `bytesOf`: what of a text is sent. `keptAfter`: kept when asked for so many times (Shelf.isWorthKeeping). */
+  constructor(cache: AnswerCache, name: string, private readonly memory: ReplyMemory, private readonly bytesOf: (text: T) => Buffer, private readonly keptAfter: number) {
     this.shelf = cache.shelf(name);
   }
 
@@ -55,7 +55,7 @@ export class LongTexts<T> {
     // By the next turn everybody who waited has it.
     const over = (): void => { setImmediate(release); };
     const done = (text: T): T => {
-      if (this.shelf.isWorthKeeping(key, this.bytesOf(text).length)) this.keep(key, text);
+      if (this.shelf.isWorthKeeping(key, this.bytesOf(text).length, this.keptAfter)) this.keep(key, text);
       return text;
     };
     let made: T | Promise<T>;

@@ -2,7 +2,7 @@
 // memory. Both are found by hash, so that what is kept stays right whatever the chain does.
 
 import { transactionOffsets } from '../bitcoin/block';
-import { memoryOf, type AnswerCache, type Kept, type Shelf } from './answer-cache';
+import { AGAIN, memoryOf, type AnswerCache, type Kept, type Shelf } from './answer-cache';
 import { MadeOnce } from './made-once';
 import type { IndexSnapshot, TransactionLocation, TransactionPlace } from '../index/types';
 import type { BlockPoint, NodeSource } from '../node/types';
@@ -72,7 +72,7 @@ export class RawBlocks {
   /** The first that come, and later those that are worth more than what is kept. */
   private keep(key: string, raw: Buffer): void {
     const byteLength = memoryOf(raw);
-    const isWorthIt = this.blocks.isWorthKeeping(key, byteLength);
+    const isWorthIt = this.blocks.isWorthKeeping(key, byteLength, AGAIN);
     if (isWorthIt || this.blocks.hasRoomFor(byteLength)) this.blocks.set(key, { raw, byteLength });
   }
 

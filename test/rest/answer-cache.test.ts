@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { AnswerCache, type Kept } from '../../lib/rest/answer-cache';
+import { AGAIN, AnswerCache, type Kept } from '../../lib/rest/answer-cache';
 
 const kept = (byteLength: number): Kept => ({ byteLength });
 
@@ -39,31 +39,44 @@ describe('the cache of answers', () => {
   it('takes what is asked for again for worth keeping, unless what would have to go was used since', () => {
     const cache = new AnswerCache(10_000);
     const [shelf, other] = [cache.shelf<Kept>('a'), cache.shelf<Kept>('b')];
-    expect(['1', '2', '1', '2'].map((key) => shelf.isWorthKeeping(key, 3_000))).to.deep.equal([false, false, true, true]);
-    expect(other.isWorthKeeping('1', 3_000)).to.equal(false);
+    expect(['1', '2', '1', '2'].map((key) => shelf.isWorthKeeping(key, 3_000, AGAIN))).to.deep.equal([false, false, true, true]);
+    expect(other.isWorthKeeping('1', 3_000, AGAIN)).to.equal(false);
     other.set('x', kept(9_000));
-    expect(shelf.isWorthKeeping('1', 3_000)).to.equal(false);
-    expect(shelf.isWorthKeeping('1', 3_000)).to.equal(true);
+    expect(shelf.isWorthKeeping('1', 3_000, AGAIN)).to.equal(false);
+    expect(shelf.isWorthKeeping('1', 3_000, AGAIN)).to.equal(true);
     other.get('x');
-    expect(shelf.isWorthKeeping('1', 3_000)).to.equal(false);
+    expect(shelf.isWorthKeeping('1', 3_000, AGAIN)).to.equal(false);
+  });
+
+  it('takes what is made quickly for worth keeping when it is asked for more often', () => {
+    const cache = new AnswerCache(10_000);
+    const [shelf, other] = [cache.shelf<Kept>('a'), cache.shelf<Kept>('b')];
+    const ask = (times: number): boolean[] => Array.from({ length: times }, () => shelf.isWorthKeeping('1', 3_000, 4));
+    expect(ask(2)).to.deep.equal([false, true]);
+    other.set('x', kept(9_000));
+    expect(ask(4)).to.deep.equal([false, false, false, true]);
+    other.get('x');
+    expect(ask(3)).to.deep.equal([false, false, false]);
+    other.get('x');
+    expect(ask(4)).to.deep.equal([false, false, false, true]);
   });
 
   it('looks at all that would have to go', () => {
     const cache = new AnswerCache(10_000);
     const [small, large] = [cache.shelf<Kept>('a'), cache.shelf<Kept>('b')];
     for (const key of ['1', '2', '3']) small.set(key, kept(2_500));
-    large.isWorthKeeping('x', 8_000);
+    large.isWorthKeeping('x', 8_000, AGAIN);
     small.get('3');
-    expect(large.isWorthKeeping('x', 8_000)).to.equal(false);
-    expect(large.isWorthKeeping('x', 8_000)).to.equal(true);
+    expect(large.isWorthKeeping('x', 8_000, AGAIN)).to.equal(false);
+    expect(large.isWorthKeeping('x', 8_000, AGAIN)).to.equal(true);
     small.get('1');
-    expect(large.isWorthKeeping('x', 5_000)).to.equal(true);
+    expect(large.isWorthKeeping('x', 5_000, AGAIN)).to.equal(true);
   });
 
   it('does not remember longer what was asked for than until as much was asked for as it has room for', () => {
     const shelf = new AnswerCache(10_000).shelf<Kept>('a');
-    for (const key of ['1', '2', '3', '4']) shelf.isWorthKeeping(key, 3_000);
-    expect(shelf.isWorthKeeping('1', 3_000)).to.equal(false);
+    for (const key of ['1', '2', '3', '4']) shelf.isWorthKeeping(key, 3_000, AGAIN);
+    expect(shelf.isWorthKeeping('1', 3_000, AGAIN)).to.equal(false);
   });
 
   it('says what it has room for, and when something is not kept any more', () => {

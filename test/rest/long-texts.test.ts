@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { AnswerCache } from '../../lib/rest/answer-cache';
+import { AGAIN, AnswerCache } from '../../lib/rest/answer-cache';
 import { LongTexts, type HeldText } from '../../lib/rest/long-texts';
 import { ReplyMemory } from '../../lib/rest/reply-memory';
 import { caught } from '../support/caught';
@@ -20,7 +20,7 @@ function* filled(letter: string, allocate: Allocate): Generator<void, Buffer> {
 }
 
 describe('long texts', () => {
-  const open = (cacheBytes = 1_000_000): LongTexts<Buffer> => new LongTexts(new AnswerCache(cacheBytes), 'a', new ReplyMemory(2 ** 26), (bytes) => bytes);
+  const open = (cacheBytes = 1_000_000): LongTexts<Buffer> => new LongTexts(new AnswerCache(cacheBytes), 'a', new ReplyMemory(2 ** 26), (bytes) => bytes, AGAIN);
   const make = async (texts: LongTexts<Buffer>, key: string): Promise<HeldText<Buffer>> => texts.make(key, here, (allocate) => filled(key, allocate));
   const afterTurn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
 

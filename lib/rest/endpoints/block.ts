@@ -6,6 +6,7 @@ import { blockWithoutWitness, scanBlock } from '../../bitcoin/block';
 import { blockJson, blockSummaryJson, isSamePlace, placedAt, type BlockContext, type BlockPlace, type BlockText } from '../../views/block';
 import { detailsAt } from '../../views/header';
 import { hexLine } from '../../views/hex';
+import { AGAIN } from '../answer-cache';
 import { BlockDigests } from '../block-digests';
 import { notFound, prunedBlock } from '../errors';
 import { ALL_FORMATS, binaryReplyIn, jsonReply, splitSuffix, type Format, type Reply } from '../format';
@@ -52,6 +53,9 @@ interface Question {
   readonly request: RestRequest;
 }
 
+/** Digits are made five times as fast, for the room that they take, as the blocks are read that would have to go. */
+const LINE_KEPT_AFTER = 16;
+
 function endpointWith(view: View, name: string, context: EndpointContext): Endpoint {
   const { node, reader } = context;
   const answers = new BlockAnswers(view, name, context);
@@ -75,9 +79,9 @@ class BlockAnswers {
 
   constructor(private readonly view: View, name: string, private readonly context: EndpointContext) {
     const { cache, memory } = context;
-    this.texts = new LongTexts(cache, name, memory, ({ json }) => json);
+    this.texts = new LongTexts(cache, name, memory, ({ json }) => json, AGAIN);
     // Both endpoints have the same bytes.
-    this.lines = new LongTexts(cache, 'block-hex', memory, (line) => line);
+    this.lines = new LongTexts(cache, 'block-hex', memory, (line) => line, LINE_KEPT_AFTER);
     this.digests = new BlockDigests(cache);
   }
 
