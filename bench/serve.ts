@@ -15,7 +15,7 @@ import { startBitcoind } from './serve/bitcoind';
 import { ChainReader } from './serve/chain-reader';
 import { measureCrowd, measureMixed, type MixedFigures } from './serve/load-measures';
 import { untilAtRest } from './serve/process-figures';
-import { measureRow, type RowFigures, type Servers } from './serve/measure';
+import { answerAlike, measureRow, type RowFigures, type Servers } from './serve/measure';
 import { allRows, type Row } from './serve/rows';
 import { startBare, startBcoin, type ServerProcess } from './serve/server-process';
 import { RUN_FOLDER, servingChain, type ServingChain } from './serve/serving-chain';
@@ -96,11 +96,16 @@ async function measureRows({ rows, servers, clients: [client] }: Bench, isWanted
   return figures;
 }
 
-async function crowdFigures({ servers: { ours }, clients: [client] }: Bench, rows: readonly RowFigures[]): Promise<CrowdFigures[]> {
+async function crowdFigures({ servers: { ours, bare }, clients: [client] }: Bench, rows: readonly RowFigures[]): Promise<CrowdFigures[]> {
   const figures: CrowdFigures[] = [];
-  for (const { row, ours: { p50 } } of rows) {
+  for (const { row, ours: { p50 }, bare: { p50: bareP50 } } of rows) {
     say(`${CROWD}: ${row.name}`);
-    figures.push({ name: row.name, p50At16: p50, result: await measureCrowd(row, ours, client) });
+    await answerAlike(bare, row, ours);
+    figures.push({
+      name: row.name,
+      ours: { p50At16: p50, result: await measureCrowd(row.questions, ours, client) },
+      bare: { p50At16: bareP50, result: await measureCrowd(row.questions.slice(0, 1), bare, client) }
+    });
   }
   return figures;
 }

@@ -14,8 +14,8 @@ const SMALL_CLIENTS = 4;
 const MIXED_SECONDS = 10;
 
 /** 64 connections, in milliseconds. */
-export async function measureCrowd(row: Row, server: ServerProcess, client: LoadClient): Promise<LoadResult> {
-  return client.run({ port: server.port, paths: row.questions.map(({ path }) => path), connections: CROWD, seconds: CROWD_SECONDS });
+export async function measureCrowd(questions: Row['questions'], server: ServerProcess, client: LoadClient): Promise<LoadResult> {
+  return client.run({ port: server.port, paths: questions.map(({ path }) => path), connections: CROWD, seconds: CROWD_SECONDS });
 }
 
 export interface MixedFigures {

@@ -51,10 +51,8 @@ const ROUND_BYTES = 500_000_000;
 
 /** @throws AssertionError when an answer is wrong. */
 export async function measureRow(row: Row, servers: Servers, client: LoadClient, rounds: number): Promise<RowFigures> {
-  const body = await checkAnswers(row, servers);
-  const [first] = row.questions;
-  assert.ok(first, `${row.name}: expected something to ask`);
-  await servers.bare.answer({ path: first.path, contentType: first.contentType, body });
+  await checkAnswers(row, servers);
+  const body = await answerAlike(servers.bare, row, servers.ours);
   const tasks = tasksOf(row, servers, Math.max(LEAST_REQUESTS, Math.ceil(ROUND_BYTES / body.length)));
   const figures = new Map<string, Figure[]>(tasks.map(({ name }) => [name, []]));
   const amounts = new Map<string, number>();
@@ -67,18 +65,24 @@ export async function measureRow(row: Row, servers: Servers, client: LoadClient,
   return { row, bytes: body.length, ...medians };
 }
 
-/** All that will be asked is asked once before. Gives the first body. */
-async function checkAnswers({ name, questions }: Row, { ours, before }: Servers): Promise<Buffer> {
-  let first: Buffer | undefined;
+/** From now on the bare server replies as ours does to the first question of the row. Gives the body. */
+export async function answerAlike(bare: BareProcess, { name, questions: [first] }: Row, ours: ServerProcess): Promise<Buffer> {
+  assert.ok(first, `${name}: expected something to ask`);
+  const { path, contentType } = first;
+  const { body } = await fetchBody(ours.port, path);
+  await bare.answer({ path, contentType, body });
+  return body;
+}
+
+/** All that will be asked is asked once before. */
+async function checkAnswers({ name, questions }: Row, { ours, before }: Servers): Promise<void> {
   for (const server of before === undefined ? [ours] : [ours, before])
     for (const { path, contentType, check } of questions) {
       const reply = await fetchBody(server.port, path);
       assert.equal(reply.status, 200, `${name}: ${path}`);
       assert.equal(reply.contentType, contentType, `${name}: ${path}`);
       check(reply.body);
-      first ??= reply.body;
     }
-  return first ?? Buffer.alloc(0);
 }
 
 function tasksOf({ questions, own }: Row, { ours, bare, before, bitcoind }: Servers, mostRequests: number): Task[] {

@@ -6,6 +6,12 @@ import type { RowFigures } from './measure';
 
 export interface CrowdFigures {
   readonly name: string;
+  readonly ours: Crowd;
+  /** With the same bytes. */
+  readonly bare: Crowd;
+}
+
+interface Crowd {
   readonly result: LoadResult;
   /** Milliseconds with 16 connections. */
   readonly p50At16: number;
@@ -41,10 +47,14 @@ export function cpuTable(rows: readonly RowFigures[]): string {
 }
 
 export function crowdTable(rows: readonly CrowdFigures[]): string {
-  const head = ['64 connections', 'p50 ms', 'p99 ms', 'longest', 'p50 at 16', 'p99 : p50 at 16', '', 'refused'];
-  return columns([head, ...rows.map(({ name, p50At16, result: { answered, p50, p99, longest, refused, failed } }) => [
-    name, ms(p50), ms(p99), ms(longest), ms(p50At16), times(p99 / p50At16, 1), verdict(answered > 0 && p99 <= CROWD_FACTOR * p50At16), String(refused + failed)
-  ])]);
+  const head = ['64 connections', 'p50 ms', 'p99 ms', 'longest', 'p50 at 16', 'p50 : p50 at 16', 'p99 : p50 at 16', '', 'refused', 'bare: p50', 'p99'];
+  return columns([head, ...rows.map(({ name, ours: { p50At16, result }, bare }) => {
+    const { answered, p50, p99, longest, refused, failed } = result;
+    return [
+      name, ms(p50), ms(p99), ms(longest), ms(p50At16), times(p50 / p50At16, 1), times(p99 / p50At16, 1), verdict(answered > 0 && p99 <= CROWD_FACTOR * p50At16),
+      String(refused + failed), times(bare.result.p50 / bare.p50At16, 1), times(bare.result.p99 / bare.p50At16, 1)
+    ];
+  })]);
 }
 
 export function mixedTable({ small, blocksPerSecond, refusedBlocks, peakBytes, aloneBytes }: MixedFigures): string {
