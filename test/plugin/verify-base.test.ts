@@ -1,14 +1,20 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { scanBlock } from '../../lib/bitcoin/block';
 import { BASE_KEY } from '../../lib/index/base';
 import { BcoinNode } from '../../lib/node/bcoin';
+import { spentBaseKey } from '../../lib/index/base-coins';
+import { decodeHeader, encodeHeader, headerKey, placeKey, putRecord, recordOf, undoKey, type StoredHeader } from '../../lib/index/layout';
 import { memoryStore } from '../../lib/store/level-store';
 import { compareWithNode } from '../../plugin/cli/index-commands/verify-base';
 import { baseOf, newBaseIndex, untilFilled, untilLive } from '../support/base-index';
 import { MemoryLog } from '../support/memory-log';
-import { activeChain, chainWithSpends } from '../support/regtest-chain';
+import { activeChain, chainWithSpends, mineCoinbases, spend } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import type { TestFullNode } from '../support/bcoin';
+
+/** A block that spends a coin of a block after the base. */
+const LAST_SPEND = 212;
 
 describe('verifying an index that began with the coins of the node', () => {
   let host: TestFullNode;
@@ -23,7 +29,11 @@ describe('verifying an index that began with the coins of the node', () => {
     await index.open();
     await untilLive(index);
     await untilFilled(store);
-    await mine(host, 3);
+    await mine(host, 2);
+    const [coinbase] = await mineCoinbases(host, 1);
+    await mine(host, 100);
+    await spend(host, coinbase ?? expect.fail('a coinbase'), 5_000_000_000);
+    await mine(host, 1);
     await index.close();
     await store.open();
   });
@@ -45,25 +55,28 @@ describe('verifying an index that began with the coins of the node', () => {
     return `${code} ${text}`;
   };
 
-  /** The first record of a letter is changed, looked for, and put back. */
-  const withoutFirst = async (letter: string): Promise<string> => {
-    for await (const [key, value] of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]), limit: 1 })) {
-      await store.batch([{ type: 'del', key }], { durable: false });
-      const said = await verified();
-      await store.batch([{ type: 'put', key, value }], { durable: false });
-      return said;
-    }
-    throw new Error(`expected a record under '${letter}'`);
+  /** A record is gone while it is looked for. */
+  const without = async (key: Buffer): Promise<string> => {
+    const value = store.get(key) ?? expect.fail(`a record under ${key.toString('hex')}`);
+    await store.batch([{ type: 'del', key }], { durable: false });
+    const said = await verified();
+    await store.batch([{ type: 'put', key, value }], { durable: false });
+    return said;
+  };
+
+  const firstKey = async (letter: string): Promise<Buffer> => {
+    for await (const [key] of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]), limit: 1 })) return key;
+    return expect.fail(`a record under '${letter}'`);
   };
 
   it('finds nothing wrong with one that is right', async () => {
-    expect((await activeChain(node)).length).to.equal(112);
+    expect((await activeChain(node)).length).to.equal(LAST_SPEND + 1);
     expect(await verified()).to.match(/^0 \{"verified":true,/);
   });
 
   it('finds a coin that is missing, of the base and of later blocks', async () => {
-    expect(await withoutFirst('c')).to.match(/^1 .*"difference":"coin [0-9a-f]{64}-\d: expected \d+ satoshis of height \d+, got none"/);
-    expect(await withoutFirst('o')).to.match(/^1 .*"difference":"coin /);
+    expect(await without(await firstKey('c'))).to.match(/^1 .*"difference":"coin [0-9a-f]{64}-\d: expected \d+ satoshis of height \d+, got none"/);
+    expect(await without(await firstKey('o'))).to.match(/^1 .*"difference":"coin /);
   });
 
   it('finds a coin too many', async () => {
@@ -74,11 +87,53 @@ describe('verifying an index that began with the coins of the node', () => {
   });
 
   it('finds a transaction whose place is missing', async () => {
-    expect(await withoutFirst('t')).to.match(/^1 .*"difference":"place of transaction /);
+    const [coinbase] = scanBlock((await activeChain(node))[5] ?? expect.fail('a block')).transactions;
+    expect(await without(placeKey(coinbase?.txid ?? expect.fail('a coinbase')))).to.match(/^1 .*"difference":"place of transaction /);
+  });
+
+  /** A record is another one, in form, while it is looked for. */
+  const withRecord = async (key: Buffer, change: (record: Buffer) => Buffer): Promise<string> => {
+    const value = store.get(key) ?? expect.fail(`a record under ${key.toString('hex')}`);
+    await store.batch([putRecord(key, change(Buffer.from(recordOf(key, value))))], { durable: false });
+    const said = await verified();
+    await store.batch([{ type: 'put', key, value }], { durable: false });
+    return said;
+  };
+
+  const changedAt = (offset: number) => (record: Buffer): Buffer => {
+    record.writeUInt8((record.readUInt8(offset) + 1) % 256, offset);
+    return record;
+  };
+
+  const changedHeader = (key: Buffer, change: Partial<StoredHeader>) => (): Buffer =>
+    encodeHeader({ ...decodeHeader(key, store.get(key) ?? expect.fail('a header')), ...change });
+
+  it('finds a header with another work or median time, also of the base', async () => {
+    for (const change of [{ chainwork: 5n }, { medianTime: 5 }])
+      expect(await withRecord(headerKey(30), changedHeader(headerKey(30), change))).to.match(/^1 .*"difference":"header at height 30: expected work 62 and median time \d+, got /);
+  });
+
+  it('finds a header with other counts', async () => {
+    for (const change of [{ transactionCount: 5 }, { chainTransactions: 5 }, { chainBytes: 5 }])
+      expect(await withRecord(headerKey(106), changedHeader(headerKey(106), change))).to.match(/^1 .*"difference":"header at height 10[67]: expected 3 transactions of \d+ bytes, got /);
+  });
+
+  it('finds an undo record that is not its block\'s, or says other coins, of the base and of later blocks', async () => {
+    const lastByte = (record: Buffer): Buffer => changedAt(record.length - 1)(record);
+    expect(await withRecord(undoKey(106), changedAt(0))).to.match(/^1 .*"difference":"undo record of height 106: expected that of [0-9a-f]{64} and the coins that it spent"/);
+    expect(await withRecord(undoKey(106), changedAt(33))).to.include('undo record of height 106');
+    expect(await withRecord(spentBaseKey(106), lastByte)).to.include('undo record of height 106');
+    expect(await withRecord(undoKey(LAST_SPEND), lastByte)).to.include(`undo record of height ${LAST_SPEND}`);
+    expect(await without(await firstKey('s'))).to.match(/"difference":"undo record of height \d+: expected that of/);
+  });
+
+  it('finds a gap in the undo records', async () => {
+    expect(await without(undoKey(50))).to.match(/^1 .*"difference":"undo record of height 1: expected none below the gap at height 50"/);
+    expect(await verified()).to.match(/^0 /);
   });
 
   it('finds a block whose hash is missing', async () => {
-    expect(await withoutFirst('b')).to.match(/^1 .*"difference":"header at height /);
+    expect(await without(await firstKey('b'))).to.match(/^1 .*"difference":"header at height /);
     expect(store.get(BASE_KEY)).not.to.equal(undefined);
   });
 });

@@ -5,8 +5,8 @@ import { expect } from 'chai';
 import { filter, firstValueFrom } from 'rxjs';
 import { BASE_KEY, decodeBase, isFilling, type Base } from '../../lib/index/base';
 import { ChainIndexer } from '../../lib/index/chain-index';
-import { undoKey } from '../../lib/index/layout';
-import { StoredIndex } from '../../lib/index/stored-index';
+import { SnapshotReader } from '../../lib/index/reader';
+import { differentUndo } from '../../plugin/cli/index-commands/verify-undo';
 import { activeChain } from './regtest-chain';
 import { expectIndexFilledFrom, expectIndexOf } from './utxo-model';
 import type { BootstrapFrom } from '../../lib/index/types';
@@ -49,11 +49,12 @@ export async function expectRightSoFar(store: Store, node: NodeSource): Promise<
   await expectIndexFilledFrom(store, await activeChain(node), baseOf(store).placesFrom);
 }
 
-/** Fails unless the index is the state after the node's blocks, all of it, and its undo records reach down from the tip without a gap. */
+/** Fails unless the index is the state after the node's blocks, all of it, with undo records that fit them from the tip down, without a gap. */
 export async function expectRight(store: Store, node: NodeSource): Promise<void> {
   await untilFilled(store);
   await expectIndexOf(store, await activeChain(node));
-  let height = node.tip().height;
-  while (store.get(undoKey(height)) !== undefined) height--;
-  expect(await new StoredIndex(store).lowestUndo() ?? height + 1, 'the lowest undo record').to.equal(height + 1);
+  const reader = new SnapshotReader(store, (error) => { throw error; });
+  const difference = await reader.read((snapshot) => differentUndo(node.tip(), { node, store, snapshot, onRecord: () => undefined }));
+  reader.close();
+  expect(difference).to.equal(undefined);
 }

@@ -1,14 +1,18 @@
 // `index verify` of an index that began with the node's coins: it cannot be computed from
-// blocks, some of which may be gone. All its coins are held against the node's own, and what
-// it knows of transactions against the node's blocks.
+// blocks, some of which may be gone. All its coins are held against the node's own, headers
+// against those of the node's chain, and what it knows of transactions and how to take blocks
+// out again against the node's blocks.
 
-import { toDisplayHex } from '../../../lib/bitcoin/hash';
+import { hash256, toDisplayHex } from '../../../lib/bitcoin/hash';
 import { scanBlock } from '../../../lib/bitcoin/block';
+import { bitsOf, MEDIAN_TIME_SPAN, medianTimePast, timeOf } from '../../../lib/bitcoin/header';
+import { proofOf } from '../../../lib/bitcoin/work';
 import { coinsIn } from '../../../lib/index/coin-record';
-import { blockHashKey, decodeHeight, recordOf } from '../../../lib/index/layout';
+import { blockHashKey, decodeHeader, decodeHeight, headerKey, recordOf, type StoredHeader } from '../../../lib/index/layout';
 import { SnapshotReader } from '../../../lib/index/reader';
 import { EXIT, ImpossibleError, type CommandContext, type ExitCode } from './command';
 import { blockJson, blockText } from './open-index';
+import { differentUndo } from './verify-undo';
 import { progressDisplay, type ProgressDisplay } from './progress-display';
 import type { Base } from '../../../lib/index/base';
 import type { IndexSnapshot } from '../../../lib/index/types';
@@ -54,7 +58,9 @@ class Comparison {
 
   /** The first difference in words. */
   async run(snapshot: IndexSnapshot): Promise<string | undefined> {
-    return await this.coins(snapshot) ?? await this.blocks(snapshot);
+    const { node, store, tip } = this.parts;
+    return await this.coins(snapshot) ?? await this.headers() ?? await this.blocks(snapshot)
+      ?? await differentUndo(tip, { node, store, snapshot, onRecord: () => { this.note(); } });
   }
 
   private async coins(snapshot: IndexSnapshot): Promise<string | undefined> {
@@ -89,31 +95,65 @@ class Comparison {
     return count;
   }
 
-  /** Headers of all blocks, and transactions of those that were read. */
-  private async blocks(snapshot: IndexSnapshot): Promise<string | undefined> {
-    const { node, base, tip } = this.parts;
-    for (let height = tip.height; height >= 0; height--) {
+  /** Of all blocks, what follows from the headers alone. */
+  private async headers(): Promise<string | undefined> {
+    const { node, tip } = this.parts;
+    let chainwork = 0n;
+    let times: readonly number[] = [];
+    for (let height = 0; height <= tip.height; height++) {
       this.note();
       const hash = await node.activeHash(height);
-      const header = snapshot.headerAt(height);
-      if (hash === undefined || header?.hash.equals(hash) !== true || this.storedHeight(hash) !== height) return `header at height ${height}: expected that of ${hash === undefined ? 'no block' : toDisplayHex(hash)}`;
-      const raw = height < base.placesFrom ? undefined : await node.rawBlock(hash);
-      const difference = raw && this.transactions(raw, height, header.transactionCount, snapshot);
+      const stored = this.storedHeader(height);
+      if (hash === undefined || stored?.hash.equals(hash) !== true || !hash256(stored.header).equals(hash) || this.storedHeight(hash) !== height)
+        return `header at height ${height}: expected that of ${hash === undefined ? 'no block' : toDisplayHex(hash)}`;
+      chainwork += proofOf(bitsOf(stored.header));
+      times = [...times, timeOf(stored.header)].slice(-MEDIAN_TIME_SPAN);
+      if (stored.chainwork !== chainwork || stored.medianTime !== medianTimePast(times))
+        return `header at height ${height}: expected work ${chainwork} and median time ${medianTimePast(times)}, got ${stored.chainwork} and ${stored.medianTime}`;
+    }
+    return undefined;
+  }
+
+  /** Transactions and sizes of the blocks that were read. */
+  private async blocks(snapshot: IndexSnapshot): Promise<string | undefined> {
+    const { node, base, tip } = this.parts;
+    for (let { height } = tip; height >= base.placesFrom; height--) {
+      this.note();
+      const hash = await node.activeHash(height);
+      const raw = hash && await node.rawBlock(hash);
+      const difference = raw && (this.counts(raw, height) ?? this.transactions(raw, height, snapshot));
       if (difference !== undefined) return difference;
     }
     return undefined;
   }
 
-  /** Snapshots know the heights of blocks from headers. */
+  private storedHeader(height: number): StoredHeader | undefined {
+    const key = headerKey(height);
+    const value = this.parts.store.get(key);
+    return value && decodeHeader(key, value);
+  }
+
+  /** Readers know the heights of blocks from headers. */
   private storedHeight(hash: Buffer): number | undefined {
     const key = blockHashKey(hash);
     const value = this.parts.store.get(key);
     return value && decodeHeight(key, value);
   }
 
-  private transactions(raw: Buffer, height: number, count: number, snapshot: IndexSnapshot): string | undefined {
+  /** Headers count transactions and bytes up to their block. */
+  private counts(raw: Buffer, height: number): string | undefined {
+    const { length } = scanBlock(raw).transactions;
+    const header = this.storedHeader(height);
+    const below = height === 0 ? undefined : this.storedHeader(height - 1);
+    const transactions = (header?.chainTransactions ?? 0) - (below?.chainTransactions ?? 0);
+    // Bytes are not counted from the genesis block.
+    const bytes = below === undefined ? raw.length : (header?.chainBytes ?? 0) - below.chainBytes;
+    if (header?.transactionCount === length && transactions === length && bytes === raw.length) return undefined;
+    return `header at height ${height}: expected ${length} transactions of ${raw.length} bytes, got ${header?.transactionCount ?? 'none'}, counted as ${transactions} of ${bytes}`;
+  }
+
+  private transactions(raw: Buffer, height: number, snapshot: IndexSnapshot): string | undefined {
     const { transactions } = scanBlock(raw);
-    if (transactions.length !== count) return `header at height ${height}: expected ${transactions.length} transactions, got ${count}`;
     for (const { txid, offset, length, isCoinbase } of transactions) {
       const found = snapshot.location(txid);
       // A later coinbase may have the same txid.

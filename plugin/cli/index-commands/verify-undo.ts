@@ -1,0 +1,79 @@
+// The undo records of an index that began with the node's coins: each is held against the
+// coins that the node kept of its block, and there may be no gap among them.
+
+import { toDisplayHex } from '../../../lib/bitcoin/hash';
+import { scanBlock } from '../../../lib/bitcoin/block';
+import { decodeBaseCoin, restoringBaseWrites, spentBaseKey } from '../../../lib/index/base-coins';
+import { GROUP_SIZE, readCoin } from '../../../lib/index/coin-record';
+import { recordOf, undoKey } from '../../../lib/index/layout';
+import { StoredIndex } from '../../../lib/index/stored-index';
+import { decodeUndo, TXID_START_LENGTH, type UndoRecord } from '../../../lib/index/undo-record';
+import { RecordReader } from '../../../lib/index/variable-integer';
+import type { IndexSnapshot } from '../../../lib/index/types';
+import type { BlockPoint, NodeSource, SpentNodeCoin } from '../../../lib/node/types';
+import type { Store } from '../../../lib/store/store';
+
+export interface UndoParts {
+  readonly node: NodeSource;
+  readonly store: Store;
+  readonly snapshot: IndexSnapshot;
+  /** Called before each record. May throw to end the comparison. */
+  readonly onRecord: () => void;
+}
+
+/** The first difference in words, from the tip down. What the node has not kept is not compared. @throws DamagedIndexError */
+export async function differentUndo(tip: BlockPoint, { node, store, snapshot, onRecord }: UndoParts): Promise<string | undefined> {
+  let { height } = tip;
+  for (; height > 0; height--) {
+    const key = undoKey(height);
+    const value = store.get(key);
+    if (value === undefined) break;
+    onRecord();
+    const hash = await node.activeHash(height);
+    const [raw, spent] = hash === undefined ? [] : [await node.rawBlock(hash), await node.spentCoins(hash)];
+    const undo = decodeUndo(recordOf(key, value), height);
+    if (hash?.equals(undo.hash) !== true || raw && spent && !isUndoOf(raw, spent, undo, height, store, snapshot))
+      return `undo record of height ${height}: expected that of ${hash === undefined ? 'no block' : toDisplayHex(hash)} and the coins that it spent`;
+  }
+  const lowest = await new StoredIndex(store).lowestUndo();
+  return lowest === undefined || lowest > height ? undefined : `undo record of height ${lowest}: expected none below the gap at height ${height}`;
+}
+
+function isUndoOf(raw: Buffer, spent: readonly SpentNodeCoin[], undo: UndoRecord, height: number, store: Store, snapshot: IndexSnapshot): boolean {
+  const { transactions } = scanBlock(raw);
+  const starts = Buffer.concat(transactions.map(({ txid }) => txid.subarray(0, TXID_START_LENGTH)));
+  const inputs = transactions.filter(({ isCoinbase }) => !isCoinbase).flatMap((transaction) => transaction.inputs);
+  const expected: string[] = [];
+  /** Place to txid, of what the block spends from. */
+  const txids = new Map<string, Buffer>();
+  spent.forEach((coin, i) => {
+    const input = inputs[i];
+    if (input === undefined || coin.height === height) return;
+    const txid = input.txid;
+    const place = snapshot.place(txid);
+    if (place !== undefined) txids.set(`${place.block.height} ${place.position}`, txid);
+    expected.push(textOf(txid, input.index, coin));
+  });
+  const found = [...coinsOfUndo(undo, txids), ...baseCoinsOfUndo(height, store)];
+  return spent.length === inputs.length && starts.equals(undo.txidStarts) && found.sort().join() === expected.sort().join();
+}
+
+/** Without those that the coinbase replaced: the block did not spend them. */
+function coinsOfUndo({ coins, replaced }: UndoRecord, txids: ReadonlyMap<string, Buffer>): string[] {
+  return coins.filter(({ place }) => place.height !== replaced?.height || place.position !== replaced.position).map(({ place, group, coin }) => {
+    const { slot, value, script } = readCoin(new RecordReader(coin));
+    const txid = txids.get(`${place.height} ${place.position}`) ?? Buffer.alloc(0);
+    return textOf(txid, group * GROUP_SIZE + slot, { height: place.height, coinbase: place.position === 0, value, script });
+  });
+}
+
+function baseCoinsOfUndo(height: number, store: Store): string[] {
+  const key = spentBaseKey(height);
+  const value = store.get(key);
+  const writes = value === undefined ? [] : restoringBaseWrites(key, value);
+  return writes.flatMap((write) => write.type === 'put' ? [textOf(write.key.subarray(1, 33), write.key.readUInt32BE(33), decodeBaseCoin(write.key, write.value))] : []);
+}
+
+function textOf(txid: Buffer, index: number, { height, coinbase, value, script }: SpentNodeCoin): string {
+  return `${txid.toString('hex')}-${index} ${height} ${coinbase ? 'coinbase' : ''} ${value} ${script.toString('hex')}`;
+}
