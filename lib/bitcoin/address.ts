@@ -20,24 +20,24 @@ export function writeKeyAddress(writer: TextWriter, key: Buffer, prefixes: Addre
   writeBase58Check(writer, prefixes.pubkeyhash, hash160(key));
 }
 
-/** Writes the one address of a script of this type; false, and nothing written, for types that have none or several. */
-export function writeAddress(writer: TextWriter, script: Buffer, type: ScriptType, prefixes: AddressPrefixes): boolean {
+/** Writes the one address of the script of this type from `start` to before `end`; false, and nothing written, for types that have none or several. */
+export function writeAddress(writer: TextWriter, bytes: Buffer, start: number, end: number, type: ScriptType, prefixes: AddressPrefixes): boolean {
   switch (type) {
     case 'pubkeyhash':
-      writeBase58Check(writer, prefixes.pubkeyhash, script, 3);
+      writeBase58Check(writer, prefixes.pubkeyhash, bytes, start + 3);
       return true;
     case 'scripthash':
-      writeBase58Check(writer, prefixes.scripthash, script, 2);
+      writeBase58Check(writer, prefixes.scripthash, bytes, start + 2);
       return true;
     case 'pubkey':
-      writeKeyAddress(writer, script.subarray(1, -1), prefixes);
+      writeKeyAddress(writer, bytes.subarray(start + 1, end - 1), prefixes);
       return true;
     case 'witness_v0_keyhash':
     case 'witness_v0_scripthash':
-      writeSegwitAddress(writer, prefixes.bech32, OP_0, script, 2);
+      writeSegwitAddress(writer, prefixes.bech32, OP_0, bytes, start + 2, end);
       return true;
     case 'witness_unknown':
-      writeSegwitAddress(writer, prefixes.bech32, (script[0] as number) - OP_1 + 1, script, 2); // the type has a first byte
+      writeSegwitAddress(writer, prefixes.bech32, (bytes[start] as number) - OP_1 + 1, bytes, start + 2, end); // the type has a first byte
       return true;
     default:
       return false;

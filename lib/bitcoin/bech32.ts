@@ -33,14 +33,14 @@ function checksumOfPrefix(prefix: string): number {
 }
 
 /**
- * Writes the address of the witness program that begins at `start` of `source` and ends with
- * it: 2 to 40 bytes. `version` is 0 to 16, `prefix` lowercase.
+ * Writes the address of the witness program from `start` to before `end` of `source`: 2 to 40
+ * bytes. `version` is 0 to 16, `prefix` lowercase.
  */
-export function writeSegwitAddress(writer: TextWriter, prefix: string, version: number, source: Buffer, start = 0): void {
+export function writeSegwitAddress(writer: TextWriter, prefix: string, version: number, source: Buffer, start = 0, end = source.length): void {
   writer.ascii(prefix);
   writer.char(SEPARATOR);
   symbols[0] = version;
-  let count = 1 + fillSymbols(source, start);
+  let count = 1 + fillSymbols(source, start, end);
   let checksum = checksumOfPrefix(prefix);
   for (let i = 0; i < count; i++)
     checksum = step(checksum, symbols[i] as number);
@@ -53,11 +53,11 @@ export function writeSegwitAddress(writer: TextWriter, prefix: string, version: 
 }
 
 /** Writes the bytes in groups of five bits behind the version, and returns how many there are. */
-function fillSymbols(source: Buffer, start: number): number {
+function fillSymbols(source: Buffer, start: number, end: number): number {
   let count = 0;
   let bits = 0;
   let pending = 0;
-  for (let i = start; i < source.length; i++) {
+  for (let i = start; i < end; i++) {
     bits = (bits << 8 | (source[i] as number)) & 0xfff;
     for (pending += 8; pending >= 5; pending -= 5)
       symbols[++count] = bits >> pending - 5 & 31;

@@ -35,39 +35,40 @@ function keyLength(header: number | undefined): number {
   return header === 4 || header === 6 || header === 7 ? 65 : 0;
 }
 
-function isPubkeyHash(script: Buffer): boolean {
-  return script.length === 25 && script[0] === OP_DUP && script[1] === OP_HASH160 && script[2] === 20
-    && script[23] === OP_EQUALVERIFY && script[24] === OP_CHECKSIG;
+function isPubkeyHash(bytes: Buffer, start: number, end: number): boolean {
+  return end - start === 25 && bytes[start] === OP_DUP && bytes[start + 1] === OP_HASH160 && bytes[start + 2] === 20
+    && bytes[start + 23] === OP_EQUALVERIFY && bytes[start + 24] === OP_CHECKSIG;
 }
 
-function isScriptHash(script: Buffer): boolean {
-  return script.length === 23 && script[0] === OP_HASH160 && script[1] === 20 && script[22] === OP_EQUAL;
+function isScriptHash(bytes: Buffer, start: number, end: number): boolean {
+  return end - start === 23 && bytes[start] === OP_HASH160 && bytes[start + 1] === 20 && bytes[start + 22] === OP_EQUAL;
 }
 
-function isPubkey(script: Buffer): boolean {
-  const length = script.length - 2;
-  return (length === 33 || length === 65) && script[0] === length && keyLength(script[1]) === length && script[length + 1] === OP_CHECKSIG;
+function isPubkey(bytes: Buffer, start: number, end: number): boolean {
+  const length = end - start - 2;
+  return (length === 33 || length === 65) && bytes[start] === length && keyLength(bytes[start + 1]) === length && bytes[end - 1] === OP_CHECKSIG;
 }
 
 /** BIP141: a version opcode and one direct push of 2 to 40 bytes. */
-function isWitnessProgram(script: Buffer): boolean {
-  return script.length >= SHORTEST_WITNESS_PROGRAM && script.length <= LONGEST_WITNESS_PROGRAM
-    && (script[0] === OP_0 || isSmallInteger(script[0])) && script[1] === script.length - 2;
+function isWitnessProgram(bytes: Buffer, start: number, end: number): boolean {
+  const length = end - start;
+  return length >= SHORTEST_WITNESS_PROGRAM && length <= LONGEST_WITNESS_PROGRAM
+    && (bytes[start] === OP_0 || isSmallInteger(bytes[start])) && bytes[start + 1] === length - 2;
 }
 
-function witnessType(script: Buffer): ScriptType {
-  if (script[0] !== OP_0)
+function witnessType(bytes: Buffer, start: number, end: number): ScriptType {
+  if (bytes[start] !== OP_0)
     return 'witness_unknown';
-  if (script.length === 22)
+  if (end - start === 22)
     return 'witness_v0_keyhash';
-  return script.length === 34 ? 'witness_v0_scripthash' : 'nonstandard';
+  return end - start === 34 ? 'witness_v0_scripthash' : 'nonstandard';
 }
 
 /** OP_RETURN and pushes; OP_RESERVED counts as a push, as in Bitcoin Core. */
-function isNullData(script: Buffer): boolean {
-  if (script[0] !== OP_RETURN)
+function isNullData(bytes: Buffer, start: number, end: number): boolean {
+  if (start === end || bytes[start] !== OP_RETURN)
     return false;
-  const walker = new ScriptWalker(script);
+  const walker = new ScriptWalker(bytes, start, end);
   walker.next();
   while (walker.next())
     if (walker.opcode > OP_16)
@@ -75,37 +76,37 @@ function isNullData(script: Buffer): boolean {
   return walker.atEnd;
 }
 
-/** Keys may be pushed in any way; 1 to 16 of at most 16. Undefined for any other script. */
-export function multisigOf(script: Buffer): Multisig | undefined {
-  if (script[script.length - 1] !== OP_CHECKMULTISIG || !isSmallInteger(script[0]))
+/** Keys may be pushed in any way; 1 to 16 of at most 16. Undefined for any other script from `start` to before `end`. */
+export function multisigOf(bytes: Buffer, start = 0, end = bytes.length): Multisig | undefined {
+  if (start === end || bytes[end - 1] !== OP_CHECKMULTISIG || !isSmallInteger(bytes[start]))
     return undefined;
-  const walker = new ScriptWalker(script);
+  const walker = new ScriptWalker(bytes, start, end);
   const keys: Buffer[] = [];
   walker.next();
   const required = walker.opcode - OP_1 + 1;
   let whole = walker.next();
   for (; whole; whole = walker.next()) {
     const { dataStart, dataEnd } = walker;
-    if (dataEnd === dataStart || keyLength(script[dataStart]) !== dataEnd - dataStart)
+    if (dataEnd === dataStart || keyLength(bytes[dataStart]) !== dataEnd - dataStart)
       break;
-    keys.push(script.subarray(dataStart, dataEnd));
+    keys.push(bytes.subarray(dataStart, dataEnd));
   }
   if (!whole || !isSmallInteger(walker.opcode) || walker.opcode - OP_1 + 1 !== keys.length || required > keys.length)
     return undefined;
-  return walker.offset === script.length - 1 ? { required, keys } : undefined;
+  return walker.offset === end - 1 ? { required, keys } : undefined;
 }
 
-/** The kind of a locking script. */
-export function scriptTypeOf(script: Buffer): ScriptType {
-  if (isPubkeyHash(script))
+/** The kind of the locking script from `start` to before `end`. */
+export function scriptTypeOf(bytes: Buffer, start = 0, end = bytes.length): ScriptType {
+  if (isPubkeyHash(bytes, start, end))
     return 'pubkeyhash';
-  if (isScriptHash(script))
+  if (isScriptHash(bytes, start, end))
     return 'scripthash';
-  if (isWitnessProgram(script))
-    return witnessType(script);
-  if (isNullData(script))
+  if (isWitnessProgram(bytes, start, end))
+    return witnessType(bytes, start, end);
+  if (isNullData(bytes, start, end))
     return 'nulldata';
-  if (isPubkey(script))
+  if (isPubkey(bytes, start, end))
     return 'pubkey';
-  return multisigOf(script) === undefined ? 'nonstandard' : 'multisig';
+  return multisigOf(bytes, start, end) === undefined ? 'nonstandard' : 'multisig';
 }

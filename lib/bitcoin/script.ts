@@ -13,19 +13,25 @@ const MAX_NUMBER_LENGTH = 4;
 
 const SPACE = 0x20;
 
-/** True for outputs that nothing can ever spend; they are no coins. */
-export function isUnspendable(script: Buffer): boolean {
-  return script[0] === OP_RETURN || script.length > MAX_SCRIPT_LENGTH;
+/** True for outputs that nothing can ever spend; they are no coins. The script goes from `start` to before `end`. */
+export function isUnspendable(bytes: Buffer, start = 0, end = bytes.length): boolean {
+  return end > start && bytes[start] === OP_RETURN || end - start > MAX_SCRIPT_LENGTH;
 }
 
-/** Walks the operations of a script: `next()` moves to an operation and says whether there was a whole one. */
+/**
+ * Walks the operations of the script from `start` to before `end` of the bytes: `next()` moves to
+ * an operation and says whether there was a whole one.
+ */
 export class ScriptWalker {
   opcode = 0;
   /** The data pushed: from `dataStart` to before `dataEnd`; empty unless opcode is at most OP_PUSHDATA4. */
-  dataStart = 0;
-  dataEnd = 0;
+  dataStart: number;
+  dataEnd: number;
 
-  constructor(readonly script: Buffer) {}
+  constructor(readonly bytes: Buffer, start = 0, readonly end = bytes.length) {
+    this.dataStart = start;
+    this.dataEnd = start;
+  }
 
   /** Where the next operation begins. */
   get offset(): number {
@@ -33,15 +39,15 @@ export class ScriptWalker {
   }
 
   get atEnd(): boolean {
-    return this.dataEnd >= this.script.length;
+    return this.dataEnd >= this.end;
   }
 
   /** False at the end and for a push that runs over it; walk no further then. */
   next(): boolean {
-    const { script } = this;
-    const opcode = script[this.dataEnd];
-    if (opcode === undefined)
+    const { bytes, end } = this;
+    if (this.dataEnd >= end)
       return false;
+    const opcode = bytes[this.dataEnd] as number; // before the end
     this.opcode = opcode;
     let start = this.dataEnd + 1;
     let length = 0;
@@ -49,12 +55,12 @@ export class ScriptWalker {
       length = opcode;
     } else if (opcode <= OP_PUSHDATA4) {
       const width = opcode === OP_PUSHDATA1 ? 1 : opcode === OP_PUSHDATA2 ? 2 : 4;
-      if (start + width > script.length)
+      if (start + width > end)
         return false;
-      length = script.readUIntLE(start, width);
+      length = bytes.readUIntLE(start, width);
       start += width;
     }
-    if (length > script.length - start)
+    if (length > end - start)
       return false;
     this.dataStart = start;
     this.dataEnd = start + length;
@@ -71,24 +77,24 @@ function scriptNumber(bytes: Buffer, start: number, end: number): number {
   return magnitude < sign ? magnitude : sign - magnitude;
 }
 
-function writePush(writer: TextWriter, { script, dataStart, dataEnd }: ScriptWalker, decodeSignatures: boolean): void {
+function writePush(writer: TextWriter, { bytes, dataStart, dataEnd }: ScriptWalker, decodeSignatures: boolean): void {
   if (dataEnd - dataStart <= MAX_NUMBER_LENGTH) {
-    writer.integer(scriptNumber(script, dataStart, dataEnd));
+    writer.integer(scriptNumber(bytes, dataStart, dataEnd));
     return;
   }
-  const hashType = decodeSignatures ? signatureHashType(script, dataStart, dataEnd) : undefined;
+  const hashType = decodeSignatures ? signatureHashType(bytes, dataStart, dataEnd) : undefined;
   if (hashType === undefined) {
-    writer.hex(script, dataStart, dataEnd);
+    writer.hex(bytes, dataStart, dataEnd);
   } else {
-    writer.hex(script, dataStart, dataEnd - 1);
+    writer.hex(bytes, dataStart, dataEnd - 1);
     writer.ascii(hashType);
   }
 }
 
-function writeOperations(writer: TextWriter, script: Buffer, decodeSignatures: boolean): void {
-  const walker = new ScriptWalker(script);
+function writeOperations(writer: TextWriter, walker: ScriptWalker, decodeSignatures: boolean): void {
+  const start = walker.offset;
   while (!walker.atEnd) {
-    if (walker.offset > 0)
+    if (walker.offset > start)
       writer.char(SPACE);
     if (!walker.next()) {
       writer.ascii('[error]');
@@ -101,12 +107,12 @@ function writeOperations(writer: TextWriter, script: Buffer, decodeSignatures: b
   }
 }
 
-/** Writes the `asm` of a locking script. */
-export function writeAsm(writer: TextWriter, script: Buffer): void {
-  writeOperations(writer, script, false);
+/** Writes the `asm` of the locking script from `start` to before `end`. */
+export function writeAsm(writer: TextWriter, bytes: Buffer, start?: number, end?: number): void {
+  writeOperations(writer, new ScriptWalker(bytes, start, end), false);
 }
 
 /** Writes the `asm` of a scriptSig: the hash type of what looks like a signature is spelled out. */
-export function writeScriptSigAsm(writer: TextWriter, script: Buffer): void {
-  writeOperations(writer, script, !isUnspendable(script));
+export function writeScriptSigAsm(writer: TextWriter, bytes: Buffer, start?: number, end?: number): void {
+  writeOperations(writer, new ScriptWalker(bytes, start, end), !isUnspendable(bytes, start, end));
 }

@@ -32,11 +32,13 @@ export const ownMemory: Allocate = (length) => Buffer.allocUnsafeSlow(length);
 
 export class TextWriter {
   #buffer: Buffer;
+  /** The same memory, made when digits are prepared first. */
+  #units: Uint16Array | undefined;
   #length = 0;
   /** Where the room for text ends: at prepared digits, or with the buffer. */
   #limit: number;
-  /** Bytes whose digits are prepared: from `#preparedStart` to before `#preparedEnd` of this memory. */
-  #prepared: ArrayBufferLike | undefined;
+  /** Bytes whose digits are prepared, from `#preparedStart` to before `#preparedEnd`. */
+  #prepared: Buffer | undefined;
   #preparedStart = 0;
   #preparedEnd = 0;
 
@@ -95,7 +97,7 @@ export class TextWriter {
 
   /**
    * Makes the hex digits of bytes of which many parts will be written, at the end of the
-   * buffer: until the next call, `hex` copies those parts from there. The bytes must not change.
+   * buffer: until the next call, `hex` copies those parts of this very buffer from there. The bytes must not change.
    */
   prepareHex(bytes: Buffer, start: number, end: number): void {
     const length = end - start;
@@ -105,24 +107,22 @@ export class TextWriter {
     const buffer = this.#buffer;
     // 16-bit units begin at even places.
     const at = buffer.length - length * 2 & ~1;
-    writePairs(new Uint16Array(buffer.buffer, buffer.byteOffset + at, length), bytes, start);
+    this.#units ??= new Uint16Array(buffer.buffer, buffer.byteOffset, buffer.length >> 1);
+    writePairs(this.#units, at >> 1, bytes, start, end);
     this.#limit = at;
-    this.#prepared = bytes.buffer;
-    this.#preparedStart = bytes.byteOffset + start;
-    this.#preparedEnd = bytes.byteOffset + end;
+    this.#prepared = bytes;
+    this.#preparedStart = start;
+    this.#preparedEnd = end;
   }
 
   /** Bytes from `start` to before `end` in lowercase hex. */
   hex(bytes: Buffer, start = 0, end = bytes.length): void {
     let at = this.#reserve((end - start) * 2);
     const buffer = this.#buffer;
-    if (end - start >= WORTH_COPYING && bytes.buffer === this.#prepared) {
-      const from = bytes.byteOffset + start;
-      if (from >= this.#preparedStart && bytes.byteOffset + end <= this.#preparedEnd) {
-        const digits = this.#limit + (from - this.#preparedStart) * 2;
-        buffer.copyWithin(at, digits, digits + (end - start) * 2);
-        return;
-      }
+    if (bytes === this.#prepared && end - start >= WORTH_COPYING && start >= this.#preparedStart && end <= this.#preparedEnd) {
+      const digits = this.#limit + (start - this.#preparedStart) * 2;
+      buffer.copyWithin(at, digits, digits + (end - start) * 2);
+      return;
     }
     for (let i = start; i < end; i++) {
       const byte = bytes[i] as number;
@@ -205,6 +205,7 @@ export class TextWriter {
     const grown = this.#allocate(Math.max(this.#length, this.#buffer.length * 2) + prepared.length);
     this.#buffer.copy(grown, 0, 0, used);
     this.#buffer = grown;
+    this.#units = undefined;
     this.#limit = grown.length - prepared.length;
     prepared.copy(grown, this.#limit);
   }
@@ -215,7 +216,7 @@ export class TextWriter {
   }
 }
 
-function writePairs(pairs: Uint16Array, bytes: Buffer, start: number): void {
-  for (let i = 0; i < pairs.length; i++)
-    pairs[i] = DIGIT_PAIRS[bytes[start + i] as number] as number;
+function writePairs(units: Uint16Array, at: number, bytes: Buffer, start: number, end: number): void {
+  for (let i = start; i < end; i++)
+    units[at++] = DIGIT_PAIRS[bytes[i] as number] as number;
 }

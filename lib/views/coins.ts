@@ -54,7 +54,7 @@ export function coinsJson({ height, tipHash, coins }: CoinsAnswer, prefixes: Add
     writer.ascii(',"value":');
     writer.amount(coin.value);
     writer.ascii(',"scriptPubKey":');
-    writeScriptPubKey(writer, coin.script, prefixes);
+    writeScriptPubKey(writer, coin.script, 0, coin.script.length, prefixes);
     writer.char(0x7d);
   });
   writer.ascii(']}\n');

@@ -17,31 +17,34 @@ function writeMultisig(writer: JsonWriter, { required, keys }: Multisig, prefixe
   writer.ascii('"]}');
 }
 
-function writeOneAddress(writer: JsonWriter, script: Buffer, type: ScriptType, prefixes: AddressPrefixes): void {
+function writeOneAddress(writer: JsonWriter, bytes: Buffer, start: number, end: number, type: ScriptType, prefixes: AddressPrefixes): void {
   writer.ascii(',"reqSigs":1,"type":"');
   writer.ascii(type);
   writer.ascii('","addresses":["');
-  writeAddress(writer, script, type, prefixes);
+  writeAddress(writer, bytes, start, end, type, prefixes);
   writer.ascii('"]}');
 }
 
-/** Writes `{asm, hex, reqSigs?, type, addresses?}`; the optional two where there are addresses. */
-export function writeScriptPubKey(writer: JsonWriter, script: Buffer, prefixes: AddressPrefixes): void {
+/**
+ * Writes `{asm, hex, reqSigs?, type, addresses?}` of the script from `start` to before `end`; the
+ * optional two where there are addresses.
+ */
+export function writeScriptPubKey(writer: JsonWriter, bytes: Buffer, start: number, end: number, prefixes: AddressPrefixes): void {
   writer.ascii('{"asm":"');
-  writeAsm(writer, script);
+  writeAsm(writer, bytes, start, end);
   writer.ascii('","hex":"');
-  writer.hex(script);
+  writer.hex(bytes, start, end);
   writer.char(0x22);
-  const type = scriptTypeOf(script);
+  const type = scriptTypeOf(bytes, start, end);
   if (type === 'nulldata' || type === 'nonstandard') {
     writer.ascii(',"type":"');
     writer.ascii(type);
     writer.ascii('"}');
     return;
   }
-  const multisig = type === 'multisig' ? multisigOf(script) : undefined;
+  const multisig = type === 'multisig' ? multisigOf(bytes, start, end) : undefined;
   if (multisig === undefined)
-    writeOneAddress(writer, script, type, prefixes);
+    writeOneAddress(writer, bytes, start, end, type, prefixes);
   else
     writeMultisig(writer, multisig, prefixes);
 }

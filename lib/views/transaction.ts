@@ -48,7 +48,7 @@ function writeInput(writer: JsonWriter, input: ScannedInput, witness: ByteReader
   writer.integer(input.index);
   writer.ascii(',"scriptSig":{"asm":"');
   if (scriptLength > 0)
-    writeScriptSigAsm(writer, input.script);
+    writeScriptSigAsm(writer, bytes, scriptOffset, scriptOffset + scriptLength);
   writer.ascii('","hex":"');
   writer.hex(bytes, scriptOffset, scriptOffset + scriptLength);
   writer.ascii('"}');
@@ -68,13 +68,13 @@ function writeCoinbaseInput(writer: JsonWriter, { script, sequence }: ScannedInp
   writer.char(0x7d);
 }
 
-function writeOutput(writer: JsonWriter, { value, script }: ScannedOutput, n: number, prefixes: AddressPrefixes): void {
+function writeOutput(writer: JsonWriter, { bytes, value, scriptOffset, scriptLength }: ScannedOutput, n: number, prefixes: AddressPrefixes): void {
   writer.ascii('{"value":');
   writer.amount(value);
   writer.ascii(',"n":');
   writer.integer(n);
   writer.ascii(',"scriptPubKey":');
-  writeScriptPubKey(writer, script, prefixes);
+  writeScriptPubKey(writer, bytes, scriptOffset, scriptOffset + scriptLength, prefixes);
   writer.char(0x7d);
 }
 

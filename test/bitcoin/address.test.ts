@@ -22,7 +22,7 @@ const text = (write: (writer: TextWriter) => void): string => {
 /** The address of a script in hex, empty when it has none. */
 const addressOf = (hex: string, prefixes = MAIN): string => {
   const script = Buffer.from(hex, 'hex');
-  return text((writer) => writeAddress(writer, script, scriptTypeOf(script), prefixes));
+  return text((writer) => writeAddress(writer, script, 0, script.length, scriptTypeOf(script), prefixes));
 };
 
 describe('writeBase58Check', () => {

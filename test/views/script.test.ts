@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { isUnspendable, writeScriptSigAsm } from '../../lib/bitcoin/script';
+import { JsonWriter } from '../../lib/views/json-writer';
+import { writeScriptPubKey } from '../../lib/views/script';
+
+const PREFIXES = { pubkeyhash: 0x6f, scripthash: 0xc4, bech32: 'bcrt' };
+
+const key = `02${'11'.repeat(32)}`;
+const hash = '22'.repeat(20);
+
+/** A script of each kind, one of them that runs over its end, and any bytes. */
+const script = fc.oneof(
+  fc.constantFrom(`21${key}ac`, `76a914${hash}88ac`, `a914${hash}87`, `51${`21${key}`.repeat(2)}52ae`, '6a0548656c6c6f', `0014${hash}`, `0020${'33'.repeat(32)}`, `5120${'44'.repeat(32)}`, '4c', '05ff', '')
+    .map((hex) => Buffer.from(hex, 'hex')),
+  fc.uint8Array({ maxLength: 90 }).map((bytes) => Buffer.from(bytes))
+);
+const bytes = fc.uint8Array({ maxLength: 80 }).map((some) => Buffer.from(some));
+
+describe('a script among other bytes', () => {
+  const written = (write: (writer: JsonWriter) => void): string => {
+    const writer = new JsonWriter(4);
+    write(writer);
+    return writer.toString();
+  };
+
+  it('is written as it is alone, with digits prepared or not', () => {
+    fc.assert(fc.property(bytes, script, bytes, fc.boolean(), (before, alone, after, prepared) => {
+      const all = Buffer.concat([before, alone, after]);
+      const [start, end] = [before.length, before.length + alone.length];
+      const inside = written((writer) => {
+        if (prepared) writer.prepareHex(all, 0, all.length);
+        writeScriptPubKey(writer, all, start, end, PREFIXES);
+        writeScriptSigAsm(writer, all, start, end);
+      });
+      expect(inside).to.equal(written((writer) => {
+        writeScriptPubKey(writer, alone, 0, alone.length, PREFIXES);
+        writeScriptSigAsm(writer, alone);
+      }));
+      expect(isUnspendable(all, start, end)).to.equal(isUnspendable(alone));
+    }), { numRuns: 1_000 });
+  });
+});
