@@ -78,6 +78,7 @@ async function open(chain: ServingChain, before: string | undefined, closers: ((
   const servers: Servers = {
     ours: await started(startBcoin(chain, 'ours', CHECKOUT)),
     bare: await started(startBare()),
+    own: await started(startBcoin(chain, 'own')),
     ...before !== undefined && { before: await started(startBcoin(chain, 'before', resolve(before))) },
     ...bitcoind !== undefined && { bitcoind: await started(startBitcoind(bitcoind, chain, reader)) }
   };
@@ -110,7 +111,7 @@ async function crowdFigures({ servers: { ours, bare }, clients: [client] }: Benc
   return figures;
 }
 
-/** On nodes of their own: the rows asked the node for its own JSON as well, of which it keeps some hundred megabytes. */
+/** On nodes of their own, which were asked for nothing before. */
 async function mixedFigures({ chain, rows, clients }: Bench, closers: (() => unknown)[]): Promise<MixedFigures> {
   say(MIXED);
   const [server, alone] = [await startBcoin(chain, 'mixed', CHECKOUT), await startBcoin(chain, 'alone')];

@@ -12,6 +12,8 @@ import type { BareProcess, ServerProcess } from './server-process';
 export interface Servers {
   readonly ours: ServerProcess;
   readonly bare: BareProcess;
+  /** The same node without the plugin, for its own interface: the JSON of a block leaves it hundreds of megabytes to collect. */
+  readonly own: ServerProcess;
   /** Another build of ours. */
   readonly before?: ServerProcess;
   readonly bitcoind?: ServerProcess;
@@ -85,13 +87,13 @@ async function checkAnswers({ name, questions }: Row, { ours, before }: Servers)
     }
 }
 
-function tasksOf({ questions, own }: Row, { ours, bare, before, bitcoind }: Servers, mostRequests: number): Task[] {
+function tasksOf({ questions, own }: Row, { ours, bare, own: node, before, bitcoind }: Servers, mostRequests: number): Task[] {
   const paths = questions.map(({ path }) => path);
   return [
     { name: 'ours', server: ours, paths, mostRequests },
     ...before ? [{ name: 'before', server: before, paths, mostRequests } as const] : [],
     { name: 'bare', server: bare, paths: paths.slice(0, 1), mostRequests },
-    ...own === undefined ? [] : [{ name: 'own', server: ours, paths: [own], mostRequests } as const],
+    ...own === undefined ? [] : [{ name: 'own', server: node, paths: [own], mostRequests } as const],
     ...bitcoind ? [{ name: 'bitcoind', server: bitcoind, paths, mostRequests } as const] : []
   ];
 }
