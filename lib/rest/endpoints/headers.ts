@@ -9,6 +9,7 @@ import { memoryOf, type Kept, type Shelf } from '../answer-cache';
 import { headerCountOutOfRange, noHeaderCount, notYetKnown } from '../errors';
 import { replyIn, splitSuffix } from '../format';
 import { parseHash } from '../hash-parameter';
+import { StateReplies } from '../state-shelf';
 import type { HeaderRun, IndexSnapshot } from '../../index/types';
 import type { Endpoint, EndpointContext } from '../endpoint';
 
@@ -41,19 +42,23 @@ type Chunks<T> = Shelf<KeptChunk<T>>;
 export function headersEndpoint({ reader, limits, cache }: EndpointContext): Endpoint {
   const texts: Chunks<HeadersText> = cache.shelf('headers');
   const digits: Chunks<Buffer> = cache.shelf('headers-hex');
+  const replies = new StateReplies(cache, 'headers-reply');
   return (request) => {
-    const { parameter, format } = splitSuffix(request.path);
+    const { path } = request;
+    const kept = reader.read((snapshot) => replies.get(path, snapshot));
+    if (kept !== undefined) return kept;
+    const { parameter, format } = splitSuffix(path);
     const [countText, hashText, ...more] = parameter.split('/');
     if (countText === undefined || hashText === undefined || more.length > 0) throw noHeaderCount();
     const count = parseHeaderCount(countText, limits.maxHeaders);
     const hash = parseHash(hashText);
     return reader.read((snapshot) => {
       const span = spanFrom(hash, count, snapshot);
-      return replyIn(format, {
+      return replies.keep(path, snapshot, replyIn(format, {
         binary: () => headersBinary(span, snapshot),
         ...span.end - span.first > CHUNK && { hex: () => headersInHex(span, snapshot, digits) },
         json: () => headersInJson(span, snapshot, texts)
-      }, FORMATS, request);
+      }, FORMATS, request));
     });
   };
 }
