@@ -27,8 +27,7 @@ describe('blocks of the main network', () => {
   for (const [height, count] of BLOCKS) {
     const [rawFile, textFile] = ['raw', 'core17.jsonl'].map((kind) => sharedPath('fixtures', 'real-blocks', `mainnet-${height}.${kind}.gz`));
     if (rawFile === undefined || textFile === undefined) {
-      // Only the shared folder has these blocks; without it the title says why they are skipped.
-      it.skip(`${height}: ${sharedMissing}`);
+      it.skip(`${height}: ${sharedMissing}`); // megabytes that only the shared folder has; the title says so
       continue;
     }
 
