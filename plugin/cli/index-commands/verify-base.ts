@@ -4,7 +4,7 @@
 // out again against the node's blocks.
 
 import { hash256, toDisplayHex } from '../../../lib/bitcoin/hash';
-import { scanBlock } from '../../../lib/bitcoin/block';
+import { scanBlock, type ScannedBlock } from '../../../lib/bitcoin/block';
 import { bitsOf, MEDIAN_TIME_SPAN, medianTimePast, timeOf } from '../../../lib/bitcoin/header';
 import { proofOf } from '../../../lib/bitcoin/work';
 import { coinsIn } from '../../../lib/index/coin-record';
@@ -121,7 +121,8 @@ class Comparison {
       this.note();
       const hash = await node.activeHash(height);
       const raw = hash && await node.rawBlock(hash);
-      const difference = raw && (this.counts(raw, height) ?? this.transactions(raw, height, snapshot));
+      const block = raw && scanBlock(raw);
+      const difference = block && (this.counts(block, height) ?? this.transactions(block, height, snapshot));
       if (difference !== undefined) return difference;
     }
     return undefined;
@@ -141,19 +142,17 @@ class Comparison {
   }
 
   /** Headers count transactions and bytes up to their block. */
-  private counts(raw: Buffer, height: number): string | undefined {
-    const { length } = scanBlock(raw).transactions;
+  private counts({ transactions: { length: count }, length }: ScannedBlock, height: number): string | undefined {
     const header = this.storedHeader(height);
     const below = height === 0 ? undefined : this.storedHeader(height - 1);
     const transactions = (header?.chainTransactions ?? 0) - (below?.chainTransactions ?? 0);
     // Bytes are not counted from the genesis block.
-    const bytes = below === undefined ? raw.length : (header?.chainBytes ?? 0) - below.chainBytes;
-    if (header?.transactionCount === length && transactions === length && bytes === raw.length) return undefined;
-    return `header at height ${height}: expected ${length} transactions of ${raw.length} bytes, got ${header?.transactionCount ?? 'none'}, counted as ${transactions} of ${bytes}`;
+    const bytes = below === undefined ? length : (header?.chainBytes ?? 0) - below.chainBytes;
+    if (header?.transactionCount === count && transactions === count && bytes === length) return undefined;
+    return `header at height ${height}: expected ${count} transactions of ${length} bytes, got ${header?.transactionCount ?? 'none'}, counted as ${transactions} of ${bytes}`;
   }
 
-  private transactions(raw: Buffer, height: number, snapshot: IndexSnapshot): string | undefined {
-    const { transactions } = scanBlock(raw);
+  private transactions({ transactions }: ScannedBlock, height: number, snapshot: IndexSnapshot): string | undefined {
     for (const { txid, offset, length, isCoinbase } of transactions) {
       const found = snapshot.location(txid);
       // A later coinbase may have the same txid.
