@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { filter, firstValueFrom } from 'rxjs';
+import { ChainIndexer } from '../../lib/index/chain-index';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { diskStore } from '../../lib/store/level-store';
+import { migrations } from '../../migrations';
+import { bcoin } from '../support/bcoin';
+import { chainAActiveBlocks } from '../support/chain-a';
+import { MemoryLog } from '../support/memory-log';
+import { openRegtestNode } from '../support/regtest-node';
+import { expectIndexOf } from '../support/utxo-model';
+import type { FullDiskMessage } from '../support/full-disk-node';
+
+/** The shell's limit counts blocks of 512 bytes. */
+const BLOCKS_PER_KIBIBYTE = 2;
+/** Of chain A: blocks above take a node long to verify. */
+const HEIGHT = 400;
+const blocks = chainAActiveBlocks().slice(0, HEIGHT + 1).map(({ raw }) => raw);
+
+describe('an index whose disk is full', function () {
+  this.timeout(60_000);
+  let folder: string;
+
+  beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'rest-full-')); });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  /** What a process says that may write files of so many kibibytes at most, and opens the index when the node has a height. */
+  async function onFullDisk(kibibytes: number, opened: number): Promise<FullDiskMessage> {
+    const program = join(__dirname, '../support/full-disk-node.ts');
+    const child = spawn('sh', ['-c', 'ulimit -f "$1"; shift; exec "$@"', 'sh', kibibytes * BLOCKS_PER_KIBIBYTE, process.execPath, '-r', 'ts-node/register/transpile-only', program, folder, HEIGHT, opened].map(String), {
+      env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc']
+    });
+    let words = '';
+    child.stderr?.on('data', (text: Buffer) => { words += text.toString(); });
+    const [message, [code]] = await Promise.all([
+      Promise.race([once(child, 'message').then(([said]) => said as FullDiskMessage), once(child, 'close').then(() => undefined)]),
+      once(child, 'close') as Promise<[number | null]>
+    ]);
+    expect(code, words).to.equal(0);
+    return message ?? expect.fail('the process said nothing');
+  }
+
+  /** Opens the index where there is room again. */
+  async function expectToGoOn(): Promise<void> {
+    const host = await openRegtestNode();
+    for (const raw of blocks.slice(1)) await host.chain.add(bcoin.Block.fromRaw(raw));
+    const [store, log] = [diskStore(folder), new MemoryLog()];
+    const index = new ChainIndexer({ store, node: new BcoinNode(host), logger: log, migrations });
+    await index.open();
+    await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));
+    await expectIndexOf(store, blocks);
+    expect(log.lines.join('\n')).to.not.include('anew');
+    await index.close();
+    await host.close();
+  }
+
+  async function expectFailure(opened: number): Promise<number | undefined> {
+    const { phase, chainHeight, indexHeight, log } = await onFullDisk(48, opened);
+    expect(phase).to.equal('failed');
+    expect(chainHeight, 'the chain goes on').to.equal(HEIGHT);
+    expect(log.filter((line) => line.startsWith('error '))).to.have.length(1);
+    expect(log.at(-1)).to.match(/^error The index stopped at .*: cannot write the store in .*: IO error: .*: File too large\.$/);
+    return indexHeight;
+  }
+
+  it('while it catches up: stops and says why, lets the chain go on, and goes on itself when there is room', async () => {
+    expect(await expectFailure(300), 'a batch is in as a whole or not at all').to.equal(undefined);
+    await expectToGoOn();
+  });
+
+  it('while it follows: answers from the last block that is in, lets the chain go on, and goes on itself when there is room', async () => {
+    expect(await expectFailure(0)).to.be.within(1, HEIGHT - 1);
+    await expectToGoOn();
+  });
+});
