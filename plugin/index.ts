@@ -49,7 +49,7 @@ export class RestPlugin {
     const logger = host.logger.context(id);
     this.node = new BcoinNode(host);
     this.index = new ChainIndexer({
-      store: host.memory ? memoryStore() : diskStore(indexFolder(host.config)),
+      store: host.memory ? memoryStore() : diskStore(indexFolder(host.config), { latestBytes: options.cacheBytes }),
       node: this.node,
       logger,
       migrations,

@@ -14,7 +14,7 @@ import { SnapshotReader } from './reader';
 import { ChainSync } from './sync';
 import { StateLog } from './state-log';
 import type { BlockPoint, NodeSource } from '../node/types';
-import type { Store } from '../store/store';
+import type { Store, StoreUse } from '../store/store';
 import type { IndexLogger } from './logger';
 import type { BootstrapFrom, ChainIndex, IndexedBlock, IndexReader, IndexState } from './types';
 
@@ -84,7 +84,8 @@ export class ChainIndexer implements ChainIndex {
         this.#blocks.next(block);
         this.#sayTip();
       },
-      clear: () => this.#clear()
+      clear: () => this.#clear(),
+      prepareFor: (use) => this.#prepareFor(use)
     });
   }
 
@@ -221,6 +222,15 @@ export class ChainIndexer implements ChainIndex {
     // Whoever has read while the store was being cleared saw what is no longer there.
     this.#reader.renew();
     await this.#prepare();
+  }
+
+  async #prepareFor(use: StoreUse): Promise<void> {
+    try {
+      await this.#options.store.prepareFor(use);
+    } finally {
+      // Its snapshots may be closed.
+      this.#reader.renew();
+    }
   }
 
   #say(state: IndexState): void {

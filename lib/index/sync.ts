@@ -11,13 +11,16 @@ import { CatchUp } from './catch-up';
 import { isDamage, TooDeepError } from './errors';
 import { PlaceFill } from './place-fill';
 import type { BlockPoint, ChainEvent, NodeSource } from '../node/types';
-import type { Store } from '../store/store';
+import type { Store, StoreUse } from '../store/store';
 import type { Indexer } from './indexer';
 import type { IndexLogger } from './logger';
 import type { BootstrapFrom, IndexedBlock, IndexState } from './types';
 
 /** How long to wait for a moving chain to say that it has moved; a silent replay never says so. */
 const PATIENCE_MS = 1_000;
+
+/** Further behind the node's tip the store is set up for being filled. */
+const FEW_BLOCKS = 100;
 
 /** A turn of filling in, among the events. */
 const FILL = 'fill';
@@ -34,6 +37,8 @@ export interface ChainSyncOptions {
   readonly onBlock: (block: IndexedBlock) => void;
   /** Empties the store and makes it ready for the first block. */
   readonly clear: () => Promise<void>;
+  /** Sets the store up for what comes next; readers are without it for a moment. */
+  readonly prepareFor: (use: StoreUse) => Promise<void>;
 }
 
 export class ChainSync {
@@ -158,17 +163,24 @@ export class ChainSync {
       const moves = this.#moves;
       this.#throwTrouble();
       await this.#catchUp.rewind();
+      await this.#prepareStore();
       if (this.#goLive()) return;
       release();
       if (this.#options.indexer.tip === undefined) await this.#bootstrap?.fill();
       const stopped = await this.#catchUp.pull();
-      if (this.#goLive()) return;
       this.#abort.signal.throwIfAborted();
-      if (stopped === undefined || this.#moves !== moves) continue;
+      if (stopped === undefined || this.#isLevel() || this.#moves !== moves) continue;
       if (!node.resetting)
         throw new Error(`the node has no block at height ${stopped.missing}, which the index needs${node.pruned ? this.#prunedText() : ''}`);
       await firstValueFrom(merge(this.#moved$, timer(PATIENCE_MS)).pipe(map(() => undefined)));
     }
+  }
+
+  /** For as long as blocks come in batches, and again for following. */
+  async #prepareStore(): Promise<void> {
+    const { node, indexer, prepareFor } = this.#options;
+    const behind = node.tip().height - (indexer.tip?.height ?? -1);
+    await prepareFor(behind > FEW_BLOCKS ? 'filling' : 'following');
   }
 
   #prunedText(): string {

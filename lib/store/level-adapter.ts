@@ -4,7 +4,7 @@
 import { StoreError, type StoreFailure } from './errors';
 import { fill } from './level-batch';
 import { encodings, notOpen, type Engine, type EngineKind, type ReadOptions } from './level-engine';
-import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreWrite } from './store';
+import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from './store';
 
 /** Keys looked up before others get the event loop: handing over the values takes as long. */
 const KEYS_PER_SLICE = 500;
@@ -12,6 +12,7 @@ const KEYS_PER_SLICE = 500;
 export class LevelStore implements Store {
   readonly #kind: EngineKind;
   #opened: Engine | undefined;
+  #use: StoreUse = 'following';
   #opening = new AbortController();
 
   constructor(kind: EngineKind) {
@@ -42,7 +43,7 @@ export class LevelStore implements Store {
 
   /** abstract-level's engines begin to open when they are constructed. */
   async #openEngine(): Promise<void> {
-    await (this.#opened ??= this.#kind.make()).open();
+    await (this.#opened ??= this.#kind.make(this.#use)).open();
   }
 
   get(key: Buffer): Buffer | undefined {
@@ -92,6 +93,18 @@ export class LevelStore implements Store {
 
   compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void> {
     return this.#async('compact', () => this.#kind.compact(this.#engine, range));
+  }
+
+  prepareFor(use: StoreUse): Promise<void> {
+    return this.#async('open', async () => {
+      const engine = this.#engine;
+      if (engine.status !== 'open') throw notOpen();
+      if (use === this.#use || !this.#kind.isKept) return;
+      this.#use = use;
+      this.#opened = undefined;
+      await engine.close();
+      await this.#openEngine();
+    });
   }
 
   clear(): Promise<void> {

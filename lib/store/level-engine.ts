@@ -2,7 +2,7 @@
 // tree in memory (memory-level). Its own generic types do not fit both.
 
 import type { LevelCheckOptions } from './level-check';
-import type { StoreRange } from './store';
+import type { StoreRange, StoreUse } from './store';
 
 export const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;
 
@@ -39,7 +39,9 @@ export interface Engine {
 /** In what the engines differ. */
 export interface EngineKind {
   readonly name: string;
-  readonly make: () => Engine;
+  readonly make: (use: StoreUse) => Engine;
+  /** Whether another engine finds what one has written: then each use has its own. */
+  readonly isKept: boolean;
   readonly batch: (engine: Engine) => EngineBatch;
   readonly empty: (engine: Engine | undefined) => Promise<void>;
   /** What is wrong with the files; undefined: nothing. The engine is not open. */

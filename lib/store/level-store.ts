@@ -7,7 +7,7 @@ import { LevelStore } from './level-adapter';
 import { bareBatches, copyingBatch } from './level-batch';
 import { findDamage } from './level-check';
 import { encodings, type Engine } from './level-engine';
-import type { Store } from './store';
+import type { Store, StoreUse } from './store';
 
 interface CompactableEngine {
   compactRange(start: Buffer, end: Buffer): Promise<void>;
@@ -15,17 +15,28 @@ interface CompactableEngine {
 
 /** For blocks of tables that are not mapped into memory: from the thousandth table on. */
 const CACHE_BYTES = 16 * 1024 * 1024;
-/** For writes that are not in a table yet, twice: the more, the less is merged again. */
-const WRITE_BUFFER_BYTES = 32 * 1024 * 1024;
+/** For writes that are not in a table yet, twice, while others need the memory more. */
+const FILLING_BUFFER_BYTES = 32 * 1024 * 1024;
+/** What is in the log has to be read again at the next start: a second or two for so much. */
+const LARGEST_BUFFER_BYTES = 192 * 1024 * 1024;
 /** LevelDB deletes tables that were merged while everybody waits: the smaller they are, the shorter. */
 const TABLE_BYTES = 2 * 1024 * 1024;
 
+export interface DiskStoreOptions {
+  /**
+   * Memory for the latest writes while the store follows, from 32 to 192 MiB. When it is full it goes through all
+   * levels before long, which writes most of the store again: the larger it is, the less often.
+   */
+  readonly latestBytes?: number;
+}
+
 /** A store in a folder of its own, which is made when it is missing. */
-export function diskStore(folder: string): Store {
-  const make = (): Engine => new ClassicLevel<Buffer, Buffer>(folder, {
+export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions = {}): Store {
+  const followingBytes = Math.min(Math.max(latestBytes, FILLING_BUFFER_BYTES), LARGEST_BUFFER_BYTES);
+  const make = (use: StoreUse): Engine => new ClassicLevel<Buffer, Buffer>(folder, {
     ...encodings,
     cacheSize: CACHE_BYTES,
-    writeBufferSize: WRITE_BUFFER_BYTES,
+    writeBufferSize: use === 'filling' ? FILLING_BUFFER_BYTES : followingBytes,
     // Hashes and amounts do not get smaller.
     compression: false,
     maxFileSize: TABLE_BYTES
@@ -33,6 +44,7 @@ export function diskStore(folder: string): Store {
   return new LevelStore({
     name: folder,
     make,
+    isKept: true,
     batch: bareBatches(),
     empty: async (engine) => {
       await engine?.close();
@@ -62,6 +74,7 @@ export function memoryStore(): Store {
   return new LevelStore({
     name: 'memory',
     make: () => new MemoryLevel<Buffer, Buffer>(encodings),
+    isKept: false,
     batch: copyingBatch,
     empty: async (engine) => engine?.clear(),
     findDamage: () => Promise.resolve(undefined),

@@ -25,6 +25,9 @@ export interface OpeningProgress {
   readonly total: number;
 }
 
+/** What comes next: batch after batch, or a block now and then between reads. */
+export type StoreUse = 'filling' | 'following';
+
 export interface Store {
   /**
    * Looks through all its files first, which takes a second for some gigabytes at best.
@@ -45,6 +48,11 @@ export interface Store {
   batch(writes: Iterable<StoreWrite>, options: { readonly durable: boolean }): Promise<void>;
   /** Gives the room back that deleted records of a range still take on the disk; it comes back by and by otherwise. */
   compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void>;
+  /**
+   * Sets the store up for a use; it is opened for `following`. When that is another one all snapshots
+   * are closed, and whoever reads meanwhile is told that the store is closed.
+   */
+  prepareFor(use: StoreUse): Promise<void>;
   /** Deletes everything and leaves an empty, open store; closes all snapshots. Repairs a store that is too damaged to open. */
   clear(): Promise<void>;
 }

@@ -96,6 +96,18 @@ for (const [name, makeStore] of Object.entries(engines)) {
       expect(() => snapshot.get(bytes('a'))).to.throw(StoreError).with.property('reason', 'closed');
     });
 
+    it('holds the same for whatever use it is set up', async () => {
+      const written: string[] = [];
+      for (const use of ['following', 'filling', 'filling', 'following', 'filling'] as const) {
+        await store.prepareFor(use);
+        written.push(`k${written.length}=${use}`);
+        await store.batch([put(`k${written.length - 1}`, use)], { durable: false });
+        expect(await entries(store)).to.deep.equal(written);
+      }
+      await store.clear();
+      expect(await entries(store)).to.deep.equal([]);
+    });
+
     it('is empty and open after it was cleared, also with snapshots taken', async () => {
       await store.batch([put('a', '1')], { durable: false });
       store.snapshot();
@@ -113,6 +125,7 @@ for (const [name, makeStore] of Object.entries(engines)) {
       expect(await caught(store.load([bytes('a')]))).to.be.instanceOf(StoreError);
       expect(await caught(entries(store))).to.be.instanceOf(StoreError);
       expect(() => store.snapshot()).to.throw(StoreError);
+      expect(await caught(store.prepareFor('filling'))).to.be.instanceOf(StoreError).with.property('reason', 'closed');
     });
 
     it('copies each write before it asks for the next one', async () => {
@@ -196,6 +209,20 @@ describe('a store on disk', () => {
     expect(error).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
     await store.clear();
     expect(await entries(store)).to.deep.equal([]);
+    await store.close();
+  });
+
+  it('is closed for a moment when it is set up for another use, and its snapshots are for good', async () => {
+    const store = diskStore(path());
+    await store.open();
+    await store.batch([put('a', '1')], { durable: true });
+    const snapshot = store.snapshot();
+    const prepared = store.prepareFor('filling');
+    expect(() => store.get(bytes('a'))).to.throw(StoreError).with.property('reason', 'closed');
+    await prepared;
+    expect(store.get(bytes('a'))).to.deep.equal(bytes('1'));
+    expect(() => snapshot.get(bytes('a'))).to.throw(StoreError).with.property('reason', 'closed');
+    snapshot.close();
     await store.close();
   });
 

@@ -2,9 +2,9 @@
 // broken one would, before or after the real store has done it.
 
 import { StoreError } from '../../lib/store/errors';
-import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreWrite } from '../../lib/store/store';
+import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from '../../lib/store/store';
 
-export const STORE_CALLS = ['open', 'close', 'get', 'load', 'range', 'snapshot', 'snapshot.get', 'batch', 'clear'] as const;
+export const STORE_CALLS = ['open', 'close', 'get', 'load', 'range', 'snapshot', 'snapshot.get', 'batch', 'prepareFor', 'clear'] as const;
 export type StoreCall = (typeof STORE_CALLS)[number];
 
 /** What a failing call says. */
@@ -20,7 +20,7 @@ interface Fault {
 export class FaultyStore implements Store {
   /** Calls so far. */
   readonly calls: Record<StoreCall, number> =
-    { 'open': 0, 'close': 0, 'get': 0, 'load': 0, 'range': 0, 'snapshot': 0, 'snapshot.get': 0, 'batch': 0, 'clear': 0 };
+    { 'open': 0, 'close': 0, 'get': 0, 'load': 0, 'range': 0, 'snapshot': 0, 'snapshot.get': 0, 'batch': 0, 'prepareFor': 0, 'clear': 0 };
   #fault: Fault | undefined;
   #failed = false;
 
@@ -76,6 +76,10 @@ export class FaultyStore implements Store {
 
   compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void> {
     return this.real.compact(range);
+  }
+
+  prepareFor(use: StoreUse): Promise<void> {
+    return this.#async('prepareFor', () => this.real.prepareFor(use));
   }
 
   clear(): Promise<void> {

@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { filter, firstValueFrom } from 'rxjs';
+import { ChainIndexer } from '../../lib/index/chain-index';
+import { IndexUnavailableError } from '../../lib/index/errors';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { diskStore } from '../../lib/store/level-store';
+import { MemoryLog } from '../support/memory-log';
+import { mine, openRegtestNode } from '../support/regtest-node';
+import { activeChain } from '../support/regtest-chain';
+import { expectIndexOf } from '../support/utxo-model';
+import type { Store, StoreUse } from '../../lib/store/store';
+import type { TestFullNode } from '../support/bcoin';
+
+/** More than an index takes in without being set up for it. */
+const MANY = 120;
+
+describe('the store of an index', function () {
+  this.timeout(30_000);
+  let folder: string;
+  let host: TestFullNode;
+  let store: Store;
+  let index: ChainIndexer;
+  /** What the store was set up for, and in which phase of the index; not what it was already. */
+  let uses: string[];
+  let onUse: () => void;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rest-use-'));
+    host = await openRegtestNode();
+    onUse = (): void => undefined;
+  });
+
+  afterEach(async () => {
+    await index.close();
+    await host.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function openIndex(): Promise<void> {
+    store = diskStore(join(folder, 'index'));
+    uses = [];
+    let current: StoreUse = 'following';
+    const prepareFor = store.prepareFor.bind(store);
+    store.prepareFor = async (use): Promise<void> => {
+      if (use !== current) uses.push(`${use} while ${index.state.phase}`);
+      current = use;
+      const prepared = prepareFor(use);
+      onUse();
+      await prepared;
+    };
+    index = new ChainIndexer({ store, node: new BcoinNode(host), logger: new MemoryLog(), migrations: [] });
+    await index.open();
+    await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));
+    await expectIndexOf(store, await activeChain(new BcoinNode(host)));
+  }
+
+  it('is set up for many blocks, and for following before the first answer', async () => {
+    await mine(host, MANY);
+    await openIndex();
+    expect(uses).to.deep.equal(['filling while loading', 'following while indexing']);
+  });
+
+  it('stays as it is for a few blocks, and for those that come', async () => {
+    await mine(host, 20);
+    await openIndex();
+    await mine(host, 3);
+    expect(index.state).to.deep.equal({ phase: 'live', height: 23 });
+    expect(uses).to.deep.equal([]);
+  });
+
+  it('is not there for readers in between, and they are told so', async () => {
+    await mine(host, MANY);
+    const said = new Set<unknown>();
+    onUse = (): void => {
+      try {
+        index.reader.read(({ tip }) => tip);
+      } catch (error) {
+        said.add(error instanceof IndexUnavailableError ? error.message : error);
+      }
+    };
+    await openIndex();
+    expect([...said]).to.deep.equal(['the index is not open']);
+    expect(index.reader.read(({ tip }) => tip.height)).to.equal(MANY);
+  });
+});
