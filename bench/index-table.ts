@@ -45,14 +45,16 @@ function catchUpRows({ chain, bytes, bareSeconds, bareCpuSeconds, catchUp, nodeB
   ];
 }
 
-function followingRows({ following: { held, acknowledged, cpuPerBlock, readerWaits, durable } }: IndexRun): Row[] {
+function followingRows({ nodeBytes, following: { held, acknowledged, cpuPerBlock, peakBytes, readerWaits, durable } }: IndexRun): Row[] {
   if (held.length === 0) return [];
+  const memory = (peakBytes - nodeBytes) / MIB;
   const [p50, p99] = [percentile(held, 0.5), percentile(held, 0.99)];
   const ms = (value: number): string => `${value.toFixed(1)} ms`;
   return [
     { what: 'block: event loop held, p50', value: ms(p50), ...atMost(p50, 8, 'ms') },
     { what: 'block: event loop held, p99', value: ms(p99), ...atMost(p99, 25, 'ms') },
     { what: 'block: CPU, all threads', value: ms(cpuPerBlock), ...atMost(cpuPerBlock, 60, 'ms') },
+    { what: 'following: peak memory above the open node', value: `${memory.toFixed(0)} MiB`, ...atMost(memory, CACHE_MIB + 300, 'MiB') },
     { what: 'block: until acknowledged, p50 / p99', value: `${ms(percentile(acknowledged, 0.5))} / ${ms(percentile(acknowledged, 0.99))}` },
     { what: 'block: a reader waits meanwhile, p50 / p99', value: `${ms(percentile(readerWaits, 0.5))} / ${ms(percentile(readerWaits, 0.99))}` },
     { what: 'block: durable when acknowledged', value: `${durable} of ${held.length}`, target: 'all', met: durable === held.length }

@@ -1,5 +1,6 @@
 // How many transactions a block has and how their inputs and outputs are spread.
 
+import type { ChainParameters } from './parameters';
 import type { Random } from './random';
 
 export interface BlockShape {
@@ -18,14 +19,13 @@ export interface TransactionShape {
 }
 
 const TRANSACTIONS = 2_500;
-const INPUTS_EACH = 2.1;
 /** Largest number of inputs or outputs that a transaction gets at once: a sweep, a payout. */
 const LARGEST_RUN = 24;
 
-/** A block of daily life, after which there are `growth` more coins for each transaction. */
-export function usualShape(random: Random, growth: number): BlockShape {
+/** A block of daily life: each transaction has so many inputs on average, and so many more outputs. */
+export function usualShape(random: Random, { inputs: inputsEach, growth }: Pick<ChainParameters, 'inputs' | 'growth'>): BlockShape {
   const transactions = Math.round(TRANSACTIONS * (0.9 + 0.2 * random.unit()));
-  const inputs = Math.round(transactions * INPUTS_EACH);
+  const inputs = Math.round(transactions * inputsEach);
   return { transactions, inputs, outputs: inputs + Math.round(transactions * growth), spendsItself: true };
 }
 

@@ -59,11 +59,11 @@ class Generator {
   }
 
   async run(): Promise<ChainManifest> {
-    const { bytes, growth, liveBlocks } = this.parameters;
+    const { bytes, liveBlocks } = this.parameters;
     for (let i = 0; i < FIRST_BLOCKS; i++)
       await this.#add(this.#maker.nextFirst());
     while (this.#totals.bytes < bytes)
-      await this.#add(this.#maker.next(usualShape(this.#maker.random, growth)));
+      await this.#add(this.#maker.next(usualShape(this.#maker.random, this.parameters)));
     const { height } = this.node.chain.tip;
     const totals = { ...this.#totals, unspent: this.#maker.coins.unspent };
     for (let i = 0; i < liveBlocks; i++)

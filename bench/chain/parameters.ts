@@ -3,7 +3,9 @@
 export interface ChainParameters {
   /** The usual blocks have at least so many bytes together. */
   readonly bytes: number;
-  /** New coins for each transaction of a usual block. */
+  /** Inputs of a transaction of a usual block, on average. */
+  readonly inputs: number;
+  /** How many more outputs than inputs it has, on average. */
   readonly growth: number;
   /** Blocks at the end for measuring how the index follows. */
   readonly liveBlocks: number;
@@ -13,7 +15,7 @@ export interface ChainParameters {
 /** Moves with everything that changes the blocks made of the same parameters. */
 export const GENERATION = 1;
 
-export const DEFAULT_PARAMETERS: ChainParameters = { bytes: 2_000_000_000, growth: 3.2, liveBlocks: 100, seed: 1 };
+export const DEFAULT_PARAMETERS: ChainParameters = { bytes: 2_000_000_000, inputs: 2.1, growth: 3.2, liveBlocks: 300, seed: 1 };
 
 const UNITS: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9 };
 
@@ -27,6 +29,6 @@ export function parseSize(text: string): number {
 }
 
 /** The folder's name for a chain that a version of bcoin holds. */
-export function chainName({ bytes, growth, liveBlocks, seed }: ChainParameters, bcoinVersion: string): string {
-  return `chain-${GENERATION}-${bytes / 1e6}MB-growth${growth}-live${liveBlocks}-seed${seed}-bcoin-${bcoinVersion}`;
+export function chainName({ bytes, inputs, growth, liveBlocks, seed }: ChainParameters, bcoinVersion: string): string {
+  return `chain-${GENERATION}-${bytes / 1e6}MB-inputs${inputs}-growth${growth}-live${liveBlocks}-seed${seed}-bcoin-${bcoinVersion}`;
 }

@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { LoopProbe } from './loop-probe';
-import { cpuMilliseconds, untilAtRest } from './process-load';
+import { cpuMilliseconds, untilAtRest, withPeakMemory } from './process-load';
 import { blockAt, type HeldBackNode } from './held-back-node';
 import type { ChainIndex } from '../../lib/index/types';
 import type { BlockPoint, NodeSource } from '../../lib/node/types';
@@ -15,6 +15,8 @@ export interface Following {
   readonly acknowledged: readonly number[];
   /** Of all threads, what the store does afterwards included. */
   readonly cpuPerBlock: number;
+  /** Of the process, without the blocks that wait for their turn. */
+  readonly peakBytes: number;
   /** What readers waited for an answer while other blocks came in, in milliseconds. */
   readonly readerWaits: readonly number[];
   /** Blocks that were on the disk itself when they were acknowledged. */
@@ -45,23 +47,26 @@ export async function follow({ node, heldBack, index, store, toHeight }: FollowO
   const acknowledged: number[] = [];
   let durable = 0;
   const started = { cpu: cpuMilliseconds(), time: performance.now() };
-  for (const block of blocks.slice(0, -READ_BLOCKS)) {
-    await pause(PAUSE_MS);
-    probe.start();
-    const before = performance.now();
-    await heldBack.connect(block.point, block.raw);
-    held.push(probe.longest());
-    acknowledged.push(performance.now() - before);
-    if (store.lastDurable) durable++;
-    check(index, block);
-  }
+  const { peakBytes } = await withPeakMemory(async () => {
+    for (const block of blocks.slice(0, -READ_BLOCKS)) {
+      await pause(PAUSE_MS);
+      probe.start();
+      const before = performance.now();
+      await heldBack.connect(block.point, block.raw);
+      held.push(probe.longest());
+      acknowledged.push(performance.now() - before);
+      if (store.lastDurable) durable++;
+      check(index, block);
+    }
+  });
   probe.close();
   const probed = performance.now() - started.time;
   await untilAtRest();
   const cpu = cpuMilliseconds() - started.cpu - idle * probed;
   const readerWaits: number[] = [];
   for (const block of blocks.slice(-READ_BLOCKS)) readerWaits.push(...await readDuring(index, block, () => heldBack.connect(block.point, block.raw)));
-  return { held, acknowledged, cpuPerBlock: cpu / held.length, readerWaits, durable };
+  const waiting = blocks.reduce((sum, { raw }) => sum + raw.length, 0);
+  return { held, acknowledged, cpuPerBlock: cpu / held.length, peakBytes: peakBytes - waiting, readerWaits, durable };
 }
 
 interface LiveBlock {

@@ -3,6 +3,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChainIndexer } from '../../lib/index/chain-index';
+import { DEFAULT_CACHE_BYTES } from '../../lib/index/indexer';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { diskStore } from '../../lib/store/level-store';
 import { migrations } from '../../migrations';
@@ -66,7 +67,7 @@ async function withIndex<T>(node: BcoinNode, { height }: ChainManifest, use: (fr
   const folder = join(DATA_FOLDER, `index-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   const heldBack = await holdBack(node, height);
-  const store = new WatchedStore(diskStore(folder));
+  const store = new WatchedStore(diskStore(folder, { latestBytes: DEFAULT_CACHE_BYTES }));
   const index = new ChainIndexer({ store, node: heldBack.source, migrations, logger: quiet });
   try {
     return await use({ heldBack, index, store, folder });

@@ -1,6 +1,6 @@
 // A store that remembers how its last batch was to be written.
 
-import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreWrite } from '../../lib/store/store';
+import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from '../../lib/store/store';
 
 export class WatchedStore implements Store {
   /** Whether the last batch written was on the disk itself when it resolved. */
@@ -42,6 +42,10 @@ export class WatchedStore implements Store {
 
   compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void> {
     return this.#store.compact(range);
+  }
+
+  prepareFor(use: StoreUse): Promise<void> {
+    return this.#store.prepareFor(use);
   }
 
   clear(): Promise<void> {

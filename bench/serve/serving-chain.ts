@@ -86,7 +86,7 @@ function* makeBlocks(genesisHash: Buffer): Generator<Buffer> {
   const maker = new BlockMaker(SEED, genesisHash);
   for (let height = 1; height <= FIRST_BLOCKS; height++)
     yield maker.nextFirst(height <= OWNED_BLOCKS ? ownScript(isWitnessAt(height)) : undefined);
-  for (let i = 0; i < LARGE_BLOCKS; i++) yield maker.next(usualShape(maker.random, DEFAULT_PARAMETERS.growth));
+  for (let i = 0; i < LARGE_BLOCKS; i++) yield maker.next(usualShape(maker.random, DEFAULT_PARAMETERS));
   for (let i = 0; i < TAIL_BLOCKS; i++) yield maker.nextFirst();
 }
 
