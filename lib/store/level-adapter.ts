@@ -38,7 +38,7 @@ export class LevelStore implements Store {
 
   async close(): Promise<void> {
     this.#opening.abort(notOpen());
-    await this.#async('close', async () => this.#opened?.close());
+    await this.#async('close', async () => this.#opened && this.#kind.close(this.#opened));
   }
 
   /** abstract-level's engines begin to open when they are constructed. */
@@ -102,7 +102,7 @@ export class LevelStore implements Store {
       if (use === this.#use || !this.#kind.isKept) return;
       this.#use = use;
       this.#opened = undefined;
-      await engine.close();
+      await this.#kind.close(engine);
       await this.#openEngine();
     });
   }

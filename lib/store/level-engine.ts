@@ -42,6 +42,7 @@ export interface EngineKind {
   readonly make: (use: StoreUse) => Engine;
   /** Whether another engine finds what one has written: then each use has its own. */
   readonly isKept: boolean;
+  readonly close: (engine: Engine) => Promise<void>;
   readonly batch: (engine: Engine) => EngineBatch;
   readonly empty: (engine: Engine | undefined) => Promise<void>;
   /** What is wrong with the files; undefined: nothing. The engine is not open. */

@@ -6,18 +6,20 @@ import { MemoryLevel } from 'memory-level';
 import { LevelStore } from './level-adapter';
 import { bareBatches, copyingBatch } from './level-batch';
 import { findDamage } from './level-check';
-import { encodings, type Engine } from './level-engine';
+import { encodings, type Engine, type EngineKind } from './level-engine';
 import type { Store, StoreUse } from './store';
 
 interface CompactableEngine {
   compactRange(start: Buffer, end: Buffer): Promise<void>;
 }
 
+const BEHIND_ALL_KEYS = { gte: Buffer.from([0xff]), lt: Buffer.from([0xff]) };
+
 /** For blocks of tables that are not mapped into memory: from the thousandth table on. */
 const CACHE_BYTES = 16 * 1024 * 1024;
 /** For writes that are not in a table yet, twice, while others need the memory more. */
 const FILLING_BUFFER_BYTES = 32 * 1024 * 1024;
-/** What is in the log has to be read again at the next start: a second or two for so much. */
+/** After a crash so much is read from the log again, which takes some seconds. */
 const LARGEST_BUFFER_BYTES = 192 * 1024 * 1024;
 /** LevelDB deletes tables that were merged while everybody waits: the smaller they are, the shorter. */
 const TABLE_BYTES = 2 * 1024 * 1024;
@@ -45,6 +47,11 @@ export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions 
     name: folder,
     make,
     isKept: true,
+    close: async (engine) => {
+      // Puts the latest writes into a table, which takes a sixth of the time that reading them from the log does.
+      if (engine.status === 'open') await compact(engine, BEHIND_ALL_KEYS);
+      await engine.close();
+    },
     batch: bareBatches(),
     empty: async (engine) => {
       await engine?.close();
@@ -52,9 +59,11 @@ export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions 
     },
     findDamage: (options) => findDamage(folder, options),
     requireOurs: () => requireLock(folder),
-    compact: (engine, { gte, lt }) => (engine as Engine & CompactableEngine).compactRange(gte, lt) // every engine on disk has it
+    compact
   });
 }
+
+const compact: EngineKind['compact'] = (engine, { gte, lt }) => (engine as Engine & CompactableEngine).compactRange(gte, lt); // every engine on disk has it
 
 /** @throws the engine's error when another has the folder or it must not be written. Nothing in it is read. */
 async function requireLock(folder: string): Promise<void> {
@@ -75,6 +84,7 @@ export function memoryStore(): Store {
     name: 'memory',
     make: () => new MemoryLevel<Buffer, Buffer>(encodings),
     isKept: false,
+    close: (engine) => engine.close(),
     batch: copyingBatch,
     empty: async (engine) => engine?.clear(),
     findDamage: () => Promise.resolve(undefined),

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -182,6 +182,15 @@ describe('a store on disk', () => {
     await store.close();
   });
 
+  it('has everything in tables when it is closed: there is nothing to be read from the log', async () => {
+    const store = diskStore(path());
+    await store.open();
+    await store.batch([put('a', '1'.repeat(10_000))], { durable: false });
+    await store.close();
+    const logs = (await readdir(path())).filter((file) => file.endsWith('.log'));
+    expect(await Promise.all(logs.map(async (log) => (await stat(join(path(), log))).size))).to.deep.equal([0]);
+  });
+
   it('says that another process or store has the folder', async () => {
     const [first, second] = [diskStore(path()), diskStore(path())];
     await first.open();
@@ -245,12 +254,15 @@ describe('a store on disk', () => {
     /** Some two blocks of the log each. */
     const writes = Array.from({ length: 8 }, (_, i) => put(`k${i}`, `${i}`.repeat(60_000)));
 
-    /** Closes the store with all writes in one log, changes the log, and opens it again. */
+    /** A closed store as a process that was killed would have left it, with all writes in one log, and the log changed. */
     async function reopened(change: (log: Buffer) => Buffer): Promise<Store> {
       const store = diskStore(path());
       await store.open();
       for (const write of writes) await store.batch([write], { durable: false });
+      await cp(path(), join(folder, 'left'), { recursive: true });
       await store.close();
+      await rm(path(), { recursive: true });
+      await rename(join(folder, 'left'), path());
       const log = (await readdir(path())).find((file) => file.endsWith('.log')) ?? expect.fail('a log');
       await writeFile(join(path(), log), change(await readFile(join(path(), log))));
       return store;

@@ -38,18 +38,19 @@ interface Change {
   readonly what: string;
 }
 
-/** Makes the store, and says what it may hold after each batch of its log. */
-async function makeStore(folder: string): Promise<Set<string>> {
-  const store = diskStore(folder);
+/** Makes a folder that a store left when its process was killed, and says what it may hold after each batch of its log. */
+async function makeStore(working: string, folder: string): Promise<Set<string>> {
+  const store = diskStore(working);
   const states = new Set<string>();
   for (let round = 0; round <= TABLES; round++) {
-    // Opening makes a table of what the log of before has.
     await store.open();
     if (round === TABLES) states.add(await digest(store));
     for (let batch = 0; batch < BATCHES; batch++) {
       await store.batch(Array.from({ length: RECORDS }, (_, i) => write(round, batch, i)), { durable: false });
       if (round === TABLES) states.add(await digest(store));
     }
+    // Closing makes a table of what is in the log.
+    if (round === TABLES) await cp(working, folder, { recursive: true });
     await store.close();
   }
   return states;
@@ -127,7 +128,7 @@ async function isRepaired(store: Store): Promise<boolean> {
 async function main(): Promise<void> {
   const [folder = '', seed, runs] = process.argv.slice(2);
   const [made, damaged] = [join(folder, 'made'), join(folder, 'damaged')];
-  const states = await makeStore(made);
+  const states = await makeStore(join(folder, 'working'), made);
   const rounds: DamageReport['rounds'][number][] = [];
   const every = new Set([...states].slice(-1));
   for (const pick of fc.sample(fc.nat(), { seed: Number(seed), numRuns: Number(runs) })) {
