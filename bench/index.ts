@@ -1,22 +1,23 @@
 // npm run bench:index: how fast the index is built, what it takes, and how it follows.
 // Targets are for a chain of at least 2 GB; a smaller one is for trying things out.
 //   --bytes 300MB   size of the synthetic chain (default 2GB)
+//   --inputs 2.5    of a transaction, on average (default 2.1)
+//   --growth 0.4    how many more outputs it has (default 3.2)
 //   --json FILE     the numbers, for keeping
 
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { DEFAULT_PARAMETERS, parseSize } from './chain/parameters';
+import { CHAIN_OPTIONS, chainParameters } from './chain/parameters';
 import { syntheticChain } from './chain/synthetic-chain';
 import { formatRows, indexRows } from './index-table';
 import { describeMachine } from './machine';
 import { runIndex } from './measure/index-run';
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { bytes: { type: 'string' }, json: { type: 'string' } } });
-  const parameters = { ...DEFAULT_PARAMETERS, ...values.bytes !== undefined && { bytes: parseSize(values.bytes) } };
+  const { values } = parseArgs({ options: { ...CHAIN_OPTIONS, json: { type: 'string' } } });
   const say = (line: string): void => { console.error(line); };
-  const chain = await syntheticChain(parameters, say);
+  const chain = await syntheticChain(chainParameters(values), say);
   const busy = loadavg()[0] ?? 0;
   const run = await runIndex(chain, say);
   const machine = describeMachine();

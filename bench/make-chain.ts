@@ -1,15 +1,14 @@
 // npm run bench:chain: makes a synthetic chain, if it is not there, and says what is in it.
-//   --bytes 300MB   its size (default 2GB)
+//   --bytes, --inputs, --growth   as for npm run bench:index
 
 import { parseArgs } from 'node:util';
 import { syntheticChain } from './chain/synthetic-chain';
-import { DEFAULT_PARAMETERS, parseSize } from './chain/parameters';
+import { CHAIN_OPTIONS, chainParameters } from './chain/parameters';
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { bytes: { type: 'string' } } });
-  const parameters = { ...DEFAULT_PARAMETERS, ...values.bytes !== undefined && { bytes: parseSize(values.bytes) } };
+  const { values } = parseArgs({ options: CHAIN_OPTIONS });
   const started = performance.now();
-  const { folder, manifest } = await syntheticChain(parameters, (line) => console.log(line));
+  const { folder, manifest } = await syntheticChain(chainParameters(values), (line) => console.log(line));
   console.log(JSON.stringify(manifest, null, 2));
   console.log(`${folder}, after ${((performance.now() - started) / 1_000).toFixed(0)} s`);
 }
