@@ -20,7 +20,7 @@ import type { FullDiskMessage } from '../support/full-disk-node';
 /** The shell's limit counts blocks of 512 bytes. */
 const BLOCKS_PER_KIBIBYTE = 2;
 /** Of chain A: blocks above take a node long to verify. */
-const HEIGHT = 400;
+const HEIGHT = 200;
 const blocks = chainAActiveBlocks().slice(0, HEIGHT + 1).map(({ raw }) => raw);
 
 describe('an index whose disk is full', function () {
@@ -71,7 +71,7 @@ describe('an index whose disk is full', function () {
   }
 
   it('while it catches up: stops and says why, lets the chain go on, and goes on itself when there is room', async () => {
-    expect(await expectFailure(300), 'a batch is in as a whole or not at all').to.equal(undefined);
+    expect(await expectFailure(150), 'a batch is in as a whole or not at all').to.equal(undefined);
     await expectToGoOn();
   });
 
