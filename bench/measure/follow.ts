@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { LoopProbe } from './loop-probe';
-import { cpuMilliseconds, untilAtRest, withPeakMemory } from './process-load';
+import { cpuMilliseconds, ownMemory, untilAtRest, withPeakMemory } from './process-load';
 import { blockAt, type HeldBackNode } from './held-back-node';
 import type { ChainIndex } from '../../lib/index/types';
 import type { BlockPoint, NodeSource } from '../../lib/node/types';
@@ -15,7 +15,7 @@ export interface Following {
   readonly acknowledged: readonly number[];
   /** Of all threads, what the store does afterwards included. */
   readonly cpuPerBlock: number;
-  /** Of the process, without the blocks that wait for their turn. */
+  /** Of the process, without what it grew by for the blocks that wait for their turn. */
   readonly peakBytes: number;
   /** What readers waited for an answer while other blocks came in, in milliseconds. */
   readonly readerWaits: readonly number[];
@@ -39,7 +39,9 @@ const READ_BLOCKS = 20;
 const READ_INTERVAL_MS = 2;
 
 export async function follow({ node, heldBack, index, store, toHeight }: FollowOptions): Promise<Following> {
+  const memoryBefore = ownMemory();
   const blocks = await loadBlocks(node, heldBack.source.tip().height + 1, toHeight);
+  const waitingBytes = ownMemory() - memoryBefore;
   await untilAtRest();
   const probe = new LoopProbe();
   const idle = await idleCpuShare();
@@ -65,8 +67,7 @@ export async function follow({ node, heldBack, index, store, toHeight }: FollowO
   const cpu = cpuMilliseconds() - started.cpu - idle * probed;
   const readerWaits: number[] = [];
   for (const block of blocks.slice(-READ_BLOCKS)) readerWaits.push(...await readDuring(index, block, () => heldBack.connect(block.point, block.raw)));
-  const waiting = blocks.reduce((sum, { raw }) => sum + raw.length, 0);
-  return { held, acknowledged, cpuPerBlock: cpu / held.length, peakBytes: peakBytes - waiting, readerWaits, durable };
+  return { held, acknowledged, cpuPerBlock: cpu / held.length, peakBytes: peakBytes - waitingBytes, readerWaits, durable };
 }
 
 interface LiveBlock {

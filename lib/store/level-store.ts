@@ -48,9 +48,12 @@ export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions 
     make,
     isKept: true,
     close: async (engine) => {
-      // Puts the latest writes into a table, which takes a sixth of the time that reading them from the log does.
-      if (engine.status === 'open') await compact(engine, BEHIND_ALL_KEYS);
-      await engine.close();
+      try {
+        // Puts the latest writes into a table, which takes a sixth of the time that reading them from the log does.
+        if (engine.status === 'open') await compact(engine, BEHIND_ALL_KEYS);
+      } finally {
+        await engine.close();
+      }
     },
     batch: bareBatches(),
     empty: async (engine) => {
