@@ -1,15 +1,16 @@
 // Four blocks of the main network, whose transactions Bitcoin Core 0.17 printed. They stay
-// in the shared folder (test/support/shared.ts).
+// in the shared folder (test/support/shared.ts), for they are megabytes.
 
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
+import { before, describe, it } from 'mocha';
 import { blockWithoutWitness, scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { transactionJson } from '../../lib/views/transaction';
 import { inBech32m } from '../support/recorded-json';
-import { sharedMissing, sharedPath } from '../support/shared';
+import { sharedFolder } from '../support/shared';
 import { finish } from '../support/finish';
 
 const MAIN = { pubkeyhash: 0x00, scripthash: 0x05, bech32: 'bc' };
@@ -24,16 +25,23 @@ interface PrintedTransaction {
 }
 
 describe('blocks of the main network', () => {
-  for (const [height, count] of BLOCKS) {
-    const [rawFile, textFile] = ['raw', 'core17.jsonl'].map((kind) => sharedPath('fixtures', 'real-blocks', `mainnet-${height}.${kind}.gz`));
-    if (rawFile === undefined || textFile === undefined) {
-      it.skip(`${height}: ${sharedMissing}`); // megabytes that only the shared folder has; the title says so
-      continue;
-    }
+  let shared = '';
 
+  before(function () {
+    const folder = sharedFolder();
+    if (folder === undefined) {
+      console.log('      skipped: the shared folder with real blocks is not here');
+      this.skip();
+    }
+    shared = folder;
+  });
+
+  const read = (name: string): Buffer => gunzipSync(readFileSync(join(shared, 'fixtures/real-blocks', `mainnet-${name}.gz`)));
+
+  for (const [height, count] of BLOCKS) {
     it(`${height}: all ${count} transactions are printed as Bitcoin Core 0.17 printed them`, () => {
-      const block = scanBlock(gunzipSync(readFileSync(rawFile)));
-      const printed = gunzipSync(readFileSync(textFile)).toString('utf8').trimEnd().split('\n').map((line) => JSON.parse(line) as PrintedTransaction);
+      const block = scanBlock(read(`${height}.raw`));
+      const printed = read(`${height}.core17.jsonl`).toString('utf8').trimEnd().split('\n').map((line) => JSON.parse(line) as PrintedTransaction);
       expect([block.transactions.length, printed.length]).to.deep.equal([count, count]);
       for (const [i, { raw, txid }] of block.transactions.entries()) {
         const expected = printed[i];
@@ -43,7 +51,7 @@ describe('blocks of the main network', () => {
     });
 
     it(`${height}: the block keeps its transactions when its witnesses are dropped`, () => {
-      const raw = gunzipSync(readFileSync(rawFile));
+      const raw = read(`${height}.raw`);
       const [before, after] = [scanBlock(raw), scanBlock(blockWithoutWitness(raw))];
       expect(after.length).to.equal(before.strippedLength);
       expect(after.transactions.map(({ txid }) => toDisplayHex(txid))).to.deep.equal(before.transactions.map(({ txid }) => toDisplayHex(txid)));
