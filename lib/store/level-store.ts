@@ -49,7 +49,7 @@ export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions 
     isKept: true,
     close: async (engine) => {
       try {
-        // Puts the latest writes into a table, which takes a sixth of the time that reading them from the log does.
+        // Before LevelDB compacts a range, be it empty, it puts the latest writes into a table: a sixth of the work of reading them from the log.
         if (engine.status === 'open') await compact(engine, BEHIND_ALL_KEYS);
       } finally {
         await engine.close();
