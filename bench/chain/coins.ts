@@ -1,6 +1,7 @@
 // The unspent outputs of the chain under construction, in the order they were made. Tens of
 // millions of them: columns of numbers, no objects.
 
+import { FreeSlots } from './free-slots';
 import type { Random } from './random';
 
 /** Where an unspent output stands in the columns. */
@@ -20,13 +21,10 @@ const CHANGE_VALUE = 100_000;
 /** Picks by age are spread evenly over the logarithm of the age, from this many coins on. */
 const YOUNGEST = 1_000;
 
-const SPENT = 0xff;
-const SET_ASIDE = 0x80;
-
 interface Columns {
   readonly transaction: Uint32Array;
   readonly index: Uint16Array;
-  /** Place in OUTPUT_KINDS, with SET_ASIDE; or SPENT. */
+  /** Place in OUTPUT_KINDS. */
   readonly kind: Uint8Array;
   readonly value: Float64Array;
 }
@@ -34,7 +32,7 @@ interface Columns {
 const emptyColumns = (capacity: number): Columns => ({
   transaction: new Uint32Array(capacity),
   index: new Uint16Array(capacity),
-  kind: new Uint8Array(capacity).fill(SPENT),
+  kind: new Uint8Array(capacity),
   value: new Float64Array(capacity)
 });
 
@@ -45,6 +43,8 @@ export class Coins {
   #transactions = 0;
   /** Change that is ready to be spent. */
   readonly #change: Slot[] = [];
+  /** What is not change, ready to be spent. */
+  readonly #free = new FreeSlots();
   #unspent = 0;
 
   get unspent(): number {
@@ -69,16 +69,15 @@ export class Coins {
     const columns = this.#columns;
     columns.transaction[slot] = this.#transactions - 1;
     columns.index[slot] = index;
-    columns.kind[slot] = kind | SET_ASIDE;
+    columns.kind[slot] = kind;
     columns.value[slot] = value;
     this.#unspent++;
     return slot;
   }
 
   release(slot: Slot): void {
-    const { kind, value } = this.#columns;
-    if ((value[slot] as number) >= CHANGE_VALUE) this.#change.push(slot); // slots are in the columns
-    else kind[slot] = (kind[slot] as number) & ~SET_ASIDE;
+    if ((this.#columns.value[slot] as number) >= CHANGE_VALUE) this.#change.push(slot); // slots are in the columns
+    else this.#free.add(slot);
   }
 
   /** Spends somebody's change; any coin when there is no change left. */
@@ -96,12 +95,10 @@ export class Coins {
     const youngest = Math.min(YOUNGEST, this.#slots);
     const age = Math.floor(youngest * (this.#slots / youngest) ** random.unit());
     const from = this.#slots - age;
-    const isFree = (slot: Slot): boolean => (this.#columns.kind[slot] as number) < SET_ASIDE;
-    for (let slot = from; slot >= 0; slot--)
-      if (isFree(slot)) return this.#spend(slot);
-    for (let slot = from + 1; slot < this.#slots; slot++)
-      if (isFree(slot)) return this.#spend(slot);
-    return undefined;
+    const slot = this.#free.atOrBelow(from) ?? this.#free.atOrAbove(from + 1);
+    if (slot === undefined) return undefined;
+    this.#free.delete(slot);
+    return this.#spend(slot);
   }
 
   #spend(slot: Slot): SpendableCoin {
@@ -110,10 +107,9 @@ export class Coins {
     const coin = {
       txid: this.#txids.subarray(at, at + 32),
       index: index[slot] as number,
-      kind: (kind[slot] as number) & ~SET_ASIDE,
+      kind: kind[slot] as number,
       value: value[slot] as number
     };
-    kind[slot] = SPENT;
     this.#unspent--;
     return coin;
   }
