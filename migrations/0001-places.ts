@@ -12,10 +12,10 @@
 // locations in the order of the chain meanwhile: height 4, offset 4: length 4, txid 32.
 
 import { moveCoins } from './0001/coins';
-import { Passes } from './0001/pass';
 import { addMissingLengths, orderLocations, placeTransactions } from './0001/places';
-import { lettered } from './0001/records';
 import { moveUndo } from './0001/undo';
+import { Passes } from './pass';
+import { lettered } from './records';
 import type { Migration } from '../lib/store/migrate';
 
 export const places: Migration = {

@@ -3,11 +3,11 @@
 
 import { BASE_KEY, encodeBase, type Base } from './base';
 import { baseCoinsOf, restoringBaseWrites, spentBaseKey } from './base-coins';
-import { placeKey, putRecord } from './layout';
+import { placeKey, putRecord, TXID_HASH_LENGTH } from './layout';
 import type { BlockPoint } from '../node/types';
 import type { Store, StoreWrite } from '../store/store';
 
-const [PLACE_LETTER] = placeKey(Buffer.alloc(32));
+const [PLACE_LETTER] = placeKey(Buffer.alloc(TXID_HASH_LENGTH));
 
 /** What takes the block at `height` out, with the base after it. `writes`: what does so in any index. @throws DamagedIndexError */
 export async function withoutBaseBlock(base: Base, height: number, previous: BlockPoint, writes: readonly StoreWrite[], store: Store): Promise<{ readonly writes: StoreWrite[]; readonly base: Base }> {

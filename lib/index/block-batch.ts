@@ -7,18 +7,17 @@ import { proofOf } from '../bitcoin/work';
 import { spentBaseKey, type BaseSpends } from './base-coins';
 import { IndexError } from './errors';
 import {
-  blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, lengthsKey, PLACE_KEY_LENGTH, putRecord, TIP_KEY, undoKey, writePlaceRecord,
+  blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, lengthsKey, PLACE_KEY_LENGTH, putRecord, TIP_KEY, TXID_HASH_LENGTH, undoKey, writePlaceRecord,
   type StoredHeader
 } from './layout';
+import { blockIn, inOrderOfHashes, positionIn } from './place-order';
 import { findReplaced, spendReplaced } from './replaced';
 import { blockRows, type BlockRows } from './rows';
-import { findSpent, spend } from './spending';
+import { findSpent, spend, type CoinSources } from './spending';
 import { encodeUndo, SpentCoinList } from './undo-record';
-import { blockIn, inOrderOfTxids, positionIn } from './txid-order';
 import { WriteRoom } from './write-room';
 import type { BlockPoint } from '../node/types';
-import type { Store, StoreWrite } from '../store/store';
-import type { CoinCache } from './coin-cache';
+import type { StoreWrite } from '../store/store';
 
 /** Where the index stands: what the next block builds on. */
 export interface IndexPosition {
@@ -28,23 +27,18 @@ export interface IndexPosition {
   readonly times: readonly number[];
 }
 
-export interface BatchOptions {
-  readonly store: Store;
-  /** At the state of the store. */
-  readonly cache: CoinCache;
+export interface BatchOptions extends CoinSources {
   readonly genesisHash: Buffer;
   /** Undo records are kept for this many blocks. */
   readonly undoDepth: number;
   /** Lowest height that gets an undo record. */
   readonly undoFrom: number;
-  /** Only in an index with a base. */
-  readonly base?: BaseSpends;
 }
 
 export class BlockBatch {
   readonly #options: BatchOptions;
-  /** By block. */
-  readonly #txids: Uint8Array[] = [];
+  /** Of the txids, by block. */
+  readonly #hashes: Buffer[] = [];
   readonly #firstHeight: number;
   readonly #otherWrites: StoreWrite[] = [];
   readonly #blocks: BlockPoint[] = [];
@@ -89,18 +83,19 @@ export class BlockBatch {
   /** Adds a block by its rows, which are not needed any more afterwards. @throws as `add` */
   async addRows(rows: BlockRows): Promise<void> {
     this.#checkExtends(rows);
-    const { store, cache, undoFrom, undoDepth, base } = this.#options;
+    const { cache, hasher, undoFrom, undoDepth, base } = this.#options;
     const { height } = rows;
+    const hashes = hasher.hashAll(rows.txids);
     const undo = height > 0 && height >= undoFrom ? this.#spent : undefined;
     undo?.clear();
     if (undo === undefined && this.#blocks.length === 0) this.#dropUndoBelow(height);
-    const replaced = await findReplaced(rows, cache, store);
+    const replaced = await findReplaced(rows, this.#options);
     cache.append(rows.entries);
-    const entries = await findSpent(rows, cache, store, base);
+    const entries = await findSpent(rows, this.#options);
     if (replaced !== undefined) spendReplaced(replaced, height, cache, undo);
-    await spend(rows, entries, cache, undo, base);
-    this.#addBlock(rows);
-    if (undo !== undefined) this.#write(putRecord(undoKey(height), encodeUndo(rows.hash, rows.txids, replaced?.place, undo.bytes)));
+    await spend(rows, entries, this.#options, undo);
+    this.#addBlock(rows, hashes);
+    if (undo !== undefined) this.#write(putRecord(undoKey(height), encodeUndo(rows.hash, hashes, replaced?.place, undo.bytes)));
     if (height >= undoDepth) this.#write({ type: 'del', key: undoKey(height - undoDepth) });
     if (base !== undefined) this.#keepSpentOf(base, height, undo !== undefined);
   }
@@ -111,16 +106,16 @@ export class BlockBatch {
     if (this.#options.base !== undefined) yield* this.#options.base.writes();
     const room = new WriteRoom();
     const bytes = room.reserve(0);
-    for (const transaction of inOrderOfTxids(this.#txids)) {
+    for (const transaction of inOrderOfHashes(this.#hashes)) {
       const [block, position] = [blockIn(transaction), positionIn(transaction)];
-      const txids = this.#txids[block] as Uint8Array; // one for each block
-      yield room.put(PLACE_KEY_LENGTH, writePlaceRecord(bytes, txids, position * 32, this.#firstHeight + block, position));
+      const hashes = this.#hashes[block] as Buffer; // one for each block
+      yield room.put(PLACE_KEY_LENGTH, writePlaceRecord(bytes, hashes, position * TXID_HASH_LENGTH, this.#firstHeight + block, position));
     }
     yield* this.#otherWrites;
     if (this.#position.tip !== undefined)
       yield putRecord(TIP_KEY, encodeTip(this.#position.tip));
     // The store has copies of all that; the next batch is filled while it writes them.
-    this.#txids.length = 0;
+    this.#hashes.length = 0;
     this.#otherWrites.length = 0;
     onEnd();
   }
@@ -141,11 +136,11 @@ export class BlockBatch {
       throw new IndexError(`expected rows of height ${this.#nextHeight}, got ${height}`);
   }
 
-  #addBlock({ height, hash: hashBytes, header: headerBytes, length, txids, lengths }: BlockRows): void {
+  #addBlock({ height, hash: hashBytes, header: headerBytes, length, lengths }: BlockRows, hashes: Buffer): void {
     const { tip, times } = this.#position;
     const [hash, header] = [Buffer.from(hashBytes), Buffer.from(headerBytes)];
     const lastTimes = [...times, timeOf(header)].slice(-MEDIAN_TIME_SPAN);
-    const transactionCount = txids.length / 32;
+    const transactionCount = hashes.length / TXID_HASH_LENGTH;
     const next: StoredHeader = {
       height,
       hash,
@@ -157,8 +152,8 @@ export class BlockBatch {
       chainBytes: (tip?.chainBytes ?? 0) + length
     };
     this.#position = { tip: next, times: lastTimes };
-    this.#txids.push(txids.slice());
-    this.#otherBytes += txids.length;
+    this.#hashes.push(hashes);
+    this.#otherBytes += hashes.length;
     this.#write(putRecord(headerKey(height), encodeHeader(next)));
     this.#write(putRecord(blockHashKey(hash), encodeHeight(height)));
     this.#write(putRecord(lengthsKey(height), Buffer.from(lengths)));

@@ -222,6 +222,7 @@ export class ChainIndexer implements ChainIndex {
     // Whoever has read while the store was being cleared saw what is no longer there.
     this.#reader.renew();
     await this.#prepare();
+    await this.#indexer.load();
   }
 
   async #prepareFor(use: StoreUse): Promise<void> {

@@ -7,7 +7,7 @@ import { spentBaseCoins, spentBaseKey } from './base-coins';
 import { OUTPOINT_WORDS } from './cache-entry';
 import { DamagedIndexError } from './errors';
 import {
-  decodePlace, encodeHeader, headerKey, lengthsKey, PLACE_KEY_LENGTH, placeKey, putRecord, recordOf, undoKey, writePlaceRecord, type Place, type StoredHeader
+  decodePlace, encodeHeader, headerKey, lengthsKey, PLACE_KEY_LENGTH, placeKey, putRecord, recordOf, TXID_HASH_LENGTH, undoKey, writePlaceRecord, type Place, type StoredHeader
 } from './layout';
 import { encodeUndo, withReplaced } from './undo-record';
 import { WriteRoom } from './write-room';
@@ -26,7 +26,7 @@ const NO_COINS = Buffer.alloc(0);
 
 export class FillBatch {
   readonly #options: FillBatchOptions;
-  readonly #rows: { readonly height: number; readonly txids: Uint8Array; readonly from: number }[] = [];
+  readonly #rows: { readonly height: number; readonly hashes: Buffer; readonly from: number }[] = [];
   readonly #otherWrites: StoreWrite[] = [];
   /** Txids in the batch. */
   readonly #coinbases = new Set<string>();
@@ -56,10 +56,11 @@ export class FillBatch {
     const coinbase = Buffer.from(txids.buffer, txids.byteOffset, 32);
     const later = this.#laterPlace(coinbase);
     if (this.#coinbases.has(toDisplayHex(coinbase)) || later !== undefined && this.blocks > 0) return false;
-    const undo = await this.#undoOf(rows);
+    const hashes = this.#options.indexer.hasher.hashAll(txids);
+    const undo = await this.#undoOf(rows, hashes);
     this.#otherWrites.push(putRecord(lengthsKey(height), Buffer.from(lengths)), ...undo, ...this.#replacing(later, { height, position: 0 }));
     this.#addHeader(rows);
-    this.#rows.push({ height, txids: txids.slice(), from: later === undefined ? 0 : 1 });
+    this.#rows.push({ height, hashes, from: later === undefined ? 0 : 1 });
     this.#coinbases.add(toDisplayHex(coinbase));
     this.#base = { ...this.#base, placesFrom: height, bytes: this.#base.bytes + length };
     return true;
@@ -69,9 +70,9 @@ export class FillBatch {
   *writes(): Generator<StoreWrite> {
     const room = new WriteRoom();
     const bytes = room.reserve(0);
-    for (const { height, txids, from } of this.#rows)
-      for (let position = from; position * 32 < txids.length; position++)
-        yield room.put(PLACE_KEY_LENGTH, writePlaceRecord(bytes, txids, position * 32, height, position));
+    for (const { height, hashes, from } of this.#rows)
+      for (let position = from; position * TXID_HASH_LENGTH < hashes.length; position++)
+        yield room.put(PLACE_KEY_LENGTH, writePlaceRecord(bytes, hashes, position * TXID_HASH_LENGTH, height, position));
     yield* this.#otherWrites;
     if (this.#below !== undefined) yield putRecord(headerKey(this.#below.height), encodeHeader(this.#below));
   }
@@ -92,14 +93,14 @@ export class FillBatch {
   }
 
   /** What takes the block out again; nothing when it is too deep, when the node has not kept what is needed, or when the block above cannot be taken out. */
-  async #undoOf({ height, hash, txids, inputs }: BlockRows): Promise<StoreWrite[]> {
+  async #undoOf({ height, hash, inputs }: BlockRows, hashes: Buffer): Promise<StoreWrite[]> {
     const { indexer, node } = this.#options;
     if (height === 0 || height <= (indexer.tip?.height ?? 0) - indexer.undoDepth || !this.#isUndoableAbove(height)) return [];
     const count = inputs.length / OUTPOINT_WORDS;
     const coins = count === 0 ? [] : await node.spentCoins(Buffer.from(hash));
     if (coins?.length !== count) return [];
-    const spent = spentBaseCoins(inputs, coins, height);
-    const undo = putRecord(undoKey(height), encodeUndo(hash, txids, undefined, NO_COINS));
+    const spent = spentBaseCoins(inputs, coins, height, indexer.hasher);
+    const undo = putRecord(undoKey(height), encodeUndo(hash, hashes, undefined, NO_COINS));
     this.#lowestUndo = height;
     return spent.length === 0 ? [undo] : [undo, putRecord(spentBaseKey(height), spent)];
   }
@@ -111,8 +112,9 @@ export class FillBatch {
 
   /** Where a later block of the index has a coinbase with this txid (replaced.ts). */
   #laterPlace(coinbase: Buffer): Place | undefined {
-    const key = placeKey(coinbase);
-    const value = this.#options.store.get(key);
+    const { indexer, store } = this.#options;
+    const key = placeKey(indexer.hasher.hash(coinbase));
+    const value = store.get(key);
     return value && decodePlace(key, value);
   }
 

@@ -10,8 +10,9 @@ import { withoutBaseBlock } from './base-undo';
 import { BlockBatch, type IndexPosition } from './block-batch';
 import { CoinCache } from './coin-cache';
 import { DamagedIndexError, IndexError, TooDeepError } from './errors';
-import { blockHashKey, BLOCK_RECORDS, damaged, decodeHeader, decodeHeight, decodeTip, headerKey, putRecord, recordOf, TIP_KEY, undoKey, type StoredHeader } from './layout';
+import { blockHashKey, BLOCK_RECORDS, damaged, decodeHeader, decodeHeight, decodeTip, headerKey, putRecord, recordOf, SECRET_KEY, TIP_KEY, undoKey, type StoredHeader } from './layout';
 import { RowMaker } from './row-maker';
+import { newSecret, TxidHasher } from './txid-hash';
 import { undoWrites } from './undo-writes';
 import { decodeUndo } from './undo-record';
 import type { Store, StoreWrite } from '../store/store';
@@ -44,6 +45,7 @@ export class Indexer {
   #ahead: IndexPosition | undefined;
   #writeFailed = false;
   #base: Base | undefined;
+  #hasher: TxidHasher | undefined;
 
   constructor(options: IndexerOptions) {
     this.#options = options;
@@ -61,24 +63,32 @@ export class Indexer {
     return this.#base;
   }
 
+  /** Of the secret that the store has. @throws DamagedIndexError when it has none. */
+  get hasher(): TxidHasher {
+    return this.#hasher ??= TxidHasher.of(this.#options.store);
+  }
+
   get undoDepth(): number {
     return this.#options.undoDepth;
   }
 
   /**
-   * Reads where the index stands, from an open store.
+   * Reads where the index stands, from an open store; an empty one gets a secret.
    * @throws DamagedIndexError
    */
   async load(): Promise<void> {
-    const value = this.#options.store.get(TIP_KEY);
-    const base = this.#options.store.get(BASE_KEY);
+    const { store } = this.#options;
+    const value = store.get(TIP_KEY);
+    const base = store.get(BASE_KEY);
     if (base !== undefined && value === undefined) throw new DamagedIndexError('copying the coins of the node was interrupted');
     this.#base = base && decodeBase(base);
     this.#moveTo(value === undefined ? EMPTY : this.#positionAt(decodeTip(value)));
     if (value === undefined) {
-      for await (const [key] of this.#options.store.range({ ...BLOCK_RECORDS, limit: 1 }))
+      for await (const [key] of store.range({ ...BLOCK_RECORDS, limit: 1 }))
         throw damaged(TIP_KEY, `a tip beside the record under ${key.toString('hex')}`, 'none');
+      if (store.get(SECRET_KEY) === undefined) await store.batch([newSecret()], { durable: true });
     }
+    this.#hasher = TxidHasher.of(store);
     await this.#dropOldUndo();
   }
 
@@ -96,7 +106,7 @@ export class Indexer {
     // What an abandoned batch has left there is not the state of the store.
     if (this.#writeFailed || !this.#cache.isClean) this.#cache.clear();
     this.#writeFailed = false;
-    return new BlockBatch(this.#ahead ?? this.#position, { store, cache: this.#cache, genesisHash, undoDepth, undoFrom, ...this.#base && { base: new BaseSpends(store) } });
+    return new BlockBatch(this.#ahead ?? this.#position, { store, cache: this.#cache, hasher: this.hasher, genesisHash, undoDepth, undoFrom, ...this.#base && { base: new BaseSpends(store, this.hasher) } });
   }
 
   /**
@@ -175,6 +185,7 @@ export class Indexer {
   reset(): void {
     this.#cache.clear();
     this.#base = undefined;
+    this.#hasher = undefined;
     this.#moveTo(EMPTY);
   }
 

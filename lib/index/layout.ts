@@ -1,26 +1,27 @@
 // Every key and record of the index. Integers are big endian, in keys so that ranges ascend;
 // hashes are in wire order. Sizes in bytes. A place is where a transaction stands in the
-// chain: height 4, position in its block 2.
+// chain: height 4, position in its block 2. For a txid stands its hash 12 (txid-hash.ts).
 //
 //   key                      record
 //   00                       the layout's version (lib/store/migrate.ts)
 //   'G'                      hash of the network's genesis block 32
+//   'S'                      secret of the hashes of txids 32
 //   'T'                      tip: height 4, hash 32
 //   'B'                      only in an index begun with the node's coins: its base (base.ts)
 //   'b' block hash 32        height 4
-//   'c' txid 32, index 4     coin of the base (base-coins.ts)
+//   'd' height 4             undo (undo-record.ts)
+//   'e' height 4             coins of the base that the block spent (base-coins.ts)
 //   'h' height 4             hash 32, header 80, chainwork 32, median time past 4, transactions 4,
 //                            transactions of the chain 8, bytes of the chain 8
 //   'l' height 4             lengths of the block's transactions, in order (variable-integer.ts)
+//   'n' txid's hash 12, index 4   coin of the base (base-coins.ts)
 //   'o' place 6, group 2     unspent ones of 32 outputs of a transaction (coin-record.ts);
 //                            the group is the output's index / 32, left out when it is 0
-//   'r' height 4             undo (undo-record.ts)
-//   's' height 4             coins of the base that the block spent (base-coins.ts)
-//   't' txid 32              place of a transaction 6
+//   'p' txid's hash 12       place of a transaction 6
 //
 // After each record comes the CRC-32 of key and record, 4: LevelDB has checksums, but
-// classic-level does not have it verify them. Letters 'u' and 'x' were
-// layout 1's, and so was another 'c'.
+// classic-level does not have it verify them. Letters 'c', 'r', 's', 't', 'u'
+// and 'x' were those of layouts before.
 
 import { crc32 } from 'node:zlib';
 import { DamagedIndexError } from './errors';
@@ -28,21 +29,23 @@ import type { StoreRange, StoreWrite } from '../store/store';
 import type { BlockPoint } from '../node/types';
 import type { HeaderRecord } from './types';
 
-export const LAYOUT_VERSION = 2;
+export const LAYOUT_VERSION = 3;
 
 export const CHECKSUM_LENGTH = 4;
 const HASH_LENGTH = 32;
+export const TXID_HASH_LENGTH = 12;
 const HEADER_RECORD_LENGTH = 168;
 const PLACE_LENGTH = 6;
 const OUTPUT_PREFIX = 0x6f;
-const TXID_PREFIX = 0x74;
+const PLACE_PREFIX = 0x70;
 const TWO_TO_32 = 0x1_0000_0000;
 
 export const GENESIS_KEY = Buffer.from('G');
+export const SECRET_KEY = Buffer.from('S');
 export const TIP_KEY = Buffer.from('T');
 
 /** All records that blocks put there. */
-export const BLOCK_RECORDS: StoreRange = { gte: Buffer.from('b'), lt: Buffer.from('u') };
+export const BLOCK_RECORDS: StoreRange = { gte: Buffer.from('b'), lt: Buffer.from('q') };
 
 /** A header with what the index counts beside it. */
 export interface StoredHeader extends HeaderRecord {
@@ -97,13 +100,6 @@ export function readU64(bytes: Buffer, offset: number): number {
   return bytes.readUInt32BE(offset) * TWO_TO_32 + bytes.readUInt32BE(offset + 4);
 }
 
-function hashKey(prefix: string, hash: Buffer): Buffer {
-  const key = Buffer.allocUnsafe(1 + HASH_LENGTH);
-  key.write(prefix, 'latin1');
-  hash.copy(key, 1, 0, HASH_LENGTH);
-  return key;
-}
-
 function heightKey(prefix: string, height: number): Buffer {
   const key = Buffer.allocUnsafe(5);
   key.write(prefix, 'latin1');
@@ -113,7 +109,7 @@ function heightKey(prefix: string, height: number): Buffer {
 
 // 'b': heights by block hash
 
-export const blockHashKey = (hash: Buffer): Buffer => hashKey('b', hash);
+export const blockHashKey = (hash: Buffer): Buffer => Buffer.concat([Buffer.from('b'), hash]);
 
 export function encodeHeight(height: number): Buffer {
   const record = Buffer.allocUnsafe(4);
@@ -202,9 +198,9 @@ export function coinsOfBlock(height: number): StoreRange {
   return { gte: heightKey('o', height), lt: heightKey('o', height + 1) };
 }
 
-// 'r': undo records by height
+// 'd': undo records by height
 
-export const undoKey = (height: number): Buffer => heightKey('r', height);
+export const undoKey = (height: number): Buffer => heightKey('d', height);
 
 // 'T': the tip
 
@@ -218,13 +214,19 @@ export function decodeTip(value: Buffer): BlockPoint {
   return { height: record.readUInt32BE(), hash: record.subarray(4) };
 }
 
-// 't': places of transactions
+// 'p': places of transactions
 
-export const placeKey = (txid: Buffer): Buffer => hashKey('t', txid);
+/** `hash`: of the txid. */
+export function placeKey(hash: Buffer): Buffer {
+  const key = Buffer.allocUnsafe(PLACE_KEY_LENGTH);
+  key[0] = PLACE_PREFIX;
+  hash.copy(key, 1, 0, TXID_HASH_LENGTH);
+  return key;
+}
 
-/** The places of all txids that begin with these bytes. */
-export function placesOfTxids(start: Buffer): StoreRange {
-  const gte = Buffer.concat([Buffer.of(TXID_PREFIX), start]);
+/** The places of all txids whose hashes begin with these bytes. */
+export function placesOfHashes(start: Buffer): StoreRange {
+  const gte = Buffer.concat([Buffer.of(PLACE_PREFIX), start]);
   // What comes next in order: the last byte that is not 255 goes up, and those behind it are left out.
   let length = gte.length;
   while (gte[length - 1] === 0xff) length--;
@@ -245,12 +247,12 @@ export function decodePlace(key: Buffer, value: Buffer): Place {
   return { height: record.readUInt32BE(), position: record.readUInt16BE(4) };
 }
 
-export const PLACE_KEY_LENGTH = 1 + HASH_LENGTH;
+export const PLACE_KEY_LENGTH = 1 + TXID_HASH_LENGTH;
 
-/** Writes key and record of the transaction whose txid stands at `at` to the start of `bytes`, and returns the record's length. */
-export function writePlaceRecord(bytes: Buffer, txids: Uint8Array, at: number, height: number, position: number): number {
-  bytes[0] = TXID_PREFIX;
-  for (let i = 0; i < HASH_LENGTH; i++) bytes[1 + i] = txids[at + i] as number; // there are 32
+/** Writes key and record of the transaction whose txid's hash stands at `at` to the start of `bytes`, and returns the record's length. */
+export function writePlaceRecord(bytes: Buffer, hashes: Uint8Array, at: number, height: number, position: number): number {
+  bytes[0] = PLACE_PREFIX;
+  for (let i = 0; i < TXID_HASH_LENGTH; i++) bytes[1 + i] = hashes[at + i] as number; // there are 12
   writePlace(bytes, PLACE_KEY_LENGTH, height, position);
   return PLACE_LENGTH;
 }

@@ -10,6 +10,7 @@ import { HeaderMemory } from './header-memory';
 import { headerRunOf, type HeaderTable } from './header-table';
 import { blockHashKey, damaged, decodeHeader, decodeHeight, decodePlace, decodeTip, headerKey, HEADER_RECORD, headerRecordOf, lengthsKey, placeKey, TIP_KEY, type Place } from './layout';
 import { coinIn, coinKeyOf, spanOf } from './place-records';
+import { TxidHasher } from './txid-hash';
 import type { Store, StoreSnapshot } from '../store/store';
 import type { Coin, FillProgress, HeaderRecord, HeaderRun, IndexReader, IndexSnapshot, TransactionLocation, TransactionPlace } from './types';
 
@@ -21,6 +22,8 @@ export class SnapshotReader implements IndexReader {
   readonly #onTrouble: (error: Error) => void;
   readonly #headers: HeaderMemory;
   #current: SharedSnapshot | undefined;
+  /** Of the last snapshot. */
+  #hasher: TxidHasher | undefined;
   #closed = false;
 
   /** `onTrouble`: called when a reader meets a damaged record, or a store that cannot be read. */
@@ -62,9 +65,21 @@ export class SnapshotReader implements IndexReader {
 
   #share(): SharedSnapshot {
     try {
-      return this.#current ??= takeSnapshot(this.#store, this.#headers);
+      return this.#current ??= this.#take();
     } catch (error) {
       throw this.#judge(error, this.#current);
+    }
+  }
+
+  #take(): SharedSnapshot {
+    const records = this.#store.snapshot();
+    try {
+      const snapshot = new StoreIndexSnapshot(records, this.#headers, this.#hasher);
+      this.#hasher = snapshot.hasher;
+      return new SharedSnapshot(snapshot, records);
+    } catch (error) {
+      records.close();
+      throw error;
     }
   }
 
@@ -93,29 +108,21 @@ class SharedSnapshot {
   }
 }
 
-function takeSnapshot(store: Store, headers: HeaderMemory): SharedSnapshot {
-  const records = store.snapshot();
-  try {
-    return new SharedSnapshot(new StoreIndexSnapshot(records, headers), records);
-  } catch (error) {
-    records.close();
-    throw error;
-  }
-}
-
 class StoreIndexSnapshot implements IndexSnapshot {
   readonly tip: HeaderRecord;
   readonly filling: FillProgress | undefined;
+  readonly hasher: TxidHasher;
   /** undefined: the index is built from blocks. */
   private readonly base: Base | undefined;
 
-  constructor(private readonly records: StoreSnapshot, private readonly headers: HeaderMemory) {
+  constructor(private readonly records: StoreSnapshot, private readonly headers: HeaderMemory, lastHasher: TxidHasher | undefined) {
     const base = records.get(BASE_KEY);
     this.base = base && decodeBase(base);
     this.filling = this.base && isFilling(this.base) ? { height: this.base.placesFrom, from: this.base.height } : undefined;
     const value = records.get(TIP_KEY);
     if (value === undefined) throw new IndexUnavailableError('the index is empty');
     this.tip = this.header(decodeTip(value).height);
+    this.hasher = TxidHasher.of(records, lastHasher);
   }
 
   coin(txid: Buffer, index: number): Coin | undefined {
@@ -157,7 +164,7 @@ class StoreIndexSnapshot implements IndexSnapshot {
   }
 
   private baseCoin(txid: Buffer, index: number): Coin | undefined {
-    const key = baseCoinKey(txid, index);
+    const key = baseCoinKey(this.hasher.hash(txid), index);
     const value = this.records.get(key);
     return value && decodeBaseCoin(key, value);
   }
@@ -180,7 +187,7 @@ class StoreIndexSnapshot implements IndexSnapshot {
   }
 
   private placeOf(txid: Buffer): Place | undefined {
-    const key = placeKey(txid);
+    const key = placeKey(this.hasher.hash(txid));
     const value = this.records.get(key);
     return value && decodePlace(key, value);
   }

@@ -6,8 +6,7 @@ import { entryWords, groupOf, HEIGHT, PLACE, positionOf, STATE } from './cache-e
 import { NO_ENTRY, type CoinCache, type EntryName } from './coin-cache';
 import { GROUP_SIZE } from './coin-record';
 import { decodePlace, placeKey, type Place } from './layout';
-import { readCold, type ColdGroup } from './spending';
-import type { Store } from '../store/store';
+import { readCold, type CoinSources, type ColdGroup } from './spending';
 import type { BlockRows } from './rows';
 import type { SpentCoinList } from './undo-record';
 
@@ -21,12 +20,13 @@ export interface Replaced {
  * The earlier transaction with the txid of the block's coinbase, its coins read into the cache.
  * To be called before the block's own coins are there. @throws DamagedIndexError
  */
-export async function findReplaced(rows: BlockRows, cache: CoinCache, store: Store): Promise<Replaced | undefined> {
-  const place = await placeBefore(rows, cache, store);
+export async function findReplaced(rows: BlockRows, sources: CoinSources): Promise<Replaced | undefined> {
+  const { cache } = sources;
+  const place = await placeBefore(rows, sources);
   if (place === undefined) return undefined;
   const groups = coinbaseGroups(rows);
   const find = ({ txid, group }: ColdGroup): EntryName => cache.find(wordsOf(txid), 0, group);
-  await readCold(groups.filter((group) => find(group) === NO_ENTRY), cache, store);
+  await readCold(groups.filter((group) => find(group) === NO_ENTRY), sources);
   return { place, entries: groups.map(find).filter((entry) => entry !== NO_ENTRY) };
 }
 
@@ -36,12 +36,12 @@ export function spendReplaced({ entries }: Replaced, height: number, cache: Coin
     for (let slot = 0; slot < GROUP_SIZE; slot++) cache.spend(entry, slot, height, 0, undo);
 }
 
-async function placeBefore({ txids }: BlockRows, cache: CoinCache, store: Store): Promise<Place | undefined> {
+async function placeBefore({ txids }: BlockRows, { store, cache, hasher }: CoinSources): Promise<Place | undefined> {
   const txid = Buffer.from(txids.buffer, txids.byteOffset, 32);
   // Every coinbase has an entry of group 0, whatever became of its coins, until it is written.
   const entry = cache.find(wordsOf(txid), 0, 0);
   if (entry !== NO_ENTRY) return cache.placeOf(entry);
-  const key = placeKey(txid);
+  const key = placeKey(hasher.hash(txid));
   const [value] = await store.load([key]);
   return value && decodePlace(key, value);
 }

@@ -11,6 +11,7 @@ import { coinKey, decodePlace, placeKey, recordOf, type Place } from './layout';
 import type { Store } from '../store/store';
 import type { BaseSpends } from './base-coins';
 import type { BlockRows } from './rows';
+import type { TxidHasher } from './txid-hash';
 import type { SpentCoinList } from './undo-record';
 
 /** Group and slot have five bits each; outputs beyond are in no block. */
@@ -25,14 +26,25 @@ const GROUPS_AT_ONCE = 250;
 /** So many times: while some are taken in, the store's threads read others. */
 const READS_UNDER_WAY = 3;
 
+/** Where coins are looked for: in the cache, then in the store. */
+export interface CoinSources {
+  readonly store: Store;
+  /** At the state of the store, or ahead of it. */
+  readonly cache: CoinCache;
+  readonly hasher: TxidHasher;
+  /** Only in an index with a base. */
+  readonly base?: BaseSpends;
+}
+
 /** A group of outputs of a transaction that is not in the cache. */
 export interface ColdGroup {
   readonly txid: Buffer;
   readonly group: number;
 }
 
-/** The cache's entries for the inputs of a block, in its order; what the cache does not have is read into it, or into `base`. */
-export async function findSpent({ inputs }: BlockRows, cache: CoinCache, store: Store, base?: BaseSpends): Promise<Int32Array> {
+/** The cache's entries for the inputs of a block, in its order; what the cache does not have is read into it, or into the base's. */
+export async function findSpent({ inputs }: BlockRows, sources: CoinSources): Promise<Int32Array> {
+  const { cache, base } = sources;
   const entries = new Int32Array(inputs.length / OUTPOINT_WORDS);
   const cold: number[] = [];
   for (let i = 0; i < entries.length; i++) {
@@ -43,7 +55,7 @@ export async function findSpent({ inputs }: BlockRows, cache: CoinCache, store: 
   }
   const others = base === undefined ? cold : await base.find(inputs, cold);
   if (others.length === 0) return entries;
-  await readCold(await groupsOf(inputs, others), cache, store);
+  await readCold(await groupsOf(inputs, others), sources);
   for (const i of others) entries[i] = find(cache, inputs, i);
   return entries;
 }
@@ -71,13 +83,13 @@ function groupAt(inputs: Int32Array, input: number): number {
 }
 
 /** Reads groups that the cache does not have into it, as far as the store has them. @throws DamagedIndexError */
-export async function readCold(groups: readonly ColdGroup[], cache: CoinCache, store: Store): Promise<void> {
+export async function readCold(groups: readonly ColdGroup[], sources: CoinSources): Promise<void> {
   let next = 0;
   const readOn = async (): Promise<void> => {
     while (next < groups.length) {
       const from = next;
       next += GROUPS_AT_ONCE;
-      await readGroups(groups.slice(from, next), cache, store);
+      await readGroups(groups.slice(from, next), sources);
     }
   };
   // When one fails, nothing may come into the cache behind that any more.
@@ -86,8 +98,8 @@ export async function readCold(groups: readonly ColdGroup[], cache: CoinCache, s
 }
 
 /** @throws DamagedIndexError */
-async function readGroups(groups: readonly ColdGroup[], cache: CoinCache, store: Store): Promise<void> {
-  const placeKeys = groups.map(({ txid }) => placeKey(txid));
+async function readGroups(groups: readonly ColdGroup[], { store, cache, hasher }: CoinSources): Promise<void> {
+  const placeKeys = groups.map(({ txid }) => placeKey(hasher.hash(txid)));
   const values = await store.load(placeKeys);
   const found: { readonly from: ColdGroup; readonly place: Place }[] = [];
   groups.forEach((from, i) => {
@@ -120,7 +132,7 @@ function storedEntry({ txid, group }: ColdGroup, { height, position }: Place, co
  * Spends the inputs of a block. `undo` gets the coins of earlier blocks, in the block's order.
  * @throws IndexError for a coin that is not there, or not yet there; the cache is then to be cleared.
  */
-export async function spend({ inputs, inputEnds, height }: BlockRows, entries: Int32Array, cache: CoinCache, undo: SpentCoinList | undefined, base?: BaseSpends): Promise<void> {
+export async function spend({ inputs, inputEnds, height }: BlockRows, entries: Int32Array, { cache, base }: CoinSources, undo: SpentCoinList | undefined): Promise<void> {
   let input = 0;
   for (let position = 0; position < inputEnds.length; position++) {
     for (const end = inputEnds[position] as number; input < end; input++) {

@@ -2,8 +2,8 @@
 // it. Sizes in bytes, integers of variable length (variable-integer.ts):
 //
 //   block hash 32
-//   number of transactions, and the first 6 of each txid: enough to find its place, which is
-//     compared whole (undo-writes.ts)
+//   number of transactions, and the first 6 of the hash of each txid: enough to find its place,
+//     which is compared whole (undo-writes.ts)
 //   replaced 1, and when it is 1: place of the transaction whose txid the coinbase has 6
 //   coins to put back, to the end: how many blocks before this one they were made, position * 2,
 //     or position * 2 + 1 and the group when that is not 0, the coin (coin-record.ts)
@@ -14,11 +14,11 @@
 
 import { readCoin } from './coin-record';
 import { DamagedIndexError } from './errors';
-import { encodePlace, type Place } from './layout';
+import { encodePlace, TXID_HASH_LENGTH, type Place } from './layout';
 import { LONGEST_INTEGER, RecordReader, writeInteger } from './variable-integer';
 
-/** Bytes kept of a txid. Of 1.3 billion transactions another one begins alike once in 200,000 times. */
-export const TXID_START_LENGTH = 6;
+/** Bytes kept of a txid's hash. Of 1.3 billion transactions another one begins alike once in 200,000 times. */
+export const HASH_START_LENGTH = 6;
 
 export interface SpentCoin {
   readonly place: Place;
@@ -29,8 +29,8 @@ export interface SpentCoin {
 export interface UndoRecord {
   /** The block that this undoes. */
   readonly hash: Buffer;
-  /** TXID_START_LENGTH bytes for each transaction. */
-  readonly txidStarts: Buffer;
+  /** HASH_START_LENGTH bytes for each transaction. */
+  readonly hashStarts: Buffer;
   /** Place of the transaction that had the coinbase's txid before. */
   readonly replaced: Place | undefined;
   readonly coins: readonly SpentCoin[];
@@ -71,25 +71,26 @@ export class SpentCoinList {
   }
 }
 
-/** `txids`: 32 bytes for each transaction; `coins`: the bytes of a SpentCoinList. */
-export function encodeUndo(hash: Uint8Array, txids: Uint8Array, replaced: Place | undefined, coins: Buffer): Buffer {
-  const starts = Buffer.allocUnsafe(LONGEST_INTEGER + txids.length / 32 * TXID_START_LENGTH);
-  let at = writeInteger(starts, 0, txids.length / 32);
-  for (let txid = 0; txid < txids.length; txid += 32)
-    for (let i = 0; i < TXID_START_LENGTH; i++) starts[at++] = txids[txid + i] as number; // whole txids
+/** `hashes`: of the txids, one behind the other; `coins`: the bytes of a SpentCoinList. */
+export function encodeUndo(hash: Uint8Array, hashes: Uint8Array, replaced: Place | undefined, coins: Buffer): Buffer {
+  const count = hashes.length / TXID_HASH_LENGTH;
+  const starts = Buffer.allocUnsafe(LONGEST_INTEGER + count * HASH_START_LENGTH);
+  let at = writeInteger(starts, 0, count);
+  for (let from = 0; from < hashes.length; from += TXID_HASH_LENGTH)
+    for (let i = 0; i < HASH_START_LENGTH; i++) starts[at++] = hashes[from + i] as number; // whole hashes
   const replacement = replaced === undefined ? [Buffer.from([0])] : [Buffer.from([1]), encodePlace(replaced)];
   return Buffer.concat([hash, starts.subarray(0, at), ...replacement, coins]);
 }
 
-/** The record of the block at `height`. Hash, starts of txids and coins are views. @throws DamagedIndexError */
+/** The record of the block at `height`. Hash, starts of hashes and coins are views. @throws DamagedIndexError */
 export function decodeUndo(bytes: Buffer, height: number): UndoRecord {
   const reader = new RecordReader(bytes);
   const hash = reader.take(32);
-  const txidStarts = reader.take(reader.integer() * TXID_START_LENGTH);
+  const hashStarts = reader.take(reader.integer() * HASH_START_LENGTH);
   const replaced = reader.byte() === 0 ? undefined : { height: reader.u32(), position: reader.u16() };
   const coins: SpentCoin[] = [];
   while (!reader.atEnd) coins.push(readSpentCoin(reader, height));
-  return { hash, txidStarts, replaced, coins };
+  return { hash, hashStarts, replaced, coins };
 }
 
 function readSpentCoin(reader: RecordReader, height: number): SpentCoin {
@@ -104,7 +105,7 @@ function readSpentCoin(reader: RecordReader, height: number): SpentCoin {
 export function withReplaced(bytes: Buffer, place: Place): { readonly record: Buffer; readonly replaced: Place | undefined } {
   const reader = new RecordReader(bytes);
   reader.take(32);
-  reader.take(reader.integer() * TXID_START_LENGTH);
+  reader.take(reader.integer() * HASH_START_LENGTH);
   const { offset } = reader;
   if (reader.byte() !== 0) return { record: bytes, replaced: { height: reader.u32(), position: reader.u16() } };
   return { record: Buffer.concat([bytes.subarray(0, offset), Buffer.from([1]), encodePlace(place), bytes.subarray(offset + 1)]), replaced: undefined };

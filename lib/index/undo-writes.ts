@@ -2,19 +2,19 @@
 
 import { withCoins } from './coin-record';
 import { DamagedIndexError } from './errors';
-import { blockHashKey, coinKey, coinsOfBlock, decodePlace, encodePlace, encodeTip, headerKey, lengthsKey, placesOfTxids, putRecord, recordOf, TIP_KEY, undoKey } from './layout';
+import { blockHashKey, coinKey, coinsOfBlock, decodePlace, encodePlace, encodeTip, headerKey, lengthsKey, placesOfHashes, putRecord, recordOf, TIP_KEY, undoKey } from './layout';
 import type { BlockPoint } from '../node/types';
 import type { Store, StoreWrite } from '../store/store';
-import { TXID_START_LENGTH, type SpentCoin, type UndoRecord } from './undo-record';
+import { HASH_START_LENGTH, type SpentCoin, type UndoRecord } from './undo-record';
 
 /** Places looked for at once. */
 const LOOKUPS = 64;
 
 /** Takes the block at `height` out and makes `previous` the tip. @throws DamagedIndexError */
-export async function undoWrites({ hash, txidStarts, replaced, coins }: UndoRecord, height: number, previous: BlockPoint, store: Store): Promise<StoreWrite[]> {
+export async function undoWrites({ hash, hashStarts, replaced, coins }: UndoRecord, height: number, previous: BlockPoint, store: Store): Promise<StoreWrite[]> {
   const writes = await restoringWrites(coins, store);
   for await (const [key] of store.range(coinsOfBlock(height))) writes.push({ type: 'del', key });
-  const placeKeys = await findPlaces(txidStarts, height, store);
+  const placeKeys = await findPlaces(hashStarts, height, store);
   for (const key of placeKeys) writes.push({ type: 'del', key });
   const [coinbaseKey] = placeKeys;
   // After the deletions: it is the place of the same txid.
@@ -25,26 +25,26 @@ export async function undoWrites({ hash, txidStarts, replaced, coins }: UndoReco
 }
 
 /** The keys of the places of a block's transactions, in its order. @throws DamagedIndexError */
-async function findPlaces(txidStarts: Buffer, height: number, store: Store): Promise<Buffer[]> {
-  const count = txidStarts.length / TXID_START_LENGTH;
+async function findPlaces(hashStarts: Buffer, height: number, store: Store): Promise<Buffer[]> {
+  const count = hashStarts.length / HASH_START_LENGTH;
   const keys: Buffer[] = [];
   for (let first = 0; first < count; first += LOOKUPS) {
     const positions = Array.from({ length: Math.min(LOOKUPS, count - first) }, (_, i) => first + i);
     keys.push(...await Promise.all(positions.map((position) => {
-      const at = position * TXID_START_LENGTH;
-      return findPlace(txidStarts.subarray(at, at + TXID_START_LENGTH), height, position, store);
+      const at = position * HASH_START_LENGTH;
+      return findPlace(hashStarts.subarray(at, at + HASH_START_LENGTH), height, position, store);
     })));
   }
   return keys;
 }
 
-/** Other txids may begin alike: the place says which one it is. */
-async function findPlace(txidStart: Buffer, height: number, position: number, store: Store): Promise<Buffer> {
-  for await (const [key, value] of store.range(placesOfTxids(txidStart))) {
+/** Other hashes may begin alike: the place says which one it is. */
+async function findPlace(hashStart: Buffer, height: number, position: number, store: Store): Promise<Buffer> {
+  for await (const [key, value] of store.range(placesOfHashes(hashStart))) {
     const place = decodePlace(key, value);
     if (place.height === height && place.position === position) return key;
   }
-  throw new DamagedIndexError(`expected the place of transaction ${position} of the block at height ${height} under a txid that begins with ${txidStart.toString('hex')}, got none`);
+  throw new DamagedIndexError(`expected the place of transaction ${position} of the block at height ${height} under a hash that begins with ${hashStart.toString('hex')}, got none`);
 }
 
 /** Puts coins back into their records. */

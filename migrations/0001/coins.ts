@@ -8,8 +8,9 @@
 //   amount      decimal zeros in four bits, three bits of the rest, then more, seven bits each
 //   script      what differs among scripts of its kind; for kind 7 all of it behind its length
 
-import { partByTxid, type Passes, type Share } from './pass';
-import { del, keyOf, placeBytes, placesOf, put, recordIn, u16, variableInteger, Writer, type Place } from './records';
+import { partByTxid, type Passes, type Share } from '../pass';
+import { del, keyOf, put, recordIn, u16, variableInteger, Writer } from '../records';
+import { placeBytes, placesOf, type Place } from './place';
 import type { Store, StoreWrite } from '../../lib/store/store';
 
 const GROUP_SIZE = 32;

@@ -1,7 +1,8 @@
 // From locations to places: 'x' by way of 'y' to 't' and 'l'. A block is moved as a whole.
 
-import { del, keyOf, lettered, placeBytes, put, recordIn, u32, unreadable, variableInteger, Writer } from './records';
-import { partByTxid, type Passes, type Share } from './pass';
+import { partByTxid, type Passes, type Share } from '../pass';
+import { del, keyOf, lettered, put, recordIn, u32, unreadable, variableInteger, Writer } from '../records';
+import { placeBytes } from './place';
 import type { Store } from '../../lib/store/store';
 
 const HEADER_LENGTH = 80;

@@ -14,8 +14,9 @@
 //     group when that is not 0), both of variable length, the coin
 
 import { groupOf, packedCoin } from './coins';
-import { del, keyOf, placeBytes, placesOf, put, recordIn, unreadable, variableInteger, Writer, type Place } from './records';
-import type { Passes, Share } from './pass';
+import { del, keyOf, put, recordIn, unreadable, variableInteger, Writer } from '../records';
+import { placeBytes, placesOf, type Place } from './place';
+import type { Passes, Share } from '../pass';
 import type { Store } from '../../lib/store/store';
 
 export async function moveUndo(store: Store, passes: Passes, share: Share): Promise<void> {

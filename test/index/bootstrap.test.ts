@@ -186,8 +186,8 @@ describe('an index that begins with the coins of the node', () => {
   });
 
   it('begins the copy anew when it was interrupted', async () => {
-    // Two make the store ready; then there are the base, headers, coins and the tip.
-    for (const batches of [3, 4, 5]) {
+    // Three make the store ready; then there are the base, headers, coins and the tip.
+    for (const batches of [4, 5, 6]) {
       store.fail('batch', batches);
       await index.open();
       while (index.state.phase !== 'failed') await new Promise(setImmediate);

@@ -7,7 +7,7 @@ import type { Store } from '../../lib/store/store';
 import type { BlockPlan } from '../support/mined-blocks';
 
 const KINDS_OF_RECORD = {
-  G: 'the network', T: 'the tip', b: 'a height by hash', h: 'a header', l: 'lengths of transactions', o: 'coins', r: 'what undoes a block', t: 'a place'
+  G: 'the network', S: 'the secret', T: 'the tip', b: 'a height by hash', d: 'what undoes a block', h: 'a header', l: 'lengths of transactions', o: 'coins', p: 'a place'
 };
 const FLIPS_PER_KIND = 4;
 
@@ -28,7 +28,7 @@ async function recordAt(store: Store, letter: string, pick: number): Promise<rea
   const records: (readonly [Buffer, Buffer])[] = [];
   for await (const record of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) records.push(record);
   if (letter === 'b') records.sort(([, a], [, b]) => a.compare(b));
-  const eligible = 'rb'.includes(letter) ? records.slice(-WORKED_BLOCKS) : records;
+  const eligible = 'db'.includes(letter) ? records.slice(-WORKED_BLOCKS) : records;
   return eligible[pick % eligible.length] ?? expect.fail(`a record under ${letter}`);
 }
 

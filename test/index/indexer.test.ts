@@ -6,6 +6,7 @@ import { previousHashOf } from '../../lib/bitcoin/header';
 import { DamagedIndexError, IndexError } from '../../lib/index/errors';
 import { Indexer } from '../../lib/index/indexer';
 import { coinKey, decodeHeader, headerKey, putRecord, TIP_KEY, undoKey } from '../../lib/index/layout';
+import { sameSecret } from '../../lib/index/txid-hash';
 import { memoryStore } from '../../lib/store/level-store';
 import { chainAActiveBlocks, chainABlocks, type ChainABlock } from '../support/chain-a';
 import { caught } from '../support/caught';
@@ -30,6 +31,7 @@ function withIndexer(): void {
     store = memoryStore();
     await store.open();
     indexer = openIndexer();
+    await indexer.load();
   });
 }
 
@@ -66,7 +68,9 @@ describe('taking blocks in and out again', () => {
     indexer = openIndexer({ genesisHash });
     await applyAll(blocks);
     const oneByOne = await imageOf(store);
+    const secret = sameSecret(store);
     await store.clear();
+    await store.batch([secret], { durable: false });
     indexer = openIndexer({ genesisHash });
     for (const part of [blocks.slice(0, 1), blocks.slice(1, 130), blocks.slice(130)]) {
       const batch = indexer.batch();
@@ -147,6 +151,7 @@ describe('taking blocks in and out again', () => {
     await fc.assert(fc.asyncProperty(chainPlan, fc.array(fc.nat({ max: 4 }), { minLength: 1 }), async (plan, batchSizes) => {
       await store.clear();
       indexer = openIndexer();
+      await indexer.load();
       const blocks = [genesis, ...makeChain(plan)];
       const images = [];
       for (const raw of blocks) {

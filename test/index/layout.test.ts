@@ -4,17 +4,18 @@ import { describe, it } from 'mocha';
 import { COIN_OVERHEAD, writeCoin } from '../../lib/index/coin-record';
 import { DamagedIndexError } from '../../lib/index/errors';
 import {
-  blockHashKey, coinKey, decodeHeader, decodeHeight, decodePlace, decodeTip, encodeHeader, encodeHeight, encodePlace, encodeTip, headerKey, lengthsKey, placeKey, placesOfTxids,
+  blockHashKey, coinKey, decodeHeader, decodeHeight, decodePlace, decodeTip, encodeHeader, encodeHeight, encodePlace, encodeTip, headerKey, lengthsKey, placeKey, placesOfHashes,
   PLACE_KEY_LENGTH, putRecord, recordOf, TIP_KEY, undoKey, writePlaceRecord
 } from '../../lib/index/layout';
 import { coinIn, coinKeyOf, spanOf } from '../../lib/index/place-records';
-import { decodeUndo, encodeUndo, SpentCoinList, TXID_START_LENGTH } from '../../lib/index/undo-record';
+import { decodeUndo, encodeUndo, SpentCoinList, HASH_START_LENGTH } from '../../lib/index/undo-record';
 import { writeInteger } from '../../lib/index/variable-integer';
 import { WriteRoom } from '../../lib/index/write-room';
 
 const bytes = (length: number): fc.Arbitrary<Buffer> => fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
 const someBytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
 const hash = bytes(32);
+const txidHash = bytes(12);
 const height = fc.nat({ max: 0x7fff_ffff });
 const u32 = fc.nat({ max: 0xffff_ffff });
 const amount = fc.nat({ max: Number.MAX_SAFE_INTEGER });
@@ -39,12 +40,12 @@ describe('the layout of the index', () => {
       height, hash, header: bytes(80), chainwork: fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }), medianTime: u32,
       transactionCount: u32, chainTransactions: amount, chainBytes: amount
     });
-    fc.assert(fc.property(hash, place, header, (id, aPlace, aHeader) => {
-      const keys = { header: headerKey(aHeader.height), place: placeKey(id), block: blockHashKey(id) };
+    fc.assert(fc.property(hash, txidHash, place, header, (id, txid, aPlace, aHeader) => {
+      const keys = { header: headerKey(aHeader.height), place: placeKey(txid), block: blockHashKey(id) };
       expect(decodeHeader(keys.header, stored(keys.header, encodeHeader(aHeader)))).to.deep.equal(aHeader);
       expect(decodePlace(keys.place, stored(keys.place, encodePlace(aPlace)))).to.deep.equal(aPlace);
       const room = new WriteRoom();
-      const length = writePlaceRecord(room.reserve(0), id, 0, aPlace.height, aPlace.position);
+      const length = writePlaceRecord(room.reserve(0), txid, 0, aPlace.height, aPlace.position);
       expect(room.put(PLACE_KEY_LENGTH, length)).to.deep.equal(putRecord(keys.place, encodePlace(aPlace)));
       expect(decodeHeight(keys.block, stored(keys.block, encodeHeight(aHeader.height)))).to.equal(aHeader.height);
       const tip = { hash: id, height: aHeader.height };
@@ -54,7 +55,7 @@ describe('the layout of the index', () => {
 
   it('reads every undo record as it was written', () => {
     const spent = fc.record({ place, group: fc.nat({ max: 0xffff }), slot: fc.nat({ max: 31 }), value: amount, script: someBytes });
-    fc.assert(fc.property(hash, fc.array(hash), fc.option(place, { nil: undefined }), fc.array(spent), u32, (id, txids, replaced, coins, height) => {
+    fc.assert(fc.property(hash, fc.array(txidHash), fc.option(place, { nil: undefined }), fc.array(spent), u32, (id, hashes, replaced, coins, height) => {
       const list = new SpentCoinList();
       const expected = coins.map(({ place: { height: before, position }, group, slot, value, script }) => {
         const coin = packed(slot, value, script);
@@ -62,15 +63,15 @@ describe('the layout of the index', () => {
         list.add(blocksBefore, position, group, Buffer.concat([Buffer.alloc(1), coin]), 1, 1 + coin.length);
         return { place: { height: height - blocksBefore, position }, group, coin };
       });
-      const txidStarts = Buffer.concat(txids.map((txid) => txid.subarray(0, TXID_START_LENGTH)));
-      expect(decodeUndo(encodeUndo(id, Buffer.concat(txids), replaced, list.bytes), height)).to.deep.equal({ hash: id, txidStarts, replaced, coins: expected });
+      const hashStarts = Buffer.concat(hashes.map((one) => one.subarray(0, HASH_START_LENGTH)));
+      expect(decodeUndo(encodeUndo(id, Buffer.concat(hashes), replaced, list.bytes), height)).to.deep.equal({ hash: id, hashStarts, replaced, coins: expected });
     }));
   });
 
-  it('bounds the places of all txids that begin with some bytes', () => {
-    fc.assert(fc.property(hash, fc.integer({ min: 1, max: 32 }), hash, fc.nat({ max: 32 }), (id, length, other, filled) => {
+  it('bounds the places of all hashes that begin with some bytes', () => {
+    fc.assert(fc.property(txidHash, fc.integer({ min: 1, max: 12 }), txidHash, fc.nat({ max: 12 }), (id, length, other, filled) => {
       const start = Buffer.concat([id.subarray(0, Math.max(0, length - filled)), Buffer.alloc(Math.min(length, filled), 0xff)]);
-      const { gte, lt } = placesOfTxids(start);
+      const { gte, lt } = placesOfHashes(start);
       const key = placeKey(other);
       const within = key.compare(gte) >= 0 && key.compare(lt) < 0;
       expect(within).to.equal(other.subarray(0, length).equals(start));
@@ -99,7 +100,7 @@ describe('the layout of the index', () => {
     const list = new SpentCoinList();
     const coin = packed(4, 5, Buffer.from('51', 'hex'));
     list.add(1, 2, 3, coin, 0, coin.length);
-    const whole = encodeUndo(Buffer.alloc(32), Buffer.alloc(32), { height: 1, position: 0 }, list.bytes);
+    const whole = encodeUndo(Buffer.alloc(32), Buffer.alloc(12), { height: 1, position: 0 }, list.bytes);
     const endOfCoins = whole.length - list.bytes.length;
     for (let length = 0; length < whole.length; length++)
       if (length !== endOfCoins) expect(() => decodeUndo(whole.subarray(0, length), 7), `${length} bytes`).to.throw(DamagedIndexError);

@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { Indexer } from '../../lib/index/indexer';
+import { newSecret } from '../../lib/index/txid-hash';
 import { memoryStore } from '../../lib/store/level-store';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks } from '../support/chain-a';
@@ -25,6 +26,7 @@ describe('filling a batch while another is written', function () {
   beforeEach(async () => {
     store = memoryStore();
     await store.open();
+    await store.batch([newSecret()], { durable: false });
     indexer = openIndexer(holdBatches(store, (batch) => { taken = batch; }));
   });
 

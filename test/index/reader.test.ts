@@ -41,6 +41,7 @@ describe('reading the index', () => {
     troubles = [];
     reader = new SnapshotReader(store, (error) => troubles.push(error));
     indexer = new Indexer({ store, genesisHash: blockHash(blocks[0] as Buffer), undoDepth: 100, onMove: () => reader.renew() });
+    await indexer.load();
     const batch = indexer.batch();
     for (const raw of blocks) await batch.add(raw);
     await indexer.commit(batch);

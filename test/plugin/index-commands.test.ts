@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
-import { describeKey } from '../../lib/index/describe-key';
+import { describeRecord } from '../../lib/index/describe-record';
 import { GENESIS_KEY, LAYOUT_VERSION, putRecord, undoKey } from '../../lib/index/layout';
 import { versionRecord } from '../../lib/store/migrate';
 import { mine } from '../support/regtest-node';
@@ -140,7 +140,7 @@ describe('the tools for the index of a stopped node', function () {
         const [key, value] = await recordOfKind(store, 'coin');
         const other = Buffer.from(key);
         other[key.length - 1] = 0xee;
-        what = describeKey(other);
+        what = describeRecord(other, value);
         await store.batch([{ type: 'put', key: other, value }], { durable: true });
       });
       const { status, out } = folder.run('verify', '--json');

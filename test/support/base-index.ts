@@ -11,6 +11,7 @@ import { activeChain } from './regtest-chain';
 import { expectIndexFilledFrom, expectIndexOf } from './utxo-model';
 import type { BootstrapFrom } from '../../lib/index/types';
 import type { NodeSource } from '../../lib/node/types';
+import type { Migration } from '../../lib/store/migrate';
 import type { Store } from '../../lib/store/store';
 import type { MemoryLog } from './memory-log';
 
@@ -21,11 +22,12 @@ export interface BaseIndexOptions {
   readonly undoDepth?: number;
   /** The coins unless given. */
   readonly bootstrap?: BootstrapFrom;
+  readonly migrations?: readonly Migration[];
 }
 
 /** An index that is not open. */
 export function newBaseIndex({ log, ...options }: BaseIndexOptions): ChainIndexer {
-  return new ChainIndexer({ bootstrap: 'coins', ...options, logger: log, migrations: [] });
+  return new ChainIndexer({ bootstrap: 'coins', migrations: [], ...options, logger: log });
 }
 
 export function baseOf(store: Store): Base {

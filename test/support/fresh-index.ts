@@ -23,32 +23,37 @@ export async function storeImage(store: Store): Promise<StoreImage> {
 }
 
 export class FreshIndexes {
+  /** By secret and tip. */
   readonly #images = new Map<string, StoreImage>();
 
-  /** What an index of this chain holds that keeps all its undo records. The chain goes from the genesis block up. */
-  async imageOf(chain: readonly Buffer[]): Promise<StoreImage> {
-    const hashes = chain.map((raw) => blockHash(raw).toString('hex'));
+  /** What an index of this chain holds that keeps all its undo records and has the secret. The chain goes from the genesis block up. */
+  async imageOf(chain: readonly Buffer[], secret: StoreWrite): Promise<StoreImage> {
+    const secretName = 'value' in secret ? secret.value.toString('hex') : '';
+    const hashes = chain.map((raw) => `${secretName} ${blockHash(raw).toString('hex')}`);
     let known = chain.length - 1;
     while (known >= 0 && !this.#images.has(hashes[known] ?? '')) known--;
     const image = this.#images.get(hashes[known] ?? '') ?? new Map<string, string>();
     if (known === chain.length - 1) return image;
-    const built = await build(image, chain.slice(known + 1), blockHash(chain[0] as Buffer)); // the genesis block
+    const built = await build([...writesOf(image), secret], chain.slice(known + 1), blockHash(chain[0] as Buffer)); // the genesis block
     this.#keep(hashes.at(-1) ?? '', built);
     return built;
   }
 
-  #keep(hash: string, image: StoreImage): void {
-    this.#images.set(hash, image);
+  #keep(name: string, image: StoreImage): void {
+    this.#images.set(name, image);
     const [oldest] = this.#images.keys();
     if (this.#images.size > KEPT && oldest !== undefined) this.#images.delete(oldest);
   }
 }
 
-async function build(from: StoreImage, blocks: readonly Buffer[], genesisHash: Buffer): Promise<StoreImage> {
+function writesOf(image: StoreImage): StoreWrite[] {
+  return [...image].map(([key, value]) => ({ type: 'put', key: Buffer.from(key, 'hex'), value: Buffer.from(value, 'hex') }));
+}
+
+async function build(from: readonly StoreWrite[], blocks: readonly Buffer[], genesisHash: Buffer): Promise<StoreImage> {
   const store = memoryStore();
   await store.open();
-  const writes = [...from].map(([key, value]): StoreWrite => ({ type: 'put', key: Buffer.from(key, 'hex'), value: Buffer.from(value, 'hex') }));
-  await store.batch(writes, { durable: false });
+  await store.batch(from, { durable: false });
   const indexer = new Indexer({ store, genesisHash, undoDepth: 1_000_000, onMove: () => undefined });
   await indexer.load();
   for (const raw of blocks) await indexer.apply(raw);
@@ -59,7 +64,7 @@ async function build(from: StoreImage, blocks: readonly Buffer[], genesisHash: B
 
 /** Undo records may be missing below those that are kept, and from where the index caught up; all else is the same. */
 export function expectSameImage(found: StoreImage, fresh: StoreImage, undoDepth: number): void {
-  const undo = Buffer.from('r').toString('hex');
+  const undo = Buffer.from('d').toString('hex');
   for (const [key, value] of found)
     expect(value, `the record under ${key}`).to.equal(fresh.get(key));
   const heights: number[] = [];

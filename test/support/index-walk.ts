@@ -12,6 +12,7 @@ import { previousHashOf } from '../../lib/bitcoin/header';
 import { BASE_KEY } from '../../lib/index/base';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
+import { sameSecret } from '../../lib/index/txid-hash';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { StoreError } from '../../lib/store/errors';
 import { diskStore, memoryStore } from '../../lib/store/level-store';
@@ -183,7 +184,7 @@ export class IndexWalk {
     expect(this.readTip()).to.deep.equal(this.node.tip());
     if (this.store.get(BASE_KEY) !== undefined) return expectBaseIndexOf(this.store, this.node);
     await expectIndexOf(this.store, chain);
-    expectSameImage(await storeImage(this.store), await this.#fresh.imageOf(chain), this.undoDepth);
+    expectSameImage(await storeImage(this.store), await this.#fresh.imageOf(chain, sameSecret(this.store)), this.undoDepth);
   }
 
   async nodeStep(step: NodeStep): Promise<void> {

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, gunzipSync } from 'node:zlib';
+import { knownSecret } from './known-secret';
 import type { Store, StoreWrite } from '../../lib/store/store';
 
 type ImageRecord = readonly [key: Buffer, record: Buffer];
@@ -23,9 +24,9 @@ function recordsOf(letter: string): ImageRecord[] {
 const BLOCKS = recordsOf('h').length;
 const [TRANSACTIONS, BYTES] = [152, 160].map((at) => recordsOf('h').at(-1)?.[1].readBigUInt64BE(at) ?? 0n) as [bigint, bigint];
 
-/** Fills an open, empty store with the image, so many times in a row. */
+/** Fills an open, empty store with the image, so many times in a row, and with the secret that a later layout is to have. */
 export async function fillWithLayout1(store: Store, times = 1): Promise<void> {
-  await store.batch(image.map(([key, value]): StoreWrite => ({ type: 'put', key, value })), { durable: false });
+  await store.batch([knownSecret, ...image.map(([key, value]): StoreWrite => ({ type: 'put', key, value }))], { durable: false });
   for (let turn = 1; turn < times; turn++)
     await store.batch(['b', 'c', 'h', 'u', 'x', 'T'].flatMap((letter) => recordsOf(letter).map((record) => moved(letter, record, turn))), { durable: false });
 }

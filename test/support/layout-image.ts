@@ -46,6 +46,7 @@ async function makeImage(): Promise<void> {
   const genesisHash = blockHash(blocks[0] as Buffer); // chain A has one
   await store.batch([putRecord(GENESIS_KEY, genesisHash)], { durable: false });
   const indexer = new Indexer({ store, genesisHash, undoDepth: IMAGE_UNDO_DEPTH, onMove: () => undefined });
+  await indexer.load();
   for (const raw of blocks) await indexer.apply(raw);
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, gzipSync(`${(await imageOf(store)).join('\n')}\n`, { level: 9 }));

@@ -5,7 +5,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describeKey } from '../../lib/index/describe-key';
+import { describeRecord } from '../../lib/index/describe-record';
 import { diskStore } from '../../lib/store/level-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
 import { mine, openRegtestNode } from './regtest-node';
@@ -91,7 +91,7 @@ export function runIndex(...args: string[]): CommandResult {
 /** The first record whose description begins so. */
 export async function recordOfKind(store: Store, kind: string): Promise<readonly [key: Buffer, value: Buffer]> {
   for await (const record of store.range(WHOLE_STORE))
-    if (describeKey(record[0]).startsWith(kind)) return record;
+    if (describeRecord(...record).startsWith(kind)) return record;
   throw new Error(`the index has no record of the kind ${kind}`);
 }
 
@@ -101,12 +101,12 @@ export async function flip(store: Store, kind: string): Promise<string> {
   const flipped = Buffer.from(value);
   flipped[0] = flipped.readUInt8() ^ 1;
   await store.batch([{ type: 'put', key, value: flipped }], { durable: true });
-  return describeKey(key);
+  return describeRecord(key, value);
 }
 
 /** Deletes the first record of a kind, and says which that was. */
 export async function deleteFirst(store: Store, kind: string): Promise<string> {
-  const [key] = await recordOfKind(store, kind);
+  const [key, value] = await recordOfKind(store, kind);
   await store.batch([{ type: 'del', key }], { durable: true });
-  return describeKey(key);
+  return describeRecord(key, value);
 }

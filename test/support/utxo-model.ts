@@ -8,6 +8,7 @@ import { decodeBaseCoin } from '../../lib/index/base-coins';
 import { coinsIn } from '../../lib/index/coin-record';
 import { decodeHeader, decodePlace, lengthsKey, recordOf, type Place } from '../../lib/index/layout';
 import { spanOf } from '../../lib/index/place-records';
+import { TxidHasher } from '../../lib/index/txid-hash';
 import type { Coin } from '../../lib/index/types';
 import type { Store } from '../../lib/store/store';
 
@@ -47,14 +48,18 @@ export function modelOf(chain: readonly Buffer[]): IndexModel {
   return model;
 }
 
-/** What a store holds, in the model's form. Of an index that is still being filled in, nothing below the blocks that are. */
-export async function modelIn(store: Store): Promise<IndexModel> {
+/** What a store holds of a chain, in the model's form. Of an index that is still being filled in, nothing below the blocks that are. */
+export async function modelIn(store: Store, chain: readonly Buffer[]): Promise<IndexModel> {
   const model: IndexModel = { coins: new Map(), locations: new Map(), headers: [] };
+  const hasher = TxidHasher.of(store);
+  /** The index has only hashes of txids. */
+  const byHash = new Map(chain.flatMap((raw) => scanBlock(raw).transactions).map(({ txid }) => [hasher.hash(txid).toString('hex'), toDisplayHex(txid)]));
+  const txidOf = (hash: Buffer): string => byHash.get(hash.toString('hex')) ?? expect.fail(`a record of no transaction of the chain: hash ${hash.toString('hex')}`);
   const txids = new Map<string, string>();
-  for await (const [key, value] of store.range({ gte: Buffer.from('t'), lt: Buffer.from('u') })) {
+  for await (const [key, value] of store.range({ gte: Buffer.from('p'), lt: Buffer.from('q') })) {
     const place = decodePlace(key, value);
     const { height, position } = place;
-    const txid = toDisplayHex(key.subarray(1));
+    const txid = txidOf(key.subarray(1));
     const lengths = store.get(lengthsKey(height)) ?? expect.fail(`no lengths of the transactions at height ${height}`);
     const { offset, length } = spanOf(lengthsKey(height), lengths, position);
     txids.set(nameOf(place), txid);
@@ -67,8 +72,8 @@ export async function modelIn(store: Store): Promise<IndexModel> {
     for (const { slot, value: satoshis, script } of coinsIn(recordOf(key, value)))
       model.coins.set(`${txid}-${first + slot}`, describeCoin({ height: place.height, coinbase: place.position === 0, value: satoshis, script }));
   }
-  for await (const [key, value] of store.range({ gte: Buffer.from('c'), lt: Buffer.from('d') }))
-    model.coins.set(`${toDisplayHex(key.subarray(1, 33))}-${key.readUInt32BE(33)}`, describeCoin(decodeBaseCoin(key, value)));
+  for await (const [key, value] of store.range({ gte: Buffer.from('n'), lt: Buffer.from('o') }))
+    model.coins.set(`${txidOf(key.subarray(1, 13))}-${key.readUInt32BE(13)}`, describeCoin(decodeBaseCoin(key, value)));
   const baseRecord = store.get(BASE_KEY);
   const base = baseRecord && decodeBase(baseRecord);
   for await (const [key, value] of store.range({ gte: Buffer.from('h'), lt: Buffer.from('i') })) {
@@ -83,7 +88,7 @@ const nameOf = ({ height, position }: Place): string => `${height}/${position}`;
 
 /** Fails unless the store holds the state after exactly these blocks. */
 export async function expectIndexOf(store: Store, chain: readonly Buffer[]): Promise<void> {
-  const [found, expected] = [await modelIn(store), modelOf(chain)];
+  const [found, expected] = [await modelIn(store, chain), modelOf(chain)];
   expect(found.headers).to.deep.equal(expected.headers);
   expect(sorted(found.coins)).to.deep.equal(sorted(expected.coins));
   expect(sorted(found.locations)).to.deep.equal(sorted(expected.locations));
@@ -91,7 +96,7 @@ export async function expectIndexOf(store: Store, chain: readonly Buffer[]): Pro
 
 /** Fails unless the store holds the state after these blocks, and of the places those from a height up. */
 export async function expectIndexFilledFrom(store: Store, chain: readonly Buffer[], placesFrom: number): Promise<void> {
-  const [found, expected] = [await modelIn(store), modelOf(chain)];
+  const [found, expected] = [await modelIn(store, chain), modelOf(chain)];
   expect(found.headers.map((header) => header.slice(0, 64))).to.deep.equal(expected.headers.map((header) => header.slice(0, 64)));
   expect(sorted(found.coins)).to.deep.equal(sorted(expected.coins));
   for (const [txid, place] of expected.locations) if (Number(place.split(' ')[0]) < placesFrom) expected.locations.delete(txid);

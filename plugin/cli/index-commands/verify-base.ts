@@ -19,8 +19,8 @@ import type { IndexSnapshot } from '../../../lib/index/types';
 import type { BlockPoint, NodeCoin, NodeSource } from '../../../lib/node/types';
 import type { Store } from '../../../lib/store/store';
 
-/** Coins by place and under their outpoints. */
-const COIN_LETTERS = ['c', 'o'] as const;
+/** The base's coins, and those by place. */
+const COIN_LETTERS = ['n', 'o'] as const;
 
 /** @throws ImpossibleError when the node stands elsewhere, DamagedIndexError. */
 export async function compareWithNode({ stopped, signal, json, out }: CommandContext, store: Store, base: Base, tip: BlockPoint): Promise<ExitCode> {
@@ -89,7 +89,7 @@ class Comparison {
     for (const letter of COIN_LETTERS) {
       for await (const [key, value] of this.parts.store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) {
         this.parts.signal.throwIfAborted();
-        count += letter === 'c' ? 1 : coinsIn(recordOf(key, value)).length;
+        count += letter === 'n' ? 1 : coinsIn(recordOf(key, value)).length;
       }
     }
     return count;

@@ -3,10 +3,13 @@
 // matter of --rest-undo and of the past, and is said; a gap in undo records is a difference.
 
 import { rm } from 'node:fs/promises';
-import { describeKey } from '../../../lib/index/describe-key';
+import { describeRecord } from '../../../lib/index/describe-record';
+import { LAYOUT_VERSION } from '../../../lib/index/layout';
 import { StoredIndex } from '../../../lib/index/stored-index';
+import { sameSecret } from '../../../lib/index/txid-hash';
 import { firstDifference, type StoreDifference } from '../../../lib/store/compare';
 import { diskStore } from '../../../lib/store/level-store';
+import { versionRecord } from '../../../lib/store/migrate';
 import { buildIndex } from './build';
 import { EXIT, type CommandContext, type ExitCode } from './command';
 import { compareWithNode } from './verify-base';
@@ -54,6 +57,8 @@ async function compareWithFresh(context: CommandContext, store: Store, index: St
     // Fewer than --rest-undo when the index was rewound, or the option raised.
     const undoableBlocks = tip.height + 1 - (await index.lowestUndo() ?? tip.height + 1);
     const fresh = diskStore(folder);
+    await fresh.open();
+    await fresh.batch([versionRecord(LAYOUT_VERSION), sameSecret(store)], { durable: false }).finally(() => fresh.close());
     await buildIndex({ store: fresh, node: nodeAt(stopped.node, tip), undoDepth: undoableBlocks, signal, display });
     let records = 0;
     await fresh.open();
@@ -88,7 +93,7 @@ function undoText(blocks: number, { height }: BlockPoint, depth: number): string
 }
 
 function differenceText({ key, expected, found }: StoreDifference): string {
-  const what = describeKey(key);
+  const what = describeRecord(key, expected ?? found);
   if (found === undefined) return `${what}: missing`;
   if (expected === undefined) return `${what}: expected no such record`;
   const at = firstDifferentByte(expected, found);
@@ -98,7 +103,7 @@ function differenceText({ key, expected, found }: StoreDifference): string {
 
 function differenceJson({ key, expected, found }: StoreDifference): object {
   return {
-    record: describeKey(key),
+    record: describeRecord(key, expected ?? found),
     key: key.toString('hex'),
     kind: found === undefined ? 'missing' : expected === undefined ? 'extra' : 'different',
     ...expected && found && { byte: firstDifferentByte(expected, found) }

@@ -1,9 +1,9 @@
 // A pass over all records of one letter, which says how far it is.
 
 import { setImmediate } from 'node:timers/promises';
-import type { MigrationReport } from '../../lib/store/migrate';
+import type { MigrationReport } from '../lib/store/migrate';
 import { lettered } from './records';
-import type { Store } from '../../lib/store/store';
+import type { Store } from '../lib/store/store';
 
 /** Others get the event loop in between; some milliseconds of work. */
 const BYTES_PER_SLICE = 256 * 1024;

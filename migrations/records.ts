@@ -1,17 +1,12 @@
-// What the steps of the migration share: checksums, batches, places, integers.
+// What migrations share: keys, checksums, integers, batches. It does not change with the layout.
 
 import { crc32 } from 'node:zlib';
-import { StoreError } from '../../lib/store/errors';
-import type { Store, StoreRange, StoreWrite } from '../../lib/store/store';
+import { StoreError } from '../lib/store/errors';
+import type { Store, StoreRange, StoreWrite } from '../lib/store/store';
 
 const WRITES_PER_BATCH = 5_000;
 /** An undo record can have megabytes. */
 const BYTES_PER_BATCH = 4 * 1024 * 1024;
-
-export interface Place {
-  readonly height: number;
-  readonly position: number;
-}
 
 /** All keys that begin with a letter. */
 export function lettered(letter: string): StoreRange {
@@ -42,10 +37,6 @@ export function variableInteger(value: number): Buffer {
   return Buffer.from([...bytes, left]);
 }
 
-export function placeBytes({ height, position }: Place): Buffer {
-  return Buffer.concat([u32(height), u16(position)]);
-}
-
 export function put(key: Buffer, record: Buffer): StoreWrite {
   return { type: 'put', key, value: Buffer.concat([record, u32(crc32(record, crc32(key)))]) };
 }
@@ -65,18 +56,6 @@ export function recordIn(key: Buffer, value: Buffer): Buffer {
 /** Damage: the index is to be built anew from the node's blocks. */
 export function unreadable(why: string): StoreError {
   return new StoreError('corrupt', `the index cannot be migrated: ${why}`);
-}
-
-/** The places that transactions have by now, in their order. */
-export async function placesOf(store: Store, txids: readonly Buffer[]): Promise<Place[]> {
-  const keys = txids.map((txid) => keyOf('t', txid));
-  const values = await store.load(keys);
-  return keys.map((key, i) => {
-    const value = values[i];
-    if (value === undefined) throw unreadable(`the transaction ${Buffer.from(key.subarray(1)).reverse().toString('hex')} is in no block`);
-    const record = recordIn(key, value);
-    return { height: record.readUInt32BE(), position: record.readUInt16BE(4) };
-  });
 }
 
 /** Collects writes that belong together, group after group, and hands them over now and then. */
