@@ -5,15 +5,12 @@
 //   layout 2                                       layout 3
 //                                                  'S': secret of the hashes 32 (0002/hash.ts)
 //   'r' height 4: undo, starts of txids            'd' height 4: the same, starts of hashes (0002/undo.ts)
-//   's' height 4: coins of the base spent          'e' height 4: the same, with hashes (0002/base-coins.ts)
-//   'c' txid 32, index 4: coin of the base         'n' hash 12, index 4: the same
 //   't' txid 32: place (height 4, position 2)      'p' hash 12: the same
 //
 // New letters for all that changes: what is there tells how far it came. Places move last:
 // undo records have only starts of txids, and need them.
 
 import { Hasher, makeSecret } from './0002/hash';
-import { moveBaseCoins, moveSpentBaseCoins } from './0002/base-coins';
 import { movePlaces } from './0002/places';
 import { moveUndo } from './0002/undo';
 import { Passes } from './pass';
@@ -28,10 +25,8 @@ export const txidHashes: Migration = {
     const passes = new Passes(store, report);
     const hasher = new Hasher(await makeSecret(store));
     await moveUndo(store, hasher, passes, { from: 0, to: 0.4 });
-    await moveSpentBaseCoins(store, hasher, passes, { from: 0.4, to: 0.45 });
-    await moveBaseCoins(store, hasher, passes, { from: 0.45, to: 0.5 });
-    await movePlaces(store, hasher, passes, { from: 0.5, to: 1 });
-    for (const letter of ['c', 'r', 's', 't']) await store.compact(lettered(letter));
+    await movePlaces(store, hasher, passes, { from: 0.4, to: 1 });
+    for (const letter of ['r', 't']) await store.compact(lettered(letter));
     return [];
   }
 };

@@ -1,56 +1,57 @@
 // Coins of the base: those that were copied from the node (bootstrap.ts). Each has a record of
 // its own under its outpoint, for ever: it only is spent, or put back when the block that spent
-// it is taken out again. What a block spent of them is kept beside its undo record.
+// it is taken out again. What a block spent of them is kept beside its undo record. Keys are in
+// the node's order, in which LevelDB has nothing to merge: so they have whole txids. When
+// blocks of the base are taken out, coins above it are left, and count no more.
 //
-//   'n' txid's hash 12, index 4   height * 2 + coinbase flag 4, the coin (coin-record.ts)
-//   'e' height 4                  such coins, one behind the other: txid's hash 12, index 4, record
+//   'c' txid 32, index 4      height * 2 + coinbase flag 4, the coin (coin-record.ts)
+//   's' height 4              such coins, one behind the other: txid 32, index 4, record
 
 import { OUTPOINT_WORDS } from './cache-entry';
 import { COIN_OVERHEAD, GROUP_SIZE, readCoin, writeCoin } from './coin-record';
-import { putRecord, recordOf, TXID_HASH_LENGTH } from './layout';
+import { putRecord, recordOf } from './layout';
 import { RecordReader } from './variable-integer';
 import type { NodeCoin, SpentNodeCoin } from '../node/types';
-import type { Store, StoreRange, StoreWrite } from '../store/store';
-import type { TxidHasher } from './txid-hash';
+import type { Store, StoreWrite } from '../store/store';
+import type { Base } from './base';
 import type { Coin } from './types';
 import type { WriteRoom } from './write-room';
 
-const COIN_PREFIX = 0x6e;
-const KEY_LENGTH = 1 + TXID_HASH_LENGTH + 4;
+const COIN_PREFIX = 0x63;
+const KEY_LENGTH = 37;
 const FIELD_LENGTH = 4;
 
-/** `hash`: of the txid. */
-export function baseCoinKey(hash: Buffer, index: number): Buffer {
+export function baseCoinKey(txid: Buffer, index: number): Buffer {
   const key = Buffer.allocUnsafe(KEY_LENGTH);
-  writeKey(key, hash, index);
+  writeKey(key, txid, index);
   return key;
 }
 
-/** All base coins of a transaction. */
-export function baseCoinsOf(hash: Buffer): StoreRange {
-  const end = baseCoinKey(hash, 0xffff_ffff);
-  return { gte: baseCoinKey(hash, 0), lt: Buffer.concat([end, Buffer.alloc(1)]) };
-}
-
 /** The write of a copied coin, put together in the room. */
-export function putBaseCoin(coin: NodeCoin, hasher: TxidHasher, room: WriteRoom): StoreWrite {
+export function putBaseCoin(coin: NodeCoin, room: WriteRoom): StoreWrite {
   const bytes = room.reserve(KEY_LENGTH + FIELD_LENGTH + COIN_OVERHEAD + coin.script.length + FIELD_LENGTH);
-  writeKey(bytes, hasher.hash(coin.txid), coin.index);
+  writeKey(bytes, coin.txid, coin.index);
   return room.put(KEY_LENGTH, writeRecord(bytes, KEY_LENGTH, coin, coin.index) - KEY_LENGTH);
 }
 
-/** @throws DamagedIndexError */
-export function decodeBaseCoin(key: Buffer, value: Buffer): Coin {
-  const reader = new RecordReader(recordOf(key, value));
-  const field = reader.u32();
-  const { value: satoshis, script } = readCoin(reader);
-  return { height: field >>> 1, coinbase: (field & 1) === 1, value: satoshis, script };
+/** undefined: it was made above the base. @throws DamagedIndexError */
+export function decodeBaseCoin(key: Buffer, value: Buffer, base: Base): Coin | undefined {
+  const coin = baseCoinOf(recordOf(key, value));
+  return coin.height > base.height ? undefined : coin;
 }
 
-function writeKey(bytes: Buffer, hash: Buffer, index: number): void {
+/** The coin in a record. @throws DamagedIndexError */
+export function baseCoinOf(record: Buffer): Coin {
+  const reader = new RecordReader(record);
+  const field = reader.u32();
+  const { value, script } = readCoin(reader);
+  return { height: field >>> 1, coinbase: (field & 1) === 1, value, script };
+}
+
+function writeKey(bytes: Buffer, txid: Buffer, index: number): void {
   bytes[0] = COIN_PREFIX;
-  hash.copy(bytes, 1, 0, TXID_HASH_LENGTH);
-  bytes.writeUInt32BE(index, 1 + TXID_HASH_LENGTH);
+  txid.copy(bytes, 1, 0, 32);
+  bytes.writeUInt32BE(index, 33);
 }
 
 /** Returns where it ends. */
@@ -62,14 +63,14 @@ function writeRecord(bytes: Buffer, at: number, { height, coinbase, value, scrip
 // What blocks spend of them
 
 export const spentBaseKey = (height: number): Buffer => {
-  const key = Buffer.from('e0000');
+  const key = Buffer.from('s0000');
   key.writeUInt32BE(height, 1);
   return key;
 };
 
 /** The record of what the block at `height` spent, from the coins of all its inputs: those that it made itself are left out. */
-export function spentBaseCoins(inputs: Int32Array, coins: readonly SpentNodeCoin[], height: number, hasher: TxidHasher): Buffer {
-  const most = coins.reduce((sum, { script }) => sum + KEY_LENGTH + FIELD_LENGTH + COIN_OVERHEAD + script.length, 0);
+export function spentBaseCoins(inputs: Int32Array, coins: readonly SpentNodeCoin[], height: number): Buffer {
+  const most = coins.reduce((sum, { script }) => sum + 36 + FIELD_LENGTH + COIN_OVERHEAD + script.length, 0);
   const bytes = Buffer.allocUnsafe(most);
   const outpoints = Buffer.from(inputs.buffer, inputs.byteOffset, inputs.byteLength);
   let end = 0;
@@ -77,8 +78,9 @@ export function spentBaseCoins(inputs: Int32Array, coins: readonly SpentNodeCoin
     if (coin.height === height) return;
     const at = input * OUTPOINT_WORDS * 4;
     const index = outpoints.readUInt32LE(at + 32);
-    end += hasher.hash(outpoints.subarray(at, at + 32)).copy(bytes, end);
-    end = writeRecord(bytes, bytes.writeUInt32BE(index, end), coin, index);
+    outpoints.copy(bytes, end, at, at + 32);
+    bytes.writeUInt32BE(index, end + 32);
+    end = writeRecord(bytes, end + 36, coin, index);
   });
   return bytes.subarray(0, end);
 }
@@ -88,12 +90,12 @@ export function restoringBaseWrites(key: Buffer, value: Buffer): StoreWrite[] {
   const reader = new RecordReader(recordOf(key, value));
   const writes: StoreWrite[] = [];
   while (!reader.atEnd) {
-    const hash = reader.take(TXID_HASH_LENGTH);
+    const txid = reader.take(32);
     const index = reader.u32();
     const start = reader.offset;
     reader.u32();
     readCoin(reader);
-    writes.push(putRecord(baseCoinKey(hash, index), reader.bytes.subarray(start, reader.offset)));
+    writes.push(putRecord(baseCoinKey(txid, index), reader.bytes.subarray(start, reader.offset)));
   }
   return writes;
 }
@@ -105,23 +107,25 @@ export class BaseSpends {
   readonly #spent = new Set<string>();
   #undo: Buffer[] = [];
 
-  constructor(private readonly store: Store, private readonly hasher: TxidHasher) {}
+  constructor(private readonly store: Store, private readonly base: Base) {}
 
   /** Finds those that inputs of a block spend; returns the inputs that spend others. @throws DamagedIndexError */
   async find(inputs: Int32Array, which: readonly number[]): Promise<number[]> {
-    const keys = which.map((input) => this.#keyOf(inputs, input));
+    const keys = which.map((input) => keyOf(inputs, input));
     const values = await this.store.load(keys);
     return which.filter((_, i) => {
       const [key, value] = [keys[i] as Buffer, values[i]]; // as many
       if (value === undefined || this.#spent.has(nameOf(key))) return true;
-      this.#found.set(nameOf(key), recordOf(key, value));
+      const record = recordOf(key, value);
+      if (baseCoinOf(record).height > this.base.height) return true;
+      this.#found.set(nameOf(key), record);
       return false;
     });
   }
 
   /** Spends the coin that was found for an input; false: it is none of these. */
   spend(inputs: Int32Array, input: number): boolean {
-    const key = this.#keyOf(inputs, input);
+    const key = keyOf(inputs, input);
     const name = nameOf(key);
     const record = this.#found.get(name);
     if (record === undefined) return false;
@@ -141,11 +145,11 @@ export class BaseSpends {
   *writes(): Generator<StoreWrite> {
     for (const name of this.#spent) yield { type: 'del', key: Buffer.from(name, 'latin1') };
   }
+}
 
-  #keyOf(inputs: Int32Array, input: number): Buffer {
-    const outpoint = Buffer.from(inputs.buffer, inputs.byteOffset + input * OUTPOINT_WORDS * 4, OUTPOINT_WORDS * 4);
-    return baseCoinKey(this.hasher.hash(outpoint.subarray(0, 32)), outpoint.readUInt32LE(32));
-  }
+function keyOf(inputs: Int32Array, input: number): Buffer {
+  const outpoint = Buffer.from(inputs.buffer, inputs.byteOffset + input * OUTPOINT_WORDS * 4, OUTPOINT_WORDS * 4);
+  return baseCoinKey(outpoint, outpoint.readUInt32LE(32));
 }
 
 const nameOf = (key: Buffer): string => key.toString('latin1');

@@ -85,7 +85,7 @@ class Copy {
   #value = 0;
   #reported = -Infinity;
 
-  constructor(private readonly set: CoinSet, private readonly options: Pick<BootstrapOptions, 'node' | 'store' | 'indexer' | 'signal' | 'onState'>) {}
+  constructor(private readonly set: CoinSet, private readonly options: Pick<BootstrapOptions, 'node' | 'store' | 'signal' | 'onState'>) {}
 
   async run(): Promise<void> {
     const { set: { tip }, options: { store } } = this;
@@ -141,11 +141,10 @@ class Copy {
   }
 
   private *writesOf(coins: readonly NodeCoin[]): Generator<StoreWrite> {
-    const { indexer } = this.options;
     for (const coin of coins) {
       this.#coins++;
       this.#value += coin.value;
-      yield putBaseCoin(coin, indexer.hasher, this.#room);
+      yield putBaseCoin(coin, this.#room);
     }
   }
 

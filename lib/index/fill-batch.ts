@@ -99,7 +99,7 @@ export class FillBatch {
     const count = inputs.length / OUTPOINT_WORDS;
     const coins = count === 0 ? [] : await node.spentCoins(Buffer.from(hash));
     if (coins?.length !== count) return [];
-    const spent = spentBaseCoins(inputs, coins, height, indexer.hasher);
+    const spent = spentBaseCoins(inputs, coins, height);
     const undo = putRecord(undoKey(height), encodeUndo(hash, hashes, undefined, NO_COINS));
     this.#lowestUndo = height;
     return spent.length === 0 ? [undo] : [undo, putRecord(spentBaseKey(height), spent)];

@@ -106,7 +106,7 @@ export class Indexer {
     // What an abandoned batch has left there is not the state of the store.
     if (this.#writeFailed || !this.#cache.isClean) this.#cache.clear();
     this.#writeFailed = false;
-    return new BlockBatch(this.#ahead ?? this.#position, { store, cache: this.#cache, hasher: this.hasher, genesisHash, undoDepth, undoFrom, ...this.#base && { base: new BaseSpends(store, this.hasher) } });
+    return new BlockBatch(this.#ahead ?? this.#position, { store, cache: this.#cache, hasher: this.hasher, genesisHash, undoDepth, undoFrom, ...this.#base && { base: new BaseSpends(store, this.#base) } });
   }
 
   /**
@@ -161,7 +161,7 @@ export class Indexer {
     const position = this.#positionAt({ hash, height });
     this.#cache.clear();
     const writes = await undoWrites(undo, tip.height, { hash, height }, store);
-    const change = this.#base && await withoutBaseBlock(this.#base, tip.height, { hash, height }, writes, store);
+    const change = this.#base && withoutBaseBlock(this.#base, tip.height, { hash, height }, writes, store);
     await store.batch(change?.writes ?? writes, { durable: true });
     this.#base = change?.base;
     this.#moveTo(position);

@@ -1,6 +1,6 @@
 // Every key and record of the index. Integers are big endian, in keys so that ranges ascend;
 // hashes are in wire order. Sizes in bytes. A place is where a transaction stands in the
-// chain: height 4, position in its block 2. For a txid stands its hash 12 (txid-hash.ts).
+// chain: height 4, position in its block 2. For a txid stands its hash 12 (txid-hash.ts), but for coins of the base.
 //
 //   key                      record
 //   00                       the layout's version (lib/store/migrate.ts)
@@ -9,19 +9,19 @@
 //   'T'                      tip: height 4, hash 32
 //   'B'                      only in an index begun with the node's coins: its base (base.ts)
 //   'b' block hash 32        height 4
+//   'c' txid 32, index 4     coin of the base (base-coins.ts)
 //   'd' height 4             undo (undo-record.ts)
-//   'e' height 4             coins of the base that the block spent (base-coins.ts)
 //   'h' height 4             hash 32, header 80, chainwork 32, median time past 4, transactions 4,
 //                            transactions of the chain 8, bytes of the chain 8
 //   'l' height 4             lengths of the block's transactions, in order (variable-integer.ts)
-//   'n' txid's hash 12, index 4   coin of the base (base-coins.ts)
 //   'o' place 6, group 2     unspent ones of 32 outputs of a transaction (coin-record.ts);
 //                            the group is the output's index / 32, left out when it is 0
 //   'p' txid's hash 12       place of a transaction 6
+//   's' height 4             coins of the base that the block spent (base-coins.ts)
 //
 // After each record comes the CRC-32 of key and record, 4: LevelDB has checksums, but
-// classic-level does not have it verify them. Letters 'c', 'r', 's', 't', 'u'
-// and 'x' were those of layouts before.
+// classic-level does not have it verify them. Letters 'r', 't', 'u' and 'x'
+// were those of layouts before, and so was another 'c'.
 
 import { crc32 } from 'node:zlib';
 import { DamagedIndexError } from './errors';
@@ -45,7 +45,7 @@ export const SECRET_KEY = Buffer.from('S');
 export const TIP_KEY = Buffer.from('T');
 
 /** All records that blocks put there. */
-export const BLOCK_RECORDS: StoreRange = { gte: Buffer.from('b'), lt: Buffer.from('q') };
+export const BLOCK_RECORDS: StoreRange = { gte: Buffer.from('b'), lt: Buffer.from('t') };
 
 /** A header with what the index counts beside it. */
 export interface StoredHeader extends HeaderRecord {

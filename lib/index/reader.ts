@@ -127,7 +127,7 @@ class StoreIndexSnapshot implements IndexSnapshot {
 
   coin(txid: Buffer, index: number): Coin | undefined {
     const place = this.placeOf(txid);
-    if (this.base !== undefined && (place === undefined || place.height <= this.base.height)) return this.baseCoin(txid, index);
+    if (this.base !== undefined && (place === undefined || place.height <= this.base.height)) return this.baseCoin(txid, index, this.base);
     if (place === undefined) return undefined;
     const key = coinKeyOf(place, index);
     const value = this.records.get(key);
@@ -163,10 +163,10 @@ class StoreIndexSnapshot implements IndexSnapshot {
     return height >= 0 && height <= this.tip.height ? this.header(height) : undefined;
   }
 
-  private baseCoin(txid: Buffer, index: number): Coin | undefined {
-    const key = baseCoinKey(this.hasher.hash(txid), index);
+  private baseCoin(txid: Buffer, index: number, base: Base): Coin | undefined {
+    const key = baseCoinKey(txid, index);
     const value = this.records.get(key);
-    return value && decodeBaseCoin(key, value);
+    return value && decodeBaseCoin(key, value, base);
   }
 
   headerRun(height: number, count: number): HeaderRun | undefined {

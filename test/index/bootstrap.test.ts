@@ -3,19 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
+import { scanBlock } from '../../lib/bitcoin/block';
 import { BASE_KEY } from '../../lib/index/base';
 import { TIP_KEY } from '../../lib/index/layout';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { diskStore, memoryStore } from '../../lib/store/level-store';
 import { baseOf, expectRight, expectRightSoFar, newBaseIndex, untilFilled, untilLive } from '../support/base-index';
+import { bcoin, type TestFullNode } from '../support/bcoin';
 import { FAULT, FaultyStore } from '../support/faulty-store';
 import { MemoryLog } from '../support/memory-log';
 import { activeChain, chainWithSpends, mineCoinbases, reorganize, spend } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { expectIndexOf } from '../support/utxo-model';
 import type { ChainIndexer } from '../../lib/index/chain-index';
+import type { Coin } from '../../lib/index/types';
 import type { CoinSet, NodeSource } from '../../lib/node/types';
-import type { TestFullNode } from '../support/bcoin';
 
 const COINBASE_SATS = 5_000_000_000;
 
@@ -133,6 +135,22 @@ describe('an index that begins with the coins of the node', () => {
     await expectRight(store, real);
     expect(baseOf(store).height).to.equal(height - 20);
     expect(log.lines.filter((line) => line.startsWith('warning'))).to.deep.equal([]);
+  });
+
+  it('has no coin of a block of the base that is taken out, and has it again with the block', async () => {
+    await opened();
+    await untilFilled(store);
+    const last = (await activeChain(real)).at(-1) ?? expect.fail('a block');
+    const [coinbase] = scanBlock(last).transactions;
+    const coin = (): Coin | undefined => index.reader.read((snapshot) => snapshot.coin(coinbase?.txid ?? expect.fail('a coinbase'), 0));
+    const before = coin();
+    expect(before).to.include({ height: node.tip().height, coinbase: true });
+    await host.chain.reset(node.tip().height - 1);
+    await untilLive(index);
+    expect(coin()).to.equal(undefined);
+    await host.chain.add(bcoin.Block.fromRaw(last));
+    await untilLive(index);
+    expect(coin()).to.deep.equal(before);
   });
 
   it('takes blocks of the base out again while it is being filled in', async () => {

@@ -72,10 +72,12 @@ export async function modelIn(store: Store, chain: readonly Buffer[]): Promise<I
     for (const { slot, value: satoshis, script } of coinsIn(recordOf(key, value)))
       model.coins.set(`${txid}-${first + slot}`, describeCoin({ height: place.height, coinbase: place.position === 0, value: satoshis, script }));
   }
-  for await (const [key, value] of store.range({ gte: Buffer.from('n'), lt: Buffer.from('o') }))
-    model.coins.set(`${txidOf(key.subarray(1, 13))}-${key.readUInt32BE(13)}`, describeCoin(decodeBaseCoin(key, value)));
   const baseRecord = store.get(BASE_KEY);
   const base = baseRecord && decodeBase(baseRecord);
+  for await (const [key, value] of store.range({ gte: Buffer.from('c'), lt: Buffer.from('d') })) {
+    const coin = decodeBaseCoin(key, value, base ?? expect.fail('a base'));
+    if (coin !== undefined) model.coins.set(`${toDisplayHex(key.subarray(1, 33))}-${key.readUInt32BE(33)}`, describeCoin(coin));
+  }
   for await (const [key, value] of store.range({ gte: Buffer.from('h'), lt: Buffer.from('i') })) {
     const header = decodeHeader(key, value);
     const { hash, transactionCount, chainBytes } = base === undefined ? header : headerOver(base, header);

@@ -7,6 +7,7 @@ import { hash256, toDisplayHex } from '../../../lib/bitcoin/hash';
 import { scanBlock, type ScannedBlock } from '../../../lib/bitcoin/block';
 import { bitsOf, MEDIAN_TIME_SPAN, medianTimePast, timeOf } from '../../../lib/bitcoin/header';
 import { proofOf } from '../../../lib/bitcoin/work';
+import { decodeBaseCoin } from '../../../lib/index/base-coins';
 import { coinsIn } from '../../../lib/index/coin-record';
 import { blockHashKey, decodeHeader, decodeHeight, headerKey, recordOf, type StoredHeader } from '../../../lib/index/layout';
 import { SnapshotReader } from '../../../lib/index/reader';
@@ -20,7 +21,7 @@ import type { BlockPoint, NodeCoin, NodeSource } from '../../../lib/node/types';
 import type { Store } from '../../../lib/store/store';
 
 /** The base's coins, and those by place. */
-const COIN_LETTERS = ['n', 'o'] as const;
+const COIN_LETTERS = ['c', 'o'] as const;
 
 /** @throws ImpossibleError when the node stands elsewhere, DamagedIndexError. */
 export async function compareWithNode({ stopped, signal, json, out }: CommandContext, store: Store, base: Base, tip: BlockPoint): Promise<ExitCode> {
@@ -89,7 +90,7 @@ class Comparison {
     for (const letter of COIN_LETTERS) {
       for await (const [key, value] of this.parts.store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) {
         this.parts.signal.throwIfAborted();
-        count += letter === 'n' ? 1 : coinsIn(recordOf(key, value)).length;
+        count += letter === 'o' ? coinsIn(recordOf(key, value)).length : decodeBaseCoin(key, value, this.parts.base) === undefined ? 0 : 1;
       }
     }
     return count;

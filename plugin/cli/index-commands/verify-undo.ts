@@ -3,9 +3,9 @@
 
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { scanBlock } from '../../../lib/bitcoin/block';
-import { decodeBaseCoin, restoringBaseWrites, spentBaseKey } from '../../../lib/index/base-coins';
+import { baseCoinOf, restoringBaseWrites, spentBaseKey } from '../../../lib/index/base-coins';
 import { GROUP_SIZE, readCoin } from '../../../lib/index/coin-record';
-import { recordOf, TXID_HASH_LENGTH, undoKey } from '../../../lib/index/layout';
+import { recordOf, undoKey } from '../../../lib/index/layout';
 import { StoredIndex } from '../../../lib/index/stored-index';
 import { TxidHasher } from '../../../lib/index/txid-hash';
 import { decodeUndo, HASH_START_LENGTH, type UndoRecord } from '../../../lib/index/undo-record';
@@ -53,26 +53,26 @@ function isUndoOf(raw: Buffer, spent: readonly SpentNodeCoin[], undo: UndoRecord
   const starts = Buffer.concat(transactions.map(({ txid }) => hasher.hash(txid).subarray(0, HASH_START_LENGTH)));
   const inputs = transactions.filter(({ isCoinbase }) => !isCoinbase).flatMap((transaction) => transaction.inputs);
   const expected: string[] = [];
-  /** Place to the txid's hash, of what the block spends from. */
-  const hashes = new Map<string, Buffer>();
+  /** Place to txid, of what the block spends from. */
+  const txids = new Map<string, Buffer>();
   spent.forEach((coin, i) => {
     const input = inputs[i];
     if (input === undefined || coin.height === height) return;
-    const hash = hasher.hash(input.txid);
-    const place = snapshot.place(input.txid);
-    if (place !== undefined) hashes.set(`${place.block.height} ${place.position}`, hash);
-    expected.push(textOf(hash, input.index, coin));
+    const { txid } = input;
+    const place = snapshot.place(txid);
+    if (place !== undefined) txids.set(`${place.block.height} ${place.position}`, txid);
+    expected.push(textOf(txid, input.index, coin));
   });
-  const found = [...coinsOfUndo(undo, hashes), ...baseCoinsOfUndo(height, store)];
+  const found = [...coinsOfUndo(undo, txids), ...baseCoinsOfUndo(height, store)];
   return spent.length === inputs.length && starts.equals(undo.hashStarts) && found.sort().join() === expected.sort().join();
 }
 
 /** Without those that the coinbase replaced: the block did not spend them. */
-function coinsOfUndo({ coins, replaced }: UndoRecord, hashes: ReadonlyMap<string, Buffer>): string[] {
+function coinsOfUndo({ coins, replaced }: UndoRecord, txids: ReadonlyMap<string, Buffer>): string[] {
   return coins.filter(({ place }) => place.height !== replaced?.height || place.position !== replaced.position).map(({ place, group, coin }) => {
     const { slot, value, script } = readCoin(new RecordReader(coin));
-    const hash = hashes.get(`${place.height} ${place.position}`) ?? Buffer.alloc(0);
-    return textOf(hash, group * GROUP_SIZE + slot, { height: place.height, coinbase: place.position === 0, value, script });
+    const txid = txids.get(`${place.height} ${place.position}`) ?? Buffer.alloc(0);
+    return textOf(txid, group * GROUP_SIZE + slot, { height: place.height, coinbase: place.position === 0, value, script });
   });
 }
 
@@ -80,9 +80,9 @@ function baseCoinsOfUndo(height: number, store: Store): string[] {
   const key = spentBaseKey(height);
   const value = store.get(key);
   const writes = value === undefined ? [] : restoringBaseWrites(key, value);
-  return writes.flatMap((write) => write.type === 'put' ? [textOf(write.key.subarray(1, 1 + TXID_HASH_LENGTH), write.key.readUInt32BE(1 + TXID_HASH_LENGTH), decodeBaseCoin(write.key, write.value))] : []);
+  return writes.flatMap((write) => write.type === 'put' ? [textOf(write.key.subarray(1, 33), write.key.readUInt32BE(33), baseCoinOf(recordOf(write.key, write.value)))] : []);
 }
 
-function textOf(hash: Buffer, index: number, { height, coinbase, value, script }: SpentNodeCoin): string {
-  return `${hash.toString('hex')}-${index} ${height} ${coinbase ? 'coinbase' : ''} ${value} ${script.toString('hex')}`;
+function textOf(txid: Buffer, index: number, { height, coinbase, value, script }: SpentNodeCoin): string {
+  return `${txid.toString('hex')}-${index} ${height} ${coinbase ? 'coinbase' : ''} ${value} ${script.toString('hex')}`;
 }
