@@ -30,7 +30,7 @@ export async function findDamage(folder: string, options: LevelCheckOptions): Pr
   const current = await readFile(join(folder, 'CURRENT'), 'latin1');
   const name = /^(MANIFEST-\d+)\n$/.exec(current)?.[1];
   if (name === undefined) return `CURRENT is damaged: expected the name of a manifest, got ${JSON.stringify(current.slice(0, 40))}`;
-  if (!names.has(name)) return `${name} is missing`;
+  if (!names.has(name)) return `${name}, which CURRENT names, is missing`;
   let manifest: Manifest;
   try {
     manifest = readManifest(await readFile(join(folder, name)));
