@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { keyOf, put, recordIn } from '../records';
 import type { Store } from '../../lib/store/store';
 
-export const HASH_LENGTH = 12;
+const HASH_LENGTH = 12;
 const ENTRY_LENGTH = 16;
 const SECRET_LENGTH = 32;
 
@@ -29,10 +29,10 @@ export class Hasher {
 
   hash(txid: Buffer): Buffer {
     const hash = Buffer.alloc(HASH_LENGTH);
-    txid.forEach((byte, i) => {
-      const entry = (i * 256 + byte) * ENTRY_LENGTH;
-      for (let at = 0; at < HASH_LENGTH; at++) hash.writeUInt8(hash.readUInt8(at) ^ this.#table.readUInt8(entry + at), at);
-    });
+    for (let i = 0; i < txid.length; i++) {
+      const entry = (i * 256 + (txid[i] as number)) * ENTRY_LENGTH; // within the txid
+      for (let at = 0; at < HASH_LENGTH; at++) hash[at] = (hash[at] as number) ^ (this.#table[entry + at] as number); // within hash and table
+    }
     return hash;
   }
 }
