@@ -12,7 +12,7 @@ import { COIN_OVERHEAD, GROUP_SIZE, readCoin, writeCoin } from './coin-record';
 import { putRecord, recordOf } from './layout';
 import { RecordReader } from './variable-integer';
 import type { NodeCoin, SpentNodeCoin } from '../node/types';
-import type { Store, StoreWrite } from '../store/store';
+import type { StoreSnapshot, StoreWrite } from '../store/store';
 import type { Base } from './base';
 import type { Coin } from './types';
 import type { WriteRoom } from './write-room';
@@ -107,12 +107,12 @@ export class BaseSpends {
   readonly #spent = new Set<string>();
   #undo: Buffer[] = [];
 
-  constructor(private readonly store: Store, private readonly base: Base) {}
+  constructor(private readonly base: Base) {}
 
   /** Finds those that inputs of a block spend; returns the inputs that spend others. @throws DamagedIndexError */
-  async find(inputs: Int32Array, which: readonly number[]): Promise<number[]> {
+  async find(inputs: Int32Array, which: readonly number[], records: StoreSnapshot): Promise<number[]> {
     const keys = which.map((input) => keyOf(inputs, input));
-    const values = await this.store.load(keys);
+    const values = await records.load(keys);
     return which.filter((_, i) => {
       const [key, value] = [keys[i] as Buffer, values[i]]; // as many
       if (value === undefined || this.#spent.has(nameOf(key))) return true;

@@ -11,13 +11,13 @@ import {
   type StoredHeader
 } from './layout';
 import { blockIn, inOrderOfHashes, positionIn } from './place-order';
-import { findReplaced, spendReplaced } from './replaced';
+import { findReplaced, spendReplaced, type Replaced } from './replaced';
 import { blockRows, type BlockRows } from './rows';
 import { findSpent, spend, type CoinSources } from './spending';
 import { encodeUndo, SpentCoinList } from './undo-record';
 import { WriteRoom } from './write-room';
 import type { BlockPoint } from '../node/types';
-import type { StoreWrite } from '../store/store';
+import type { Store, StoreWrite } from '../store/store';
 
 /** Where the index stands: what the next block builds on. */
 export interface IndexPosition {
@@ -27,7 +27,8 @@ export interface IndexPosition {
   readonly times: readonly number[];
 }
 
-export interface BatchOptions extends CoinSources {
+export interface BatchOptions extends Omit<CoinSources, 'records'> {
+  readonly store: Store;
   readonly genesisHash: Buffer;
   /** Undo records are kept for this many blocks. */
   readonly undoDepth: number;
@@ -89,15 +90,27 @@ export class BlockBatch {
     const undo = height > 0 && height >= undoFrom ? this.#spent : undefined;
     undo?.clear();
     if (undo === undefined && this.#blocks.length === 0) this.#dropUndoBelow(height);
-    const replaced = await findReplaced(rows, this.#options);
-    cache.append(rows.entries);
-    const entries = await findSpent(rows, this.#options);
+    const { replaced, entries } = await this.#find(rows);
     if (replaced !== undefined) spendReplaced(replaced, height, cache, undo);
     await spend(rows, entries, this.#options, undo);
     this.#addBlock(rows, hashes);
     if (undo !== undefined) this.#write(putRecord(undoKey(height), encodeUndo(rows.hash, hashes, replaced?.place, undo.bytes)));
     if (height >= undoDepth) this.#write({ type: 'del', key: undoKey(height - undoDepth) });
     if (base !== undefined) this.#keepSpentOf(base, height, undo !== undefined);
+  }
+
+  /** What the block spends and replaces, read into the cache; its own coins are there then. */
+  async #find(rows: BlockRows): Promise<{ readonly replaced: Replaced | undefined; readonly entries: Int32Array }> {
+    const { store, cache } = this.#options;
+    const records = store.snapshot();
+    try {
+      const sources = { ...this.#options, records };
+      const replaced = await findReplaced(rows, sources);
+      cache.append(rows.entries);
+      return { replaced, entries: await findSpent(rows, sources) };
+    } finally {
+      records.close();
+    }
   }
 
   /** All writes of the batch, the new tip among them. To be gone through once, up to `onEnd`; then the cache is handed over or cleared. The bytes of a write hold until the next. */

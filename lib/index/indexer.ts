@@ -106,7 +106,7 @@ export class Indexer {
     // What an abandoned batch has left there is not the state of the store.
     if (this.#writeFailed || !this.#cache.isClean) this.#cache.clear();
     this.#writeFailed = false;
-    return new BlockBatch(this.#ahead ?? this.#position, { store, cache: this.#cache, hasher: this.hasher, genesisHash, undoDepth, undoFrom, ...this.#base && { base: new BaseSpends(store, this.#base) } });
+    return new BlockBatch(this.#ahead ?? this.#position, { store, cache: this.#cache, hasher: this.hasher, genesisHash, undoDepth, undoFrom, ...this.#base && { base: new BaseSpends(this.#base) } });
   }
 
   /**

@@ -22,7 +22,7 @@ export interface Replaced {
  */
 export async function findReplaced(rows: BlockRows, sources: CoinSources): Promise<Replaced | undefined> {
   const { cache } = sources;
-  const place = await placeBefore(rows, sources);
+  const place = placeBefore(rows, sources);
   if (place === undefined) return undefined;
   const groups = coinbaseGroups(rows);
   const find = ({ txid, group }: ColdGroup): EntryName => cache.find(wordsOf(txid), 0, group);
@@ -36,13 +36,13 @@ export function spendReplaced({ entries }: Replaced, height: number, cache: Coin
     for (let slot = 0; slot < GROUP_SIZE; slot++) cache.spend(entry, slot, height, 0, undo);
 }
 
-async function placeBefore({ txids }: BlockRows, { store, cache, hasher }: CoinSources): Promise<Place | undefined> {
+function placeBefore({ txids }: BlockRows, { records, cache, hasher }: CoinSources): Place | undefined {
   const txid = Buffer.from(txids.buffer, txids.byteOffset, 32);
   // Every coinbase has an entry of group 0, whatever became of its coins, until it is written.
   const entry = cache.find(wordsOf(txid), 0, 0);
   if (entry !== NO_ENTRY) return cache.placeOf(entry);
   const key = placeKey(hasher.hash(txid));
-  const [value] = await store.load([key]);
+  const value = records.get(key);
   return value && decodePlace(key, value);
 }
 

@@ -50,11 +50,11 @@ export class LevelStore implements Store {
     return this.#sync(() => this.#engine.getSync(key));
   }
 
-  load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]> {
+  load(keys: readonly Buffer[], options?: ReadOptions): Promise<(Buffer | undefined)[]> {
     return this.#async('read', async () => {
-      if (keys.length <= KEYS_PER_SLICE) return this.#engine.getMany(keys);
+      if (keys.length <= KEYS_PER_SLICE) return this.#engine.getMany(keys, options);
       const values: (Buffer | undefined)[] = [];
-      for (let at = 0; at < keys.length; at += KEYS_PER_SLICE) values.push(...await this.#engine.getMany(keys.slice(at, at + KEYS_PER_SLICE)));
+      for (let at = 0; at < keys.length; at += KEYS_PER_SLICE) values.push(...await this.#engine.getMany(keys.slice(at, at + KEYS_PER_SLICE), options));
       return values;
     });
   }
@@ -73,7 +73,8 @@ export class LevelStore implements Store {
       const options: ReadOptions = { snapshot, ...encodings };
       return {
         get: (key) => this.#sync(() => this.#engine.getSync(key, options)),
-        // Only waits for reads that are under way, and these are synchronous.
+        load: (keys) => this.load(keys, options),
+        // Only waits for reads that are under way.
         close: () => void snapshot.close()
       };
     });

@@ -29,7 +29,7 @@ export interface Engine {
   open(): Promise<void>;
   close(): Promise<void>;
   getSync(key: Buffer, options?: ReadOptions): Buffer | undefined;
-  getMany(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
+  getMany(keys: readonly Buffer[], options?: ReadOptions): Promise<(Buffer | undefined)[]>;
   batch(): EngineBatch;
   iterator(range: StoreRange): AsyncIterable<[Buffer, Buffer]>;
   snapshot(): EngineSnapshot;

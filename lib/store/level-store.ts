@@ -21,6 +21,8 @@ const CACHE_BYTES = 16 * 1024 * 1024;
 const FILLING_BUFFER_BYTES = 32 * 1024 * 1024;
 /** After a crash so much is read from the log again, which takes some seconds. */
 const LARGEST_BUFFER_BYTES = 192 * 1024 * 1024;
+/** LevelDB writes each block of a table with a call of its own: of 4 KiB, its own size, these are a tenth of the work of catching up. */
+const BLOCK_BYTES = 16 * 1024;
 /** LevelDB deletes tables that were merged while everybody waits: the smaller they are, the shorter. */
 const TABLE_BYTES = 2 * 1024 * 1024;
 
@@ -41,6 +43,7 @@ export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions 
     writeBufferSize: use === 'filling' ? FILLING_BUFFER_BYTES : followingBytes,
     // Hashes and amounts do not get smaller.
     compression: false,
+    blockSize: BLOCK_BYTES,
     maxFileSize: TABLE_BYTES
   });
   return new LevelStore({

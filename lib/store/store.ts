@@ -5,6 +5,8 @@
 /** A point-in-time view; unaffected by later writes. Must be closed. */
 export interface StoreSnapshot {
   get(key: Buffer): Buffer | undefined;
+  /** As the store's. One that is under way when the snapshot is closed ends before. */
+  load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
   close(): void;
 }
 

@@ -393,12 +393,12 @@ describe('an index that cannot go on from what it has', () => {
     await reach('live');
     await store.batch([{ type: 'put', key: coinKey({ height: 1, position: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
     const states: string[] = [];
-    const load = store.load.bind(store);
-    store.load = (keys) => {
-      store.load = load;
+    const takeSnapshot = store.snapshot.bind(store);
+    store.snapshot = () => {
+      store.snapshot = takeSnapshot;
       expect(() => index.reader.read((snapshot) => snapshot.coin(txid, 0))).to.throw(IndexUnavailableError);
       index.state$.subscribe(({ phase }) => states.push(phase));
-      return load(keys);
+      return takeSnapshot();
     };
     await mine(host, 1);
     await reach('live');
@@ -424,10 +424,10 @@ describe('an index that cannot go on from what it has', () => {
     await mine(host, 3);
     await index.open();
     await reach('live');
-    const load = store.load.bind(store);
-    store.load = () => Promise.reject(new StoreError('corrupt', 'bad block'));
+    const snapshot = store.snapshot.bind(store);
+    store.snapshot = () => { throw new StoreError('corrupt', 'bad block'); };
     const cleared = store.clear.bind(store);
-    store.clear = () => { store.load = load; return cleared(); };
+    store.clear = () => { store.snapshot = snapshot; return cleared(); };
     await mine(host, 1);
     await reach('live');
     await expectLevel();

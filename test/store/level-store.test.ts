@@ -86,14 +86,21 @@ for (const [name, makeStore] of Object.entries(engines)) {
       await store.batch([put('a', '2'), put('b', '2')], { durable: false });
       expect(snapshot.get(bytes('a'))).to.deep.equal(bytes('1'));
       expect([snapshot.get(bytes('b')), snapshot.get(bytes('a'))]).to.deep.equal([undefined, bytes('1')]);
+      expect(await snapshot.load(['b', 'a'].map(bytes))).to.deep.equal([undefined, bytes('1')]);
+      // More than are read at once.
+      const many = Array.from({ length: 1_200 }, () => bytes('a'));
+      expect(await snapshot.load(many)).to.deep.equal(many.map(() => bytes('1')));
+      const loading = snapshot.load([bytes('a')]);
       snapshot.close();
+      expect(await loading).to.deep.equal([bytes('1')]);
       expect(store.get(bytes('a'))).to.deep.equal(bytes('2'));
     });
 
-    it('refuses to read a snapshot that was closed', () => {
+    it('refuses to read a snapshot that was closed', async () => {
       const snapshot = store.snapshot();
       snapshot.close();
       expect(() => snapshot.get(bytes('a'))).to.throw(StoreError).with.property('reason', 'closed');
+      expect(await caught(snapshot.load([bytes('a')]))).to.be.instanceOf(StoreError).with.property('reason', 'closed');
     });
 
     it('holds the same for whatever use it is set up', async () => {

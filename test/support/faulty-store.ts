@@ -4,7 +4,7 @@
 import { StoreError } from '../../lib/store/errors';
 import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from '../../lib/store/store';
 
-export const STORE_CALLS = ['open', 'close', 'get', 'load', 'range', 'snapshot', 'snapshot.get', 'batch', 'prepareFor', 'clear'] as const;
+export const STORE_CALLS = ['open', 'close', 'get', 'load', 'range', 'snapshot', 'snapshot.get', 'snapshot.load', 'batch', 'prepareFor', 'clear'] as const;
 export type StoreCall = (typeof STORE_CALLS)[number];
 
 /** What a failing call says. */
@@ -20,7 +20,7 @@ interface Fault {
 export class FaultyStore implements Store {
   /** Calls so far. */
   readonly calls: Record<StoreCall, number> =
-    { 'open': 0, 'close': 0, 'get': 0, 'load': 0, 'range': 0, 'snapshot': 0, 'snapshot.get': 0, 'batch': 0, 'prepareFor': 0, 'clear': 0 };
+    { 'open': 0, 'close': 0, 'get': 0, 'load': 0, 'range': 0, 'snapshot': 0, 'snapshot.get': 0, 'snapshot.load': 0, 'batch': 0, 'prepareFor': 0, 'clear': 0 };
   #fault: Fault | undefined;
   #failed = false;
 
@@ -66,6 +66,7 @@ export class FaultyStore implements Store {
     const snapshot = this.#sync('snapshot', () => this.real.snapshot());
     return {
       get: (key) => this.#sync('snapshot.get', () => snapshot.get(key)),
+      load: (keys) => this.#async('snapshot.load', () => snapshot.load(keys)),
       close: () => { snapshot.close(); }
     };
   }
