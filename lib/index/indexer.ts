@@ -88,7 +88,7 @@ export class Indexer {
         throw damaged(TIP_KEY, `a tip beside the record under ${key.toString('hex')}`, 'none');
       if (store.get(SECRET_KEY) === undefined) await store.batch([newSecret()], { durable: true });
     }
-    this.#hasher = TxidHasher.of(store);
+    this.#hasher = TxidHasher.of(store, this.#hasher);
     await this.#dropOldUndo();
   }
 
