@@ -7,7 +7,7 @@ import { memoryStore } from '../../lib/store/level-store';
 import { migrate, type MigrationProgress } from '../../lib/store/migrate';
 import { migrations } from '../../migrations';
 import { caught } from '../support/caught';
-import { FaultyStore } from '../support/faulty-store';
+import { expectToGoOn, toNewest } from '../support/interrupted-migration';
 import { fillWithLayout1 } from '../support/layout-1-image';
 import { knownSecret } from '../support/known-secret';
 import { layoutChain } from '../support/layout-chain';
@@ -43,8 +43,6 @@ async function indexerOn(store: Store, use: (indexer: Indexer) => Promise<void>)
   await use(indexer);
 }
 
-const toNewest = (store: Store): Promise<void> => migrate(store, migrations, { version: LAYOUT_VERSION });
-
 describe('from layout 1 to places', () => {
   it('leads to every byte of an index that was built anew', async () => {
     const store = await storeOfLayout1();
@@ -65,19 +63,7 @@ describe('from layout 1 to places', () => {
   });
 
   it('goes on after an interruption at any write, whether it was still done or not', async () => {
-    const expected = await freshImage();
-    for (const afterwards of [false, true]) {
-      for (let n = 0, finished = false; !finished; n++) {
-        const store = new FaultyStore(await storeOfLayout1());
-        store.fail('batch', n, afterwards);
-        const failure = await toNewest(store).catch((error: unknown) => error);
-        finished = !store.hasFailed;
-        expect(failure === undefined, `write ${n}`).to.equal(finished);
-        store.heal();
-        await toNewest(store);
-        expect(await imageOf(store), `write ${n}`).to.deep.equal(expected);
-      }
-    }
+    await expectToGoOn(storeOfLayout1, await freshImage());
   });
 
   it('says how far it is: never backwards, and never that it is over', async () => {

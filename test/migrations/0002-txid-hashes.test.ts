@@ -14,6 +14,7 @@ import { baseImageNode, fillWithBase } from '../support/base-image';
 import { baseOf, expectRight, newBaseIndex, untilLive } from '../support/base-index';
 import { caught } from '../support/caught';
 import { FaultyStore } from '../support/faulty-store';
+import { expectToGoOn, toNewest } from '../support/interrupted-migration';
 import { knownSecret } from '../support/known-secret';
 import { layoutChain } from '../support/layout-chain';
 import { blockHash } from '../support/made-blocks';
@@ -59,8 +60,6 @@ async function indexerOn(store: Store): Promise<Indexer> {
   return indexer;
 }
 
-const toNewest = (store: Store): Promise<void> => migrate(store, migrations, { version: LAYOUT_VERSION });
-
 describe('from txids to their hashes', () => {
   for (const image of ['layout-2', 'layout-2-base'] as const) {
     it(`leads to every byte of an index that was built anew: ${image}`, async () => {
@@ -70,19 +69,7 @@ describe('from txids to their hashes', () => {
     });
 
     it(`goes on after an interruption at any write, whether it was still done or not: ${image}`, async () => {
-      const expected = await freshImage(image);
-      for (const afterwards of [false, true]) {
-        for (let n = 0, finished = false; !finished; n++) {
-          const store = new FaultyStore(await storeWith(image));
-          store.fail('batch', n, afterwards);
-          const failure = await toNewest(store).catch((error: unknown) => error);
-          finished = !store.hasFailed;
-          expect(failure === undefined, `write ${n}`).to.equal(finished);
-          store.heal();
-          await toNewest(store);
-          expect(await imageOf(store), `write ${n}`).to.deep.equal(expected);
-        }
-      }
+      await expectToGoOn(() => storeWith(image), await freshImage(image));
     });
   }
 
