@@ -20,7 +20,7 @@ import type { Migration } from '../lib/store/migrate';
 export const txidHashes: Migration = {
   from: 2,
   to: 3,
-  info: 'hashes of 12 bytes instead of txids, which takes a third less room on a long chain',
+  info: 'hashes of 12 bytes instead of txids, which takes less room',
   async migrate(store, report) {
     const passes = new Passes(store, report);
     const hasher = new Hasher(await makeSecret(store));
