@@ -12,7 +12,7 @@ import { COIN_OVERHEAD, GROUP_SIZE, readCoin, writeCoin } from './coin-record';
 import { putRecord, recordOf } from './layout';
 import { RecordReader } from './variable-integer';
 import type { NodeCoin, SpentNodeCoin } from '../node/types';
-import type { StoreSnapshot, StoreWrite } from '../store/store';
+import type { StorePut, StoreSnapshot, StoreWrite } from '../store/store';
 import type { Base } from './base';
 import type { Coin } from './types';
 import type { WriteRoom } from './write-room';
@@ -86,9 +86,9 @@ export function spentBaseCoins(inputs: Int32Array, coins: readonly SpentNodeCoin
 }
 
 /** The writes that put the coins of such a record back. @throws DamagedIndexError */
-export function restoringBaseWrites(key: Buffer, value: Buffer): StoreWrite[] {
+export function restoringBaseWrites(key: Buffer, value: Buffer): StorePut[] {
   const reader = new RecordReader(recordOf(key, value));
-  const writes: StoreWrite[] = [];
+  const writes: StorePut[] = [];
   while (!reader.atEnd) {
     const txid = reader.take(32);
     const index = reader.u32();

@@ -25,7 +25,7 @@
 
 import { crc32 } from 'node:zlib';
 import { DamagedIndexError } from './errors';
-import type { StoreRange, StoreWrite } from '../store/store';
+import type { StorePut, StoreRange } from '../store/store';
 import type { BlockPoint } from '../node/types';
 import type { HeaderRecord } from './types';
 
@@ -63,7 +63,7 @@ export interface Place {
 export const MAX_TRANSACTIONS = 0x1_0000;
 
 /** The write that puts a record under a key, checksum added. */
-export function putRecord(key: Buffer, record: Buffer): StoreWrite {
+export function putRecord(key: Buffer, record: Buffer): StorePut {
   const value = Buffer.allocUnsafe(record.length + CHECKSUM_LENGTH);
   record.copy(value);
   value.writeUInt32BE(crc32(record, crc32(key)), record.length);

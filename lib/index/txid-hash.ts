@@ -8,7 +8,7 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { damaged, putRecord, recordOf, SECRET_KEY, TXID_HASH_LENGTH } from './layout';
-import type { StoreSnapshot, StoreWrite } from '../store/store';
+import type { StorePut, StoreSnapshot } from '../store/store';
 
 const SECRET_LENGTH = 32;
 
@@ -18,12 +18,12 @@ const WORDS = 4;
 const TABLE_WORDS = TXID_LENGTH * 256 * WORDS;
 
 /** The write of a secret that nobody else has. */
-export function newSecret(): StoreWrite {
+export function newSecret(): StorePut {
   return putRecord(SECRET_KEY, randomBytes(SECRET_LENGTH));
 }
 
 /** The write of the secret that a store has, for an index that is to have the same hashes. @throws DamagedIndexError when it has none. */
-export function sameSecret(store: Pick<StoreSnapshot, 'get'>): StoreWrite {
+export function sameSecret(store: Pick<StoreSnapshot, 'get'>): StorePut {
   return putRecord(SECRET_KEY, secretIn(store));
 }
 

@@ -17,8 +17,14 @@ export interface StoreRange {
   readonly limit?: number;
 }
 
+export interface StorePut {
+  readonly type: 'put';
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
 export type StoreWrite =
-  | { readonly type: 'put'; readonly key: Buffer; readonly value: Buffer }
+  | StorePut
   | { readonly type: 'del'; readonly key: Buffer };
 
 /** How many bytes of its files a store has looked through before it opens. */

@@ -5,13 +5,13 @@ import { describe, it } from 'mocha';
 import { DamagedIndexError } from '../../lib/index/errors';
 import { putRecord, SECRET_KEY } from '../../lib/index/layout';
 import { newSecret, sameSecret, TxidHasher } from '../../lib/index/txid-hash';
-import type { StoreWrite } from '../../lib/store/store';
+import type { StorePut } from '../../lib/store/store';
 
 const txid = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((array) => Buffer.from(array));
-const secretOf = (bytes: Buffer): StoreWrite => putRecord(SECRET_KEY, bytes);
+const secretOf = (bytes: Buffer): StorePut => putRecord(SECRET_KEY, bytes);
 /** A store with nothing but a secret, or with nothing. */
-const storeWith = (write?: StoreWrite): { get: (key: Buffer) => Buffer | undefined } =>
-  ({ get: (key) => write?.type === 'put' && key.equals(write.key) ? write.value : undefined });
+const storeWith = (write?: StorePut): { get: (key: Buffer) => Buffer | undefined } =>
+  ({ get: (key) => write?.key.equals(key) === true ? write.value : undefined });
 
 describe('hashes of txids', () => {
   it('combine, for each byte of a txid, twelve bytes that the secret gives to this byte at this place', () => {

@@ -5,7 +5,7 @@ import { Indexer } from '../../lib/index/indexer';
 import { BLOCK_RECORDS, TIP_KEY } from '../../lib/index/layout';
 import { memoryStore } from '../../lib/store/level-store';
 import { blockHash } from './made-blocks';
-import type { Store, StoreWrite } from '../../lib/store/store';
+import type { Store, StorePut, StoreWrite } from '../../lib/store/store';
 
 /** Key to value, both in hex. */
 export type StoreImage = ReadonlyMap<string, string>;
@@ -27,9 +27,8 @@ export class FreshIndexes {
   readonly #images = new Map<string, StoreImage>();
 
   /** What an index of this chain holds that keeps all its undo records and has the secret. The chain goes from the genesis block up. */
-  async imageOf(chain: readonly Buffer[], secret: StoreWrite): Promise<StoreImage> {
-    const secretName = 'value' in secret ? secret.value.toString('hex') : '';
-    const hashes = chain.map((raw) => `${secretName} ${blockHash(raw).toString('hex')}`);
+  async imageOf(chain: readonly Buffer[], secret: StorePut): Promise<StoreImage> {
+    const hashes = chain.map((raw) => `${secret.value.toString('hex')} ${blockHash(raw).toString('hex')}`);
     let known = chain.length - 1;
     while (known >= 0 && !this.#images.has(hashes[known] ?? '')) known--;
     const image = this.#images.get(hashes[known] ?? '') ?? new Map<string, string>();

@@ -80,7 +80,7 @@ function baseCoinsOfUndo(height: number, store: Store): string[] {
   const key = spentBaseKey(height);
   const value = store.get(key);
   const writes = value === undefined ? [] : restoringBaseWrites(key, value);
-  return writes.flatMap((write) => write.type === 'put' ? [textOf(write.key.subarray(1, 33), write.key.readUInt32BE(33), baseCoinOf(recordOf(write.key, write.value)))] : []);
+  return writes.map((write) => textOf(write.key.subarray(1, 33), write.key.readUInt32BE(33), baseCoinOf(recordOf(write.key, write.value))));
 }
 
 function textOf(txid: Buffer, index: number, { height, coinbase, value, script }: SpentNodeCoin): string {
