@@ -5,15 +5,15 @@ import { setImmediate } from 'node:timers/promises';
 import { previousHashOf } from '../bitcoin/header';
 import { OUTPOINT_WORDS } from './cache-entry';
 import { TooDeepError } from './errors';
-import { Progress, secondsLeft, type Done } from './progress';
+import { Progress, secondsLeft } from './progress';
 import { readAhead } from './read-ahead';
 import type { NodeSource } from '../node/types';
 import type { BlockBatch } from './block-batch';
 import type { Indexer } from './indexer';
 import type { IndexedBlock, IndexState } from './types';
 
-/** A batch is written when the cache is full, or when it holds so many blocks. */
-const BATCH_BLOCKS = 1_000;
+/** Blocks taken in before the store is looked after. */
+const LEG_BLOCKS = 1_000;
 const REPORT_MS = 1_000;
 
 export interface CatchUpOptions {
@@ -25,8 +25,17 @@ export interface CatchUpOptions {
   readonly onBlock: (block: IndexedBlock) => void;
 }
 
+/** What was taken in, over legs that follow one another. */
+interface Course {
+  readonly progress: Progress;
+  bytes: number;
+  coins: number;
+}
+
 export class CatchUp {
   readonly #options: CatchUpOptions;
+  /** Of the last leg, when another one follows. */
+  #course: Course | undefined;
   #reported = -Infinity;
   /** The write of the batch handed over last. */
   #underWay: Promise<void> = Promise.resolve();
@@ -54,8 +63,8 @@ export class CatchUp {
   }
 
   /**
-   * Reads and takes in the node's blocks up to its tip of now, or until they no longer fit:
-   * then the chain has moved. Returns the height of a block that the node did not have.
+   * Reads and takes in the node's next blocks: up to its tip of now, a leg of the way at most, or until
+   * they no longer fit: then the chain has moved. Returns the height of a block that the node did not have.
    */
   async pull(): Promise<{ readonly missing: number } | undefined> {
     this.#underWay = Promise.resolve();
@@ -70,25 +79,25 @@ export class CatchUp {
   async #pullBlocks(): Promise<{ readonly missing: number } | undefined> {
     const { node, indexer, signal } = this.#options;
     const from = (indexer.tip?.height ?? -1) + 1;
-    const to = node.tip().height;
+    const { height: tip } = node.tip();
+    const to = Math.min(tip, from + LEG_BLOCKS - 1);
     // Twice as many as are kept: the chain may go back by as much as can be undone before its tip is reached.
-    const undoFrom = to - 2 * indexer.undoDepth + 1;
-    const progress = new Progress(from, performance.now());
+    const undoFrom = tip - 2 * indexer.undoDepth + 1;
+    const course = this.#course ?? this.#setOut(from);
+    this.#course = undefined;
     let batch = indexer.batch(undoFrom);
-    let [bytes, coins] = [0, 0];
-    this.#reported = -Infinity;
     for await (const { height, rows } of readAhead(node, indexer.rowMaker, from, to)) {
       signal.throwIfAborted();
       if (rows === undefined || !batch.isExtendedBy(previousHashOf(Buffer.from(rows.header)))) {
         await this.#commit(batch);
         return rows === undefined ? { missing: height } : undefined;
       }
-      this.#reportDone({ height: height - 1, bytes, coins }, progress);
+      this.#reportDone(height - 1, course);
       await batch.addRows(rows);
-      bytes += rows.length;
-      coins += rows.coins + rows.inputs.length / OUTPOINT_WORDS;
+      course.bytes += rows.length;
+      course.coins += rows.coins + rows.inputs.length / OUTPOINT_WORDS;
       indexer.rowMaker.release(rows);
-      if (batch.isFull || batch.blocks.length >= BATCH_BLOCKS) {
+      if (batch.isFull) {
         await this.#commit(batch);
         batch = indexer.batch(undoFrom);
       }
@@ -96,8 +105,14 @@ export class CatchUp {
       await setImmediate();
     }
     await this.#commit(batch);
-    await indexer.rowMaker.renew();
+    if (to < tip) this.#course = course;
+    else await indexer.rowMaker.renew();
     return undefined;
+  }
+
+  #setOut(from: number): Course {
+    this.#reported = -Infinity;
+    return { progress: new Progress(from, performance.now()), bytes: 0, coins: 0 };
   }
 
   /** Hands a batch over to the store, which may still write it while the next one is filled. */
@@ -130,11 +145,10 @@ export class CatchUp {
     throw new TooDeepError(`the chains of index and node part below height ${lowest}: expected that within the ${indexer.undoDepth} blocks that can be undone`);
   }
 
-  #reportDone(done: Done, progress: Progress): void {
+  #reportDone(height: number, { progress, bytes, coins }: Course): void {
     this.#report(() => {
-      const { height } = done;
       const target = Math.max(0, height, this.#options.node.tip().height);
-      const pace = progress.pace(done, performance.now());
+      const pace = progress.pace({ height, bytes, coins }, performance.now());
       return {
         phase: 'indexing',
         height: Math.max(0, height),

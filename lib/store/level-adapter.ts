@@ -27,6 +27,7 @@ export class LevelStore implements Store {
   open(onProgress: (progress: OpeningProgress) => void = () => undefined): Promise<void> {
     return this.#async('open', async () => {
       const { signal } = this.#opening = new AbortController();
+      await this.#kind.fitTables();
       const damage = await this.#kind.findDamage({ onProgress, signal });
       signal.throwIfAborted();
       if (damage === undefined) return this.#openEngine();
@@ -98,12 +99,13 @@ export class LevelStore implements Store {
 
   prepareFor(use: StoreUse): Promise<void> {
     return this.#async('open', async () => {
-      const engine = this.#engine;
-      if (engine.status !== 'open') throw notOpen();
-      if (use === this.#use || !this.#kind.isKept) return;
+      this.#requireOpen();
+      if (!this.#kind.isKept || use === this.#use && !await this.#kind.fitTables()) return;
+      const engine = this.#requireOpen();
       this.#use = use;
       this.#opened = undefined;
       await this.#kind.close(engine);
+      await this.#kind.fitTables();
       await this.#openEngine();
     });
   }
@@ -113,6 +115,12 @@ export class LevelStore implements Store {
       await this.#kind.empty(this.#opened);
       await this.#openEngine();
     });
+  }
+
+  #requireOpen(): Engine {
+    const engine = this.#engine;
+    if (engine.status !== 'open') throw notOpen();
+    return engine;
   }
 
   #sync<T>(read: () => T): T {

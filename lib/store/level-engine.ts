@@ -40,6 +40,8 @@ export interface Engine {
 export interface EngineKind {
   readonly name: string;
   readonly make: (use: StoreUse) => Engine;
+  /** Has engines that are made from now on write tables that suit the size of the files. Whether they are larger ones. */
+  readonly fitTables: () => Promise<boolean>;
   /** Whether another engine finds what one has written: then each use has its own. */
   readonly isKept: boolean;
   readonly close: (engine: Engine) => Promise<void>;

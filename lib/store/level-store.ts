@@ -7,6 +7,7 @@ import { LevelStore } from './level-adapter';
 import { bareBatches, copyingBatch } from './level-batch';
 import { findDamage } from './level-check';
 import { encodings, type Engine, type EngineKind } from './level-engine';
+import { bytesOfTables, tableBytes } from './level-table-size';
 import type { Store, StoreUse } from './store';
 
 interface CompactableEngine {
@@ -23,8 +24,6 @@ const FILLING_BUFFER_BYTES = 32 * 1024 * 1024;
 const LARGEST_BUFFER_BYTES = 192 * 1024 * 1024;
 /** LevelDB writes each block of a table with a call of its own: of 4 KiB, its own size, these are a tenth of the work of catching up. */
 const BLOCK_BYTES = 16 * 1024;
-/** LevelDB deletes tables that were merged while everybody waits: the smaller they are, the shorter. */
-const TABLE_BYTES = 2 * 1024 * 1024;
 
 export interface DiskStoreOptions {
   /**
@@ -37,6 +36,7 @@ export interface DiskStoreOptions {
 /** A store in a folder of its own, which is made when it is missing. */
 export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions = {}): Store {
   const followingBytes = Math.min(Math.max(latestBytes, FILLING_BUFFER_BYTES), LARGEST_BUFFER_BYTES);
+  let maxFileSize = tableBytes(0);
   const make = (use: StoreUse): Engine => new ClassicLevel<Buffer, Buffer>(folder, {
     ...encodings,
     cacheSize: CACHE_BYTES,
@@ -44,11 +44,17 @@ export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions 
     // Hashes and amounts do not get smaller.
     compression: false,
     blockSize: BLOCK_BYTES,
-    maxFileSize: TABLE_BYTES
+    maxFileSize
   });
   return new LevelStore({
     name: folder,
     make,
+    fitTables: async () => {
+      const bytes = tableBytes(await bytesOfTables(folder));
+      const isLarger = bytes > maxFileSize;
+      if (isLarger) maxFileSize = bytes;
+      return isLarger;
+    },
     isKept: true,
     close: async (engine) => {
       try {
@@ -89,6 +95,7 @@ export function memoryStore(): Store {
   return new LevelStore({
     name: 'memory',
     make: () => new MemoryLevel<Buffer, Buffer>(encodings),
+    fitTables: () => Promise.resolve(false),
     isKept: false,
     close: (engine) => engine.close(),
     batch: copyingBatch,

@@ -57,8 +57,8 @@ export interface Store {
   /** Gives the room back that deleted records of a range still take on the disk; it comes back by and by otherwise. */
   compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void>;
   /**
-   * Sets the store up for a use; it is opened for `following`. When that is another one all snapshots
-   * are closed, and whoever reads meanwhile is told that the store is closed.
+   * Sets the store up for a use, and for the size that it has come to; it is opened for `following`. When that changes
+   * anything all snapshots are closed, and whoever reads meanwhile is told that the store is closed.
    */
   prepareFor(use: StoreUse): Promise<void>;
   /** Deletes everything and leaves an empty, open store; closes all snapshots. Repairs a store that is too damaged to open. */

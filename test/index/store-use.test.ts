@@ -17,6 +17,8 @@ import type { TestFullNode } from '../support/bcoin';
 
 /** More than an index takes in without being set up for it. */
 const MANY = 120;
+/** More than it takes in before the store is looked after. */
+const VERY_MANY = 1_150;
 
 describe('the store of an index', function () {
   this.timeout(30_000);
@@ -26,6 +28,8 @@ describe('the store of an index', function () {
   let index: ChainIndexer;
   /** What the store was set up for, and in which phase of the index; not what it was already. */
   let uses: string[];
+  /** Where the index stood each time. */
+  let heights: number[];
   let onUse: () => void;
 
   beforeEach(async () => {
@@ -43,16 +47,20 @@ describe('the store of an index', function () {
   async function openIndex(): Promise<void> {
     store = diskStore(join(folder, 'index'));
     uses = [];
+    heights = [];
     let current: StoreUse = 'following';
     const prepareFor = store.prepareFor.bind(store);
     store.prepareFor = async (use): Promise<void> => {
       if (use !== current) uses.push(`${use} while ${index.state.phase}`);
+      heights.push(height);
       current = use;
       const prepared = prepareFor(use);
       onUse();
       await prepared;
     };
     index = new ChainIndexer({ store, node: new BcoinNode(host), logger: new MemoryLog(), migrations: [] });
+    let height = -1;
+    index.tip$.subscribe((tip) => { height = tip.height; });
     await index.open();
     await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));
     await expectIndexOf(store, await activeChain(new BcoinNode(host)));
@@ -70,6 +78,13 @@ describe('the store of an index', function () {
     await mine(host, 3);
     expect(index.state).to.deep.equal({ phase: 'live', height: 23 });
     expect(uses).to.deep.equal([]);
+  });
+
+  it('is looked after every thousand blocks: by then it may be large', async () => {
+    await mine(host, VERY_MANY);
+    await openIndex();
+    expect(uses).to.deep.equal(['filling while loading', 'following while indexing']);
+    expect(heights).to.deep.equal([-1, 999, VERY_MANY]);
   });
 
   it('is not there for readers in between, and they are told so', async () => {

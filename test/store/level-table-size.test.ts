@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { diskStore } from '../../lib/store/level-store';
+import { tableBytes } from '../../lib/store/level-table-size';
+import type { Store } from '../../lib/store/store';
+
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+
+describe('the size of tables', () => {
+  it('is as small as LevelDB has them, until there are many', () => {
+    expect([0, 1, GIB, 600 * 2 * MIB].map(tableBytes)).to.deep.equal([2, 2, 2, 2].map((size) => size * MIB));
+  });
+
+  it('keeps their number: 300 to 600 in a store of any size that LevelDB can give tables to', () => {
+    for (let store = 1.2 * GIB; store <= 500 * GIB; store *= 1.1)
+      expect(store / tableBytes(store), `${store} bytes`).to.be.within(300, 600);
+    expect(tableBytes(39e9) / MIB).to.equal(64);
+    expect(tableBytes(1e15)).to.equal(GIB);
+  });
+});
+
+describe('a store that gets large', function () {
+  this.timeout(60_000);
+  let folder: string;
+  let store: Store;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rest-tables-'));
+    store = diskStore(folder);
+    await store.open();
+  });
+
+  afterEach(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** A table that holds nothing and takes no room, and that LevelDB deletes when it opens the store. */
+  async function pretend(bytes: number): Promise<void> {
+    const file = await open(join(folder, '999999.ldb'), 'w');
+    await file.truncate(bytes);
+    await file.close();
+  }
+
+  /** The largest table after megabytes were written and merged with others. */
+  async function largestTable(): Promise<number> {
+    for (let batch = 0; batch < 2; batch++) {
+      await store.batch(Array.from({ length: 1_000 }, () => ({ type: 'put', key: randomBytes(16), value: randomBytes(10_000) })), { durable: false });
+      await store.compact({ gte: Buffer.alloc(1), lt: Buffer.alloc(17, 0xff) });
+    }
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.ldb'));
+    const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+    return Math.max(...sizes);
+  }
+
+  it('is opened anew for larger tables, when it is prepared for the use that it has already', async () => {
+    expect(await largestTable()).to.be.below(2.1 * MIB);
+    await pretend(3 * GIB);
+    await store.prepareFor('following');
+    expect(await largestTable()).to.be.within(7 * MIB, 8.1 * MIB);
+  });
+
+  it('has them from the start when it is large already, and stays open when nothing changes', async () => {
+    await store.close();
+    await pretend(3 * GIB);
+    store = diskStore(folder);
+    await store.open();
+    const snapshot = store.snapshot();
+    await store.prepareFor('following');
+    expect(snapshot.get(Buffer.from('a'))).to.equal(undefined);
+    snapshot.close();
+    expect(await largestTable()).to.be.within(7 * MIB, 8.1 * MIB);
+  });
+});
