@@ -7,7 +7,7 @@ import { diskStore } from '../../lib/store/level-store';
 import { migrate } from '../../lib/store/migrate';
 import { migrations } from '../../migrations';
 
-/** A part of the way, 0 to 1. */
+/** A part of the way through all migrations, 0 to 1. */
 export type KilledMigrationMessage = number;
 
 async function main(): Promise<void> {
@@ -15,7 +15,12 @@ async function main(): Promise<void> {
   if (folder === undefined) throw new Error('expected <folder>');
   const store = diskStore(folder);
   await store.open();
-  await migrate(store, migrations, { version: LAYOUT_VERSION, onProgress: ({ part }) => { process.send?.(part); } });
+  let begun = 0;
+  await migrate(store, migrations, {
+    version: LAYOUT_VERSION,
+    onStep: () => { begun++; },
+    onProgress: ({ part }) => { process.send?.((begun - 1 + part) / migrations.length); }
+  });
   await store.close();
   process.disconnect();
 }
