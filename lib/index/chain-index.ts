@@ -95,13 +95,17 @@ export class ChainIndexer implements ChainIndex {
 
   /**
    * Opens the store and starts to catch up, without waiting for that. What takes longer than
-   * the patience of a starting node goes on afterwards, and the state says how it ends.
-   * @throws IndexRefusedError for another network's index or a newer layout; StoreError.
+   * the patience of a starting node goes on afterwards, and the state says how it ends. A store
+   * that cannot be opened does not keep the node from starting: the state says so, too.
+   * @throws IndexRefusedError for another network's index or a newer layout.
    */
   async open(): Promise<void> {
     let isAwaited = true;
-    const opening = this.#open();
-    this.#opening = opening.catch((error: unknown) => { if (!isAwaited && !this.#closing) this.#fail(error); });
+    const opening = this.#open().catch((error: unknown) => {
+      if (isAwaited && !(error instanceof StoreError)) throw error;
+      if (!this.#closing) this.#fail(error);
+    });
+    this.#opening = opening.catch(() => undefined);
     const opened = new AbortController();
     try {
       await Promise.race([opening, setTimeout(this.#options.patienceMs ?? OPENING_PATIENCE_MS, undefined, { signal: opened.signal })]);

@@ -9,7 +9,6 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { StoreError } from '../../lib/store/errors';
 import { memoryStore } from '../../lib/store/level-store';
 import { versionRecord, type Migration } from '../../lib/store/migrate';
-import { caught } from '../support/caught';
 import { FaultyStore } from '../support/faulty-store';
 import { MemoryLog } from '../support/memory-log';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -129,11 +128,14 @@ describe('opening an index that takes its time', () => {
     expect(log.lines).to.deep.equal([]);
   });
 
-  it('is refused at once when that is known at once', async () => {
+  it('lets the node start without it when the store cannot be opened, however soon that is known, and says so', async () => {
     index = new ChainIndexer({ store, node: new BcoinNode(host), logger: log, migrations: [] });
-    const opening = caught(index.open());
-    store.finish(new StoreError('locked', 'another process has it'));
-    expect(await opening).to.have.property('reason', 'locked');
+    const opening = index.open();
+    store.finish(new StoreError('failed', 'no space left on device'));
+    await opening;
+    expect(index.state).to.deep.equal({ phase: 'failed', message: 'no space left on device' });
+    expect(log.lines).to.deep.equal(['error The index was not opened: no space left on device.']);
+    await mine(host, 1);
   });
 });
 

@@ -1,14 +1,17 @@
-import { chmod, cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
+import { IndexUnavailableError } from '../../lib/index/errors';
 import { diskStore } from '../../lib/store/level-store';
-import { caught } from '../support/caught';
 import { mine } from '../support/regtest-node';
 import { activeChain, chainWithSpends } from '../support/regtest-chain';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { expectIndexOf } from '../support/utxo-model';
+
+/** What systems call a user who owns nothing. */
+const NOBODY = 65_534;
 
 describe("the folder of a node's index", function () {
   this.timeout(30_000);
@@ -40,25 +43,49 @@ describe("the folder of a node's index", function () {
     await store.close();
   });
 
-  it('may be in use: the node does not start and says where and why', async () => {
+  /** The node runs, follows its chain, and says at each request why nobody answers. */
+  async function expectClosed(name: string, reason: RegExp): Promise<void> {
+    const { node, rest, baseUrl } = await openRestNode({ prefix: prefixOf(name) });
+    await mine(node, 1);
+    const reply = await fetch(`${baseUrl}/rest/chaininfo.json`);
+    expect(reply.status).to.equal(503);
+    expect(await reply.text()).to.match(reason);
+    expect(node.chain.height).to.equal(1);
+    expect(() => rest.reader.read(() => 0)).to.throw(IndexUnavailableError);
+    await node.close();
+  }
+
+  it('may be in use: the node runs, and says where and why nobody answers', async () => {
     await mkdir(indexOf('one'), { recursive: true });
     const holder = diskStore(indexOf('one'));
     await holder.open();
-    const error = await caught(openRestNode({ prefix: prefixOf('one') }));
-    expect(error).to.have.property('reason', 'locked');
-    expect(error).to.have.property('message').that.includes(`cannot open the store in ${indexOf('one')}: `).and.includes('lock');
+    await expectClosed('one', new RegExp(`^Service temporarily unavailable: index failed: cannot open the store in ${indexOf('one')}: .*lock`));
     await holder.close();
   });
 
-  it('may be closed to us: the node does not start and says so', async function () {
-    if (process.getuid?.() === 0) {
-      console.log('      skipped: nothing is closed to the superuser');
-      this.skip();
-    }
-    await mkdir(indexOf('one'), { recursive: true });
-    await chmod(indexOf('one'), 0o500);
-    const error = await caught(openRestNode({ prefix: prefixOf('one') }));
-    await chmod(indexOf('one'), 0o700);
-    expect(error).to.have.property('reason', 'denied');
+  it('may be one that LevelDB cannot use: the node runs, and says so', async () => {
+    await mkdir(join(indexOf('one'), 'LOCK'), { recursive: true });
+    await expectClosed('one', /index failed: cannot open the store in .*LOCK: Is a directory/);
   });
+
+  it('may be closed to us: the node runs, and says so', async () => {
+    await mkdir(indexOf('one'), { recursive: true });
+    await asSomebody(async () => {
+      await chmod(indexOf('one'), 0o500);
+      await expectClosed('one', /index failed: cannot open the store in .*: Permission denied/);
+      await chmod(indexOf('one'), 0o700);
+    });
+  });
+
+  /** Nothing is closed to the superuser: who owns the folder then is somebody else, and so are we. */
+  async function asSomebody(use: () => Promise<void>): Promise<void> {
+    if (process.geteuid?.() !== 0) return use();
+    for (const path of [folder, ...await readdir(folder, { recursive: true })]) await chown(resolve(folder, path), NOBODY, NOBODY);
+    process.seteuid?.(NOBODY);
+    try {
+      await use();
+    } finally {
+      process.seteuid?.(0);
+    }
+  }
 });
