@@ -248,6 +248,22 @@ describe('an index that follows', () => {
     await expectLevel();
   });
 
+  it('has every block on the disk itself when the chain goes on, whether it came or went', async () => {
+    const durable: boolean[] = [];
+    const batch = store.batch.bind(store);
+    store.batch = async (writes, options): Promise<void> => {
+      await batch(writes, options);
+      durable.push(options.durable);
+    };
+    const each: boolean[][] = [];
+    for (const change of [(): Promise<unknown> => mine(host, 1), (): Promise<unknown> => host.chain.reset(host.chain.height - 2), (): Promise<unknown> => mine(host, 2)]) {
+      await change();
+      each.push(durable.splice(0));
+      await expectLevel();
+    }
+    expect(each).to.deep.equal([[true], [true, true], [true, true]]);
+  });
+
   it('tells its tip: the current one at once, then each', async () => {
     const tips: BlockPoint[] = [];
     const { height } = host.chain;
@@ -496,7 +512,7 @@ describe('an index that fails', () => {
     index = newIndex({ node: nodeWith(node, { rawBlock: withoutItsCoinbase }) });
     await index.open();
     expect(await reach('failed')).to.have.property('message').that.includes('expected a coin there, got none');
-        expect(log.lines.filter((line) => line.includes('Building the index anew'))).to.have.length(1);
+    expect(log.lines.filter((line) => line.includes('Building the index anew'))).to.have.length(1);
   });
 });
 
@@ -602,7 +618,7 @@ describe('an index on disk', () => {
     await index.open();
     await reach('live');
     await expectLevel();
-        expect(log.lines.join()).to.not.include('anew');
+    expect(log.lines.join()).to.not.include('anew');
   });
 
   it('builds anew when its folder was deleted', async () => {
