@@ -54,6 +54,8 @@ export class ChainSync {
   #fillWaits = false;
   /** Events heard so far. */
   #moves = 0;
+  /** Events that wait for their turn, and the chain with them. */
+  readonly #waiting = new Set<ChainEvent>();
   #live = false;
   #failed = false;
   /** What a reader met and nobody has seen to yet. */
@@ -76,7 +78,8 @@ export class ChainSync {
     const events = this.#options.node.chain$.pipe(
       tap((event) => {
         this.#moves++;
-        if (!this.#live) event.acknowledge();
+        if (this.#live) this.#waiting.add(event);
+        else event.acknowledge();
         this.#moved$.next();
       }),
       filter(() => this.#live)
@@ -106,27 +109,36 @@ export class ChainSync {
 
   /** Never rejects, and always acknowledges. */
   async #process(event: Step | undefined): Promise<void> {
-    const release = (): void => { if (event !== FILL) event?.acknowledge(); };
     try {
-      if (!this.#failed && !this.#abort.signal.aborted) await this.#reconcile(event, release);
+      if (!this.#failed && !this.#abort.signal.aborted) await this.#reconcile(event);
     } catch (error) {
       if (!this.#abort.signal.aborted) this.#fail(error);
     } finally {
-      release();
+      if (event !== undefined && event !== FILL) this.#acknowledge(event);
     }
   }
 
-  async #reconcile(event: Step | undefined, release: () => void): Promise<void> {
+  #acknowledge(event: ChainEvent): void {
+    this.#waiting.delete(event);
+    event.acknowledge();
+  }
+
+  /** Lets the chain go on, also where it waits for an event whose turn has not come. */
+  #release(): void {
+    for (const event of this.#waiting) this.#acknowledge(event);
+  }
+
+  async #reconcile(event: Step | undefined): Promise<void> {
     for (let step = event; ; step = undefined) {
       try {
         if (step === FILL ? await this.#fillIn() : step !== undefined && await this.#follow(step)) return;
         this.#live = false;
-        await this.#reachTip(release);
+        await this.#reachTip();
         return;
       } catch (error) {
         if (!isDamage(error)) throw error;
         this.#live = false;
-        release();
+        this.#release();
         await this.#rebuild(error);
       }
     }
@@ -157,7 +169,7 @@ export class ChainSync {
    * Catches up with a chain that may move meanwhile. The chain is held back while the index
    * only takes blocks out, so that a reset stays in lockstep, and let go before it reads any.
    */
-  async #reachTip(release: () => void): Promise<void> {
+  async #reachTip(): Promise<void> {
     const { node } = this.#options;
     for (;;) {
       const moves = this.#moves;
@@ -165,11 +177,12 @@ export class ChainSync {
       await this.#catchUp.rewind();
       await this.#prepareStore();
       if (this.#goLive()) return;
-      release();
+      this.#release();
       if (this.#options.indexer.tip === undefined) await this.#bootstrap?.fill();
       const stopped = await this.#catchUp.pull();
       this.#abort.signal.throwIfAborted();
-      if (stopped === undefined || this.#isLevel() || this.#moves !== moves) continue;
+      // A reset takes its blocks out before it says so.
+      if (stopped === undefined || this.#isLevel() || this.#moves !== moves || stopped.missing > node.tip().height) continue;
       if (!node.resetting)
         throw new Error(`the node has no block at height ${stopped.missing}, which the index needs${node.pruned ? this.#prunedText() : ''}`);
       await firstValueFrom(merge(this.#moved$, timer(PATIENCE_MS)).pipe(map(() => undefined)));

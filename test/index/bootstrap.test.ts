@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { BASE_KEY } from '../../lib/index/base';
-import { TIP_KEY } from '../../lib/index/layout';
+import { headerKey, TIP_KEY } from '../../lib/index/layout';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { diskStore, memoryStore } from '../../lib/store/level-store';
 import { baseOf, expectRight, expectRightSoFar, newBaseIndex, untilFilled, untilLive } from '../support/base-index';
@@ -188,6 +189,36 @@ describe('an index that begins with the coins of the node', () => {
     await expectRight(store, real);
     expect(baseOf(store).height).to.be.greaterThan(height - 3);
     expect(said('warning Building the index anew')).to.equal(true);
+  });
+
+  it('lets the chain go on, and begins anew, when filling in meets damage while a block waits for its turn', async () => {
+    let isAsked: () => void = () => undefined;
+    let give: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => { isAsked = resolve; });
+    const given = new Promise<void>((resolve) => { give = resolve; });
+    index = newIndex({
+      node: nodeWith(node, {
+        rawBlock: async (hash) => {
+          isAsked();
+          await given;
+          return real.rawBlock(hash);
+        }
+      })
+    });
+    await opened();
+    await asked;
+    const { height } = node.tip();
+    await store.batch([{ type: 'put', key: headerKey(height - 1), value: Buffer.alloc(172) }], { durable: false });
+    const mined = mine(host, 1);
+    // The chain has the block by then, and waits for the index, which waits for the node's block.
+    await setTimeout(200);
+    expect(node.tip().height).to.equal(height + 1);
+    give();
+    await mined;
+    await untilLive(index);
+    await untilFilled(store);
+    await expectRight(store, node);
+    expect(log.lines.filter((line) => line.includes('Building the index anew'))).to.have.length(1);
   });
 
   it('goes on filling in where it was', async () => {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom, Subject } from 'rxjs';
@@ -172,6 +173,34 @@ describe('an index that catches up', () => {
       { phase: 'loading' },
       { phase: 'indexing', height: 0, target: 30, secondsLeft: undefined }
     ]);
+  });
+
+  it('turns back with a chain that was reset and has not said so yet', async () => {
+    await mine(host, 40);
+    let give: () => void = () => undefined;
+    const given = new Promise<void>((resolve) => { give = resolve; });
+    const lowest = 15;
+    index = newIndex({
+      node: nodeWith(node, {
+        rawBlock: async (hash) => {
+          if (((await node.entry(hash))?.height ?? 0) >= lowest) await given;
+          return node.rawBlock(hash);
+        }
+      })
+    });
+    await index.open();
+    await firstValueFrom(index.state$.pipe(filter((state) => state.phase === 'indexing')));
+    // bcoin looks at the deployments between the moment at which it has its new tip and that at which it says so.
+    const { chain } = host;
+    const getDeploymentState = chain.getDeploymentState.bind(chain);
+    chain.getDeploymentState = async (): Promise<unknown> => {
+      give();
+      await setTimeout(100);
+      return getDeploymentState();
+    };
+    await chain.reset(10);
+    await reach('live');
+    await expectLevel();
   });
 
   it('waits for a chain that is being reset below it', async () => {

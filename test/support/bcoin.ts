@@ -39,6 +39,7 @@ export interface TestChain extends HostChain {
   /** Resets to the block before `target`, silently. */
   replay(target: HostHash | number): Promise<void>;
   invalidate(hash: HostHash): Promise<void>;
+  getDeploymentState(): Promise<unknown>;
 }
 
 export interface TestMempool extends HostMempool {
