@@ -15,20 +15,52 @@ const FULL = 1;
 const FIRST = 2;
 const LAST = 4;
 
+/** Sequence number 8 and count 4 of a batch, little endian: each write has a number, one more than that of the write before. */
+const BATCH_HEAD_LENGTH = 12;
+
 /**
- * What is wrong with logs, oldest first, or undefined. A log that only breaks off is not
- * wrong: what comes first is whole.
+ * What is wrong with logs, oldest first, or undefined. The last one may break off: what comes first
+ * is whole. In one before it that is damage, also when it ends with a whole write: the last one may have been forced
+ * to the disk, and those before it not.
  */
 export async function findLostWrites(folder: string, logs: readonly string[]): Promise<string | undefined> {
   let damage: string | undefined;
+  /** The number of the write that comes next. */
+  let next: bigint | undefined;
+  let before: string | undefined;
   for (const name of logs) {
     const bytes = await readFile(join(folder, name));
-    const end = damage === undefined ? soundLength(bytes) : 0;
+    const { batches, soundLength: end } = damage === undefined ? logBatches(bytes) : { batches: [], soundLength: 0 };
+    for (const { first, count } of batches) {
+      if (before !== undefined && first !== next)
+        return `${before} is damaged: it ends before write ${first}, with which ${name} goes on`;
+      [next, before] = [first + BigInt(count), undefined];
+    }
     if (damage !== undefined ? startsWrite(bytes, 0) : startsWrite(bytes, nextBlock(end)))
       return damage ?? `${name} is damaged at byte ${end}, and writes follow`;
     if (end < bytes.length) damage = `${name} is damaged at byte ${end}, and another log follows`;
+    before = name;
   }
   return undefined;
+}
+
+interface LoggedBatch {
+  /** Number of its first write. */
+  readonly first: bigint;
+  readonly count: number;
+}
+
+/** The batches of a log up to the first record that is not whole, and where that begins. */
+function logBatches(bytes: Buffer): { readonly batches: readonly LoggedBatch[]; readonly soundLength: number } {
+  const batches: LoggedBatch[] = [];
+  let head = Buffer.alloc(0);
+  const end = soundLength(bytes, (type, payload) => {
+    if (type === FULL || type === FIRST) head = Buffer.alloc(0);
+    if (head.length < BATCH_HEAD_LENGTH) head = Buffer.concat([head, payload.subarray(0, BATCH_HEAD_LENGTH - head.length)]);
+    if ((type === FULL || type === LAST) && head.length === BATCH_HEAD_LENGTH)
+      batches.push({ first: head.readBigUInt64LE(), count: head.readUInt32LE(8) });
+  });
+  return { batches, soundLength: end };
 }
 
 /** The entries of a log up to the first record that is not whole, and where that begins. */

@@ -1,0 +1,67 @@
+// LevelDB begins another log when its write buffer is full, and has the one before until the buffer is a table. What is
+// forced to the disk is the last log alone: a power cut can take the end of the one before, up to any byte.
+
+import { copyFile, mkdir, mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { StoreError } from '../../lib/store/errors';
+import { diskStore } from '../../lib/store/level-store';
+import { caught } from '../support/caught';
+
+const MIB = 2 ** 20;
+const BLOCK = 32_768;
+/** Two more than fill the write buffer. */
+const WRITES = 34;
+
+const keyAt = (i: number): Buffer => Buffer.from(`k${i}`);
+
+describe('a store with two logs', function () {
+  this.timeout(60_000);
+  let folder: string;
+  /** Files of a store that was killed right behind a durable write. */
+  let left: string;
+  let logs: string[];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rest-logs-'));
+    left = join(folder, 'left');
+    const running = join(folder, 'running');
+    const store = diskStore(running);
+    await store.open();
+    for (let i = 0; i < WRITES; i++)
+      await store.batch([{ type: 'put', key: keyAt(i), value: Buffer.alloc(MIB, i) }], { durable: i === WRITES - 1 });
+    await mkdir(left);
+    // Tables first: what is in none of them must be in a log.
+    const names = (await readdir(running)).sort((a, b) => Number(a.endsWith('.log')) - Number(b.endsWith('.log')));
+    for (const name of names.filter((name) => name !== 'LOCK')) await copyFile(join(running, name), join(left, name));
+    logs = names.filter((name) => name.endsWith('.log')).sort();
+    await store.close();
+  });
+
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('has all writes, as long as both logs are whole', async () => {
+    expect(logs).to.have.length(2);
+    const store = diskStore(left);
+    await store.open();
+    for (let i = 0; i < WRITES; i++) expect(store.get(keyAt(i))?.[0], `write ${i}`).to.equal(i);
+    await store.close();
+  });
+
+  for (const [what, lengthOf] of Object.entries({
+    'all of it': () => 0,
+    'what is behind the first write': () => Math.ceil((MIB + 100) / BLOCK) * BLOCK - BLOCK,
+    'what is behind a block in the middle': (size: number) => Math.floor(size / 2 / BLOCK) * BLOCK,
+    'its last byte': (size: number) => size - 1
+  })) {
+    it(`is not opened when the first one has lost ${what}`, async () => {
+      const [first] = logs as [string, string];
+      await truncate(join(left, first), lengthOf((await stat(join(left, first))).size));
+      const error = await caught(diskStore(left).open());
+      expect(error).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+      expect(error).to.have.property('message').that.includes(`${first} is damaged`);
+    });
+  }
+});
