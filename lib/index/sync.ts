@@ -22,6 +22,9 @@ const PATIENCE_MS = 1_000;
 /** Further behind the node's tip the store is set up for being filled. */
 const FEW_BLOCKS = 100;
 
+/** Blocks between looks at the store while the node downloads the chain. */
+const TENDED_BLOCKS = 1_000;
+
 /** A turn of filling in, among the events. */
 const FILL = 'fill';
 type Step = ChainEvent | typeof FILL;
@@ -155,6 +158,7 @@ export class ChainSync {
       if (!previousHashOf(raw).equals(tip.hash)) return false;
       await indexer.apply(raw);
       onBlock({ type: 'connect', block: event.block });
+      await this.#tendStore(event.block);
     } else if (event.type === 'disconnect' && event.block.hash.equals(tip.hash)) {
       const block = await indexer.undo();
       onBlock({ type: 'disconnect', block });
@@ -163,6 +167,12 @@ export class ChainSync {
     this.#sayLive();
     this.#planFill();
     return true;
+  }
+
+  /** A chain that is downloaded comes block by block as well, and nobody is answered yet: by now the store may be large. */
+  async #tendStore({ height }: BlockPoint): Promise<void> {
+    const { node, prepareFor } = this.#options;
+    if (height % TENDED_BLOCKS === 0 && !node.progress().synced) await prepareFor('following');
   }
 
   /**

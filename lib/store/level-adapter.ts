@@ -39,7 +39,12 @@ export class LevelStore implements Store {
 
   async close(): Promise<void> {
     this.#opening.abort(notOpen());
-    await this.#async('close', async () => this.#opened && this.#kind.close(this.#opened));
+    await this.#async('close', async () => {
+      const engine = this.#opened;
+      // Another one takes its place, with tables that suit the size of the files by then.
+      if (this.#kind.isKept) this.#opened = undefined;
+      if (engine !== undefined) await this.#kind.close(engine);
+    });
   }
 
   /** abstract-level's engines begin to open when they are constructed. */

@@ -8,11 +8,13 @@ import { ChainIndexer } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { diskStore } from '../../lib/store/level-store';
+import { nodeWith } from '../support/changed-node';
 import { MemoryLog } from '../support/memory-log';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import { activeChain } from '../support/regtest-chain';
 import { expectIndexOf } from '../support/utxo-model';
 import type { Store, StoreUse } from '../../lib/store/store';
+import type { NodeSource } from '../../lib/node/types';
 import type { TestFullNode } from '../support/bcoin';
 
 /** More than an index takes in without being set up for it. */
@@ -44,7 +46,7 @@ describe('the store of an index', function () {
     await rm(folder, { recursive: true });
   });
 
-  async function openIndex(): Promise<void> {
+  async function openIndex(node: NodeSource = new BcoinNode(host)): Promise<void> {
     store = diskStore(join(folder, 'index'));
     uses = [];
     heights = [];
@@ -58,7 +60,7 @@ describe('the store of an index', function () {
       onUse();
       await prepared;
     };
-    index = new ChainIndexer({ store, node: new BcoinNode(host), logger: new MemoryLog(), migrations: [] });
+    index = new ChainIndexer({ store, node, logger: new MemoryLog(), migrations: [] });
     let height = -1;
     index.tip$.subscribe((tip) => { height = tip.height; });
     await index.open();
@@ -85,6 +87,18 @@ describe('the store of an index', function () {
     await openIndex();
     expect(uses).to.deep.equal(['filling while loading', 'following while indexing']);
     expect(heights).to.deep.equal([-1, 999, VERY_MANY]);
+  });
+
+  it('is looked after as often while the node downloads the chain, and not any more when it has it', async () => {
+    let synced = false;
+    const node = new BcoinNode(host);
+    await openIndex(nodeWith(node, { progress: () => ({ ...node.progress(), synced }) }));
+    heights = [];
+    await mine(host, VERY_MANY);
+    synced = true;
+    await mine(host, VERY_MANY);
+    expect(heights).to.deep.equal([1_000]);
+    await expectIndexOf(store, await activeChain(node));
   });
 
   it('is not there for readers in between, and they are told so', async () => {

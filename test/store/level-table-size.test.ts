@@ -68,7 +68,6 @@ describe('a store that gets large', function () {
   it('has them from the start when it is large already, and stays open when nothing changes', async () => {
     await store.close();
     await pretend(3 * GIB);
-    store = diskStore(folder);
     await store.open();
     const snapshot = store.snapshot();
     await store.prepareFor('following');
