@@ -28,9 +28,11 @@ export const places: Migration = {
     await placeTransactions(store, passes, { from: 0.2, to: 0.5 });
     await addMissingLengths(store);
     await moveCoins(store, passes, { from: 0.5, to: 0.7 });
-    await moveUndo(store, passes, { from: 0.7, to: 1 });
+    await moveUndo(store, passes, { from: 0.7, to: 0.9 });
     // What was deleted is twice as much as what is there.
-    for (const letter of ['c', 'u', 'x', 'y']) await store.compact(lettered(letter));
+    for (const letter of ['u', 'y']) await store.compact(lettered(letter));
+    await passes.compact('c', { from: 0.9, to: 0.95 });
+    await passes.compact('x', { from: 0.95, to: 1 });
     return [];
   }
 };

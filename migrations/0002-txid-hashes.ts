@@ -25,8 +25,9 @@ export const txidHashes: Migration = {
     const passes = new Passes(store, report);
     const hasher = new Hasher(await makeSecret(store));
     await moveUndo(store, hasher, passes, { from: 0, to: 0.4 });
-    await movePlaces(store, hasher, passes, { from: 0.4, to: 1 });
-    for (const letter of ['r', 't']) await store.compact(lettered(letter));
+    await movePlaces(store, hasher, passes, { from: 0.4, to: 0.9 });
+    await store.compact(lettered('r'));
+    await passes.compact('t', { from: 0.9, to: 1 });
     return [];
   }
 };

@@ -2,11 +2,14 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { MigrationReport } from '../lib/store/migrate';
-import { lettered } from './records';
+import { keyOf, lettered } from './records';
 import type { Store } from '../lib/store/store';
 
 /** Others get the event loop in between; some milliseconds of work. */
 const BYTES_PER_SLICE = 256 * 1024;
+
+/** By the first byte of the txid. */
+const SLICES = 0x100;
 
 /** A part of the whole migration, 0 to 1. */
 export interface Share {
@@ -31,6 +34,16 @@ export class Passes {
       left = BYTES_PER_SLICE;
       this.report({ part: from + (to - from) * partOf(key), bytes: this.#bytes });
       await setImmediate();
+    }
+  }
+
+  /** Gives the room of deleted records back, whose keys go on with a txid: in slices, for whoever closes the store waits for one of them. */
+  async compact(letter: string, { from, to }: Share): Promise<void> {
+    const { lt: end } = lettered(letter);
+    for (let slice = 0; slice < SLICES; slice++) {
+      this.report({ part: from + (to - from) * slice / SLICES, bytes: this.#bytes });
+      const next = slice + 1;
+      await this.store.compact({ gte: keyOf(letter, Buffer.of(slice)), lt: next < SLICES ? keyOf(letter, Buffer.of(next)) : end });
     }
   }
 
