@@ -129,15 +129,19 @@ class Copy {
     const { set, options: { store, signal } } = this;
     // Coins are read while those before are written.
     let writing: Promise<void> = Promise.resolve();
-    for await (const coins of set.coins()) {
+    try {
+      for await (const coins of set.coins()) {
+        await writing;
+        signal.throwIfAborted();
+        this.report();
+        writing = store.batch(this.writesOf(coins), { durable: false });
+        // Waited for above or below; not heard in between it would end the node.
+        writing.catch(() => undefined);
+      }
+    } finally {
+      // Nothing may come into a store that is cleared because of what went wrong.
       await writing;
-      signal.throwIfAborted();
-      this.report();
-      writing = store.batch(this.writesOf(coins), { durable: false });
-      // Waited for above or below; not heard in between it would end the node.
-      writing.catch(() => undefined);
     }
-    await writing;
   }
 
   private *writesOf(coins: readonly NodeCoin[]): Generator<StoreWrite> {

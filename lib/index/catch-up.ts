@@ -34,7 +34,7 @@ interface Course {
 
 export class CatchUp {
   readonly #options: CatchUpOptions;
-  /** Of the last leg, when another one follows. */
+  /** Of the last leg, when another one follows on it. */
   #course: Course | undefined;
   #reported = -Infinity;
   /** The write of the batch handed over last. */
@@ -51,6 +51,7 @@ export class CatchUp {
   async rewind(): Promise<void> {
     const { indexer, signal, onBlock } = this.#options;
     const target = await this.#forkHeight();
+    if (indexer.tip?.height !== target || this.#options.node.tip().height === target) this.#course = undefined;
     this.#reported = -Infinity;
     while (indexer.tip !== undefined && indexer.tip.height > target) {
       signal.throwIfAborted();

@@ -50,6 +50,16 @@ export class PlaceFill {
 
   /** Fills in some blocks. False: nothing more can be done for now. @throws DamagedIndexError, StoreError */
   async step(): Promise<boolean> {
+    try {
+      return await this.#fillSome();
+    } catch (error) {
+      // What goes on from here may be another chain, or another index.
+      this.#ahead = [];
+      throw error;
+    }
+  }
+
+  async #fillSome(): Promise<boolean> {
     const { node, store, indexer, logger } = this.#options;
     const { base } = indexer;
     if (base === undefined || !isFilling(base)) return false;
@@ -82,11 +92,8 @@ export class PlaceFill {
       this.#ahead.push(fetched);
     }
     const first = this.#ahead[0] as Promise<FilledBlock>; // wanted is not below 0
+    const found = await first;
     // What was asked for in vain is asked for again.
-    const found = await first.catch((error: unknown) => {
-      this.#ahead = [];
-      throw error;
-    });
     if (found.rows === undefined) this.#ahead = [];
     return found;
   }
