@@ -55,6 +55,7 @@ export class RestPlugin {
       migrations,
       undoDepth: options.undoDepth,
       cacheBytes: options.cacheBytes,
+      fillingCacheBytes: options.fillingCacheBytes,
       bootstrap: options.bootstrap
     });
     this.service = new RestService({ node: this.node, index: this.index, options, logger });

@@ -17,8 +17,10 @@ export interface RestOptions {
   readonly auth: boolean;
   /** The last so many blocks can be undone without the node. */
   readonly undoDepth: number;
-  /** Memory for coins on their way into the index and those that were there lately. */
+  /** Memory for coins on their way into the index and those that were there lately, once the index follows. */
   readonly cacheBytes: number;
+  /** The same while it is filled: all of it, for nobody is answered then. */
+  readonly fillingCacheBytes: number;
   /** Memory for replies and what they are made of. */
   readonly answerCacheBytes: number;
   /** What an empty index begins with. */
@@ -49,8 +51,13 @@ const CORE_NAMES: Readonly<Record<string, string | undefined>> = {
 
 const MIB = 1_024 * 1_024;
 
-/** A quarter of `--rest-cache` is for answers, the rest for coins. */
-const ANSWERS_SHARE = 0.25;
+/** Of `--rest-cache`, once the index follows; the rest is for answers. */
+const COINS_SHARE = 0.75;
+
+/** What `--rest-cache` is for, in bytes. */
+export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'fillingCacheBytes' | 'answerCacheBytes'> {
+  return { cacheBytes: bytes * COINS_SHARE, fillingCacheBytes: bytes, answerCacheBytes: bytes * (1 - COINS_SHARE) };
+}
 
 const NAMES = [
   'rest-warmup', 'rest-auth', 'rest-serial-version', 'rest-threads', 'rest-work-queue', 'rest-timeout',
@@ -63,15 +70,13 @@ export function readOptions(config: HostConfig): RestOptions {
   const read = new OptionReader(config);
   const payments = readPaymentOptions(config);
   const auth = read.flag('rest-auth');
-  const allCacheBytes = MIB * read.integer('rest-cache', DEFAULT_CACHE_BYTES / MIB, 4, 4_096);
   if (auth) requireApiKey('rest-auth', config);
   return {
     warmup: read.choice('rest-warmup', ['synced', 'indexed']),
     witness: read.integer('rest-serial-version', 1, 0, 1) === 1,
     auth,
     undoDepth: read.integer('rest-undo', DEFAULT_UNDO_DEPTH, 1, 1_000_000),
-    cacheBytes: allCacheBytes * (1 - ANSWERS_SHARE),
-    answerCacheBytes: allCacheBytes * ANSWERS_SHARE,
+    ...cacheShares(MIB * read.integer('rest-cache', DEFAULT_CACHE_BYTES / MIB, 4, 4_096)),
     bootstrap: read.choice('rest-bootstrap', ['blocks', 'coins']),
     limits: {
       threads: read.integer('rest-threads', DEFAULT_LIMITS.threads, 1, 1_000),

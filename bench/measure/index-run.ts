@@ -7,6 +7,7 @@ import { DEFAULT_CACHE_BYTES } from '../../lib/index/indexer';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { diskStore } from '../../lib/store/level-store';
 import { migrations } from '../../migrations';
+import { cacheShares } from '../../plugin/options';
 import { DATA_FOLDER, openNodeOn, type SyntheticChain } from '../chain/synthetic-chain';
 import { barePass } from './bare-pass';
 import { catchUp, type CatchUp } from './catch-up';
@@ -67,8 +68,10 @@ async function withIndex<T>(node: BcoinNode, { height }: ChainManifest, use: (fr
   const folder = join(DATA_FOLDER, `index-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   const heldBack = await holdBack(node, height);
-  const store = new WatchedStore(diskStore(folder, { latestBytes: DEFAULT_CACHE_BYTES }));
-  const index = new ChainIndexer({ store, node: heldBack.source, migrations, logger: quiet });
+  // As an operator's node has them.
+  const { cacheBytes, fillingCacheBytes } = cacheShares(DEFAULT_CACHE_BYTES);
+  const store = new WatchedStore(diskStore(folder, { latestBytes: cacheBytes }));
+  const index = new ChainIndexer({ store, node: heldBack.source, migrations, cacheBytes, fillingCacheBytes, logger: quiet });
   try {
     return await use({ heldBack, index, store, folder });
   } finally {
@@ -81,6 +84,5 @@ async function withIndex<T>(node: BcoinNode, { height }: ChainManifest, use: (fr
 const quiet = {
   error: (message: string) => { console.error(message); },
   warning: (message: string) => { console.error(message); },
-  info: () => undefined,
-  debug: () => undefined
+  info: () => undefined
 };

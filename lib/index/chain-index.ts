@@ -33,6 +33,8 @@ export interface ChainIndexerOptions {
   readonly undoDepth?: number;
   /** Memory for coins on their way into the index and those that were there lately. */
   readonly cacheBytes?: number;
+  /** The same while many blocks are taken in; as much unless given. */
+  readonly fillingCacheBytes?: number;
   /** How long `open` waits. */
   readonly patienceMs?: number;
   /** What an empty index begins with; blocks unless given. */
@@ -69,6 +71,7 @@ export class ChainIndexer implements ChainIndex {
       genesisHash: node.network.genesisHash,
       undoDepth: options.undoDepth ?? DEFAULT_UNDO_DEPTH,
       ...options.cacheBytes !== undefined && { cacheBytes: options.cacheBytes },
+      ...options.fillingCacheBytes !== undefined && { fillingCacheBytes: options.fillingCacheBytes },
       onMove: () => this.#reader.renew(),
       onThreadLost: (reason) => { logger.warning(`The index has lost its thread, and goes on without: ${reason}. Blocks take longer.`); }
     });
@@ -230,6 +233,7 @@ export class ChainIndexer implements ChainIndex {
   }
 
   async #prepareFor(use: StoreUse): Promise<void> {
+    this.#indexer.prepareFor(use);
     try {
       await this.#options.store.prepareFor(use);
     } finally {

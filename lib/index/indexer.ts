@@ -15,7 +15,7 @@ import { RowMaker } from './row-maker';
 import { newSecret, TxidHasher } from './txid-hash';
 import { undoWrites } from './undo-writes';
 import { decodeUndo } from './undo-record';
-import type { Store, StoreWrite } from '../store/store';
+import type { Store, StoreUse, StoreWrite } from '../store/store';
 import type { BlockPoint } from '../node/types';
 
 export interface IndexerOptions {
@@ -25,6 +25,8 @@ export interface IndexerOptions {
   readonly undoDepth: number;
   /** Memory for coins, in bytes. */
   readonly cacheBytes?: number;
+  /** The same while many blocks are taken in; as much unless given. */
+  readonly fillingCacheBytes?: number;
   /** Called in the tick in which the tip moves. */
   readonly onMove: () => void;
   /** Called when the thread that scans large blocks is lost; they are scanned here from then on. */
@@ -37,7 +39,8 @@ const EMPTY: IndexPosition = { tip: undefined, times: [] };
 
 export class Indexer {
   readonly #options: IndexerOptions;
-  readonly #cache: CoinCache;
+  #cache: CoinCache;
+  #cacheBytes: number;
   /** Scans blocks, for the indexer and for whoever reads ahead of it. */
   readonly rowMaker: RowMaker;
   #position = EMPTY;
@@ -50,7 +53,8 @@ export class Indexer {
   constructor(options: IndexerOptions) {
     this.#options = options;
     this.rowMaker = new RowMaker(options.onThreadLost);
-    this.#cache = new CoinCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
+    this.#cacheBytes = options.cacheBytes ?? DEFAULT_CACHE_BYTES;
+    this.#cache = new CoinCache(this.#cacheBytes);
   }
 
   /** The block that the index stands at; undefined while it is empty. */
@@ -90,6 +94,15 @@ export class Indexer {
     }
     this.#hasher = TxidHasher.of(store, this.#hasher);
     await this.#dropOldUndo();
+  }
+
+  /** Has as much memory for coins as a use takes; when that changes, what was in it is forgotten. Between two batches. */
+  prepareFor(use: StoreUse): void {
+    const { cacheBytes = DEFAULT_CACHE_BYTES, fillingCacheBytes = cacheBytes } = this.#options;
+    const bytes = use === 'filling' ? fillingCacheBytes : cacheBytes;
+    if (bytes === this.#cacheBytes) return;
+    this.#cacheBytes = bytes;
+    this.#cache = new CoinCache(bytes);
   }
 
   /** The header at a height up to the tip. @throws DamagedIndexError */

@@ -14,6 +14,7 @@ export interface BuildOptions {
   readonly store: Store;
   readonly node: NodeSource;
   readonly undoDepth: number;
+  readonly cacheBytes: number;
   /** Blocks unless given. */
   readonly bootstrap?: BootstrapFrom;
   readonly signal: AbortSignal;
@@ -21,8 +22,8 @@ export interface BuildOptions {
 }
 
 /** @throws ImpossibleError when the index cannot be built, and the reason of an abort; what is in it by then is a whole index of fewer blocks. */
-export async function buildIndex({ store, node, undoDepth, bootstrap = 'blocks', signal, display }: BuildOptions): Promise<void> {
-  const index = new ChainIndexer({ store, node, migrations, undoDepth, bootstrap, logger: display.logger });
+export async function buildIndex({ store, node, undoDepth, cacheBytes, bootstrap = 'blocks', signal, display }: BuildOptions): Promise<void> {
+  const index = new ChainIndexer({ store, node, migrations, undoDepth, cacheBytes, bootstrap, logger: display.logger });
   const states$ = index.state$.pipe(
     tap((state) => { display.note(state); }),
     filter(({ phase }) => phase === 'live' || phase === 'failed')

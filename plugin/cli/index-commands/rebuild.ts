@@ -13,12 +13,12 @@ import { requireBlocks, type StoppedNode } from './stopped-node';
 import type { Store } from '../../../lib/store/store';
 
 export async function rebuildIndex({ stopped, signal, json, out }: CommandContext): Promise<ExitCode> {
-  const { node, options } = stopped;
-  if (options.bootstrap === 'blocks') await requireBlocks(node);
+  const { node, options: { undoDepth, fillingCacheBytes: cacheBytes, bootstrap } } = stopped;
+  if (bootstrap === 'blocks') await requireBlocks(node);
   const store = diskStore(stopped.indexFolder);
   if (existsSync(stopped.indexFolder)) await empty(store, stopped);
   const start = performance.now();
-  await buildIndex({ store, node, undoDepth: options.undoDepth, bootstrap: options.bootstrap, signal, display: progressDisplay(process.stderr) });
+  await buildIndex({ store, node, undoDepth, cacheBytes, bootstrap, signal, display: progressDisplay(process.stderr) });
   const seconds = Math.ceil((performance.now() - start) / 1_000);
   const tip = node.tip();
   out(json ? `${JSON.stringify({ index: blockJson(tip), seconds })}\n` : `The index was built anew up to ${blockText(tip)}, in ${duration(seconds)}.\n`);
