@@ -19,10 +19,10 @@ export function showCatchUp(state$: Observable<IndexState>, stream: NodeJS.Write
     isDrawn = false;
   };
   const drawing = state$.subscribe((state) => {
-    isDrawn ||= state.phase === 'indexing' && state.pace !== undefined;
+    isDrawn ||= state.phase === 'indexing' && state.pace !== undefined || state.phase === 'copying' && state.coins > 0;
     if (!isDrawn) return;
     bar.note(state);
-    if (state.phase !== 'indexing') end();
+    if (state.phase !== 'indexing' && state.phase !== 'copying') end();
   });
   drawing.add(end);
   return drawing;

@@ -3,5 +3,4 @@ export interface IndexLogger {
   error(message: string): void;
   warning(message: string): void;
   info(message: string): void;
-  debug(message: string): void;
 }

@@ -5,6 +5,7 @@ import { TXID_HASH_LENGTH } from './layout';
 
 /** Numbers that sort: three bytes of the hash, which block of the batch it is, the position: together less than a double's 53 bits. */
 const POSITIONS = 0x1_0000;
+/** More than there are in a batch, which has the blocks of one leg of catching up at most. */
 const BLOCKS = 0x1000;
 
 /** `hashesOfBlocks`: for each block of a batch, the hashes of its txids. To be read with `blockIn` and `positionIn`. */

@@ -14,7 +14,7 @@ import type { BlockRows } from './rows';
 import type { TxidHasher } from './txid-hash';
 import type { SpentCoinList } from './undo-record';
 
-/** Group and slot have five bits each; outputs beyond are in no block. */
+/** A group's number has 16 bits; outputs beyond are in no block. */
 const MOST_GROUPS = 0x1_0000;
 
 /** Inputs looked at before others get the event loop: about a millisecond. */

@@ -24,7 +24,6 @@ const CORE_CHAIN_NAMES: Readonly<Record<string, string | undefined>> = { testnet
 export class BcoinNode implements NodeSource {
   readonly network: NetworkInfo;
   readonly pruned: boolean;
-  readonly memory: boolean;
   readonly pool: PoolSource;
   readonly chain$: Observable<ChainEvent>;
   readonly synced$: Observable<boolean>;
@@ -45,7 +44,6 @@ export class BcoinNode implements NodeSource {
       halvingInterval: network.halvingInterval
     };
     this.pruned = chain.options.prune;
-    this.memory = host.memory;
     this.pool = new BcoinPool(host.mempool, chain, this.hashes);
     this.chain$ = chainEvents(chain);
     this.synced$ = syncedChanges(chain);

@@ -187,8 +187,6 @@ export interface NodeSource {
   readonly network: NetworkInfo;
   /** True when the node throws old blocks away. */
   readonly pruned: boolean;
-  /** True when the node keeps its data in memory. */
-  readonly memory: boolean;
   readonly pool: PoolSource;
   /**
    * Connect and disconnect block by block, reset, reorganize. `connect` comes before the

@@ -15,8 +15,8 @@ export interface StoreDifference {
 }
 
 export interface CompareOptions {
-  /** Called for each record of `found`. May throw to end the comparison. */
-  readonly onRecord: () => void;
+  /** Called with the key of each record that is the same. May throw to end the comparison. */
+  readonly onRecord: (key: Buffer) => void;
 }
 
 /**
@@ -31,7 +31,7 @@ export async function firstDifference(expected: Store, found: Store, { onRecord 
       const order = compareKeys(left, right);
       if (order !== 0 || left?.[1].equals(right?.[1] as Buffer) !== true) // of one key: both are there
         return differenceOf(order <= 0 ? left : undefined, order >= 0 ? right : undefined);
-      onRecord();
+      onRecord(left[0]);
       [left, right] = [await expectedRecords.next(), await foundRecords.next()];
     }
     return undefined;

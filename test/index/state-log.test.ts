@@ -16,12 +16,14 @@ describe('what the log says of the index', () => {
     expect(linesFor([
       { phase: 'loading', work: 'migrating index, 1.5%' },
       { phase: 'rewinding', height: 9, target: 6 },
+      { phase: 'copying', coins: 12_345_678, of: 80_000_000 },
       { phase: 'indexing', height: 6, target: 9, secondsLeft: undefined },
       { phase: 'live', height: 9 },
       { phase: 'indexing', height: 25, target: 100, secondsLeft: 7, pace: { blocksPerSecond: 10.7, bytesPerSecond: 12_340_000, coinsPerSecond: 98_765.4 } }
     ])).to.deep.equal([
       'info Migrating index, 1.5%.',
       'info Rewinding the index: block 9, down to 6.',
+      'info Copying coins of the node: 12345678 of 80000000 (15.4%).',
       'info Indexing: block 6 of 9 (66.6%).',
       'info The index is at the node\'s tip, block 9.',
       'info Indexing: block 25 of 100 (25.0%), 12.3 MB/s, 98765 coins/s, 7 s left.'

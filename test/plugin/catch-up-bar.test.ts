@@ -48,6 +48,17 @@ describe('the bar of a node that catches up', () => {
     expect(terminal.text).to.not.include(LASTING);
   });
 
+  it('has coins that are copied in a line of their own', () => {
+    show();
+    state$.next({ phase: 'copying', coins: 0, of: 400 });
+    expect(terminal.text).to.equal('');
+    state$.next({ phase: 'copying', coins: 100, of: 400 });
+    state$.next({ phase: 'indexing', height: 45, target: 90, secondsLeft: 61, pace });
+    state$.next({ phase: 'live', height: 90 });
+    expect(terminal.text).to.match(/Copying coins .*25% \| 100 of 400[^\n]*\n[^\n]*Indexing [^\n]*100% \| block 90 of 90/);
+    expect(terminal.text).to.not.match(/Copying.*90 of/);
+  });
+
   it('is not drawn for what is over at once', () => {
     show();
     state$.next({ phase: 'loading' });

@@ -1,6 +1,6 @@
 // Progress of long work on standard error: a bar in a terminal, a line now and then elsewhere.
 
-import { indexingText, percent } from '../../../lib/index/progress-text';
+import { copyingText, indexingText, percent } from '../../../lib/index/progress-text';
 import { ProgressBar } from '../../progress-bar';
 import type { IndexLogger } from '../../../lib/index/logger';
 import type { IndexState } from '../../../lib/index/types';
@@ -13,15 +13,16 @@ export interface ProgressDisplay {
   checked(progress: OpeningProgress): void;
   /** A state of an index that is being built. */
   note(state: IndexState): void;
-  /** Records compared so far. */
-  compared(records: number): void;
+  /** Records compared so far, and how much of the whole that is, 0 to 1. */
+  compared(records: number, part: number): void;
   /** The piece of work is over. */
   end(): void;
 }
 
 const LINE_MS = 10_000;
 const CHECKING_FORMAT = 'Checking |{bar}| {percentage}%';
-const COMPARING_FORMAT = 'Comparing | {value} records';
+const COMPARING_FORMAT = 'Comparing |{bar}| {percentage}% | {records} records';
+const COMPARING_STEPS = 1_000;
 
 export function progressDisplay(stream: NodeJS.WriteStream): ProgressDisplay {
   return stream.isTTY ? new ProgressBars(stream) : new ProgressLines(stream);
@@ -41,10 +42,11 @@ class ProgressLines implements ProgressDisplay {
 
   note(state: IndexState): void {
     if (state.phase === 'indexing') this.#say(() => `Indexing: block ${indexingText(state)}.`);
+    if (state.phase === 'copying') this.#say(() => `Copying coins of the node: ${copyingText(state)}.`);
   }
 
-  compared(records: number): void {
-    this.#sayLater(() => `Comparing: ${records} records.`);
+  compared(records: number, part: number): void {
+    this.#sayLater(() => `Comparing: ${percent(part, 1)}, ${records} records.`);
   }
 
   end(): void {
@@ -85,8 +87,8 @@ class ProgressBars implements ProgressDisplay {
     this.#bar.note(state);
   }
 
-  compared(records: number): void {
-    this.#bar.draw(COMPARING_FORMAT, records, 0, {});
+  compared(records: number, part: number): void {
+    this.#bar.draw(COMPARING_FORMAT, Math.floor(part * COMPARING_STEPS), COMPARING_STEPS, { records });
   }
 
   end(): void {
@@ -96,5 +98,5 @@ class ProgressBars implements ProgressDisplay {
 
 function loggerOf(write: (line: string) => void): IndexLogger {
   const say = (message: string): void => { write(`${message}\n`); };
-  return { error: say, warning: say, info: () => undefined, debug: () => undefined };
+  return { error: say, warning: say, info: () => undefined };
 }

@@ -52,6 +52,9 @@ interface ComparisonParts {
   readonly display: ProgressDisplay;
 }
 
+/** About how much of the work is done when each step begins, 0 to 1. */
+const BEGINS = { coins: 0, count: 0.3, headers: 0.4, blocks: 0.45, undo: 0.95 } as const;
+
 class Comparison {
   records = 0;
 
@@ -61,7 +64,7 @@ class Comparison {
   async run(snapshot: IndexSnapshot): Promise<string | undefined> {
     const { node, store, tip } = this.parts;
     return await this.coins(snapshot) ?? await this.headers() ?? await this.blocks(snapshot)
-      ?? await differentUndo(tip, { node, store, snapshot, onRecord: () => { this.note(); } });
+      ?? await differentUndo(tip, { node, store, snapshot, onRecord: () => { this.note(BEGINS.undo); } });
   }
 
   private async coins(snapshot: IndexSnapshot): Promise<string | undefined> {
@@ -70,8 +73,7 @@ class Comparison {
     try {
       for await (const coins of set.coins()) {
         for (const coin of coins) {
-          this.note();
-          count++;
+          this.note(BEGINS.count * Math.min(++count / set.count, 1));
           const found = snapshot.coin(coin.txid, coin.index);
           if (found?.value !== coin.value || found.height !== coin.height || found.coinbase !== coin.coinbase || !found.script.equals(coin.script))
             return `coin ${nameOf(coin)}: expected ${coin.value} satoshis of height ${coin.height}, got ${found === undefined ? 'none' : `${found.value} of height ${found.height}`}`;
@@ -102,7 +104,7 @@ class Comparison {
     let chainwork = 0n;
     let times: readonly number[] = [];
     for (let height = 0; height <= tip.height; height++) {
-      this.note();
+      this.note(BEGINS.headers + (BEGINS.blocks - BEGINS.headers) * height / (tip.height + 1));
       const hash = await node.activeHash(height);
       const stored = this.storedHeader(height);
       if (hash === undefined || stored?.hash.equals(hash) !== true || !hash256(stored.header).equals(hash) || this.storedHeight(hash) !== height)
@@ -119,7 +121,7 @@ class Comparison {
   private async blocks(snapshot: IndexSnapshot): Promise<string | undefined> {
     const { node, base, tip } = this.parts;
     for (let { height } = tip; height >= base.placesFrom; height--) {
-      this.note();
+      this.note(BEGINS.blocks + (BEGINS.undo - BEGINS.blocks) * (tip.height - height) / (tip.height - base.placesFrom + 1));
       const hash = await node.activeHash(height);
       const raw = hash && await node.rawBlock(hash);
       const block = raw && scanBlock(raw);
@@ -163,9 +165,9 @@ class Comparison {
     return undefined;
   }
 
-  private note(): void {
+  private note(part: number): void {
     this.parts.signal.throwIfAborted();
-    this.parts.display.compared(++this.records);
+    this.parts.display.compared(++this.records, part);
   }
 }
 

@@ -11,6 +11,7 @@ import { firstDifference, type StoreDifference } from '../../../lib/store/compar
 import { diskStore } from '../../../lib/store/level-store';
 import { versionRecord } from '../../../lib/store/migrate';
 import { buildIndex } from './build';
+import { comparedPart } from './compared-part';
 import { EXIT, type CommandContext, type ExitCode } from './command';
 import { compareWithNode } from './verify-base';
 import { blockJson, blockText, requireOurs, withIndex } from './open-index';
@@ -59,13 +60,13 @@ async function compareWithFresh(context: CommandContext, store: Store, index: St
     const fresh = diskStore(folder);
     await fresh.open();
     await fresh.batch([versionRecord(LAYOUT_VERSION), sameSecret(store)], { durable: false }).finally(() => fresh.close());
-    await buildIndex({ store: fresh, node: nodeAt(stopped.node, tip), undoDepth: undoableBlocks, signal, display });
+    await buildIndex({ store: fresh, node: nodeAt(stopped.node, tip), undoDepth: undoableBlocks, cacheBytes: stopped.options.fillingCacheBytes, signal, display });
     let records = 0;
     await fresh.open();
     const difference = await firstDifference(fresh, store, {
-      onRecord: () => {
+      onRecord: (key) => {
         signal.throwIfAborted();
-        display.compared(++records);
+        display.compared(++records, comparedPart(key, tip.height));
       }
     }).finally(async () => {
       display.end();
