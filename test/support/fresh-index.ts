@@ -1,8 +1,9 @@
 // Indexes built from nothing, block by block, to hold others against: every byte of them.
 
 import { expect } from 'chai';
+import { headerOver, type Base } from '../../lib/index/base';
 import { Indexer } from '../../lib/index/indexer';
-import { BLOCK_RECORDS, TIP_KEY } from '../../lib/index/layout';
+import { BLOCK_RECORDS, decodeHeader, TIP_KEY, type StoredHeader } from '../../lib/index/layout';
 import { memoryStore } from '../../lib/store/level-store';
 import { blockHash } from './made-blocks';
 import type { Store, StorePut, StoreWrite } from '../../lib/store/store';
@@ -60,6 +61,17 @@ async function build(from: readonly StoreWrite[], blocks: readonly Buffer[], gen
   await store.close();
   return image;
 }
+
+/** What an index that began with coins has like every other, once it is filled in: the tip, heights, lengths, places, byte for byte; and headers as they are told. */
+export function expectSameBesideCoins(found: StoreImage, fresh: StoreImage, base: Base): void {
+  const records = (image: StoreImage): string[] => [...image].filter(([key]) => 'Tblp'.includes(letterOf(key))).map(([key, value]) => `${key} ${value}`);
+  expect(records(found)).to.deep.equal(records(fresh));
+  const headers = (image: StoreImage): StoredHeader[] => [...image].filter(([key]) => letterOf(key) === 'h').map(([key, value]) => decodeHeader(Buffer.from(key, 'hex'), Buffer.from(value, 'hex')));
+  expect(headers(found).map((header) => headerOver(base, header))).to.deep.equal(headers(fresh));
+  expect([...new Set([...found.keys()].map(letterOf))].filter((letter) => !'BSTbcdhlops'.includes(letter))).to.deep.equal([]);
+}
+
+const letterOf = (key: string): string => Buffer.from(key.slice(0, 2), 'hex').toString('latin1');
 
 /** Undo records may be missing below those that are kept, and from where the index caught up; all else is the same. */
 export function expectSameImage(found: StoreImage, fresh: StoreImage, undoDepth: number): void {

@@ -15,11 +15,11 @@ import { IndexUnavailableError } from '../../lib/index/errors';
 import { sameSecret } from '../../lib/index/txid-hash';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { diskStore, memoryStore } from '../../lib/store/level-store';
-import { expectRight as expectBaseIndexOf } from './base-index';
+import { baseOf, expectRight as expectBaseIndexOf } from './base-index';
 import { bcoin, type TestFullNode } from './bcoin';
 import { regtestGenesis } from './chain-a';
 import { FAULT, FaultyStore, type StoreCall } from './faulty-store';
-import { expectSameImage, FreshIndexes, storeImage } from './fresh-index';
+import { expectSameBesideCoins, expectSameImage, FreshIndexes, storeImage } from './fresh-index';
 import { blockHash } from './made-blocks';
 import { MemoryLog } from './memory-log';
 import { BlockMaker, type BlockPlan } from './mined-blocks';
@@ -181,9 +181,14 @@ export class IndexWalk {
     expect(await this.untilAtRest(), this.log.lines.slice(-3).join('\n')).to.equal('live');
     const chain = await activeChain(this.node);
     expect(this.readTip()).to.deep.equal(this.node.tip());
-    if (this.store.get(BASE_KEY) !== undefined) return expectBaseIndexOf(this.store, this.node);
+    const fresh = await this.#fresh.imageOf(chain, sameSecret(this.store));
+    if (this.store.get(BASE_KEY) !== undefined) {
+      await expectBaseIndexOf(this.store, this.node);
+      expectSameBesideCoins(await storeImage(this.store), fresh, baseOf(this.store));
+      return;
+    }
     await expectIndexOf(this.store, chain);
-    expectSameImage(await storeImage(this.store), await this.#fresh.imageOf(chain, sameSecret(this.store)), this.undoDepth);
+    expectSameImage(await storeImage(this.store), fresh, this.undoDepth);
   }
 
   async nodeStep(step: NodeStep): Promise<void> {
