@@ -24,8 +24,9 @@ const BATCHES = 16;
 const COPIES = 6;
 
 export class CoinCache {
-  readonly #halfBytes: number;
-  readonly #mostUnwritten: number;
+  #bytes: number;
+  #halfBytes = 0;
+  #mostUnwritten = 0;
   readonly #room = new WriteRoom();
   #young: Generation;
   #old: Generation;
@@ -38,10 +39,18 @@ export class CoinCache {
 
   /** `bytes`: what both generations with their tables and the engine's copies take at most; a block more may come together before a batch is full. */
   constructor(bytes: number) {
-    this.#mostUnwritten = Math.min(bytes / BATCHES, MOST_UNWRITTEN);
-    this.#halfBytes = (bytes - this.#mostUnwritten * COPIES) / 2;
+    this.#bytes = bytes;
+    this.#divide();
     this.#young = this.#emptyGeneration();
     this.#old = this.#emptyGeneration();
+  }
+
+  /** From now on it takes as much. Of what it holds by then nothing is lost: a generation gives its memory back when it is emptied. */
+  resize(bytes: number): void {
+    if (bytes === this.#bytes) return;
+    this.#bytes = bytes;
+    this.#divide();
+    for (const generation of [this.#young, this.#old]) generation.resize(this.#halfBytes >>> 2);
   }
 
   /** Bytes that it holds. */
@@ -140,6 +149,11 @@ export class CoinCache {
     this.#changed = [];
     this.#writtenTo = 1;
     this.#turns = false;
+  }
+
+  #divide(): void {
+    this.#mostUnwritten = Math.min(this.#bytes / BATCHES, MOST_UNWRITTEN);
+    this.#halfBytes = (this.#bytes - this.#mostUnwritten * COPIES) / 2;
   }
 
   #emptyGeneration(): Generation {

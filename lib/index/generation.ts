@@ -22,13 +22,20 @@ export class Generation {
   bytes = Buffer.from(this.words.buffer);
   /** Words in use. The first one is none: 0 means no entry. */
   used = 1;
-  readonly #mostWords: number;
+  #mostWords: number;
+  #isTooLarge = false;
   #slots = new Int32Array(FIRST_SLOTS * 2);
   #count = 0;
 
   /** `mostWords`: as long as it is to become before it is emptied; one batch may be longer. */
   constructor(mostWords: number) {
     this.#mostWords = mostWords;
+  }
+
+  /** As long as it is to become from now on; when it is longer by then, it is cut once it is emptied. */
+  resize(mostWords: number): void {
+    this.#mostWords = mostWords;
+    this.#isTooLarge = this.words.length > mostWords;
   }
 
   /** Bytes of the entries and of the table, which stays as large as it was. */
@@ -57,6 +64,7 @@ export class Generation {
   }
 
   clear(): void {
+    if (this.#isTooLarge) this.#cut();
     this.used = 1;
     this.#count = 0;
     this.#slots.fill(0);
@@ -98,6 +106,13 @@ export class Generation {
       slots[slot + 1] = old[from + 1] as number;
     }
     this.#slots = slots;
+  }
+
+  /** To its full length at once: growing again would hold everybody up. */
+  #cut(): void {
+    this.#isTooLarge = false;
+    this.words = new Int32Array(Math.max(this.#mostWords, FIRST_WORDS));
+    this.bytes = Buffer.from(this.words.buffer);
   }
 
   #reserve(count: number): void {

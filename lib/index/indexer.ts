@@ -39,8 +39,7 @@ const EMPTY: IndexPosition = { tip: undefined, times: [] };
 
 export class Indexer {
   readonly #options: IndexerOptions;
-  #cache: CoinCache;
-  #cacheBytes: number;
+  readonly #cache: CoinCache;
   /** Scans blocks, for the indexer and for whoever reads ahead of it. */
   readonly rowMaker: RowMaker;
   #position = EMPTY;
@@ -53,8 +52,7 @@ export class Indexer {
   constructor(options: IndexerOptions) {
     this.#options = options;
     this.rowMaker = new RowMaker(options.onThreadLost);
-    this.#cacheBytes = options.cacheBytes ?? DEFAULT_CACHE_BYTES;
-    this.#cache = new CoinCache(this.#cacheBytes);
+    this.#cache = new CoinCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
   }
 
   /** The block that the index stands at; undefined while it is empty. */
@@ -96,13 +94,10 @@ export class Indexer {
     await this.#dropOldUndo();
   }
 
-  /** Has as much memory for coins as a use takes; when that changes, what was in it is forgotten. Between two batches. */
+  /** Has as much memory for coins as a use takes. */
   prepareFor(use: StoreUse): void {
     const { cacheBytes = DEFAULT_CACHE_BYTES, fillingCacheBytes = cacheBytes } = this.#options;
-    const bytes = use === 'filling' ? fillingCacheBytes : cacheBytes;
-    if (bytes === this.#cacheBytes) return;
-    this.#cacheBytes = bytes;
-    this.#cache = new CoinCache(bytes);
+    this.#cache.resize(use === 'filling' ? fillingCacheBytes : cacheBytes);
   }
 
   /** The header at a height up to the tip. @throws DamagedIndexError */

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { HEAD_WORDS, HEIGHT, PLACE, packPlace, STATE, UNSPENT } from '../../lib/index/cache-entry';
 import { CoinCache, NO_ENTRY } from '../../lib/index/coin-cache';
+import { Generation } from '../../lib/index/generation';
 
 const MIB = 1024 * 1024;
 const COIN_WORDS = 16;
@@ -20,6 +21,9 @@ function madeEntries(first: number, count: number): Int32Array {
   }
   return words;
 }
+
+/** The txid of an entry. */
+const wordsOf = (number: number): Int32Array => Int32Array.of(number, 0, 0, 0, 0, 0, 0, 0);
 
 /** Writes all that the cache has to write. */
 function write(cache: CoinCache): number {
@@ -50,9 +54,41 @@ describe('the coin cache', () => {
     });
   }
 
+  it('loses nothing when it is to take less, and takes less before long', () => {
+    const cache = new CoinCache(64 * MIB);
+    const perBlock = 500;
+    let made = 0;
+    let written = 0;
+    const takeIn = (until: () => boolean): void => {
+      for (; !until(); made += perBlock) {
+        cache.append(madeEntries(made + 1, perBlock));
+        if (cache.isFull(0)) written += write(cache);
+      }
+    };
+    takeIn(() => cache.size > 32 * MIB);
+    const known = Array.from({ length: made }, (_, i) => cache.find(wordsOf(i + 1), 0, 0) !== NO_ENTRY);
+    cache.resize(16 * MIB);
+    expect(known.map((_, i) => cache.find(wordsOf(i + 1), 0, 0) !== NO_ENTRY)).to.deep.equal(known);
+    const before = made;
+    takeIn(() => made > before + 300_000);
+    expect(cache.size).to.be.within(16 * MIB * 0.3, 16 * MIB * 0.75 + perBlock * ENTRY_WORDS * 4);
+    expect(written + write(cache), 'each is written once').to.equal(made);
+  });
+
+  it('gives memory back with the entries that it drops', () => {
+    const generation = new Generation(8 * MIB);
+    generation.append(madeEntries(1, 100_000));
+    generation.resize(MIB);
+    expect(generation.find(wordsOf(100_000), 0, 0)).to.not.equal(0);
+    generation.clear();
+    expect(generation.words.length).to.equal(MIB);
+    expect(generation.find(wordsOf(100_000), 0, 0)).to.equal(0);
+    generation.append(madeEntries(1, 100));
+    expect(generation.find(wordsOf(100), 0, 0)).to.not.equal(0);
+  });
+
   it('knows what was written lately, and no longer what was written long ago', () => {
     const cache = new CoinCache(4 * MIB);
-    const wordsOf = (number: number): Int32Array => Int32Array.of(number, 0, 0, 0, 0, 0, 0, 0);
     const last = 60_000;
     for (let made = 0; made < last; made += 500) {
       cache.append(madeEntries(made + 1, 500));
