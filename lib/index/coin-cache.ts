@@ -21,7 +21,7 @@ const MOST_UNWRITTEN = 16 * 1024 * 1024;
 /** A batch is at most so small a share of the cache. */
 const BATCHES = 16;
 /** The engine holds them of what is written at once: the batch, whose memory grows by doubling, and its new records before they are a table. */
-const COPIES = 6;
+const COPIES = 7;
 
 export class CoinCache {
   #bytes: number;
