@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { IndexRefusedError, IndexUnavailableError } from '../../lib/index/errors';
+import { diskStore } from '../../lib/store/level-store';
+import { LAYOUT_VERSION_KEY, versionRecord } from '../../lib/store/migrate';
+import { caught } from '../support/caught';
+import { nodeWith } from '../support/changed-node';
+import { current, expectLevel, newIndex, reach, withNodeAndIndex } from '../support/indexed-node';
+import { mine } from '../support/regtest-node';
+import { reorganize } from '../support/regtest-chain';
+
+describe('opening and closing an index', () => {
+  withNodeAndIndex();
+
+  it('refuses an index of another network and leaves it alone', async () => {
+    await mine(current.host, 2);
+    await current.index.open();
+    await reach('live');
+    await current.index.close();
+    const other = { ...current.node.network, chain: 'main', genesisHash: Buffer.alloc(32, 1) };
+    const error = await caught(newIndex({ node: nodeWith(current.node, { network: other }) }).open());
+    expect(error).to.be.instanceOf(IndexRefusedError)
+      .with.property('message').that.matches(/^the index is of another network: expected main with genesis block (01){32}, got one with 0f9188f1/);
+    current.index = newIndex();
+    await current.index.open();
+    await reach('live');
+    await expectLevel();
+  });
+
+  it('refuses an index of a newer layout', async () => {
+    await current.store.open();
+    await current.store.batch([versionRecord(99)], { durable: false });
+    await current.store.close();
+    expect(await caught(current.index.open())).to.be.instanceOf(IndexRefusedError).with.property('message').that.includes('layout 99');
+  });
+
+  it('builds anew over a layout version that is damaged or missing', async () => {
+    await mine(current.host, 5);
+    await current.index.open();
+    await reach('live');
+    for (const damage of [{ type: 'put', key: LAYOUT_VERSION_KEY, value: Buffer.from('00000003282c9631', 'hex') }, { type: 'del', key: LAYOUT_VERSION_KEY }] as const) {
+      await current.index.close();
+      await current.store.open();
+      await current.store.batch([damage], { durable: false });
+      await current.store.close();
+      const said = current.log.lines.length;
+      current.index = newIndex();
+      await current.index.open();
+      await reach('live');
+      await expectLevel();
+      expect(current.log.lines[said]).to.match(/^warning Building the index anew: .* layout version/);
+    }
+  });
+
+  it('has nothing to read before its first block and when it is closed', async () => {
+    expect(() => current.index.reader.read(() => 0)).to.throw(IndexUnavailableError, 'the index is not open');
+    await current.store.open();
+    expect(() => current.index.reader.read(() => 0)).to.throw(IndexUnavailableError, 'the index is empty');
+    await current.index.open();
+    await reach('live');
+    await current.index.close();
+    expect(current.index.state).to.deep.equal({ phase: 'closed' });
+    expect(() => current.index.reader.read(() => 0)).to.throw(IndexUnavailableError, 'the index is closed');
+  });
+
+  it('lets the chain go on when it is closed, also in the middle of catching up', async () => {
+    await mine(current.host, 20);
+    await current.index.open();
+    const mined = mine(current.host, 3);
+    await current.index.close();
+    await mined;
+    expect(current.host.chain.height).to.equal(23);
+    current.index = newIndex();
+    await current.index.open();
+    await reach('live');
+    await expectLevel();
+  });
+});
+
+describe('an index on disk', () => {
+  withNodeAndIndex();
+
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rest-index-'));
+    current.store = diskStore(join(folder, 'index'));
+    current.index = newIndex();
+    await mine(current.host, 12);
+    await current.index.open();
+    await reach('live');
+  });
+
+  afterEach(async () => {
+    await current.index.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('goes on after it was closed', async () => {
+    await current.index.close();
+    await mine(current.host, 2);
+    current.store = diskStore(join(folder, 'index'));
+    current.index = newIndex();
+    await current.index.open();
+    await reach('live');
+    await expectLevel();
+    expect(current.log.lines.join()).to.not.include('anew');
+  });
+
+  it('builds anew when its folder was deleted', async () => {
+    await current.index.close();
+    await rm(join(folder, 'index'), { recursive: true });
+    current.store = diskStore(join(folder, 'index'));
+    current.index = newIndex();
+    await current.index.open();
+    await reach('live');
+    await expectLevel();
+  });
+
+  it('builds anew from a live state, the files gone in between', async () => {
+    await current.index.close();
+    current.index = newIndex({ undoDepth: 1 });
+    await current.index.open();
+    await mine(current.host, 4);
+    await reach('live');
+    await reorganize(current.host, 3, 4);
+    await reach('live');
+    await expectLevel();
+    expect(current.log.lines.join()).to.include('Building the index anew');
+  });
+});

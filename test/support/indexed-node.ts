@@ -1,0 +1,60 @@
+// A node with an index of its chain, made anew for each test of a group.
+
+import { expect } from 'chai';
+import { afterEach, beforeEach } from 'mocha';
+import { filter, firstValueFrom } from 'rxjs';
+import { ChainIndexer, type ChainIndexerOptions } from '../../lib/index/chain-index';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { memoryStore } from '../../lib/store/level-store';
+import { MemoryLog } from './memory-log';
+import { activeChain } from './regtest-chain';
+import { openRegtestNode } from './regtest-node';
+import { expectIndexOf } from './utxo-model';
+import type { IndexState } from '../../lib/index/types';
+import type { Store } from '../../lib/store/store';
+import type { TestFullNode } from './bcoin';
+
+interface IndexedNode {
+  host: TestFullNode;
+  node: BcoinNode;
+  store: Store;
+  log: MemoryLog;
+  index: ChainIndexer;
+}
+
+/** Of the test that runs. */
+export const current = {} as IndexedNode; // filled before each test
+
+/** For each test of the group: a node, a store, and an index that is not open yet. */
+export function withNodeAndIndex(): void {
+  beforeEach(async () => {
+    current.host = await openRegtestNode();
+    current.node = new BcoinNode(current.host);
+    current.store = memoryStore();
+    current.log = new MemoryLog();
+    current.index = newIndex();
+  });
+
+  afterEach(async () => {
+    await current.index.close();
+    await current.host.close();
+  });
+}
+
+export function newIndex(options: Partial<ChainIndexerOptions> = {}): ChainIndexer {
+  return new ChainIndexer({ store: current.store, node: current.node, logger: current.log, migrations: [], ...options });
+}
+
+export async function reach(phase: IndexState['phase'], of = current.index): Promise<IndexState> {
+  return firstValueFrom(of.state$.pipe(filter((state) => state.phase === phase)));
+}
+
+/** Fails unless the index is live and holds exactly the node's chain. */
+export async function expectLevel(): Promise<void> {
+  expect(current.index.state).to.deep.equal({ phase: 'live', height: current.host.chain.height });
+  current.index.reader.read(({ tip }) => {
+    expect(tip.height).to.equal(current.host.chain.height);
+    expect(tip.hash).to.deep.equal(current.node.tip().hash);
+  });
+  await expectIndexOf(current.store, await activeChain(current.node));
+}
