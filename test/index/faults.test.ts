@@ -7,7 +7,11 @@ import type { BlockPlan } from '../support/mined-blocks';
 
 const UNDO_DEPTH = 3;
 /** Of so many calls of a kind, each fails in turn; of more, as many spread over all of them. */
-const MOST_CASES = { memory: 5, disk: 2 };
+const INDEXES = [
+  { disk: false, bootstrap: 'blocks', mostCases: 5 },
+  { disk: false, bootstrap: 'coins', mostCases: 2 },
+  { disk: true, bootstrap: 'blocks', mostCases: 2 }
+] as const;
 
 const spending: BlockPlan = { repeat: undefined, transactions: [{ spends: [3, 60], outputs: [0, 1, 3] }, { spends: [199], outputs: [2] }] };
 const blocks = (count: number): BlockPlan[] => Array.from({ length: count }, () => spending);
@@ -22,8 +26,8 @@ const steps: readonly NodeStep[] = [
   { do: 'reset silently', back: 0 }
 ];
 
-for (const disk of [false, true]) {
-  describe(`an index whose store ${disk ? 'on disk' : 'in memory'} fails`, function () {
+for (const { disk, bootstrap, mostCases } of INDEXES) {
+  describe(`an index whose store ${disk ? 'on disk' : 'in memory'} fails, begun with ${bootstrap}`, function () {
     this.timeout(300_000 * testScale());
     let walk: IndexWalk;
     const calls = new Map<StoreCall, number>();
@@ -38,7 +42,7 @@ for (const disk of [false, true]) {
     };
 
     before(async () => {
-      walk = await IndexWalk.open({ disk, undoDepth: UNDO_DEPTH });
+      walk = await IndexWalk.open({ disk, undoDepth: UNDO_DEPTH, bootstrap });
       await walk.expectRight();
       const before = { ...walk.store.calls };
       await walk.stepUnchecked({ do: 'restart', closed: undefined, opened: undefined });
@@ -53,7 +57,7 @@ for (const disk of [false, true]) {
         it(`lets the chain go on, answers nothing wrong and is right when it is healed: ${call}${afterwards ? ', after it was done' : ''}`, async () => {
           const count = calls.get(call) ?? 0;
           expect(count).to.be.greaterThan(0);
-          const stride = Math.max(1, Math.floor(count / (MOST_CASES[disk ? 'disk' : 'memory'] * testScale())));
+          const stride = Math.max(1, Math.floor(count / (mostCases * testScale())));
           for (let n = 0; n < count; n += stride) {
             await walk.faultStep(call, n, afterwards, everything);
             expect(walk.store.hasFailed, `call ${n} of ${count}`).to.equal(true);

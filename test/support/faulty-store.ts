@@ -18,7 +18,7 @@ interface Fault {
 }
 
 export class FaultyStore implements Store {
-  /** Calls so far. */
+  /** Calls so far; each record of a range counts as one. */
   readonly calls: Record<StoreCall, number> =
     { 'open': 0, 'close': 0, 'get': 0, 'load': 0, 'range': 0, 'snapshot': 0, 'snapshot.get': 0, 'snapshot.load': 0, 'batch': 0, 'prepareFor': 0, 'clear': 0 };
   #fault: Fault | undefined;
@@ -59,7 +59,10 @@ export class FaultyStore implements Store {
 
   async *range(range: StoreRange): AsyncGenerator<readonly [Buffer, Buffer]> {
     this.#sync('range', () => undefined);
-    yield* this.real.range(range);
+    for await (const record of this.real.range(range)) {
+      yield record;
+      this.#sync('range', () => undefined);
+    }
   }
 
   snapshot(): StoreSnapshot {
