@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
+import { decodeBaseCoin } from '../../lib/index/base-coins';
+import { baseOf } from '../support/base-index';
 import { IndexWalk } from '../support/index-walk';
 import { testScale, testSeed } from '../support/scale';
 import type { Store } from '../../lib/store/store';
@@ -25,12 +27,12 @@ function flipped(bytes: Buffer, pick: number): Buffer {
   return copy;
 }
 
-/** One of the records whose keys begin with a letter; of undo records and heights by hash one of the last blocks, which are taken out. */
+/** One of the records whose keys begin with a letter; of undo records and heights by hash one of the last blocks, which are taken out; of base coins one that counts. */
 async function recordAt(store: Store, letter: string, pick: number): Promise<readonly [key: Buffer, value: Buffer]> {
   const records: (readonly [Buffer, Buffer])[] = [];
   for await (const record of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) records.push(record);
   if (letter === 'b') records.sort(([, a], [, b]) => a.compare(b));
-  const eligible = 'dbs'.includes(letter) ? records.slice(-WORKED_BLOCKS) : records;
+  const eligible = 'dbs'.includes(letter) ? records.slice(-WORKED_BLOCKS) : letter === 'c' ? records.filter(([key, value]) => decodeBaseCoin(key, value, baseOf(store)) !== undefined) : records;
   return eligible[pick % eligible.length] ?? expect.fail(`a record under ${letter}`);
 }
 
