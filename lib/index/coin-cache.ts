@@ -45,12 +45,14 @@ export class CoinCache {
     this.#old = this.#emptyGeneration();
   }
 
-  /** From now on it takes as much. Of what it holds by then nothing is lost: a generation gives its memory back when it is emptied. */
+  /** From now on it takes as much. A generation gives memory back when it is emptied: the old one at once, unless something waits to be written. */
   resize(bytes: number): void {
     if (bytes === this.#bytes) return;
+    const isLess = bytes < this.#bytes;
     this.#bytes = bytes;
     this.#divide();
     for (const generation of [this.#young, this.#old]) generation.resize(this.#halfBytes >>> 2);
+    if (isLess && this.isClean) this.#old.clear();
   }
 
   /** Bytes that it holds. */

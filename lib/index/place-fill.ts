@@ -48,18 +48,13 @@ export class PlaceFill {
     return base !== undefined && isFilling(base);
   }
 
-  /** Fills in some blocks. False: nothing more can be done for now. @throws DamagedIndexError, StoreError */
-  async step(): Promise<boolean> {
-    try {
-      return await this.#fillSome();
-    } catch (error) {
-      // What goes on from here may be another chain, or another index.
-      this.#ahead = [];
-      throw error;
-    }
+  /** The index is built anew: blocks on their way were for another one. */
+  reset(): void {
+    this.#ahead = [];
   }
 
-  async #fillSome(): Promise<boolean> {
+  /** Fills in some blocks. False: nothing more can be done for now. @throws DamagedIndexError, StoreError */
+  async step(): Promise<boolean> {
     const { node, store, indexer, logger } = this.#options;
     const { base } = indexer;
     if (base === undefined || !isFilling(base)) return false;

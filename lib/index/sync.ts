@@ -258,6 +258,7 @@ export class ChainSync {
     this.#rebuiltFor.add(error.message);
     this.#options.logger.warning(`Building the index anew: ${error.message}.`);
     this.#options.onState({ phase: 'loading' });
+    this.#fill.reset();
     await this.#options.clear();
     // Whatever readers met until now is gone with the rest.
     this.#trouble = undefined;

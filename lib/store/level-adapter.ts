@@ -14,6 +14,8 @@ export class LevelStore implements Store {
   #opened: Engine | undefined;
   #use: StoreUse = 'following';
   #opening = new AbortController();
+  /** Settled when no batch is being written. Never rejects. */
+  #writing: Promise<unknown> = Promise.resolve();
 
   constructor(kind: EngineKind) {
     this.#kind = kind;
@@ -43,6 +45,8 @@ export class LevelStore implements Store {
       const engine = this.#opened;
       // Another one takes its place, with tables that suit the size of the files by then.
       if (this.#kind.isKept) this.#opened = undefined;
+      // What is written while the engine closes would be in a log behind an empty one: as if that one had lost its writes.
+      await this.#writing;
       if (engine !== undefined) await this.#kind.close(engine);
     });
   }
@@ -87,7 +91,7 @@ export class LevelStore implements Store {
   }
 
   batch(writes: Iterable<StoreWrite>, options: { readonly durable: boolean }): Promise<void> {
-    return this.#async('write', async () => {
+    const written = this.#async('write', async () => {
       const batch = this.#kind.batch(this.#engine);
       try {
         await fill(batch, writes);
@@ -96,6 +100,8 @@ export class LevelStore implements Store {
         await batch.close();
       }
     });
+    this.#writing = Promise.allSettled([this.#writing, written]);
+    return written;
   }
 
   compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void> {

@@ -30,15 +30,16 @@ export async function findLostWrites(folder: string, logs: readonly string[]): P
   let before: string | undefined;
   for (const name of logs) {
     const bytes = await readFile(join(folder, name));
-    const { batches, soundLength: end } = damage === undefined ? logBatches(bytes) : { batches: [], soundLength: 0 };
+    const { batches, soundLength: end } = logBatches(bytes);
+    if (damage !== undefined && batches.length > 0) return damage;
     for (const { first, count } of batches) {
       if (before !== undefined && first !== next)
         return `${before} is damaged: it ends before write ${first}, with which ${name} goes on`;
       [next, before] = [first + BigInt(count), undefined];
     }
-    if (damage !== undefined ? startsWrite(bytes, 0) : startsWrite(bytes, nextBlock(end)))
+    if (startsWrite(bytes, nextBlock(end)))
       return damage ?? `${name} is damaged at byte ${end}, and writes follow`;
-    if (end < bytes.length) damage = `${name} is damaged at byte ${end}, and another log follows`;
+    if (end < bytes.length) damage ??= `${name} is damaged at byte ${end}, and another log follows`;
     before = name;
   }
   return undefined;

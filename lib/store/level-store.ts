@@ -68,6 +68,7 @@ export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions 
     empty: async (engine) => {
       await engine?.close();
       await ClassicLevel.destroy(folder);
+      maxFileSize = tableBytes(0);
     },
     findDamage: (options) => findDamage(folder, options),
     requireOurs: () => requireLock(folder),

@@ -242,6 +242,17 @@ describe('a store on disk', () => {
     await store.close();
   });
 
+  it('is closed when what is being written is in it', async () => {
+    const store = diskStore(path());
+    await store.open();
+    const writing = store.batch(Array.from({ length: 5_000 }, (_, i) => put(`k${i}`, '1')), { durable: false });
+    await store.close();
+    await writing;
+    await store.open();
+    expect(await entries(store)).to.have.length(5_000);
+    await store.close();
+  });
+
   it('gives the room of deleted records back', async () => {
     const store = diskStore(join(folder, 'index'));
     await store.open();

@@ -50,6 +50,17 @@ describe('a store with two logs', function () {
     await store.close();
   });
 
+  it('is opened when the first one breaks off and nothing whole follows in the second one', async () => {
+    const [first, second] = logs as [string, string];
+    await truncate(join(left, first), (await stat(join(left, first))).size - 1);
+    await truncate(join(left, second), BLOCK);
+    const store = diskStore(left);
+    await store.open();
+    const there = Array.from({ length: WRITES }, (_, i) => store.get(keyAt(i)) !== undefined);
+    expect(there.lastIndexOf(true)).to.equal(there.indexOf(false) - 1);
+    await store.close();
+  });
+
   for (const [what, lengthOf] of Object.entries({
     'all of it': () => 0,
     'what is behind the first write': () => Math.ceil((MIB + 100) / BLOCK) * BLOCK - BLOCK,

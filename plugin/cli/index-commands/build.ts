@@ -32,6 +32,7 @@ export async function buildIndex({ store, node, undoDepth, cacheBytes, bootstrap
   signal.throwIfAborted();
   await index.open();
   try {
+    signal.throwIfAborted();
     const end = await firstValueFrom(merge(states$, aborted$));
     signal.throwIfAborted();
     if (end?.phase === 'failed') throw new ImpossibleError(`the index could not be built: ${end.message}`);
