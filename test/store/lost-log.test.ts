@@ -1,7 +1,8 @@
 // LevelDB begins another log when its write buffer is full, and has the one before until the buffer is a table. What is
 // forced to the disk is the last log alone: a power cut can take the end of the one before, up to any byte.
 
-import { copyFile, mkdir, mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, stat, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -22,23 +23,33 @@ describe('a store with two logs', function () {
   let folder: string;
   /** Files of a store that was killed right behind a durable write. */
   let left: string;
-  let logs: string[];
+  let logs: string[] | undefined;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rest-logs-'));
     left = join(folder, 'left');
+    // The write buffer may have become a table, and its log be gone, before the files are copied.
+    do logs = await leaveFiles();
+    while (logs === undefined);
+  });
+
+  /** The names of the logs among the files of a running store; undefined: there are no longer two. */
+  async function leaveFiles(): Promise<string[] | undefined> {
     const running = join(folder, 'running');
+    for (const path of [running, left]) await rm(path, { recursive: true, force: true });
+    await mkdir(left);
     const store = diskStore(running);
     await store.open();
     for (let i = 0; i < WRITES; i++)
       await store.batch([{ type: 'put', key: keyAt(i), value: Buffer.alloc(MIB, i) }], { durable: i === WRITES - 1 });
-    await mkdir(left);
-    // Tables first: what is in none of them must be in a log.
-    const names = (await readdir(running)).sort((a, b) => Number(a.endsWith('.log')) - Number(b.endsWith('.log')));
-    for (const name of names.filter((name) => name !== 'LOCK')) await copyFile(join(running, name), join(left, name));
-    logs = names.filter((name) => name.endsWith('.log')).sort();
+    // The manifest before the logs: it says which of them are in use.
+    const names = readdirSync(running).filter((name) => name !== 'LOCK').sort().reverse();
+    const found = names.filter((name) => name.endsWith('.log')).sort();
+    for (const name of names) if (existsSync(join(running, name))) copyFileSync(join(running, name), join(left, name));
+    const areThere = found.length === 2 && found.every((name) => existsSync(join(running, name)));
     await store.close();
-  });
+    return areThere ? found : undefined;
+  }
 
   afterEach(() => rm(folder, { recursive: true }));
 
