@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { filter, firstValueFrom, Subject } from 'rxjs';
 import { nodeWith } from '../support/changed-node';
-import { current, expectLevel, newIndex, reach, withNodeAndIndex } from '../support/indexed-node';
+import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
 import { mine } from '../support/regtest-node';
 import { activeChain, chainWithSpends, reorganize } from '../support/regtest-chain';
 import type { IndexedBlock, IndexState } from '../../lib/index/types';
@@ -64,9 +64,7 @@ describe('an index that catches up', () => {
     await reach('live');
     await current.index.close();
     await reorganize(current.host, 3, 5);
-    current.index = newIndex();
-    await current.index.open();
-    await reach('live');
+    await openNew();
     await expectLevel();
   });
 
@@ -76,9 +74,7 @@ describe('an index that catches up', () => {
     await reach('live');
     await current.index.close();
     await current.host.chain.reset(current.host.chain.height - 6);
-    current.index = newIndex();
-    await current.index.open();
-    await reach('live');
+    await openNew();
     await expectLevel();
   });
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { StoreError } from '../../lib/store/errors';
 import { nodeWith } from '../support/changed-node';
-import { current, expectLevel, newIndex, reach, withNodeAndIndex } from '../support/indexed-node';
+import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
 import { mine } from '../support/regtest-node';
 
 describe('an index that fails', () => {
@@ -24,9 +24,7 @@ describe('an index that fails', () => {
     await current.host.chain.reset(2);
     expect(current.index.state.phase).to.equal('failed');
     await current.index.close();
-    current.index = newIndex();
-    await current.index.open();
-    await reach('live');
+    await openNew();
     await expectLevel();
   });
 

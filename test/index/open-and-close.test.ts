@@ -8,7 +8,7 @@ import { diskStore } from '../../lib/store/level-store';
 import { LAYOUT_VERSION_KEY, versionRecord } from '../../lib/store/migrate';
 import { caught } from '../support/caught';
 import { nodeWith } from '../support/changed-node';
-import { current, expectLevel, newIndex, reach, withNodeAndIndex } from '../support/indexed-node';
+import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
 import { mine } from '../support/regtest-node';
 import { reorganize } from '../support/regtest-chain';
 
@@ -24,9 +24,7 @@ describe('opening and closing an index', () => {
     const error = await caught(newIndex({ node: nodeWith(current.node, { network: other }) }).open());
     expect(error).to.be.instanceOf(IndexRefusedError)
       .with.property('message').that.matches(/^the index is of another network: expected main with genesis block (01){32}, got one with 0f9188f1/);
-    current.index = newIndex();
-    await current.index.open();
-    await reach('live');
+    await openNew();
     await expectLevel();
   });
 
@@ -47,9 +45,7 @@ describe('opening and closing an index', () => {
       await current.store.batch([damage], { durable: false });
       await current.store.close();
       const said = current.log.lines.length;
-      current.index = newIndex();
-      await current.index.open();
-      await reach('live');
+      await openNew();
       await expectLevel();
       expect(current.log.lines[said]).to.match(/^warning Building the index anew: .* layout version/);
     }
@@ -73,9 +69,7 @@ describe('opening and closing an index', () => {
     await current.index.close();
     await mined;
     expect(current.host.chain.height).to.equal(23);
-    current.index = newIndex();
-    await current.index.open();
-    await reach('live');
+    await openNew();
     await expectLevel();
   });
 });
@@ -103,9 +97,7 @@ describe('an index on disk', () => {
     await current.index.close();
     await mine(current.host, 2);
     current.store = diskStore(join(folder, 'index'));
-    current.index = newIndex();
-    await current.index.open();
-    await reach('live');
+    await openNew();
     await expectLevel();
     expect(current.log.lines.join()).to.not.include('anew');
   });
@@ -114,9 +106,7 @@ describe('an index on disk', () => {
     await current.index.close();
     await rm(join(folder, 'index'), { recursive: true });
     current.store = diskStore(join(folder, 'index'));
-    current.index = newIndex();
-    await current.index.open();
-    await reach('live');
+    await openNew();
     await expectLevel();
   });
 

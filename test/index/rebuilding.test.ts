@@ -4,7 +4,7 @@ import { IndexUnavailableError } from '../../lib/index/errors';
 import { coinKey, GENESIS_KEY, headerKey, TIP_KEY, undoKey } from '../../lib/index/layout';
 import { StoreError } from '../../lib/store/errors';
 import { nodeWith } from '../support/changed-node';
-import { current, expectLevel, newIndex, reach, withNodeAndIndex } from '../support/indexed-node';
+import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
 import { mine } from '../support/regtest-node';
 import { chainWithSpends, mineCoinbases, reorganize, spend } from '../support/regtest-chain';
 import type { ChainIndexerOptions } from '../../lib/index/chain-index';
@@ -23,11 +23,18 @@ describe('an index that cannot go on from what it has', () => {
 
   async function expectRebuilt(reason: string, options: Partial<ChainIndexerOptions> = {}): Promise<void> {
     await current.store.close();
-    current.index = newIndex(options);
-    await current.index.open();
-    await reach('live');
+    await openNew(options);
     await expectLevel();
     expect(current.log.lines.filter((line) => line.startsWith('warning Building the index anew: ')).join()).to.include(reason);
+  }
+
+  /** Txid of a coinbase whose coin's record is damaged while the index is live, after so many blocks. */
+  async function damagedCoin(blocks: number): Promise<Buffer> {
+    const [coinbase] = await mineCoinbases(current.host, blocks);
+    await current.index.open();
+    await reach('live');
+    await current.store.batch([{ type: 'put', key: coinKey({ height: 1, position: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
+    return (coinbase as HostTransaction).hash();
   }
 
   it('builds anew when the undo records do not reach the fork', async () => {
@@ -51,9 +58,7 @@ describe('an index that cannot go on from what it has', () => {
       await reorganize(current.host, 6, 7);
       return undefined;
     };
-    current.index = newIndex({ undoDepth: 2, node: nodeWith(current.node, { rawBlock: moveAtTheTop }) });
-    await current.index.open();
-    await reach('live');
+    await openNew({ undoDepth: 2, node: nodeWith(current.node, { rawBlock: moveAtTheTop }) });
     await expectLevel();
     expect(current.log.lines.filter((line) => line.includes('within the 2 blocks that can be undone'))).to.have.length(2);
     expect(new Set(current.log.lines.filter((line) => line.includes('within the 2 blocks')))).to.have.length(1);
@@ -92,11 +97,7 @@ describe('an index that cannot go on from what it has', () => {
   });
 
   it('builds anew when a reader meets a damaged record, and answers nothing meanwhile', async () => {
-    const [coinbase] = await mineCoinbases(current.host, 5);
-    const txid = (coinbase as HostTransaction).hash();
-    await current.index.open();
-    await reach('live');
-    await current.store.batch([{ type: 'put', key: coinKey({ height: 1, position: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
+    const txid = await damagedCoin(5);
     expect(() => current.index.reader.read((snapshot) => snapshot.coin(txid, 0))).to.throw(IndexUnavailableError, 'is damaged');
     expect(current.index.state.phase).to.equal('loading');
     await reach('live');
@@ -106,11 +107,7 @@ describe('an index that cannot go on from what it has', () => {
   });
 
   it('builds anew once, whoever meets the damage and whatever the chain does meanwhile', async () => {
-    const [coinbase] = await mineCoinbases(current.host, 30);
-    const txid = (coinbase as HostTransaction).hash();
-    await current.index.open();
-    await reach('live');
-    await current.store.batch([{ type: 'put', key: coinKey({ height: 1, position: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
+    const txid = await damagedCoin(30);
     for (let i = 0; i < 3; i++)
       expect(() => current.index.reader.read((snapshot) => snapshot.coin(txid, 0))).to.throw(IndexUnavailableError);
     await mine(current.host, 2);
@@ -121,11 +118,7 @@ describe('an index that cannot go on from what it has', () => {
   });
 
   it('does not become live in the block during which a reader meets a damaged record', async () => {
-    const [coinbase] = await mineCoinbases(current.host, 5);
-    const txid = (coinbase as HostTransaction).hash();
-    await current.index.open();
-    await reach('live');
-    await current.store.batch([{ type: 'put', key: coinKey({ height: 1, position: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
+    const txid = await damagedCoin(5);
     const states: string[] = [];
     const takeSnapshot = current.store.snapshot.bind(current.store);
     current.store.snapshot = () => {
@@ -176,9 +169,7 @@ describe('an index that cannot go on from what it has', () => {
     await current.store.open();
     await current.store.batch([{ type: 'del', key: coinKey({ height: 1, position: 0 }, 0) }], { durable: false });
     await current.store.close();
-    current.index = newIndex();
-    await current.index.open();
-    await reach('live');
+    await openNew();
     await spend(current.host, coinbase as HostTransaction, 5_000_000_000);
     await mine(current.host, 1);
     await reach('live');

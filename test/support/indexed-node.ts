@@ -45,6 +45,13 @@ export function newIndex(options: Partial<ChainIndexerOptions> = {}): ChainIndex
   return new ChainIndexer({ store: current.store, node: current.node, logger: current.log, migrations: [], ...options });
 }
 
+/** Another index on the same store, as after a restart; live when this resolves. */
+export async function openNew(options?: Partial<ChainIndexerOptions>): Promise<void> {
+  current.index = newIndex(options);
+  await current.index.open();
+  await reach('live');
+}
+
 export async function reach(phase: IndexState['phase'], of = current.index): Promise<IndexState> {
   return firstValueFrom(of.state$.pipe(filter((state) => state.phase === phase)));
 }
