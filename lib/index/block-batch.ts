@@ -78,15 +78,15 @@ export class BlockBatch {
    * @throws IndexError when it does not extend the tip or spends a coin that is not there; the batch is then lost.
    */
   async add(raw: Buffer): Promise<void> {
-    await this.addRows(blockRows(raw, this.#nextHeight));
+    await this.addRows(blockRows(raw, this.#nextHeight, this.#options.hasher));
   }
 
   /** Adds a block by its rows, which are not needed any more afterwards. @throws as `add` */
   async addRows(rows: BlockRows): Promise<void> {
     this.#checkExtends(rows);
-    const { cache, hasher, undoFrom, undoDepth, base } = this.#options;
+    const { cache, undoFrom, undoDepth, base } = this.#options;
     const { height } = rows;
-    const hashes = hasher.hashAll(rows.txids);
+    const hashes = Buffer.from(rows.hashes);
     const undo = height > 0 && height >= undoFrom ? this.#spent : undefined;
     undo?.clear();
     if (undo === undefined && this.#blocks.length === 0) this.#dropUndoBelow(height);

@@ -87,7 +87,7 @@ export class CatchUp {
     const course = this.#course ?? this.#setOut(from);
     this.#course = undefined;
     let batch = indexer.batch(undoFrom);
-    for await (const { height, rows } of readAhead(node, indexer.rowMaker, from, to)) {
+    for await (const { height, rows } of readAhead(node, indexer, from, to)) {
       signal.throwIfAborted();
       if (rows === undefined || !batch.isExtendedBy(previousHashOf(Buffer.from(rows.header)))) {
         await this.#commit(batch);

@@ -52,11 +52,11 @@ export class FillBatch {
 
   /** Adds the highest block that is not filled in; its rows are not needed any more then. False: not to this batch. @throws DamagedIndexError */
   async add(rows: BlockRows): Promise<boolean> {
-    const { height, txids, lengths, length } = rows;
-    const coinbase = Buffer.from(txids.buffer, txids.byteOffset, 32);
+    const { height, lengths, length } = rows;
+    const coinbase = Buffer.from(rows.coinbase);
     const later = this.#laterPlace(coinbase);
     if (this.#coinbases.has(toDisplayHex(coinbase)) || later !== undefined && this.blocks > 0) return false;
-    const hashes = this.#options.indexer.hasher.hashAll(txids);
+    const hashes = Buffer.from(rows.hashes);
     const undo = await this.#undoOf(rows, hashes);
     this.#otherWrites.push(putRecord(lengthsKey(height), Buffer.from(lengths)), ...undo, ...this.#replacing(later, { height, position: 0 }));
     this.#addHeader(rows);
@@ -78,12 +78,12 @@ export class FillBatch {
   }
 
   /** Completes the header, whose counts of the chain are right already, and gives the one below its own. */
-  #addHeader({ height, hash, txids, length }: BlockRows): void {
+  #addHeader({ height, hash, hashes, length }: BlockRows): void {
     const { indexer } = this.#options;
     const stored = this.#below ?? indexer.headerAt(height);
     if (!stored.hash.equals(hash))
       throw new DamagedIndexError(`expected block ${toDisplayHex(stored.hash)} at height ${height}, got ${toDisplayHex(Buffer.from(hash))}`);
-    const transactionCount = txids.length / 32;
+    const transactionCount = hashes.length / TXID_HASH_LENGTH;
     this.#otherWrites.push(putRecord(headerKey(height), encodeHeader({ ...stored, transactionCount })));
     this.#below = height === 0 ? undefined : {
       ...indexer.headerAt(height - 1),

@@ -17,6 +17,7 @@ import { undoWrites } from './undo-writes';
 import { decodeUndo } from './undo-record';
 import type { Store, StoreUse, StoreWrite } from '../store/store';
 import type { BlockPoint } from '../node/types';
+import type { BlockRows } from './rows';
 
 export interface IndexerOptions {
   readonly store: Store;
@@ -40,7 +41,7 @@ const EMPTY: IndexPosition = { tip: undefined, times: [] };
 export class Indexer {
   readonly #options: IndexerOptions;
   readonly #cache: CoinCache;
-  /** Scans blocks, for the indexer and for whoever reads ahead of it. */
+  /** Scans blocks (rowsOf). */
   readonly rowMaker: RowMaker;
   #position = EMPTY;
   /** Of the batch that the store has taken and is still writing. */
@@ -90,8 +91,13 @@ export class Indexer {
         throw damaged(TIP_KEY, `a tip beside the record under ${key.toString('hex')}`, 'none');
       if (store.get(SECRET_KEY) === undefined) await store.batch([newSecret()], { durable: true });
     }
-    this.#hasher = TxidHasher.of(store, this.#hasher);
+    this.#hasher = TxidHasher.of(store);
     await this.#dropOldUndo();
+  }
+
+  /** The rows of a serialized block for this index; they hold until the row maker is given them back. @throws as blockRows */
+  rowsOf(raw: Buffer, height: number): Promise<BlockRows> {
+    return this.rowMaker.make(raw, height, this.hasher);
   }
 
   /** Has as much memory for coins as a use takes. */
@@ -142,7 +148,7 @@ export class Indexer {
   /** Takes in a serialized block, durably. @throws IndexError when it does not fit; nothing is changed. */
   async apply(raw: Buffer): Promise<void> {
     const batch = this.batch();
-    const rows = await this.rowMaker.make(raw, (this.#position.tip?.height ?? -1) + 1);
+    const rows = await this.rowsOf(raw, (this.#position.tip?.height ?? -1) + 1);
     await batch.addRows(rows);
     this.rowMaker.release(rows);
     await this.commit(batch, { durable: true });

@@ -20,8 +20,7 @@
 //   's' height 4             coins of the base that the block spent (base-coins.ts)
 //
 // After each record comes the CRC-32 of key and record, 4: LevelDB has checksums, but
-// classic-level does not have it verify them. Letters 'r', 't', 'u' and 'x'
-// were those of layouts before, and so was another 'c'.
+// classic-level does not have it verify them.
 
 import { crc32 } from 'node:zlib';
 import { DamagedIndexError } from './errors';
@@ -29,7 +28,7 @@ import type { StorePut, StoreRange } from '../store/store';
 import type { BlockPoint } from '../node/types';
 import type { HeaderRecord } from './types';
 
-export const LAYOUT_VERSION = 3;
+export const LAYOUT_VERSION = 1;
 
 export const CHECKSUM_LENGTH = 4;
 const HASH_LENGTH = 32;

@@ -96,7 +96,7 @@ export class PlaceFill {
   async #fetch(height: number): Promise<FilledBlock> {
     const { node, indexer } = this.#options;
     const raw = await node.rawBlock(indexer.headerAt(height).hash);
-    return { height, rows: raw && await indexer.rowMaker.make(raw, height) };
+    return { height, rows: raw && await indexer.rowsOf(raw, height) };
   }
 
   #say(base: Base, logger: IndexLogger): void {

@@ -1,7 +1,7 @@
 // The rows of the active chain's blocks in order, a few of them under way while one is worked on.
 
 import type { NodeSource } from '../node/types';
-import type { RowMaker } from './row-maker';
+import type { Indexer } from './indexer';
 import type { BlockRows } from './rows';
 
 /** Enough for the node's disk and the scanning thread to be busy while blocks are folded in. */
@@ -14,11 +14,11 @@ export interface FetchedBlock {
 }
 
 /** The blocks from one height to another, both included. Whoever stops early leaves the rest to itself. */
-export async function* readAhead(node: NodeSource, rowMaker: RowMaker, from: number, to: number): AsyncGenerator<FetchedBlock> {
+export async function* readAhead(node: NodeSource, indexer: Indexer, from: number, to: number): AsyncGenerator<FetchedBlock> {
   const underWay: Promise<FetchedBlock>[] = [];
   for (let next = from; next <= to || underWay.length > 0;) {
     while (next <= to && underWay.length < IN_FLIGHT) {
-      const fetched = fetchBlock(node, rowMaker, next++);
+      const fetched = fetchBlock(node, indexer, next++);
       // Whether anybody still waits for it or not: a rejection that nobody hears ends the node.
       fetched.catch(() => undefined);
       underWay.push(fetched);
@@ -27,8 +27,8 @@ export async function* readAhead(node: NodeSource, rowMaker: RowMaker, from: num
   }
 }
 
-async function fetchBlock(node: NodeSource, rowMaker: RowMaker, height: number): Promise<FetchedBlock> {
+async function fetchBlock(node: NodeSource, indexer: Indexer, height: number): Promise<FetchedBlock> {
   const hash = await node.activeHash(height);
   const raw = hash && await node.rawBlock(hash);
-  return { height, rows: raw && await rowMaker.make(raw, height) };
+  return { height, rows: raw && await indexer.rowsOf(raw, height) };
 }

@@ -22,8 +22,6 @@ export class SnapshotReader implements IndexReader {
   readonly #onTrouble: (error: Error) => void;
   readonly #headers: HeaderMemory;
   #current: SharedSnapshot | undefined;
-  /** Of the last snapshot. */
-  #hasher: TxidHasher | undefined;
   #closed = false;
 
   /** `onTrouble`: called when a reader meets a damaged record, or a store that cannot be read. */
@@ -74,9 +72,7 @@ export class SnapshotReader implements IndexReader {
   #take(): SharedSnapshot {
     const records = this.#store.snapshot();
     try {
-      const snapshot = new StoreIndexSnapshot(records, this.#headers, this.#hasher);
-      this.#hasher = snapshot.hasher;
-      return new SharedSnapshot(snapshot, records);
+      return new SharedSnapshot(new StoreIndexSnapshot(records, this.#headers), records);
     } catch (error) {
       records.close();
       throw error;
@@ -111,18 +107,18 @@ class SharedSnapshot {
 class StoreIndexSnapshot implements IndexSnapshot {
   readonly tip: HeaderRecord;
   readonly filling: FillProgress | undefined;
-  readonly hasher: TxidHasher;
+  private readonly hasher: TxidHasher;
   /** undefined: the index is built from blocks. */
   private readonly base: Base | undefined;
 
-  constructor(private readonly records: StoreSnapshot, private readonly headers: HeaderMemory, lastHasher: TxidHasher | undefined) {
+  constructor(private readonly records: StoreSnapshot, private readonly headers: HeaderMemory) {
     const base = records.get(BASE_KEY);
     this.base = base && decodeBase(base);
     this.filling = this.base && isFilling(this.base) ? { height: this.base.placesFrom, from: this.base.height } : undefined;
     const value = records.get(TIP_KEY);
     if (value === undefined) throw new IndexUnavailableError('the index is empty');
     this.tip = this.header(decodeTip(value).height);
-    this.hasher = TxidHasher.of(records, lastHasher);
+    this.hasher = TxidHasher.of(records);
   }
 
   coin(txid: Buffer, index: number): Coin | undefined {

@@ -36,8 +36,8 @@ export function spendReplaced({ entries }: Replaced, height: number, cache: Coin
     for (let slot = 0; slot < GROUP_SIZE; slot++) cache.spend(entry, slot, height, 0, undo);
 }
 
-function placeBefore({ txids }: BlockRows, { records, cache, hasher }: CoinSources): Place | undefined {
-  const txid = Buffer.from(txids.buffer, txids.byteOffset, 32);
+function placeBefore({ coinbase }: BlockRows, { records, cache, hasher }: CoinSources): Place | undefined {
+  const txid = Buffer.from(coinbase);
   // Every coinbase has an entry of group 0, whatever became of its coins, until it is written.
   const entry = cache.find(wordsOf(txid), 0, 0);
   if (entry !== NO_ENTRY) return cache.placeOf(entry);
@@ -47,8 +47,8 @@ function placeBefore({ txids }: BlockRows, { records, cache, hasher }: CoinSourc
 }
 
 /** The groups of the coinbase; the earlier one had the same outputs. */
-function coinbaseGroups({ entries, txids, height }: BlockRows): ColdGroup[] {
-  const txid = Buffer.from(txids.buffer, txids.byteOffset, 32);
+function coinbaseGroups({ entries, coinbase, height }: BlockRows): ColdGroup[] {
+  const txid = Buffer.from(coinbase);
   const groups: ColdGroup[] = [];
   for (let at = 0; at < entries.length && entries[at + HEIGHT] === height && positionOf(entries[at + PLACE] as number) === 0; at += entryWords(entries[at + STATE] as number))
     groups.push({ txid, group: groupOf(entries[at + PLACE] as number) }); // entries are whole

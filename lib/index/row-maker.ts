@@ -6,6 +6,7 @@
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { blockRows, mostRowBytes, type BlockRows } from './rows';
+import type { TxidHasher } from './txid-hash';
 
 /** Smaller blocks cost less here than being sent there. */
 const LARGE_BYTES = 100_000;
@@ -14,6 +15,8 @@ const LARGE_BYTES = 100_000;
 export interface RowRequest {
   readonly id: number;
   readonly height: number;
+  /** Of the hashes of txids (txid-hash.ts). */
+  readonly secret: Uint8Array;
   /** Begins with the block, and has room for its rows. */
   readonly room: SharedArrayBuffer;
   readonly length: number;
@@ -29,6 +32,7 @@ interface Waiting {
   readonly room: SharedArrayBuffer;
   readonly raw: Buffer;
   readonly height: number;
+  readonly hasher: TxidHasher;
   readonly resolve: (rows: BlockRows) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -51,16 +55,16 @@ export class RowMaker {
   }
 
   /** The rows hold until they are released. @throws as blockRows */
-  async make(raw: Buffer, height: number): Promise<BlockRows> {
-    if (raw.length < LARGE_BYTES || this.#alone) return blockRows(raw, height);
+  async make(raw: Buffer, height: number, hasher: TxidHasher): Promise<BlockRows> {
+    if (raw.length < LARGE_BYTES || this.#alone) return blockRows(raw, height, hasher);
     const worker = this.#worker ??= this.#start();
-    if (!this.#ready) return blockRows(raw, height);
+    if (!this.#ready) return blockRows(raw, height, hasher);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       const room = this.#takeRoom(raw.length + mostRowBytes(raw.length));
-      this.#waiting.set(id, { room, raw, height, resolve, reject });
+      this.#waiting.set(id, { room, raw, height, hasher, resolve, reject });
       new Uint8Array(room).set(raw);
-      worker.postMessage({ id, height, room, length: raw.length } satisfies RowRequest);
+      worker.postMessage({ id, height, secret: hasher.secret, room, length: raw.length } satisfies RowRequest);
     });
   }
 
@@ -123,9 +127,9 @@ export class RowMaker {
   /** The thread ended: nothing of what it was to do is lost. */
   #goOnAlone(): void {
     this.#alone = true;
-    for (const { raw, height, resolve, reject } of this.#waiting.values()) {
+    for (const { raw, height, hasher, resolve, reject } of this.#waiting.values()) {
       try {
-        resolve(blockRows(raw, height));
+        resolve(blockRows(raw, height, hasher));
       } catch (error) {
         reject(error);
       }

@@ -2,11 +2,12 @@
 
 import { parentPort } from 'node:worker_threads';
 import { blockRows, type Allocate } from './rows';
+import { TxidHasher } from './txid-hash';
 import type { RowReply, RowRequest } from './row-maker';
 
-parentPort?.on('message', ({ id, height, room, length }: RowRequest) => {
+parentPort?.on('message', ({ id, height, secret, room, length }: RowRequest) => {
   try {
-    const rows = blockRows(Buffer.from(room, 0, length), height, allocateIn(room, length));
+    const rows = blockRows(Buffer.from(room, 0, length), height, new TxidHasher(secret), allocateIn(room, length));
     reply({ id, rows });
   } catch (error) {
     reply({ id, error });

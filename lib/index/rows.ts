@@ -8,9 +8,10 @@ import { MAX_SCRIPT_LENGTH } from '../bitcoin/script';
 import { entryWords, HEAD_BYTES, HEAD_WORDS, HEIGHT, OUTPOINT_WORDS, PLACE, packPlace, STATE, UNSPENT } from './cache-entry';
 import { GROUP_SIZE, writeCoin } from './coin-record';
 import { IndexError } from './errors';
-import { MAX_TRANSACTIONS } from './layout';
+import { MAX_TRANSACTIONS, TXID_HASH_LENGTH } from './layout';
 import { LONGEST_INTEGER, writeInteger } from './variable-integer';
 import type { ScannedTransaction } from '../bitcoin/transaction';
+import type { TxidHasher } from './txid-hash';
 
 export interface BlockRows {
   readonly height: number;
@@ -20,8 +21,10 @@ export interface BlockRows {
   readonly header: Uint8Array;
   /** Of the serialized block. */
   readonly length: number;
-  /** 32 bytes for each transaction. */
-  readonly txids: Uint8Array;
+  /** Txid of the coinbase, 32 bytes. */
+  readonly coinbase: Uint8Array;
+  /** For each transaction, the hash of its txid. */
+  readonly hashes: Uint8Array;
   /** Lengths of the transactions: a record of the layout. */
   readonly lengths: Uint8Array;
   /** Outpoints that the block spends, nine words each, in its order; the coinbase has none. */
@@ -45,27 +48,36 @@ export function mostRowBytes(length: number): number {
 }
 
 /**
- * The rows of a serialized block, in room that `allocate` gives. The output of the genesis
- * coinbase was never a coin.
+ * The rows of a serialized block for the index that `hasher` is of, in room that `allocate` gives.
+ * The output of the genesis coinbase was never a coin.
  * @throws MalformedBytesError, IndexError for more transactions than a key can count.
  */
-export function blockRows(raw: Buffer, height: number, allocate = allocateAnew): BlockRows {
+export function blockRows(raw: Buffer, height: number, hasher: TxidHasher, allocate = allocateAnew): BlockRows {
   const block = scanBlock(raw);
   const { transactions } = block;
   if (transactions.length > MAX_TRANSACTIONS)
     throw new IndexError(`expected at most ${MAX_TRANSACTIONS} transactions in a block, got ${transactions.length}`);
-  const txids = allocate(transactions.length * 32);
-  transactions.forEach(({ txid }, position) => { txids.set(txid, position * 32); });
   return {
     height,
     hash: copyOf(block.hash, allocate),
     header: copyOf(block.header, allocate),
     length: block.length,
-    txids,
+    coinbase: copyOf(transactions[0]?.txid ?? NO_TXID, allocate),
+    hashes: hashesOf(transactions, hasher, allocate),
     lengths: lengthsOf(transactions, allocate),
     ...inputsOf(block, raw, allocate),
     ...entriesOf(transactions, raw, height, allocate)
   };
+}
+
+/** Of a block without transactions, which no chain has. */
+const NO_TXID = Buffer.alloc(32);
+
+function hashesOf(transactions: readonly ScannedTransaction[], hasher: TxidHasher, allocate: Allocate): Uint8Array {
+  const hashes = allocate(transactions.length * TXID_HASH_LENGTH);
+  const bytes = Buffer.from(hashes.buffer, hashes.byteOffset, hashes.length);
+  transactions.forEach(({ txid }, position) => { hasher.writeHash(txid, bytes, position * TXID_HASH_LENGTH); });
+  return hashes;
 }
 
 function copyOf(bytes: Buffer, allocate: Allocate): Uint8Array {

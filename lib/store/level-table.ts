@@ -6,15 +6,14 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { levelChecksum } from './level-checksum';
 import { LevelFormatError, LevelReader } from './level-reader';
-import { uncompress } from './level-snappy';
 
 /** Two handles and padding 40, magic 8. */
 const FOOTER_LENGTH = 48;
 const MAGIC = 0xdb4775248b80fb57n;
 /** Behind each block: type 1, checksum 4. */
 const TRAILER_LENGTH = 5;
+/** Not compressed: no other is written (level-store.ts). */
 const PLAIN = 0;
-const SNAPPY = 1;
 /** Checked before others get the event loop: half a millisecond of work. */
 const SLICE_BYTES = 1 << 20;
 
@@ -67,7 +66,8 @@ async function handlesIn(file: FileHandle, { offset, length }: BlockHandle, file
   if (offset + length + TRAILER_LENGTH + FOOTER_LENGTH > fileLength) throw new LevelFormatError('its footer is damaged');
   const bytes = await readAt(file, offset, length + TRAILER_LENGTH);
   checkBlock(bytes, 0, bytes.length, offset);
-  const block = contentsOf(bytes.subarray(0, length), bytes[length] as number, offset); // the type is there: it was read
+  if (bytes[length] !== PLAIN) throw new LevelFormatError(`expected a plain block at byte ${offset}, got one of type ${bytes[length] ?? 'none'}`);
+  const block = bytes.subarray(0, length);
   const reader = new LevelReader(block.subarray(0, entriesEnd(block)));
   const handles: BlockHandle[] = [];
   // An entry: length shared with the key before, of the rest of the key, of the value; then these two.
@@ -80,13 +80,6 @@ async function handlesIn(file: FileHandle, { offset, length }: BlockHandle, file
     reader.skip(valueEnd - reader.offset);
   }
   return handles;
-}
-
-/** Compression is off since layout 2 of the index; tables from before stay as they are until LevelDB merges them. */
-function contentsOf(block: Buffer, type: number, offset: number): Buffer {
-  if (type === PLAIN) return block;
-  if (type === SNAPPY) return uncompress(block);
-  throw new LevelFormatError(`expected a plain or a compressed block at byte ${offset}, got one of type ${type}`);
 }
 
 /** Behind the entries are the restart points, 4 bytes each, and their number, 4. */

@@ -1,7 +1,7 @@
 // Brings a store to the layout that the program reads. The version lies under a key of this
 // file's; what the layouts are, only the migrations know (migrations/README.md).
 // A version that is damaged must not be taken for that of a newer program: a checksum stands
-// behind it, except behind layout 1's.
+// behind it.
 
 import { crc32 } from 'node:zlib';
 import { LayoutVersionError, StoreError } from './errors';
@@ -39,7 +39,7 @@ export interface MigrateOptions {
   readonly onProgress?: MigrationReport;
 }
 
-/** Below every other key. The value is the version, 32 bits, and the CRC-32 of key and version, both big endian; of layout 1 the version only. */
+/** Below every other key. The value is the version, 32 bits, and the CRC-32 of key and version, both big endian. */
 export const LAYOUT_VERSION_KEY = Buffer.from([0]);
 
 /** The range of all keys. */
@@ -99,8 +99,8 @@ export function versionRecord(version: number): StoreWrite {
 }
 
 function versionValue(version: number): Buffer {
-  const value = Buffer.alloc(version === 1 ? 4 : 8);
+  const value = Buffer.alloc(8);
   value.writeUInt32BE(version);
-  if (version !== 1) value.writeUInt32BE(crc32(value.subarray(0, 4), crc32(LAYOUT_VERSION_KEY)), 4);
+  value.writeUInt32BE(crc32(value.subarray(0, 4), crc32(LAYOUT_VERSION_KEY)), 4);
   return value;
 }

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { RowMaker } from '../../lib/index/row-maker';
 import { blockRows } from '../../lib/index/rows';
+import { TxidHasher } from '../../lib/index/txid-hash';
 import { caught } from '../support/caught';
 import { madeBlock, madeCoinbase, madeTransaction, type MadeOutput } from '../support/made-blocks';
 
@@ -12,6 +13,8 @@ const transactions = Array.from({ length: 40 }, (_, i) => madeTransaction([{ txi
 const large = madeBlock(Buffer.alloc(32), [madeCoinbase(1, []), ...transactions], 1);
 const longScripts = Array.from({ length: 80 }, (_, i) => madeTransaction([{ txid: Buffer.alloc(32, 0xee), index: i }], [{ value: 77, script: Buffer.alloc(3_000, 0xdd) }], i));
 const other = madeBlock(Buffer.alloc(32), [madeCoinbase(1, []), ...longScripts], 1);
+
+const hasher = new TxidHasher(Buffer.alloc(32, 0x5e));
 
 describe('making rows', function () {
   this.timeout(60_000);
@@ -24,7 +27,7 @@ describe('making rows', function () {
     lost = [];
     maker = new RowMaker((reason) => lost.push(reason));
     const started = once(process, 'worker') as Promise<[Worker]>;
-    expect(await maker.make(large, 7)).to.deep.equal(blockRows(large, 7));
+    expect(await maker.make(large, 7, hasher)).to.deep.equal(blockRows(large, 7, hasher));
     [thread] = await started;
     await once(thread, 'online');
   });
@@ -33,90 +36,90 @@ describe('making rows', function () {
   it('gives the same in the thread as without it, in the order asked, and leaves the block as it was', async () => {
     const before = Buffer.from(large);
     const replies = once(thread, 'message');
-    const made = await Promise.all([7, 8, 9].map((height) => maker.make(large, height)));
+    const made = await Promise.all([7, 8, 9].map((height) => maker.make(large, height, hasher)));
     await replies;
-    expect(made).to.deep.equal([7, 8, 9].map((height) => blockRows(large, height)));
+    expect(made).to.deep.equal([7, 8, 9].map((height) => blockRows(large, height, hasher)));
     expect(large).to.deep.equal(before);
   });
 
   it('leaves rows as they are until they are released, and then uses their room again', async () => {
-    const kept = await maker.make(large, 7);
-    const released = await maker.make(other, 8);
+    const kept = await maker.make(large, 7, hasher);
+    const released = await maker.make(other, 8, hasher);
     maker.release(released);
-    const next = await maker.make(other, 9);
+    const next = await maker.make(other, 9, hasher);
     // Each message has an object of its own for the same shared memory, which begins with the block.
-    new Uint8Array(next.txids.buffer)[0] = 0xa5;
-    expect(new Uint8Array(released.txids.buffer)[0]).to.equal(0xa5);
-    await Promise.all(Array.from({ length: 12 }, (_, i) => maker.make(other, 10 + i)));
-    expect(kept).to.deep.equal(blockRows(large, 7));
-    expect(next).to.deep.equal(blockRows(other, 9));
+    new Uint8Array(next.hashes.buffer)[0] = 0xa5;
+    expect(new Uint8Array(released.hashes.buffer)[0]).to.equal(0xa5);
+    await Promise.all(Array.from({ length: 12 }, (_, i) => maker.make(other, 10 + i, hasher)));
+    expect(kept).to.deep.equal(blockRows(large, 7, hasher));
+    expect(next).to.deep.equal(blockRows(other, 9, hasher));
   });
 
   it('gives room that was released twice to one block only', async () => {
-    const rows = await maker.make(large, 7);
+    const rows = await maker.make(large, 7, hasher);
     maker.release(rows);
     maker.release(rows);
-    const [first, second] = await Promise.all([maker.make(large, 8), maker.make(other, 9)]);
-    expect(first).to.deep.equal(blockRows(large, 8));
-    expect(second).to.deep.equal(blockRows(other, 9));
+    const [first, second] = await Promise.all([maker.make(large, 8, hasher), maker.make(other, 9, hasher)]);
+    expect(first).to.deep.equal(blockRows(large, 8, hasher));
+    expect(second).to.deep.equal(blockRows(other, 9, hasher));
   });
 
   it('makes the same rows of a block, whatever other block it has scanned before', () => {
-    const first = blockRows(large, 7);
-    blockRows(other, 8);
-    expect(blockRows(large, 7)).to.deep.equal(first);
+    const first = blockRows(large, 7, hasher);
+    blockRows(other, 8, hasher);
+    expect(blockRows(large, 7, hasher)).to.deep.equal(first);
   });
 
   it('says what is wrong with a block, and goes on', async () => {
-    expect(await caught(maker.make(Buffer.concat([large, Buffer.alloc(1)]), 7))).to.be.instanceOf(Error)
+    expect(await caught(maker.make(Buffer.concat([large, Buffer.alloc(1)]), 7, hasher))).to.be.instanceOf(Error)
       .with.property('message').that.includes('expected the end of the block');
-    expect(await maker.make(large, 7)).to.deep.equal(blockRows(large, 7));
+    expect(await maker.make(large, 7, hasher)).to.deep.equal(blockRows(large, 7, hasher));
   });
 
   it('goes on in a fresh thread when it is renewed, and the old one ends', async () => {
-    const kept = await maker.make(large, 7);
-    for (const rows of await Promise.all([maker.make(large, 5), maker.make(large, 6)])) maker.release(rows);
+    const kept = await maker.make(large, 7, hasher);
+    for (const rows of await Promise.all([maker.make(large, 5, hasher), maker.make(large, 6, hasher)])) maker.release(rows);
     const [ended, started] = [once(thread, 'exit'), once(process, 'worker') as Promise<[Worker]>];
     await maker.renew();
     await ended;
     const [fresh] = await started;
-    expect(await maker.make(other, 8)).to.deep.equal(blockRows(other, 8));
+    expect(await maker.make(other, 8, hasher)).to.deep.equal(blockRows(other, 8, hasher));
     const replied = once(fresh, 'message');
-    await once(fresh, 'online').then(() => maker.make(large, 9)).then((rows) => { expect(rows).to.deep.equal(blockRows(large, 9)); });
+    await once(fresh, 'online').then(() => maker.make(large, 9, hasher)).then((rows) => { expect(rows).to.deep.equal(blockRows(large, 9, hasher)); });
     await replied;
-    expect(kept).to.deep.equal(blockRows(large, 7));
+    expect(kept).to.deep.equal(blockRows(large, 7, hasher));
     expect(lost).to.deep.equal([]);
   });
 
   it('is not renewed for one block at a time', async () => {
-    maker.release(await maker.make(large, 7));
+    maker.release(await maker.make(large, 7, hasher));
     await maker.renew();
     const replied = once(thread, 'message');
-    await maker.make(large, 8);
+    await maker.make(large, 8, hasher);
     await replied;
   });
 
   it('is not renewed while the thread has work', async () => {
-    for (const rows of await Promise.all([maker.make(large, 5), maker.make(large, 6), maker.make(large, 6)])) maker.release(rows);
-    const made = maker.make(large, 7);
+    for (const rows of await Promise.all([maker.make(large, 5, hasher), maker.make(large, 6, hasher), maker.make(large, 6, hasher)])) maker.release(rows);
+    const made = maker.make(large, 7, hasher);
     await maker.renew();
-    expect(await made).to.deep.equal(blockRows(large, 7));
+    expect(await made).to.deep.equal(blockRows(large, 7, hasher));
     const replied = once(thread, 'message');
-    await maker.make(large, 8);
+    await maker.make(large, 8, hasher);
     await replied;
   });
 
   it('goes on without the thread when that ended, with what it had to do as well, and says so', async () => {
-    const made = maker.make(large, 7);
+    const made = maker.make(large, 7, hasher);
     await thread.terminate();
-    expect(await made).to.deep.equal(blockRows(large, 7));
-    expect(await maker.make(large, 7)).to.deep.equal(blockRows(large, 7));
+    expect(await made).to.deep.equal(blockRows(large, 7, hasher));
+    expect(await maker.make(large, 7, hasher)).to.deep.equal(blockRows(large, 7, hasher));
     expect(lost).to.deep.equal(['it ended']);
   });
 
   it('goes on without a thread when it is closed', async () => {
     await maker.close();
-    expect(await maker.make(large, 7)).to.deep.equal(blockRows(large, 7));
+    expect(await maker.make(large, 7, hasher)).to.deep.equal(blockRows(large, 7, hasher));
     expect(lost).to.deep.equal([]);
   });
 });

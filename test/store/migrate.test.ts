@@ -6,6 +6,9 @@ import { LAYOUT_VERSION_KEY, migrate, versionRecord, type Migration } from '../.
 import type { Store } from '../../lib/store/store';
 import { migrations } from '../../migrations';
 import { caught } from '../support/caught';
+import { FaultyStore } from '../support/faulty-store';
+import { fillWithMadeUpRecords, MADE_UP_VERSION, madeUpMigrations } from '../support/made-up-migrations';
+import { imageOf } from '../support/utxo-model';
 
 const key = Buffer.from('k');
 
@@ -58,6 +61,37 @@ describe('migrating a store', () => {
     expect(version()).to.equal(2);
     await migrate(store, [appending(1, 'a'), appending(2, 'b')], { version: 3 });
     expect(record()).to.equal('ab');
+  });
+
+  it('leads to the same after an interruption at any write, whether that was still done or not', async () => {
+    const toNewest = (migrated: Store): Promise<void> => migrate(migrated, madeUpMigrations, { version: MADE_UP_VERSION });
+    const migratedImage = async (use: (store: FaultyStore) => Promise<void>): Promise<string[]> => {
+      const real = memoryStore();
+      await real.open();
+      await fillWithMadeUpRecords(real, 900);
+      await real.batch([versionRecord(1)], { durable: false });
+      await use(new FaultyStore(real));
+      const image = await imageOf(real);
+      await real.close();
+      return image;
+    };
+    const expected = await migratedImage(toNewest);
+    expect(expected.filter((line) => line.startsWith(Buffer.from('c').toString('hex')))).to.have.lengthOf(900);
+    for (const afterwards of [false, true]) {
+      let writes = 0;
+      await migratedImage(async (faulty) => {
+        await toNewest(faulty);
+        writes = faulty.calls.batch;
+      });
+      for (let n = 0; n < writes; n++) {
+        expect(await migratedImage(async (faulty) => {
+          faulty.fail('batch', n, afterwards);
+          expect(await caught(toNewest(faulty)), `write ${n}`).to.be.instanceOf(StoreError);
+          faulty.heal();
+          await toNewest(faulty);
+        }), `write ${n}`).to.deep.equal(expected);
+      }
+    }
   });
 
   it('refuses a newer layout and says which', async () => {

@@ -2,12 +2,11 @@
 //
 //   killed-migration.ts <folder>
 
-import { LAYOUT_VERSION } from '../../lib/index/layout';
 import { diskStore } from '../../lib/store/level-store';
 import { migrate } from '../../lib/store/migrate';
-import { migrations } from '../../migrations';
+import { MADE_UP_VERSION, madeUpMigrations } from './made-up-migrations';
 
-/** A part of the way through all migrations, 0 to 1. */
+/** Steps done so far. */
 export type KilledMigrationMessage = number;
 
 async function main(): Promise<void> {
@@ -15,12 +14,8 @@ async function main(): Promise<void> {
   if (folder === undefined) throw new Error('expected <folder>');
   const store = diskStore(folder);
   await store.open();
-  let begun = 0;
-  await migrate(store, migrations, {
-    version: LAYOUT_VERSION,
-    onStep: () => { begun++; },
-    onProgress: ({ part }) => { process.send?.((begun - 1 + part) / migrations.length); }
-  });
+  let steps = 0;
+  await migrate(store, madeUpMigrations, { version: MADE_UP_VERSION, onProgress: () => { process.send?.(++steps); } });
   await store.close();
   process.disconnect();
 }

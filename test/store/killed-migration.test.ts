@@ -7,28 +7,26 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
-import { LAYOUT_VERSION } from '../../lib/index/layout';
 import { firstDifference } from '../../lib/store/compare';
 import { diskStore } from '../../lib/store/level-store';
-import { migrate, storedVersion } from '../../lib/store/migrate';
-import { migrations } from '../../migrations';
-import { fillWithLayout1 } from '../support/layout-1-image';
+import { migrate, storedVersion, versionRecord } from '../../lib/store/migrate';
+import { fillWithMadeUpRecords, MADE_UP_VERSION, madeUpMigrations } from '../support/made-up-migrations';
 import { testScale, testSeed } from '../support/scale';
 import type { KilledMigrationMessage } from '../support/killed-migration';
 import type { Store } from '../../lib/store/store';
 
 const KILLS = 5;
-/** 34,000 records, 4.8 MB: enough for migrations to be met anywhere. */
-const REPETITIONS = 200;
+/** Enough for migrations to be met anywhere, which take 302 steps for them. */
+const RECORDS = 30_000;
+const STEPS = 302;
 
-/** When a migration is killed: so long after it is so far. */
+/** When a migration is killed: so long after so many steps. */
 interface Moment {
-  readonly part: number;
+  readonly steps: number;
   readonly ms: number;
 }
 
-/** Evenly over the way: of numbers between 0 and 1, fast-check has most near 0. */
-const moment: fc.Arbitrary<Moment> = fc.record({ part: fc.integer({ min: 0, max: 999 }).map((part) => part / 1_000), ms: fc.integer({ min: 0, max: 60 }) });
+const moment: fc.Arbitrary<Moment> = fc.record({ steps: fc.integer({ min: 1, max: STEPS - 20 }), ms: fc.integer({ min: 0, max: 20 }) });
 
 describe('a migration that is killed', function () {
   const seed = testSeed();
@@ -49,7 +47,8 @@ describe('a migration that is killed', function () {
     folder = await mkdtemp(join(tmpdir(), 'rest-migration-'));
     const store = diskStore(join(folder, 'layout-1'));
     await store.open();
-    await fillWithLayout1(store, REPETITIONS);
+    await fillWithMadeUpRecords(store, RECORDS);
+    await store.batch([versionRecord(1)], { durable: true });
     await store.close();
     await cp(join(folder, 'layout-1'), join(folder, 'undisturbed'), { recursive: true });
     undisturbed = await opened('undisturbed');
@@ -61,10 +60,10 @@ describe('a migration that is killed', function () {
     await rm(folder, { recursive: true });
   });
 
-  const toNewest = (store: Store): Promise<void> => migrate(store, migrations, { version: LAYOUT_VERSION });
+  const toNewest = (store: Store): Promise<void> => migrate(store, madeUpMigrations, { version: MADE_UP_VERSION });
 
   /** False: the migration was over before. */
-  async function killAt(name: string, { part, ms }: Moment): Promise<boolean> {
+  async function killAt(name: string, { steps, ms }: Moment): Promise<boolean> {
     let words = '';
     const child = fork(join(__dirname, '../support/killed-migration.ts'), [join(folder, name)], {
       execArgv: ['-r', 'ts-node/register/transpile-only'],
@@ -74,7 +73,7 @@ describe('a migration that is killed', function () {
     child.stderr?.on('data', (text: Buffer) => { words += text.toString(); });
     const closed = once(child, 'close');
     const isThere = new Promise<void>((resolve) => {
-      child.on('message', (reached: KilledMigrationMessage) => { if (reached >= part) resolve(); });
+      child.on('message', (reached: KilledMigrationMessage) => { if (reached >= steps) resolve(); });
     });
     await Promise.race([isThere.then(() => setTimeout(ms)), closed]);
     child.kill('SIGKILL');
@@ -88,18 +87,18 @@ describe('a migration that is killed', function () {
     for (const [turn, when] of fc.sample(moment, { seed, numRuns: kills }).entries()) {
       const name = `killed-${turn}`;
       // One that comes too late is tried again.
-      for (let part = when.part; ; part *= 0.9) {
+      for (let { steps } = when; ; steps = Math.floor(steps * 0.9)) {
         await cp(join(folder, 'layout-1'), join(folder, name), { recursive: true });
-        if (await killAt(name, { ...when, part })) break;
+        if (await killAt(name, { ...when, steps })) break;
         await rm(join(folder, name), { recursive: true });
       }
       // Every other one is killed twice.
-      if (turn % 2 === 1) await killAt(name, { part: when.part, ms: when.ms + 20 });
+      if (turn % 2 === 1) await killAt(name, { steps: 1, ms: when.ms });
       const store = await opened(name);
       layouts.add(await storedVersion(store));
       await toNewest(store);
-      expect(await storedVersion(store)).to.equal(LAYOUT_VERSION);
-      expect(await firstDifference(undisturbed, store, { onRecord: () => undefined }), `killed at ${when.part}`).to.equal(undefined);
+      expect(await storedVersion(store)).to.equal(MADE_UP_VERSION);
+      expect(await firstDifference(undisturbed, store, { onRecord: () => undefined }), `killed after ${when.steps} steps`).to.equal(undefined);
       await close.pop()?.();
       await rm(join(folder, name), { recursive: true });
     }
