@@ -2,6 +2,7 @@
 // memory. Both are found by hash, so that what is kept stays right whatever the chain does.
 
 import { transactionOffsets } from '../bitcoin/block';
+import { scanTransaction } from '../bitcoin/transaction';
 import { AGAIN, memoryOf, type AnswerCache, type Kept, type Shelf } from './answer-cache';
 import { MadeOnce } from './made-once';
 import type { IndexSnapshot, TransactionLocation, TransactionPlace } from '../index/types';
@@ -48,7 +49,10 @@ export class RawBlocks {
     if (place === undefined) return undefined;
     const { block } = place;
     const kept = this.kept(block);
-    if (kept !== undefined) return { block, raw: transactionIn(kept, place) };
+    if (kept !== undefined) {
+      const raw = ifOf(txid, transactionIn(kept, place));
+      return raw && { block, raw };
+    }
     if (this.node.readsWholeBlocks) return { block, place };
     const alone = this.isPruned(block) ? undefined : this.transactions.get(keyOf(txid));
     if (alone?.blockHash.equals(block.hash) === true) return { block, raw: alone.raw };
@@ -56,15 +60,16 @@ export class RawBlocks {
     return location && { block, location };
   }
 
-  /** The bytes of a transaction that was found. Undefined when the node does not have them any more. */
+  /** The bytes of a transaction that was found. Undefined when the node does not have them any more, or when what was found is another transaction. */
   async transaction(txid: Buffer, found: FoundTransaction, client: Waiting): Promise<Buffer | undefined> {
     if ('raw' in found) return found.raw;
     if ('place' in found) {
       const raw = await this.block(found.block, client);
-      return raw && transactionIn(this.kept(found.block) ?? { raw, byteLength: 0 }, found.place);
+      return raw && ifOf(txid, transactionIn(this.kept(found.block) ?? { raw, byteLength: 0 }, found.place));
     }
     const { block, offset, length } = found.location;
-    const raw = await this.node.rawBlockPart(block.hash, offset, length);
+    const part = await this.node.rawBlockPart(block.hash, offset, length);
+    const raw = part && ifOf(txid, part);
     if (raw !== undefined) this.transactions.set(keyOf(txid), { raw, blockHash: block.hash, byteLength: memoryOf(raw) });
     return raw;
   }
@@ -94,6 +99,11 @@ export class RawBlocks {
       return raw;
     }) as Promise<Buffer | undefined>; // it was not kept
   }
+}
+
+/** The index knows hashes of txids, which might be those of another transaction: that is not the one that was asked for. */
+function ifOf(txid: Buffer, raw: Buffer): Buffer | undefined {
+  return scanTransaction(raw).txid.equals(txid) ? raw : undefined;
 }
 
 function transactionIn(block: KeptBlock, { position }: TransactionPlace): Buffer {

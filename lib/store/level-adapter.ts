@@ -48,12 +48,15 @@ export class LevelStore implements Store {
       // What is written while the engine closes would be in a log behind an empty one: as if that one had lost its writes.
       await this.#writing;
       if (engine !== undefined) await this.#kind.close(engine);
+      await this.#kind.tightenFiles();
     });
   }
 
   /** abstract-level's engines begin to open when they are constructed. */
   async #openEngine(): Promise<void> {
+    await this.#kind.makeFolder();
     await (this.#opened ??= this.#kind.make(this.#use)).open();
+    await this.#kind.tightenFiles();
   }
 
   get(key: Buffer): Buffer | undefined {
@@ -99,6 +102,8 @@ export class LevelStore implements Store {
       } finally {
         await batch.close();
       }
+      // Not after each of many.
+      if (options.durable) await this.#kind.tightenFiles();
     });
     this.#writing = Promise.allSettled([this.#writing, written]);
     return written;

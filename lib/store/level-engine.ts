@@ -50,6 +50,10 @@ export interface EngineKind {
   /** What is wrong with the files; undefined: nothing. The engine is not open. */
   readonly findDamage: (options: LevelCheckOptions) => Promise<string | undefined>;
   readonly requireOurs: () => Promise<void>;
+  /** Makes what engines lie in. */
+  readonly makeFolder: () => Promise<void>;
+  /** Takes from other users what they may do with the engine's files. Never rejects. */
+  readonly tightenFiles: () => Promise<void>;
   readonly compact: (engine: Engine, range: Pick<StoreRange, 'gte' | 'lt'>) => Promise<void>;
 }
 

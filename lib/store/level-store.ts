@@ -8,6 +8,7 @@ import { bareBatches, copyingBatch } from './level-batch';
 import { findDamage } from './level-check';
 import { encodings, type Engine, type EngineKind } from './level-engine';
 import { bytesOfTables, tableBytes } from './level-table-size';
+import { PrivateFolder } from './private-folder';
 import type { Store, StoreUse } from './store';
 
 interface CompactableEngine {
@@ -33,9 +34,10 @@ export interface DiskStoreOptions {
   readonly latestBytes?: number;
 }
 
-/** A store in a folder of its own, which is made when it is missing. */
+/** A store in a folder of its own, which is made when it is missing, and is its owner's alone. */
 export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions = {}): Store {
   const followingBytes = Math.min(Math.max(latestBytes, FILLING_BUFFER_BYTES), LARGEST_BUFFER_BYTES);
+  const privately = new PrivateFolder(folder);
   let maxFileSize = tableBytes(0);
   const make = (use: StoreUse): Engine => new ClassicLevel<Buffer, Buffer>(folder, {
     ...encodings,
@@ -72,6 +74,8 @@ export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions 
     },
     findDamage: (options) => findDamage(folder, options),
     requireOurs: () => requireLock(folder),
+    makeFolder: () => privately.make(),
+    tightenFiles: () => privately.tightenFiles(),
     compact
   });
 }
@@ -103,6 +107,8 @@ export function memoryStore(): Store {
     empty: async (engine) => engine?.clear(),
     findDamage: () => Promise.resolve(undefined),
     requireOurs: () => Promise.resolve(),
+    makeFolder: () => Promise.resolve(),
+    tightenFiles: () => Promise.resolve(),
     compact: () => Promise.resolve()
   });
 }

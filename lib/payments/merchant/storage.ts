@@ -1,7 +1,7 @@
 // Where a merchant's records lie: named pieces of bytes, each written whole or not at all.
 // The one implementation is a folder.
 
-import { access, constants, mkdir, open, readFile, rename } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface PaymentStorage {
@@ -14,11 +14,12 @@ export class FolderStorage implements PaymentStorage {
   private constructor(private readonly folder: string) {}
 
   /**
-   * Makes the folder when it is not there, readable by its owner alone.
+   * Makes the folder when it is not there. It and what is in it are its owner's alone, also when others could read them before.
    * @throws Error of the file system when it cannot be made, read, or written to.
    */
   static async open(folder: string): Promise<FolderStorage> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    await takeFromOthers(folder);
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     return new FolderStorage(folder);
   }
@@ -49,6 +50,15 @@ export class FolderStorage implements PaymentStorage {
       await folder.close();
     }
   }
+}
+
+/** The files first: a folder that others cannot enter any more is not looked into again. */
+async function takeFromOthers(folder: string): Promise<void> {
+  const { mode } = await stat(folder);
+  if ((mode & 0o077) === 0) return;
+  for (const entry of await readdir(folder, { withFileTypes: true }))
+    if (entry.isFile()) await chmod(join(folder, entry.name), 0o600);
+  await chmod(folder, mode & 0o700);
 }
 
 async function writeThrough(path: string, bytes: Buffer): Promise<void> {

@@ -8,6 +8,7 @@ import { ALL_FORMATS, replyIn, splitSuffix, type Reply, type Suffixed } from '..
 import { parseHash } from '../hash-parameter';
 import { StateReplies } from '../state-shelf';
 import type { FoundTransaction } from '../raw-blocks';
+import type { FillProgress, HeaderRecord } from '../../index/types';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
 interface Question extends Suffixed {
@@ -24,10 +25,16 @@ export function transactionEndpoint({ node, reader, witness, blocks, cache }: En
     json: () => transactionJson(raw, blockHash === undefined ? { prefixes } : { prefixes, blockHash })
   }, ALL_FORMATS, request);
 
-  const readAndReply = async (txid: Buffer, found: FoundTransaction, question: Question): Promise<Reply> => {
-    const raw = await blocks.transaction(txid, found, question.request);
-    if (raw === undefined) throw notFound(question.parameter);
-    return reply(raw, question, found.block.hash);
+  const confirmed = (raw: Buffer, question: Question, { block }: FoundTransaction, tip: HeaderRecord): Reply | Promise<Reply> => {
+    const made = reply(raw, question, block.hash);
+    // What the node throws away is not answered from memory.
+    return node.pruned ? made : replies.keep(question.request.path, { tip }, made);
+  };
+
+  const unconfirmed = (txid: Buffer, question: Question, filling: FillProgress | undefined): Reply | Promise<Reply> => {
+    const raw = node.pool.transaction(txid);
+    if (raw === undefined) throw filling === undefined ? notFound(question.parameter) : notYetKnown(fillText(filling));
+    return reply(raw, question);
   };
 
   return (request) => {
@@ -39,13 +46,8 @@ export function transactionEndpoint({ node, reader, witness, blocks, cache }: En
     const question = { parameter, format, request };
     // Index, then pool, in one tick: a transaction on its way is in at least one of them.
     const { found, filling, tip } = reader.read((snapshot) => ({ found: blocks.find(txid, snapshot), filling: snapshot.filling, tip: snapshot.tip }));
-    if (found !== undefined) {
-      const made = 'raw' in found ? reply(found.raw, question, found.block.hash) : readAndReply(txid, found, question);
-      // What the node throws away is not answered from memory.
-      return node.pruned ? made : replies.keep(path, { tip }, made);
-    }
-    const raw = node.pool.transaction(txid);
-    if (raw === undefined) throw filling === undefined ? notFound(parameter) : notYetKnown(fillText(filling));
-    return reply(raw, question);
+    if (found === undefined) return unconfirmed(txid, question, filling);
+    if ('raw' in found) return confirmed(found.raw, question, found, tip);
+    return blocks.transaction(txid, found, request).then((raw) => raw === undefined ? unconfirmed(txid, question, filling) : confirmed(raw, question, found, tip));
   };
 }

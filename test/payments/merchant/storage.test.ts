@@ -21,6 +21,17 @@ describe('FolderStorage', () => {
     expect((await stat(folder)).mode & 0o777).to.equal(0o700);
   });
 
+  it('takes from others what they could do with a folder that is there, and with what is in it', async () => {
+    await mkdir(folder, { recursive: true });
+    await chmod(folder, 0o755);
+    await writeFile(join(folder, 'one'), '1');
+    await chmod(join(folder, 'one'), 0o644);
+    const storage = await FolderStorage.open(folder);
+    await storage.write('two', Buffer.from('2'));
+    const modes = await Promise.all(['', 'one', 'two'].map(async (name) => (await stat(join(folder, name))).mode & 0o777));
+    expect(modes).to.deep.equal([0o700, 0o600, 0o600]);
+  });
+
   it('is not opened where a folder cannot be', async () => {
     const file = join(parent, 'file');
     await writeFile(file, '');

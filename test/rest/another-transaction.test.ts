@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { encodePlace, placeKey, putRecord } from '../../lib/index/layout';
+import { TxidHasher } from '../../lib/index/txid-hash';
+import { diskStore } from '../../lib/store/level-store';
+import { ask } from '../support/http';
+import { mineCoinbases, spend } from '../support/regtest-chain';
+import { mine } from '../support/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+
+describe('tx of a txid whose hash in the index is that of another transaction', () => {
+  let prefix: string;
+  let served: RestNode;
+
+  beforeEach(async () => {
+    prefix = await mkdtemp(join(tmpdir(), 'rest-another-'));
+    served = await openRestNode({ prefix });
+  });
+  afterEach(async () => {
+    await served.node.close();
+    await rm(prefix, { recursive: true });
+  });
+
+  /** What the index would hold if the hash of the txid were that of the coinbase of block 1. */
+  async function confuse(txid: Buffer): Promise<void> {
+    await served.node.close();
+    const store = diskStore(join(prefix, 'regtest/rest/index'));
+    await store.open();
+    await store.batch([putRecord(placeKey(TxidHasher.of(store).hash(txid)), encodePlace({ height: 1, position: 0 }))], { durable: true });
+    await store.close();
+    served = await openRestNode({ prefix });
+    await untilReady(served);
+  }
+
+  const get = (txid: Buffer, format: string): ReturnType<typeof ask> => ask(served.port, { path: `/rest/tx/${toDisplayHex(txid)}.${format}` });
+
+  it('is not found, whether its block is in memory or not', async () => {
+    const block = (await mine(served.node, 2))[0] ?? expect.fail('a block');
+    const invented = Buffer.alloc(32, 0xab);
+    await confuse(invented);
+    for (const format of ['json', 'bin', 'hex']) {
+      const { status, body } = await get(invented, format);
+      expect(`${status} ${body.toString()}`, format).to.equal(`404 ${toDisplayHex(invented)} not found\r\n`);
+    }
+    await ask(served.port, { path: `/rest/block/${toDisplayHex(block.hash())}.bin` });
+    expect((await get(invented, 'json')).status).to.equal(404);
+    expect((await get(block.txs[0]?.hash() ?? expect.fail('a coinbase'), 'json')).status).to.equal(200);
+  });
+
+  it('is that of the pool when that has it, and of no other state than now', async () => {
+    const [coinbase] = await mineCoinbases(served.node, 1);
+    await mine(served.node, 101);
+    const waiting = await spend(served.node, coinbase ?? expect.fail('a coinbase'), 5_000_000_000);
+    const raw = waiting.toRaw();
+    await confuse(waiting.hash());
+    expect((await get(waiting.hash(), 'bin')).status).to.equal(404);
+    await served.node.mempool.addTX(waiting);
+    expect((await get(waiting.hash(), 'bin')).body).to.deep.equal(raw);
+  });
+});

@@ -1,0 +1,81 @@
+import { chmod, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { diskStore } from '../../lib/store/level-store';
+import type { Store, StoreWrite } from '../../lib/store/store';
+
+const OWNER_ALONE = 0o600;
+
+describe('the files of a store on disk', () => {
+  let parent: string;
+  let folder: string;
+  let store: Store;
+
+  beforeEach(async () => {
+    parent = await mkdtemp(join(tmpdir(), 'rest-private-'));
+    folder = join(parent, 'rest/index');
+    store = diskStore(folder);
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(parent, { recursive: true });
+  });
+
+  async function expectPrivate(least: number): Promise<void> {
+    expect((await stat(folder)).mode & 0o777).to.equal(0o700);
+    const names = await readdir(folder);
+    const modes = await Promise.all(names.map(async (name) => `${name} ${((await stat(join(folder, name))).mode & 0o777).toString(8)}`));
+    expect(modes).to.deep.equal(names.map((name) => `${name} ${OWNER_ALONE.toString(8)}`));
+    expect(names.length).to.be.least(least);
+  }
+
+  const put = (key: string, length: number): StoreWrite => ({ type: 'put', key: Buffer.from(key), value: Buffer.alloc(length, key) });
+
+  it('are their owner\'s alone, those among them that come and go while it is open', async () => {
+    await store.open();
+    // CURRENT, LOCK, LOG, a log and a manifest.
+    await expectPrivate(5);
+    await store.batch([put('a', 1)], { durable: true });
+    await store.prepareFor('filling');
+    await expectPrivate(6);
+    // More than a buffer of new records: LevelDB puts them into tables.
+    for (let i = 0; i < 48; i++) await store.batch([put(`b${i}`, 1 << 20)], { durable: i === 47 });
+    await store.close();
+    await expectPrivate(8);
+    await store.open();
+    await store.clear();
+    await expectPrivate(5);
+    await store.close();
+    await expectPrivate(5);
+  });
+
+  it('are it also where others could read them before', async () => {
+    await store.open();
+    await store.batch([put('a', 1)], { durable: true });
+    await store.close();
+    await chmod(folder, 0o755);
+    for (const name of await readdir(folder)) await chmod(join(folder, name), 0o644);
+    store = diskStore(folder);
+    await store.open();
+    await expectPrivate(5);
+  });
+
+  it('are it in a folder that was made for them', async () => {
+    await mkdir(folder, { recursive: true, mode: 0o755 });
+    await store.open();
+    await expectPrivate(5);
+  });
+
+  it('leave the modes of a folder that nobody may write as they are', async () => {
+    await store.open();
+    await store.close();
+    await chmod(folder, 0o500);
+    store = diskStore(folder);
+    await store.open().catch(() => undefined);
+    expect((await stat(folder)).mode & 0o777).to.equal(0o500);
+    await store.close();
+    await chmod(folder, 0o700);
+  });
+});
