@@ -11,6 +11,7 @@ import { GENESIS_KEY, LAYOUT_VERSION, putRecord, recordOf } from './layout';
 import { MigrationWatch } from './migration-watch';
 import { OpeningWatch } from './opening-watch';
 import { SnapshotReader } from './reader';
+import { NotRebuildableError, requireRebuildable } from './rebuilding';
 import { ChainSync } from './sync';
 import { StateLog } from './state-log';
 import type { BlockPoint, NodeSource } from '../node/types';
@@ -99,13 +100,14 @@ export class ChainIndexer implements ChainIndex {
   /**
    * Opens the store and starts to catch up, without waiting for that. What takes longer than
    * the patience of a starting node goes on afterwards, and the state says how it ends. A store
-   * that cannot be opened does not keep the node from starting: the state says so, too.
+   * that cannot be opened, or is damaged and cannot be built anew, does not keep the node from
+   * starting: the state says so, too.
    * @throws IndexRefusedError for another network's index or a newer layout.
    */
   async open(): Promise<void> {
     let isAwaited = true;
     const opening = this.#open().catch((error: unknown) => {
-      if (isAwaited && !(error instanceof StoreError)) throw error;
+      if (isAwaited && !(error instanceof StoreError || error instanceof NotRebuildableError)) throw error;
       if (!this.#closing) this.#fail(error);
     });
     this.#opening = opening.catch(() => undefined);
@@ -168,7 +170,7 @@ export class ChainIndexer implements ChainIndex {
   }
 
   async #openStore(): Promise<void> {
-    const { store, logger } = this.#options;
+    const { store, node, logger, bootstrap = 'blocks' } = this.#options;
     const watch = new OpeningWatch(performance.now());
     try {
       await store.open((progress) => {
@@ -177,6 +179,7 @@ export class ChainIndexer implements ChainIndex {
       });
     } catch (error) {
       if (!isDamage(error)) throw error;
+      await requireRebuildable(node, bootstrap, error);
       logger.warning(`Building the index anew: ${error.message}.`);
       await store.clear();
     }
@@ -218,7 +221,9 @@ export class ChainIndexer implements ChainIndex {
       await this.#indexer.load();
     } catch (error) {
       if (!isDamage(error)) throw error;
-      this.#options.logger.warning(`Building the index anew: ${error.message}.`);
+      const { node, logger, bootstrap = 'blocks' } = this.#options;
+      await requireRebuildable(node, bootstrap, error);
+      logger.warning(`Building the index anew: ${error.message}.`);
       await this.#clear();
     }
   }

@@ -10,6 +10,7 @@ import { Bootstrap } from './bootstrap';
 import { CatchUp } from './catch-up';
 import { isDamage, TooDeepError } from './errors';
 import { PlaceFill } from './place-fill';
+import { requireRebuildable } from './rebuilding';
 import type { BlockPoint, ChainEvent, NodeSource } from '../node/types';
 import type { Store, StoreUse } from '../store/store';
 import type { Indexer } from './indexer';
@@ -251,13 +252,16 @@ export class ChainSync {
     this.#options.onState({ phase: 'live', height: tip.height });
   }
 
-  /** @throws the error when building anew because of it did not help. */
+  /** @throws the error when building anew because of it did not help, NotRebuildableError when it cannot be done: then nothing is emptied. */
   async #rebuild(error: Error): Promise<void> {
+    const { node, bootstrap, onState } = this.#options;
+    // First of all: nobody is answered from what is damaged.
+    onState({ phase: 'loading' });
+    await requireRebuildable(node, this.#bootstrap?.refusal === undefined ? bootstrap : 'blocks', error);
     // A chain that goes back too deep once more, while the index is being built, is no damage that stays.
     if (this.#rebuiltFor.has(error.message) && !(error instanceof TooDeepError)) throw error;
     this.#rebuiltFor.add(error.message);
     this.#options.logger.warning(`Building the index anew: ${error.message}.`);
-    this.#options.onState({ phase: 'loading' });
     this.#fill.reset();
     await this.#options.clear();
     // Whatever readers met until now is gone with the rest.

@@ -111,6 +111,15 @@ export class BcoinNode implements NodeSource {
     return openCoinSet(this.host.chain);
   }
 
+  async hasAllBlocks(): Promise<boolean> {
+    // However it prunes, bcoin begins above the blocks that it never throws away.
+    for (const first of [1, this.host.network.block.pruneAfterHeight + 1]) {
+      const hash = await this.activeHash(Math.min(first, this.tip().height));
+      if (hash === undefined || await this.rawBlock(hash) === undefined) return false;
+    }
+    return true;
+  }
+
   pruneHeight(): number {
     const { keepBlocks, pruneAfterHeight } = this.host.network.block;
     const lastPruned = this.host.chain.tip.height - keepBlocks;

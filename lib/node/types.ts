@@ -221,6 +221,8 @@ export interface NodeSource {
   spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined>;
   /** The coins at the tip of a moment; to be closed. The chain is not held. @throws ChainMovedError while the chain is being reset. */
   openCoinSet(): Promise<CoinSet>;
+  /** Whether every block of the active chain is still there. */
+  hasAllBlocks(): Promise<boolean>;
   /** Lowest height whose block is still there, when pruned. */
   pruneHeight(): number;
   /**

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
+import { LAYOUT_VERSION } from '../../lib/index/layout';
 import { OpeningWatch } from '../../lib/index/opening-watch';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { StoreError } from '../../lib/store/errors';
@@ -99,12 +100,12 @@ describe('opening an index that takes its time', () => {
     const opened = store.open();
     store.finish();
     await opened;
-    await store.batch([versionRecord(1)], { durable: false });
+    await store.batch([versionRecord(LAYOUT_VERSION - 1)], { durable: false });
     await store.close();
     let begun: () => void = () => undefined;
     const hasBegun = new Promise<void>((resolve) => { begun = resolve; });
     index = newIndex([{
-      from: 1, to: 2, info: 'never done',
+      from: LAYOUT_VERSION - 1, to: LAYOUT_VERSION, info: 'never done',
       migrate: async (migrated) => {
         begun();
         for (;;) {

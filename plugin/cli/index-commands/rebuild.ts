@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { duration } from '../../../lib/index/progress-text';
+import { whyNotRebuildable } from '../../../lib/index/rebuilding';
 import { StoredIndex } from '../../../lib/index/stored-index';
 import { StoreError } from '../../../lib/store/errors';
 import { diskStore } from '../../../lib/store/level-store';
@@ -9,12 +10,13 @@ import { buildIndex } from './build';
 import { EXIT, ImpossibleError, type CommandContext, type ExitCode } from './command';
 import { blockJson, blockText, requireNetwork } from './open-index';
 import { progressDisplay } from './progress-display';
-import { requireBlocks, type StoppedNode } from './stopped-node';
 import type { Store } from '../../../lib/store/store';
+import type { StoppedNode } from './stopped-node';
 
 export async function rebuildIndex({ stopped, signal, json, out }: CommandContext): Promise<ExitCode> {
   const { node, options: { undoDepth, fillingCacheBytes: cacheBytes, bootstrap } } = stopped;
-  if (bootstrap === 'blocks') await requireBlocks(node);
+  const why = await whyNotRebuildable(node, bootstrap);
+  if (why !== undefined) throw new ImpossibleError(why);
   const store = diskStore(stopped.indexFolder);
   if (existsSync(stopped.indexFolder)) await empty(store, stopped);
   const start = performance.now();

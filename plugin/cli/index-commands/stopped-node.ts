@@ -112,7 +112,6 @@ async function closeChain(host: HostFullNode): Promise<void> {
 
 /** @throws ImpossibleError when the node has thrown blocks away: without them there is nothing to compute an index from. */
 export async function requireBlocks(node: NodeSource): Promise<void> {
-  const hash = await node.activeHash(Math.min(1, node.tip().height));
-  if (hash === undefined || await node.rawBlock(hash) === undefined)
-    throw new ImpossibleError(`the node has not kept its first blocks${node.pruned ? ' (--prune)' : ''}, and an index can only be computed from all of them`);
+  if (!await node.hasAllBlocks())
+    throw new ImpossibleError(`the node has not kept all its blocks${node.pruned ? ' (--prune)' : ''}, and an index can only be computed from all of them`);
 }
