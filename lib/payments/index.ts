@@ -9,6 +9,7 @@ export {
   type Output, type Payment, type PaymentACK, type PaymentDetails, type PaymentRequest, type X509Certificates
 } from './messages';
 export { acknowledgePayment } from './acknowledgement';
+export { makePaymentRequest } from './new-request';
 export { identityOfPem, signPaymentRequest, type Identity } from './signature';
 export { verifyPaymentRequest, type TrustPolicy, type Verification } from './verify';
 export { TrustRoots, keyPin } from './x509/trust';

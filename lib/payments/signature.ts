@@ -4,7 +4,7 @@
 
 import { createPrivateKey, sign, X509Certificate, type KeyObject } from 'node:crypto';
 import { PaymentError, messageOf } from './error';
-import { encodePaymentRequest, encodeX509Certificates, type PaymentRequest } from './messages';
+import { DEFAULTS, encodePaymentRequest, encodeX509Certificates, type PaymentRequest } from './messages';
 import { fieldsOf } from './wire';
 import { keyWeakness } from './x509/algorithms';
 import { certificatesOfPem } from './x509/trust';
@@ -44,7 +44,9 @@ export function identityOfPem(key: string, certificates: string): Identity {
 export function signPaymentRequest(request: PaymentRequest, identity: Identity): Buffer {
   const { key, certificates } = checkIdentity(identity);
   const pkiData = encodeX509Certificates({ certificate: certificates });
-  const unsigned: PaymentRequest = { ...request, pkiType: 'x509+sha256', pkiData, signature: Buffer.alloc(0) };
+  // Written although it is the default: see new-request.ts.
+  const { paymentDetailsVersion = DEFAULTS.paymentDetailsVersion } = request;
+  const unsigned: PaymentRequest = { ...request, paymentDetailsVersion, pkiType: 'x509+sha256', pkiData, signature: Buffer.alloc(0) };
   return encodePaymentRequest({ ...unsigned, signature: sign('sha256', encodePaymentRequest(unsigned), key) });
 }
 

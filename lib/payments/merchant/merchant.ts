@@ -5,12 +5,13 @@
 import { randomBytes } from 'node:crypto';
 import { acknowledgePayment } from '../acknowledgement';
 import { PaymentError } from '../error';
-import { decodePayment, encodePaymentDetails, encodePaymentRequest, type Output } from '../messages';
+import { decodePayment, type Output } from '../messages';
+import { makePaymentRequest } from '../new-request';
 import { answeringTransactions, checkPaid, payingOutputs, type PayingOutput } from '../rules/payment';
 import { checkExpiry, isExpired, payableOutputs, unixSeconds } from '../rules/request';
 import { parentsFirst, type Transaction } from '../rules/transaction';
-import { signPaymentRequest, type Identity } from '../signature';
 import { formatBitcoinUri } from '../transport/bitcoin-uri';
+import type { Identity } from '../signature';
 import type { MerchantChain } from './chain';
 import { claim, unclaimed } from './claims';
 import { detailsOf, type StoredPayment, type StoredRequest } from './record';
@@ -73,17 +74,13 @@ export class Merchant {
     checkExpiry(order, now);
     const merchantData = randomBytes(ID_SIZE);
     const id = merchantData.toString('hex');
-    const serializedPaymentDetails = encodePaymentDetails({
+    const request = makePaymentRequest({
       ...order,
       network: this.chain.network,
       time: unixSeconds(now),
       paymentUrl: this.urlOf(id),
       merchantData
-    });
-    const { identity } = this.options;
-    const request = identity
-      ? signPaymentRequest({ serializedPaymentDetails }, identity)
-      : encodePaymentRequest({ serializedPaymentDetails });
+    }, this.options.identity);
     await this.store.save({ id, createdAt: now, request, payments: [] });
     return { id, url: this.urlOf(id), uri: this.uriOf(id) };
   }
