@@ -1,7 +1,7 @@
 // Certification path validation (RFC 5280, part 6) as far as a payment request needs it.
 // The path is the one that was sent, in its order; nothing is fetched. Policies and name
-// constraints are not processed: a certificate that insists on them is refused. Revocation
-// is not checked.
+// constraints are not processed: a certificate that insists on them is refused, whether the
+// extension is critical or not. Revocation is not checked.
 
 import type { X509Certificate } from 'node:crypto';
 import { KeyUsageFlags } from '@peculiar/asn1-x509';
@@ -82,6 +82,7 @@ function checkCertificate(certificate: Certificate, time: Date): void {
     throw new UntrustedError('critical-extension', `${name} has the critical extension ${certificate.unknownCritical.join(', ')}, which is not understood.`);
   }
   if (certificate.hasNameConstraints) throw new UntrustedError('name-constraints', `${name} constrains names, which is not supported.`);
+  if (certificate.hasPolicyConstraints) throw new UntrustedError('policy-constraints', `${name} constrains policies, which is not supported.`);
   // The names are those of servers, so the certificates have to be, too.
   if (certificate.purposes && !certificate.purposes.some((purpose) => purpose === SERVER_AUTHENTICATION || purpose === ANY_PURPOSE)) {
     throw new UntrustedError('key-usage', `${name} is not meant for servers.`);
