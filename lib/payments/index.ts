@@ -10,7 +10,8 @@ export {
 } from './messages';
 export { acknowledgePayment } from './acknowledgement';
 export { makePaymentRequest } from './new-request';
-export { identityOfPem, signPaymentRequest, type Identity } from './signature';
+export { identityOfPem, type Identity } from './identity';
+export { signPaymentRequest } from './signature';
 export { verifyPaymentRequest, type TrustPolicy, type Verification } from './verify';
 export { TrustRoots, keyPin } from './x509/trust';
 export type { UntrustedReason } from './x509/untrusted';

@@ -3,7 +3,8 @@
 // own, in which defaults are written, and would refuse a request that leaves it out.
 
 import { DEFAULTS, encodePaymentDetails, encodePaymentRequest, type PaymentDetails } from './messages';
-import { signPaymentRequest, type Identity } from './signature';
+import { signPaymentRequest } from './signature';
+import type { Identity } from './identity';
 
 /**
  * @param identity signs the request; without, it is unsigned.

@@ -65,7 +65,7 @@ describe('a PaymentRequest that we make', () => {
     await inShop(async ({ merchant }) => {
       const { request } = await merchant.request((await merchant.create(order)).id);
       expectSignedOverEncodedAgain(request, 'p256');
-    }, { identity: identity(['p256', 'intermediate']) })();
+    }, { identity: () => identity(['p256', 'intermediate']) })();
   });
 
   it('names its version when the command line makes and signs it', async () => {

@@ -7,6 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { bcoinTarget } from '../support/bcoin';
+import { makeCertificate } from '../payments/made-certificates';
 import { freePort } from '../support/regtest-node';
 
 const project = resolve(__dirname, '../..');
@@ -78,6 +79,15 @@ describe("bcoin's own executable", function () {
     const [code] = await once(start('--memory', '--plugins', pluginName, '--rpcthreads', 'many'), 'close') as [number];
     expect(code).to.not.equal(0);
     expect(output).to.include("--rpcthreads must be a whole number from 1 to 1000, not 'many'");
+  });
+
+  it('stops at certificates that have expired with a sentence that names the file', async () => {
+    const leaf = makeCertificate({ commonName: 'shop.example', notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') });
+    await writeFile(join(folder, 'key.pem'), leaf.keyPem);
+    await writeFile(join(folder, 'certificates.pem'), leaf.pem);
+    const [code] = await once(start('--memory', '--plugins', pluginName, '--http-port', `${await freePort()}`, '--rest-payments', folder, '--api-key', 'sesame'), 'close') as [number];
+    expect(code).to.not.equal(0);
+    expect(output).to.include(`${join(folder, 'certificates.pem')}: "CN=shop.example" was valid until 2021-01-01T00:00:00.000Z. Put a renewed certificate there.`);
   });
 
   it('stops as an SPV node with a sentence that says why', async () => {

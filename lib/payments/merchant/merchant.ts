@@ -11,7 +11,7 @@ import { answeringTransactions, checkPaid, payingOutputs, type PayingOutput } fr
 import { checkExpiry, isExpired, payableOutputs, unixSeconds } from '../rules/request';
 import { parentsFirst, type Transaction } from '../rules/transaction';
 import { formatBitcoinUri } from '../transport/bitcoin-uri';
-import type { Identity } from '../signature';
+import type { Identity } from '../identity';
 import type { MerchantChain } from './chain';
 import { claim, unclaimed } from './claims';
 import { detailsOf, type StoredPayment, type StoredRequest } from './record';
@@ -20,8 +20,8 @@ import type { PaymentStore } from './store';
 export interface MerchantOptions {
   /** Where customers find the requests, without slash at the end: `https://shop.example/pay`. */
   readonly baseUrl: string;
-  /** Signs the requests; without, they are sent unsigned. */
-  readonly identity?: Identity;
+  /** Signs the requests; asked for each of them, for certificates are renewed. Without, they are sent unsigned. */
+  readonly identity?: () => Identity | undefined | Promise<Identity | undefined>;
   readonly clock: () => Date;
 }
 
@@ -67,7 +67,7 @@ export class Merchant {
     private readonly options: MerchantOptions
   ) {}
 
-  /** @throws PaymentError `unpayable`, `expired`, `malformed`, or `too-large`. */
+  /** @throws PaymentError `unpayable`, `expired`, `malformed`, `too-large`, or `cannot-sign`. */
   async create(order: Order): Promise<CreatedRequest> {
     payableOutputs(order);
     const now = this.options.clock();
@@ -80,7 +80,7 @@ export class Merchant {
       time: unixSeconds(now),
       paymentUrl: this.urlOf(id),
       merchantData
-    }, this.options.identity);
+    }, await this.options.identity?.());
     await this.store.save({ id, createdAt: now, request, payments: [] });
     return { id, url: this.urlOf(id), uri: this.uriOf(id) };
   }

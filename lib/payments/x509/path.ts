@@ -41,6 +41,17 @@ export function validatePath(chain: readonly Certificate[], roots: TrustRoots, t
   throw failure ?? withoutRoot(chain, time);
 }
 
+/**
+ * What can be said of a path before it is sent: valid at this time, in order, and each certificate signed by the next.
+ * @param chain the signer's first.
+ * @throws UntrustedError
+ */
+export function checkSentChain(chain: readonly Certificate[], time: Date): void {
+  for (const certificate of chain) checkValidity(certificate, time);
+  checkOrder(chain);
+  checkSignatures(chain);
+}
+
 /** What the signing certificate has to satisfy by itself, whoever vouches for it. */
 export function checkSigner(signer: Certificate, time: Date): void {
   checkCertificate(signer, time);
@@ -70,14 +81,24 @@ function validateBelow(path: readonly Certificate[], time: Date): void {
     if (authority.subject !== authority.issuer) intermediates++;
   }
   // The root is trusted for itself, not for its signature.
+  checkSignatures(path);
+}
+
+/** The last certificate's signature is not looked at. */
+function checkSignatures(path: readonly Certificate[]): void {
   for (const [index, issuer] of path.slice(1).entries()) checkIssued(path[index] as Certificate, issuer);
 }
 
-function checkCertificate(certificate: Certificate, time: Date): void {
+function checkValidity(certificate: Certificate, time: Date): void {
   const name = title(certificate);
   // Asked so that an invalid date is within no validity.
   if (!(time >= certificate.notBefore)) throw new UntrustedError('not-yet-valid', `${name} is valid from ${certificate.notBefore.toISOString()} on.`);
   if (!(time <= certificate.notAfter)) throw new UntrustedError('expired', `${name} was valid until ${certificate.notAfter.toISOString()}.`);
+}
+
+function checkCertificate(certificate: Certificate, time: Date): void {
+  checkValidity(certificate, time);
+  const name = title(certificate);
   if (certificate.unknownCritical.length > 0) {
     throw new UntrustedError('critical-extension', `${name} has the critical extension ${certificate.unknownCritical.join(', ')}, which is not understood.`);
   }
