@@ -50,7 +50,10 @@ export class SigningFiles {
   async identity(): Promise<Identity | undefined> {
     await this.#readAgain();
     const identity = this.#identity;
-    if (identity) naming(join(this.#parts.folder, CERTIFICATES_FILE), () => { checkCertificates(identity.certificates, this.#parts.clock()); });
+    if (identity) {
+      const { folder, clock } = this.#parts;
+      naming(join(folder, CERTIFICATES_FILE), () => { checkCertificates(identity.certificates, clock()); });
+    }
     return identity;
   }
 
@@ -62,12 +65,13 @@ export class SigningFiles {
     this.#seen = seen;
     try {
       const identity = await readIdentity(folder, clock());
-      if (!identity && this.#identity) throw new Error(`${KEY_FILE} and ${CERTIFICATES_FILE} are gone from ${folder}`);
+      if (!identity && this.#identity) throw new Error(`${KEY_FILE} and ${CERTIFICATES_FILE} are gone from ${folder}.`);
       this.#identity = identity;
       if (identity) logger.info(`Payment requests are signed with what ${KEY_FILE} and ${CERTIFICATES_FILE} hold now.`);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      logger.error(`payments: ${why} Payment requests are ${this.#identity ? 'signed with the key and certificates of before' : 'not signed'}.`);
+      const signed = this.#identity ? 'signed with the key and certificates of before' : 'not signed';
+      logger.error(`payments: ${why} Payment requests are ${signed}.`);
     }
   }
 }
@@ -77,7 +81,8 @@ async function readIdentity(folder: string, time: Date): Promise<Identity | unde
   const [keyPem, certificatesPem] = await Promise.all([readIfThere(keyFile), readIfThere(certificatesFile)]);
   if (keyPem === undefined && certificatesPem === undefined) return undefined;
   if (keyPem === undefined || certificatesPem === undefined) {
-    throw new PaymentError('cannot-sign', `${folder} needs both ${KEY_FILE} and ${CERTIFICATES_FILE} to sign payment requests, or neither.`);
+    const files = `both ${KEY_FILE} and ${CERTIFICATES_FILE}`;
+    throw new PaymentError('cannot-sign', `${folder} needs ${files} to sign payment requests, or neither.`);
   }
   const key = naming(keyFile, () => readPrivateKey(keyPem));
   const certificates = naming(certificatesFile, () => readCertificates(certificatesPem, time));

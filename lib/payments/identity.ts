@@ -97,13 +97,16 @@ function parseKey(pem: string): KeyObject {
     return createPrivateKey(pem);
   } catch (error) {
     if (ENCRYPTED.test(pem)) {
-      throw new PaymentError('cannot-sign', 'The key is encrypted. Write it without a passphrase, for example with openssl pkey.', { cause: error });
+      const message = 'The key is encrypted. Write it without a passphrase, for example with openssl pkey.';
+      throw new PaymentError('cannot-sign', message, { cause: error });
     }
-    throw new PaymentError('cannot-sign', `A private key in PEM expected: ${messageOf(error)}. Put the key there that the certificate was issued for.`, { cause: error });
+    const message = `A private key in PEM expected: ${messageOf(error)}. Put the key there that the certificate was issued for.`;
+    throw new PaymentError('cannot-sign', message, { cause: error });
   }
 }
 
 function checkStrength(key: KeyObject): void {
   const weakness = keyWeakness(key);
-  if (weakness !== undefined) throw new PaymentError('cannot-sign', `The signing key: ${weakness}. Take a key that wallets accept, and a certificate of it.`);
+  if (weakness === undefined) return;
+  throw new PaymentError('cannot-sign', `The signing key: ${weakness}. Take a key that wallets accept, and a certificate of it.`);
 }

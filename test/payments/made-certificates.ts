@@ -4,8 +4,8 @@
 import { generateKeyPairSync, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto';
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import {
-  AlgorithmIdentifier, AttributeTypeAndValue, AttributeValue, BasicConstraints, Certificate, Extension, Extensions, GeneralName, KeyUsage, KeyUsageFlags,
-  Name, RelativeDistinguishedName, SubjectAlternativeName, SubjectPublicKeyInfo, TBSCertificate, Validity, Version,
+  AlgorithmIdentifier, AttributeTypeAndValue, AttributeValue, BasicConstraints, Certificate, Extension, Extensions, GeneralName,
+  KeyUsage, KeyUsageFlags, Name, RelativeDistinguishedName, SubjectAlternativeName, SubjectPublicKeyInfo, TBSCertificate, Validity, Version,
   id_ce_basicConstraints, id_ce_keyUsage, id_ce_subjectAltName
 } from '@peculiar/asn1-x509';
 
@@ -47,13 +47,17 @@ export function makeCertificate(wishes: CertificateWishes): MadeCertificate {
     serialNumber: arrayOf(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     signature: algorithm,
     issuer: wishes.issuer?.name ?? name,
-    validity: new Validity({ notBefore: wishes.notBefore ?? new Date(now - DAY_MS), notAfter: wishes.notAfter ?? new Date(now + DAY_MS) }),
+    validity: new Validity({
+      notBefore: wishes.notBefore ?? new Date(now - DAY_MS),
+      notAfter: wishes.notAfter ?? new Date(now + DAY_MS)
+    }),
     subject: name,
     subjectPublicKeyInfo: AsnConvert.parse(publicKey.export({ type: 'spki', format: 'der' }), SubjectPublicKeyInfo),
     extensions: new Extensions([...wishes.ca === true ? authorityExtensions() : shopExtensions(), ...wishes.extensions ?? []])
   });
   const signature = sign('sha256', Buffer.from(AsnConvert.serialize(tbsCertificate)), wishes.issuer?.key ?? key);
-  const der = Buffer.from(AsnConvert.serialize(new Certificate({ tbsCertificate, signatureAlgorithm: algorithm, signatureValue: arrayOf(signature) })));
+  const certificate = new Certificate({ tbsCertificate, signatureAlgorithm: algorithm, signatureValue: arrayOf(signature) });
+  const der = Buffer.from(AsnConvert.serialize(certificate));
   return { key, keyPem: key.export({ type: 'pkcs8', format: 'pem' }).toString(), der, pem: new X509Certificate(der).toString(), name };
 }
 
@@ -77,7 +81,8 @@ function shopExtensions(): Extension[] {
 }
 
 function nameOf(commonName: string): Name {
-  return new Name([new RelativeDistinguishedName([new AttributeTypeAndValue({ type: COMMON_NAME, value: new AttributeValue({ utf8String: commonName }) })])]);
+  const attribute = new AttributeTypeAndValue({ type: COMMON_NAME, value: new AttributeValue({ utf8String: commonName }) });
+  return new Name([new RelativeDistinguishedName([attribute])]);
 }
 
 function arrayOf(bytes: Buffer): ArrayBuffer {

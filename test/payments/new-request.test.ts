@@ -71,8 +71,9 @@ describe('a PaymentRequest that we make', () => {
   it('names its version when the command line makes and signs it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'payments-'));
     try {
-      const [made, signed, old, chain] = ['made', 'signed', 'old', 'chain.pem'].map((name) => join(folder, name)) as [string, string, string, string];
-      const run = (...args: string[]): Promise<number> => runPaymentsCommand(args, { out: () => undefined, err: () => undefined, now: () => VALID_TIME });
+      const [made, signed, old, chain] = [join(folder, 'made'), join(folder, 'signed'), join(folder, 'old'), join(folder, 'chain.pem')];
+      const io = { out: () => undefined, err: () => undefined, now: () => VALID_TIME };
+      const run = (...args: string[]): Promise<number> => runPaymentsCommand(args, io);
       await writeFile(chain, pem('p256') + pem('intermediate'));
       expect(await run('create', '--output', `0014${'00'.repeat(20)}:1000`, '--out', made)).to.equal(0);
       expect(decodePaymentRequest(await readFile(made)).paymentDetailsVersion).to.equal(1);
