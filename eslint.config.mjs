@@ -36,7 +36,7 @@ const roomRule = ([room, allowed]) => {
 };
 
 export default defineConfig(
-  globalIgnores(['dist/', 'node_modules/', 'bench/data/', 'test/vectors/']),
+  globalIgnores(['**/dist/', 'node_modules/', 'bench/data/', 'test/vectors/']),
   js.configs.recommended,
   {
     files: ['**/*.ts'],

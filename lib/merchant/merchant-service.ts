@@ -1,23 +1,17 @@
 // A merchant on the node's HTTP server: orders, requests and payments live in one folder,
 // the chain is the node's.
 
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { FolderStorage } from '../payments/merchant/storage';
 import { Merchant } from '../payments/merchant/merchant';
 import { PaymentStore } from '../payments/merchant/store';
-import { identityOfPem, type Identity } from '../payments/signature';
 import { Mount } from '../rest/mount';
 import { merchantApp } from './app';
 import { NodeChain } from './node-chain';
+import { SigningFiles } from './signing-files';
 import type { IndexReader } from '../index/types';
 import type { NodeSource } from '../node/types';
 import type { RestLogger } from '../rest/app';
-
-/** Names in the folder: with both files there, requests are signed. */
-const KEY_FILE = 'key.pem';
-const CERTIFICATES_FILE = 'certificates.pem';
 
 export interface MerchantServiceParts {
   readonly node: NodeSource;
@@ -40,41 +34,26 @@ export class MerchantService {
   async open(): Promise<void> {
     const { node, reader, folder, publicUrl, timeoutMs, requireReady, logger } = this.parts;
     const store = new PaymentStore(await FolderStorage.open(folder));
-    const identity = await readIdentity(folder);
+    const clock = (): Date => new Date();
+    const signing = await SigningFiles.open({ folder, clock, logger });
     let merchant: Merchant | undefined;
     // Made at the first request: only then the server has its address.
     const app = merchantApp({
       merchant: () => merchant ??= new Merchant(new NodeChain(node, reader), store, {
         baseUrl: `${publicUrl ?? addressOf(node)}/pay`,
-        ...identity && { identity },
-        clock: () => new Date()
+        identity: () => signing.identity(),
+        clock
       }),
       node, timeoutMs, requireReady, logger
     });
     const handle = app.callback();
     this.mount = new Mount(node.httpServer, '/pay', (request, response) => void handle(request, response), timeoutMs);
     this.mount.open();
-    logger.info(`Payments are taken at /pay, ${identity ? 'signed' : 'unsigned'}; their folder is ${folder}.`);
+    logger.info(`Payments are taken at /pay, ${signing.sign ? 'signed' : 'unsigned'}; their folder is ${folder}.`);
   }
 
   close(): void {
     this.mount?.close();
-  }
-}
-
-async function readIdentity(folder: string): Promise<Identity | undefined> {
-  const [key, certificates] = await Promise.all([KEY_FILE, CERTIFICATES_FILE].map((name) => readIfThere(join(folder, name))));
-  if (key === undefined && certificates === undefined) return undefined;
-  if (key === undefined || certificates === undefined) throw new Error(`${folder} needs both ${KEY_FILE} and ${CERTIFICATES_FILE} to sign payment requests, or neither`);
-  return identityOfPem(key, certificates);
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
   }
 }
 

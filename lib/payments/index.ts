@@ -9,7 +9,9 @@ export {
   type Output, type Payment, type PaymentACK, type PaymentDetails, type PaymentRequest, type X509Certificates
 } from './messages';
 export { acknowledgePayment } from './acknowledgement';
-export { identityOfPem, signPaymentRequest, type Identity } from './signature';
+export { makePaymentRequest } from './new-request';
+export { identityOfPem, type Identity } from './identity';
+export { signPaymentRequest } from './signature';
 export { verifyPaymentRequest, type TrustPolicy, type Verification } from './verify';
 export { TrustRoots, keyPin } from './x509/trust';
 export type { UntrustedReason } from './x509/untrusted';

@@ -1,9 +1,14 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { X509Certificate } from 'node:crypto';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { decodePaymentACK, decodePaymentRequest, decodePaymentDetails, encodePayment, checkPaymentRequest, parseBitcoinUri, type PayableRequest } from '../../lib/payments';
+import {
+  TrustRoots, checkPaymentRequest, decodePaymentACK, decodePaymentDetails, decodePaymentRequest, encodePayment, keyPin, parseBitcoinUri, verifyPaymentRequest,
+  type PayableRequest, type Verification
+} from '../../lib/payments';
+import { makeCertificate, type MadeCertificate } from '../payments/made-certificates';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -178,6 +183,22 @@ describe('a merchant on the node', function () {
       expect(response.headers.get('www-authenticate')).to.equal('Basic realm="rest"');
     }
     expect((await create({ outputs: [{ amount: 'much', script: SCRIPT }] })).status).to.equal(400);
+  });
+
+  it('signs with the key and certificates in its folder, and with renewed ones without a restart', async () => {
+    const orderSignedBy = async (signer: MadeCertificate): Promise<Verification> => {
+      const { url } = await createOrder();
+      const request = Buffer.from(await (await get(url, 'application/bitcoin-paymentrequest')).arrayBuffer());
+      return verifyPaymentRequest(request, { roots: new TrustRoots([]), pinnedKeys: [keyPin(new X509Certificate(signer.der))], time: new Date() });
+    };
+    const [first, second] = [makeCertificate({ commonName: 'shop.example' }), makeCertificate({ commonName: 'shop.example' })];
+    expect(await orderSignedBy(first)).to.deep.equal({ status: 'none' });
+    for (const leaf of [first, second]) {
+      await writeFile(join(folder, 'shop/key.pem'), leaf.keyPem);
+      await writeFile(join(folder, 'shop/certificates.pem'), leaf.pem);
+      expect(await orderSignedBy(leaf)).to.include({ status: 'trusted', name: 'shop.example' });
+    }
+    expect(await orderSignedBy(first)).to.include({ status: 'untrusted' });
   });
 
   it('shows a request as message, as URI and as page', async () => {

@@ -1,10 +1,9 @@
 import { generateKeyPairSync, verify } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { decodePaymentRequest, decodeX509Certificates, encodePaymentDetails } from '../../lib/payments/messages';
-import { identityOfPem, signPaymentRequest, signedBytes } from '../../lib/payments/signature';
-import { codeOf, der, errorOf, identity, key, keyFile, pem, vector } from './vectors';
+import { signPaymentRequest, signedBytes } from '../../lib/payments/signature';
+import { codeOf, der, errorOf, identity, key, pem, vector } from './vectors';
 
 const serializedPaymentDetails = encodePaymentDetails({ outputs: [{ amount: 100_000n, script: Buffer.from('51', 'hex') }], time: 1_800_000_000n });
 
@@ -52,7 +51,7 @@ describe('signPaymentRequest', () => {
 
   it('refuses the key of another certificate', () => {
     expect(errorOf(() => signPaymentRequest({ serializedPaymentDetails }, identity(['rsa2048'], 'p256'))))
-      .to.include({ code: 'cannot-sign', message: 'The first certificate is of another key.' });
+      .to.include({ code: 'cannot-sign' }).and.to.have.property('message').that.matches(/^The first certificate is of another key\./);
   });
 
   it('refuses to sign without certificate', () => {
@@ -64,19 +63,5 @@ describe('signPaymentRequest', () => {
     for (const [weak, reason] of [[key('weak'), /1024 came/], [key('secp256k1'), /secp256k1 came/], [ed25519, /ed25519 came/]] as const) {
       expect(errorOf(() => signPaymentRequest({ serializedPaymentDetails }, { key: weak, certificates: [der('p256')] })).message).to.match(reason);
     }
-  });
-});
-
-describe('identityOfPem', () => {
-  const keyText = readFileSync(keyFile('p256'), 'utf8');
-
-  it('reads a key and a chain in order', () => {
-    expect(identityOfPem(keyText, pem('p256') + pem('intermediate')).certificates).to.deep.equal([der('p256'), der('intermediate')]);
-  });
-
-  it('says what it cannot read', () => {
-    expect(codeOf(() => identityOfPem('no key', pem('p256')))).to.equal('cannot-sign');
-    expect(codeOf(() => identityOfPem(keyText, 'no certificate'))).to.equal('cannot-sign');
-    expect(codeOf(() => identityOfPem(keyText, pem('rsa2048')))).to.equal('cannot-sign');
   });
 });

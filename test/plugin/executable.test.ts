@@ -1,5 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -7,6 +5,8 @@ import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { bcoinTarget } from '../support/bcoin';
+import { BcoinProcess, answerOf } from '../support/bcoin-process';
+import { makeCertificate } from '../payments/made-certificates';
 import { freePort } from '../support/regtest-node';
 
 const project = resolve(__dirname, '../..');
@@ -17,72 +17,55 @@ const executable = join(dirname(createRequire(__filename).resolve(join(bcoinTarg
 describe("bcoin's own executable", function () {
   this.timeout(60_000);
   let folder: string;
-  let child: ChildProcess | undefined;
-  let output = '';
+  let bcoin: BcoinProcess | undefined;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-'));
-    output = '';
   });
 
   afterEach(async () => {
-    if (child?.exitCode === null) {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    }
+    await bcoin?.kill();
     await rm(folder, { recursive: true, force: true });
   });
 
-  function start(...options: string[]): ChildProcess {
-    child = spawn(executable, ['--network', 'regtest', '--prefix', folder, '--listen', 'false', '--no-wallet', ...options], {
-      env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' }
-    });
-    const listen = (text: Buffer): void => { output += text.toString(); };
-    child.stdout?.on('data', listen);
-    child.stderr?.on('data', listen);
-    return child;
-  }
-
-  /** Resolves when what the executable prints contains `text`. */
-  function printed(process: ChildProcess, text: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      process.stdout?.on('data', () => { if (output.includes(text)) resolve(); });
-      process.once('exit', () => { reject(new Error(`bcoin stopped before it said '${text}': ${output}`)); });
-    });
-  }
-
-  /** The first reply that is not the gate's. */
-  async function answer(url: string): Promise<Response> {
-    for (;;) {
-      const response = await fetch(url);
-      if (response.status !== 503) return response;
-    }
+  function start(...options: string[]): BcoinProcess {
+    bcoin = new BcoinProcess(executable, '--prefix', folder, ...options);
+    return bcoin;
   }
 
   it('serves REST with --plugins rest', async () => {
     const port = await freePort();
-    await printed(start('--memory', '--plugins', pluginName, '--http-port', `${port}`, '--rest-warmup', 'indexed'), 'Node is loaded');
-    const response = await answer(`http://127.0.0.1:${port}/rest/chaininfo.json`);
+    await start('--memory', '--plugins', pluginName, '--http-port', `${port}`, '--rest-warmup', 'indexed').printed('Node is loaded');
+    const response = await answerOf(`http://127.0.0.1:${port}/rest/chaininfo.json`);
     expect(await response.json()).to.deep.include({ chain: 'regtest', blocks: 0 });
   });
 
   it('takes plugin and options from bcoin.conf', async () => {
     const port = await freePort();
     await writeFile(join(folder, 'bcoin.conf'), `plugins: ${pluginName}\nhttp-port: ${port}\nrest-warmup: indexed\nrest-max-headers: 7\n`);
-    await printed(start('--config', join(folder, 'bcoin.conf')), 'Node is loaded');
-    const response = await answer(`http://127.0.0.1:${port}/rest/headers/8/0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206.bin`);
+    await start('--config', join(folder, 'bcoin.conf')).printed('Node is loaded');
+    const response = await answerOf(`http://127.0.0.1:${port}/rest/headers/8/0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206.bin`);
     expect(await response.text()).to.equal('Header count out of range: 8\r\n');
   });
 
   it('stops at a wrong option with a sentence that names it', async () => {
-    const [code] = await once(start('--memory', '--plugins', pluginName, '--rpcthreads', 'many'), 'close') as [number];
-    expect(code).to.not.equal(0);
-    expect(output).to.include("--rpcthreads must be a whole number from 1 to 1000, not 'many'");
+    const stopped = start('--memory', '--plugins', pluginName, '--rpcthreads', 'many');
+    expect(await stopped.ended()).to.not.equal(0);
+    expect(stopped.output).to.include("--rpcthreads must be a whole number from 1 to 1000, not 'many'");
+  });
+
+  it('stops at certificates that have expired with a sentence that names the file', async () => {
+    const leaf = makeCertificate({ commonName: 'shop.example', notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') });
+    await writeFile(join(folder, 'key.pem'), leaf.keyPem);
+    await writeFile(join(folder, 'certificates.pem'), leaf.pem);
+    const stopped = start('--memory', '--plugins', pluginName, '--http-port', `${await freePort()}`, '--rest-payments', folder, '--api-key', 'sesame');
+    expect(await stopped.ended()).to.not.equal(0);
+    expect(stopped.output).to.include(`${join(folder, 'certificates.pem')}: "CN=shop.example" was valid until 2021-01-01T00:00:00.000Z. Put a renewed certificate there.`);
   });
 
   it('stops as an SPV node with a sentence that says why', async () => {
-    const [code] = await once(start('--memory', '--spv', '--plugins', pluginName), 'close') as [number];
-    expect(code).to.not.equal(0);
-    expect(output).to.include('rest needs a full node');
+    const stopped = start('--memory', '--spv', '--plugins', pluginName);
+    expect(await stopped.ended()).to.not.equal(0);
+    expect(stopped.output).to.include('rest needs a full node');
   });
 });

@@ -1,8 +1,9 @@
 // `payments create`: writes an unsigned PaymentRequest that keeps the rules.
 
 import { writeFile } from 'node:fs/promises';
-import { encodePaymentDetails, encodePaymentRequest, type Output, type PaymentDetails } from '../messages';
+import { makePaymentRequest } from '../new-request';
 import { checkExpiry, payableOutputs, unixSeconds } from '../rules/request';
+import type { Output, PaymentDetails } from '../messages';
 import type { CommandIo } from './command';
 import { printed } from './print';
 import { UsageError, hexOption, integerOption, parseArguments, required } from './usage';
@@ -37,7 +38,7 @@ export async function createRequest(args: readonly string[], io: CommandIo): Pro
   };
   const { total } = payableOutputs(details);
   checkExpiry(details, io.now());
-  const request = encodePaymentRequest({ serializedPaymentDetails: encodePaymentDetails(details) });
+  const request = makePaymentRequest(details);
   await writeFile(out, request);
   io.out(printed({ written: out, bytes: request.length, total }, values.json ?? false));
   return 0;

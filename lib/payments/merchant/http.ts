@@ -19,8 +19,8 @@ export interface PaymentReply {
   readonly body: Buffer;
 }
 
-/** Everything that is not here is the customer's mistake: 400. */
-const STATUS: Partial<Record<PaymentErrorCode, number>> = { 'unknown-request': 404, 'too-large': 413 };
+/** Everything that is not here is the mistake of who asked: 400. */
+const STATUS: Partial<Record<PaymentErrorCode, number>> = { 'unknown-request': 404, 'too-large': 413, 'cannot-sign': 500 };
 
 /** @param body JSON: see order.ts. */
 export async function answerCreate(merchant: Merchant, body: Buffer): Promise<PaymentReply> {

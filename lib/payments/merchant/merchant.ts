@@ -5,12 +5,13 @@
 import { randomBytes } from 'node:crypto';
 import { acknowledgePayment } from '../acknowledgement';
 import { PaymentError } from '../error';
-import { decodePayment, encodePaymentDetails, encodePaymentRequest, type Output } from '../messages';
+import { decodePayment, type Output } from '../messages';
+import { makePaymentRequest } from '../new-request';
 import { answeringTransactions, checkPaid, payingOutputs, type PayingOutput } from '../rules/payment';
 import { checkExpiry, isExpired, payableOutputs, unixSeconds } from '../rules/request';
 import { parentsFirst, type Transaction } from '../rules/transaction';
-import { signPaymentRequest, type Identity } from '../signature';
 import { formatBitcoinUri } from '../transport/bitcoin-uri';
+import type { Identity } from '../identity';
 import type { MerchantChain } from './chain';
 import { claim, unclaimed } from './claims';
 import { detailsOf, type StoredPayment, type StoredRequest } from './record';
@@ -19,8 +20,8 @@ import type { PaymentStore } from './store';
 export interface MerchantOptions {
   /** Where customers find the requests, without slash at the end: `https://shop.example/pay`. */
   readonly baseUrl: string;
-  /** Signs the requests; without, they are sent unsigned. */
-  readonly identity?: Identity;
+  /** Signs the requests; asked for each of them, for certificates are renewed. Without, they are sent unsigned. */
+  readonly identity?: () => Identity | undefined | Promise<Identity | undefined>;
   readonly clock: () => Date;
 }
 
@@ -66,24 +67,20 @@ export class Merchant {
     private readonly options: MerchantOptions
   ) {}
 
-  /** @throws PaymentError `unpayable`, `expired`, `malformed`, or `too-large`. */
+  /** @throws PaymentError `unpayable`, `expired`, `malformed`, `too-large`, or `cannot-sign`. */
   async create(order: Order): Promise<CreatedRequest> {
     payableOutputs(order);
     const now = this.options.clock();
     checkExpiry(order, now);
     const merchantData = randomBytes(ID_SIZE);
     const id = merchantData.toString('hex');
-    const serializedPaymentDetails = encodePaymentDetails({
+    const request = makePaymentRequest({
       ...order,
       network: this.chain.network,
       time: unixSeconds(now),
       paymentUrl: this.urlOf(id),
       merchantData
-    });
-    const { identity } = this.options;
-    const request = identity
-      ? signPaymentRequest({ serializedPaymentDetails }, identity)
-      : encodePaymentRequest({ serializedPaymentDetails });
+    }, await this.options.identity?.());
     await this.store.save({ id, createdAt: now, request, payments: [] });
     return { id, url: this.urlOf(id), uri: this.uriOf(id) };
   }

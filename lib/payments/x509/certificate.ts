@@ -7,7 +7,8 @@ import { X509Certificate, type KeyObject } from 'node:crypto';
 import { AsnConvert } from '@peculiar/asn1-schema';
 import {
   BasicConstraints, Certificate as DerCertificate, ExtendedKeyUsage, KeyUsage, SubjectAlternativeName,
-  id_ce_basicConstraints, id_ce_extKeyUsage, id_ce_keyUsage, id_ce_nameConstraints, id_ce_subjectAltName,
+  id_ce_basicConstraints, id_ce_extKeyUsage, id_ce_inhibitAnyPolicy, id_ce_keyUsage, id_ce_nameConstraints, id_ce_policyConstraints,
+  id_ce_policyMappings, id_ce_subjectAltName,
   type Extension, type Name
 } from '@peculiar/asn1-x509';
 import { UntrustedError } from './untrusted';
@@ -34,17 +35,22 @@ export interface Certificate {
   /** Object identifiers; undefined: no restriction. */
   readonly purposes: readonly string[] | undefined;
   readonly hasNameConstraints: boolean;
+  /** An extension by which policies, which are not processed, would decide whether the path is valid. */
+  readonly hasPolicyConstraints: boolean;
   /** Critical extensions that are not understood here. */
   readonly unknownCritical: readonly string[];
   readonly dnsNames: readonly string[];
   readonly commonNames: readonly string[];
 }
 
+/** RFC 5280, 4.2.1.5, 4.2.1.11 and 4.2.1.14. Only to be critical, but binding where they are not, too. */
+const POLICY_CONSTRAINTS = [id_ce_policyMappings, id_ce_policyConstraints, id_ce_inhibitAnyPolicy];
+
 /** Object identifiers of the extensions that may be critical, because path.ts heeds them. */
 const UNDERSTOOD = new Set([
   id_ce_basicConstraints, id_ce_keyUsage, id_ce_extKeyUsage, id_ce_subjectAltName,
   // Refused in any case, with a reason of its own.
-  id_ce_nameConstraints
+  id_ce_nameConstraints, ...POLICY_CONSTRAINTS
 ]);
 
 /**
@@ -86,6 +92,7 @@ function describe(x509: X509Certificate, der: DerCertificate): Certificate {
     keyUsage: keyUsage?.toNumber(),
     purposes: purposes && [...purposes],
     hasNameConstraints: extensions.has(id_ce_nameConstraints),
+    hasPolicyConstraints: POLICY_CONSTRAINTS.some((id) => extensions.has(id)),
     unknownCritical: [...extensions.values()].filter((extension) => extension.critical && !UNDERSTOOD.has(extension.extnID)).map((extension) => extension.extnID),
     dnsNames: Array.from(alternativeNames ?? [], (name) => name.dNSName).filter((name) => name !== undefined),
     commonNames: commonNamesOf(tbs.subject)

@@ -1,7 +1,7 @@
 // Certification path validation (RFC 5280, part 6) as far as a payment request needs it.
 // The path is the one that was sent, in its order; nothing is fetched. Policies and name
-// constraints are not processed: a certificate that insists on them is refused. Revocation
-// is not checked.
+// constraints are not processed: a certificate that insists on them is refused, whether the
+// extension is critical or not. Revocation is not checked.
 
 import type { X509Certificate } from 'node:crypto';
 import { KeyUsageFlags } from '@peculiar/asn1-x509';
@@ -41,6 +41,17 @@ export function validatePath(chain: readonly Certificate[], roots: TrustRoots, t
   throw failure ?? withoutRoot(chain, time);
 }
 
+/**
+ * What can be said of a path before it is sent: valid at this time, in order, and each certificate signed by the next.
+ * @param chain the signer's first.
+ * @throws UntrustedError
+ */
+export function checkSentChain(chain: readonly Certificate[], time: Date): void {
+  for (const certificate of chain) checkValidity(certificate, time);
+  checkOrder(chain);
+  checkSignatures(chain);
+}
+
 /** What the signing certificate has to satisfy by itself, whoever vouches for it. */
 export function checkSigner(signer: Certificate, time: Date): void {
   checkCertificate(signer, time);
@@ -70,18 +81,29 @@ function validateBelow(path: readonly Certificate[], time: Date): void {
     if (authority.subject !== authority.issuer) intermediates++;
   }
   // The root is trusted for itself, not for its signature.
+  checkSignatures(path);
+}
+
+/** The last certificate's signature is not looked at. */
+function checkSignatures(path: readonly Certificate[]): void {
   for (const [index, issuer] of path.slice(1).entries()) checkIssued(path[index] as Certificate, issuer);
 }
 
-function checkCertificate(certificate: Certificate, time: Date): void {
+function checkValidity(certificate: Certificate, time: Date): void {
   const name = title(certificate);
   // Asked so that an invalid date is within no validity.
   if (!(time >= certificate.notBefore)) throw new UntrustedError('not-yet-valid', `${name} is valid from ${certificate.notBefore.toISOString()} on.`);
   if (!(time <= certificate.notAfter)) throw new UntrustedError('expired', `${name} was valid until ${certificate.notAfter.toISOString()}.`);
+}
+
+function checkCertificate(certificate: Certificate, time: Date): void {
+  checkValidity(certificate, time);
+  const name = title(certificate);
   if (certificate.unknownCritical.length > 0) {
     throw new UntrustedError('critical-extension', `${name} has the critical extension ${certificate.unknownCritical.join(', ')}, which is not understood.`);
   }
   if (certificate.hasNameConstraints) throw new UntrustedError('name-constraints', `${name} constrains names, which is not supported.`);
+  if (certificate.hasPolicyConstraints) throw new UntrustedError('policy-constraints', `${name} constrains policies, which is not supported.`);
   // The names are those of servers, so the certificates have to be, too.
   if (certificate.purposes && !certificate.purposes.some((purpose) => purpose === SERVER_AUTHENTICATION || purpose === ANY_PURPOSE)) {
     throw new UntrustedError('key-usage', `${name} is not meant for servers.`);

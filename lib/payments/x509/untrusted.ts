@@ -17,6 +17,7 @@ export type UntrustedReason =
   | 'weak-signature'
   | 'critical-extension'
   | 'name-constraints'
+  | 'policy-constraints'
   | 'not-a-ca'
   | 'path-length'
   | 'key-usage'

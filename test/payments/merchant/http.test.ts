@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { PaymentError } from '../../../lib/payments/error';
 import { answerCreate, answerGet, answerPay } from '../../../lib/payments/merchant/http';
 import { decodePaymentACK } from '../../../lib/payments/messages';
 import { PAYMENT_REQUEST_TYPE, PAYMENT_TYPE } from '../../../lib/payments/transport/media-types';
@@ -37,6 +38,12 @@ describe('merchant over HTTP', () => {
         expect(reply.body.toString()).to.match(message).and.to.match(/\r\n$/);
       }));
     }
+
+    it('answers 500 with the reason when requests cannot be signed', inShop(async ({ merchant }) => {
+      const body = JSON.stringify({ outputs: [{ amount: 10_000, script: script.toString('hex') }] });
+      const reply = await answerCreate(merchant, Buffer.from(body));
+      expect([reply.status, reply.body.toString()]).to.deep.equal([500, 'certificates.pem: "CN=shop.example" was valid until yesterday.\r\n']);
+    }, { identity: () => { throw new PaymentError('cannot-sign', 'certificates.pem: "CN=shop.example" was valid until yesterday.'); } }));
   });
 
   describe('GET /pay/<id>', () => {

@@ -1,0 +1,112 @@
+// Who signs requests: a private key and the certificates that vouch for it, read from PEM.
+// What a recipient could not check is refused here, with a sentence on what to do. Whether
+// the root is trusted, the recipient decides.
+
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { PaymentError, messageOf } from './error';
+import { keyWeakness } from './x509/algorithms';
+import { readCertificate } from './x509/certificate';
+import { checkSentChain } from './x509/path';
+import { certificatesOfPem } from './x509/trust';
+import { UntrustedError, type UntrustedReason } from './x509/untrusted';
+
+export interface Identity {
+  readonly key: KeyObject;
+  /** DER, the key's own first, then issuer by issuer; the root may be left out. */
+  readonly certificates: readonly Buffer[];
+}
+
+const ORDER = "Put the key's own certificate first, then its issuer's, and so on.";
+
+/** PKCS #8 (RFC 7468) and the older PEM (RFC 1421). What OpenSSL says of such a key differs between versions. */
+const ENCRYPTED = /^-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
+
+/** What to do about a chain that is refused. */
+const ADVICE: Partial<Record<UntrustedReason, string>> = {
+  expired: 'Put a renewed certificate there.',
+  'not-yet-valid': 'Put a certificate there that is valid, or set the clock.',
+  'wrong-order': ORDER,
+  'certificate-signature': ORDER
+};
+
+/**
+ * @param key PEM of a private key, RSA or ECDSA, not encrypted.
+ * @param certificates PEM of the chain, the key's own first.
+ * @param time at which the certificates have to be valid.
+ * @throws PaymentError `cannot-sign`.
+ */
+export function identityOfPem(key: string, certificates: string, time: Date): Identity {
+  return checkIdentity({ key: readPrivateKey(key), certificates: readCertificates(certificates, time) });
+}
+
+/** @throws PaymentError `cannot-sign`: no private key in PEM, an encrypted one, or one that no recipient takes. */
+export function readPrivateKey(pem: string): KeyObject {
+  const key = parseKey(pem);
+  checkStrength(key);
+  return key;
+}
+
+/**
+ * @param pem the key's own certificate first.
+ * @returns DER.
+ * @throws PaymentError `cannot-sign`: no certificates, or as `checkCertificates`.
+ */
+export function readCertificates(pem: string, time: Date): Buffer[] {
+  const texts = certificatesOfPem(pem);
+  if (texts.length === 0) throw new PaymentError('cannot-sign', `A certificate in PEM expected, none came. ${ORDER}`);
+  const certificates = texts.map((text, index) => {
+    try {
+      return new X509Certificate(text).raw;
+    } catch (error) {
+      throw new PaymentError('cannot-sign', `Certificate ${index + 1} cannot be read: ${messageOf(error)}.`, { cause: error });
+    }
+  });
+  // Before the order is looked at: where only that is wrong, the first one is none of the key.
+  checkCertificates(certificates, time);
+  return certificates;
+}
+
+/**
+ * @param certificates DER, the key's own first.
+ * @throws PaymentError `cannot-sign`: expired, not valid yet, or not in order.
+ */
+export function checkCertificates(certificates: readonly Buffer[], time: Date): void {
+  try {
+    checkSentChain(certificates.map(readCertificate), time);
+  } catch (error) {
+    if (!(error instanceof UntrustedError)) throw error;
+    const advice = ADVICE[error.reason];
+    throw new PaymentError('cannot-sign', advice === undefined ? error.message : `${error.message} ${advice}`, { cause: error });
+  }
+}
+
+/** @throws PaymentError `cannot-sign` when the key may not sign or is not the first certificate's. */
+export function checkIdentity(identity: Identity): Identity {
+  const [own, ...others] = identity.certificates.map((der) => new X509Certificate(der));
+  if (!own) throw new PaymentError('cannot-sign', 'A certificate of the key expected, none came.');
+  checkStrength(identity.key);
+  if (own.checkPrivateKey(identity.key)) return identity;
+  const place = others.findIndex((certificate) => certificate.checkPrivateKey(identity.key));
+  throw new PaymentError('cannot-sign', place < 0
+    ? 'The first certificate is of another key. Put the key there that it was issued for, or a certificate of this key.'
+    : `The key's own certificate is the one at place ${place + 2}. ${ORDER}`);
+}
+
+function parseKey(pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (error) {
+    if (ENCRYPTED.test(pem)) {
+      const message = 'The key is encrypted. Write it without a passphrase, for example with openssl pkey.';
+      throw new PaymentError('cannot-sign', message, { cause: error });
+    }
+    const message = `A private key in PEM expected: ${messageOf(error)}. Put the key there that the certificate was issued for.`;
+    throw new PaymentError('cannot-sign', message, { cause: error });
+  }
+}
+
+function checkStrength(key: KeyObject): void {
+  const weakness = keyWeakness(key);
+  if (weakness === undefined) return;
+  throw new PaymentError('cannot-sign', `The signing key: ${weakness}. Take a key that wallets accept, and a certificate of it.`);
+}

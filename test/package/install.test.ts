@@ -1,0 +1,144 @@
+// The packages, installed into empty projects as a user does it: from the registry what they
+// ask for, from a tarball they themselves.
+
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import ts from 'typescript';
+import { bcoinTarget } from '../support/bcoin';
+import { BcoinProcess, answerOf } from '../support/bcoin-process';
+import { emptyProject, install, pack, projectFolder } from '../support/packed';
+import { freePort } from '../support/regtest-node';
+
+const node = promisify(execFile);
+
+describe('the packages, installed', function () {
+  // Downloading what npm has not cached takes as long as it takes.
+  this.timeout(900_000);
+  let folder: string;
+  /** Has bcoin, and the service under two names. */
+  let project: string;
+  /** Has the payments library alone. */
+  let wallet: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'installed-'));
+    const [service, payments] = await pack(folder);
+    const served = `file:${service.tarball}`;
+    project = await emptyProject(join(folder, 'node'), { bcoin: '1.0.2', 'bcoin-rest': served, rest: served });
+    wallet = await emptyProject(join(folder, 'wallet'), { 'bcoin-rest-payments': `file:${payments.tarball}` });
+    await install(project, '--ignore-scripts');
+    await install(wallet, '--ignore-scripts');
+  });
+
+  after(() => rm(folder, { recursive: true }));
+
+  async function serves(executable: string, pluginName: string): Promise<void> {
+    const port = await freePort();
+    const bcoin = new BcoinProcess(executable, '--memory', '--plugins', pluginName, '--http-port', `${port}`, '--rest-warmup', 'indexed');
+    try {
+      await bcoin.printed('Node is loaded');
+      const response = await answerOf(`http://127.0.0.1:${port}/rest/chaininfo.json`);
+      expect(await response.json()).to.deep.include({ chain: 'regtest', blocks: 0 });
+    } finally {
+      await bcoin.kill();
+    }
+  }
+
+  for (const name of ['rest', 'bcoin-rest']) {
+    it(`serve REST with --plugins ${name}`, () => serves(join(project, 'node_modules/.bin/bcoin'), name));
+  }
+
+  it('serve REST from a bcoin elsewhere, with --plugins and their folder', () => {
+    const executable = join(dirname(createRequire(__filename).resolve(join(bcoinTarget, 'package.json'))), 'bin/bcoin');
+    return serves(executable, join(project, 'node_modules/bcoin-rest'));
+  });
+
+  it('bring the command line', async () => {
+    const { stdout } = await node(join(project, 'node_modules/.bin/bcoin-rest'), ['payments', '--help']);
+    expect(stdout).to.include('payments decode FILE');
+  });
+
+  it('bring nothing of the service with the payments library alone', async () => {
+    const names = (await readdir(join(wallet, 'node_modules'), { recursive: true, encoding: 'utf8' }))
+      .filter((path) => /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(path))
+      .map((path) => path.replace('/package.json', ''));
+    expect(names).to.include.members(['bcoin-rest-payments', 'protobufjs', '@peculiar/asn1-schema', '@peculiar/asn1-x509']);
+    for (const name of ['koa', '@koa/router', 'rxjs', 'classic-level', 'lru-cache', 'bcoin-rest', 'bcoin']) expect(names).to.not.include(name);
+  });
+
+  const program = 'console.log(decodePaymentDetails(encodePaymentDetails({ outputs: [], time: 5n })).time.toString());';
+  const names = '{ decodePaymentDetails, encodePaymentDetails }';
+  for (const [where, from] of [['node', 'bcoin-rest/payments'], ['node', 'rest/payments'], ['wallet', 'bcoin-rest-payments']] as const) {
+    it(`read and write payment messages from ${from}, imported and required`, async () => {
+      const loads = { module: `import ${names} from '${from}';`, commonjs: `const ${names} = require('${from}');` };
+      for (const [type, load] of Object.entries(loads)) {
+        const { stdout } = await node(process.execPath, [`--input-type=${type}`, '-e', `${load} ${program}`], { cwd: join(folder, where) });
+        expect(stdout, type).to.equal('5\n');
+      }
+    });
+  }
+
+  describe('have types that are found with the module resolution', () => {
+    before(async () => {
+      for (const at of [project, wallet]) {
+        await mkdir(join(at, 'node_modules/@types'), { recursive: true });
+        await symlink(join(projectFolder, 'node_modules/@types/node'), join(at, 'node_modules/@types/node'));
+      }
+      await writeFile(join(project, 'use.ts'), `
+        import { id, type Coin, type RestPlugin } from 'bcoin-rest';
+        import * as rest from 'rest';
+        ${usePayments('bcoin-rest/payments')}
+        import { MAX_PAYMENT_SIZE } from 'rest/payments';
+        export const text: string = id + rest.id + MAX_PAYMENT_SIZE.toFixed();
+        export function use(plugin: RestPlugin): Coin | undefined {
+          plugin.ready$.subscribe((ready: boolean) => { console.log(ready); });
+          return plugin.reader.read((snapshot) => snapshot.coin(Buffer.alloc(32), 0));
+        }
+        // @ts-expect-error: a type that was not found would take anything.
+        export const wrong: number = id;`);
+      await writeFile(join(wallet, 'use.ts'), usePayments('bcoin-rest-payments'));
+    });
+
+    const resolutions: readonly [name: string, module: ts.ModuleKind, resolution: ts.ModuleResolutionKind][] = [
+      ['node10', ts.ModuleKind.CommonJS, ts.ModuleResolutionKind.Node10],
+      ['node16', ts.ModuleKind.Node16, ts.ModuleResolutionKind.Node16],
+      ['nodenext', ts.ModuleKind.NodeNext, ts.ModuleResolutionKind.NodeNext],
+      ['bundler', ts.ModuleKind.ESNext, ts.ModuleResolutionKind.Bundler]
+    ];
+    for (const [name, module, moduleResolution] of resolutions) {
+      it(name, () => {
+        for (const at of [project, wallet]) {
+          expect(errorsOf(join(at, 'use.ts'), { module, moduleResolution }), at).to.deep.equal([]);
+        }
+      });
+    }
+  });
+});
+
+function usePayments(from: string): string {
+  return `
+    import { decodePaymentRequest, type PaymentRequest } from '${from}';
+    export const request: PaymentRequest = decodePaymentRequest(Buffer.alloc(0));
+    // @ts-expect-error: a type that was not found would take anything.
+    export const wrongRequest: string = decodePaymentRequest(Buffer.alloc(0));`;
+}
+
+/** What tsc says of a program and of the declarations of our packages that it uses; those of others are not looked at. */
+function errorsOf(file: string, resolution: ts.CompilerOptions): string[] {
+  const program = ts.createProgram([file], {
+    ...resolution, noEmit: true, strict: true, target: ts.ScriptTarget.ES2022, lib: ['lib.es2022.d.ts'], types: ['node'],
+    typeRoots: [join(dirname(file), 'node_modules/@types')]
+  });
+  const ours = program.getSourceFiles()
+    .filter(({ fileName }) => fileName === file || /\/node_modules\/(bcoin-)?rest(-payments)?\//.test(fileName));
+  expect(ours.length).to.be.greaterThan(5);
+  const inFiles = ours.flatMap((source) => [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]);
+  return [...program.getOptionsDiagnostics(), ...inFiles]
+    .map(({ file: where, messageText }) => `${where?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
+}

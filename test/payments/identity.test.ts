@@ -1,0 +1,75 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { identityOfPem } from '../../lib/payments/identity';
+import { makeCertificate } from './made-certificates';
+import { VALID_TIME, der, errorOf, keyFile, pem } from './vectors';
+
+const keyText = readFileSync(keyFile('p256'), 'utf8');
+const chain = pem('p256') + pem('intermediate');
+
+function refusal(key: string, certificates: string, time = VALID_TIME): string {
+  const { code, message } = errorOf(() => identityOfPem(key, certificates, time));
+  expect(code).to.equal('cannot-sign');
+  return message;
+}
+
+describe('identityOfPem', () => {
+  it('reads a key and a chain in order, with or without the root', () => {
+    expect(identityOfPem(keyText, chain, VALID_TIME).certificates).to.deep.equal([der('p256'), der('intermediate')]);
+    expect(identityOfPem(keyText, chain + pem('root'), VALID_TIME).certificates).to.have.length(3);
+  });
+
+  it('says that it cannot read', () => {
+    expect(refusal('no key', chain)).to.match(/^A private key in PEM expected: .*Put the key there/);
+    expect(refusal(pem('p256'), chain)).to.match(/^A private key in PEM expected/);
+    expect(refusal(keyText, 'no certificate')).to.match(/^A certificate in PEM expected, none came\. Put/);
+    expect(refusal(keyText, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----')).to.match(/^Certificate 1 cannot be read/);
+  });
+
+  it('says that a key is encrypted, in either format', () => {
+    const cipher = { cipher: 'aes-256-cbc', passphrase: 'sesame' };
+    const encrypted = createPrivateKey(keyText).export({ type: 'pkcs8', format: 'pem', ...cipher }).toString();
+    const traditional = createPrivateKey(keyText).export({ type: 'sec1', format: 'pem', ...cipher }).toString();
+    for (const key of [encrypted, traditional]) {
+      expect(refusal(key, chain)).to.match(/^The key is encrypted\. Write it without a passphrase/);
+    }
+  });
+
+  it('says that a key is one that no wallet takes', () => {
+    const weak = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    expect(refusal(weak, chain)).to.match(/^The signing key: an RSA or ECDSA key expected, ed25519 came\. Take/);
+  });
+
+  it('says that the certificate is of another key', () => {
+    expect(refusal(keyText, pem('rsa2048') + pem('intermediate'))).to.match(/^The first certificate is of another key\. Put/);
+  });
+
+  it('says that certificates are not in order', () => {
+    const order = /Put the key's own certificate first, then its issuer's, and so on\.$/;
+    expect(refusal(keyText, pem('intermediate') + pem('p256')))
+      .to.match(/^"O=Test Roots, CN=Test Intermediate" is not issued by "CN=shop.example", which follows it\. /).and.to.match(order);
+    expect(refusal(keyText, pem('p256') + pem('root') + pem('intermediate'))).to.match(order);
+    expect(refusal(keyText, pem('p256') + pem('root'))).to.match(order);
+    // In the order of issuers, but the key is of the second.
+    const [authority, other] = [makeCertificate({ commonName: 'Authority', ca: true }), makeCertificate({ commonName: 'Root', ca: true })];
+    const below = makeCertificate({ commonName: 'shop.example', issuer: authority });
+    expect(refusal(authority.keyPem, below.pem + authority.pem, new Date()))
+      .to.match(/^The key's own certificate is the one at place 2\. /).and.to.match(order);
+    // An issuer of the right name with another key.
+    const namesake = makeCertificate({ commonName: 'Authority', ca: true, issuer: other });
+    expect(refusal(below.keyPem, below.pem + namesake.pem, new Date())).to.match(/is not signed by/).and.to.match(order);
+  });
+
+  it('says that a certificate has expired or is not valid yet, the one of the key or an issuer', () => {
+    expect(refusal(keyText, pem('expired') + pem('intermediate')))
+      .to.match(/^"CN=shop.example" was valid until 2026-.*\. Put a renewed certificate there\.$/);
+    expect(refusal(keyText, chain, new Date('2026-01-01'))).to.match(/^"CN=shop.example" is valid from 2026-/);
+    const root = makeCertificate({ commonName: 'Root', ca: true });
+    const [notBefore, notAfter] = [new Date('2020-01-01'), new Date('2021-01-01')];
+    const issuer = makeCertificate({ commonName: 'Authority', ca: true, issuer: root, notBefore, notAfter });
+    const leaf = makeCertificate({ commonName: 'shop.example', issuer });
+    expect(refusal(leaf.keyPem, leaf.pem + issuer.pem, new Date())).to.match(/^"CN=Authority" was valid until 2021-01-01/);
+  });
+});

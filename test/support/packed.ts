@@ -1,0 +1,59 @@
+// The packages of this project as npm packs them, and empty projects that they are installed
+// into. `dist` has to be built.
+
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+export const projectFolder = resolve(__dirname, '../..');
+
+const run = promisify(execFile);
+
+export interface Packed {
+  readonly name: string;
+  /** Path of the tarball. */
+  readonly tarball: string;
+  /** Paths within the package. */
+  readonly files: readonly string[];
+}
+
+/** What npm hands down to the tests that it runs: this project's own settings (.npmrc) and what tells of the run. */
+const HANDED_DOWN =
+  /^(npm_config_(ignore_scripts|node_options|omit_lockfile_\w+|allow_scripts|\w*prefix)|npm_(package|lifecycle)_\w+|npm_command|NODE_OPTIONS|INIT_CWD)$/;
+
+/** npm as a user has it, who is somewhere else. */
+export async function npm(folder: string, ...args: string[]): Promise<string> {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !HANDED_DOWN.test(name)));
+  const { stdout } = await run('npm', args, { cwd: folder, env, maxBuffer: 1 << 26 });
+  return stdout;
+}
+
+/** Installs what the `package.json` of a folder names. From npm's own cache where it can. */
+export async function install(folder: string, ...args: string[]): Promise<void> {
+  await npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', '--no-progress', ...args);
+}
+
+/** Packs both packages into a folder. @returns the service's and the payments library's. */
+export async function pack(folder: string): Promise<[service: Packed, payments: Packed]> {
+  const payments = join(projectFolder, 'packages/payments');
+  await npm(payments, 'run', '--silent', 'build');
+  const printed = await npm(projectFolder, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder, projectFolder, payments);
+  // An object by name from npm 12 on.
+  const packed = Object.values(JSON.parse(printed) as Record<string, { name: string; filename: string; files: { path: string }[] }>)
+    .map(({ name, filename, files }) => ({ name, tarball: join(folder, filename), files: files.map(({ path }) => path).sort() }));
+  const named = (wanted: string): Packed => {
+    const found = packed.find(({ name }) => name === wanted);
+    if (!found) throw new Error(`npm did not pack ${wanted}`);
+    return found;
+  };
+  return [named('bcoin-rest'), named('bcoin-rest-payments')];
+}
+
+/** A folder with a `package.json` and nothing else. */
+export async function emptyProject(folder: string, dependencies: Readonly<Record<string, string>>): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const manifest = { name: 'empty', version: '1.0.0', private: true, dependencies, overrides: { leveldown: '6.1.1' } };
+  await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
+  return folder;
+}
