@@ -92,5 +92,6 @@ export class RestPlugin {
   }
 }
 
+export { NotYetKnownError } from '../lib/index/errors';
 export type { Coin, HeaderRecord, IndexedBlock, IndexReader, IndexSnapshot, TransactionLocation } from '../lib/index/types';
 export type { BlockPoint } from '../lib/node/types';

@@ -1,12 +1,14 @@
 // /rest/tx/<txid>.<bin|hex|json> (contract 4.1): a transaction of the active chain or the pool.
 
 import { withoutWitness } from '../../bitcoin/transaction';
+import { NotYetKnownError } from '../../index/errors';
 import { fillText } from '../../index/progress-text';
 import { transactionJson } from '../../views/transaction';
 import { notFound, notYetKnown } from '../errors';
 import { ALL_FORMATS, replyIn, splitSuffix, type Reply, type Suffixed } from '../format';
 import { parseHash } from '../hash-parameter';
 import { StateReplies } from '../state-shelf';
+import type { IndexSnapshot } from '../../index/types';
 import type { FoundTransaction } from '../raw-blocks';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
@@ -24,6 +26,16 @@ export function transactionEndpoint({ node, reader, witness, blocks, cache }: En
     json: () => transactionJson(raw, blockHash === undefined ? { prefixes } : { prefixes, blockHash })
   }, ALL_FORMATS, request);
 
+  /** What the index cannot tell may be in the pool. */
+  const find = (txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | NotYetKnownError | undefined => {
+    try {
+      return blocks.find(txid, snapshot);
+    } catch (error) {
+      if (error instanceof NotYetKnownError) return error;
+      throw error;
+    }
+  };
+
   const readAndReply = async (txid: Buffer, found: FoundTransaction, question: Question): Promise<Reply> => {
     const raw = await blocks.transaction(txid, found, question.request);
     if (raw === undefined) throw notFound(question.parameter);
@@ -38,14 +50,18 @@ export function transactionEndpoint({ node, reader, witness, blocks, cache }: En
     const txid = parseHash(parameter);
     const question = { parameter, format, request };
     // Index, then pool, in one tick: a transaction on its way is in at least one of them.
-    const { found, filling, tip } = reader.read((snapshot) => ({ found: blocks.find(txid, snapshot), filling: snapshot.filling, tip: snapshot.tip }));
-    if (found !== undefined) {
+    const { found, tip } = reader.read((snapshot) => ({ found: find(txid, snapshot), tip: snapshot.tip }));
+    if (found !== undefined && !(found instanceof NotYetKnownError)) {
       const made = 'raw' in found ? reply(found.raw, question, found.block.hash) : readAndReply(txid, found, question);
       // What the node throws away is not answered from memory.
       return node.pruned ? made : replies.keep(path, { tip }, made);
     }
     const raw = node.pool.transaction(txid);
-    if (raw === undefined) throw filling === undefined ? notFound(parameter) : notYetKnown(fillText(filling));
+    if (raw === undefined) {
+      const filling = found?.filling;
+      // What never will be known is "not found" for Bitcoin Core's clients, too: pruned data.
+      throw filling === undefined ? notFound(parameter) : notYetKnown(fillText(filling));
+    }
     return reply(raw, question);
   };
 }
