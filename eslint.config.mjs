@@ -11,7 +11,7 @@ const rooms = {
   'lib/index': ['lib/bitcoin', 'lib/store', 'lib/node'],
   'lib/views': ['lib/bitcoin'],
   'lib/rest': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/views'],
-  'lib/merchant': ['lib/payments', 'lib/index', 'lib/node', 'lib/rest'],
+  'lib/merchant': ['lib/bitcoin', 'lib/payments', 'lib/index', 'lib/node', 'lib/rest'],
   migrations: ['lib/store']
 };
 const everyRoom = [...Object.keys(rooms), 'plugin'];

@@ -62,7 +62,8 @@ export class RestPlugin {
     this.merchant = options.payments && new MerchantService({
       ...options.payments,
       node: this.node,
-      reader: this.index.reader,
+      index: this.index,
+      ready$: this.service.ready$,
       timeoutMs: options.limits.timeoutMs,
       requireReady: () => { this.service.requireReady(); },
       logger
@@ -85,12 +86,13 @@ export class RestPlugin {
   }
 
   async close(): Promise<void> {
-    this.merchant?.close();
+    await this.merchant?.close();
     this.service.close();
     this.bar?.unsubscribe();
     await this.index.close();
   }
 }
 
+export { NotYetKnownError } from '../lib/index/errors';
 export type { Coin, HeaderRecord, IndexedBlock, IndexReader, IndexSnapshot, TransactionLocation } from '../lib/index/types';
 export type { BlockPoint } from '../lib/node/types';

@@ -1,6 +1,7 @@
 // What can be wrong with the index, or with what it is asked to take in.
 
 import { StoreError } from '../store/errors';
+import type { FillProgress } from './types';
 
 /** A block does not fit the state of the index, or the state is not what it must be. Nothing was changed. */
 export class IndexError extends Error {
@@ -30,6 +31,21 @@ export function isDamage(error: unknown): error is IndexError | StoreError {
 /** The index in the store must not be touched: it is another network's, or of a newer layout. */
 export class IndexRefusedError extends Error {
   override readonly name = 'IndexRefusedError';
+}
+
+/**
+ * Whether a transaction is in the chain is not known: the index began with the node's coins, and the
+ * transaction may stand in a block that is not filled in. It must not be taken for one that is not there.
+ */
+export class NotYetKnownError extends Error {
+  override readonly name = 'NotYetKnownError';
+
+  /** `filling`: how far the index is; undefined when the node has thrown the other blocks away, so that it stays unknown. */
+  constructor(readonly filling: FillProgress | undefined) {
+    super(filling === undefined
+      ? 'the transaction may be one of a block that the node threw away before the index began'
+      : `the transaction may be one of a block below ${filling.height}, which the index has not filled in yet`);
+  }
 }
 
 /** There is no state to read: the index is empty, closed, damaged, or its store cannot be read. */

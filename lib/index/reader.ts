@@ -5,7 +5,7 @@
 import { StoreError } from '../store/errors';
 import { BASE_KEY, decodeBase, headerOver, isFilling, type Base } from './base';
 import { baseCoinKey, decodeBaseCoin } from './base-coins';
-import { DamagedIndexError, IndexUnavailableError } from './errors';
+import { DamagedIndexError, IndexUnavailableError, NotYetKnownError } from './errors';
 import { HeaderMemory } from './header-memory';
 import { headerRunOf, type HeaderTable } from './header-table';
 import { blockHashKey, damaged, decodeHeader, decodeHeight, decodePlace, decodeTip, headerKey, HEADER_RECORD, headerRecordOf, lengthsKey, placeKey, TIP_KEY, type Place } from './layout';
@@ -131,14 +131,14 @@ class StoreIndexSnapshot implements IndexSnapshot {
   }
 
   place(txid: Buffer): TransactionPlace | undefined {
-    const place = this.placeOf(txid);
+    const place = this.knownPlaceOf(txid);
     if (place === undefined) return undefined;
     const { height, position } = place;
     return { block: { hash: this.table()?.hashAt(height) ?? this.header(height).hash, height }, position };
   }
 
   location(txid: Buffer): TransactionLocation | undefined {
-    const place = this.placeOf(txid);
+    const place = this.knownPlaceOf(txid);
     if (place === undefined) return undefined;
     const { height, position } = place;
     const key = lengthsKey(height);
@@ -182,6 +182,14 @@ class StoreIndexSnapshot implements IndexSnapshot {
     return this.filling !== undefined ? undefined : this.headers.tableAt(this.tip, (height) => this.headerRecord(height));
   }
 
+  /** undefined: no block has it. @throws NotYetKnownError when a block that is not filled in may have it. */
+  private knownPlaceOf(txid: Buffer): Place | undefined {
+    const place = this.placeOf(txid);
+    if (place === undefined && this.base !== undefined && this.base.placesFrom > 0) throw new NotYetKnownError(this.filling);
+    return place;
+  }
+
+  /** undefined: it stands in no block whose transactions are known. */
   private placeOf(txid: Buffer): Place | undefined {
     const key = placeKey(this.hasher.hash(txid));
     const value = this.records.get(key);

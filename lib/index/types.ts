@@ -65,11 +65,15 @@ export interface FillProgress {
 /** The index at one block: everything it answers is of this block's state. */
 export interface IndexSnapshot {
   readonly tip: HeaderRecord;
-  /** Not undefined: a transaction that has no location may be one of an earlier block. */
+  /** Not undefined: blocks below its height are not filled in yet. */
   readonly filling: FillProgress | undefined;
   coin(txid: Buffer, index: number): Coin | undefined;
+  /** undefined: no block has it. @throws NotYetKnownError when the index cannot tell, because it began with coins. */
   location(txid: Buffer): TransactionLocation | undefined;
-  /** Where it stands, for somebody who has the block: less to read than its location. */
+  /**
+   * Where it stands, for somebody who has the block: less to read than its location. undefined: no block has it.
+   * @throws NotYetKnownError when the index cannot tell, because it began with coins.
+   */
   place(txid: Buffer): TransactionPlace | undefined;
   heightOf(hash: Buffer): number | undefined;
   headerAt(height: number): HeaderRecord | undefined;

@@ -7,44 +7,58 @@ import { Merchant } from '../payments/merchant/merchant';
 import { PaymentStore } from '../payments/merchant/store';
 import { Mount } from '../rest/mount';
 import { merchantApp } from './app';
+import { ChainFollower, type FollowerLogger } from './chain-follower';
 import { NodeChain } from './node-chain';
 import { SigningFiles } from './signing-files';
-import type { IndexReader } from '../index/types';
+import type { Observable } from 'rxjs';
+import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
-import type { RestLogger } from '../rest/app';
 
 export interface MerchantServiceParts {
   readonly node: NodeSource;
-  readonly reader: IndexReader;
+  readonly index: Pick<ChainIndex, 'blocks$' | 'reader'>;
+  /** Whether node and index are in sync. */
+  readonly ready$: Observable<boolean>;
   readonly folder: string;
   /** Where customers reach `/pay`; the address that the node listens on unless given. */
   readonly publicUrl: string | undefined;
   readonly timeoutMs: number;
   /** @throws RestError 503 while node or index are not in sync. */
   readonly requireReady: () => void;
-  readonly logger: RestLogger & { info(message: string): void };
+  readonly logger: FollowerLogger;
+  /** How often what was acknowledged is broadcast again. */
+  readonly tendMs?: number;
 }
 
 export class MerchantService {
   private mount: Mount | undefined;
+  private follower: ChainFollower | undefined;
 
   constructor(private readonly parts: MerchantServiceParts) {}
 
   /** Takes `/pay` over from the node's HTTP server. @throws when the folder or the keys in it cannot be used. */
   async open(): Promise<void> {
-    const { node, reader, folder, publicUrl, timeoutMs, requireReady, logger } = this.parts;
+    const { node, index, ready$, folder, publicUrl, timeoutMs, requireReady, logger, tendMs } = this.parts;
     const store = new PaymentStore(await FolderStorage.open(folder));
     const clock = (): Date => new Date();
     const signing = await SigningFiles.open({ folder, clock, logger });
-    let merchant: Merchant | undefined;
-    // Made at the first request: only then the server has its address.
+    const merchant = new Merchant(new NodeChain(node, index.reader), store, {
+      // Only when a request comes the server has its address.
+      get baseUrl() { return `${publicUrl ?? addressOf(node)}/pay`; },
+      identity: () => signing.identity(),
+      clock,
+      onTrouble: (error) => { logger.warning(`payments: ${error.message}`); }
+    });
+    await merchant.open();
+    const follower = this.follower = new ChainFollower({ node, index, ready$, merchant, store, logger, ...tendMs !== undefined && { tendMs } });
+    await follower.open();
     const app = merchantApp({
-      merchant: () => merchant ??= new Merchant(new NodeChain(node, reader), store, {
-        baseUrl: `${publicUrl ?? addressOf(node)}/pay`,
-        identity: () => signing.identity(),
-        clock
-      }),
-      node, timeoutMs, requireReady, logger
+      merchant: () => merchant,
+      node, timeoutMs, logger,
+      requireReady: () => {
+        requireReady();
+        follower.requireCaughtUp();
+      }
     });
     const handle = app.callback();
     this.mount = new Mount(node.httpServer, '/pay', (request, response) => void handle(request, response), timeoutMs);
@@ -52,8 +66,10 @@ export class MerchantService {
     logger.info(`Payments are taken at /pay, ${signing.sign ? 'signed' : 'unsigned'}; their folder is ${folder}.`);
   }
 
-  close(): void {
+  /** Resolves when nothing is written any more. */
+  async close(): Promise<void> {
     this.mount?.close();
+    await this.follower?.close();
   }
 }
 

@@ -2,10 +2,13 @@
 // is in the index or in the pool.
 
 import { PaymentError } from '../payments/error';
+import { NotYetKnownError } from '../index/errors';
+import { fillText } from '../index/progress-text';
 import { TransactionRefusedError } from '../node/errors';
-import type { IndexReader } from '../index/types';
-import type { NodeSource } from '../node/types';
-import type { MerchantChain } from '../payments/merchant/chain';
+import { notYetKnown, unavailable } from '../rest/errors';
+import type { IndexReader, IndexSnapshot } from '../index/types';
+import type { NodeSource, PoolSource } from '../node/types';
+import type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from '../payments/merchant/chain';
 import type { PaymentNetwork } from '../payments/rules/request';
 
 export class NodeChain implements MerchantChain {
@@ -28,11 +31,52 @@ export class NodeChain implements MerchantChain {
   }
 
   /** Index, then pool, in one tick: a transaction on its way is in at least one of them. */
-  confirmations(txid: Buffer): Promise<number | undefined> {
-    const confirmed = this.reader.read((snapshot) => {
-      const location = snapshot.location(txid);
-      return location && snapshot.tip.height - location.block.height + 1;
-    });
-    return Promise.resolve(confirmed ?? (this.node.pool.transaction(txid) === undefined ? undefined : 0));
+  standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing> {
+    return Promise.resolve(this.reader.read((snapshot) => standingIn(snapshot, this.node.pool, transaction, seenIn)));
   }
+}
+
+function standingIn(snapshot: IndexSnapshot, pool: PoolSource, { txid, outpoints, outputs }: TracedTransaction, seenIn?: ConfirmingBlock): Standing {
+  const confirmedIn = ({ height, hash }: ConfirmingBlock): Standing =>
+    ({ state: 'confirmed', block: { height, hash }, confirmations: snapshot.tip.height - height + 1 });
+  if (seenIn !== undefined && snapshot.heightOf(seenIn.hash) === seenIn.height) return confirmedIn(seenIn);
+
+  let unknown: NotYetKnownError | undefined;
+  try {
+    const place = snapshot.place(txid);
+    if (place !== undefined) return confirmedIn(place.block);
+  } catch (error) {
+    if (!(error instanceof NotYetKnownError)) throw error;
+    unknown = error;
+    // Coins are all there, whatever the index does not know yet: an unspent output says where its transaction is.
+    const coin = outputs.map((index) => snapshot.coin(txid, index)).find((found) => found !== undefined);
+    const block = coin && snapshot.headerAt(coin.height);
+    if (block !== undefined) return confirmedIn(block);
+  }
+  if (pool.transaction(txid) !== undefined) return { state: 'pool' };
+  const inputs = outpoints.map((outpoint) => inputIn(snapshot, pool, outpoint));
+  if (inputs.includes('spent')) return { state: 'conflicted' };
+  // A transaction in the chain has spent what it spends.
+  if (unknown === undefined || inputs.includes('unspent')) return { state: 'absent' };
+  return { state: 'unknown', reason: reasonOf(unknown) };
+}
+
+/**
+ * What became of a coin that a transaction spends which is in no block that the index knows.
+ * `spent`: by another one, since a block that the index knows made the coin, and so one that it knows spent it.
+ * `unspent`: by none in the chain. Undefined: that cannot be told.
+ */
+function inputIn(snapshot: IndexSnapshot, pool: PoolSource, outpoint: Buffer): 'spent' | 'unspent' | undefined {
+  const txid = outpoint.subarray(0, 32);
+  if (snapshot.coin(txid, outpoint.readUInt32LE(32)) !== undefined || pool.transaction(txid) !== undefined) return 'unspent';
+  try {
+    return snapshot.place(txid) === undefined ? undefined : 'spent';
+  } catch (error) {
+    if (error instanceof NotYetKnownError) return undefined;
+    throw error;
+  }
+}
+
+function reasonOf({ filling }: NotYetKnownError): string {
+  return (filling === undefined ? unavailable('the node has thrown the blocks away that would tell what became of the payment') : notYetKnown(fillText(filling))).message;
 }

@@ -18,7 +18,10 @@ export class Broadcaster {
     const { mempool, pool } = this.host;
     const transaction = await this.parse(bytes);
     const hash = this.hashes.toHost(transaction.hash());
-    if (mempool.hasEntry(hash)) return;
+    if (mempool.hasEntry(hash)) {
+      this.announce(transaction);
+      return;
+    }
     let missing;
     try {
       missing = await mempool.addTX(transaction);
@@ -32,6 +35,13 @@ export class Broadcaster {
     }
     // Otherwise the pool announces by itself what enters it.
     if (pool.options.selfish) await this.host.broadcast(transaction);
+  }
+
+  /** Tells peers that have not heard of it yet. Nothing waits for their answers. */
+  private announce(transaction: HostTransaction): void {
+    const { pool } = this.host;
+    if (pool.options.selfish) void this.host.broadcast(transaction);
+    else pool.announceTX(transaction);
   }
 
   private async parse(bytes: Buffer): Promise<HostTransaction> {

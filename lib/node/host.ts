@@ -174,7 +174,11 @@ export interface HostNode extends HostEmitter {
     read(hash: Buffer, offset?: number, length?: number): Promise<Buffer | null>;
     readUndo(hash: Buffer): Promise<Buffer | null>;
   };
-  readonly pool: { readonly options: { readonly selfish: boolean } };
+  readonly pool: {
+    readonly options: { readonly selfish: boolean };
+    /** Tells the peers that have not heard of it. */
+    announceTX(transaction: HostTransaction): void;
+  };
   /** Announces to peers what the pool does not announce by itself. */
   broadcast(transaction: HostTransaction): Promise<void>;
   readonly http: {

@@ -226,7 +226,8 @@ export interface NodeSource {
   /** Lowest height whose block is still there, when pruned. */
   pruneHeight(): number;
   /**
-   * Gives a serialized transaction to the pool and so to the network; one that the pool has is no error.
+   * Gives a serialized transaction to the pool and so to the network. One that the pool has is
+   * announced to peers that have not heard of it.
    * @throws TransactionRefusedError with the node's reason.
    */
   broadcast(transaction: Buffer): Promise<void>;

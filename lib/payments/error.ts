@@ -16,6 +16,8 @@ export type PaymentErrorCode =
   | 'wrong-merchant-data'
   | 'underpaid'
   | 'already-paid'
+  /** It cannot be told whether the request is paid: to be tried again. */
+  | 'not-yet-known'
   /** The node does not take the transactions. */
   | 'refused'
   | 'unknown-request'

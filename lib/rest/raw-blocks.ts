@@ -43,7 +43,7 @@ export class RawBlocks {
     return this.kept(point)?.raw ?? this.read(point, client);
   }
 
-  /** Looks for a transaction of the active chain: as little as is needed to get at its bytes. */
+  /** Looks for a transaction of the active chain: as little as is needed to get at its bytes. @throws NotYetKnownError */
   find(txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined {
     const place = snapshot.place(txid);
     if (place === undefined) return undefined;

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { BASE_KEY } from '../../lib/index/base';
+import { NotYetKnownError } from '../../lib/index/errors';
 import { headerKey, TIP_KEY } from '../../lib/index/layout';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { diskStore, memoryStore } from '../../lib/store/level-store';
@@ -100,6 +101,44 @@ describe('an index that begins with the coins of the node', () => {
     expect(index.reader.read(({ filling }) => filling)).to.equal(undefined);
     expect(said('All transactions are known')).to.equal(true);
   });
+
+  it('never takes a transaction that it does not know yet for one that is not there', async () => {
+    const height = await openedWith(10);
+    const early = await coinbaseAt(3);
+    const invented = Buffer.alloc(32, 1);
+    const filling = { height: height - 9, from: height };
+    for (const txid of [early, invented]) expect(whatIsSaid(txid)).to.deep.equal([filling, filling]);
+    const latest = await coinbaseAt(height);
+    expect(index.reader.read((snapshot) => snapshot.place(latest)?.block.height)).to.equal(height);
+    lowestGiven = 0;
+    await reopened();
+    await untilFilled(store);
+    expect(index.reader.read((snapshot) => snapshot.place(early)?.block.height)).to.equal(3);
+    expect(index.reader.read((snapshot) => [snapshot.location(invented), snapshot.place(invented)])).to.deep.equal([undefined, undefined]);
+  });
+
+  it('says of a pruned node that it will never know', async () => {
+    lowestGiven = 50;
+    index = newIndex({ node: nodeWith(node, { pruned: true }) });
+    await opened();
+    await untilFilled(store);
+    expect(whatIsSaid(await coinbaseAt(3))).to.deep.equal([undefined, undefined]);
+  });
+
+  const coinbaseAt = async (height: number): Promise<Buffer> => {
+    const raw = await real.rawBlock(await real.activeHash(height) ?? Buffer.alloc(0));
+    return scanBlock(raw ?? Buffer.alloc(0)).transactions[0]?.txid ?? expect.fail('a coinbase');
+  };
+
+  /** How far the index says that it is when it is asked for a transaction that it does not know. */
+  const whatIsSaid = (txid: Buffer): unknown[] => index.reader.read((snapshot) => (['location', 'place'] as const).map((ask) => {
+    try {
+      return snapshot[ask](txid) ?? 'nothing';
+    } catch (error) {
+      if (error instanceof NotYetKnownError) return error.filling;
+      throw error;
+    }
+  }));
 
   it('tells its first tip', async () => {
     const tips: number[] = [];

@@ -8,7 +8,7 @@
 import { PaymentError, type PaymentErrorCode } from '../error';
 import { negotiate } from '../transport/accept';
 import { PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE, URI_LIST_TYPE, mediaTypeOf } from '../transport/media-types';
-import type { Merchant } from './merchant';
+import type { Merchant, PaymentState } from './merchant';
 import { parseOrder } from './order';
 import { renderPage } from './page';
 import { detailsOf } from './record';
@@ -20,7 +20,7 @@ export interface PaymentReply {
 }
 
 /** Everything that is not here is the mistake of who asked: 400. */
-const STATUS: Partial<Record<PaymentErrorCode, number>> = { 'unknown-request': 404, 'too-large': 413, 'cannot-sign': 500 };
+const STATUS: Partial<Record<PaymentErrorCode, number>> = { 'unknown-request': 404, 'too-large': 413, 'cannot-sign': 500, 'not-yet-known': 503 };
 
 /** @param body JSON: see order.ts. */
 export async function answerCreate(merchant: Merchant, body: Buffer): Promise<PaymentReply> {
@@ -38,7 +38,7 @@ export async function answerGet(merchant: Merchant, id: string, accept: string |
     switch (negotiate(accept)) {
       case 'payment-request': return message(PAYMENT_REQUEST_TYPE, stored.request);
       case 'uri-list': return text(200, URI_LIST_TYPE, `${merchant.uriOf(id)}\r\n`);
-      case 'state': return text(200, 'application/json', `${JSON.stringify({ id, ...await merchant.state(id) })}\n`);
+      case 'state': return text(200, 'application/json', `${stateJson(id, await merchant.state(id))}\n`);
       case 'page': return text(200, 'text/html', renderPage(detailsOf(stored), merchant.uriOf(id), await merchant.state(id)));
     }
   });
@@ -63,6 +63,11 @@ async function answering(answer: () => Promise<PaymentReply>): Promise<PaymentRe
     if (!(error instanceof PaymentError)) throw error;
     return text(STATUS[error.code] ?? 400, 'text/plain', `${error.message}\r\n`);
   }
+}
+
+/** All satoshis there are fit into a number. */
+function stateJson(id: string, state: PaymentState): string {
+  return JSON.stringify({ id, ...state }, (_, value: unknown) => typeof value === 'bigint' ? Number(value) : value);
 }
 
 function message(type: string, body: Buffer): PaymentReply {

@@ -13,8 +13,9 @@ export function renderPage(details: PaymentDetails, uri: string, state: PaymentS
     `<p>${total > 0n ? `Amount: ${formatCoins(total)} BTC` : 'Amount: as much as you like'}${details.network === 'test' ? ' (test network)' : ''}</p>`,
     state.state === 'open' && `<p><a href="${escapeHtml(uri)}">Pay with a Bitcoin wallet</a></p>`,
     state.state === 'open' && details.expires !== undefined && `<p>Valid until ${expiryText(details.expires)}.</p>`,
-    `<p>${describe(state)}</p>`
-  ].filter((line) => line !== false);
+    `<p>${describe(state)}</p>`,
+    state.received && `<p>Received: ${formatCoins(state.received.amount)} BTC, confirmed: ${formatCoins(state.received.confirmed)} BTC.</p>`
+  ].filter((line) => line !== false && line !== undefined);
   return `<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Payment request</title></head>
@@ -32,7 +33,8 @@ function describe(state: PaymentState): string {
     case 'expired': return 'This request has expired.';
     case 'unconfirmed': return 'Paid, not confirmed yet.';
     case 'confirmed': return `Paid, ${state.confirmations} confirmation${state.confirmations === 1 ? '' : 's'}.`;
-    case 'missing': return 'It was paid, but the network does not know the payment any more.';
+    case 'missing': return 'It was paid, but the network does not know the payment any more. It is being sent again.';
+    case 'conflicted': return 'It was paid, but the coins were spent otherwise.';
   }
 }
 

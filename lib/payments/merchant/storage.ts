@@ -1,13 +1,17 @@
 // Where a merchant's records lie: named pieces of bytes, each written whole or not at all.
 // The one implementation is a folder.
 
-import { access, chmod, constants, mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface PaymentStorage {
   read(name: string): Promise<Buffer | undefined>;
   /** On the disk itself when the promise resolves; after a crash the old bytes or the new. */
   write(name: string, bytes: Buffer): Promise<void>;
+  /** One that is not there is no error. After a crash it may be there again. */
+  remove(name: string): Promise<void>;
+  /** The names of all pieces, in no order. */
+  names(): Promise<string[]>;
 }
 
 export class FolderStorage implements PaymentStorage {
@@ -39,6 +43,14 @@ export class FolderStorage implements PaymentStorage {
     await writeThrough(unfinished, bytes);
     await rename(unfinished, target);
     await this.syncFolder();
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(join(this.folder, name), { force: true });
+  }
+
+  async names(): Promise<string[]> {
+    return readdir(this.folder);
   }
 
   /** The rename itself has to reach the disk. */

@@ -19,10 +19,15 @@ const MAX_SCRIPT_SIZE = 10_000;
  * Core's `GetDustThreshold`.
  */
 export function dustThreshold(script: Buffer): bigint {
-  if (script[0] === OP_RETURN || script.length > MAX_SCRIPT_SIZE) return 0n;
+  if (isUnspendable(script)) return 0n;
   const outputSize = 8 + compactSizeLength(script.length) + script.length;
   const inputSize = isWitnessProgram(script) ? WITNESS_INPUT_SIZE : INPUT_SIZE;
   return BigInt(outputSize + inputSize) * DUST_RELAY_FEE / 1_000n;
+}
+
+/** Whether nobody can ever spend an output with this script; Bitcoin Core's `IsUnspendable`. */
+export function isUnspendable(script: Buffer): boolean {
+  return script[0] === OP_RETURN || script.length > MAX_SCRIPT_SIZE;
 }
 
 function compactSizeLength(value: number): number {

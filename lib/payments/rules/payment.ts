@@ -23,13 +23,15 @@ export function answeringTransactions(payment: Payment, request: Pick<PayableReq
   if (!(payment.merchantData ?? Buffer.alloc(0)).equals(request.merchantData ?? Buffer.alloc(0))) {
     throw new PaymentError('wrong-merchant-data', 'The merchant_data of the request expected, other data came.');
   }
-  const transactions = distinct(payment.transactions.map(parseTransaction));
+  const transactions = transactionsIn(payment);
   if (transactions.length === 0) throw new PaymentError('underpaid', 'At least one transaction expected, none came.');
   refuseConflicts(transactions);
   return transactions;
 }
 
-function distinct(transactions: readonly Transaction[]): Transaction[] {
+/** The transactions of a Payment, each once. @throws PaymentError `malformed` */
+export function transactionsIn(payment: Pick<Payment, 'transactions'>): Transaction[] {
+  const transactions = payment.transactions.map(parseTransaction);
   return [...new Map(transactions.map((transaction) => [transaction.txid.toString('hex'), transaction])).values()];
 }
 

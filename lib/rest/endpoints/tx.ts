@@ -1,6 +1,7 @@
 // /rest/tx/<txid>.<bin|hex|json> (contract 4.1): a transaction of the active chain or the pool.
 
 import { withoutWitness } from '../../bitcoin/transaction';
+import { NotYetKnownError } from '../../index/errors';
 import { fillText } from '../../index/progress-text';
 import { transactionJson } from '../../views/transaction';
 import { notFound, notYetKnown } from '../errors';
@@ -8,7 +9,7 @@ import { ALL_FORMATS, replyIn, splitSuffix, type Reply, type Suffixed } from '..
 import { parseHash } from '../hash-parameter';
 import { StateReplies } from '../state-shelf';
 import type { FoundTransaction } from '../raw-blocks';
-import type { FillProgress, HeaderRecord } from '../../index/types';
+import type { FillProgress, HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
 interface Question extends Suffixed {
@@ -33,8 +34,19 @@ export function transactionEndpoint({ node, reader, witness, blocks, cache }: En
 
   const unconfirmed = (txid: Buffer, question: Question, filling: FillProgress | undefined): Reply | Promise<Reply> => {
     const raw = node.pool.transaction(txid);
+    // What never will be known is "not found" for Bitcoin Core's clients, too: pruned data.
     if (raw === undefined) throw filling === undefined ? notFound(question.parameter) : notYetKnown(fillText(filling));
     return reply(raw, question);
+  };
+
+  /** Undefined also for what the index cannot tell: it may be in the pool. */
+  const find = (txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined => {
+    try {
+      return blocks.find(txid, snapshot);
+    } catch (error) {
+      if (error instanceof NotYetKnownError) return undefined;
+      throw error;
+    }
   };
 
   return (request) => {
@@ -45,7 +57,7 @@ export function transactionEndpoint({ node, reader, witness, blocks, cache }: En
     const txid = parseHash(parameter);
     const question = { parameter, format, request };
     // Index, then pool, in one tick: a transaction on its way is in at least one of them.
-    const { found, filling, tip } = reader.read((snapshot) => ({ found: blocks.find(txid, snapshot), filling: snapshot.filling, tip: snapshot.tip }));
+    const { found, filling, tip } = reader.read((snapshot) => ({ found: find(txid, snapshot), filling: snapshot.filling, tip: snapshot.tip }));
     if (found === undefined) return unconfirmed(txid, question, filling);
     if ('raw' in found) return confirmed(found.raw, question, found, tip);
     return blocks.transaction(txid, found, request).then((raw) => raw === undefined ? unconfirmed(txid, question, filling) : confirmed(raw, question, found, tip));

@@ -13,7 +13,7 @@ import { blockHashKey, decodeHeader, decodeHeight, headerKey, recordOf, type Sto
 import { SnapshotReader } from '../../../lib/index/reader';
 import { EXIT, ImpossibleError, type CommandContext, type ExitCode } from './command';
 import { blockJson, blockText } from './open-index';
-import { differentUndo } from './verify-undo';
+import { differentUndo, whereKnown } from './verify-undo';
 import { progressDisplay, type ProgressDisplay } from './progress-display';
 import type { Base } from '../../../lib/index/base';
 import type { IndexSnapshot } from '../../../lib/index/types';
@@ -157,7 +157,7 @@ class Comparison {
 
   private transactions({ transactions }: ScannedBlock, height: number, snapshot: IndexSnapshot): string | undefined {
     for (const { txid, offset, length, isCoinbase } of transactions) {
-      const found = snapshot.location(txid);
+      const found = whereKnown(() => snapshot.location(txid));
       // A later coinbase may have the same txid.
       if (isCoinbase && found !== undefined && found.block.height > height) continue;
       if (found?.block.height !== height || found.offset !== offset || found.length !== length) return `place of transaction ${toDisplayHex(txid)}: expected byte ${offset} of the block at height ${height}`;

@@ -4,7 +4,8 @@ import { PaymentError } from '../../../lib/payments/error';
 import { answerCreate, answerGet, answerPay } from '../../../lib/payments/merchant/http';
 import { decodePaymentACK } from '../../../lib/payments/messages';
 import { PAYMENT_REQUEST_TYPE, PAYMENT_TYPE } from '../../../lib/payments/transport/media-types';
-import { START, inShop, order, paying, paymentFor, refused, script } from './shop';
+import { displayTxid } from '../../../lib/payments/rules/transaction';
+import { START, inShop, order, outputOf, paying, paymentFor, refused, script } from './shop';
 
 describe('merchant over HTTP', () => {
   describe('POST /pay', () => {
@@ -19,7 +20,7 @@ describe('merchant over HTTP', () => {
 
     const bad: [title: string, body: string, message: RegExp][] = [
       ['no JSON', '{', /An order in JSON expected/],
-      ['no object', '[]', /outputs: an array expected/],
+      ['no object', '[]', /the body: an object expected/],
       ['null', 'null', /the body: an object expected/],
       ['no outputs', '{}', /outputs: an array expected/],
       ['no output', '{"outputs": []}', /At least one output/],
@@ -29,6 +30,11 @@ describe('merchant over HTTP', () => {
       ['a script that is not hex', `{"outputs": [{"amount": 1000, "script": "5"}]}`, /outputs\[0\]\.script: hex/],
       ['an output that is none', `{"outputs": [null]}`, /outputs\[0\]: an object/],
       ['a memo that is no text', `{"outputs": [], "memo": 1}`, /memo: text/],
+      ['a field that is not known', '{"outputs": [{"amount": 1000, "script": "51"}], "expiry": 1900000000}', /Order: outputs, memo, expires expected, "expiry" came/],
+      ['a field of an output that is not known', '{"outputs": [{"amount": 1000, "script": "51", "address": "x"}]}', /outputs\[0\]: amount, script expected, "address" came/],
+      ['an OP_RETURN output', '{"outputs": [{"amount": 0, "script": "6a0401020304"}]}', /Outputs that can be spent expected/],
+      ['an OP_RETURN output beside others', '{"outputs": [{"amount": 1000, "script": "51"}, {"amount": 0, "script": "6a"}]}', /Outputs that can be spent expected/],
+      ['an expiry in milliseconds', '{"outputs": [{"amount": 1000, "script": "51"}], "expires": 1900000000000}', /expires: Unix seconds expected, 1900000000000 came/],
       ['a time in the past', `{"outputs": [{"amount": 1000, "script": "51"}], "expires": 1}`, /expired/]
     ];
     for (const [title, body, message] of bad) {
@@ -85,6 +91,30 @@ describe('merchant over HTTP', () => {
       const { id: late } = await merchant.create({ outputs: [{ script }], expires: 1_800_000_000n });
       shop.now = new Date(START.getTime() + 10_000_000_000);
       expect((await answerGet(merchant, late, undefined)).body.toString()).to.include('has expired').and.to.include('as much as you like');
+    }));
+
+    it('tells shops what the outputs have received', inShop(async ({ merchant, chain }) => {
+      const state = async (): Promise<unknown> => JSON.parse((await answerGet(merchant, id, 'application/json')).body.toString());
+      const { id } = await merchant.create(order);
+      expect(await state()).to.deep.equal({ id, state: 'open' });
+      await chain.broadcast([paying(1, 4_000n)]);
+      merchant.sight({ ...outputOf(paying(1, 4_000n)) });
+      const received = { txid: displayTxid(outputOf(paying(1, 4_000n)).txid), index: 0, amount: 4_000 };
+      expect(await state()).to.deep.equal({ id, state: 'open', received: { amount: 4_000, confirmed: 0, outputs: [{ ...received, confirmations: 0 }] } });
+      expect((await answerGet(merchant, id, undefined)).body.toString()).to.include('Received: 0.00004 BTC, confirmed: 0 BTC.');
+      chain.confirm(3);
+      expect(await state()).to.deep.equal({ id, state: 'open', received: { amount: 4_000, confirmed: 4_000, outputs: [{ ...received, confirmations: 3 }] } });
+    }));
+
+    it('answers 503 while it cannot be told whether a request is paid', inShop(async ({ merchant, chain }) => {
+      const { id } = await merchant.create(order);
+      await merchant.pay(id, paymentFor(id, [paying(1)]));
+      chain.known.clear();
+      chain.ignorance = 'Service temporarily unavailable: height 5';
+      for (const reply of [await answerGet(merchant, id, 'application/json'), await answerPay(merchant, id, PAYMENT_TYPE, paymentFor(id, [paying(2)]))]) {
+        expect([reply.status, reply.body.toString()]).to.deep.equal([503, 'Service temporarily unavailable: height 5\r\n']);
+      }
+      expect((await answerGet(merchant, id, PAYMENT_REQUEST_TYPE)).status).to.equal(200);
     }));
 
     it('answers 404 for an unknown id', inShop(async ({ merchant }) => {

@@ -5,11 +5,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PaymentError } from '../../../lib/payments/error';
-import type { MerchantChain } from '../../../lib/payments/merchant/chain';
-import { Merchant, type MerchantOptions, type Order } from '../../../lib/payments/merchant/merchant';
+import type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from '../../../lib/payments/merchant/chain';
+import { Merchant, type MerchantOptions } from '../../../lib/payments/merchant/merchant';
+import type { Order } from '../../../lib/payments/merchant/order';
 import { FolderStorage } from '../../../lib/payments/merchant/storage';
 import { PaymentStore } from '../../../lib/payments/merchant/store';
 import { encodePayment, type Output } from '../../../lib/payments/messages';
+import type { PayingOutput } from '../../../lib/payments/rules/payment';
 import { parseTransaction } from '../../../lib/payments/rules/transaction';
 import { outpoint, serialize } from '../transactions';
 
@@ -19,12 +21,19 @@ export const START_SECONDS = 1_798_761_600n;
 export const script = Buffer.from(`0014${'aa'.repeat(20)}`, 'hex');
 export const order: Order = { outputs: [{ amount: 10_000n, script }], memo: 'Two <mugs>', expires: START_SECONDS + 900n };
 
-/** Knows transactions by txid; a refused one is named in `refuses`. */
+/** Where transactions are confirmed. */
+export const BLOCK: ConfirmingBlock = { height: 100, hash: Buffer.alloc(32, 0xbb) };
+
+/** Knows transactions by txid. */
 export class ListedChain implements MerchantChain {
   readonly network = 'test';
   readonly broadcasts: Buffer[][] = [];
   /** Confirmations by txid in hex. */
   readonly known = new Map<string, number>();
+  /** Txids in hex of transactions of which the chain has another that spends the same coin. */
+  readonly conflicted = new Set<string>();
+  /** Why it cannot be told where an unknown transaction is. */
+  ignorance: string | undefined;
   refusal: Error | undefined;
 
   broadcast(transactions: readonly Buffer[]): Promise<void> {
@@ -37,8 +46,14 @@ export class ListedChain implements MerchantChain {
     return Promise.resolve();
   }
 
-  confirmations(txid: Buffer): Promise<number | undefined> {
-    return Promise.resolve(this.known.get(txid.toString('hex')));
+  standing({ txid }: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing> {
+    const id = txid.toString('hex');
+    const confirmations = this.known.get(id);
+    if (confirmations !== undefined && confirmations > 0) return Promise.resolve({ state: 'confirmed', block: BLOCK, confirmations });
+    if (confirmations === 0) return Promise.resolve({ state: 'pool' });
+    if (this.conflicted.has(id)) return Promise.resolve({ state: 'conflicted' });
+    if (this.ignorance === undefined) return Promise.resolve({ state: 'absent' });
+    return Promise.resolve(seenIn ? { state: 'confirmed', block: seenIn, confirmations: 7 } : { state: 'unknown', reason: this.ignorance });
   }
 
   /** Every known transaction has these confirmations from now on. */
@@ -53,6 +68,8 @@ export interface Shop {
   readonly folder: string;
   /** Set by the test. */
   now: Date;
+  /** What the operator was told. */
+  readonly troubles: string[];
   /** As after a restart: all that is left is the folder. */
   reopened(): Promise<Merchant>;
 }
@@ -62,10 +79,15 @@ export function inShop(test: (shop: Shop) => Promise<void>, options: Partial<Mer
   return async () => {
     const folder = await mkdtemp(join(tmpdir(), 'payments-'));
     const chain = new ListedChain();
-    const open = async (): Promise<Merchant> => new Merchant(chain, new PaymentStore(await FolderStorage.open(join(folder, 'shop'))), {
-      baseUrl: 'https://shop.example/pay', clock: () => shop.now, ...options
-    });
-    const shop: Shop = { merchant: await open(), chain, folder: join(folder, 'shop'), now: START, reopened: open };
+    const troubles: string[] = [];
+    const open = async (): Promise<Merchant> => {
+      const merchant = new Merchant(chain, new PaymentStore(await FolderStorage.open(join(folder, 'shop'))), {
+        baseUrl: 'https://shop.example/pay', clock: () => shop.now, onTrouble: ({ message }) => troubles.push(message), ...options
+      });
+      await merchant.open();
+      return merchant;
+    };
+    const shop: Shop = { merchant: await open(), chain, folder: join(folder, 'shop'), now: START, troubles, reopened: open };
     try {
       await test(shop);
     } finally {
@@ -77,6 +99,13 @@ export function inShop(test: (shop: Shop) => Promise<void>, options: Partial<Mer
 /** A transaction that spends the coin `seed` and pays the shop. */
 export function paying(seed: number, value = 10_000n): Buffer {
   return serialize({ inputs: [outpoint(seed)], outputs: [{ script, value }] });
+}
+
+/** The output of such a transaction that pays. */
+export function outputOf(transaction: Buffer): PayingOutput {
+  const { txid, outputs: [output] } = parseTransaction(transaction);
+  if (output === undefined) throw new Error('a transaction without outputs');
+  return { txid, index: 0, ...output };
 }
 
 /** A Payment for a request, as a wallet sends it. */

@@ -1,0 +1,244 @@
+// Looks through blocks and pool for what they pay to the scripts of orders, and has the merchant
+// look after its payments. There is no index by script: each block is read once, and what came
+// while the merchant was off is read at start, from the block up to which the chain was looked
+// through. Events are hints; the chain of the index is the truth.
+
+import { setImmediate } from 'node:timers/promises';
+import { filter, interval, merge, type Observable, type Subscription } from 'rxjs';
+import { toDisplayHex } from '../bitcoin/hash';
+import { HEADER_LENGTH, previousHashOf } from '../bitcoin/header';
+import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
+import { scanTransaction, scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
+import { IndexUnavailableError } from '../index/errors';
+import { unavailable } from '../rest/errors';
+import type { ChainIndex } from '../index/types';
+import type { BlockPoint, NodeSource } from '../node/types';
+import type { Merchant } from '../payments/merchant/merchant';
+import type { PaymentStore } from '../payments/merchant/store';
+import type { PayingOutput } from '../payments/rules/payment';
+import type { RestLogger } from '../rest/app';
+
+/** How often payments are looked after when no block comes. */
+const TEND_MS = 10 * 60_000;
+
+/** How long a block or the pool is looked through before the event loop gets its turn. */
+const SLICE_MS = 1;
+
+/** Where the node does not know the block that was looked through last, so many blocks are looked through again. */
+const STEP_BACK = 100;
+
+export interface FollowerLogger extends RestLogger {
+  info(message: string): void;
+  warning(message: string): void;
+}
+
+export interface ChainFollowerParts {
+  readonly node: Pick<NodeSource, 'entry' | 'pool' | 'rawBlock' | 'resetting'>;
+  readonly index: Pick<ChainIndex, 'blocks$' | 'reader'>;
+  /** Whether node and index are in sync: only then the chain is looked through. */
+  readonly ready$: Observable<boolean>;
+  readonly merchant: Merchant;
+  readonly store: Pick<PaymentStore, 'position' | 'savePosition'>;
+  readonly logger: FollowerLogger;
+  /** Ten minutes unless given. */
+  readonly tendMs?: number;
+}
+
+export class ChainFollower {
+  readonly #parts: ChainFollowerParts;
+  /** The block up to which the chain was looked through; undefined: nobody has yet. */
+  #position: BlockPoint | undefined;
+  #isSaved = false;
+  #isReady = false;
+  #hasSeenPool = false;
+  /** Since the start. */
+  #isCaughtUp = false;
+  #closed = false;
+  #again = false;
+  #work: Promise<void> | undefined;
+  #subscriptions: readonly Subscription[] = [];
+
+  constructor(parts: ChainFollowerParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws DamagedRecordError */
+  async open(): Promise<void> {
+    const { node, index, ready$, store, tendMs } = this.#parts;
+    this.#position = await store.position();
+    this.#isSaved = this.#position !== undefined;
+    this.#subscriptions = [
+      ready$.subscribe((isReady) => {
+        this.#isReady = isReady;
+        if (isReady) this.#noteCaughtUp();
+      }),
+      merge(ready$.pipe(filter((isReady) => isReady)), index.blocks$, interval(tendMs ?? TEND_MS)).subscribe(() => { this.#wake(); }),
+      node.pool.events$.subscribe((event) => {
+        if (event.type === 'add') this.#lookAt(event.txid);
+      })
+    ];
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const subscription of this.#subscriptions) subscription.unsubscribe();
+    await this.#work;
+  }
+
+  /** @throws RestError 503 while blocks that came when the merchant was off are not looked through. */
+  requireCaughtUp(): void {
+    if (!this.#isCaughtUp) throw unavailable(`looking for payments in blocks, height ${this.#position?.height ?? 0}`);
+  }
+
+  get #goesOn(): boolean {
+    return this.#isReady && !this.#closed;
+  }
+
+  #wake(): void {
+    this.#again = true;
+    this.#work ??= this.#run();
+  }
+
+  async #run(): Promise<void> {
+    const { merchant, logger } = this.#parts;
+    while (this.#again) {
+      this.#again = false;
+      try {
+        await this.#lookIntoPool();
+        await this.#catchUp();
+        await merchant.tend(() => this.#goesOn);
+      } catch (error) {
+        // The index says by itself what it lacks, and that it is ready again.
+        if (error instanceof IndexUnavailableError) logger.debug(`payments: ${error.message}`);
+        else logger.error(`payments: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
+      }
+    }
+    this.#work = undefined;
+  }
+
+  /** A merchant that stands where the chain stands has nothing to look through. */
+  #noteCaughtUp(): void {
+    const { index: { reader }, merchant } = this.#parts;
+    const position = this.#position;
+    try {
+      if (position === undefined || merchant.isIdle || reader.read(({ tip }) => tip.hash.equals(position.hash))) this.#isCaughtUp = true;
+    } catch (error) {
+      if (!(error instanceof IndexUnavailableError)) throw error;
+    }
+  }
+
+  async #catchUp(): Promise<void> {
+    const { index: { reader }, merchant } = this.#parts;
+    const skipped: number[] = [];
+    while (this.#goesOn) {
+      const tip = reader.read((snapshot) => snapshot.tip);
+      const from = this.#position === undefined || merchant.isIdle ? tip : await this.#lastOfChain(this.#position);
+      const next = reader.read((snapshot) => snapshot.heightOf(from.hash) === undefined ? undefined : { block: snapshot.headerAt(from.height + 1) });
+      if (next === undefined) continue;
+      if (next.block === undefined) {
+        await this.#standAt(from);
+        this.#isCaughtUp = true;
+        break;
+      }
+      if (!await this.#lookThrough(next.block)) {
+        // A reset says when it is over.
+        if (this.#parts.node.resetting) break;
+        skipped.push(next.block.height);
+      }
+      await this.#standAt(next.block);
+    }
+    if (skipped.length > 0) this.#parts.logger.warning(`payments: the node has not got ${skipped.length} blocks, from height ${skipped[0] ?? 0} up: what they paid to orders is only known from Payments.`);
+  }
+
+  async #standAt({ height, hash }: BlockPoint): Promise<void> {
+    const { merchant, store } = this.#parts;
+    const hasMoved = this.#position?.hash.equals(hash) !== true;
+    this.#position = { height, hash };
+    // While nothing is watched it does not matter where one stands, but that somebody has stood there.
+    if (this.#isSaved && (!hasMoved || merchant.isIdle)) return;
+    await store.savePosition({ height, hash });
+    this.#isSaved = true;
+  }
+
+  /** `point`, or the block below it that is in the chain, when a reorganization has taken it out. */
+  async #lastOfChain(point: BlockPoint): Promise<BlockPoint> {
+    const { node, index: { reader } } = this.#parts;
+    let { hash, height } = point;
+    while (reader.read((snapshot) => snapshot.heightOf(hash)) === undefined) {
+      const entry = await node.entry(hash);
+      if (entry === undefined || height === 0) {
+        return reader.read((snapshot) => snapshot.headerAt(Math.max(0, Math.min(height, snapshot.tip.height) - STEP_BACK)) ?? snapshot.tip);
+      }
+      [hash, height] = [previousHashOf(entry.header), height - 1];
+    }
+    return { hash, height };
+  }
+
+  /** False: the node does not have the block. */
+  async #lookThrough({ hash, height }: BlockPoint): Promise<boolean> {
+    const { node, merchant, logger } = this.#parts;
+    const raw = await node.rawBlock(hash);
+    if (raw === undefined) return false;
+    try {
+      await merchant.receive({ hash, height }, await this.#outputsIn(raw));
+    } catch (error) {
+      if (!(error instanceof MalformedBytesError)) throw error;
+      logger.error(`payments: block ${toDisplayHex(hash)} cannot be read: ${error.message}`);
+    }
+    return true;
+  }
+
+  async #outputsIn(block: Buffer): Promise<PayingOutput[]> {
+    const outputs: PayingOutput[] = [];
+    const reader = new ByteReader(block, HEADER_LENGTH);
+    const count = reader.compactSize();
+    let { offset } = reader;
+    let until = performance.now() + SLICE_MS;
+    for (let i = 0; i < count; i++) {
+      const transaction = scanTransaction(block, offset);
+      offset += transaction.length;
+      outputs.push(...this.#askedOutputs(transaction));
+      if (performance.now() < until) continue;
+      await setImmediate();
+      until = performance.now() + SLICE_MS;
+    }
+    return outputs;
+  }
+
+  #askedOutputs(transaction: ScannedTransaction): PayingOutput[] {
+    const { merchant } = this.#parts;
+    const asked: PayingOutput[] = [];
+    transaction.outputs.forEach(({ script, value }, index) => {
+      // The block must not stay in memory for the sake of a script.
+      if (merchant.isAsked(script)) asked.push({ txid: transaction.txid, index, amount: BigInt(value), script: Buffer.from(script) });
+    });
+    return asked;
+  }
+
+  /** What the pool had before anybody listened. */
+  async #lookIntoPool(): Promise<void> {
+    if (this.#hasSeenPool || !this.#goesOn) return;
+    let until = performance.now() + SLICE_MS;
+    for (const { txid } of this.#parts.node.pool.entries()) {
+      this.#lookAt(txid);
+      if (performance.now() < until) continue;
+      await setImmediate();
+      until = performance.now() + SLICE_MS;
+    }
+    this.#hasSeenPool = true;
+  }
+
+  /** At a transaction of the pool. */
+  #lookAt(txid: Buffer): void {
+    const { node, merchant, logger } = this.#parts;
+    const raw = merchant.isIdle ? undefined : node.pool.transaction(txid);
+    if (raw === undefined) return;
+    try {
+      for (const output of this.#askedOutputs(scanWholeTransaction(raw))) merchant.sight(output);
+    } catch (error) {
+      if (!(error instanceof MalformedBytesError)) throw error;
+      logger.error(`payments: transaction ${toDisplayHex(txid)} of the pool cannot be read: ${error.message}`);
+    }
+  }
+}

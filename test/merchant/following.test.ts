@@ -1,0 +1,310 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { MerchantService } from '../../lib/merchant/merchant-service';
+import { checkPaymentRequest, decodePaymentRequest, type PayableRequest } from '../../lib/payments';
+import * as plugin from '../../plugin';
+import { bcoin } from '../support/bcoin';
+import { MemoryLog } from '../support/memory-log';
+import { FEE, PayingWallet, paymentOf } from '../support/paying-wallet';
+import { createRegtestNode, mine, openRegtestNode } from '../support/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import type { AddressInfo } from 'node:net';
+
+const KEY = 'sesame';
+const SCRIPT = Buffer.from(`0014${'ab'.repeat(20)}`, 'hex');
+const AMOUNT = 150_000;
+
+interface Order {
+  readonly id: string;
+  readonly request: PayableRequest;
+}
+
+interface State {
+  readonly state: string;
+  readonly confirmations?: number;
+  readonly received?: { readonly amount: number; readonly confirmed: number; readonly outputs: readonly { readonly confirmations: number }[] };
+}
+
+describe('a merchant that follows the chain', function () {
+  this.timeout(120_000);
+  let folder: string;
+  let served: RestNode;
+  let wallet: PayingWallet;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'merchant-'));
+    nodeName = 'node';
+    await open();
+    wallet = await PayingWallet.on(served.node);
+  });
+
+  afterEach(async () => {
+    await served.node.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const settings = (): Record<string, unknown> => ({ 'rest-warmup': 'indexed', 'rest-payments': join(folder, 'shop'), 'api-key': KEY });
+  let nodeName = 'node';
+  const nodeFolder = (): string => join(folder, nodeName);
+
+  async function open(more: Record<string, unknown> = {}): Promise<void> {
+    served = await openRestNode({ prefix: nodeFolder(), settings: { ...settings(), ...more } });
+    await untilReady(served);
+  }
+
+  const recordOf = (id: string): string => join(folder, 'shop', `${id}.json`);
+  const pathOf = (id: string): string => `${served.baseUrl}/pay/${id}`;
+  const get = (id: string, accept: string): Promise<Response> => fetch(pathOf(id), { headers: { accept } });
+
+  async function created(script: Buffer = SCRIPT, more: Record<string, unknown> = {}): Promise<Order> {
+    const response = await fetch(`${served.baseUrl}/pay`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`x:${KEY}`).toString('base64')}` },
+      body: JSON.stringify({ outputs: [{ amount: AMOUNT, script: script.toString('hex') }], ...more })
+    });
+    const { id } = await response.json() as { id: string };
+    const bytes = Buffer.from(await (await get(id, 'application/bitcoin-paymentrequest')).arrayBuffer());
+    return { id, request: checkPaymentRequest(decodePaymentRequest(bytes), { network: 'test', time: new Date() }) };
+  }
+
+  /** Status, and the text of what is no acknowledgement. */
+  async function pay(id: string, payment: Buffer): Promise<readonly [number, string]> {
+    const response = await fetch(pathOf(id), { method: 'POST', headers: { 'content-type': 'application/bitcoin-payment' }, body: new Uint8Array(payment) });
+    return [response.status, response.status === 200 ? '' : await response.text()];
+  }
+
+  async function stateOf(id: string): Promise<State> {
+    const response = await get(id, 'application/json');
+    if (response.status !== 200) return { state: `${response.status} ${await response.text()}` };
+    return await response.json() as State;
+  }
+
+  async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+    const { node } = served;
+    while (!await isSo()) {
+      if (!node.opened) throw new Error('the node was closed before it was so');
+      await setImmediate();
+    }
+  }
+  const untilState = (id: string, isSo: (state: State) => boolean): Promise<void> => until(async () => isSo(await stateOf(id)));
+
+  /** An order that was paid and acknowledged. */
+  async function paid(script: Buffer = SCRIPT): Promise<Order> {
+    const order = await created(script);
+    expect(await pay(order.id, paymentOf(order.request, [wallet.pays(0, order.request)]))).to.deep.equal([200, '']);
+    return order;
+  }
+
+  describe('and what it acknowledged', () => {
+    it('broadcasts it again at start, and takes no second payment', async () => {
+      const { id, request } = await paid();
+      await served.node.close();
+      await open();
+      await untilState(id, ({ state }) => state === 'unconfirmed');
+      expect(served.node.mempool.map.size).to.equal(1);
+      expect(await pay(id, paymentOf(request, [wallet.pays(1, request)]))).to.deep.equal([400, 'The request is paid already.\r\n']);
+      expect(await pay(id, paymentOf(request, [wallet.pays(0, request)], { memo: 'Thanks' }))).to.deep.equal([200, '']);
+    });
+
+    it('broadcasts it again when a reorganization has thrown it out', async () => {
+      const { id } = await paid();
+      const { tip } = served.node.chain;
+      await mine(served.node, 1);
+      await untilState(id, ({ state, received }) => state === 'confirmed' && received?.confirmed === AMOUNT);
+      // bcoin takes nothing back into an empty pool. The other branch knows nothing of the payment.
+      const other = await openRegtestNode();
+      for (let height = 1; height <= tip.height; height++) {
+        const raw = await served.rest.node.rawBlock(await served.rest.node.activeHash(height) ?? Buffer.alloc(0));
+        await other.chain.add(bcoin.Block.fromRaw(raw ?? Buffer.alloc(0)));
+      }
+      const branch = (await mine(other, 2)).map((block) => bcoin.Block.fromRaw(block.toRaw()));
+      await other.close();
+      for (const block of branch) await served.node.chain.add(block);
+      await untilState(id, ({ state }) => state === 'unconfirmed');
+      expect(await stateOf(id)).to.deep.include({ state: 'unconfirmed' }).and.to.have.nested.property('received.confirmed', 0);
+      await mine(served.node, 1);
+      await untilState(id, ({ state }) => state === 'confirmed');
+    });
+
+    it('broadcasts it again from time to time', async () => {
+      const { id } = await paid();
+      const payments = join(folder, 'shop');
+      await served.node.close();
+      served = await openRestNode({ prefix: nodeFolder(), settings: { 'rest-warmup': 'indexed', 'api-key': KEY } });
+      const { rest } = served;
+      const log = new MemoryLog();
+      const service = new MerchantService({
+        node: rest.node, index: rest, ready$: rest.ready$, folder: payments, publicUrl: undefined, timeoutMs: 10_000, requireReady: () => undefined, logger: log, tendMs: 20
+      });
+      await service.open();
+      for (let time = 0; time < 3; time++) {
+        await until(() => served.node.mempool.map.size === 1);
+        await served.node.mempool.reset();
+      }
+      await untilState(id, ({ state }) => state === 'unconfirmed');
+      await service.close();
+      expect(log.lines.filter((line) => line.startsWith('error'))).to.deep.equal([]);
+    });
+
+    it('takes another payment when the chain has spent the coins otherwise', async () => {
+      const { id, request } = await paid();
+      await served.node.mempool.reset();
+      expect(await stateOf(id)).to.deep.equal({ id, state: 'missing' });
+      expect(await pay(id, paymentOf(request, [wallet.pays(1, request)]))).to.deep.equal([400, 'The request is paid already.\r\n']);
+      await served.node.mempool.addTX(wallet.moves(0));
+      await mine(served.node, 1);
+      await untilState(id, ({ state }) => state === 'conflicted');
+      expect(await pay(id, paymentOf(request, [wallet.pays(1, request)]))).to.deep.equal([200, '']);
+      await untilState(id, ({ state }) => state === 'unconfirmed');
+    });
+  });
+
+  describe('while the index does not know all transactions', () => {
+    const rules = bcoin.Network.get('regtest').block;
+    const asShipped = { ...rules };
+
+    afterEach(() => { Object.assign(rules, asShipped); });
+
+    /** The index begins anew, with the node's coins. The node gives no block until `give` is called. */
+    async function begunWithCoins(more: Record<string, unknown> = {}): Promise<() => void> {
+      await served.node.close();
+      await rm(join(nodeFolder(), 'regtest', 'rest'), { recursive: true });
+      const node = await createRegtestNode({ prefix: nodeFolder(), settings: { ...settings(), 'rest-bootstrap': 'coins', ...more }, plugins: [plugin] });
+      const rest = node.get(plugin.id) as plugin.RestPlugin;
+      const rawBlock = rest.node.rawBlock.bind(rest.node);
+      let isHeld = more['prune'] === undefined;
+      Object.assign(rest.node, { rawBlock: (hash: Buffer) => isHeld ? Promise.resolve(undefined) : rawBlock(hash) });
+      await node.ensure();
+      await node.open();
+      const { port } = rest.node.httpServer.address() as AddressInfo;
+      served = { node, rest, port, baseUrl: `http://127.0.0.1:${port}` };
+      await untilReady(served);
+      return () => { isHeld = false; };
+    }
+
+    /** All blocks. */
+    async function untilLookedThrough(): Promise<void> {
+      await until(async () => (JSON.parse(await readFile(join(folder, 'shop', 'position.json'), 'utf8')) as { height: number }).height === served.node.chain.height);
+    }
+
+    /** As if the merchant had seen nothing confirmed. */
+    async function forgetBlocks(id: string): Promise<void> {
+      const record = JSON.parse(await readFile(recordOf(id), 'utf8')) as { received?: unknown; payments: { seenIn?: unknown }[] };
+      delete record.received;
+      for (const payment of record.payments) delete payment.seenIn;
+      await writeFile(recordOf(id), JSON.stringify(record));
+    }
+
+    const confirmed = async (script?: Buffer): Promise<Order> => {
+      const order = await paid(script);
+      await mine(served.node, 6);
+      await untilState(order.id, ({ confirmations, received }) => confirmations === 6 && received?.confirmed === AMOUNT);
+      await untilLookedThrough();
+      return order;
+    };
+
+    it('remembers what it has seen confirmed', async () => {
+      const { id, request } = await confirmed();
+      await begunWithCoins();
+      expect(await stateOf(id)).to.deep.include({ state: 'confirmed', confirmations: 6 }).and.to.have.nested.property('received.confirmed', AMOUNT);
+      expect(await pay(id, paymentOf(request, [wallet.pays(1, request)]))).to.deep.equal([400, 'The request is paid already.\r\n']);
+    });
+
+    it('knows a payment by its coin when it has not seen it confirmed', async () => {
+      const { id } = await confirmed();
+      await forgetBlocks(id);
+      await begunWithCoins();
+      expect(await stateOf(id)).to.include({ state: 'confirmed', confirmations: 6 });
+    });
+
+    it('answers 503 until it knows, and takes no second payment', async () => {
+      const { id, request } = await confirmed(wallet.ownScript);
+      await spendAll(id);
+      await forgetBlocks(id);
+      const give = await begunWithCoins();
+      const text = 'Service temporarily unavailable: transaction index is being built: 0.0% (height 111)\r\n';
+      expect((await stateOf(id)).state).to.equal(`503 ${text}`);
+      expect(await pay(id, paymentOf(request, [wallet.pays(1, request)]))).to.deep.equal([503, text]);
+      give();
+      // With the next block it is tried again.
+      await mine(served.node, 1);
+      await untilState(id, ({ confirmations }) => confirmations === 9);
+    });
+
+    it('says on a pruned node that it will not know', async () => {
+      Object.assign(rules, { keepBlocks: 10, pruneAfterHeight: 5 });
+      await served.node.close();
+      nodeName = 'pruned';
+      await open({ prune: true });
+      wallet = await PayingWallet.on(served.node);
+      const { id, request } = await confirmed(wallet.ownScript);
+      const { id: unspent } = await created();
+      await spendAll(id);
+      await mine(served.node, 20);
+      await untilLookedThrough();
+      await forgetBlocks(id);
+      await begunWithCoins({ prune: true });
+      await until(() => served.rest.reader.read(({ filling }) => filling) === undefined);
+      const text = 'Service temporarily unavailable: the node has thrown the blocks away that would tell what became of the payment\r\n';
+      expect((await stateOf(id)).state).to.equal(`503 ${text}`);
+      expect(await pay(id, paymentOf(request, [wallet.pays(1, request)]))).to.deep.equal([503, text]);
+      expect(await stateOf(unspent)).to.deep.equal({ id: unspent, state: 'open' });
+    });
+
+    /** Spends the payment and its change, so that no coin tells of it. */
+    async function spendAll(id: string): Promise<void> {
+      const { payments: [payment] } = JSON.parse(await readFile(recordOf(id), 'utf8')) as { payments: [{ txids: [string] }] };
+      const block = await served.rest.reader.read(async (snapshot) => {
+        const { block: { hash }, offset, length } = snapshot.location(Buffer.from(payment.txids[0], 'hex').reverse()) ?? expect.fail('a location');
+        return (await served.rest.node.rawBlock(hash))?.subarray(offset, offset + length);
+      });
+      const transaction = bcoin.TX.fromRaw(Buffer.from(block ?? Buffer.alloc(0)));
+      await served.node.mempool.addTX(wallet.takes(transaction, 0, AMOUNT - FEE));
+      await served.node.mempool.addTX(wallet.takes(transaction, 1, 2_499_990_000 - AMOUNT - 2 * FEE));
+      await mine(served.node, 2);
+      await untilLookedThrough();
+    }
+  });
+
+  describe('and money that came without a Payment that was taken', () => {
+    it('shows it, in the pool and confirmed', async () => {
+      const { id } = await created();
+      await served.node.mempool.addTX(wallet.sends(0, SCRIPT, 100_000));
+      expect(await stateOf(id)).to.have.property('received').that.includes({ amount: 100_000, confirmed: 0 });
+      await mine(served.node, 1);
+      await untilState(id, ({ received }) => received?.confirmed === 100_000);
+      expect(await stateOf(id)).to.include({ state: 'open' });
+    });
+
+    it('shows it when it was mined elsewhere, and while the merchant was off', async () => {
+      const { id } = await created();
+      await served.node.close();
+      const off = await openRegtestNode({ prefix: nodeFolder() });
+      await off.mempool.addTX(wallet.sends(0, SCRIPT, 100_000));
+      await mine(off, 3);
+      await off.close();
+      await open();
+      await untilState(id, ({ received }) => received?.confirmed === 100_000);
+      expect((await stateOf(id)).received?.outputs).to.have.length(1);
+      expect((await stateOf(id)).received?.outputs[0]).to.include({ confirmations: 3 });
+    });
+
+    it('shows it, and keeps the Payment, when that came too late', async () => {
+      const { id, request } = await created(SCRIPT, { expires: Math.floor(Date.now() / 1_000) + 1 });
+      const transaction = wallet.pays(0, request);
+      await served.node.mempool.addTX(transaction);
+      await untilState(id, ({ state }) => state === 'expired');
+      const [status, reason] = await pay(id, paymentOf(request, [transaction]));
+      expect(status).to.equal(400);
+      expect(await stateOf(id)).to.have.property('received').that.includes({ amount: AMOUNT, confirmed: 0 });
+      await mine(served.node, 1);
+      await untilState(id, ({ received }) => received?.confirmed === AMOUNT);
+      const { payments: [kept] } = JSON.parse(await readFile(recordOf(id), 'utf8')) as { payments: [Record<string, unknown>] };
+      expect(kept).to.deep.include({ refundTo: [{ script: '51' }], outcome: { decision: 'refused', code: 'expired', reason: reason.trim() } });
+    });
+  });
+});

@@ -1,0 +1,68 @@
+// A wallet with two coins on a regtest node, which pays payment requests.
+
+import { encodePayment, type PayableRequest } from '../../lib/payments';
+import { bcoin, type HostKeyRing, type TestFullNode } from './bcoin';
+import { mine } from './regtest-node';
+import type { HostTransaction } from '../../lib/node/host';
+
+const COIN = 2_499_990_000;
+export const FEE = 10_000;
+
+export class PayingWallet {
+  private constructor(readonly ring: HostKeyRing, private readonly coins: HostTransaction) {}
+
+  /** Mines the coins. bcoin's pool drops spends of coinbases at every reorganization; these are none. */
+  static async on(node: TestFullNode): Promise<PayingWallet> {
+    const ring = bcoin.KeyRing.generate();
+    const [first] = await mine(node, 101, undefined, ring.getAddress());
+    const coinbase = first?.txs[0] as HostTransaction; // every block has one
+    const coins = spend(ring, coinbase, 0, [[ring.getAddress(), COIN], [ring.getAddress(), COIN]]);
+    await node.mempool.addTX(coins);
+    await mine(node, 1);
+    return new PayingWallet(ring, coins);
+  }
+
+  /** Spends coin 0 or 1 back to the wallet. */
+  moves(coin: number): HostTransaction {
+    return spend(this.ring, this.coins, coin, [[this.ring.getAddress(), COIN - FEE]]);
+  }
+
+  /** Pays `valueSats` to a script with coin 0 or 1, and takes the change. */
+  sends(coin: number, script: Buffer, valueSats: number): HostTransaction {
+    return spend(this.ring, this.coins, coin, [[bcoin.Script.fromRaw(script), valueSats], [this.ring.getAddress(), COIN - valueSats - FEE]]);
+  }
+
+  /** Pays the output of a request, to a script that it has the key of if it is the wallet's own. */
+  pays(coin: number, { outputs: [output] }: PayableRequest): HostTransaction {
+    if (output === undefined) throw new Error('a request without outputs');
+    return this.sends(coin, output.script, Number(output.amount));
+  }
+
+  /** Spends an output of the wallet's own. */
+  takes(from: HostTransaction, index: number, valueSats: number): HostTransaction {
+    return spend(this.ring, from, index, [[this.ring.getAddress(), valueSats]]);
+  }
+
+  /** The script that it can spend from. */
+  get ownScript(): Buffer {
+    return Buffer.concat([Buffer.from('76a914', 'hex'), this.ring.getKeyHash(), Buffer.from('88ac', 'hex')]);
+  }
+}
+
+/** A Payment for a request. */
+export function paymentOf({ merchantData }: PayableRequest, transactions: readonly HostTransaction[], more: { readonly memo?: string } = {}): Buffer {
+  return encodePayment({
+    transactions: transactions.map((transaction) => transaction.toRaw()),
+    refundTo: [{ script: Buffer.from('51', 'hex') }],
+    ...merchantData && { merchantData },
+    ...more
+  });
+}
+
+function spend(ring: HostKeyRing, from: HostTransaction, index: number, outputs: readonly (readonly [target: unknown, valueSats: number])[]): HostTransaction {
+  const transaction = new bcoin.MTX();
+  transaction.addTX(from, index);
+  for (const [target, valueSats] of outputs) transaction.addOutput(target, valueSats);
+  transaction.sign(ring);
+  return transaction.toTX();
+}
