@@ -2,7 +2,7 @@
 // tree in memory (memory-level). Its own generic types do not fit both.
 
 import type { LevelCheckOptions } from './level-check';
-import type { StoreRange, StoreUse } from './store';
+import type { ScrubbedPart, StoreRange, StoreUse } from './store';
 
 export const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;
 
@@ -50,6 +50,8 @@ export interface EngineKind {
   /** What is wrong with the files; undefined: nothing. The engine is not open. */
   readonly findDamage: (options: LevelCheckOptions) => Promise<string | undefined>;
   readonly requireOurs: () => Promise<void>;
+  /** As `scrubTables`, of the engine that is open; undefined: there are no files. */
+  readonly scrub: (() => AsyncGenerator<ScrubbedPart, string | undefined>) | undefined;
   readonly compact: (engine: Engine, range: Pick<StoreRange, 'gte' | 'lt'>) => Promise<void>;
 }
 

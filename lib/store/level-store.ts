@@ -7,6 +7,7 @@ import { LevelStore } from './level-adapter';
 import { bareBatches, copyingBatch } from './level-batch';
 import { findDamage } from './level-check';
 import { encodings, type Engine, type EngineKind } from './level-engine';
+import { scrubTables } from './level-scrub';
 import { bytesOfTables, tableBytes } from './level-table-size';
 import type { Store, StoreUse } from './store';
 
@@ -72,6 +73,7 @@ export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions 
     },
     findDamage: (options) => findDamage(folder, options),
     requireOurs: () => requireLock(folder),
+    scrub: () => scrubTables(folder),
     compact
   });
 }
@@ -103,6 +105,7 @@ export function memoryStore(): Store {
     empty: async (engine) => engine?.clear(),
     findDamage: () => Promise.resolve(undefined),
     requireOurs: () => Promise.resolve(),
+    scrub: undefined,
     compact: () => Promise.resolve()
   });
 }
