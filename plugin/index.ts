@@ -56,7 +56,8 @@ export class RestPlugin {
       undoDepth: options.undoDepth,
       cacheBytes: options.cacheBytes,
       fillingCacheBytes: options.fillingCacheBytes,
-      bootstrap: options.bootstrap
+      bootstrap: options.bootstrap,
+      scrubMs: options.scrubMs
     });
     this.service = new RestService({ node: this.node, index: this.index, options, logger });
     this.merchant = options.payments && new MerchantService({

@@ -25,6 +25,8 @@ export interface RestOptions {
   readonly answerCacheBytes: number;
   /** What an empty index begins with. */
   readonly bootstrap: BootstrapFrom;
+  /** How long it takes to look through the files of the open index, again and again; 0: never. */
+  readonly scrubMs: number;
   readonly limits: Limits;
   /** Only when payments are taken. */
   readonly payments?: PaymentOptions;
@@ -50,6 +52,7 @@ const CORE_NAMES: Readonly<Record<string, string | undefined>> = {
 };
 
 const MIB = 1_024 * 1_024;
+const HOUR_MS = 3_600_000;
 
 /** Of `--rest-cache`, once the index follows; the rest is for answers. */
 const COINS_SHARE = 0.75;
@@ -61,7 +64,7 @@ export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'fi
 
 const NAMES = [
   'rest-warmup', 'rest-auth', 'rest-serial-version', 'rest-threads', 'rest-work-queue', 'rest-timeout',
-  'rest-max-body', 'rest-max-outpoints', 'rest-max-headers', 'rest-undo', 'rest-cache', 'rest-bootstrap', 'rest-payments', 'rest-payments-url'
+  'rest-max-body', 'rest-max-outpoints', 'rest-max-headers', 'rest-undo', 'rest-cache', 'rest-bootstrap', 'rest-scrub', 'rest-payments', 'rest-payments-url'
 ];
 
 /** @throws OptionError for an unknown `rest-…` option or a value out of range. */
@@ -78,6 +81,7 @@ export function readOptions(config: HostConfig): RestOptions {
     undoDepth: read.integer('rest-undo', DEFAULT_UNDO_DEPTH, 1, 1_000_000),
     ...cacheShares(MIB * read.integer('rest-cache', DEFAULT_CACHE_BYTES / MIB, 4, 4_096)),
     bootstrap: read.choice('rest-bootstrap', ['blocks', 'coins']),
+    scrubMs: HOUR_MS * read.integer('rest-scrub', 24, 0, 168),
     limits: {
       threads: read.integer('rest-threads', DEFAULT_LIMITS.threads, 1, 1_000),
       workQueue: read.integer('rest-work-queue', DEFAULT_LIMITS.workQueue, 1, 100_000),

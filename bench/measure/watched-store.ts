@@ -1,6 +1,6 @@
 // A store that remembers how its last batch was to be written.
 
-import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from '../../lib/store/store';
+import type { OpeningProgress, ScrubbedPart, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from '../../lib/store/store';
 
 export class WatchedStore implements Store {
   /** Whether the last batch written was on the disk itself when it resolved. */
@@ -46,6 +46,10 @@ export class WatchedStore implements Store {
 
   prepareFor(use: StoreUse): Promise<void> {
     return this.#store.prepareFor(use);
+  }
+
+  scrub(): AsyncIterable<ScrubbedPart> {
+    return this.#store.scrub();
   }
 
   clear(): Promise<void> {

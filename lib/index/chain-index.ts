@@ -12,6 +12,7 @@ import { MigrationWatch } from './migration-watch';
 import { OpeningWatch } from './opening-watch';
 import { SnapshotReader } from './reader';
 import { NotRebuildableError, requireRebuildable } from './rebuilding';
+import { Scrub } from './scrub';
 import { ChainSync } from './sync';
 import { StateLog } from './state-log';
 import type { BlockPoint, NodeSource } from '../node/types';
@@ -40,6 +41,8 @@ export interface ChainIndexerOptions {
   readonly patienceMs?: number;
   /** What an empty index begins with; blocks unless given. */
   readonly bootstrap?: BootstrapFrom;
+  /** How long it takes to look through the files of the open index, again and again; never unless given, or when 0. */
+  readonly scrubMs?: number;
 }
 
 export class ChainIndexer implements ChainIndex {
@@ -51,6 +54,7 @@ export class ChainIndexer implements ChainIndex {
   readonly #reader: SnapshotReader;
   readonly #indexer: Indexer;
   readonly #sync: ChainSync;
+  readonly #scrub: Scrub;
   readonly #log: StateLog;
   readonly #state = new BehaviorSubject<IndexState>({ phase: 'loading' });
   readonly #tip = new ReplaySubject<BlockPoint>(1);
@@ -91,6 +95,7 @@ export class ChainIndexer implements ChainIndex {
       clear: () => this.#clear(),
       prepareFor: (use) => this.#prepareFor(use)
     });
+    this.#scrub = new Scrub({ store, logger, passMs: options.scrubMs ?? 0, onDamage: (error) => { this.#sync.distrust(error); } });
   }
 
   get state(): IndexState {
@@ -126,6 +131,7 @@ export class ChainIndexer implements ChainIndex {
     // Ends what opening still does; what is not done of a migration is done the next time.
     if (this.#isOpening) await this.#closeStore();
     await this.#opening;
+    await this.#scrub.close();
     await this.#sync.close();
     await this.#indexer.close();
     this.#reader.close();
@@ -150,6 +156,7 @@ export class ChainIndexer implements ChainIndex {
     if (this.#closing) return;
     this.#sayTip();
     this.#sync.start();
+    this.#scrub.start();
   }
 
   #fail(error: unknown): void {

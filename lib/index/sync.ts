@@ -6,6 +6,7 @@
 import { concatMap, filter, firstValueFrom, from, map, merge, of, Subject, tap, timer, type Subscription } from 'rxjs';
 import { toDisplayHex } from '../bitcoin/hash';
 import { previousHashOf } from '../bitcoin/header';
+import { StoreError } from '../store/errors';
 import { Bootstrap } from './bootstrap';
 import { CatchUp } from './catch-up';
 import { isDamage, TooDeepError } from './errors';
@@ -139,7 +140,8 @@ export class ChainSync {
         this.#live = false;
         await this.#reachTip();
         return;
-      } catch (error) {
+      } catch (caught) {
+        const error = await this.#damageBehind(caught) ?? caught;
         if (!isDamage(error)) throw error;
         this.#live = false;
         this.#release();
@@ -250,6 +252,18 @@ export class ChainSync {
   #sayLive(): void {
     const tip = this.#options.indexer.tip as BlockPoint; // level with the node's
     this.#options.onState({ phase: 'live', height: tip.height });
+  }
+
+  /** A store that fails may have lost a file: what is wrong with its files, if anything is. */
+  async #damageBehind(error: unknown): Promise<Error | undefined> {
+    if (!(error instanceof StoreError && error.reason === 'failed')) return undefined;
+    try {
+      const parts = this.#options.store.scrub()[Symbol.asyncIterator]();
+      while ((await parts.next()).done !== true) this.#abort.signal.throwIfAborted();
+      return undefined;
+    } catch (found) {
+      return isDamage(found) ? found : undefined;
+    }
   }
 
   /** @throws the error when building anew because of it did not help, NotRebuildableError when it cannot be done: then nothing is emptied. */

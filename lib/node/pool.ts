@@ -9,6 +9,7 @@ import type { PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource } from './typ
 
 /** Odd, so that no bit of a fee is lost (FNV's prime). */
 const FINGERPRINT_FACTOR = 0x0100_0193;
+const TWO_TO_32 = 0x1_0000_0000;
 
 export class BcoinPool implements PoolSource {
   readonly events$: Observable<PoolEvent>;
@@ -28,7 +29,12 @@ export class BcoinPool implements PoolSource {
 
   feeFingerprint(): number {
     let fingerprint = 0;
-    for (const { deltaFee } of this.mempool.map.values()) fingerprint = Math.imul(fingerprint, FINGERPRINT_FACTOR) + deltaFee | 0;
+    const take = (word: number): void => { fingerprint = Math.imul(fingerprint, FINGERPRINT_FACTOR) + word | 0; };
+    for (const { deltaFee } of this.mempool.map.values()) {
+      // `| 0` leaves the lower 32 bits of each; what was added may be negative, and more than they hold.
+      take(deltaFee);
+      take(Math.floor(deltaFee / TWO_TO_32));
+    }
     return fingerprint;
   }
 

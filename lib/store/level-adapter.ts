@@ -4,7 +4,7 @@
 import { StoreError, type StoreFailure } from './errors';
 import { fill } from './level-batch';
 import { encodings, notOpen, type Engine, type EngineKind, type ReadOptions } from './level-engine';
-import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from './store';
+import type { OpeningProgress, ScrubbedPart, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from './store';
 
 /** Keys looked up before others get the event loop: handing over the values takes as long. */
 const KEYS_PER_SLICE = 500;
@@ -13,6 +13,7 @@ export class LevelStore implements Store {
   readonly #kind: EngineKind;
   #opened: Engine | undefined;
   #use: StoreUse = 'following';
+  #openings = 0;
   #opening = new AbortController();
   /** Settled when no batch is being written. Never rejects. */
   #writing: Promise<unknown> = Promise.resolve();
@@ -35,7 +36,7 @@ export class LevelStore implements Store {
       if (damage === undefined) return this.#openEngine();
       // Whoever has the folder open changes files under our eyes.
       await this.#kind.requireOurs();
-      throw Object.assign(new Error(damage), { code: 'LEVEL_CORRUPTION' });
+      throw corruption(damage);
     });
   }
 
@@ -55,6 +56,7 @@ export class LevelStore implements Store {
   /** abstract-level's engines begin to open when they are constructed. */
   async #openEngine(): Promise<void> {
     await this.#kind.makeFolder();
+    this.#openings++;
     await (this.#opened ??= this.#kind.make(this.#use)).open();
     await this.#kind.tightenFiles();
   }
@@ -126,6 +128,19 @@ export class LevelStore implements Store {
     });
   }
 
+  async *scrub(): AsyncGenerator<ScrubbedPart> {
+    const openings = this.#openings;
+    // Otherwise files may be missing for good reasons.
+    const isStillOpen = (): boolean => openings === this.#openings && this.#opened?.status === 'open';
+    if (this.#kind.scrub === undefined || !isStillOpen()) return;
+    try {
+      const damage = yield* this.#kind.scrub();
+      if (damage !== undefined) throw corruption(damage);
+    } catch (error) {
+      if (isStillOpen()) throw this.#wrap('scrub', error);
+    }
+  }
+
   clear(): Promise<void> {
     return this.#async('clear', async () => {
       await this.#kind.empty(this.#opened);
@@ -161,6 +176,10 @@ export class LevelStore implements Store {
     const { code, message } = cause instanceof Error ? cause as NodeJS.ErrnoException : { code: '', message: String(cause) };
     return new StoreError(failureOf(code ?? '', message), `cannot ${action} the store in ${this.#kind.name}: ${message}`, { cause: error });
   }
+}
+
+function corruption(damage: string): Error {
+  return Object.assign(new Error(damage), { code: 'LEVEL_CORRUPTION' });
 }
 
 function failureOf(code: string, message: string): StoreFailure {

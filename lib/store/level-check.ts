@@ -27,17 +27,22 @@ export async function findDamage(folder: string, options: LevelCheckOptions): Pr
     const left = [...names].find((name) => /\.(ldb|log)$/.test(name));
     return left && `CURRENT is missing beside ${left}`;
   }
+  const manifest = await currentManifest(folder, names);
+  if (typeof manifest === 'string') return manifest;
+  return await findLogDamage(folder, names, manifest) ?? await findTableDamage(folder, names, manifest, options);
+}
+
+/** What the manifest that CURRENT names says, or what is wrong with the two. `names`: of the folder's files. @throws errors of the system. */
+export async function currentManifest(folder: string, names: ReadonlySet<string>): Promise<Manifest | string> {
   const current = await readFile(join(folder, 'CURRENT'), 'latin1');
   const name = /^(MANIFEST-\d+)\n$/.exec(current)?.[1];
   if (name === undefined) return `CURRENT is damaged: expected the name of a manifest, got ${JSON.stringify(current.slice(0, 40))}`;
   if (!names.has(name)) return `${name}, which CURRENT names, is missing`;
-  let manifest: Manifest;
   try {
-    manifest = readManifest(await readFile(join(folder, name)));
+    return readManifest(await readFile(join(folder, name)));
   } catch (error) {
     return damageOf(name, error);
   }
-  return await findLogDamage(folder, names, manifest) ?? await findTableDamage(folder, names, manifest, options);
 }
 
 async function findLogDamage(folder: string, names: ReadonlySet<string>, { logNumber }: Manifest): Promise<string | undefined> {
@@ -59,13 +64,10 @@ async function findTableDamage(folder: string, names: ReadonlySet<string>, { tab
     for (const [number, length] of left) {
       const name = fileName(number, 'ldb');
       try {
-        await checkTable(join(folder, name), {
-          length,
-          onBytes: (count) => {
-            signal.throwIfAborted();
-            onProgress({ done: done += count, total });
-          }
-        });
+        for await (const count of checkTable(join(folder, name), length)) {
+          signal.throwIfAborted();
+          onProgress({ done: done += count, total });
+        }
       } catch (error) {
         damage ??= damageOf(name, error);
       }
@@ -76,8 +78,8 @@ async function findTableDamage(folder: string, names: ReadonlySet<string>, { tab
   return damage;
 }
 
-/** @throws what is no damage. */
-function damageOf(name: string, error: unknown): string {
+/** What is wrong with a file, with its name. @throws what is no damage. */
+export function damageOf(name: string, error: unknown): string {
   if (error instanceof LevelFormatError || isUnreadable(error)) return `${name}: ${error.message}`;
   throw error;
 }
@@ -88,6 +90,6 @@ function isUnreadable(error: unknown): error is Error {
   return code === 'EIO' || code === 'ENOENT';
 }
 
-function fileName(number: number, kind: 'ldb' | 'log'): string {
+export function fileName(number: number, kind: 'ldb' | 'log'): string {
   return `${String(number).padStart(6, '0')}.${kind}`;
 }

@@ -2,7 +2,7 @@
 // tree in memory (memory-level). Its own generic types do not fit both.
 
 import type { LevelCheckOptions } from './level-check';
-import type { StoreRange, StoreUse } from './store';
+import type { ScrubbedPart, StoreRange, StoreUse } from './store';
 
 export const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;
 
@@ -54,6 +54,8 @@ export interface EngineKind {
   readonly makeFolder: () => Promise<void>;
   /** Takes from other users what they may do with the engine's files. Never rejects. */
   readonly tightenFiles: () => Promise<void>;
+  /** As `scrubTables`, of the engine that is open; undefined: there are no files. */
+  readonly scrub: (() => AsyncGenerator<ScrubbedPart, string | undefined>) | undefined;
   readonly compact: (engine: Engine, range: Pick<StoreRange, 'gte' | 'lt'>) => Promise<void>;
 }
 

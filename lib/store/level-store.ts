@@ -7,6 +7,7 @@ import { LevelStore } from './level-adapter';
 import { bareBatches, copyingBatch } from './level-batch';
 import { findDamage } from './level-check';
 import { encodings, type Engine, type EngineKind } from './level-engine';
+import { scrubTables } from './level-scrub';
 import { bytesOfTables, tableBytes } from './level-table-size';
 import { PrivateFolder } from './private-folder';
 import type { Store, StoreUse } from './store';
@@ -76,6 +77,7 @@ export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions 
     requireOurs: () => requireLock(folder),
     makeFolder: () => privately.make(),
     tightenFiles: () => privately.tightenFiles(),
+    scrub: () => scrubTables(folder),
     compact
   });
 }
@@ -109,6 +111,7 @@ export function memoryStore(): Store {
     requireOurs: () => Promise.resolve(),
     makeFolder: () => Promise.resolve(),
     tightenFiles: () => Promise.resolve(),
+    scrub: undefined,
     compact: () => Promise.resolve()
   });
 }

@@ -17,27 +17,23 @@ const PLAIN = 0;
 /** Checked before others get the event loop: half a millisecond of work. */
 const SLICE_BYTES = 1 << 20;
 
-export interface TableCheckOptions {
-  /** As the manifest has it. */
-  readonly length: number;
-  /** Called with bytes that are right. May throw to end the check. */
-  readonly onBytes: (count: number) => void;
-}
-
 /** Where a block stands, without its trailer. */
 interface BlockHandle {
   readonly offset: number;
   readonly length: number;
 }
 
-/** @throws LevelFormatError that says what is wrong, what `onBytes` throws, and errors of the system. */
-export async function checkTable(path: string, { length, onBytes }: TableCheckOptions): Promise<void> {
+/**
+ * Yields how many bytes of a table came next and are right, about a megabyte at a time. `length`: as the manifest has it.
+ * @throws LevelFormatError that says what is wrong, and errors of the system.
+ */
+export async function* checkTable(path: string, length: number): AsyncGenerator<number, void> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
     if (size !== length) throw new LevelFormatError(`expected ${length} bytes, got ${size}`);
     const ends = await blockEnds(file, length);
-    await checkBlocks(file, ends, onBytes);
+    yield* checkBlocks(file, ends);
   } finally {
     await file.close();
   }
@@ -93,7 +89,7 @@ function readHandle(reader: LevelReader): BlockHandle {
   return { offset: reader.integer(), length: reader.integer() };
 }
 
-async function checkBlocks(file: FileHandle, ends: readonly number[], onBytes: (count: number) => void): Promise<void> {
+async function* checkBlocks(file: FileHandle, ends: readonly number[]): AsyncGenerator<number, void> {
   let room = Buffer.allocUnsafeSlow(0);
   let start = 0;
   for (let next = 0; next < ends.length;) {
@@ -106,7 +102,7 @@ async function checkBlocks(file: FileHandle, ends: readonly number[], onBytes: (
       at = end;
     }
     start += count;
-    onBytes(count);
+    yield count;
   }
 }
 

@@ -33,6 +33,12 @@ export interface OpeningProgress {
   readonly total: number;
 }
 
+/** Bytes of its files that a store has looked through again and found right, and how many there are in all by now. */
+export interface ScrubbedPart {
+  readonly count: number;
+  readonly total: number;
+}
+
 /** What comes next: batch after batch, or a block now and then between reads. */
 export type StoreUse = 'filling' | 'following';
 
@@ -61,6 +67,12 @@ export interface Store {
    * anything all snapshots are closed, and whoever reads meanwhile is told that the store is closed.
    */
   prepareFor(use: StoreUse): Promise<void>;
+  /**
+   * Looks through what is on the disk again while the store is in use, once, a megabyte at a time, when asked for the
+   * next. May end early when the store is closed or cleared meanwhile. Nothing to look at: in a store that is not open, or in memory.
+   * @throws StoreError (corrupt) that names the damaged file.
+   */
+  scrub(): AsyncIterable<ScrubbedPart>;
   /** Deletes everything and leaves an empty, open store; closes all snapshots. Repairs a store that is too damaged to open. */
   clear(): Promise<void>;
 }

@@ -30,9 +30,6 @@ type Place = PoolPlace<PoolEntryView>;
 
 const ENTRY_BYTES_IN_JSON = 900;
 
-/** What an entry takes beside its text: its place and its links. */
-const ENTRY_BYTES = 1_000;
-
 const compareDisplayed = (a: Buffer, b: Buffer): number => Buffer.from(a).reverse().compare(Buffer.from(b).reverse());
 
 /** `{size, bytes, usage, maxmempool, mempoolminfee, minrelaytxfee}` and a line feed. */
@@ -120,11 +117,6 @@ export class PoolContents {
   readonly #texts = new Map<PoolEntryView, Buffer>();
   readonly #writer = new JsonWriter(ENTRY_BYTES_IN_JSON);
   #textBytes = 0;
-
-  /** Memory that is taken between two texts. */
-  get byteLength(): number {
-    return this.#textBytes + this.#texts.size * ENTRY_BYTES;
-  }
 
   /**
    * The transactions by txid, in the order given, and a line feed. Yields often; must be run to

@@ -76,13 +76,14 @@ describe("the node's pool", () => {
     await node.broadcast(child.toTX().toRaw());
     const seen = new Set([node.pool.feeFingerprint()]);
     const entries = [...host.mempool.map.values()];
-    for (const [i, fee] of [[0, 500], [1, -500], [0, -500], [1, 1_000]] as const) {
+    // More than 32 bits hold, up and down.
+    for (const [i, fee] of [[0, 500], [1, -500], [0, -500], [1, 1_000], [0, 2 ** 32], [1, 3 * 2 ** 32], [0, -(2 ** 33)], [1, 2 ** 50]] as const) {
       const { revision } = node.pool;
       host.mempool.prioritise(entries[i], 0, fee);
       expect(node.pool.revision).to.equal(revision);
       seen.add(node.pool.feeFingerprint());
     }
-    expect(seen).to.have.length(5);
+    expect(seen).to.have.length(9);
   });
 
   it('takes what it has already, and refuses with the reason of the node', async () => {

@@ -2,7 +2,7 @@
 // broken one would, before or after the real store has done it.
 
 import { StoreError } from '../../lib/store/errors';
-import type { OpeningProgress, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from '../../lib/store/store';
+import type { OpeningProgress, ScrubbedPart, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from '../../lib/store/store';
 
 export const STORE_CALLS = ['open', 'close', 'get', 'load', 'range', 'snapshot', 'snapshot.get', 'snapshot.load', 'batch', 'prepareFor', 'clear'] as const;
 export type StoreCall = (typeof STORE_CALLS)[number];
@@ -84,6 +84,10 @@ export class FaultyStore implements Store {
 
   prepareFor(use: StoreUse): Promise<void> {
     return this.#async('prepareFor', () => this.real.prepareFor(use));
+  }
+
+  scrub(): AsyncIterable<ScrubbedPart> {
+    return this.real.scrub();
   }
 
   clear(): Promise<void> {

@@ -69,6 +69,8 @@ const BASE_BLOCKS = 104;
 
 export class IndexWalk {
   readonly log = new MemoryLog();
+  /** How long an index that is opened from now on takes to look through its files, again and again. */
+  scrubMs = 0;
   readonly store: FaultyStore;
   index: ChainIndexer;
   readonly node: BcoinNode;
@@ -253,7 +255,7 @@ export class IndexWalk {
   }
 
   private newIndex(): ChainIndexer {
-    return new ChainIndexer({ store: this.store, node: this.node, logger: this.log, migrations: [], undoDepth: this.undoDepth, bootstrap: this.bootstrap, cacheBytes: CACHE_BYTES });
+    return new ChainIndexer({ store: this.store, node: this.node, logger: this.log, migrations: [], undoDepth: this.undoDepth, bootstrap: this.bootstrap, cacheBytes: CACHE_BYTES, scrubMs: this.scrubMs });
   }
 
   private async mineBase(): Promise<void> {

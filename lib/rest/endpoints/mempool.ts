@@ -1,9 +1,9 @@
 // /rest/mempool/info.json and /rest/mempool/contents.json (contract 4.5, 4.6): the pool in
 // figures and entry by entry, each rendered once per change of the pool; of the entries, those
-// that a change concerns.
+// that a change concerns. There is one text of the entries, as large as the pool makes it: it has
+// a place of its own, and does not compete with other answers for theirs.
 
 import { mempoolInfoJson, PoolContents } from '../../views/mempool';
-import { memoryOf, type Kept } from '../answer-cache';
 import { jsonReply, requireJson, type Reply } from '../format';
 import { runInSlices } from '../run-in-slices';
 import type { Endpoint, EndpointContext } from '../endpoint';
@@ -24,7 +24,7 @@ interface PoolState {
   readonly feeFingerprint: number;
 }
 
-interface KeptContents extends Kept {
+interface KeptContents {
   readonly contents: PoolContents;
   readonly state: PoolState;
   readonly reply: Reply;
@@ -38,11 +38,8 @@ interface Writing {
 /** Others wait for the same text: it is finished even if the first who asked has left. */
 const FOR_EVERYBODY = { isGone: false };
 
-/** There is one. */
-const POOL = '';
-
-export function mempoolContentsEndpoint({ node: { pool }, cache }: EndpointContext): Endpoint {
-  const shelf = cache.shelf<KeptContents>('pool');
+export function mempoolContentsEndpoint({ node: { pool } }: EndpointContext): Endpoint {
+  let kept: KeptContents | undefined;
   let writing: Writing | undefined;
   let next: Promise<Reply> | undefined;
 
@@ -50,12 +47,12 @@ export function mempoolContentsEndpoint({ node: { pool }, cache }: EndpointConte
 
   const write = (): Reply | Promise<Reply> => {
     const state = stateNow();
-    const contents = shelf.get(POOL)?.contents ?? new PoolContents();
+    const { contents } = kept ?? { contents: new PoolContents() };
     // Nobody else's until it is whole again.
-    shelf.drop(POOL);
+    kept = undefined;
     const keep = (body: Buffer): Reply => {
       const reply = jsonReply(body);
-      shelf.set(POOL, { contents, state, reply, byteLength: contents.byteLength + memoryOf(body) });
+      kept = { contents, state, reply };
       return reply;
     };
     const text = runInSlices(contents.json(pool.entries()), FOR_EVERYBODY);
@@ -68,7 +65,6 @@ export function mempoolContentsEndpoint({ node: { pool }, cache }: EndpointConte
   return ({ path }) => {
     requireJson(path);
     const state = stateNow();
-    const kept = shelf.get(POOL);
     if (kept !== undefined && isSame(kept.state, state)) return kept.reply;
     if (writing === undefined) return write();
     if (isSame(writing.state, state)) return writing.reply;

@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { AnswerCache } from '../../lib/rest/answer-cache';
+import { RestRequest } from '../../lib/rest/endpoint';
+import { mempoolContentsEndpoint } from '../../lib/rest/endpoints/mempool';
+import { DEFAULT_LIMITS } from '../../lib/rest/limits';
+import { RawBlocks } from '../../lib/rest/raw-blocks';
+import { ReplyMemory } from '../../lib/rest/reply-memory';
+import { mineCoinbases, spend } from '../support/regtest-chain';
+import { openRestNode, type RestNode } from '../support/rest-node';
+import type { Reply } from '../../lib/rest/format';
+import type { HostTransaction } from '../../lib/node/host';
+
+const COINBASE_SATS = 5_000_000_000;
+describe("the pool's contents", () => {
+  let served: RestNode;
+  let coinbases: HostTransaction[];
+
+  beforeEach(async () => {
+    served = await openRestNode();
+    coinbases = await mineCoinbases(served.node, 104);
+    await spend(served.node, coinbases[0] as HostTransaction, COINBASE_SATS); // 104 were mined
+  });
+  afterEach(() => served.node.close());
+
+  /** The endpoint of the node's pool, beside a cache for answers. */
+  const endpointWith = (cache: AnswerCache): () => Promise<Reply> => {
+    const { node, reader } = served.rest;
+    const memory = new ReplyMemory(0);
+    const endpoint = mempoolContentsEndpoint({ node, reader, witness: true, limits: DEFAULT_LIMITS, cache, memory, blocks: new RawBlocks(node, cache) });
+    return async () => endpoint(new RestRequest('.json', Buffer.alloc(0), { destroyed: false }));
+  };
+  const entriesIn = ({ body }: Reply): number => Object.keys(JSON.parse(body.toString()) as object).length;
+
+  it('are written once for each state of the pool, however little room there is for answers', async () => {
+    const contents = endpointWith(new AnswerCache(1_000));
+    const first = await contents();
+    expect((await contents()).body).to.equal(first.body);
+    await spend(served.node, coinbases[1] as HostTransaction, COINBASE_SATS); // 104 were mined
+    const second = await contents();
+    expect([first, second].map(entriesIn)).to.deep.equal([1, 2]);
+    expect((await contents()).body).to.equal(second.body);
+    const [entry] = served.node.mempool.map.values();
+    served.node.mempool.prioritise(entry, 0, 1_000);
+    const third = await contents();
+    expect(third.body.equals(second.body)).to.equal(false);
+    expect((await contents()).body).to.equal(third.body);
+  });
+
+  it('take no room from other answers', async () => {
+    const cache = new AnswerCache(4_000);
+    const other = { byteLength: 3_000 };
+    const shelf = cache.shelf<typeof other>('other');
+    shelf.set('kept', other);
+    await endpointWith(cache)();
+    expect(shelf.get('kept')).to.equal(other);
+  });
+});

@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { StoreError } from '../../lib/store/errors';
+import { diskStore, memoryStore } from '../../lib/store/level-store';
+import { caught } from '../support/caught';
+import { flipBit } from '../support/flipped-bit';
+import { testSeed } from '../support/scale';
+import type { ScrubbedPart, Store, StoreWrite } from '../../lib/store/store';
+
+const RECORDS = 2_000;
+/** Its padding may be anything. */
+const FOOTER_BYTES = 48;
+
+function records(count = RECORDS): StoreWrite[] {
+  return Array.from({ length: count }, () => ({ type: 'put', key: Buffer.concat([Buffer.from('k'), randomBytes(12)]), value: randomBytes(500) }));
+}
+
+async function pass(store: Store): Promise<ScrubbedPart[]> {
+  const parts: ScrubbedPart[] = [];
+  for await (const part of store.scrub()) parts.push(part);
+  return parts;
+}
+
+describe('looking through the files of a store that is open', () => {
+  let folder: string;
+  let store: Store;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rest-scrub-'));
+    store = diskStore(folder);
+    await store.open();
+    for (let table = 0; table < 3; table++) {
+      await store.batch(records(), { durable: false });
+      // Puts what was written into a table.
+      await store.close();
+      await store.open();
+    }
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const tables = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name.endsWith('.ldb')).sort();
+
+  it('meets every byte but the footers, and has nothing to say of sound ones', async () => {
+    const names = await tables();
+    const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+    const all = sizes.reduce((sum, size) => sum + size, 0);
+    const parts = await pass(store);
+    expect(names).to.have.length(3);
+    expect(parts.reduce((sum, { count }) => sum + count, 0)).to.equal(all - names.length * FOOTER_BYTES);
+    for (const { total } of parts) expect(total).to.equal(all);
+  });
+
+  const seed = testSeed();
+  it(`finds a bit that has changed, and says in which file, TEST_SEED=${seed}`, async () => {
+    for (const [which, pick] of fc.sample(fc.tuple(fc.nat(), fc.nat()), { seed, numRuns: 30 })) {
+      const names = await tables();
+      const name = names[which % names.length] ?? expect.fail('a table');
+      const path = join(folder, name);
+      const inBlocks = pick % (((await stat(path)).size - FOOTER_BYTES) * 8);
+      await flipBit(path, inBlocks);
+      const error = await caught(pass(store));
+      expect(error).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+      expect((error as Error).message).to.include(`${name}: `);
+      await flipBit(path, inBlocks);
+      expect(await pass(store)).to.have.length.above(0);
+    }
+  });
+
+  it('finds a table that is missing', async () => {
+    const [, name = ''] = await tables();
+    await rm(join(folder, name));
+    expect(await caught(pass(store))).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+  });
+
+  /** What becomes of passes, several at a time, while something else goes on. */
+  async function passesWhile(goesOn: () => Promise<unknown>): Promise<void> {
+    let isOver = false;
+    const passes = Promise.all(Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        await pass(store);
+        await setImmediate();
+      }
+    }));
+    try {
+      await Promise.race([goesOn(), passes]);
+    } finally {
+      isOver = true;
+    }
+    await passes;
+  }
+
+  it('takes tables that come and go, as the store merges them, for sound', async () => {
+    await passesWhile(async () => {
+      for (let round = 0; round < 20; round++) {
+        await store.batch(records(100), { durable: false });
+        await store.compact({ gte: Buffer.from('k'), lt: Buffer.from('l') });
+      }
+    });
+    expect(await pass(store)).to.have.length.above(0);
+  });
+
+  it('says nothing of what is missing while the store is cleared, closed or set up anew', async () => {
+    await passesWhile(async () => {
+      for (let round = 0; round < 5; round++) {
+        await store.clear();
+        await store.batch(records(), { durable: false });
+        await store.prepareFor(round % 2 === 0 ? 'filling' : 'following');
+        await store.close();
+        await store.open();
+      }
+    });
+    expect(await pass(store)).to.have.length.above(0);
+  });
+
+  it('has nothing to look at in a store that is closed, empty or in memory', async () => {
+    await store.clear();
+    expect(await pass(store)).to.deep.equal([]);
+    await store.close();
+    expect(await pass(store)).to.deep.equal([]);
+    const memory = memoryStore();
+    await memory.open();
+    await memory.batch(records(), { durable: false });
+    expect(await pass(memory)).to.deep.equal([]);
+    await memory.close();
+  });
+});
