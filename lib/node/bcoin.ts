@@ -10,6 +10,7 @@ import { DeploymentReader } from './deployments';
 import { fromHost, hostHashesLike, sameHostHash, type HostHashes } from './host-hash';
 import { BcoinPool } from './pool';
 import { UnsupportedNodeError } from './errors';
+import { StoredBlocks } from './stored-block';
 import type { Server } from 'node:http';
 import type { HostEntry, HostNode } from './host';
 import type {
@@ -31,6 +32,7 @@ export class BcoinNode implements NodeSource {
   private readonly hashes: HostHashes;
   private readonly deploymentReader: DeploymentReader;
   private readonly broadcaster: Broadcaster;
+  private readonly storedBlocks: StoredBlocks;
 
   /** @throws UnsupportedNodeError for an SPV node: it has no blocks to index. */
   constructor(private readonly host: HostNode) {
@@ -50,6 +52,7 @@ export class BcoinNode implements NodeSource {
     this.httpServer = host.http.http;
     this.deploymentReader = new DeploymentReader(chain, network);
     this.broadcaster = new Broadcaster(host, this.hashes);
+    this.storedBlocks = new StoredBlocks(host, this.hashes);
   }
 
   /** 1.x keeps the block as one value of its database. */
@@ -87,20 +90,12 @@ export class BcoinNode implements NodeSource {
     return entry === null ? undefined : this.describe(entry);
   }
 
-  async rawBlock(hash: Buffer): Promise<Buffer | undefined> {
-    return await this.host.chain.getRawBlock(this.hashes.toHost(hash)) ?? undefined;
+  rawBlock(hash: Buffer): Promise<Buffer | undefined> {
+    return this.storedBlocks.block(hash);
   }
 
-  async rawBlockPart(hash: Buffer, offset: number, length: number): Promise<Buffer | undefined> {
-    const { blocks } = this.host;
-    if (blocks === undefined) return (await this.rawBlock(hash))?.subarray(offset, offset + length);
-    try {
-      return await blocks.read(hash, offset, length) ?? undefined;
-    } catch (error) {
-      // The store in memory cuts a part out of a block before it looks whether there is one.
-      if (!await blocks.has(hash)) return undefined;
-      throw error;
-    }
+  rawBlockPart(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
+    return this.storedBlocks.part(hash, offset, length, blockLength);
   }
 
   spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined> {

@@ -160,6 +160,14 @@ export interface HostConfig {
   location(name: string): string;
 }
 
+export interface HostBlockStore {
+  /** Where blocks lie; in memory, the blocks themselves. */
+  readonly db: HostDatabase;
+  has(hash: Buffer): Promise<boolean>;
+  read(hash: Buffer, offset?: number, length?: number): Promise<Buffer | null>;
+  readUndo(hash: Buffer): Promise<Buffer | null>;
+}
+
 export interface HostNode extends HostEmitter {
   readonly spv: boolean;
   readonly memory: boolean;
@@ -169,11 +177,7 @@ export interface HostNode extends HostEmitter {
   readonly chain: HostChain;
   readonly mempool: HostMempool;
   /** The block store of 2.x; 1.x keeps blocks in the chain database. */
-  readonly blocks?: {
-    has(hash: Buffer): Promise<boolean>;
-    read(hash: Buffer, offset?: number, length?: number): Promise<Buffer | null>;
-    readUndo(hash: Buffer): Promise<Buffer | null>;
-  };
+  readonly blocks?: HostBlockStore;
   readonly pool: { readonly options: { readonly selfish: boolean } };
   /** Announces to peers what the pool does not announce by itself. */
   broadcast(transaction: HostTransaction): Promise<void>;

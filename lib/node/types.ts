@@ -171,7 +171,7 @@ export type ChainEvent = BlockEvent | TipEvent;
 export interface BlockEvent {
   readonly type: 'connect' | 'disconnect';
   readonly block: BlockPoint;
-  /** The serialized block, witness included. */
+  /** The serialized block, witness included, as Bitcoin Core would write it. @throws UnreadableBlockError */
   rawBlock(): Buffer;
   acknowledge(): void;
 }
@@ -210,10 +210,17 @@ export interface NodeSource {
   activeHash(height: number): Promise<Buffer | undefined>;
   /** Any block whose header the node keeps. */
   entry(hash: Buffer): Promise<BlockEntry | undefined>;
-  /** The serialized block, witness included; undefined when unknown or pruned. */
+  /**
+   * The serialized block, witness included, as Bitcoin Core would write it; undefined when unknown or pruned.
+   * @throws UnreadableBlockError
+   */
   rawBlock(hash: Buffer): Promise<Buffer | undefined>;
-  /** `length` bytes of the serialized block from `offset`; undefined when unknown or pruned. */
-  rawBlockPart(hash: Buffer, offset: number, length: number): Promise<Buffer | undefined>;
+  /**
+   * `length` bytes of that from `offset`; undefined when unknown or pruned. `blockLength`: how long all of it is, which
+   * tells without reading it whether the node has stored something longer.
+   * @throws UnreadableBlockError
+   */
+  rawBlockPart(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined>;
   /**
    * The coins that a block of the active chain spends, in the order of its inputs, those that it
    * made itself included; undefined when the node does not have them.

@@ -63,8 +63,8 @@ export class RawBlocks {
       const raw = await this.block(found.block, client);
       return raw && transactionIn(this.kept(found.block) ?? { raw, byteLength: 0 }, found.place);
     }
-    const { block, offset, length } = found.location;
-    const raw = await this.node.rawBlockPart(block.hash, offset, length);
+    const { block, offset, length, blockLength } = found.location;
+    const raw = await this.node.rawBlockPart(block.hash, offset, length, blockLength);
     if (raw !== undefined) this.transactions.set(keyOf(txid), { raw, blockHash: block.hash, byteLength: memoryOf(raw) });
     return raw;
   }

@@ -1,12 +1,14 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { hash256 } from '../../lib/bitcoin/hash';
+import { scanTransaction } from '../../lib/bitcoin/transaction';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { TransactionRefusedError } from '../../lib/node/errors';
 import { hostHashesLike } from '../../lib/node/host-hash';
 import { bcoin, type HostFullBlock, type HostKeyRing, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { mine, openRegtestNode } from '../support/regtest-node';
+import { withSuperfluousWitness } from '../support/superfluous-witness';
 import type { HostTransaction } from '../../lib/node/host';
 import type { PoolEvent } from '../../lib/node/types';
 
@@ -36,6 +38,18 @@ describe("the node's pool", () => {
   });
 
   afterEach(() => host.close());
+
+  it('gives a transaction that came with a superfluous witness without it, and does not broadcast one', async () => {
+    const raw = spend.toRaw();
+    const superfluous = withSuperfluousWitness(scanTransaction(raw));
+    for (const bytes of [superfluous, Buffer.concat([raw, Buffer.alloc(1)])])
+      expect(await caught(node.broadcast(bytes))).to.be.instanceOf(TransactionRefusedError).and.to.have.property('message').that.equals('it cannot be read');
+    expect(node.pool.entries()).to.have.length(0);
+    await host.mempool.addTX(bcoin.TX.fromRaw(superfluous));
+    expect(node.pool.transaction(spend.hash())?.equals(raw)).to.equal(true);
+    expect(node.pool.entries()[0]?.wtxid).to.deep.equal(hash256(raw));
+    expect(node.pool.info().bytes).to.equal(raw.length);
+  });
 
   it('takes a transaction, knows its coin and what it spends, and gives it to a block', async () => {
     const txid = spend.hash();
