@@ -11,6 +11,7 @@ import { fromHost, hostHashesLike, sameHostHash, type HostHashes } from './host-
 import { BcoinPool } from './pool';
 import { UnsupportedNodeError } from './errors';
 import { StoredBlocks } from './stored-block';
+import { verificationProgress } from './verification-progress';
 import type { Server } from 'node:http';
 import type { HostEntry, HostNode } from './host';
 import type {
@@ -24,7 +25,6 @@ const CORE_CHAIN_NAMES: Readonly<Record<string, string | undefined>> = { testnet
 
 export class BcoinNode implements NodeSource {
   readonly network: NetworkInfo;
-  readonly pruned: boolean;
   readonly pool: PoolSource;
   readonly chain$: Observable<ChainEvent>;
   readonly synced$: Observable<boolean>;
@@ -45,7 +45,6 @@ export class BcoinNode implements NodeSource {
       addressPrefixes: network.addressPrefix,
       halvingInterval: network.halvingInterval
     };
-    this.pruned = chain.options.prune;
     this.pool = new BcoinPool(host.mempool, chain, this.hashes);
     this.chain$ = chainEvents(chain);
     this.synced$ = syncedChanges(chain);
@@ -53,6 +52,10 @@ export class BcoinNode implements NodeSource {
     this.deploymentReader = new DeploymentReader(chain, network);
     this.broadcaster = new Broadcaster(host, this.hashes);
     this.storedBlocks = new StoredBlocks(host, this.hashes);
+  }
+
+  get pruned(): boolean {
+    return this.host.chain.options.prune;
   }
 
   /** 1.x keeps the block as one value of its database. */
@@ -76,8 +79,8 @@ export class BcoinNode implements NodeSource {
   }
 
   progress(): NodeProgress {
-    const { chain } = this.host;
-    return { synced: chain.synced, height: chain.tip.height, verified: chain.getProgress() };
+    const { chain, network } = this.host;
+    return { synced: chain.synced, height: chain.tip.height, verified: verificationProgress(chain, network.type, Math.floor(Date.now() / 1000)) };
   }
 
   async activeHash(height: number): Promise<Buffer | undefined> {
@@ -116,8 +119,8 @@ export class BcoinNode implements NodeSource {
     return this.broadcaster.broadcast(transaction);
   }
 
-  deployments(): Promise<Deployments> {
-    return this.deploymentReader.read();
+  deployments(hash: Buffer): Promise<Deployments> {
+    return this.deploymentReader.read(this.hashes.toHost(hash));
   }
 
   private async describe(entry: HostEntry): Promise<BlockEntry> {

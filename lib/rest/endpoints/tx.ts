@@ -26,13 +26,17 @@ export function transactionEndpoint({ node, reader, witness, blocks, cache }: En
 
   const readAndReply = async (txid: Buffer, found: FoundTransaction, question: Question): Promise<Reply> => {
     const raw = await blocks.transaction(txid, found, question.request);
-    if (raw === undefined) throw notFound(question.parameter);
+    if (raw === undefined) {
+      await blocks.requireActive(found.block);
+      throw notFound(question.parameter);
+    }
     return reply(raw, question, found.block.hash);
   };
 
   return (request) => {
     const { path } = request;
-    const kept = reader.read((snapshot) => replies.get(path, snapshot));
+    // The node may have begun to throw blocks away since.
+    const kept = node.pruned ? undefined : reader.read((snapshot) => replies.get(path, snapshot));
     if (kept !== undefined) return kept;
     const { parameter, format } = splitSuffix(path);
     const txid = parseHash(parameter);
