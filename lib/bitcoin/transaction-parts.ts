@@ -3,6 +3,10 @@
 
 import { type ByteReader, MalformedBytesError } from './reader';
 
+/** Bytes that the marker and the flag of BIP144 take, after the version. */
+export const MARKER_AND_FLAG = 2;
+const WITNESS_FLAG = 1;
+
 /** Outpoint and sequence of an input stand around its script. */
 const OUTPOINT_LENGTH = 36;
 const SEQUENCE_LENGTH = 4;
@@ -100,9 +104,26 @@ export function skipOutputs(reader: ByteReader): void {
   }
 }
 
-/** Passes over one witness stack per input. */
-export function skipWitness(reader: ByteReader, inputCount: number): void {
-  const { offset } = reader;
+/** Passes over marker and flag, from behind the version; false when there are none (BIP144: no inputs is the marker). */
+export function skipMarkerAndFlag(reader: ByteReader): boolean {
+  if (reader.buffer[reader.offset] !== 0) return false;
+  reader.skip(1);
+  const flag = reader.u8();
+  if (flag !== WITNESS_FLAG)
+    throw new MalformedBytesError('inputs or the witness flag 1', `${flag}`, reader.offset - 1);
+  return true;
+}
+
+/** How many inputs follow. @throws MalformedBytesError for none: without marker and flag that cannot be written. */
+export function readInputCount(reader: ByteReader): number {
+  const count = reader.compactSize();
+  if (count === 0)
+    throw new MalformedBytesError('inputs after the witness flag', 'none', reader.offset - 1);
+  return count;
+}
+
+/** Passes over one witness stack per input and returns how many items they have together. */
+export function skipWitness(reader: ByteReader, inputCount: number): number {
   let items = 0;
   for (let input = 0; input < inputCount; input++) {
     const count = reader.compactSize();
@@ -110,6 +131,5 @@ export function skipWitness(reader: ByteReader, inputCount: number): void {
     for (let item = 0; item < count; item++)
       reader.skipVarBytes();
   }
-  if (items === 0)
-    throw new MalformedBytesError('a witness item', 'only empty witnesses', offset);
+  return items;
 }

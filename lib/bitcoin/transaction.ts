@@ -4,11 +4,9 @@
 import { hash256, hash256Of } from './hash';
 import { ByteReader, MalformedBytesError } from './reader';
 import {
-  isNullOutpoint, readInputs, readOutputs, skipInputs, skipOutputs, skipWitness, type ScannedInput, type ScannedOutput
+  isNullOutpoint, MARKER_AND_FLAG, readInputCount, readInputs, readOutputs, skipInputs, skipMarkerAndFlag, skipOutputs, skipWitness,
+  type ScannedInput, type ScannedOutput
 } from './transaction-parts';
-
-/** Bytes that the marker and the flag of BIP144 take, after the version. */
-const MARKER_AND_FLAG = 2;
 
 /** Where the parts of a transaction lie. Offsets count from the start of `bytes`. */
 interface TransactionLayout {
@@ -118,25 +116,15 @@ export class ScannedTransaction implements TransactionLayout {
 export function scanTransaction(bytes: Buffer, offset = 0): ScannedTransaction {
   const reader = new ByteReader(bytes, offset);
   reader.skip(4);
-  let inputCount = reader.compactSize();
-  let hasWitness = false;
-  if (inputCount === 0) {
-    // BIP144: no inputs is the marker, the flag follows.
-    const flag = reader.u8();
-    if (flag !== 1)
-      throw new MalformedBytesError('inputs or the witness flag 1', `${flag}`, reader.offset - 1);
-    hasWitness = true;
-    inputCount = reader.compactSize();
-    if (inputCount === 0)
-      throw new MalformedBytesError('inputs after the witness flag', 'none', reader.offset - 1);
-  }
+  const hasWitness = skipMarkerAndFlag(reader);
+  const inputCount = readInputCount(reader);
   const inputsOffset = reader.offset;
   skipInputs(reader, inputCount);
   const outputsOffset = reader.offset;
   skipOutputs(reader);
   const witnessOffset = reader.offset;
-  if (hasWitness)
-    skipWitness(reader, inputCount);
+  if (hasWitness && skipWitness(reader, inputCount) === 0)
+    throw new MalformedBytesError('a witness item', 'only empty witnesses', witnessOffset);
   reader.skip(4);
   const length = reader.offset - offset;
   return new ScannedTransaction({ bytes, offset, length, hasWitness, inputCount, inputsOffset, outputsOffset, witnessOffset });

@@ -1,5 +1,6 @@
 // What can be wrong with the index, or with what it is asked to take in.
 
+import { UnreadableBlockError } from '../node/errors';
 import { StoreError } from '../store/errors';
 import type { FillProgress } from './types';
 
@@ -26,6 +27,11 @@ export class CoinSetError extends Error {
 /** Whether an error says that the index must be built anew. */
 export function isDamage(error: unknown): error is IndexError | StoreError {
   return error instanceof IndexError || error instanceof StoreError && error.reason === 'corrupt';
+}
+
+/** Whether an error is about a block of the node's chain, and the index is as it was: the chain may come to do without that block. */
+export function isOfBlock(error: unknown): boolean {
+  return error instanceof UnreadableBlockError || error instanceof IndexError && !(error instanceof DamagedIndexError);
 }
 
 /** The index in the store must not be touched: it is another network's, or of a newer layout. */

@@ -24,17 +24,25 @@ export function coinIn(key: Buffer, stored: Buffer, { height, position }: Place,
   return undefined;
 }
 
+export interface Span {
+  /** From the start of the serialized block. */
+  readonly offset: number;
+  readonly length: number;
+  readonly blockLength: number;
+}
+
 /** Where the transaction at a position lies in its serialized block. @throws DamagedIndexError */
-export function spanOf(key: Buffer, stored: Buffer, position: number): { readonly offset: number; readonly length: number } {
+export function spanOf(key: Buffer, stored: Buffer, position: number): Span {
   const reader = new RecordReader(recordOf(key, stored));
-  let [count, before, length] = [0, 0, -1];
+  let [count, before, length, all] = [0, 0, -1, 0];
   for (; !reader.atEnd; count++) {
     const next = reader.integer();
-    if (count < position) before += next;
-    if (count === position) length = next;
+    if (count === position) [before, length] = [all, next];
+    all += next;
   }
   if (length < 0) throw damaged(key, `more than ${position} lengths`, `${count}`);
-  return { offset: HEADER_LENGTH + compactSizeLength(count) + before, length };
+  const start = HEADER_LENGTH + compactSizeLength(count);
+  return { offset: start + before, length, blockLength: start + all };
 }
 
 function compactSizeLength(size: number): number {

@@ -1,7 +1,7 @@
 // Keeps the index at the node's tip. Events are hints, the node's chain is the truth: the
 // index compares itself with it at the start and at every event, catches up, then follows in
 // lockstep. While it catches up, or when it has failed, events are acknowledged at once: the
-// chain never waits for an index that is not there.
+// chain never waits for an index that is not there. One that failed at a block tries again when the chain has moved.
 
 import { concatMap, filter, firstValueFrom, from, map, merge, of, Subject, tap, timer, type Subscription } from 'rxjs';
 import { toDisplayHex } from '../bitcoin/hash';
@@ -9,7 +9,7 @@ import { previousHashOf } from '../bitcoin/header';
 import { StoreError } from '../store/errors';
 import { Bootstrap } from './bootstrap';
 import { CatchUp } from './catch-up';
-import { isDamage, TooDeepError } from './errors';
+import { isDamage, isOfBlock, TooDeepError } from './errors';
 import { PlaceFill } from './place-fill';
 import { requireRebuildable } from './rebuilding';
 import type { BlockPoint, ChainEvent, NodeSource } from '../node/types';
@@ -62,7 +62,10 @@ export class ChainSync {
   /** Events that wait for their turn, and the chain with them. */
   readonly #waiting = new Set<ChainEvent>();
   #live = false;
-  #failed = false;
+  /** Why it has stopped. */
+  #failure: Error | undefined;
+  /** Why it has stopped since it was last live, as it was said in the log. */
+  #said: string | undefined;
   /** What a reader met and nobody has seen to yet. */
   #trouble: Error | undefined;
   /** Why the index was built anew since it was last live. */
@@ -87,7 +90,8 @@ export class ChainSync {
         else event.acknowledge();
         this.#moved$.next();
       }),
-      filter(() => this.#live)
+      filter(() => this.#live || this.#isToTryAgain()),
+      map((event) => this.#live ? event : undefined)
     );
     this.#subscription = merge(of(undefined), events, this.#troubled$, this.#fillTurn$).pipe(
       concatMap((event) => from(this.#work = this.#process(event)))
@@ -96,7 +100,7 @@ export class ChainSync {
 
   /** A reader met something that must not be: nothing is live until it has been seen to. */
   distrust(error: Error): void {
-    if (this.#failed || this.#trouble !== undefined) return;
+    if (this.#failure !== undefined || this.#trouble !== undefined) return;
     this.#trouble = error;
     if (!this.#live) return;
     this.#options.onState({ phase: 'loading' });
@@ -114,13 +118,23 @@ export class ChainSync {
 
   /** Never rejects, and always acknowledges. */
   async #process(event: Step | undefined): Promise<void> {
+    const moves = this.#moves;
     try {
-      if (!this.#failed && !this.#abort.signal.aborted) await this.#reconcile(event);
+      if (this.#failure === undefined && !this.#abort.signal.aborted) await this.#reconcile(event);
     } catch (error) {
       if (!this.#abort.signal.aborted) this.#fail(error);
     } finally {
       if (event !== undefined && event !== FILL) this.#acknowledge(event);
     }
+    // Nobody else would: what came meanwhile was for an index that was catching up.
+    if (this.#moves !== moves && this.#isToTryAgain()) await this.#process(undefined);
+  }
+
+  /** A failure for which a block is to blame ends when the chain moves. */
+  #isToTryAgain(): boolean {
+    if (!isOfBlock(this.#failure)) return false;
+    this.#failure = undefined;
+    return true;
   }
 
   #acknowledge(event: ChainEvent): void {
@@ -239,6 +253,7 @@ export class ChainSync {
   #goLive(): boolean {
     if (this.#abort.signal.aborted || !this.#isLevel()) return false;
     this.#live = true;
+    this.#said = undefined;
     this.#rebuiltFor.clear();
     this.#sayLive();
     this.#planFill();
@@ -284,10 +299,13 @@ export class ChainSync {
 
   #fail(error: unknown): void {
     this.#live = false;
-    this.#failed = true;
-    const message = error instanceof Error ? error.message : String(error);
+    this.#failure = error instanceof Error ? error : new Error(String(error));
+    const { message } = this.#failure;
     const { tip } = this.#options.indexer;
-    this.#options.logger.error(`The index stopped at ${tip === undefined ? 'its beginning' : `block ${tip.height} (${toDisplayHex(tip.hash)})`}: ${message}.`);
+    // Once: it is met again each time that the chain moves.
+    if (message !== this.#said)
+      this.#options.logger.error(`The index stopped at ${tip === undefined ? 'its beginning' : `block ${tip.height} (${toDisplayHex(tip.hash)})`}: ${message}.`);
+    this.#said = message;
     this.#options.onState({ phase: 'failed', message });
   }
 }

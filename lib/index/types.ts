@@ -52,6 +52,8 @@ export interface TransactionLocation {
   /** In bytes from the start of the serialized block (with witness). */
   readonly offset: number;
   readonly length: number;
+  /** Of the serialized block. */
+  readonly blockLength: number;
 }
 
 /** How far an index has come that began with the node's coins. */

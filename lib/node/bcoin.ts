@@ -10,6 +10,8 @@ import { DeploymentReader } from './deployments';
 import { fromHost, hostHashesLike, sameHostHash, type HostHashes } from './host-hash';
 import { BcoinPool } from './pool';
 import { UnsupportedNodeError } from './errors';
+import { StoredBlocks } from './stored-block';
+import { verificationProgress } from './verification-progress';
 import type { Server } from 'node:http';
 import type { HostEntry, HostNode } from './host';
 import type {
@@ -23,7 +25,6 @@ const CORE_CHAIN_NAMES: Readonly<Record<string, string | undefined>> = { testnet
 
 export class BcoinNode implements NodeSource {
   readonly network: NetworkInfo;
-  readonly pruned: boolean;
   readonly pool: PoolSource;
   readonly chain$: Observable<ChainEvent>;
   readonly synced$: Observable<boolean>;
@@ -31,6 +32,7 @@ export class BcoinNode implements NodeSource {
   private readonly hashes: HostHashes;
   private readonly deploymentReader: DeploymentReader;
   private readonly broadcaster: Broadcaster;
+  private readonly storedBlocks: StoredBlocks;
 
   /** @throws UnsupportedNodeError for an SPV node: it has no blocks to index. */
   constructor(private readonly host: HostNode) {
@@ -43,13 +45,17 @@ export class BcoinNode implements NodeSource {
       addressPrefixes: network.addressPrefix,
       halvingInterval: network.halvingInterval
     };
-    this.pruned = chain.options.prune;
     this.pool = new BcoinPool(host.mempool, chain, this.hashes);
     this.chain$ = chainEvents(chain);
     this.synced$ = syncedChanges(chain);
     this.httpServer = host.http.http;
     this.deploymentReader = new DeploymentReader(chain, network);
     this.broadcaster = new Broadcaster(host, this.hashes);
+    this.storedBlocks = new StoredBlocks(host, this.hashes);
+  }
+
+  get pruned(): boolean {
+    return this.host.chain.options.prune;
   }
 
   /** 1.x keeps the block as one value of its database. */
@@ -73,8 +79,8 @@ export class BcoinNode implements NodeSource {
   }
 
   progress(): NodeProgress {
-    const { chain } = this.host;
-    return { synced: chain.synced, height: chain.tip.height, verified: chain.getProgress() };
+    const { chain, network } = this.host;
+    return { synced: chain.synced, height: chain.tip.height, verified: verificationProgress(chain, network.type, Math.floor(Date.now() / 1000)) };
   }
 
   async activeHash(height: number): Promise<Buffer | undefined> {
@@ -87,20 +93,12 @@ export class BcoinNode implements NodeSource {
     return entry === null ? undefined : this.describe(entry);
   }
 
-  async rawBlock(hash: Buffer): Promise<Buffer | undefined> {
-    return await this.host.chain.getRawBlock(this.hashes.toHost(hash)) ?? undefined;
+  rawBlock(hash: Buffer): Promise<Buffer | undefined> {
+    return this.storedBlocks.block(hash);
   }
 
-  async rawBlockPart(hash: Buffer, offset: number, length: number): Promise<Buffer | undefined> {
-    const { blocks } = this.host;
-    if (blocks === undefined) return (await this.rawBlock(hash))?.subarray(offset, offset + length);
-    try {
-      return await blocks.read(hash, offset, length) ?? undefined;
-    } catch (error) {
-      // The store in memory cuts a part out of a block before it looks whether there is one.
-      if (!await blocks.has(hash)) return undefined;
-      throw error;
-    }
+  rawBlockPart(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
+    return this.storedBlocks.part(hash, offset, length, blockLength);
   }
 
   spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined> {
@@ -130,8 +128,8 @@ export class BcoinNode implements NodeSource {
     return this.broadcaster.broadcast(transaction);
   }
 
-  deployments(): Promise<Deployments> {
-    return this.deploymentReader.read();
+  deployments(hash: Buffer): Promise<Deployments> {
+    return this.deploymentReader.read(this.hashes.toHost(hash));
   }
 
   private async describe(entry: HostEntry): Promise<BlockEntry> {

@@ -1,5 +1,6 @@
 // Hands transactions to the node's pool, and through it to the network.
 
+import { scanWholeTransaction } from '../bitcoin/transaction';
 import { TransactionRefusedError } from './errors';
 import type { HostHashes } from './host-hash';
 import type { HostNode, HostTransaction } from './host';
@@ -47,6 +48,8 @@ export class Broadcaster {
   private async parse(bytes: Buffer): Promise<HostTransaction> {
     const hostClass = this.hostClass ??= await this.findClass();
     try {
+      // bcoin also reads superfluous witnesses, and ignores what follows a transaction. Bitcoin Core refuses both.
+      scanWholeTransaction(bytes);
       return hostClass.fromRaw(bytes);
     } catch (error) {
       throw new TransactionRefusedError('it cannot be read', { cause: error });

@@ -4,6 +4,7 @@
 
 import { distinctUntilChanged, fromEventPattern, map, merge, Observable, startWith } from 'rxjs';
 import { fromHost } from './host-hash';
+import { canonicalBytes } from './stored-block';
 import type { HostBlock, HostChain, HostEntry } from './host';
 import type { ChainEvent, TipEvent } from './types';
 
@@ -29,12 +30,10 @@ export function chainEvents(chain: HostChain): Observable<ChainEvent> {
       });
 
     const blockListener = (type: 'connect' | 'disconnect') =>
-      (entry: HostEntry, block: HostBlock): Promise<void> => deliver((acknowledge) => ({
-        type,
-        block: { hash: fromHost(entry.hash), height: entry.height },
-        rawBlock: () => block.toRaw(),
-        acknowledge
-      }));
+      (entry: HostEntry, block: HostBlock): Promise<void> => deliver((acknowledge) => {
+        const hash = fromHost(entry.hash);
+        return { type, block: { hash, height: entry.height }, rawBlock: () => canonicalBytes(hash, block), acknowledge };
+      });
     const tipListener = (type: TipEvent['type']) =>
       (): Promise<void> => deliver((acknowledge) => ({ type, acknowledge }));
     const onSettled = tipListener('settled');

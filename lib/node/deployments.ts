@@ -1,6 +1,7 @@
 // The soft forks as the node's chain sees them, counted as Bitcoin Core counts them:
-// the state is that of the block after the tip (BIP9).
+// the state is that of the block after the one that is asked about (BIP9).
 
+import { ChainMovedError } from './errors';
 import { sameHostHash } from './host-hash';
 import type { HostChain, HostDeployment, HostEntry, HostHash, HostNetwork } from './host';
 import type { Bip9Deployment, Deployments } from './types';
@@ -24,20 +25,32 @@ export class DeploymentReader {
 
   constructor(private readonly chain: HostChain, private readonly network: HostNetwork) {}
 
-  /** The state of every listed soft fork for the block after the tip. */
-  async read(): Promise<Deployments> {
-    const { chain, network } = this;
-    const tip = chain.tip;
+  /** The state of every listed soft fork for the block after this one. @throws ChainMovedError when it is not known any more. */
+  async read(hash: HostHash): Promise<Deployments> {
+    const { chain } = this;
+    for (;;) {
+      const before = chain.tip;
+      const tip = await chain.getEntryByHash(hash);
+      if (tip === null) throw new ChainMovedError('the chain has been reset to below the block');
+      const deployments = await this.readAt(tip);
+      // Ancestors are looked up by height as long as the block is of the active chain: that must not have moved meanwhile.
+      if (chain.tip === before) return deployments;
+      this.periods.clear();
+    }
+  }
+
+  private async readAt(tip: HostEntry): Promise<Deployments> {
+    const { deployments, block: { bip34height, bip66height, bip65height } } = this.network;
     const bip9: Bip9Deployment[] = [];
     for (const id of LISTED) {
-      const deployment = network.deployments[id];
+      const deployment = deployments[id];
       if (deployment !== undefined) bip9.push(await this.deployment(id, deployment, tip));
     }
     return {
       versionForks: [
-        { id: 'bip34', version: 2, active: chain.state.hasBIP34() },
-        { id: 'bip66', version: 3, active: chain.state.hasBIP66() },
-        { id: 'bip65', version: 4, active: chain.state.hasCLTV() }
+        { id: 'bip34', version: 2, active: tip.height >= bip34height },
+        { id: 'bip66', version: 3, active: tip.height >= bip66height },
+        { id: 'bip65', version: 4, active: tip.height >= bip65height }
       ],
       bip9
     };
@@ -75,7 +88,7 @@ export class DeploymentReader {
     if (status === 'defined') return { periodEnd: periodEnd.hash, status, since: 0 };
     let first = periodEnd;
     for (;;) {
-      const earlier = await this.chain.getEntryByHeight(first.height - period);
+      const earlier = await this.chain.getAncestor(first, first.height - period);
       if (earlier === null || await this.chain.getState(earlier, deployment) !== state) break;
       first = earlier;
     }
@@ -99,7 +112,7 @@ export class DeploymentReader {
   private async periodEnd(deployment: HostDeployment, tip: HostEntry): Promise<HostEntry | undefined> {
     const height = tip.height - (tip.height + 1) % this.period(deployment);
     if (height < 0) return undefined;
-    return height === tip.height ? tip : await this.chain.getEntryByHeight(height) ?? undefined;
+    return await this.chain.getAncestor(tip, height) ?? undefined;
   }
 
   private period(deployment: HostDeployment): number {

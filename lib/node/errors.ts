@@ -1,6 +1,19 @@
+// What can be wrong with the node's chain, or with what it is asked to take in.
+
+import { toDisplayHex } from '../bitcoin/hash';
+
 /** The node does not take a transaction; the message is its reason. */
 export class TransactionRefusedError extends Error {
   override readonly name = 'TransactionRefusedError';
+}
+
+/** The node has a block, but not one that can be read: its bytes are gone, torn or altered. The message names it. */
+export class UnreadableBlockError extends Error {
+  override readonly name = 'UnreadableBlockError';
+
+  constructor(hash: Buffer, cause: unknown) {
+    super(`block ${toDisplayHex(hash)} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
 }
 
 /** The chain has moved under whoever was reading it: what was read is of no use. */

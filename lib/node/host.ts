@@ -48,14 +48,22 @@ export interface HostNetwork {
   readonly activationThreshold: number;
   readonly halvingInterval: number;
   readonly deployments: Readonly<Record<string, HostDeployment | undefined>>;
-  readonly block: { readonly keepBlocks: number; readonly pruneAfterHeight: number };
+  readonly block: {
+    readonly keepBlocks: number;
+    readonly pruneAfterHeight: number;
+    readonly bip34height: number;
+    readonly bip65height: number;
+    readonly bip66height: number;
+  };
 }
 
 export interface HostChain extends HostEmitter {
   readonly tip: HostEntry;
   readonly synced: boolean;
-  readonly options: { readonly prune: boolean };
-  readonly state: { hasBIP34(): boolean; hasBIP66(): boolean; hasCLTV(): boolean };
+  readonly options: {
+    /** `pruneblockchain` switches it on while the node runs. */
+    readonly prune: boolean;
+  };
   readonly db: {
     /** The state of the chain on disk; ahead of `tip` while a reset is under way. */
     readonly state: HostChainState;
@@ -63,10 +71,11 @@ export interface HostChain extends HostEmitter {
   };
   /** Held by whatever changes the chain, in the order of asking. Rejects once the chain is closed. */
   readonly locker: { lock(): Promise<() => void> };
-  getProgress(): number;
   getHash(height: number): Promise<HostHash | null>;
   getEntryByHash(hash: HostHash): Promise<HostEntry | null>;
   getEntryByHeight(height: number): Promise<HostEntry | null>;
+  /** On the entry's own chain. */
+  getAncestor(entry: HostEntry, height: number): Promise<HostEntry | null>;
   getPrevious(entry: HostEntry): Promise<HostEntry | null>;
   getMedianTime(entry: HostEntry): Promise<number>;
   getState(entry: HostEntry, deployment: HostDeployment): Promise<number>;
@@ -126,6 +135,7 @@ export interface HostMempool extends HostEmitter {
   /** Gives the hashes of the transactions that are missing when it is an orphan. */
   addTX(transaction: HostTransaction): Promise<readonly HostHash[] | null | undefined>;
   getTX(hash: HostHash): HostTransaction | null | undefined;
+  getEntry(hash: HostHash): HostPoolEntry | null | undefined;
   getCoin(hash: HostHash, index: number): { readonly value: number; readonly script: { toRaw(): Buffer } } | null;
   isSpent(hash: HostHash, index: number): boolean;
 }
@@ -160,6 +170,14 @@ export interface HostConfig {
   location(name: string): string;
 }
 
+export interface HostBlockStore {
+  /** Where blocks lie; in memory, the blocks themselves. */
+  readonly db: HostDatabase;
+  has(hash: Buffer): Promise<boolean>;
+  read(hash: Buffer, offset?: number, length?: number): Promise<Buffer | null>;
+  readUndo(hash: Buffer): Promise<Buffer | null>;
+}
+
 export interface HostNode extends HostEmitter {
   readonly spv: boolean;
   readonly memory: boolean;
@@ -169,11 +187,7 @@ export interface HostNode extends HostEmitter {
   readonly chain: HostChain;
   readonly mempool: HostMempool;
   /** The block store of 2.x; 1.x keeps blocks in the chain database. */
-  readonly blocks?: {
-    has(hash: Buffer): Promise<boolean>;
-    read(hash: Buffer, offset?: number, length?: number): Promise<Buffer | null>;
-    readUndo(hash: Buffer): Promise<Buffer | null>;
-  };
+  readonly blocks?: HostBlockStore;
   readonly pool: {
     readonly options: { readonly selfish: boolean };
     /** Tells the peers that have not heard of it. */

@@ -4,7 +4,7 @@ import { share, type Observable } from 'rxjs';
 import { fromHost } from './host-hash';
 import { poolEvents } from './pool-events';
 import type { HostHashes } from './host-hash';
-import type { HostChain, HostMempool, HostPoolEntry } from './host';
+import type { HostChain, HostEntry, HostMempool, HostPoolEntry, HostTransaction } from './host';
 import type { PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource } from './types';
 
 /** Odd, so that no bit of a fee is lost (FNV's prime). */
@@ -14,6 +14,8 @@ const TWO_TO_32 = 0x1_0000_0000;
 export class BcoinPool implements PoolSource {
   readonly events$: Observable<PoolEvent>;
   private readonly known = new WeakMap<HostPoolEntry, PoolEntry>();
+  /** Put back by a reorganization that is under way. */
+  private readonly putBack = new Set<HostPoolEntry>();
   private changes = 0;
   private summed: { readonly revision: number; readonly bytes: number } | undefined;
 
@@ -21,6 +23,17 @@ export class BcoinPool implements PoolSource {
     this.events$ = poolEvents(mempool, chain).pipe(share());
     // For as long as the node lives, like the pool itself.
     this.events$.subscribe(() => { this.changes++; });
+    let isLast = false;
+    mempool.on('unconfirmed', (transaction: HostTransaction) => {
+      const entry = mempool.getEntry(hashes.toHost(transaction.hash()));
+      if (entry) this.putBack.add(entry);
+    });
+    // Comes before the last block of the new branch is connected.
+    chain.on('reorganize', () => { isLast = true; });
+    chain.on('connect', ({ height }: HostEntry) => {
+      if (isLast) this.settle(height);
+      isLast = false;
+    });
   }
 
   get revision(): number {
@@ -72,6 +85,13 @@ export class BcoinPool implements PoolSource {
     });
   }
 
+  /** Bitcoin Core puts transactions back when the new branch is connected, bcoin as soon as their blocks are disconnected. */
+  private settle(height: number): void {
+    for (const entry of this.putBack) this.known.set(entry, new BcoinPoolEntry(entry, height));
+    if (this.putBack.size > 0) this.changes++;
+    this.putBack.clear();
+  }
+
   /** Sum of the sizes; counted once per change of the pool. */
   private bytes(): number {
     if (this.summed?.revision !== this.changes) {
@@ -85,7 +105,7 @@ export class BcoinPool implements PoolSource {
 
 /** Reads the node's entry when asked: the hashes of a large pool take a second in one piece. */
 class BcoinPoolEntry implements PoolEntry {
-  constructor(private readonly entry: HostPoolEntry) {}
+  constructor(private readonly entry: HostPoolEntry, readonly height = entry.height) {}
 
   get txid(): Buffer {
     return this.entry.tx.hash();
@@ -109,10 +129,6 @@ class BcoinPoolEntry implements PoolEntry {
 
   get time(): number {
     return this.entry.time;
-  }
-
-  get height(): number {
-    return this.entry.height;
   }
 
   get spends(): readonly Buffer[] {

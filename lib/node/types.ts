@@ -119,7 +119,7 @@ export interface PoolEntry {
   /** The fee with what `prioritisetransaction` added. */
   readonly modifiedFee: number;
   readonly time: number;
-  /** Chain height when the transaction entered. */
+  /** Chain height when the transaction entered; after a reorganization that put it back, the height to which that led. */
   readonly height: number;
   /** Txids that the inputs spend, confirmed ones included, repeats kept. */
   readonly spends: readonly Buffer[];
@@ -158,7 +158,7 @@ export interface PoolSource {
   coin(txid: Buffer, index: number): PoolCoin | undefined;
   isSpent(txid: Buffer, index: number): boolean;
   info(): PoolInfo;
-  /** In the order of their entering. An entry is the same object each time; only its modified fee may change. */
+  /** In the order of their entering. An entry is the same object each time as long as nothing but its modified fee changes. */
   entries(): PoolEntry[];
 }
 
@@ -171,7 +171,7 @@ export type ChainEvent = BlockEvent | TipEvent;
 export interface BlockEvent {
   readonly type: 'connect' | 'disconnect';
   readonly block: BlockPoint;
-  /** The serialized block, witness included. */
+  /** The serialized block, witness included, as Bitcoin Core would write it. @throws UnreadableBlockError */
   rawBlock(): Buffer;
   acknowledge(): void;
 }
@@ -185,7 +185,7 @@ export interface TipEvent {
 /** The running node. */
 export interface NodeSource {
   readonly network: NetworkInfo;
-  /** True when the node throws old blocks away. */
+  /** True when the node throws old blocks away; it may begin to while it runs. */
   readonly pruned: boolean;
   readonly pool: PoolSource;
   /**
@@ -210,10 +210,17 @@ export interface NodeSource {
   activeHash(height: number): Promise<Buffer | undefined>;
   /** Any block whose header the node keeps. */
   entry(hash: Buffer): Promise<BlockEntry | undefined>;
-  /** The serialized block, witness included; undefined when unknown or pruned. */
+  /**
+   * The serialized block, witness included, as Bitcoin Core would write it; undefined when unknown or pruned.
+   * @throws UnreadableBlockError
+   */
   rawBlock(hash: Buffer): Promise<Buffer | undefined>;
-  /** `length` bytes of the serialized block from `offset`; undefined when unknown or pruned. */
-  rawBlockPart(hash: Buffer, offset: number, length: number): Promise<Buffer | undefined>;
+  /**
+   * `length` bytes of that from `offset`; undefined when unknown or pruned. `blockLength`: how long all of it is, which
+   * tells without reading it whether the node has stored something longer.
+   * @throws UnreadableBlockError
+   */
+  rawBlockPart(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined>;
   /**
    * The coins that a block of the active chain spends, in the order of its inputs, those that it
    * made itself included; undefined when the node does not have them.
@@ -231,6 +238,6 @@ export interface NodeSource {
    * @throws TransactionRefusedError with the node's reason.
    */
   broadcast(transaction: Buffer): Promise<void>;
-  /** The state of the soft forks at the tip. */
-  deployments(): Promise<Deployments>;
+  /** The state of the soft forks for the block after this one. @throws ChainMovedError when the node does not know it any more. */
+  deployments(hash: Buffer): Promise<Deployments>;
 }

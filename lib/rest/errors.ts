@@ -44,6 +44,9 @@ export const notFound = (hash: string): RestError => new RestError(404, `${hash}
 /** The transaction may be one that the index does not know yet. `progress`: how far it is. */
 export const notYetKnown = (progress: string): RestError => unavailable(`transaction index is being built: ${progress}`);
 
+/** The node's chain is moving to where it is without a block that the index still knows. */
+export const chainMoving = (): RestError => unavailable('the chain is moving');
+
 export const prunedBlock = (hash: string): RestError => new RestError(404, `${hash} not available (pruned data)`);
 
 /** `available`: the list as the endpoint words it. */

@@ -4,6 +4,7 @@
 import { transactionOffsets } from '../bitcoin/block';
 import { scanTransaction } from '../bitcoin/transaction';
 import { AGAIN, memoryOf, type AnswerCache, type Kept, type Shelf } from './answer-cache';
+import { chainMoving } from './errors';
 import { MadeOnce } from './made-once';
 import type { IndexSnapshot, TransactionLocation, TransactionPlace } from '../index/types';
 import type { BlockPoint, NodeSource } from '../node/types';
@@ -67,8 +68,8 @@ export class RawBlocks {
       const raw = await this.block(found.block, client);
       return raw && ifOf(txid, transactionIn(this.kept(found.block) ?? { raw, byteLength: 0 }, found.place));
     }
-    const { block, offset, length } = found.location;
-    const part = await this.node.rawBlockPart(block.hash, offset, length);
+    const { block, offset, length, blockLength } = found.location;
+    const part = await this.node.rawBlockPart(block.hash, offset, length, blockLength);
     const raw = part && ifOf(txid, part);
     if (raw !== undefined) this.transactions.set(keyOf(txid), { raw, blockHash: block.hash, byteLength: memoryOf(raw) });
     return raw;
@@ -89,6 +90,17 @@ export class RawBlocks {
   /** Whether the node has thrown the block away, if it is of the active chain. */
   isPruned({ height }: BlockPoint): boolean {
     return this.node.pruned && height < this.node.pruneHeight();
+  }
+
+  /**
+   * For a block of the index' chain that the node does not have: a reset deletes blocks before it says so.
+   * @throws RestError 503 unless the node's chain has the block where the index has it.
+   */
+  async requireActive({ hash, height }: BlockPoint): Promise<void> {
+    const { node } = this;
+    const active = await node.activeHash(height);
+    // Asked last: what the node remembers by height is forgotten once the reset is over.
+    if (node.resetting || node.tip().height < height || active?.equals(hash) !== true) throw chainMoving();
   }
 
   private read({ hash }: BlockPoint, client: Waiting): Promise<Buffer | undefined> {

@@ -1,9 +1,13 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { map } from 'rxjs';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { UnreadableBlockError } from '../../lib/node/errors';
 import { StoreError } from '../../lib/store/errors';
 import { nodeWith } from '../support/changed-node';
 import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
 import { mine } from '../support/regtest-node';
+import { replaceStoredBlock } from '../support/stored-block';
 
 describe('an index that fails', () => {
   withNodeAndIndex();
@@ -34,6 +38,40 @@ describe('an index that fails', () => {
     current.index = newIndex({ node: nodeWith(current.node, { rawBlock: (hash) => (second?.equals(hash) === true ? Promise.resolve(undefined) : current.node.rawBlock(hash)) }) });
     await current.index.open();
     expect(await reach('failed')).to.have.property('message').that.includes('the node has no block at height 2');
+  });
+
+  it('names a block that cannot be read, and goes on when the chain has moved and it can', async () => {
+    const [, second] = await mine(current.host, 3);
+    const hash = second?.hash() ?? Buffer.alloc(32);
+    const stored = await replaceStoredBlock(current.host, hash, (bytes) => bytes.subarray(0, 81));
+    const message = `block ${toDisplayHex(hash)} cannot be read: expected 4 more bytes at byte 81, got 0`;
+    await current.index.open();
+    expect(await reach('failed')).to.have.property('message').that.equals(message);
+    await mine(current.host, 2);
+    expect(await reach('failed')).to.have.property('message').that.equals(message);
+    await replaceStoredBlock(current.host, hash, () => stored);
+    await mine(current.host, 1);
+    await reach('live');
+    await expectLevel();
+    expect(current.log.lines.filter((line) => line.includes(message))).to.have.length(1);
+  });
+
+  it('goes on after a block that could not be read when it came', async () => {
+    await mine(current.host, 3);
+    let isTorn = false;
+    const chain$ = current.node.chain$.pipe(map((event) => {
+      if (event.type !== 'connect' || !isTorn) return event;
+      return { ...event, rawBlock: () => { throw new UnreadableBlockError(event.block.hash, 'torn'); } };
+    }));
+    current.index = newIndex({ node: nodeWith(current.node, { chain$ }) });
+    await current.index.open();
+    await reach('live');
+    isTorn = true;
+    const [torn] = await mine(current.host, 1);
+    expect(current.index.state).to.deep.equal({ phase: 'failed', message: `block ${toDisplayHex(torn?.hash() ?? Buffer.alloc(32))} cannot be read: torn` });
+    await mine(current.host, 1);
+    await reach('live');
+    await expectLevel();
   });
 
   it('says that a block does not fit when building anew did not help', async () => {

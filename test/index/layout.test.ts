@@ -87,8 +87,9 @@ describe('the layout of the index', () => {
       const key = lengthsKey(7);
       const value = stored(key, record.subarray(0, end));
       let offset = lengths.length < 0xfd ? 81 : 83;
+      const blockLength = lengths.reduce((sum, length) => sum + length, offset);
       lengths.forEach((length, position) => {
-        expect(spanOf(key, value, position)).to.deep.equal({ offset, length });
+        expect(spanOf(key, value, position)).to.deep.equal({ offset, length, blockLength });
         offset += length;
       });
       expect(() => spanOf(key, value, lengths.length)).to.throw(DamagedIndexError);

@@ -2,9 +2,12 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import type { Subscription } from 'rxjs';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { UnsupportedNodeError } from '../../lib/node/errors';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { UnreadableBlockError, UnsupportedNodeError } from '../../lib/node/errors';
 import { fromHost } from '../../lib/node/host-hash';
 import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
+import { caught } from '../support/caught';
+import { replaceStoredBlock } from '../support/stored-block';
 import { entryOf, mine, openRegtestNode } from '../support/regtest-node';
 import type { ChainEvent } from '../../lib/node/types';
 
@@ -37,9 +40,18 @@ describe('a bcoin node as the source of the service', () => {
     expect(entry).to.include({ height: 2, chainwork: 6n });
     expect(entry?.header).to.deep.equal(stale.toRaw().subarray(0, 80));
     expect(await node.rawBlock(stale.hash())).to.deep.equal(stale.toRaw());
-    expect(await node.rawBlockPart(stale.hash(), 4, 32)).to.deep.equal(stale.toRaw().subarray(4, 36));
+    expect(await node.rawBlockPart(stale.hash(), 4, 32, stale.toRaw().length)).to.deep.equal(stale.toRaw().subarray(4, 36));
     expect(await node.entry(Buffer.alloc(32, 7))).to.equal(undefined);
     expect(await node.rawBlock(Buffer.alloc(32, 7))).to.equal(undefined);
+    expect(await node.rawBlockPart(Buffer.alloc(32, 7), 4, 32, 300)).to.equal(undefined);
+  });
+
+  it('says which block it cannot read', async () => {
+    const [block] = await mine(host, 1) as [HostFullBlock];
+    const length = block.toRaw().length;
+    await replaceStoredBlock(host, block.hash(), (stored) => stored.subarray(0, -1));
+    for (const error of [await caught(node.rawBlock(block.hash())), await caught(node.rawBlockPart(block.hash(), 81, 60, length))])
+      expect(error).to.be.instanceOf(UnreadableBlockError).and.to.have.property('message').that.includes(`block ${toDisplayHex(block.hash())} cannot be read`);
   });
 
   it('gives the median time past of a block', async () => {

@@ -31,7 +31,7 @@ describe('the soft forks at the tip', () => {
       while (host.chain.height < height) await host.chain.add(bcoin.Block.fromRaw((blocks.next().value as ChainABlock).raw));
       const recorded = JSON.parse(json) as RecordedInfo;
       told.push(height);
-      const { bip9, versionForks } = await node.deployments();
+      const { bip9, versionForks } = await node.deployments(node.tip().hash);
       const csv = bip9.find(({ id }) => id === 'csv');
       const { status, since, statistics } = recorded.bip9_softforks.csv;
       expect(csv, `height ${height}`).to.include({ status, since });

@@ -1,12 +1,14 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { hash256 } from '../../lib/bitcoin/hash';
+import { scanTransaction } from '../../lib/bitcoin/transaction';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { TransactionRefusedError } from '../../lib/node/errors';
 import { hostHashesLike } from '../../lib/node/host-hash';
 import { bcoin, type HostFullBlock, type HostKeyRing, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
-import { mine, openRegtestNode } from '../support/regtest-node';
+import { entryOf, mine, openRegtestNode } from '../support/regtest-node';
+import { withSuperfluousWitness } from '../support/superfluous-witness';
 import type { HostTransaction } from '../../lib/node/host';
 import type { PoolEvent } from '../../lib/node/types';
 
@@ -17,6 +19,7 @@ describe("the node's pool", () => {
   let host: TestFullNode;
   let node: BcoinNode;
   let ring: HostKeyRing;
+  let coinbases: HostTransaction[];
   let spend: HostTransaction;
   let told: PoolEvent[];
 
@@ -25,9 +28,9 @@ describe("the node's pool", () => {
     await host.connect();
     node = new BcoinNode(host);
     ring = bcoin.KeyRing.generate();
-    const [block] = await mine(host, 101, undefined, ring.getAddress()) as [HostFullBlock];
+    coinbases = (await mine(host, 101, undefined, ring.getAddress())).map(({ txs }) => txs[0] as HostTransaction);
     const transaction = new bcoin.MTX();
-    transaction.addTX(block.txs[0] as HostTransaction, 0);
+    transaction.addTX(coinbases[0] as HostTransaction, 0);
     transaction.addOutput(ring.getAddress(), COINBASE_SATS - FEE_SATS);
     transaction.sign(ring);
     spend = transaction.toTX();
@@ -36,6 +39,18 @@ describe("the node's pool", () => {
   });
 
   afterEach(() => host.close());
+
+  it('gives a transaction that came with a superfluous witness without it, and does not broadcast one', async () => {
+    const raw = spend.toRaw();
+    const superfluous = withSuperfluousWitness(scanTransaction(raw));
+    for (const bytes of [superfluous, Buffer.concat([raw, Buffer.alloc(1)])])
+      expect(await caught(node.broadcast(bytes))).to.be.instanceOf(TransactionRefusedError).and.to.have.property('message').that.equals('it cannot be read');
+    expect(node.pool.entries()).to.have.length(0);
+    await host.mempool.addTX(bcoin.TX.fromRaw(superfluous));
+    expect(node.pool.transaction(spend.hash())?.equals(raw)).to.equal(true);
+    expect(node.pool.entries()[0]?.wtxid).to.deep.equal(hash256(raw));
+    expect(node.pool.info().bytes).to.equal(raw.length);
+  });
 
   it('takes a transaction, knows its coin and what it spends, and gives it to a block', async () => {
     const txid = spend.hash();
@@ -56,6 +71,31 @@ describe("the node's pool", () => {
     expect(node.pool.transaction(txid)).to.equal(undefined);
     expect(node.pool.info()).to.deep.include({ size: 0, bytes: 0 });
     expect(told).to.deep.equal([{ type: 'add', txid }, { type: 'remove', txid }]);
+  });
+
+  it('has what a reorganization put back from the height to which that led', async () => {
+    const paying = (from: HostTransaction, sats: number): HostTransaction => {
+      const transaction = new bcoin.MTX();
+      transaction.addTX(from, 0);
+      transaction.addOutput(ring.getAddress(), sats);
+      transaction.sign(ring);
+      return transaction.toTX();
+    };
+    await node.broadcast(spend.toRaw());
+    await mine(host, 1);
+    const fork = host.chain.tip;
+    // bcoin puts back nothing that spends a coinbase, and nothing into an empty pool.
+    const putBack = paying(spend, COINBASE_SATS - 2 * FEE_SATS);
+    await node.broadcast(putBack.toRaw());
+    await mine(host, 1);
+    const [branch] = await mine(host, 1, fork) as [HostFullBlock];
+    const other = paying(coinbases[1] as HostTransaction, COINBASE_SATS - FEE_SATS);
+    await node.broadcast(other.toRaw());
+    expect(node.pool.entries().map(({ txid, height }) => [txid, height])).to.deep.equal([[other.hash(), 103]]);
+    await mine(host, 1, await entryOf(host, branch));
+    expect(node.pool.entries().map(({ txid, height }) => [txid, height])).to.deep.equal([[putBack.hash(), 104]]);
+    const [entry] = node.pool.entries();
+    expect(node.pool.entries()[0]).to.equal(entry);
   });
 
   it('says when it is emptied by a reset', async () => {

@@ -10,7 +10,7 @@ const KEPT_BLOCKS = 10;
 const ALWAYS_KEPT = 5;
 const HEIGHT = 30;
 
-describe('a node that prunes', () => {
+for (const prunes of ['from the start', 'when it is told to']) describe(`a node that prunes ${prunes}`, () => {
   const { block } = bcoin.Network.get('regtest');
   const asShipped = { ...block };
   let served: RestNode;
@@ -19,12 +19,18 @@ describe('a node that prunes', () => {
 
   before(async () => {
     Object.assign(block, { keepBlocks: KEPT_BLOCKS, pruneAfterHeight: ALWAYS_KEPT });
-    served = await openRestNode({ settings: { prune: true } });
+    served = await openRestNode({ settings: { prune: prunes === 'from the start' } });
     await untilReady(served);
     for (const mined of await mine(served.node, HEIGHT)) {
       hashes.push(toDisplayHex(mined.hash()));
       coinbases.push(toDisplayHex(mined.txs[0]?.hash() ?? Buffer.alloc(0)));
     }
+    if (prunes === 'from the start') return;
+    // What was asked for before lies in memory.
+    for (const path of [`block/${hashAt(10)}.bin`, `block/${hashAt(10)}.json`, `block/${hashAt(10)}.json`, `tx/${coinbaseAt(10)}.json`])
+      expect((await get(path)).status).to.equal(200);
+    expect(JSON.parse((await get('chaininfo.json')).text)).to.include({ pruned: false }).and.not.to.have.property('pruneheight');
+    await served.node.chain.prune();
   });
 
   after(async () => {

@@ -40,6 +40,8 @@ export interface TestChain extends HostChain {
   replay(target: HostHash | number): Promise<void>;
   invalidate(hash: HostHash): Promise<void>;
   getDeploymentState(): Promise<unknown>;
+  /** As the RPC's `pruneblockchain`. */
+  prune(): Promise<boolean>;
 }
 
 export interface TestMempool extends HostMempool {

@@ -8,7 +8,7 @@ import { detailsAt } from '../../views/header';
 import { hexLine } from '../../views/hex';
 import { AGAIN } from '../answer-cache';
 import { BlockDigests } from '../block-digests';
-import { notFound, prunedBlock } from '../errors';
+import { chainMoving, notFound, prunedBlock } from '../errors';
 import { ALL_FORMATS, binaryReplyIn, jsonReply, splitSuffix, type Format, type Reply } from '../format';
 import { parseHash } from '../hash-parameter';
 import { LongTexts, type HeldText } from '../long-texts';
@@ -66,7 +66,7 @@ function endpointWith(view: View, name: string, context: EndpointContext): Endpo
     const active = reader.read((snapshot) => activeBlock(hash, snapshot));
     if (active !== undefined) return answers.reply(active, question);
     return inactiveBlock(hash, node).then((inactive) => {
-      if (inactive === undefined) throw notFound(parameter);
+      if (inactive === undefined) throw node.resetting ? chainMoving() : notFound(parameter);
       return answers.reply(inactive, question);
     });
   };
@@ -102,10 +102,11 @@ class BlockAnswers {
     return this.replyFrom(raw, block, question);
   }
 
-  private replyFrom(raw: Buffer | undefined, block: KnownBlock, { parameter, format, request }: Question): Reply | Promise<Reply> {
+  private replyFrom(raw: Buffer | undefined, block: KnownBlock, question: Question): Reply | Promise<Reply> {
+    if (raw === undefined) return this.refuse(block, question);
+    const { format, request } = question;
     const { node, witness } = this.context;
     const key = keyOf(block.hash);
-    if (raw === undefined) throw node.pruned ? prunedBlock(parameter) : notFound(parameter);
     const bytes = (): Buffer => witness ? raw : blockWithoutWitness(raw);
     if (format === 'hex') {
       const line = this.lines.make(key, request, (allocate) => hexLine(bytes(), allocate));
@@ -115,6 +116,14 @@ class BlockAnswers {
     const context = { ...block, prefixes: node.network.addressPrefixes, hexWithWitness: witness };
     const text = this.texts.make(key, request, (allocate) => this.view(raw, context, this.digests, allocate));
     return text instanceof Promise ? text.then((made) => this.placedReply(made, block)) : this.placedReply(text, block);
+  }
+
+  /** The node does not have the bytes. */
+  private async refuse(block: KnownBlock, { parameter }: Question): Promise<never> {
+    const { node, blocks } = this.context;
+    if (block.confirmations > 0) await blocks.requireActive(block);
+    else if (node.resetting) throw chainMoving();
+    throw node.pruned ? prunedBlock(parameter) : notFound(parameter);
   }
 
   /** The text may be of another place: it was kept, or others asked for it before a block came. */

@@ -1,7 +1,9 @@
 // /rest/chaininfo.json (contract 4.4): the state of the chain, rendered once per change.
 
 import { bitsOf } from '../../bitcoin/header';
+import { ChainMovedError } from '../../node/errors';
 import { chainInfoJson, type ChainInfo } from '../../views/chain-info';
+import { chainMoving } from '../errors';
 import { jsonReply, requireJson, type Reply } from '../format';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { Deployments, NodeProgress, NodeSource } from '../../node/types';
@@ -10,10 +12,12 @@ import type { Endpoint, EndpointContext } from '../endpoint';
 /** What a block costs in a blk file beside its bytes: magic and length. */
 const FRAMING_BYTES = 8;
 
-/** All that the reply is made of and that changes. */
+/** All that the reply is made of and that changes. Of one tip: the index', where node and index may stand apart for a moment. */
 interface ChainState {
   readonly tip: HeaderRecord;
   readonly progress: NodeProgress;
+  /** Lowest height whose block the node still has, if it throws blocks away. */
+  readonly pruneHeight: number | undefined;
   readonly sizeOnDisk: number;
 }
 
@@ -28,10 +32,11 @@ export function chainInfoEndpoint({ node, reader }: EndpointContext): Endpoint {
   };
 
   const askAndRender = async (state: ChainState): Promise<Reply> => {
-    const deployments = await node.deployments();
-    // The chain may have moved on meanwhile: this reply is sent, but not kept.
-    if (!node.tip().hash.equals(state.tip.hash)) return jsonReply(chainInfoJson(describe(state, deployments, node)));
-    soft = { tipHash: state.tip.hash, deployments };
+    const { hash } = state.tip;
+    const deployments = await node.deployments(hash).catch((error: unknown) => {
+      throw error instanceof ChainMovedError ? chainMoving() : error;
+    });
+    soft = { tipHash: hash, deployments };
     return render(state, deployments);
   };
 
@@ -45,7 +50,8 @@ export function chainInfoEndpoint({ node, reader }: EndpointContext): Endpoint {
 
 function chainState(snapshot: IndexSnapshot, node: NodeSource): ChainState {
   const { tip } = snapshot;
-  return { tip, progress: node.progress(), sizeOnDisk: sizeOnDisk(snapshot, node.pruned ? node.pruneHeight() : 0) };
+  const pruneHeight = node.pruned ? node.pruneHeight() : undefined;
+  return { tip, progress: node.progress(), pruneHeight, sizeOnDisk: sizeOnDisk(snapshot, pruneHeight ?? 0) };
 }
 
 /** Of the blocks from height `lowest` up. */
@@ -57,14 +63,15 @@ function sizeOnDisk(snapshot: IndexSnapshot, lowest: number): number {
 
 function isSame(a: ChainState, b: ChainState): boolean {
   return a.tip.hash.equals(b.tip.hash) && a.progress.synced === b.progress.synced && a.progress.verified === b.progress.verified
-    && a.progress.height === b.progress.height && a.sizeOnDisk === b.sizeOnDisk;
+    && a.pruneHeight === b.pruneHeight && a.sizeOnDisk === b.sizeOnDisk;
 }
 
-function describe({ tip, progress, sizeOnDisk }: ChainState, deployments: Deployments, node: NodeSource): ChainInfo {
+function describe({ tip, progress, pruneHeight, sizeOnDisk }: ChainState, deployments: Deployments, node: NodeSource): ChainInfo {
   return {
     chain: node.network.chain,
     blocks: tip.height,
-    headers: progress.height,
+    // bcoin keeps no headers ahead of its blocks.
+    headers: tip.height,
     bestHash: tip.hash,
     bits: bitsOf(tip.header),
     medianTime: tip.medianTime,
@@ -72,7 +79,7 @@ function describe({ tip, progress, sizeOnDisk }: ChainState, deployments: Deploy
     initialBlockDownload: !progress.synced,
     chainwork: tip.chainwork,
     sizeOnDisk,
-    ...node.pruned && { prune: { height: node.pruneHeight(), automatic: true } },
+    ...pruneHeight !== undefined && { prune: { height: pruneHeight, automatic: true } },
     deployments,
     warnings: ''
   };

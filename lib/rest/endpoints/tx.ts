@@ -51,7 +51,8 @@ export function transactionEndpoint({ node, reader, witness, blocks, cache }: En
 
   return (request) => {
     const { path } = request;
-    const kept = reader.read((snapshot) => replies.get(path, snapshot));
+    // The node may have begun to throw blocks away since.
+    const kept = node.pruned ? undefined : reader.read((snapshot) => replies.get(path, snapshot));
     if (kept !== undefined) return kept;
     const { parameter, format } = splitSuffix(path);
     const txid = parseHash(parameter);
@@ -60,6 +61,10 @@ export function transactionEndpoint({ node, reader, witness, blocks, cache }: En
     const { found, filling, tip } = reader.read((snapshot) => ({ found: find(txid, snapshot), filling: snapshot.filling, tip: snapshot.tip }));
     if (found === undefined) return unconfirmed(txid, question, filling);
     if ('raw' in found) return confirmed(found.raw, question, found, tip);
-    return blocks.transaction(txid, found, request).then((raw) => raw === undefined ? unconfirmed(txid, question, filling) : confirmed(raw, question, found, tip));
+    return blocks.transaction(txid, found, request).then(async (raw) => {
+      if (raw !== undefined) return confirmed(raw, question, found, tip);
+      await blocks.requireActive(found.block);
+      return unconfirmed(txid, question, filling);
+    });
   };
 }

@@ -1,0 +1,113 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { AnswerCache } from '../../lib/rest/answer-cache';
+import { RestRequest, type EndpointContext } from '../../lib/rest/endpoint';
+import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
+import { RestError } from '../../lib/rest/errors';
+import { DEFAULT_LIMITS } from '../../lib/rest/limits';
+import { RawBlocks } from '../../lib/rest/raw-blocks';
+import { ReplyMemory } from '../../lib/rest/reply-memory';
+import { findRoute, restRoutes } from '../../lib/rest/routes';
+import { nodeWith } from '../support/changed-node';
+import { coldAnswer } from '../support/cold-answers';
+import { mine } from '../support/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import type { NodeSource } from '../../lib/node/types';
+import type { HostFullBlock } from '../support/bcoin';
+
+/** In the second period of BIP9 on regtest, in which signals are counted. */
+const HEIGHT = 150;
+const RESET_BLOCKS = 40;
+
+interface Info {
+  readonly blocks: number;
+  readonly headers: number;
+  readonly bestblockhash: string;
+  readonly bip9_softforks: { readonly csv: { readonly statistics: { readonly elapsed: number } } };
+}
+
+describe('requests that are worked on while the chain moves', () => {
+  let served: RestNode;
+  let blocks: HostFullBlock[];
+
+  beforeEach(async () => {
+    served = await openRestNode();
+    await untilReady(served);
+    blocks = await mine(served.node, HEIGHT);
+  });
+
+  afterEach(() => served.node.close());
+
+  const contextOf = (node: NodeSource): EndpointContext => {
+    const cache = new AnswerCache(1);
+    return { node, reader: served.rest.reader, witness: true, limits: DEFAULT_LIMITS, cache, memory: new ReplyMemory(0), blocks: new RawBlocks(node, cache) };
+  };
+
+  /** 200 with the right bytes, 503, or what else it is. */
+  const outcome = async (node: NodeSource, path: string, expected: Buffer): Promise<string> => {
+    const route = findRoute(restRoutes(contextOf(node)), path) ?? expect.fail('a route');
+    try {
+      const { body } = await route.endpoint(new RestRequest(path.slice(route.prefix.length), Buffer.alloc(0), { destroyed: false }));
+      return body.equals(expected) ? 'answered' : `another answer: ${body.toString('latin1')}`;
+    } catch (error) {
+      return error instanceof RestError ? `${error.status} ${error.message}` : String(error);
+    }
+  };
+
+  for (const moment of ['while a reset deletes it', 'once a reset has deleted it']) it(`never find no block, and no transaction of one, ${moment}`, async () => {
+    const { node, rest } = served;
+    const tip = blocks.at(-1) as HostFullBlock;
+    const transaction = tip.txs[0]?.toRaw() ?? expect.fail('a coinbase');
+    let reads = 0;
+    let goOn = (): void => undefined;
+    const deleted = new Promise<void>((resolve) => { goOn = resolve; });
+    const late = nodeWith(rest.node, {
+      rawBlock: async (hash) => { reads++; await deleted; return rest.node.rawBlock(hash); },
+      rawBlockPart: async (...part) => { reads++; await deleted; return rest.node.rawBlockPart(...part); }
+    });
+    const outcomes = Promise.all([
+      outcome(late, `/rest/tx/${toDisplayHex(tip.txs[0]?.hash() ?? Buffer.alloc(0))}.bin`, transaction),
+      outcome(late, `/rest/block/${toDisplayHex(tip.hash())}.bin`, tip.toRaw())
+    ]);
+    expect(reads).to.equal(2);
+    const reset = node.chain.reset(HEIGHT - RESET_BLOCKS);
+    if (moment === 'while a reset deletes it') {
+      while (!rest.node.resetting && node.chain.height === HEIGHT) await setImmediate();
+      expect(node.chain.height).to.equal(HEIGHT);
+    } else await reset;
+    goOn();
+    // bcoin 2.x leaves the bytes of such blocks where they are.
+    for (const one of await outcomes) expect(one).to.be.oneOf(['answered', '503 Service temporarily unavailable: the chain is moving']);
+    await reset;
+  });
+
+  it('tell in chain info of one tip, also when a block comes meanwhile', async () => {
+    const { node, rest } = served;
+    const tip = toDisplayHex(blocks.at(-1)?.hash() ?? Buffer.alloc(0));
+    const late = nodeWith(rest.node, { deployments: async (hash) => {
+      await mine(node, 1);
+      return rest.node.deployments(hash);
+    } });
+    const info = async (of: NodeSource): Promise<Info> =>
+      JSON.parse((await chainInfoEndpoint(contextOf(of))(new RestRequest('.json', Buffer.alloc(0), { destroyed: false }))).body.toString()) as Info;
+    const before = await info(late);
+    expect(before).to.include({ blocks: HEIGHT, headers: HEIGHT, bestblockhash: tip });
+    expect(before.bip9_softforks.csv.statistics.elapsed).to.equal((HEIGHT + 1) % 144);
+    const after = await info(rest.node);
+    expect(after).to.include({ blocks: HEIGHT + 1, headers: HEIGHT + 1 });
+    expect(after.bip9_softforks.csv.statistics.elapsed).to.equal((HEIGHT + 2) % 144);
+  });
+
+  it('tell in chain info of no fewer headers than blocks, while blocks are taken back', async () => {
+    const { node } = served;
+    const told: Info[] = [];
+    node.chain.prependListener('disconnect', async () => {
+      told.push(JSON.parse(await coldAnswer(served, '/rest/chaininfo.json')) as Info);
+    });
+    await mine(node, 3, await node.chain.getEntryByHeight(HEIGHT - 2) ?? undefined);
+    expect(told.map(({ blocks: height }) => height)).to.deep.equal([HEIGHT, HEIGHT - 1]);
+    for (const { blocks: height, headers } of told) expect(headers).to.equal(height);
+  });
+});
