@@ -80,7 +80,8 @@ export class BcoinNode implements NodeSource {
 
   progress(): NodeProgress {
     const { chain, network } = this.host;
-    return { synced: chain.synced, height: chain.tip.height, verified: verificationProgress(chain, network.type, Math.floor(Date.now() / 1000)) };
+    const verified = verificationProgress(chain, network.type, Math.floor(Date.now() / 1000));
+    return { synced: chain.synced, height: chain.tip.height, verified };
   }
 
   async activeHash(height: number): Promise<Buffer | undefined> {

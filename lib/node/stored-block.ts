@@ -39,7 +39,8 @@ export class StoredBlocks {
   async part(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
     const { blocks } = this.#host;
     try {
-      if (blocks !== undefined && await storedLength(hash, blocks) === blockLength) return await blocks.read(hash, offset, length) ?? undefined;
+      if (blocks !== undefined && await storedLength(hash, blocks) === blockLength)
+        return await blocks.read(hash, offset, length) ?? undefined;
     } catch (error) {
       // Thrown away between the one and the other.
       if (blocks !== undefined && await blocks.has(hash)) throw new UnreadableBlockError(hash, error);
