@@ -174,7 +174,8 @@ export interface HostBlockStore {
   /** Where blocks lie; in memory, the blocks themselves. */
   readonly db: HostDatabase;
   has(hash: Buffer): Promise<boolean>;
-  read(hash: Buffer, offset?: number, length?: number): Promise<Buffer | null>;
+  /** Path of a file with data of a kind. */
+  filepath(kind: number, file: number): string;
   readUndo(hash: Buffer): Promise<Buffer | null>;
 }
 

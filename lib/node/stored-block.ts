@@ -1,16 +1,22 @@
 // Blocks out of the node's store, as Bitcoin Core would have them: bcoin keeps the bytes that its peers sent
 // (lib/bitcoin/canonical.ts).
 
+import * as fs from 'node:fs';
+import { promisify } from 'node:util';
 import { canonicalBlock } from '../bitcoin/canonical';
 import { UnreadableBlockError } from './errors';
 import type { HostHashes } from './host-hash';
-import type { HostBlock, HostBlockStore, HostNode } from './host';
+import type { HostBlock, HostNode } from './host';
 
-/** Of 2.x: `b`, kind of data, hash (blockstore/layout.js). */
+/** Of 2.x (blockstore/common.js): blocks, among undo coins and filters. */
+const BLOCK_DATA = 1;
+/** `b`, kind of data, hash (blockstore/layout.js). */
 const BLOCK_KEY_PREFIX = Buffer.from('6200000001', 'hex');
-/** File, position and length of a block in 2.x (blockstore/records.js). No block is so short. */
+/** Where a block lies, in 32-bit numbers (blockstore/records.js). The store in memory has the block itself there, which is longer. */
 const PLACE_RECORD_LENGTH = 12;
-const PLACE_RECORD_BLOCK_LENGTH = 8;
+const [FILE, POSITION, BLOCK_LENGTH] = [0, 4, 8] as const;
+
+const [openFile, readFile, closeFile] = [promisify(fs.open), promisify(fs.read), promisify(fs.close)];
 
 export class StoredBlocks {
   readonly #host: HostNode;
@@ -38,23 +44,30 @@ export class StoredBlocks {
    */
   async part(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
     const { blocks } = this.#host;
+    const record = await blocks?.db.get(Buffer.concat([BLOCK_KEY_PREFIX, hash]));
+    if (record === null) return undefined;
+    if (blocks === undefined || record?.length !== PLACE_RECORD_LENGTH || record.readUInt32LE(BLOCK_LENGTH) !== blockLength)
+      return (await this.block(hash))?.subarray(offset, offset + length);
     try {
-      if (blocks !== undefined && await storedLength(hash, blocks) === blockLength)
-        return await blocks.read(hash, offset, length) ?? undefined;
+      return await readFrom(blocks.filepath(BLOCK_DATA, record.readUInt32LE(FILE)), record.readUInt32LE(POSITION) + offset, length);
     } catch (error) {
       // Thrown away between the one and the other.
-      if (blocks !== undefined && await blocks.has(hash)) throw new UnreadableBlockError(hash, error);
+      if (await blocks.has(hash)) throw new UnreadableBlockError(hash, error);
       return undefined;
     }
-    return (await this.block(hash))?.subarray(offset, offset + length);
   }
 }
 
-/** How long the block is as it is stored. Instead of its place in a file, 2.x in memory has the block itself there. */
-async function storedLength(hash: Buffer, blocks: HostBlockStore): Promise<number | undefined> {
-  const record = await blocks.db.get(Buffer.concat([BLOCK_KEY_PREFIX, hash]));
-  if (record === null) return undefined;
-  return record.length === PLACE_RECORD_LENGTH ? record.readUInt32LE(PLACE_RECORD_BLOCK_LENGTH) : record.length;
+/** As bcoin reads a part, without looking for the record once more. @throws an error of the system, RangeError when the file ends before. */
+async function readFrom(path: string, position: number, length: number): Promise<Buffer> {
+  const file = await openFile(path, 'r');
+  try {
+    const { bytesRead, buffer } = await readFile(file, Buffer.allocUnsafeSlow(length), 0, length, position);
+    if (bytesRead !== length) throw new RangeError(`expected ${length} bytes at ${position} of ${path}, got ${bytesRead}`);
+    return buffer;
+  } finally {
+    await closeFile(file);
+  }
 }
 
 /** A block of the node's as bytes; it still has those that it was read from. @throws UnreadableBlockError */
