@@ -52,7 +52,7 @@ describe(`the package from a git address${long ? '' : ' (only in npm run test:lo
     expect((createRequire(join(project, 'index.js'))('rest') as { readonly id: string }).id).to.equal('rest');
   }));
 
-  (long ? it : it.skip)('can be cloned and installed without what building needs, with and without scripts', () => inFolder(async (folder) => {
+  (long ? it : it.skip)('needs nothing that building needs to be cloned and installed', () => inFolder(async (folder) => {
     repository(join(folder, 'repository'));
     for (const scripts of [true, false]) {
       const options = ['--omit=dev', `--ignore-scripts=${!scripts}`, '--prefer-offline', '--no-audit', '--no-fund'];

@@ -69,7 +69,8 @@ describe('the packages, installed', function () {
       .filter((path) => /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(path))
       .map((path) => path.replace('/package.json', ''));
     expect(names).to.include.members(['bcoin-rest-payments', 'protobufjs', '@peculiar/asn1-schema', '@peculiar/asn1-x509']);
-    for (const name of ['koa', '@koa/router', 'rxjs', 'classic-level', 'lru-cache', 'bcoin-rest', 'bcoin']) expect(names).to.not.include(name);
+    const ofService = ['koa', '@koa/router', 'rxjs', 'classic-level', 'lru-cache', 'bcoin-rest', 'bcoin'];
+    expect(names.filter((name) => ofService.includes(name))).to.deep.equal([]);
   });
 
   const program = 'console.log(decodePaymentDetails(encodePaymentDetails({ outputs: [], time: 5n })).time.toString());';

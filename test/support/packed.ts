@@ -20,7 +20,7 @@ export interface Packed {
 
 /** What npm hands down to the tests that it runs: this project's own settings (.npmrc) and what tells of the run. */
 const HANDED_DOWN =
-  /^(npm_config_(ignore_scripts|node_options|omit_lockfile_\w+|allow_scripts|\w*prefix)|npm_(package|lifecycle)_\w+|npm_command|NODE_OPTIONS|INIT_CWD)$/;
+  /^(npm_config_(ignore_scripts|node_options|omit_lockfile\w+|allow_scripts|\w*prefix)|npm_(package|lifecycle|command)\w*|NODE_OPTIONS)$/;
 
 /** npm as a user has it, who is somewhere else. */
 export async function npm(folder: string, ...args: string[]): Promise<string> {
