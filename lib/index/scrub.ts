@@ -46,8 +46,8 @@ export class Scrub {
       try {
         const bytes = await this.#pass();
         said = undefined;
-        if (bytes > 0) this.#options.logger.info(`The files of the index were looked through again: ${(bytes / 1_000_000).toFixed(1)} MB, all as they were written.`);
-        else await this.#pause(this.#retryMs);
+        if (bytes === 0) await this.#pause(this.#retryMs);
+        else this.#options.logger.info(`The files of the index were looked through again: ${(bytes / 1_000_000).toFixed(1)} MB, all sound.`);
       } catch (error) {
         if (this.#isOver()) return;
         const message = error instanceof Error ? error.message : String(error);

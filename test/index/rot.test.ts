@@ -15,7 +15,8 @@ const FLIPS = 60;
 /** As often as it goes. */
 const SCRUB_MS = 1;
 
-const worked = (count: number): BlockPlan[] => Array.from({ length: count }, () => ({ repeat: undefined, transactions: [{ spends: [3, 60], outputs: [0, 1, 3] }] }));
+const worked = (count: number): BlockPlan[] =>
+  Array.from({ length: count }, () => ({ repeat: undefined, transactions: [{ spends: [3, 60], outputs: [0, 1, 3] }] }));
 
 describe('an index of which a file is damaged while it is open', function () {
   this.timeout(120_000 * testScale());

@@ -18,7 +18,8 @@ const RECORDS = 2_000;
 const FOOTER_BYTES = 48;
 
 function records(count = RECORDS): StoreWrite[] {
-  return Array.from({ length: count }, () => ({ type: 'put', key: Buffer.concat([Buffer.from('k'), randomBytes(12)]), value: randomBytes(500) }));
+  const key = (): Buffer => Buffer.concat([Buffer.from('k'), randomBytes(12)]);
+  return Array.from({ length: count }, () => ({ type: 'put', key: key(), value: randomBytes(500) }));
 }
 
 async function pass(store: Store): Promise<ScrubbedPart[]> {
