@@ -160,6 +160,14 @@ export interface HostConfig {
   location(name: string): string;
 }
 
+/** bcoin's own interface (bweb). */
+export interface HostHttp {
+  /** The raw server beneath. */
+  readonly http: Server;
+  readonly options: { readonly apiKey: string };
+  on(event: 'request', listener: (request: HostEmitter) => void): unknown;
+}
+
 export interface HostNode extends HostEmitter {
   readonly spv: boolean;
   readonly memory: boolean;
@@ -177,9 +185,5 @@ export interface HostNode extends HostEmitter {
   readonly pool: { readonly options: { readonly selfish: boolean } };
   /** Announces to peers what the pool does not announce by itself. */
   broadcast(transaction: HostTransaction): Promise<void>;
-  readonly http: {
-    /** The raw server beneath bcoin's own. */
-    readonly http: Server;
-    readonly options: { readonly apiKey: string };
-  };
+  readonly http: HostHttp;
 }
