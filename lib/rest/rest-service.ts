@@ -4,6 +4,7 @@ import type { Observable } from 'rxjs';
 import { AnswerCache } from './answer-cache';
 import { restApp, type RestLogger } from './app';
 import { Gate, type Warmup } from './gate';
+import { GatedReader } from './gated-reader';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Mount } from './mount';
 import { Outflow } from './outflow';
@@ -11,7 +12,6 @@ import { RawBlocks } from './raw-blocks';
 import { ReplyMemory } from './reply-memory';
 import { restRoutes } from './routes';
 import { WorkQueue } from './work-queue';
-import { unavailable } from './errors';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
 
@@ -49,7 +49,8 @@ export class RestService {
     this.queue = new WorkQueue(limits.threads, limits.workQueue);
     const cache = new AnswerCache(answerCacheBytes);
     const blocks = new RawBlocks(node, cache);
-    const routes = restRoutes({ node, reader: index.reader, witness, limits, cache, memory: new ReplyMemory(answerCacheBytes), blocks });
+    const reader = new GatedReader(index.reader, this.gate);
+    const routes = restRoutes({ node, reader, gate: this.gate, witness, limits, cache, memory: new ReplyMemory(answerCacheBytes), blocks });
     const server = node.httpServer;
     const outflow = new Outflow(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs, closingMs: CLOSING_MS });
     const app = restApp({ routes, gate: this.gate, queue: this.queue, outflow, limits, node, server, auth, logger });
@@ -65,7 +66,7 @@ export class RestService {
 
   /** @throws RestError 503, with what is going on, while the gate is closed. */
   requireReady(): void {
-    if (!this.gate.isOpen) throw unavailable(this.gate.status());
+    this.gate.requireOpen();
   }
 
   /** Gives them back, and refuses requests that still wait. */

@@ -108,7 +108,7 @@ describe('a node with a long chain', () => {
 
     const contextOf = (node: NodeSource): EndpointContext => {
       const cache = new AnswerCache(2 ** 20);
-      return { node, reader: served.rest.reader, witness: true, limits: DEFAULT_LIMITS, cache, memory: new ReplyMemory(0), blocks: new RawBlocks(node, cache) };
+      return { node, reader: served.rest.reader, gate: { requireOpen: () => undefined }, witness: true, limits: DEFAULT_LIMITS, cache, memory: new ReplyMemory(0), blocks: new RawBlocks(node, cache) };
     };
 
     const messageOf = async (endpoint: Endpoint, path: string): Promise<string> => {

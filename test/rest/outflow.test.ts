@@ -36,7 +36,7 @@ describe('replies that clients are slow to read', () => {
         { prefix: '/rest/unforeseen', endpoint: large, readsBody: false, isHeavy: () => false },
         { prefix: '/rest/small', endpoint: () => jsonReply(Buffer.from('{}\n')), readsBody: false, isHeavy: () => false }
       ],
-      gate: { isOpen: true, status: () => '' },
+      gate: { requireOpen: () => undefined, status: () => '' },
       queue: new WorkQueue(1, 1),
       outflow: new Outflow(listening, { mostBytes: MOST, timeoutMs, closingMs }),
       limits: DEFAULT_LIMITS,

@@ -41,7 +41,7 @@ const FOR_EVERYBODY = { isGone: false };
 /** There is one. */
 const POOL = '';
 
-export function mempoolContentsEndpoint({ node: { pool }, cache }: EndpointContext): Endpoint {
+export function mempoolContentsEndpoint({ node: { pool }, gate, cache }: EndpointContext): Endpoint {
   const shelf = cache.shelf<KeptContents>('pool');
   let writing: Writing | undefined;
   let next: Promise<Reply> | undefined;
@@ -75,6 +75,7 @@ export function mempoolContentsEndpoint({ node: { pool }, cache }: EndpointConte
     // The text under way is of an older state: those who come meanwhile share the one after it.
     return next ??= writing.reply.catch(() => undefined).then(() => {
       next = undefined;
+      gate.requireOpen();
       return write();
     });
   };
