@@ -64,6 +64,7 @@ export class RestPlugin {
       node: this.node,
       reader: this.index.reader,
       timeoutMs: options.limits.timeoutMs,
+      connections: this.service.connections,
       requireReady: () => { this.service.requireReady(); },
       logger
     });

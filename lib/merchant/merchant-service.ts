@@ -14,6 +14,7 @@ import { NodeChain } from './node-chain';
 import type { IndexReader } from '../index/types';
 import type { NodeSource } from '../node/types';
 import type { RestLogger } from '../rest/app';
+import type { IdleConnections } from '../rest/idle-connections';
 
 /** Names in the folder: with both files there, requests are signed. */
 const KEY_FILE = 'key.pem';
@@ -26,6 +27,7 @@ export interface MerchantServiceParts {
   /** Where customers reach `/pay`; the address that the node listens on unless given. */
   readonly publicUrl: string | undefined;
   readonly timeoutMs: number;
+  readonly connections: Pick<IdleConnections, 'requestCame'>;
   /** @throws RestError 503 while node or index are not in sync. */
   readonly requireReady: () => void;
   readonly logger: RestLogger & { info(message: string): void };
@@ -38,7 +40,7 @@ export class MerchantService {
 
   /** Takes `/pay` over from the node's HTTP server. @throws when the folder or the keys in it cannot be used. */
   async open(): Promise<void> {
-    const { node, reader, folder, publicUrl, timeoutMs, requireReady, logger } = this.parts;
+    const { node, reader, folder, publicUrl, timeoutMs, connections, requireReady, logger } = this.parts;
     const store = new PaymentStore(await FolderStorage.open(folder));
     const identity = await readIdentity(folder);
     let merchant: Merchant | undefined;
@@ -51,8 +53,7 @@ export class MerchantService {
       }),
       node, timeoutMs, requireReady, logger
     });
-    const handle = app.callback();
-    this.mount = new Mount(node.httpServer, '/pay', (request, response) => void handle(request, response), timeoutMs);
+    this.mount = new Mount({ server: node.httpServer, prefix: '/pay', handler: app.callback(), connections, logger });
     this.mount.open();
     logger.info(`Payments are taken at /pay, ${identity ? 'signed' : 'unsigned'}; their folder is ${folder}.`);
   }

@@ -5,6 +5,7 @@ import { AnswerCache } from './answer-cache';
 import { restApp, type RestLogger } from './app';
 import { Gate, type Warmup } from './gate';
 import { GatedReader } from './gated-reader';
+import { IdleConnections } from './idle-connections';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Mount } from './mount';
 import { Outflow } from './outflow';
@@ -38,6 +39,8 @@ export interface RestServiceParts {
 export class RestService {
   /** Whether requests are answered: now, and at every change. */
   readonly ready$: Observable<boolean>;
+  /** Those of the node's HTTP server, for whoever mounts something beside. */
+  readonly connections: IdleConnections;
   private readonly gate: Gate;
   private readonly queue: WorkQueue;
   private readonly mount: Mount;
@@ -54,13 +57,14 @@ export class RestService {
     const server = node.httpServer;
     const outflow = new Outflow(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs, closingMs: CLOSING_MS });
     const app = restApp({ routes, gate: this.gate, queue: this.queue, outflow, limits, node, server, auth, logger });
-    const handle = app.callback();
-    this.mount = new Mount(server, PREFIX, (request, response) => void handle(request, response), limits.timeoutMs);
+    this.connections = new IdleConnections(server, limits.timeoutMs);
+    this.mount = new Mount({ server, prefix: PREFIX, handler: app.callback(), connections: this.connections, logger });
   }
 
   /** Takes the paths under /rest over from the node's HTTP server, as soon as it listens. */
   open(): void {
     this.gate.open();
+    this.connections.open();
     this.mount.open();
   }
 
@@ -72,6 +76,7 @@ export class RestService {
   /** Gives them back, and refuses requests that still wait. */
   close(): void {
     this.mount.close();
+    this.connections.close();
     this.queue.close();
     this.gate.close();
   }
