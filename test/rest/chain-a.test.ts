@@ -28,7 +28,7 @@ describe('a node with a long chain', () => {
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
-    served = await openChainANode({ 'rest-serial-version': 0, 'rest-threads': 1, 'rest-work-queue': 1, 'rest-timeout': 1 });
+    served = await openChainANode({ 'rest-serial-version': 0, 'rest-threads': 1, 'rest-work-queue': 1, 'rest-timeout': 3 });
   });
 
   after(() => served.close());
