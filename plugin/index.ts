@@ -66,6 +66,7 @@ export class RestPlugin {
       index: this.index,
       ready$: this.service.ready$,
       timeoutMs: options.limits.timeoutMs,
+      connections: this.service.connections,
       requireReady: () => { this.service.requireReady(); },
       logger
     });

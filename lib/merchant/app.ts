@@ -27,16 +27,22 @@ export interface MerchantAppParts {
 
 export function merchantApp({ merchant, node, timeoutMs, requireReady, logger }: MerchantAppParts): Koa {
   const router = new Router();
+  const bodyOf = async ({ req }: Koa.Context, maxBodyBytes: number): Promise<Buffer> => {
+    const body = await readBody(req, { maxBodyBytes, timeoutMs });
+    // It may have taken its time.
+    requireReady();
+    return body;
+  };
   router.post('/pay', async (context) => {
     requireApiKey(context.req, node);
-    const body = await readBody(context.req, { maxBodyBytes: MAX_ORDER_BYTES, timeoutMs });
+    const body = await bodyOf(context, MAX_ORDER_BYTES);
     write(context, await answerCreate(merchant(), body));
   });
   router.get('/pay/:id', async (context) => {
     write(context, await answerGet(merchant(), idOf(context), context.headers.accept));
   });
   router.post('/pay/:id', async (context) => {
-    const body = await readBody(context.req, { maxBodyBytes: MAX_PAYMENT_SIZE, timeoutMs });
+    const body = await bodyOf(context, MAX_PAYMENT_SIZE);
     write(context, await answerPay(merchant(), idOf(context), context.headers['content-type'], body));
   });
 

@@ -13,6 +13,7 @@ import { SigningFiles } from './signing-files';
 import type { Observable } from 'rxjs';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
+import type { IdleConnections } from '../rest/idle-connections';
 
 export interface MerchantServiceParts {
   readonly node: NodeSource;
@@ -23,6 +24,7 @@ export interface MerchantServiceParts {
   /** Where customers reach `/pay`; the address that the node listens on unless given. */
   readonly publicUrl: string | undefined;
   readonly timeoutMs: number;
+  readonly connections: Pick<IdleConnections, 'requestCame'>;
   /** @throws RestError 503 while node or index are not in sync. */
   readonly requireReady: () => void;
   readonly logger: FollowerLogger;
@@ -38,7 +40,7 @@ export class MerchantService {
 
   /** Takes `/pay` over from the node's HTTP server. @throws when the folder or the keys in it cannot be used. */
   async open(): Promise<void> {
-    const { node, index, ready$, folder, publicUrl, timeoutMs, requireReady, logger, tendMs } = this.parts;
+    const { node, index, ready$, folder, publicUrl, timeoutMs, connections, requireReady, logger, tendMs } = this.parts;
     const store = new PaymentStore(await FolderStorage.open(folder));
     const clock = (): Date => new Date();
     const signing = await SigningFiles.open({ folder, clock, logger });
@@ -60,8 +62,7 @@ export class MerchantService {
         follower.requireCaughtUp();
       }
     });
-    const handle = app.callback();
-    this.mount = new Mount(node.httpServer, '/pay', (request, response) => void handle(request, response), timeoutMs);
+    this.mount = new Mount({ server: node.httpServer, prefix: '/pay', handler: app.callback(), connections, logger });
     this.mount.open();
     logger.info(`Payments are taken at /pay, ${signing.sign ? 'signed' : 'unsigned'}; their folder is ${folder}.`);
   }

@@ -4,6 +4,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Observable } from 'rxjs';
 import { Broadcaster } from './broadcaster';
+import { outliveBrokenRequests } from './broken-requests';
 import { chainEvents, syncedChanges } from './chain-events';
 import { openCoinSet, readSpentCoins } from './coin-set';
 import { DeploymentReader } from './deployments';
@@ -49,6 +50,7 @@ export class BcoinNode implements NodeSource {
     this.chain$ = chainEvents(chain);
     this.synced$ = syncedChanges(chain);
     this.httpServer = host.http.http;
+    outliveBrokenRequests(host.http);
     this.deploymentReader = new DeploymentReader(chain, network);
     this.broadcaster = new Broadcaster(host, this.hashes);
     this.storedBlocks = new StoredBlocks(host, this.hashes);

@@ -179,6 +179,14 @@ export interface HostBlockStore {
   readUndo(hash: Buffer): Promise<Buffer | null>;
 }
 
+/** bcoin's own interface (bweb). */
+export interface HostHttp {
+  /** The raw server beneath. */
+  readonly http: Server;
+  readonly options: { readonly apiKey: string };
+  on(event: 'request', listener: (request: HostEmitter) => void): unknown;
+}
+
 export interface HostNode extends HostEmitter {
   readonly spv: boolean;
   readonly memory: boolean;
@@ -196,9 +204,5 @@ export interface HostNode extends HostEmitter {
   };
   /** Announces to peers what the pool does not announce by itself. */
   broadcast(transaction: HostTransaction): Promise<void>;
-  readonly http: {
-    /** The raw server beneath bcoin's own. */
-    readonly http: Server;
-    readonly options: { readonly apiKey: string };
-  };
+  readonly http: HostHttp;
 }

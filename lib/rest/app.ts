@@ -1,4 +1,4 @@
-// The Koa application: method, route, gate, key, body, queue, in this order, then the reply or
+// The Koa application: method, route, gate, key, body, queue, gate, in this order, then the reply or
 // what went wrong. Replies are written to Node's response directly: Koa would guess content
 // types and turn empty bodies into 204.
 
@@ -27,7 +27,7 @@ export interface RestLogger {
 
 export interface AppParts {
   readonly routes: readonly Route[];
-  readonly gate: Pick<Gate, 'isOpen' | 'status'>;
+  readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
   readonly queue: WorkQueue;
   readonly outflow: Outflow;
   readonly limits: Limits;
@@ -76,19 +76,23 @@ function serve(request: IncomingMessage, parts: AppParts): Reply | Promise<Reply
   const path = request.url ?? '';
   const route = findRoute(parts.routes, path);
   if (route === undefined) throw noSuchPath();
-  if (!parts.gate.isOpen) throw unavailable(parts.gate.status());
+  parts.gate.requireOpen();
   if (parts.auth) requireApiKey(request, parts.node);
   // Bodies are read before the queue: a slow sender holds no slot.
   if (route.readsBody && hasBody(request)) return readBody(request, parts.limits).then((body) => work(request, route, body, parts));
   return work(request, route, NO_BODY, parts);
 }
 
-function work({ url = '', socket }: IncomingMessage, { prefix, endpoint, isHeavy }: Route, body: Buffer, { queue, outflow }: AppParts): Reply | Promise<Reply> {
+function work({ url = '', socket }: IncomingMessage, { prefix, endpoint, isHeavy }: Route, body: Buffer, { queue, outflow, gate }: AppParts): Reply | Promise<Reply> {
   const request = new RestRequest(url.slice(prefix.length), body, socket);
   const lane = isHeavy(request.path) ? 'heavy' : 'small';
   // Nobody could send the reply.
   if (lane === 'heavy' && outflow.isFull) throw queueFull();
-  return queue.run(request, endpoint, lane);
+  return queue.run(request, (client) => {
+    // It may have closed while the body came, or while others had the slots.
+    gate.requireOpen();
+    return endpoint(client);
+  }, lane);
 }
 
 /** GET, POST and PUT are the same; Node leaves the body out for HEAD. @throws RestError 405, 501 */

@@ -6,6 +6,7 @@ import type { IndexReader } from '../index/types';
 import type { NodeSource } from '../node/types';
 import type { AnswerCache } from './answer-cache';
 import type { Reply } from './format';
+import type { Gate } from './gate';
 import type { Limits } from './limits';
 import type { RawBlocks } from './raw-blocks';
 import type { ReplyMemory } from './reply-memory';
@@ -16,7 +17,10 @@ export type Endpoint = (request: RestRequest) => Reply | Promise<Reply>;
 /** Whom endpoints ask, and by which rules. */
 export interface EndpointContext {
   readonly node: NodeSource;
+  /** Answers while the gate is open only. */
   readonly reader: IndexReader;
+  /** For who waits, and then looks at something else than the index. */
+  readonly gate: Pick<Gate, 'requireOpen'>;
   /** Whether bin and hex carry witnesses (`rpcserialversion`). */
   readonly witness: boolean;
   readonly limits: Limits;

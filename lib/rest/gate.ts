@@ -2,6 +2,7 @@
 // only looks at a boolean.
 
 import { BehaviorSubject, combineLatest, distinctUntilChanged, type Observable, type Subscription } from 'rxjs';
+import { unavailable } from './errors';
 import { gateStatus } from './gate-status';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
@@ -39,6 +40,11 @@ export class Gate {
   /** Closed also while the chain is being reset: the node is losing blocks that the index still knows. */
   get isOpen(): boolean {
     return this.ready.value && !this.node.resetting;
+  }
+
+  /** Asked at every look at the state that an answer is made from: what was open may have closed since. @throws RestError 503, with what is going on */
+  requireOpen(): void {
+    if (!this.isOpen) throw unavailable(this.status());
   }
 
   /** Why it is closed. */

@@ -3,9 +3,13 @@
 // its plugins: the swap is made when the server listens.
 
 import { servePlainly } from './plain-upgrade';
-import { hasBody } from './request-body';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { RestLogger } from './app';
+import type { IdleConnections } from './idle-connections';
+
+/** Serves a request under the prefix. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 
 type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
@@ -16,61 +20,83 @@ export function isUnder(prefix: string, url: string): boolean {
   return next === undefined || next === '/' || next === '?';
 }
 
+export interface MountParts {
+  readonly server: Server;
+  readonly prefix: string;
+  readonly handler: Handler;
+  /** The server's; told of every request. */
+  readonly connections: Pick<IdleConnections, 'requestCame'>;
+  readonly logger: Pick<RestLogger, 'error'>;
+}
+
 export class Mount {
   private others: RequestListener[] = [];
   private otherUpgrades: UpgradeListener[] = [];
-  private keepAliveBefore: number | undefined;
+  private tookOver = false;
 
-  /** `idleMs`: how long a connection may idle between requests. */
-  constructor(private readonly server: Server, private readonly prefix: string, private readonly handler: RequestListener, private readonly idleMs: number) {}
+  constructor(private readonly parts: MountParts) {}
 
   open(): void {
-    if (this.server.listening) this.takeOver();
-    else this.server.once('listening', this.takeOver);
+    const { server } = this.parts;
+    if (server.listening) this.takeOver();
+    else server.once('listening', this.takeOver);
   }
 
   /** Puts everything back. The mount that was opened last is closed first. */
   close(): void {
-    const { server } = this;
+    const { server } = this.parts;
     server.removeListener('listening', this.takeOver);
-    if (this.keepAliveBefore === undefined) return;
+    if (!this.tookOver) return;
+    this.tookOver = false;
     server.removeListener('request', this.dispatch);
     for (const other of this.others) server.on('request', other);
     server.removeListener('upgrade', this.dispatchUpgrade);
     for (const other of this.otherUpgrades) server.on('upgrade', other);
-    server.keepAliveTimeout = this.keepAliveBefore;
-    this.keepAliveBefore = undefined;
   }
 
   private readonly takeOver = (): void => {
-    const { server } = this;
+    const { server } = this.parts;
+    this.tookOver = true;
     this.others = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
     server.on('request', this.dispatch);
     this.otherUpgrades = server.listeners('upgrade') as UpgradeListener[];
-    if (this.otherUpgrades.length > 0) {
-      server.removeAllListeners('upgrade');
-      server.on('upgrade', this.dispatchUpgrade);
-    }
-    // Idle time is the server's: set per request, it would also cut calls of the node off.
-    this.keepAliveBefore = server.keepAliveTimeout;
-    server.keepAliveTimeout = this.idleMs;
+    server.removeAllListeners('upgrade');
+    server.on('upgrade', this.dispatchUpgrade);
   };
 
   private readonly dispatch = (request: IncomingMessage, response: ServerResponse): void => {
-    if (isUnder(this.prefix, request.url ?? '')) {
-      this.handler(request, response);
+    const { server, prefix, connections } = this.parts;
+    connections.requestCame(request.socket);
+    if (isUnder(prefix, request.url ?? '')) {
+      this.serve(request, response);
       return;
     }
-    for (const other of this.others) other.call(this.server, request, response);
+    for (const other of this.others) other.call(server, request, response);
   };
 
-  /** Nothing under our paths is anything but HTTP. A body would have to be read off the bare socket. */
+  /** Nothing that a request brings about ends the node. */
+  private serve(request: IncomingMessage, response: ServerResponse): void {
+    const { handler, logger } = this.parts;
+    const breakOff = (error: unknown): void => {
+      logger.error(`request failed: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
+      request.socket.destroy();
+    };
+    try {
+      handler(request, response).catch(breakOff);
+    } catch (error) {
+      breakOff(error);
+    }
+  }
+
+  /** Nothing under our paths is anything but HTTP. When nobody listens Node, too, goes on in HTTP, but loses what came along behind the request. */
   private readonly dispatchUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    if (isUnder(this.prefix, request.url ?? '') && !hasBody(request)) {
-      servePlainly(request, this.handler);
+    const { server, prefix, connections } = this.parts;
+    if (this.otherUpgrades.length === 0 || isUnder(prefix, request.url ?? '')) {
+      servePlainly(server, request, socket, head);
       return;
     }
-    for (const other of this.otherUpgrades) other.call(this.server, request, socket, head);
+    connections.requestCame(request.socket);
+    for (const other of this.otherUpgrades) other.call(server, request, socket, head);
   };
 }

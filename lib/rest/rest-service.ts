@@ -4,6 +4,8 @@ import type { Observable } from 'rxjs';
 import { AnswerCache } from './answer-cache';
 import { restApp, type RestLogger } from './app';
 import { Gate, type Warmup } from './gate';
+import { GatedReader } from './gated-reader';
+import { IdleConnections } from './idle-connections';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Mount } from './mount';
 import { Outflow } from './outflow';
@@ -11,7 +13,6 @@ import { RawBlocks } from './raw-blocks';
 import { ReplyMemory } from './reply-memory';
 import { restRoutes } from './routes';
 import { WorkQueue } from './work-queue';
-import { unavailable } from './errors';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
 
@@ -38,6 +39,8 @@ export interface RestServiceParts {
 export class RestService {
   /** Whether requests are answered: now, and at every change. */
   readonly ready$: Observable<boolean>;
+  /** Those of the node's HTTP server, for whoever mounts something beside. */
+  readonly connections: IdleConnections;
   private readonly gate: Gate;
   private readonly queue: WorkQueue;
   private readonly mount: Mount;
@@ -49,28 +52,31 @@ export class RestService {
     this.queue = new WorkQueue(limits.threads, limits.workQueue);
     const cache = new AnswerCache(answerCacheBytes);
     const blocks = new RawBlocks(node, cache);
-    const routes = restRoutes({ node, reader: index.reader, witness, limits, cache, memory: new ReplyMemory(answerCacheBytes), blocks });
+    const reader = new GatedReader(index.reader, this.gate);
+    const routes = restRoutes({ node, reader, gate: this.gate, witness, limits, cache, memory: new ReplyMemory(answerCacheBytes), blocks });
     const server = node.httpServer;
     const outflow = new Outflow(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs, closingMs: CLOSING_MS });
     const app = restApp({ routes, gate: this.gate, queue: this.queue, outflow, limits, node, server, auth, logger });
-    const handle = app.callback();
-    this.mount = new Mount(server, PREFIX, (request, response) => void handle(request, response), limits.timeoutMs);
+    this.connections = new IdleConnections(server, limits.timeoutMs);
+    this.mount = new Mount({ server, prefix: PREFIX, handler: app.callback(), connections: this.connections, logger });
   }
 
   /** Takes the paths under /rest over from the node's HTTP server, as soon as it listens. */
   open(): void {
     this.gate.open();
+    this.connections.open();
     this.mount.open();
   }
 
   /** @throws RestError 503, with what is going on, while the gate is closed. */
   requireReady(): void {
-    if (!this.gate.isOpen) throw unavailable(this.gate.status());
+    this.gate.requireOpen();
   }
 
   /** Gives them back, and refuses requests that still wait. */
   close(): void {
     this.mount.close();
+    this.connections.close();
     this.queue.close();
     this.gate.close();
   }

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
@@ -248,9 +247,11 @@ describe('an index that begins with the coins of the node', () => {
     await asked;
     const { height } = node.tip();
     await store.batch([{ type: 'put', key: headerKey(height - 1), value: Buffer.alloc(172) }], { durable: false });
+    const told = new Promise<void>((resolve) => { host.chain.prependListener('connect', () => { resolve(); }); });
     const mined = mine(host, 1);
-    // The chain has the block by then, and waits for the index, which waits for the node's block.
-    await setTimeout(200);
+    await told;
+    // By now the chain waits for the index, which waits for the node's block.
+    await new Promise(setImmediate);
     expect(node.tip().height).to.equal(height + 1);
     give();
     await mined;

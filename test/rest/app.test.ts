@@ -6,13 +6,14 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { restApp } from '../../lib/rest/app';
 import type { Endpoint, RestRequest } from '../../lib/rest/endpoint';
-import { noSuchPath, RestError } from '../../lib/rest/errors';
+import { noSuchPath, RestError, unavailable } from '../../lib/rest/errors';
 import { jsonReply, type Reply } from '../../lib/rest/format';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { Outflow } from '../../lib/rest/outflow';
 import { WorkQueue } from '../../lib/rest/work-queue';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
+import { until } from '../support/until';
 
 describe('the application', () => {
   let server: Server;
@@ -26,7 +27,7 @@ describe('the application', () => {
     isOpen = true;
     const app = restApp({
       routes: [{ prefix: '/rest/it', endpoint: (request) => endpoint(request), readsBody: true, isHeavy: () => false }],
-      gate: { get isOpen() { return isOpen; }, status: () => 'loading index' },
+      gate: { requireOpen: () => { if (!isOpen) throw unavailable('loading index'); }, status: () => 'loading index' },
       queue: new WorkQueue(4, 16),
       outflow: new Outflow({ get listening() { return server.listening; } }, { mostBytes: 1_000_000, timeoutMs: 30_000, closingMs: 1_000 }),
       limits: DEFAULT_LIMITS,
@@ -41,7 +42,10 @@ describe('the application', () => {
     ({ port } = server.address() as AddressInfo);
   });
 
-  afterEach(() => { server.close(); });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
 
   it('sends nothing but the headers of the contract and those of HTTP', async () => {
     endpoint = () => jsonReply(Buffer.from('{}\n'));
@@ -99,6 +103,27 @@ describe('the application', () => {
     endpoint = () => { throw new Error('asked'); };
     expect((await ask(port, { path: '/rest/it' })).status).to.equal(503);
     expect((await ask(port, { path: '/rest/other' })).status).to.equal(404);
+  });
+
+  it('asks the gate again when a body has come, and when its turn has', async () => {
+    const answers: ((reply: Reply) => void)[] = [];
+    endpoint = () => new Promise((resolve) => answers.push(resolve));
+    const slots = Array.from({ length: 4 }, () => ask(port, { path: '/rest/it' }));
+    await until(() => answers.length === 4);
+    const asked = once(server, 'request');
+    const waits = ask(port, { path: '/rest/it' });
+    await asked;
+    const slow = await openSocket(port);
+    const sends = once(server, 'request');
+    slow.write('POST /rest/it HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\na');
+    await sends;
+    isOpen = false;
+    endpoint = () => { throw new Error('asked'); };
+    for (const answer of answers) answer(jsonReply(Buffer.from('[]\n')));
+    expect((await waits).status).to.equal(503);
+    slow.write('b');
+    expect((await untilClosed(slow)).toString()).to.match(/^HTTP\/1.1 503 /);
+    expect((await Promise.all(slots)).map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
   });
 
   it('takes GET, POST and PUT for the same, and leaves the body out for HEAD', async () => {

@@ -28,7 +28,7 @@ describe('a node with a long chain', () => {
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
-    served = await openChainANode({ 'rest-serial-version': 0, 'rest-threads': 1, 'rest-work-queue': 1, 'rest-timeout': 1 });
+    served = await openChainANode({ 'rest-serial-version': 0, 'rest-threads': 1, 'rest-work-queue': 1, 'rest-timeout': 3 });
   });
 
   after(() => served.close());
@@ -108,7 +108,7 @@ describe('a node with a long chain', () => {
 
     const contextOf = (node: NodeSource): EndpointContext => {
       const cache = new AnswerCache(2 ** 20);
-      return { node, reader: served.rest.reader, witness: true, limits: DEFAULT_LIMITS, cache, memory: new ReplyMemory(0), blocks: new RawBlocks(node, cache) };
+      return { node, reader: served.rest.reader, gate: { requireOpen: () => undefined }, witness: true, limits: DEFAULT_LIMITS, cache, memory: new ReplyMemory(0), blocks: new RawBlocks(node, cache) };
     };
 
     const messageOf = async (endpoint: Endpoint, path: string): Promise<string> => {

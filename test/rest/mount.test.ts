@@ -1,11 +1,13 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { isUnder, Mount } from '../../lib/rest/mount';
-import { ask, openSocket, untilClosed } from '../support/http';
+import { isUnder, Mount, type Handler } from '../../lib/rest/mount';
+import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
+import { MemoryLog } from '../support/memory-log';
+import { until } from '../support/until';
 
 describe('isUnder', () => {
   it('takes /rest and what lies under it, with any query', () => {
@@ -20,18 +22,39 @@ describe('isUnder', () => {
 
 describe('the mount', () => {
   let server: Server;
+  let log: MemoryLog;
   const saying = (text: string): RequestListener => (_, response) => response.end(text);
+  const answering = (text: string): Handler => (_, response) => {
+    response.end(text);
+    return Promise.resolve();
+  };
+  const mount = (handler: Handler = answering('ours'), prefix = '/rest'): Mount => {
+    const made = new Mount({ server, prefix, handler, connections: { requestCame: () => undefined }, logger: log });
+    made.open();
+    return made;
+  };
   const listen = async (): Promise<void> => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
   };
-  const bodyOf = async (path: string): Promise<string> => (await ask((server.address() as AddressInfo).port, { path })).body.toString();
+  const port = (): number => (server.address() as AddressInfo).port;
+  const bodyOf = async (path: string): Promise<string> => (await ask(port(), { path })).body.toString();
+  const countConnections = (): Promise<number> => new Promise((resolve, reject) => {
+    server.getConnections((error, count) => { if (error === null) resolve(count); else reject(error); });
+  });
 
-  beforeEach(() => { server = createServer(); });
-  afterEach(() => { server.close(); });
+  beforeEach(() => {
+    server = createServer();
+    log = new MemoryLog();
+  });
+
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
 
   it('takes its paths from listeners that come before the server listens', async () => {
-    new Mount(server, '/rest', saying('ours'), 1_000).open();
+    mount();
     server.on('request', saying('theirs'));
     await listen();
     expect(await bodyOf('/rest/tx')).to.equal('ours');
@@ -41,99 +64,218 @@ describe('the mount', () => {
   it('takes its paths from a server that already listens', async () => {
     server.on('request', saying('theirs'));
     await listen();
-    new Mount(server, '/rest', saying('ours'), 1_000).open();
+    mount();
     expect(await bodyOf('/rest')).to.equal('ours');
     expect(await bodyOf('/')).to.equal('theirs');
   });
 
   it('shares a server with another mount', async () => {
-    const mounts = [new Mount(server, '/rest', saying('ours'), 1_000), new Mount(server, '/pay', saying('the shop'), 2_000)];
-    for (const mount of mounts) mount.open();
+    const mounts = [mount(), mount(answering('the shop'), '/pay')];
     server.on('request', saying('theirs'));
     await listen();
     expect(await Promise.all(['/rest/tx', '/pay/1', '/payments', '/'].map(bodyOf))).to.deep.equal(['ours', 'the shop', 'theirs', 'theirs']);
-    for (const mount of mounts.reverse()) mount.close();
+    for (const one of mounts.reverse()) one.close();
     expect(await bodyOf('/pay')).to.equal('theirs');
   });
 
   it('puts everything back', async () => {
     const theirs = saying('theirs');
-    const keepAlive = server.keepAliveTimeout;
     server.on('request', theirs);
     await listen();
-    const mount = new Mount(server, '/rest', saying('ours'), 1_234);
-    mount.open();
-    expect(server.keepAliveTimeout).to.equal(1_234);
-    mount.close();
+    mount().close();
     expect(server.listeners('request')).to.deep.equal([theirs]);
-    expect(server.keepAliveTimeout).to.equal(keepAlive);
+    expect(server.listeners('upgrade')).to.deep.equal([]);
     expect(await bodyOf('/rest')).to.equal('theirs');
   });
 
   it('leaves a server alone that never came to listen', async () => {
-    const mount = new Mount(server, '/rest', saying('ours'), 1_000);
-    mount.open();
-    mount.close();
+    mount().close();
     server.on('request', saying('theirs'));
     await listen();
     expect(await bodyOf('/rest')).to.equal('theirs');
   });
 
-  describe('beside websockets', () => {
-    const upgrade = (path: string, protocol: string, more = ''): string =>
-      `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n${more}\r\n`;
-    const replyTo = async (request: string): Promise<string> => {
-      const socket = await openSocket((server.address() as AddressInfo).port);
-      socket.write(request);
-      return (await untilClosed(socket)).toString();
+  it('breaks a connection off whose request ends in an error, says it, and goes on', async () => {
+    const broken: Handler[] = [() => { throw new TypeError('at once'); }, () => Promise.reject(new TypeError('later'))];
+    let handler: Handler = answering('ours');
+    mount((request, response) => handler(request, response));
+    await listen();
+    for (handler of broken) {
+      const socket = await openSocket(port());
+      socket.write(requestBytes({ path: '/rest/tx' }, false));
+      expect((await untilClosed(socket)).toString()).to.equal('');
+    }
+    expect(log.lines.map((line) => line.split('\n')[0])).to.deep.equal(['error request failed: TypeError: at once', 'error request failed: TypeError: later']);
+    handler = answering('ours');
+    expect(await bodyOf('/rest')).to.equal('ours');
+  });
+
+  it('tells of every request, also of others and of those that change the protocol', async () => {
+    const told: Socket[] = [];
+    new Mount({ server, prefix: '/rest', handler: answering('ours'), connections: { requestCame: (socket) => told.push(socket) }, logger: log }).open();
+    server.on('request', saying('theirs'));
+    server.on('upgrade', (_, socket) => socket.end());
+    await listen();
+    await bodyOf('/rest');
+    await bodyOf('/');
+    const socket = await openSocket(port());
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    await untilClosed(socket);
+    expect(new Set(told)).to.have.property('size', 3);
+  });
+
+  describe('asked for another protocol', () => {
+    const upgrade = (path: string, protocol = 'h2c', more = '', method = 'GET'): string =>
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: ${protocol}\r\n${more}\r\n`;
+    const get = (path: string): string => requestBytes({ path }, false).toString();
+    const last = requestBytes({ path: '/rest/last' }, true).toString();
+    const send = async (bytes: string): Promise<Socket> => {
+      const socket = await openSocket(port());
+      socket.on('error', () => undefined);
+      socket.write(bytes, 'latin1');
+      return socket;
     };
+    /** What comes for the bytes until the server closes. */
+    const replyTo = async (bytes: string): Promise<string> => (await untilClosed(await send(bytes))).toString();
+    /** The bodies of replies: each is `<method> <path> <body>;`. */
+    const bodies = (replies: string): string[] => replies.split('\r\n').filter((line) => line.includes(';')).flatMap((line) => line.replace(/HTTP.*/, '').split(';')).filter((text) => text !== '');
     const switching = (_: IncomingMessage, socket: Duplex): unknown => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+    const echo = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const parts = await request.toArray() as Buffer[];
+      response.end(`${request.method ?? ''} ${request.url ?? ''} ${Buffer.concat(parts).toString()};`);
+    };
+    const theirs: RequestListener = (request, response) => void echo(request, response);
+    /** Answers paths with `later` in them only when it is told to. */
+    const held: (() => void)[] = [];
+    const patiently: Handler = async (request, response) => {
+      if (request.url?.includes('later') === true) await new Promise<void>((resolve) => held.push(resolve));
+      await echo(request, response);
+    };
 
     beforeEach(async () => {
+      held.length = 0;
       server.on('upgrade', switching);
-      server.on('request', saying('theirs'));
+      server.on('request', theirs);
       await listen();
     });
 
-    it('answers in HTTP whoever asks for another protocol under its prefix', async () => {
-      new Mount(server, '/rest', saying('ours'), 1_000).open();
+    it('answers in HTTP under its prefix, and leaves the other paths', async () => {
+      mount(echo);
       for (const protocol of ['h2c', 'websocket', 'TLS/1.2'])
-        expect(await replyTo(upgrade('/rest/tx', protocol)), protocol).to.match(/^HTTP\/1.1 200 OK\r\n[^]*Connection: close\r\n[^]*ours/);
+        expect(bodies(await replyTo(upgrade('/rest/tx', protocol) + last)), protocol).to.deep.equal(['GET /rest/tx ', 'GET /rest/last ']);
       expect(await replyTo(upgrade('/socket.io', 'websocket'))).to.match(/^HTTP\/1.1 101 /);
     });
 
-    it('leaves requests with a body to the others', async () => {
-      new Mount(server, '/rest', saying('ours'), 1_000).open();
-      expect(await replyTo(upgrade('/rest/tx', 'h2c', 'Content-Length: 2\r\n'))).to.match(/^HTTP\/1.1 101 /);
+    it('keeps the headers, and the connection', async () => {
+      const seen: string[][] = [];
+      mount((request, response) => {
+        seen.push(request.rawHeaders);
+        return echo(request, response);
+      });
+      const socket = await send(upgrade('/rest/tx', 'h2c', 'HTTP2-Settings: AAA\r\nX:  caf\u00e9 \r\nx: \r\n'));
+      await once(socket, 'data');
+      socket.write(last);
+      expect(bodies((await untilClosed(socket)).toString())).to.deep.equal(['GET /rest/last ']);
+      expect(seen[0]).to.deep.equal(['Host', 'x', 'Connection', 'Upgrade, HTTP2-Settings', 'HTTP2-Settings', 'AAA', 'X', 'caf\u00e9', 'x', '']);
     });
 
-    it('survives a client that leaves before its reply, and cuts one off that does not read', async () => {
-      const body = Buffer.alloc(20_000_000);
-      const gone: Promise<unknown>[] = [];
-      const answer: RequestListener = ({ socket }, response) => {
-        gone.push(new Promise((resolve) => socket.once('close', resolve)));
-        response.end(body);
-        socket.setTimeout(50);
-      };
-      new Mount(server, '/rest', answer, 1_000).open();
-      for (const leave of [true, false]) {
-        const asked = once(server, 'upgrade');
-        const socket = await openSocket((server.address() as AddressInfo).port);
-        socket.on('error', () => undefined);
+    it('answers in order whatever is before it and behind it', async () => {
+      mount(patiently);
+      const socket = await send([
+        get('/rest/later/1'), get('/2'), get('/rest/later/3'), upgrade('/rest/4'), get('/rest/later/5'), upgrade('/rest/6'), upgrade('/rest/later/7'), get('/8'), last
+      ].join(''));
+      const replies = untilClosed(socket);
+      await until(() => held.length === 2);
+      // The last first.
+      held.splice(0).reverse().forEach((answer) => { answer(); });
+      for (let i = 0; i < 2; i++) {
+        await until(() => held.length === 1);
+        held.pop()?.();
+      }
+      expect(bodies((await replies).toString())).to.deep.equal(['GET /rest/later/1 ', 'GET /2 ', 'GET /rest/later/3 ', 'GET /rest/4 ',
+        'GET /rest/later/5 ', 'GET /rest/6 ', 'GET /rest/later/7 ', 'GET /8 ', 'GET /rest/last ']);
+    });
+
+    it('reads bodies, also those that come in parts', async () => {
+      mount(patiently);
+      const socket = await send(get('/rest/later/1') + upgrade('/rest/2', 'h2c', 'Content-Length: 6\r\n', 'POST') + 'abc');
+      const replies = untilClosed(socket);
+      await until(() => held.length === 1);
+      socket.write('def' + upgrade('/rest/3', 'h2c', 'Transfer-Encoding: chunked\r\n', 'PUT') + '2\r\ngh\r\n');
+      held.pop()?.();
+      socket.write('1\r\ni\r\n0\r\n\r\n' + last);
+      expect(bodies((await replies).toString())).to.deep.equal(['GET /rest/later/1 ', 'POST /rest/2 abcdef', 'PUT /rest/3 ghi', 'GET /rest/last ']);
+    });
+
+    it('answers a whole packet of such requests, and leaves nothing on the connection', async () => {
+      mount(echo);
+      const connected = once(server, 'connection') as Promise<[Socket]>;
+      const replies = replyTo(upgrade('/rest/tx').repeat(300) + upgrade('/rest/end') + get('/rest/open'));
+      const [socket] = await connected;
+      const before = socket.listenerCount('error');
+      await new Promise<void>((resolve) => server.on('request', ({ url }, response) => { if (url === '/rest/open') response.once('finish', resolve); }));
+      expect(socket.listenerCount('error')).to.equal(before);
+      expect(socket.listenerCount('timeout')).to.equal(1);
+      socket.end();
+      expect(bodies(await replies)).to.have.length(302);
+    });
+
+    it('is not impressed by clients that leave, whatever is pending', async () => {
+      mount(patiently);
+      const requests = [upgrade('/rest/later/1'), get('/rest/later/1') + upgrade('/rest/2'), get('/rest/later/1') + upgrade('/rest/2', 'h2c', 'Content-Length: 9\r\n', 'POST') + 'abc'];
+      for (const [i, request] of requests.entries()) {
+        for (const leave of ['resetAndDestroy', 'destroy', 'end'] as const) {
+          const socket = await send(request);
+          await until(() => held.length === 1);
+          socket.resume();
+          socket[leave]();
+          if (leave !== 'end' && i === 0) await until(async () => await countConnections() === 0);
+          held.pop()?.();
+          await until(async () => await countConnections() === 0);
+        }
+      }
+      expect(bodies(await replyTo(last))).to.deep.equal(['GET /rest/last ']);
+    });
+
+    it('cuts a client off that does not read what is before the request', async () => {
+      mount((request, response) => {
+        response.end(Buffer.alloc(20_000_000));
+        request.socket.setTimeout(50);
+        return Promise.resolve();
+      });
+      for (const bytes of [upgrade('/rest/tx'), get('/rest/tx') + upgrade('/rest/tx')]) {
+        const connected = once(server, 'connection') as Promise<[Socket]>;
+        const socket = await send(bytes);
+        const [ofServer] = await connected;
+        const gone = new Promise((resolve) => ofServer.once('close', resolve));
         socket.pause();
-        socket.write(upgrade('/rest/tx', 'h2c'));
-        await asked;
-        if (leave) socket.resetAndDestroy();
-        await gone.at(-1);
+        await gone;
         socket.destroy();
       }
-      expect(gone).to.have.length(2);
+    });
+
+    it('closes the connection when there are more headers than Node shows, for one may say where the body ends', async () => {
+      mount(echo);
+      expect(await replyTo(upgrade('/rest/tx', 'h2c', 'a:\r\n'.repeat(1_100) + 'Content-Length: 7\r\n', 'POST') + get('/rest/smuggled'))).to.equal('');
+      expect(bodies(await replyTo(upgrade('/rest/tx', 'h2c', 'a:\r\n'.repeat(900)) + last))).to.deep.equal(['GET /rest/tx ', 'GET /rest/last ']);
+    });
+
+    it('closes connections on which a tunnel is asked for', async () => {
+      mount(patiently);
+      expect(await replyTo('CONNECT /rest/tx HTTP/1.1\r\nHost: x\r\n\r\n')).to.equal('');
+      expect(await replyTo(get('/rest/later') + 'CONNECT /rest/tx HTTP/1.1\r\nHost: x\r\n\r\n')).to.equal('');
+      held.pop()?.();
+      expect(bodies(await replyTo(last))).to.deep.equal(['GET /rest/last ']);
+    });
+
+    it('loses nothing either when nobody else listens', async () => {
+      server.removeAllListeners('upgrade');
+      mount(echo);
+      expect(bodies(await replyTo(upgrade('/rest/tx') + upgrade('/tx') + last))).to.deep.equal(['GET /rest/tx ', 'GET /tx ', 'GET /rest/last ']);
     });
 
     it('puts their listeners back', async () => {
-      const mount = new Mount(server, '/rest', saying('ours'), 1_000);
-      mount.open();
-      mount.close();
+      mount(echo).close();
       expect(server.listeners('upgrade')).to.deep.equal([switching]);
       expect(await replyTo(upgrade('/rest/tx', 'websocket'))).to.match(/^HTTP\/1.1 101 /);
     });

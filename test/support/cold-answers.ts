@@ -14,7 +14,7 @@ import type { RestNode } from './rest-node';
 /** The body of the reply, as latin1 text. */
 export async function coldAnswer({ rest: { node, reader } }: RestNode, path: string, body: Buffer = Buffer.alloc(0)): Promise<string> {
   const cache = new AnswerCache(1);
-  const routes = restRoutes({ node, reader, witness: true, limits: DEFAULT_LIMITS, cache, memory: new ReplyMemory(0), blocks: new RawBlocks(node, cache) });
+  const routes = restRoutes({ node, reader, gate: { requireOpen: () => undefined }, witness: true, limits: DEFAULT_LIMITS, cache, memory: new ReplyMemory(0), blocks: new RawBlocks(node, cache) });
   const route = findRoute(routes, path) ?? expect.fail('a route');
   try {
     const reply = await route.endpoint(new RestRequest(path.slice(route.prefix.length), body, { destroyed: false }));

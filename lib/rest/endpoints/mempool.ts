@@ -38,7 +38,7 @@ interface Writing {
 /** Others wait for the same text: it is finished even if the first who asked has left. */
 const FOR_EVERYBODY = { isGone: false };
 
-export function mempoolContentsEndpoint({ node: { pool } }: EndpointContext): Endpoint {
+export function mempoolContentsEndpoint({ node: { pool }, gate }: EndpointContext): Endpoint {
   let kept: KeptContents | undefined;
   let writing: Writing | undefined;
   let next: Promise<Reply> | undefined;
@@ -71,6 +71,7 @@ export function mempoolContentsEndpoint({ node: { pool } }: EndpointContext): En
     // The text under way is of an older state: those who come meanwhile share the one after it.
     return next ??= writing.reply.catch(() => undefined).then(() => {
       next = undefined;
+      gate.requireOpen();
       return write();
     });
   };

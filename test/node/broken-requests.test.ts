@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { expect } from 'chai';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { ask, openSocket } from '../support/http';
+import { openRegtestNode } from '../support/regtest-node';
+import type { AddressInfo, Socket } from 'node:net';
+import type { TestFullNode } from '../support/bcoin';
+
+/** bweb's, of bcoin's own routes. */
+interface Router {
+  get(path: string, handler: (request: unknown, response: unknown) => Promise<void>): void;
+}
+
+describe('requests to bcoin’s own interface that break off', () => {
+  let host: TestFullNode;
+  let node: BcoinNode;
+
+  beforeEach(async () => {
+    host = await openRegtestNode();
+    node = new BcoinNode(host);
+  });
+
+  afterEach(() => host.close());
+
+  it('do not end the process', async () => {
+    const { port } = node.httpServer.address() as AddressInfo;
+    const asked = new Promise<void>((resolve) => {
+      // It looks at how many parameters a handler has.
+      (host.http as unknown as Router).get('/slow', (request, response) => {
+        resolve();
+        return new Promise(() => [request, response]);
+      });
+    });
+    const connected = once(node.httpServer, 'connection') as Promise<[Socket]>;
+    const socket = await openSocket(port);
+    const [ofServer] = await connected;
+    const gone = new Promise((resolve) => ofServer.once('close', resolve));
+    // Of a GET bcoin does not read the body.
+    socket.write('GET /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello');
+    await asked;
+    socket.resetAndDestroy();
+    await gone;
+    expect((await ask(port, { path: '/' })).status).to.equal(200);
+  });
+});

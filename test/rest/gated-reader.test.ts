@@ -1,0 +1,21 @@
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { GatedReader } from '../../lib/rest/gated-reader';
+import { unavailable } from '../../lib/rest/errors';
+import { current, reach, withNodeAndIndex } from '../support/indexed-node';
+
+describe('the index behind the gate', () => {
+  withNodeAndIndex();
+
+  it('is read while the gate is open only, also by who has read before', async () => {
+    await current.index.open();
+    await reach('live');
+    let isOpen = true;
+    const reader = new GatedReader(current.index.reader, { requireOpen: () => { if (!isOpen) throw unavailable('closed'); } });
+    expect(reader.read(({ tip }) => tip.height)).to.equal(0);
+    isOpen = false;
+    expect(() => reader.read(({ tip }) => tip.height)).to.throw('Service temporarily unavailable: closed');
+    isOpen = true;
+    expect(reader.read(({ tip }) => tip.height)).to.equal(0);
+  });
+});
