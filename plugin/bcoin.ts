@@ -2,6 +2,7 @@
 // for a stopped node. The plugin is handed a running node and never comes here.
 // BCOIN_PATH picks another checkout.
 
+import './leveldown-6';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import type { HostBlock, HostChain, HostMempool, HostNode, HostTransaction } from '../lib/node/host';

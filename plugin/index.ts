@@ -1,6 +1,8 @@
 // What bcoin loads with `--plugins rest`: wiring only. Builds the parts, opens them in
 // order, closes them in reverse.
 
+// First: for the node that loads us, and its wallet.
+import './leveldown-6';
 import type { Observable, Subscription } from 'rxjs';
 import { ChainIndexer } from '../lib/index/chain-index';
 import { MerchantService } from '../lib/merchant/merchant-service';

@@ -1,0 +1,79 @@
+// A bcoin node as a process of its own, on free loopback ports, asked over its HTTP servers.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { firstValueFrom, Subject } from 'rxjs';
+import { bcoinTarget } from './bcoin';
+import { freePort } from './regtest-node';
+
+/** The folder of the bcoin under test. */
+export const bcoinFolder = dirname(createRequire(__filename).resolve(join(bcoinTarget, 'package.json')));
+
+export interface ProcessPorts {
+  readonly http: number;
+  readonly wallet: number;
+}
+
+export class BcoinProcess {
+  /** All that it has printed. */
+  output = '';
+  readonly #child: ChildProcess;
+  readonly #happened = new Subject<void>();
+  #code: number | null | undefined;
+
+  /** `args` are those of Node.js: the program with its options. */
+  constructor(args: readonly string[], readonly ports: ProcessPorts, env: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(process.execPath, [...args], { env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js', ...env } });
+    const listen = (text: Buffer): void => {
+      this.output += text.toString();
+      this.#happened.next();
+    };
+    this.#child.stdout?.on('data', listen);
+    this.#child.stderr?.on('data', listen);
+    this.#child.once('close', (code) => {
+      this.#code = code;
+      this.#happened.next();
+    });
+  }
+
+  /** On regtest in `prefix`, without peers. `args` go to Node.js, `options` to bcoin. */
+  static async regtest(args: readonly string[], prefix: string, options: readonly string[] = []): Promise<BcoinProcess> {
+    const ports = { http: await freePort(), wallet: await freePort() };
+    return new BcoinProcess([
+      ...args, '--network', 'regtest', '--prefix', prefix, '--listen', 'false', '--http-port', `${ports.http}`, '--wallet-http-port', `${ports.wallet}`, ...options
+    ], ports);
+  }
+
+  /** The exit code when it has ended: null for one that was killed. */
+  get code(): number | null | undefined {
+    return this.#code;
+  }
+
+  /** Resolves when what it prints matches. */
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.output);
+      if (found) return found;
+      if (this.#code !== undefined) throw new Error(`the node ended before it printed ${String(pattern)}: ${this.output}`);
+      await firstValueFrom(this.#happened);
+    }
+  }
+
+  /** Resolves when it has ended, with its exit code. */
+  async ended(): Promise<number | null> {
+    while (this.#code === undefined) await firstValueFrom(this.#happened);
+    return this.#code;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** For the end of a test, whatever became of it. */
+  async kill(): Promise<void> {
+    if (this.#code !== undefined) return;
+    this.signal('SIGKILL');
+    await this.ended();
+  }
+}
