@@ -24,7 +24,10 @@ export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey']
     ] : [],
     ...pooled ? [`  curl ${base}/tx/${toDisplayHex(pooled.txid)}.json`] : [],
     `  curl ${base}/mempool/contents.json`,
-    ...apiKey?.file === undefined ? [] : [`RPC and wallet ask for the key in ${apiKey.file}: curl -u "x:$(cat ${apiKey.file})" ${base.replace(/rest$/, '')}`],
+    ...apiKey?.file === undefined ? [] : [
+      `RPC and wallet ask for the key in ${apiKey.file}:`,
+      `  curl -u "x:$(cat ${apiKey.file})" ${base.replace(/rest$/, '')}`
+    ],
     'Ctrl-C stops the node.',
     ''
   ].join('\n');

@@ -23,7 +23,10 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const settings = await startSettings(bcoin);
   const { apiKey } = settings;
-  if (apiKey?.isNew === true) console.log(`The key of bcoin's RPC and wallet, ${apiKey.file === undefined ? 'for this once' : `kept in ${apiKey.file}`}: ${apiKey.key}`);
+  if (apiKey?.isNew === true) {
+    const kept = apiKey.file === undefined ? 'for this once' : `kept in ${apiKey.file}`;
+    console.log(`The key of bcoin's RPC and wallet, ${kept}: ${apiKey.key}`);
+  }
   const node = makeNode(bcoin, settings);
   try {
     await runNode(node, bcoin, settings, endSignal());

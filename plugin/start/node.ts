@@ -13,7 +13,8 @@ const STATUS_MS = 10_000;
 
 /** A node with plugin and wallet that is not open yet. @throws OptionError and what bcoin says of its options. */
 export function makeNode(bcoin: Bcoin, { options }: StartSettings): HostFullNode {
-  const node = new bcoin.FullNode({ ...options, loader: (name: string): unknown => name === plugin.id ? plugin : createRequire(__filename)(name) });
+  const load = (name: string): unknown => name === plugin.id ? plugin : createRequire(__filename)(name);
+  const node = new bcoin.FullNode({ ...options, loader: load });
   if (!node.has(plugin.id)) node.use(plugin);
   // As bcoin's own program does.
   if (node.config.bool('no-wallet') !== true && !node.has('walletdb')) node.use(bcoin.wallet.plugin);
