@@ -54,7 +54,8 @@ describe('setting the project up', function () {
 
   it('compiles again what did not compile', async () => {
     await writeFile(join(copy, 'lib/wrong.ts'), '');
-    for (const _ of [1, 2]) expect(spawnSync(join(copy, '.ci/set-up')).status).to.not.equal(0);
+    expect(spawnSync(join(copy, '.ci/set-up')).status).to.not.equal(0);
+    expect(spawnSync(join(copy, '.ci/set-up')).status).to.not.equal(0);
     await rm(join(copy, 'lib/wrong.ts'));
     expect(setUp()).to.equal('Compiling ...\n');
   });
