@@ -2,9 +2,10 @@
 // for a stopped node. The plugin is handed a running node and never comes here.
 // BCOIN_PATH picks another checkout.
 
+import './leveldown-6';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import type { HostBlock, HostChain, HostMempool, HostNode, HostTransaction } from '../lib/node/host';
+import type { HostBlock, HostChain, HostConfig, HostMempool, HostNode, HostTransaction } from '../lib/node/host';
 
 export interface HostFullBlock extends HostBlock {
   readonly txs: readonly HostTransaction[];
@@ -15,7 +16,17 @@ type HostBlockStore = NonNullable<HostNode['blocks']> & {
   close(): Promise<void>;
 };
 
+/** The configuration as bcoin's own programs read it. */
+export interface HostSettings extends HostConfig {
+  /** The node's folder, with that of the network. */
+  readonly prefix: string;
+  bool(key: string, fallback?: boolean): boolean | null;
+}
+
 export interface HostFullNode extends HostNode {
+  readonly opened: boolean;
+  readonly config: HostSettings;
+  readonly http: HostNode['http'] & { readonly options: { readonly port: number } };
   readonly chain: HostChain & {
     readonly height: number;
     add(block: HostBlock): Promise<unknown>;
@@ -52,6 +63,8 @@ export interface HostMutableTransaction {
 }
 
 export interface Bcoin {
+  /** What full nodes are built on: reads the configuration when it is made, and opens nothing. */
+  readonly Node: new (module: string, configFile: string, logFile: string, options: Readonly<Record<string, unknown>>) => { readonly config: HostSettings };
   readonly FullNode: new (options: Readonly<Record<string, unknown>>) => HostFullNode;
   readonly MTX: new () => HostMutableTransaction;
   readonly KeyRing: { fromPrivate(key: Buffer, compressed: boolean): HostKeyRing };
@@ -62,6 +75,7 @@ export interface Bcoin {
     fromProgram(version: number, data: Buffer): unknown;
   };
   readonly wallet: { readonly plugin: unknown };
+  readonly pkg: { readonly version: string };
 }
 
 /** bcoin as installed here, or the checkout that BCOIN_PATH names. */

@@ -1,6 +1,8 @@
 // What bcoin loads with `--plugins rest`: wiring only. Builds the parts, opens them in
 // order, closes them in reverse.
 
+// First: for the node that loads us, and its wallet.
+import './leveldown-6';
 import type { Observable, Subscription } from 'rxjs';
 import { ChainIndexer } from '../lib/index/chain-index';
 import { MerchantService } from '../lib/merchant/merchant-service';
@@ -10,7 +12,7 @@ import { diskStore, memoryStore } from '../lib/store/level-store';
 import { migrations } from '../migrations';
 import { showCatchUp } from './catch-up-bar';
 import { indexFolder } from './index-folder';
-import { readOptions } from './options';
+import { OptionError, readOptions } from './options';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
 import type { HostNode } from '../lib/node/host';
 import type { BlockPoint, NodeSource } from '../lib/node/types';
@@ -78,13 +80,27 @@ export class RestPlugin {
 
   /**
    * Called by bcoin before its HTTP server opens; does not wait for the index to catch up.
-   * @throws IndexRefusedError for an index of another network or of a newer version.
+   * @throws IndexRefusedError for an index of another network or of a newer version; OptionError when the folder for payments cannot be used.
    */
   async open(): Promise<void> {
     this.bar = showCatchUp(this.index.state$, process.stdout, this.host.logger);
     await this.index.open();
     this.service.open();
-    await this.merchant?.open();
+    await this.openMerchant();
+  }
+
+  private async openMerchant(): Promise<void> {
+    try {
+      await this.merchant?.open();
+    } catch (error) {
+      if (!(error instanceof Error && 'syscall' in error)) throw error;
+      throw new OptionError(`--rest-payments must be a folder that can be read and written: ${error.message}`, { cause: error });
+    }
+  }
+
+  /** Why requests are refused, in the words of their 503; undefined while they are answered. */
+  get status(): string | undefined {
+    return this.service.status;
   }
 
   async close(): Promise<void> {

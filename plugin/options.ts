@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
 import { DEFAULT_CACHE_BYTES } from '../lib/index/indexer';
 import { DEFAULT_LIMITS, type Limits } from '../lib/rest/limits';
+import { closest } from './closest';
 import type { BootstrapFrom } from '../lib/index/types';
 import type { HostConfig } from '../lib/node/host';
 
@@ -41,6 +42,12 @@ export interface PaymentOptions {
 /** A setting that the service cannot work with. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    // bcoin's own program prints the stack of what it stops at; there is nothing in it for an operator.
+    this.stack = message;
+  }
 }
 
 /** Bitcoin Core's name of an option, beside ours. */
@@ -62,7 +69,8 @@ export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'fi
   return { cacheBytes: bytes * COINS_SHARE, fillingCacheBytes: bytes, answerCacheBytes: bytes * (1 - COINS_SHARE) };
 }
 
-const NAMES = [
+/** Ours, each with `--` before it. */
+export const NAMES = [
   'rest-warmup', 'rest-auth', 'rest-serial-version', 'rest-threads', 'rest-work-queue', 'rest-timeout',
   'rest-max-body', 'rest-max-outpoints', 'rest-max-headers', 'rest-undo', 'rest-cache', 'rest-bootstrap', 'rest-scrub', 'rest-payments', 'rest-payments-url'
 ];
@@ -158,12 +166,24 @@ function requireApiKey(option: string, config: HostConfig): void {
 }
 
 function refuseUnknown(config: HostConfig): void {
-  // bcfg keeps names without dashes, in lower case.
-  const known = new Set(NAMES.map((name) => name.replaceAll('-', '')));
+  const known = new Map(NAMES.map((name) => [plain(name), name]));
   const { args, env, data, options } = config;
-  for (const key of [args, env, data, options].flatMap((source) => Object.keys(source))) {
-    if (key.startsWith('rest') && !known.has(key)) {
-      throw new OptionError(`--${key.replace(/^rest/, 'rest-')} is no option of the REST service; it knows --${NAMES.join(', --')}`);
-    }
+  for (const key of [args, data, options].flatMap((source) => Object.keys(source)))
+    if (key.startsWith('rest') && !known.has(key)) throw new OptionError(unknownText(`--${key.replace(/^rest/, 'rest-')}`, key, flagOf));
+  // bcoin does not read variables with small letters in their names, nor empty ones.
+  for (const name of [...Object.keys(process.env), ...Object.keys(env).map((key) => `BCOIN_${key.toUpperCase()}`)]) {
+    if (!/^BCOIN_REST/i.test(name)) continue;
+    const key = plain(name.slice('BCOIN_'.length));
+    if (!known.has(key) || name !== name.toUpperCase()) throw new OptionError(unknownText(name, key, variableOf));
   }
+}
+
+/** bcfg keeps names without dashes, in lower case. */
+const plain = (name: string): string => name.replaceAll(/[-_]/g, '').toLowerCase();
+const flagOf = (name: string): string => `--${name}`;
+const variableOf = (name: string): string => `BCOIN_${name.toUpperCase().replaceAll('-', '_')}`;
+
+function unknownText(given: string, key: string, spell: (name: string) => string): string {
+  const close = NAMES.find((name) => plain(name) === closest(key, NAMES.map(plain)));
+  return `${given} is no option of the REST service; ${close === undefined ? `it knows ${NAMES.map(spell).join(', ')}` : `did you mean ${spell(close)}?`}`;
 }

@@ -68,6 +68,11 @@ export class RestService {
     this.mount.open();
   }
 
+  /** Why requests are refused; undefined while they are answered. */
+  get status(): string | undefined {
+    return this.gate.isOpen ? undefined : this.gate.status();
+  }
+
   /** @throws RestError 503, with what is going on, while the gate is closed. */
   requireReady(): void {
     this.gate.requireOpen();

@@ -7,7 +7,9 @@ import type { HostTransaction } from '../../lib/node/host';
 
 /** Where the outputs of every kind are made. bcoin 1.0.2 activates segwit by signalling: three periods of 144 blocks. */
 const FAN_HEIGHT = 433;
-/** So many of the outputs are spent in the block after; the spends of the others wait in the pool. */
+/** In the last block outputs are spent. */
+const LAST_HEIGHT = FAN_HEIGHT + 1;
+/** So many of the outputs are spent in the last block; the spends of the others wait in the pool. */
 const SPENT_IN_BLOCK = 4;
 const SUBSIDY_SATS = 5_000_000_000;
 const OUTPUT_SATS = 500_000_000;
@@ -20,31 +22,48 @@ interface OutputKind {
   readonly rings: readonly HostKeyRing[];
 }
 
-/** Mines the demonstration on an empty regtest chain, and sends its waiting transactions to an empty pool. */
-export async function demonstrate(node: HostFullNode, bcoin: Bcoin): Promise<void> {
+/**
+ * Mines what is missing of the demonstration: all of it on an empty chain, the rest where it was
+ * interrupted. Sends its waiting transactions to an empty pool.
+ * @param signal ends it between two blocks.
+ */
+export async function demonstrate(node: HostFullNode, bcoin: Bcoin, signal: AbortSignal): Promise<void> {
   const kinds = outputKinds(bcoin);
-  if (node.chain.height === 0) {
-    console.log('Mining a demonstration chain of some 430 blocks ...');
-    await mineChain(node, bcoin, kinds);
+  if (node.chain.height < LAST_HEIGHT) {
+    console.log(`Mining a demonstration chain, from block ${node.chain.height + 1} to ${LAST_HEIGHT} ...`);
+    await mineChain(node, bcoin, kinds, signal);
   }
-  if (node.mempool.map.size > 0) return;
-  const fanBlock = await node.chain.getBlock(FAN_HEIGHT);
-  const fan = fanBlock?.txs[1];
+  if (node.mempool.map.size > 0 || node.chain.height < LAST_HEIGHT) return;
+  const fan = await fanOf(node);
   if (fan !== undefined) await spend(node, bcoin, fan, kinds, SPENT_IN_BLOCK, kinds.length);
 }
 
-async function mineChain(node: HostFullNode, bcoin: Bcoin, kinds: readonly OutputKind[]): Promise<void> {
+async function mineChain(node: HostFullNode, bcoin: Bcoin, kinds: readonly OutputKind[], signal: AbortSignal): Promise<void> {
   const miner = keyRing(bcoin, 'miner');
-  const [coinbase] = await mine(node, miner, FAN_HEIGHT - 1) as [HostTransaction];
+  while (node.chain.height < LAST_HEIGHT && !signal.aborted) {
+    if (node.chain.height === FAN_HEIGHT - 1) await makeFan(node, bcoin, kinds, miner);
+    if (node.chain.height === FAN_HEIGHT) {
+      const fan = await fanOf(node);
+      if (fan !== undefined) await spend(node, bcoin, fan, kinds, 0, SPENT_IN_BLOCK);
+    }
+    await mine(node, miner);
+  }
+}
+
+/** The outputs of every kind, paid for by the first block. */
+async function makeFan(node: HostFullNode, bcoin: Bcoin, kinds: readonly OutputKind[], miner: HostKeyRing): Promise<void> {
+  const coinbase = (await node.chain.getBlock(1))?.txs[0];
+  if (coinbase === undefined) throw new Error('the chain has no first block');
   const fan = new bcoin.MTX();
   fan.addTX(coinbase, 0);
   for (const { target, valueSats } of kinds) fan.addOutput(target, valueSats);
   const paid = kinds.reduce((sum, { valueSats }) => sum + valueSats, 0);
   fan.addOutput(miner.getAddress(), SUBSIDY_SATS - paid - FEE_SATS);
-  const confirmed = await send(node, fan, [miner]);
-  await mine(node, miner, 1);
-  await spend(node, bcoin, confirmed, kinds, 0, SPENT_IN_BLOCK);
-  await mine(node, miner, 1);
+  await send(node, fan, [miner]);
+}
+
+async function fanOf(node: HostFullNode): Promise<HostTransaction | undefined> {
+  return (await node.chain.getBlock(FAN_HEIGHT))?.txs[1];
 }
 
 /** Spends those of the fan's outputs from `start` to before `end` that have owners. */
@@ -58,17 +77,11 @@ async function spend(node: HostFullNode, bcoin: Bcoin, fan: HostTransaction, kin
   }
 }
 
-/** Mines blocks on the tip and gives their coinbase transactions. */
-async function mine(node: HostFullNode, miner: HostKeyRing, count: number): Promise<HostTransaction[]> {
-  const coinbases: HostTransaction[] = [];
-  for (let i = 0; i < count; i++) {
-    const block = await node.miner.cpu.mineBlock(null, miner.getAddress());
-    const coinbase = block?.txs[0];
-    if (block === null || coinbase === undefined) throw new Error('the miner was stopped');
-    await node.chain.add(block);
-    coinbases.push(coinbase);
-  }
-  return coinbases;
+/** Mines a block on the tip. */
+async function mine(node: HostFullNode, miner: HostKeyRing): Promise<void> {
+  const block = await node.miner.cpu.mineBlock(null, miner.getAddress());
+  if (block === null) throw new Error('the miner was stopped');
+  await node.chain.add(block);
 }
 
 function outputKinds(bcoin: Bcoin): OutputKind[] {
@@ -102,11 +115,9 @@ function outputKinds(bcoin: Bcoin): OutputKind[] {
   ];
 }
 
-async function send(node: HostFullNode, transaction: HostMutableTransaction, rings: readonly HostKeyRing[]): Promise<HostTransaction> {
+async function send(node: HostFullNode, transaction: HostMutableTransaction, rings: readonly HostKeyRing[]): Promise<void> {
   transaction.sign(rings);
-  const signed = transaction.toTX();
-  await node.mempool.addTX(signed);
-  return signed;
+  await node.mempool.addTX(transaction.toTX());
 }
 
 /** The same keys in every demonstration: nothing of value may ever be sent to them. */

@@ -4,11 +4,11 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import type { AddressInfo } from 'node:net';
 import type { NodeSource } from '../../lib/node/types';
+import type { StartSettings } from './settings';
 
-/** The text that `npm start` prints once the server listens. */
-export async function greeting(node: NodeSource): Promise<string> {
-  const { address, port } = node.httpServer.address() as AddressInfo;
-  const base = `http://${address}:${port}/rest`;
+/** The text that `npm start` prints once requests are answered. */
+export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey']): Promise<string> {
+  const base = restUrl(node);
   const { hash, height } = node.tip();
   const raw = await node.rawBlock(hash);
   const last = raw && scanBlock(raw).transactions.at(-1);
@@ -24,7 +24,18 @@ export async function greeting(node: NodeSource): Promise<string> {
     ] : [],
     ...pooled ? [`  curl ${base}/tx/${toDisplayHex(pooled.txid)}.json`] : [],
     `  curl ${base}/mempool/contents.json`,
+    ...apiKey?.file === undefined ? [] : [
+      `RPC and wallet ask for the key in ${apiKey.file}:`,
+      `  curl -u "x:$(cat ${apiKey.file})" ${base.replace(/rest$/, '')}`
+    ],
     'Ctrl-C stops the node.',
     ''
   ].join('\n');
+}
+
+/** Of a server that listens. */
+export function restUrl({ httpServer }: NodeSource): string {
+  const { address, port, family } = httpServer.address() as AddressInfo;
+  const scheme = 'setSecureContext' in httpServer ? 'https' : 'http';
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}/rest`;
 }

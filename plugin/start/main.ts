@@ -2,71 +2,52 @@
 // through. With neither a network nor a folder named, it is a regtest node in a folder of
 // its own that begins with a small demonstration chain.
 
-import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
-import { filter, firstValueFrom } from 'rxjs';
-import * as plugin from '../index';
-import { loadBcoin, type HostFullNode } from '../bcoin';
-import { demonstrate } from './demonstration';
-import { greeting } from './greeting';
+import { loadBcoin } from '../bcoin';
+import { questionOf } from '../cli/question';
+import { versionText } from '../version';
+import { failureText } from './failure';
+import { makeNode, runNode } from './node';
+import { startSettings } from './settings';
+import { USAGE } from './usage';
 
-/** From dist/plugin/start to the project's folder. */
-const PROJECT_FOLDER = resolve(__dirname, '../../..');
-
-/** The options that say which chain is meant. */
-const CHAIN_OPTION = /^(-n|-p|--(network|prefix|datadir|config|conf)(=.*)?)$/;
-
-async function main(): Promise<void> {
+async function main(args: readonly string[]): Promise<void> {
+  const question = questionOf(args);
+  if (question === 'help') {
+    process.stdout.write(USAGE);
+    return;
+  }
   const bcoin = loadBcoin();
-  const demonstration = !process.argv.some((argument) => CHAIN_OPTION.test(argument))
-    && process.env['BCOIN_NETWORK'] === undefined && process.env['BCOIN_PREFIX'] === undefined;
-  const node = new bcoin.FullNode({
-    config: true,
-    argv: true,
-    env: true,
-    logFile: true,
-    logConsole: true,
-    memory: false,
-    workers: true,
-    loader: (name: string): unknown => name === plugin.id ? plugin : createRequire(__filename)(name),
-    ...demonstration ? DEMONSTRATION_SETTINGS : { logLevel: 'info', listen: true }
-  });
-  if (!node.has(plugin.id)) node.use(plugin);
-  // As bcoin's own executable does; the demonstration needs none.
-  if (!demonstration && !node.config.has('no-wallet') && !node.has('walletdb')) node.use(bcoin.wallet.plugin);
-  closeOnSignal(node);
-
-  await node.ensure();
-  await node.open();
-  await node.connect();
-  if (demonstration) await demonstrate(node, bcoin);
-  else node.startSync();
-  const rest = node.get(plugin.id) as plugin.RestPlugin;
-  if (demonstration) await firstValueFrom(rest.ready$.pipe(filter((ready) => ready)));
-  console.log(await greeting(rest.node));
+  if (question === 'version') {
+    process.stdout.write(`${versionText()}, bcoin ${bcoin.pkg.version}\n`);
+    return;
+  }
+  const settings = await startSettings(bcoin);
+  const { apiKey } = settings;
+  if (apiKey?.isNew === true) {
+    const kept = apiKey.file === undefined ? 'for this once' : `kept in ${apiKey.file}`;
+    console.log(`The key of bcoin's RPC and wallet, ${kept}: ${apiKey.key}`);
+  }
+  const node = makeNode(bcoin, settings);
+  try {
+    await runNode(node, bcoin, settings, endSignal());
+  } catch (error) {
+    throw new Error(failureText(error, node, settings), { cause: error });
+  }
 }
 
-const DEMONSTRATION_SETTINGS = {
-  network: 'regtest',
-  prefix: join(PROJECT_FOLDER, '.demo'),
-  logLevel: 'error',
-  listen: false
-};
-
-function closeOnSignal(node: HostFullNode): void {
-  const close = (): void => {
-    node.close().then(() => process.exit(0), (error: unknown) => {
-      console.error(error);
-      process.exit(1);
-    });
-  };
-  process.once('SIGINT', close);
-  process.once('SIGTERM', close);
+/** Aborted by Ctrl-C; a second one ends the process as it is. */
+function endSignal(): AbortSignal {
+  const end = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => { end.abort(); });
+  return end.signal;
 }
 
 process.on('unhandledRejection', (error) => { throw error; });
 
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-});
+main(process.argv.slice(2)).then(
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  }
+);

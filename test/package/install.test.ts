@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import ts from 'typescript';
 import { bcoinTarget } from '../support/bcoin';
-import { BcoinProcess, answerOf } from '../support/bcoin-process';
+import { BcoinExecutable, answerOf } from '../support/bcoin-executable';
 import { emptyProject, install, pack, projectFolder } from '../support/packed';
 import { freePort } from '../support/regtest-node';
 
@@ -40,7 +40,7 @@ describe('the packages, installed', function () {
 
   async function serves(executable: string, pluginName: string): Promise<void> {
     const port = await freePort();
-    const bcoin = new BcoinProcess(executable, '--memory', '--plugins', pluginName, '--http-port', `${port}`, '--rest-warmup', 'indexed');
+    const bcoin = new BcoinExecutable(executable, '--memory', '--plugins', pluginName, '--http-port', `${port}`, '--rest-warmup', 'indexed');
     try {
       await bcoin.printed('Node is loaded');
       const response = await answerOf(`http://127.0.0.1:${port}/rest/chaininfo.json`);

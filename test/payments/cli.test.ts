@@ -104,7 +104,7 @@ describe('payments command', () => {
       expect(await run('decode', await fileOf(folder, Buffer.from('0801', 'hex')))).to.deep.equal({
         code: 1, out: '', err: "PaymentRequest: missing required 'serializedPaymentDetails'.\n"
       });
-      expect(await run('decode', join(folder, 'absent'))).to.include({ code: 1 }).and.to.have.property('err').that.matches(/ENOENT/);
+      expect(await run('decode', join(folder, 'absent'))).to.include({ code: 3 }).and.to.have.property('err').that.matches(/ENOENT/);
     }));
   });
 
@@ -114,6 +114,11 @@ describe('payments command', () => {
       expect(await run('verify', file, '--roots', certificate('root'))).to.deep.equal({
         code: 0, out: 'status: trusted\nname: shop.example\ntrustedBy: O=Test Roots, CN=Test Root\n', err: ''
       });
+    }));
+
+    it('exits with 3 for a file that it cannot read', inFolder(async (folder) => {
+      expect(await run('verify', join(folder, 'absent'))).to.include({ code: 3, out: '' });
+      expect(await run('verify', folder)).to.include({ code: 3, out: '' });
     }));
 
     it('exits with 1 for everything else, and says why', inFolder(async (folder) => {
@@ -180,8 +185,8 @@ describe('payments command', () => {
       });
     }
 
-    it('prints the usage when asked to', async () => {
-      expect(await run('--help')).to.include({ code: 0, err: '' }).and.to.have.property('out').that.includes('payments verify FILE');
+    it('names a command that there is none of', async () => {
+      expect((await run('pay')).err).to.match(/^There is no command 'pay'\.\n/);
     });
   });
 });

@@ -2,27 +2,90 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { runCommandLine } from '../../plugin/cli/run';
+import { NAMES } from '../../plugin/options';
 
-const program = resolve(__dirname, '../../dist/plugin/cli/main.js');
+const project = resolve(__dirname, '../..');
+const program = resolve(project, 'dist/plugin/cli/main.js');
+const startProgram = resolve(project, 'dist/plugin/start/main.js');
 const request = resolve(__dirname, '../vectors/payments/openssl-signed.rsa.hex');
 
-function run(...args: string[]): { readonly status: number | null; readonly out: string; readonly err: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
+interface Result {
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function run(...args: string[]): Promise<Result> {
+  const written = { out: '', err: '' };
+  const status = await runCommandLine(args, {
+    out: (text) => { written.out += text; },
+    err: (text) => { written.err += text; },
+    now: () => new Date()
+  });
+  return { status, ...written };
+}
+
+function runProgram(file: string, ...args: string[]): Result {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], { encoding: 'utf8' });
   return { status, out: stdout, err: stderr };
 }
 
-describe('bcoin-rest on the command line', () => {
-  it('says how it is used, on standard error unless asked', () => {
-    expect(run('--help')).to.deep.include({ status: 0, err: '' }).and.to.have.property('out').that.includes('payments');
-    expect(run()).to.deep.include({ status: 2, out: '' }).and.to.have.property('err').that.includes('Usage');
-    expect(run('dance').status).to.equal(2);
+describe('bcoin-rest on the command line', function () {
+  this.timeout(60_000);
+
+  const levels: readonly [args: readonly string[], usage: RegExp][] = [
+    [[], /^Usage: bcoin-rest payments\|index/],
+    [['index'], /^Usage: bcoin-rest index/],
+    [['index', 'status'], /^Usage: bcoin-rest index/],
+    [['payments'], /^Usage: bcoin-rest payments/],
+    [['payments', 'decode'], /^Usage: bcoin-rest payments/]
+  ];
+  for (const [args, usage] of levels) {
+    it(`says how it is used, and which version it is: bcoin-rest ${args.join(' ')}`, async () => {
+      for (const question of ['--help', '-h', 'help']) {
+        const { status, out, err } = await run(...args, question);
+        expect({ status, err }, question).to.deep.equal({ status: 0, err: '' });
+        expect(out, question).to.match(usage);
+      }
+      const { status, out, err } = await run(...args, '--version');
+      expect({ status, err }).to.deep.equal({ status: 0, err: '' });
+      expect(out).to.match(/^bcoin-rest \d+\.\d+\.\d+\n$/);
+    });
+  }
+
+  it('says how a command is used that is named behind help', async () => {
+    expect(await run('help')).to.have.property('status', 0);
+    expect((await run('help', 'index')).out).to.match(/^Usage: bcoin-rest index/);
+    expect((await run('payments', 'help', 'decode')).out).to.match(/^Usage: bcoin-rest payments/);
   });
 
-  it('runs the commands of the payments library', () => {
-    const { status, err } = run('payments', 'decode', request);
+  it('names a command that there is none of, on standard error', async () => {
+    expect(await run('dance')).to.deep.include({ status: 2, out: '' }).and.to.have.property('err').that.matches(/^there is no command 'dance'\n[^]*Usage/);
+    expect(await run('index', 'dance')).to.deep.include({ status: 2, out: '' }).and.to.have.property('err').that.matches(/^there is no command 'dance'\n[^]*Usage/);
+    expect(await run('payments', 'dance')).to.deep.include({ status: 2, out: '' }).and.to.have.property('err').that.matches(/^There is no command 'dance'\.\n[^]*Usage/);
+    for (const args of [[], ['index'], ['payments']])
+      expect(await run(...args)).to.deep.include({ status: 2, out: '' }).and.to.have.property('err').that.matches(/^a command is missing/i);
+  });
+
+  it('runs the commands of the payments library', async () => {
+    const { status, err } = await run('payments', 'decode', request);
     expect(status).to.equal(1);
     expect(err).to.match(/PaymentRequest/);
-    expect(run('payments', 'decode', '/nowhere').status).to.equal(1);
-    expect(run('payments').status).to.equal(2);
+    expect(await run('payments', 'decode', '/nonexistent')).to.include({ status: 3, out: '' });
+  });
+
+  it('is a program', () => {
+    expect(runProgram(program, '--version')).to.include({ status: 0, err: '' });
+    expect(runProgram(program, 'dance')).to.include({ status: 2, out: '' });
+  });
+
+  it('has the options of the REST service in the help of npm start, and the versions of both', () => {
+    for (const question of ['--help', 'help']) {
+      const { status, out, err } = runProgram(startProgram, question);
+      expect({ status, err }).to.deep.equal({ status: 0, err: '' });
+      for (const name of [...NAMES, 'network', 'prefix', 'api-key', 'http-port', 'prune', 'log-level']) expect(out).to.include(`--${name} `);
+    }
+    expect(runProgram(startProgram, '--version')).to.have.property('out').that.matches(/^bcoin-rest \d+\.\d+\.\d+, bcoin v?\d+\.\d+\.\d+\n$/);
   });
 });

@@ -11,7 +11,7 @@ describe('the demonstration chain', function () {
 
   before(async () => {
     served = await openRestNode();
-    await demonstrate(served.node as unknown as HostFullNode, loadBcoin());
+    await demonstrate(served.node as unknown as HostFullNode, loadBcoin(), new AbortController().signal);
     await untilReady(served);
   });
 
@@ -35,13 +35,13 @@ describe('the demonstration chain', function () {
     const { node } = served;
     const height = node.chain.height;
     await node.mempool.reset();
-    await demonstrate(node as unknown as HostFullNode, loadBcoin());
+    await demonstrate(node as unknown as HostFullNode, loadBcoin(), new AbortController().signal);
     expect(node.chain.height).to.equal(height);
     expect(node.mempool.map.size).to.equal(3);
   });
 
   it('is greeted with requests that work', async () => {
-    const urls = (await greeting(served.rest.node)).match(/http:\S+/g) ?? [];
+    const urls = (await greeting(served.rest.node, undefined)).match(/http:\S+/g) ?? [];
     expect(urls).to.have.length.greaterThan(4);
     for (const url of urls) expect((await fetch(url)).status, url).to.equal(200);
   });

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { bcoinTarget } from '../support/bcoin';
-import { BcoinProcess, answerOf } from '../support/bcoin-process';
+import { BcoinExecutable, answerOf } from '../support/bcoin-executable';
 import { makeCertificate } from '../payments/made-certificates';
 import { freePort } from '../support/regtest-node';
 
@@ -17,7 +17,7 @@ const executable = join(dirname(createRequire(__filename).resolve(join(bcoinTarg
 describe("bcoin's own executable", function () {
   this.timeout(60_000);
   let folder: string;
-  let bcoin: BcoinProcess | undefined;
+  let bcoin: BcoinExecutable | undefined;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-'));
@@ -28,8 +28,8 @@ describe("bcoin's own executable", function () {
     await rm(folder, { recursive: true, force: true });
   });
 
-  function start(...options: string[]): BcoinProcess {
-    bcoin = new BcoinProcess(executable, '--prefix', folder, ...options);
+  function start(...options: string[]): BcoinExecutable {
+    bcoin = new BcoinExecutable(executable, '--prefix', folder, ...options);
     return bcoin;
   }
 

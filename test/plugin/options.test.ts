@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { describe, it } from 'mocha';
+import { afterEach, describe, it } from 'mocha';
 import { OptionError, readOptions } from '../../plugin/options';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { createRegtestNode } from '../support/regtest-node';
@@ -101,7 +101,8 @@ describe('the options', () => {
     ['rest-undo', '1000001', "--rest-undo must be a whole number from 1 to 1000000, not '1000001'"],
     ['rest-warmup', 'never', "--rest-warmup must be one of synced, indexed, not 'never'"],
     ['rest-auth', 'maybe', "--rest-auth must be true or false, not 'maybe'"],
-    ['rest-thread', '4', '--rest-thread is no option of the REST service']
+    ['rest-thread', '4', '--rest-thread is no option of the REST service; did you mean --rest-threads?'],
+    ['rest-color', 'red', '--rest-color is no option of the REST service; it knows --rest-warmup, ']
   ];
   for (const [name, value, sentence] of wrong) {
     it(`are refused with a sentence: ${name} = '${String(value)}'`, async () => {
@@ -109,4 +110,36 @@ describe('the options', () => {
       expect(() => readOptions(config)).to.throw(OptionError, sentence);
     });
   }
+
+  describe('in the environment', () => {
+    const set = new Set<string>();
+    afterEach(() => {
+      for (const name of set) Reflect.deleteProperty(process.env, name);
+      set.clear();
+    });
+
+    /** What a node makes of it. */
+    async function configWith(name: string, value: string): Promise<HostConfig> {
+      set.add(name);
+      process.env[name] = value;
+      return await configOf({ env: true });
+    }
+
+    it('are taken', async () => {
+      expect(readOptions(await configWith('BCOIN_REST_THREADS', '3')).limits.threads).to.equal(3);
+    });
+
+    const refused: readonly [name: string, value: string, sentence: string][] = [
+      ['BCOIN_REST_THREAD', '4', 'BCOIN_REST_THREAD is no option of the REST service; did you mean BCOIN_REST_THREADS?'],
+      ['BCOIN_REST_threads', '4', 'BCOIN_REST_threads is no option of the REST service; did you mean BCOIN_REST_THREADS?'],
+      ['BCOIN_REST_MAX_BOBY', '', 'BCOIN_REST_MAX_BOBY is no option of the REST service; did you mean BCOIN_REST_MAX_BODY?'],
+      ['BCOIN_REST_COLOR', 'red', 'BCOIN_REST_COLOR is no option of the REST service; it knows BCOIN_REST_WARMUP, ']
+    ];
+    for (const [name, value, sentence] of refused) {
+      it(`are refused with a sentence: ${name}='${value}'`, async () => {
+        const config = await configWith(name, value);
+        expect(() => readOptions(config)).to.throw(OptionError, sentence);
+      });
+    }
+  });
 });

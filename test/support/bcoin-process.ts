@@ -1,48 +1,79 @@
-// bcoin's own executable, run as operators do: a node on regtest, alone.
+// A bcoin node as a process of its own, on free loopback ports, asked over its HTTP servers.
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { firstValueFrom, Subject } from 'rxjs';
+import { bcoinTarget } from './bcoin';
+import { freePort } from './regtest-node';
 
-export class BcoinProcess {
-  /** Everything that was printed. */
-  output = '';
-  readonly #child: ChildProcess;
+/** The folder of the bcoin under test. */
+export const bcoinFolder = dirname(createRequire(__filename).resolve(join(bcoinTarget, 'package.json')));
 
-  constructor(executable: string, ...options: string[]) {
-    this.#child = spawn(executable, ['--network', 'regtest', '--listen', 'false', '--no-wallet', ...options], {
-      env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' }
-    });
-    const listen = (text: Buffer): void => { this.output += text.toString(); };
-    this.#child.stdout?.on('data', listen);
-    this.#child.stderr?.on('data', listen);
-  }
-
-  /** Resolves when the output contains `text`. @throws Error when the process ends before. */
-  printed(text: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#child.stdout?.on('data', () => { if (this.output.includes(text)) resolve(); });
-      this.#child.once('exit', () => { reject(new Error(`bcoin stopped before it said '${text}': ${this.output}`)); });
-    });
-  }
-
-  /** Resolves with the exit code when the process has ended and all was read that it printed. */
-  async ended(): Promise<number> {
-    const [code] = await once(this.#child, 'close') as [number];
-    return code;
-  }
-
-  /** Ends the process if it still runs. */
-  async kill(): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    this.#child.kill('SIGKILL');
-    await once(this.#child, 'exit');
-  }
+export interface ProcessPorts {
+  readonly http: number;
+  readonly wallet: number;
 }
 
-/** The first reply that is not the gate's. */
-export async function answerOf(url: string): Promise<Response> {
-  for (;;) {
-    const response = await fetch(url);
-    if (response.status !== 503) return response;
+export class BcoinProcess {
+  /** All that it has printed. */
+  output = '';
+  readonly #child: ChildProcess;
+  readonly #happened = new Subject<void>();
+  #code: number | null | undefined;
+
+  /** `args` are those of Node.js: the program with its options. */
+  constructor(args: readonly string[], readonly ports: ProcessPorts, env: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(process.execPath, [...args], { env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js', ...env } });
+    const listen = (text: Buffer): void => {
+      this.output += text.toString();
+      this.#happened.next();
+    };
+    this.#child.stdout?.on('data', listen);
+    this.#child.stderr?.on('data', listen);
+    this.#child.once('close', (code) => {
+      this.#code = code;
+      this.#happened.next();
+    });
+  }
+
+  /** On regtest in `prefix`, without peers. `args` go to Node.js, `options` to bcoin. */
+  static async regtest(args: readonly string[], prefix: string, options: readonly string[] = []): Promise<BcoinProcess> {
+    const ports = { http: await freePort(), wallet: await freePort() };
+    return new BcoinProcess([
+      ...args, '--network', 'regtest', '--prefix', prefix, '--listen', 'false', '--http-port', `${ports.http}`, '--wallet-http-port', `${ports.wallet}`, ...options
+    ], ports);
+  }
+
+  /** The exit code when it has ended: null for one that was killed. */
+  get code(): number | null | undefined {
+    return this.#code;
+  }
+
+  /** Resolves when what it prints matches. */
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.output);
+      if (found) return found;
+      if (this.#code !== undefined) throw new Error(`the node ended before it printed ${String(pattern)}: ${this.output}`);
+      await firstValueFrom(this.#happened);
+    }
+  }
+
+  /** Resolves when it has ended, with its exit code. */
+  async ended(): Promise<number | null> {
+    while (this.#code === undefined) await firstValueFrom(this.#happened);
+    return this.#code;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** For the end of a test, whatever became of it. */
+  async kill(): Promise<void> {
+    if (this.#code !== undefined) return;
+    this.signal('SIGKILL');
+    await this.ended();
   }
 }

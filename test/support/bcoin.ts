@@ -19,6 +19,9 @@ export interface HostKeyRing {
   nested: boolean;
   script: HostScript | null;
   getAddress(): unknown;
+  getAddress(encoding: 'string', network: string): string;
+  /** In wallet import format. */
+  toSecret(network: string): string;
   getPublicKey(): Buffer;
   getKeyHash(): Buffer;
 }

@@ -12,6 +12,8 @@ import { verifyIndex } from './verify';
 
 const COMMANDS: Readonly<Record<string, Command>> = { status: indexStatus, verify: verifyIndex, rebuild: rebuildIndex };
 
+export const INDEX_COMMANDS = Object.keys(COMMANDS);
+
 class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
 }
@@ -20,7 +22,7 @@ const EXPECTED = [
   UsageError, OptionError, ImpossibleError, InterruptedError, IndexError, IndexRefusedError, LayoutVersionError, StoreError, UnsupportedNodeError
 ];
 
-const USAGE = `Usage: bcoin-rest index status|verify|rebuild [--network NAME] [--prefix DIR] [--json]
+export const INDEX_USAGE = `Usage: bcoin-rest index status|verify|rebuild [--network NAME] [--prefix DIR] [--json]
 
 Looks after the index of a node that is not running.
 
@@ -47,10 +49,6 @@ Exit codes:
 /** @param args what follows `index`. @returns the exit code. */
 export async function runIndexCommand(args: readonly string[], io: CommandIo): Promise<ExitCode> {
   const [name = '', ...rest] = args;
-  if (args.includes('--help')) {
-    io.out(USAGE);
-    return EXIT.done;
-  }
   const json = rest.includes('--json');
   try {
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
@@ -59,7 +57,7 @@ export async function runIndexCommand(args: readonly string[], io: CommandIo): P
   } catch (error) {
     const message = messageOf(error);
     if (json) io.out(`${JSON.stringify({ error: message })}\n`);
-    else io.err(`${message}${error instanceof UsageError ? `\n\n${USAGE}` : '\n'}`);
+    else io.err(`${message}${error instanceof UsageError ? `\n\n${INDEX_USAGE}` : '\n'}`);
     return exitCodeOf(error);
   }
 }

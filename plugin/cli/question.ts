@@ -1,0 +1,16 @@
+// What is asked instead of work, at every level of a command line.
+
+export type Question = 'help' | 'version';
+
+/**
+ * `--help`, `-h` and `--version` anywhere before a `--`, `help` as the word after `commands`.
+ * A file of that name is `./help`.
+ * @param commands words that may come before `help`, level by level.
+ */
+export function questionOf(args: readonly string[], commands: readonly string[] = []): Question | undefined {
+  const end = args.indexOf('--');
+  const words = end < 0 ? args : args.slice(0, end);
+  if (words.includes('--help') || words.includes('-h')) return 'help';
+  if (words.includes('--version')) return 'version';
+  return words.find((word) => !commands.includes(word)) === 'help' ? 'help' : undefined;
+}

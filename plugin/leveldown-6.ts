@@ -1,0 +1,41 @@
+// bcoin 1.0.2 on leveldown 6, the first that installs on Node.js 20: bcoin's database hands
+// every iterator four bounds, `null` for those that are not asked for. leveldown before 6 took
+// that for none, 6 takes it for the text `null`: nothing lies beyond it, so that every ranged
+// read finds nothing, and wallet and index of addresses are empty. Whoever loads this module
+// (`node -r bcoin-rest/leveldown-6`) has bounds of `null` left out, whatever loads leveldown and
+// when. bcoin 2.x has an engine of its own and is not touched.
+
+import Module from 'node:module';
+
+/** The part of leveldown that bcoin's database makes its iterators with. */
+interface LevelDown {
+  readonly prototype: { iterator: (this: unknown, options?: Readonly<Record<string, unknown>>) => unknown };
+}
+
+const BOUNDS: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
+const LEVELDOWN_FILE = /[\\/]leveldown[\\/]leveldown\.js$/;
+
+const mended = new WeakSet<LevelDown>();
+
+function leaveNullBoundsOut(leveldown: LevelDown): void {
+  if (mended.has(leveldown)) return;
+  mended.add(leveldown);
+  const { prototype } = leveldown;
+  const { iterator } = prototype;
+  prototype.iterator = function (options = {}) {
+    return iterator.call(this, Object.fromEntries(Object.entries(options).filter(([name, value]) => value !== null || !BOUNDS.has(name))));
+  };
+}
+
+/** What `require` is made of; Node.js has it since its first versions, but no type. */
+const loader = Module as unknown as { _load: (this: unknown, request: string, ...more: readonly unknown[]) => unknown };
+
+const load = loader._load;
+loader._load = function (request, ...more) {
+  const loaded = load.call(this, request, ...more);
+  if (request === 'leveldown') leaveNullBoundsOut(loaded as LevelDown);
+  return loaded;
+};
+
+for (const [file, loaded] of Object.entries(require.cache))
+  if (LEVELDOWN_FILE.test(file) && loaded?.loaded) leaveNullBoundsOut(loaded.exports as LevelDown);

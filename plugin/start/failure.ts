@@ -1,0 +1,40 @@
+// Why a node does not start, in one sentence that says what to do.
+
+import type { HostFullNode } from '../bcoin';
+import type { StartSettings } from './settings';
+
+/** What bcoin says, and what helps. `DIR` is the node's folder. */
+const REMEDIES: readonly { readonly words: RegExp; readonly remedy: string }[] = [
+  { words: /\bLOCK\b|\block\b/, remedy: 'another process uses DIR: stop that node first, or name another folder with --prefix' },
+  {
+    words: /version mismatch/i,
+    remedy: 'what is in DIR was made by another version of bcoin: name that one with BCOIN_PATH, or another folder with --prefix'
+  },
+  { words: /retroactively/, remedy: 'the chain in DIR was begun with other options: give those, or name another folder with --prefix' },
+  { words: /network mismatch/i, remedy: 'what is in DIR is of another network: name another folder with --prefix' }
+];
+
+const DEMONSTRATION_REMEDY = 'the demonstration chain in DIR was made by another version of bcoin, or with other options: '
+  + 'delete that folder for a fresh one';
+
+/** The text for the operator; what nobody expected is as bcoin says it. */
+export function failureText(error: unknown, node: HostFullNode, { folder, isDemonstration }: StartSettings): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const port = busyPort(error);
+  if (port !== undefined) return `port ${port} is in use: stop what listens there, or name another one with ${portOption(port, node)}`;
+  const found = REMEDIES.find(({ words }) => words.test(message));
+  if (found === undefined) return message;
+  const remedy = isDemonstration && found !== REMEDIES[0] ? DEMONSTRATION_REMEDY : found.remedy;
+  return `${remedy.replace('DIR', folder)} (${message})`;
+}
+
+function busyPort(error: unknown): number | undefined {
+  const { code, port } = error as { readonly code?: unknown; readonly port?: unknown };
+  return code === 'EADDRINUSE' && typeof port === 'number' ? port : undefined;
+}
+
+function portOption(port: number, node: HostFullNode): string {
+  if (port === node.http.options.port) return '--http-port';
+  const wallet = node.get('walletdb') as { readonly http: { readonly options: { readonly port: number } } } | null;
+  return port === wallet?.http.options.port ? '--wallet-http-port' : '--port, or --listen=false';
+}

@@ -1,0 +1,55 @@
+// What `npm start -- --help` prints: our options, and those of bcoin's that most nodes need.
+
+const OURS = `  --rest-warmup WHEN        synced (unless given): answer once node and index are in sync; indexed: once
+                            the index stands at the node's tip
+  --rest-auth               ask for the node's API key
+  --rest-serial-version N   0: bin and hex without witnesses; 1 unless given
+  --rest-threads N          requests worked on at a time; 4
+  --rest-work-queue N       requests that may wait; 16
+  --rest-timeout SECONDS    without a byte from or to a client; 30
+  --rest-max-body BYTES     of a request; 1048576
+  --rest-max-outpoints N    in a getutxos request; 15
+  --rest-max-headers N      in a request; 2000
+  --rest-undo BLOCKS        that can be taken out of the index without the node; 4320
+  --rest-cache MIB          memory; 256
+  --rest-bootstrap FROM     what an empty index begins with: blocks (unless given) or coins
+  --rest-payments DIR       take payments (BIP70), records in DIR; needs --api-key
+  --rest-payments-url URL   where customers reach the node`;
+
+const BCOINS = `  --network NAME            main, testnet, regtest or simnet
+  --prefix DIR              the node's folder; ~/.bcoin
+  --config FILE             bcoin.conf in the node's folder unless given
+  --api-key KEY             of RPC and wallet; made at the first start, and kept in the node's folder, unless given
+  --http-host HOST, --http-port PORT
+                            of the HTTP server with /rest and RPC; 127.0.0.1, and 8332 on main
+  --listen BOOL, --host HOST, --port PORT
+                            for other nodes
+  --nodes LIST, --only LIST nodes to connect to as well, or alone
+  --max-outbound N, --max-inbound N
+  --prune                   keep the latest blocks only
+  --index-tx, --index-address
+  --cache-size MIB, --mempool-size MIB
+  --persistent-mempool
+  --log-level LEVEL         none, error, warning, info, debug, spam
+  --log-console BOOL, --log-file BOOL
+  --memory                  keep nothing on disk
+  --no-wallet
+  --wallet-prefix DIR       the wallet's folder; the node's unless given
+  --wallet-http-port PORT   8334 on main`;
+
+export const USAGE = `Usage: npm start -- [OPTION]...
+
+Starts a bcoin node that answers Bitcoin Core's REST interface. With none of --network, --prefix and
+--config it is a node on regtest with a small demonstration chain, in .demo.
+
+REST:
+${OURS}
+
+bcoin's, among others:
+${BCOINS}
+
+  --help, --version
+
+All of them also in bcoin.conf (rest-threads: 8) and in the environment (BCOIN_REST_THREADS=8).
+BCOIN_PATH names another bcoin than the one installed here. All of bcoin's options: etc/sample.conf in its folder.
+`;

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+
+const project = resolve(__dirname, '../..');
+
+/** The compiler takes its time: here a build is its mark alone, which that of the project leaves as well. */
+const BUILD = 'test ! -e lib/wrong.ts && mkdir -p dist && touch dist/.built';
+
+describe('setting the project up', function () {
+  this.timeout(120_000);
+  let copy: string;
+
+  before(async () => {
+    copy = await mkdtemp(join(tmpdir(), 'bcoin-rest-set-up-'));
+    for (const path of ['.ci', 'proto', 'package-lock.json', 'tsconfig.json']) await cp(join(project, path), join(copy, path), { recursive: true });
+    for (const folder of ['lib', 'migrations', 'plugin']) await mkdir(join(copy, folder));
+    await writeFile(join(copy, 'package.json'), JSON.stringify({ scripts: { build: BUILD } }));
+    await symlink(join(project, 'node_modules'), join(copy, 'node_modules'));
+    // Copied after the packages were installed, it would be newer than they are.
+    spawnSync('touch', ['-r', join(project, 'package-lock.json'), join(copy, 'package-lock.json')]);
+  });
+  after(() => rm(copy, { recursive: true, force: true }));
+
+  function setUp(): string {
+    const { status, stdout, stderr } = spawnSync(join(copy, '.ci/set-up'), { encoding: 'utf8' });
+    expect(status, stdout + stderr).to.equal(0);
+    return stdout;
+  }
+
+  it('has marked the build of this project', () => {
+    expect(existsSync(join(project, 'dist/.built'))).to.equal(true);
+  });
+
+  it('compiles what changed, says so, and nothing otherwise', async () => {
+    const source = join(copy, 'lib/source.ts');
+    const changes: readonly [name: string, change: () => Promise<void>][] = [
+      ['a fresh clone', () => Promise.resolve()],
+      ['a new file', () => writeFile(source, '1')],
+      ['a changed file', () => writeFile(source, '2')],
+      ['a deleted file', () => rm(source)],
+      ['a deleted build', () => rm(join(copy, 'dist'), { recursive: true })]
+    ];
+    for (const [name, change] of changes) {
+      await change();
+      expect(setUp(), name).to.equal('Compiling ...\n');
+      expect(setUp(), `after ${name}`).to.equal('');
+    }
+  });
+
+  it('compiles again what did not compile', async () => {
+    await writeFile(join(copy, 'lib/wrong.ts'), '');
+    expect(spawnSync(join(copy, '.ci/set-up')).status).to.not.equal(0);
+    expect(spawnSync(join(copy, '.ci/set-up')).status).to.not.equal(0);
+    await rm(join(copy, 'lib/wrong.ts'));
+    expect(setUp()).to.equal('Compiling ...\n');
+  });
+});

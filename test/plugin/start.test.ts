@@ -1,0 +1,185 @@
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { BcoinApi } from '../support/bcoin-api';
+import { BcoinProcess } from '../support/bcoin-process';
+import { freePort } from '../support/regtest-node';
+
+const project = resolve(__dirname, '../..');
+
+describe('npm start', function () {
+  this.timeout(120_000);
+  /** The project once more: what is built of it, and its packages. */
+  let copy: string;
+  let folder: string;
+  let running: BcoinProcess[] = [];
+
+  before(async () => {
+    copy = await mkdtemp(join(tmpdir(), 'bcoin-rest-copy-'));
+    await cp(join(project, 'dist'), join(copy, 'dist'), { recursive: true });
+    await cp(join(project, 'package.json'), join(copy, 'package.json'));
+    await symlink(join(project, 'node_modules'), join(copy, 'node_modules'));
+  });
+  after(() => rm(copy, { recursive: true, force: true }));
+
+  beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-start-')); });
+  afterEach(async () => {
+    await Promise.all(running.map((process) => process.kill()));
+    running = [];
+    await Promise.all([folder, join(copy, '.demo')].map((path) => rm(path, { recursive: true, force: true })));
+  });
+
+  async function start(...options: string[]): Promise<BcoinProcess> {
+    const ports = { http: await freePort(), wallet: await freePort() };
+    const process = new BcoinProcess([join(copy, 'dist/plugin/start/main.js'), '--http-port', `${ports.http}`, '--wallet-http-port', `${ports.wallet}`, ...options], ports);
+    running.push(process);
+    return process;
+  }
+
+  const onRegtest = (...options: string[]): Promise<BcoinProcess> => start('--network', 'regtest', '--listen', 'false', '--prefix', folder, ...options);
+
+  /** Ctrl-C. */
+  async function end(process: BcoinProcess): Promise<void> {
+    process.signal('SIGINT');
+    expect(await process.ended(), process.output).to.equal(0);
+  }
+
+  async function heightOf(process: BcoinProcess): Promise<number> {
+    const reply = await fetch(`http://127.0.0.1:${process.ports.http}/rest/chaininfo.json`);
+    return (await reply.json() as { readonly blocks: number }).blocks;
+  }
+
+  describe('with the demonstration chain', () => {
+    it('finishes it when it was interrupted', async () => {
+      const interrupted = await start();
+      await interrupted.printed(/Mining a demonstration chain/);
+      await end(interrupted);
+      expect(interrupted.output).to.not.include('Try:');
+
+      const killed = await start();
+      await killed.printed(/Mining a demonstration chain/);
+      while (await new BcoinApi(killed.ports.http, await keyIn(join(copy, '.demo/regtest'))).call<number>('getblockcount') < 20) { /* asked again */ }
+      await killed.kill();
+
+      const finished = await start();
+      const [, from] = await finished.printed(/Mining a demonstration chain, from block (\d+) to 434/);
+      expect(Number(from)).to.be.greaterThan(1);
+      await finished.printed(/REST answers at height 434\. Try:/);
+      const urls = finished.output.match(/http:\S+\/rest\/\S+/g) ?? [];
+      expect(urls).to.have.length.greaterThan(4);
+      for (const url of urls) expect((await fetch(url)).status, url).to.equal(200);
+      await end(finished);
+    });
+
+    it('says that a chain of another kind must go', async () => {
+      const first = await start();
+      await first.printed(/Mining a demonstration chain/);
+      await end(first);
+      const other = await start('--prune');
+      expect(await other.ended()).to.equal(1);
+      expect(lastLine(other)).to.match(/^the demonstration chain in \S+\.demo\/regtest was made by another version of bcoin, or with other options: delete that folder for a fresh one \(.*retroactively.*\)$/);
+    });
+  });
+
+  describe('key', () => {
+    const stopping = { method: 'stop', params: [] };
+
+    it('is made once, kept for its owner alone, and asked for by RPC and wallet', async () => {
+      const first = await onRegtest();
+      const [, key = ''] = await first.printed(/The key of bcoin's RPC and wallet, kept in \S+\/regtest\/api-key: (\S+)/);
+      expect(key).to.match(/^[0-9a-f]{64}$/);
+      expect(await keyIn(join(folder, 'regtest'))).to.equal(key);
+      expect((await stat(join(folder, 'regtest/api-key'))).mode & 0o777).to.equal(0o600);
+      await first.printed(/REST answers/);
+      for (const port of [first.ports.http, first.ports.wallet]) {
+        const page = await new BcoinApi(port).ask('POST', '/', stopping, { 'Content-Type': 'text/plain', Origin: 'https://elsewhere.example' });
+        expect(page.status).to.equal(401);
+      }
+      expect(await heightOf(first)).to.equal(0);
+      await new BcoinApi(first.ports.wallet, key).get('/wallet/primary');
+      await new BcoinApi(first.ports.http, key).call('stop');
+      expect(await first.ended()).to.equal(0);
+
+      const second = await onRegtest();
+      await second.printed(/REST answers/);
+      expect(second.output).to.not.include(key);
+      expect(second.output).to.include(join(folder, 'regtest/api-key'));
+      await new BcoinApi(second.ports.http, key).call('getblockcount');
+      await end(second);
+    });
+
+    it("is the operator's when there is one", async () => {
+      await mkdir(join(folder, 'regtest'));
+      await writeFile(join(folder, 'regtest/bcoin.conf'), 'api-key: sesame\n');
+      const process = await onRegtest();
+      await process.printed(/REST answers/);
+      expect(process.output).to.not.include('key');
+      await new BcoinApi(process.ports.http, 'sesame').call('getblockcount');
+      await new BcoinApi(process.ports.wallet, 'sesame').get('/wallet/primary');
+      await end(process);
+    });
+  });
+
+  it('keeps the wallet in the folder of the node', async () => {
+    const home = join(folder, 'home');
+    await mkdir(home);
+    for (const network of ['regtest', 'simnet']) {
+      const ports = { http: await freePort(), wallet: await freePort() };
+      const process = new BcoinProcess([
+        join(copy, 'dist/plugin/start/main.js'), '--network', network, '--listen', 'false', '--only', '127.0.0.1:1', '--http-port', `${ports.http}`, '--wallet-http-port', `${ports.wallet}`
+      ], ports, { HOME: home });
+      running.push(process);
+      await process.printed(/Node is loaded/);
+      expect((await stat(join(home, '.bcoin', network, 'wallet'))).isDirectory()).to.equal(true);
+      await end(process);
+    }
+  });
+
+  it('says what it waits for while node and index are not in sync, and ends when asked', async () => {
+    const process = await start('--network', 'main', '--listen', 'false', '--only', '127.0.0.1:1', '--prefix', folder);
+    await process.printed(new RegExp(`Not in sync yet, http://127\\.0\\.0\\.1:${process.ports.http}/rest answers 503: syncing with the network, height 0 `));
+    expect(process.output).to.not.include('Try:');
+    await end(process);
+  });
+
+  describe('says in a sentence what to do', () => {
+    async function expectEnd(process: BcoinProcess, sentence: RegExp): Promise<void> {
+      expect(await process.ended()).to.equal(1);
+      expect(lastLine(process)).to.match(sentence);
+      expect(process.output).to.not.match(/^ +at /m);
+    }
+
+    it('when a port is in use', async () => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const port = `${(server.address() as { readonly port: number }).port}`;
+      try {
+        const wanted = [['--http-port', port], ['--wallet-http-port', port], ['--port', port, '--listen', 'true', '--host', '127.0.0.1']] as const;
+        for (const [option, ...more] of wanted)
+          await expectEnd(await onRegtest('--memory', option, ...more), new RegExp(`^port ${port} is in use: .* ${option}(, or --listen=false)?$`));
+      } finally {
+        server.close();
+      }
+    });
+
+    it('when the folder is in use', async () => {
+      const first = await onRegtest();
+      await first.printed(/REST answers/);
+      await expectEnd(await onRegtest(), /^another process uses \S+\/regtest: stop that node first, or name another folder with --prefix \(/);
+      await end(first);
+    });
+
+    it('when the folder for payments is a file', async () => {
+      const file = join(folder, 'file');
+      await writeFile(file, '');
+      await expectEnd(await onRegtest('--rest-payments', file, '--api-key', 'sesame'), /^--rest-payments must be a folder that can be read and written: .*file/);
+    });
+  });
+
+  const keyIn = async (path: string): Promise<string> => (await readFile(join(path, 'api-key'), 'utf8')).trim();
+  const lastLine = ({ output }: BcoinProcess): string => output.trimEnd().split('\n').at(-1) ?? '';
+});
