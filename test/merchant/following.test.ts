@@ -222,7 +222,7 @@ describe('a merchant that follows the chain', function () {
     });
 
     it('answers 503 until it knows, and takes no second payment', async () => {
-      const { id, request } = await confirmed(wallet.ownScript);
+      const { id, request } = await confirmed(wallet.tillScript);
       await spendAll(id);
       await forgetBlocks(id);
       const give = await begunWithCoins();
@@ -241,7 +241,7 @@ describe('a merchant that follows the chain', function () {
       nodeName = 'pruned';
       await open({ prune: true });
       wallet = await PayingWallet.on(served.node);
-      const { id, request } = await confirmed(wallet.ownScript);
+      const { id, request } = await confirmed(wallet.tillScript);
       const { id: unspent } = await created();
       await spendAll(id);
       await mine(served.node, 20);

@@ -9,6 +9,9 @@ const COIN = 2_499_990_000;
 export const FEE = 10_000;
 
 export class PayingWallet {
+  /** The shop's own key, to spend what it was paid. */
+  private readonly till = bcoin.KeyRing.generate();
+
   private constructor(readonly ring: HostKeyRing, private readonly coins: HostTransaction) {}
 
   /** Mines the coins. bcoin's pool drops spends of coinbases at every reorganization; these are none. */
@@ -32,20 +35,20 @@ export class PayingWallet {
     return spend(this.ring, this.coins, coin, [[bcoin.Script.fromRaw(script), valueSats], [this.ring.getAddress(), COIN - valueSats - FEE]]);
   }
 
-  /** Pays the output of a request, to a script that it has the key of if it is the wallet's own. */
+  /** Pays the output of a request. */
   pays(coin: number, { outputs: [output] }: PayableRequest): HostTransaction {
     if (output === undefined) throw new Error('a request without outputs');
     return this.sends(coin, output.script, Number(output.amount));
   }
 
-  /** Spends an output of the wallet's own. */
+  /** Spends an output that was paid to the till, or the wallet's change. */
   takes(from: HostTransaction, index: number, valueSats: number): HostTransaction {
-    return spend(this.ring, from, index, [[this.ring.getAddress(), valueSats]]);
+    return spend([this.ring, this.till], from, index, [[this.ring.getAddress(), valueSats]]);
   }
 
-  /** The script that it can spend from. */
-  get ownScript(): Buffer {
-    return Buffer.concat([Buffer.from('76a914', 'hex'), this.ring.getKeyHash(), Buffer.from('88ac', 'hex')]);
+  /** What pays the till. */
+  get tillScript(): Buffer {
+    return Buffer.concat([Buffer.from('76a914', 'hex'), this.till.getKeyHash(), Buffer.from('88ac', 'hex')]);
   }
 }
 
@@ -59,7 +62,7 @@ export function paymentOf({ merchantData }: PayableRequest, transactions: readon
   });
 }
 
-function spend(ring: HostKeyRing, from: HostTransaction, index: number, outputs: readonly (readonly [target: unknown, valueSats: number])[]): HostTransaction {
+function spend(ring: HostKeyRing | readonly HostKeyRing[], from: HostTransaction, index: number, outputs: readonly (readonly [target: unknown, valueSats: number])[]): HostTransaction {
   const transaction = new bcoin.MTX();
   transaction.addTX(from, index);
   for (const [target, valueSats] of outputs) transaction.addOutput(target, valueSats);
