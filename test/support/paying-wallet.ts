@@ -32,7 +32,8 @@ export class PayingWallet {
 
   /** Pays `valueSats` to a script with coin 0 or 1, and takes the change. */
   sends(coin: number, script: Buffer, valueSats: number): HostTransaction {
-    return spend(this.ring, this.coins, coin, [[bcoin.Script.fromRaw(script), valueSats], [this.ring.getAddress(), COIN - valueSats - FEE]]);
+    const change = [this.ring.getAddress(), COIN - valueSats - FEE] as const;
+    return spend(this.ring, this.coins, coin, [[bcoin.Script.fromRaw(script), valueSats], change]);
   }
 
   /** Pays the output of a request. */
@@ -53,7 +54,9 @@ export class PayingWallet {
 }
 
 /** A Payment for a request. */
-export function paymentOf({ merchantData }: PayableRequest, transactions: readonly HostTransaction[], more: { readonly memo?: string } = {}): Buffer {
+export function paymentOf(
+  { merchantData }: PayableRequest, transactions: readonly HostTransaction[], more: { readonly memo?: string } = {}
+): Buffer {
   return encodePayment({
     transactions: transactions.map((transaction) => transaction.toRaw()),
     refundTo: [{ script: Buffer.from('51', 'hex') }],
@@ -62,7 +65,11 @@ export function paymentOf({ merchantData }: PayableRequest, transactions: readon
   });
 }
 
-function spend(ring: HostKeyRing | readonly HostKeyRing[], from: HostTransaction, index: number, outputs: readonly (readonly [target: unknown, valueSats: number])[]): HostTransaction {
+type PaidOutput = readonly [target: unknown, valueSats: number];
+
+function spend(
+  ring: HostKeyRing | readonly HostKeyRing[], from: HostTransaction, index: number, outputs: readonly PaidOutput[]
+): HostTransaction {
   const transaction = new bcoin.MTX();
   transaction.addTX(from, index);
   for (const [target, valueSats] of outputs) transaction.addOutput(target, valueSats);
