@@ -134,7 +134,9 @@ export class ChainFollower {
     while (this.#goesOn) {
       const tip = reader.read((snapshot) => snapshot.tip);
       const from = this.#position === undefined || merchant.isIdle ? tip : await this.#lastOfChain(this.#position);
-      const next = reader.read((snapshot) => snapshot.heightOf(from.hash) === undefined ? undefined : { block: snapshot.headerAt(from.height + 1) });
+      const next = reader.read((snapshot) => (
+        snapshot.heightOf(from.hash) === undefined ? undefined : { block: snapshot.headerAt(from.height + 1) }
+      ));
       if (next === undefined) continue;
       if (next.block === undefined) {
         await this.#standAt(from);
@@ -148,7 +150,10 @@ export class ChainFollower {
       }
       await this.#standAt(next.block);
     }
-    if (skipped.length > 0) this.#parts.logger.warning(`payments: the node has not got ${skipped.length} blocks, from height ${skipped[0] ?? 0} up: what they paid to orders is only known from Payments.`);
+    const [lowest] = skipped;
+    if (lowest === undefined) return;
+    this.#parts.logger.warning(`payments: the node lacks ${skipped.length} blocks, from height ${lowest} up: `
+      + 'what they paid to orders is only known from Payments.');
   }
 
   async #standAt({ height, hash }: BlockPoint): Promise<void> {

@@ -52,7 +52,8 @@ export class MerchantService {
       onTrouble: (error) => { logger.warning(`payments: ${error.message}`); }
     });
     await merchant.open();
-    const follower = this.follower = new ChainFollower({ node, index, ready$, merchant, store, logger, ...tendMs !== undefined && { tendMs } });
+    const parts = { node, index, ready$, merchant, store, logger };
+    const follower = this.follower = new ChainFollower(tendMs === undefined ? parts : { ...parts, tendMs });
     await follower.open();
     const app = merchantApp({
       merchant: () => merchant,

@@ -36,7 +36,9 @@ export class NodeChain implements MerchantChain {
   }
 }
 
-function standingIn(snapshot: IndexSnapshot, pool: PoolSource, { txid, outpoints, outputs }: TracedTransaction, seenIn?: ConfirmingBlock): Standing {
+function standingIn(
+  snapshot: IndexSnapshot, pool: PoolSource, { txid, outpoints, outputs }: TracedTransaction, seenIn?: ConfirmingBlock
+): Standing {
   const confirmedIn = ({ height, hash }: ConfirmingBlock): Standing =>
     ({ state: 'confirmed', block: { height, hash }, confirmations: snapshot.tip.height - height + 1 });
   if (seenIn !== undefined && snapshot.heightOf(seenIn.hash) === seenIn.height) return confirmedIn(seenIn);
@@ -78,5 +80,8 @@ function inputIn(snapshot: IndexSnapshot, pool: PoolSource, outpoint: Buffer): '
 }
 
 function reasonOf({ filling }: NotYetKnownError): string {
-  return (filling === undefined ? unavailable('the node has thrown the blocks away that would tell what became of the payment') : notYetKnown(fillText(filling))).message;
+  const reason = filling === undefined
+    ? unavailable('the node has thrown the blocks away that would tell what became of the payment')
+    : notYetKnown(fillText(filling));
+  return reason.message;
 }

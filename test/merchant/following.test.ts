@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { MerchantService } from '../../lib/merchant/merchant-service';
+import { IdleConnections } from '../../lib/rest/idle-connections';
 import { checkPaymentRequest, decodePaymentRequest, type PayableRequest } from '../../lib/payments';
 import * as plugin from '../../plugin';
 import { bcoin } from '../support/bcoin';
@@ -26,7 +27,11 @@ interface Order {
 interface State {
   readonly state: string;
   readonly confirmations?: number;
-  readonly received?: { readonly amount: number; readonly confirmed: number; readonly outputs: readonly { readonly confirmations: number }[] };
+  readonly received?: {
+    readonly amount: number;
+    readonly confirmed: number;
+    readonly outputs: readonly { readonly confirmations: number }[];
+  };
 }
 
 describe('a merchant that follows the chain', function () {
@@ -73,7 +78,9 @@ describe('a merchant that follows the chain', function () {
 
   /** Status, and the text of what is no acknowledgement. */
   async function pay(id: string, payment: Buffer): Promise<readonly [number, string]> {
-    const response = await fetch(pathOf(id), { method: 'POST', headers: { 'content-type': 'application/bitcoin-payment' }, body: new Uint8Array(payment) });
+    const response = await fetch(pathOf(id), {
+      method: 'POST', headers: { 'content-type': 'application/bitcoin-payment' }, body: new Uint8Array(payment)
+    });
     return [response.status, response.status === 200 ? '' : await response.text()];
   }
 
@@ -138,7 +145,9 @@ describe('a merchant that follows the chain', function () {
       const { rest } = served;
       const log = new MemoryLog();
       const service = new MerchantService({
-        node: rest.node, index: rest, ready$: rest.ready$, folder: payments, publicUrl: undefined, timeoutMs: 10_000, requireReady: () => undefined, logger: log, tendMs: 20
+        node: rest.node, index: rest, ready$: rest.ready$, folder: payments, publicUrl: undefined, timeoutMs: 10_000,
+        connections: new IdleConnections(rest.node.httpServer, 10_000),
+        requireReady: () => undefined, logger: log, tendMs: 20
       });
       await service.open();
       for (let time = 0; time < 3; time++) {
@@ -169,14 +178,17 @@ describe('a merchant that follows the chain', function () {
 
     afterEach(() => { Object.assign(rules, asShipped); });
 
-    /** The index begins anew, with the node's coins. The node gives no block until `give` is called. */
-    async function begunWithCoins(more: Record<string, unknown> = {}): Promise<() => void> {
+    /** The index begins anew, with the node's coins. The node gives no block until what is returned is called. */
+    async function begunWithCoins({ forgotten, ...more }: { forgotten?: string; prune?: true } = {}): Promise<() => void> {
       await served.node.close();
+      if (forgotten !== undefined) await forgetBlocks(forgotten);
       await rm(join(nodeFolder(), 'regtest', 'rest'), { recursive: true });
-      const node = await createRegtestNode({ prefix: nodeFolder(), settings: { ...settings(), 'rest-bootstrap': 'coins', ...more }, plugins: [plugin] });
+      const node = await createRegtestNode({
+        prefix: nodeFolder(), settings: { ...settings(), 'rest-bootstrap': 'coins', ...more }, plugins: [plugin]
+      });
       const rest = node.get(plugin.id) as plugin.RestPlugin;
       const rawBlock = rest.node.rawBlock.bind(rest.node);
-      let isHeld = more['prune'] === undefined;
+      let isHeld = more.prune === undefined;
       Object.assign(rest.node, { rawBlock: (hash: Buffer) => isHeld ? Promise.resolve(undefined) : rawBlock(hash) });
       await node.ensure();
       await node.open();
@@ -188,7 +200,9 @@ describe('a merchant that follows the chain', function () {
 
     /** All blocks. */
     async function untilLookedThrough(): Promise<void> {
-      await until(async () => (JSON.parse(await readFile(join(folder, 'shop', 'position.json'), 'utf8')) as { height: number }).height === served.node.chain.height);
+      const position = join(folder, 'shop', 'position.json');
+      const isThere = (json: string): boolean => (JSON.parse(json) as { height: number }).height === served.node.chain.height;
+      await until(async () => isThere(await readFile(position, 'utf8')));
     }
 
     /** As if the merchant had seen nothing confirmed. */
@@ -210,22 +224,22 @@ describe('a merchant that follows the chain', function () {
     it('remembers what it has seen confirmed', async () => {
       const { id, request } = await confirmed();
       await begunWithCoins();
-      expect(await stateOf(id)).to.deep.include({ state: 'confirmed', confirmations: 6 }).and.to.have.nested.property('received.confirmed', AMOUNT);
+      const state = await stateOf(id);
+      expect(state).to.include({ state: 'confirmed', confirmations: 6 });
+      expect(state).to.have.nested.property('received.confirmed', AMOUNT);
       expect(await pay(id, paymentOf(request, [wallet.pays(1, request)]))).to.deep.equal([400, 'The request is paid already.\r\n']);
     });
 
     it('knows a payment by its coin when it has not seen it confirmed', async () => {
       const { id } = await confirmed();
-      await forgetBlocks(id);
-      await begunWithCoins();
+      await begunWithCoins({ forgotten: id });
       expect(await stateOf(id)).to.include({ state: 'confirmed', confirmations: 6 });
     });
 
     it('answers 503 until it knows, and takes no second payment', async () => {
-      const { id, request } = await confirmed(wallet.ownScript);
+      const { id, request } = await confirmed(wallet.tillScript);
       await spendAll(id);
-      await forgetBlocks(id);
-      const give = await begunWithCoins();
+      const give = await begunWithCoins({ forgotten: id });
       const text = 'Service temporarily unavailable: transaction index is being built: 0.0% (height 111)\r\n';
       expect((await stateOf(id)).state).to.equal(`503 ${text}`);
       expect(await pay(id, paymentOf(request, [wallet.pays(1, request)]))).to.deep.equal([503, text]);
@@ -241,13 +255,12 @@ describe('a merchant that follows the chain', function () {
       nodeName = 'pruned';
       await open({ prune: true });
       wallet = await PayingWallet.on(served.node);
-      const { id, request } = await confirmed(wallet.ownScript);
+      const { id, request } = await confirmed(wallet.tillScript);
       const { id: unspent } = await created();
       await spendAll(id);
       await mine(served.node, 20);
       await untilLookedThrough();
-      await forgetBlocks(id);
-      await begunWithCoins({ prune: true });
+      await begunWithCoins({ forgotten: id, prune: true });
       await until(() => served.rest.reader.read(({ filling }) => filling) === undefined);
       const text = 'Service temporarily unavailable: the node has thrown the blocks away that would tell what became of the payment\r\n';
       expect((await stateOf(id)).state).to.equal(`503 ${text}`);
@@ -259,7 +272,8 @@ describe('a merchant that follows the chain', function () {
     async function spendAll(id: string): Promise<void> {
       const { payments: [payment] } = JSON.parse(await readFile(recordOf(id), 'utf8')) as { payments: [{ txids: [string] }] };
       const block = await served.rest.reader.read(async (snapshot) => {
-        const { block: { hash }, offset, length } = snapshot.location(Buffer.from(payment.txids[0], 'hex').reverse()) ?? expect.fail('a location');
+        const txid = Buffer.from(payment.txids[0], 'hex').reverse();
+        const { block: { hash }, offset, length } = snapshot.location(txid) ?? expect.fail('a location');
         return (await served.rest.node.rawBlock(hash))?.subarray(offset, offset + length);
       });
       const transaction = bcoin.TX.fromRaw(Buffer.from(block ?? Buffer.alloc(0)));
@@ -304,7 +318,8 @@ describe('a merchant that follows the chain', function () {
       await mine(served.node, 1);
       await untilState(id, ({ received }) => received?.confirmed === AMOUNT);
       const { payments: [kept] } = JSON.parse(await readFile(recordOf(id), 'utf8')) as { payments: [Record<string, unknown>] };
-      expect(kept).to.deep.include({ refundTo: [{ script: '51' }], outcome: { decision: 'refused', code: 'expired', reason: reason.trim() } });
+      const outcome = { decision: 'refused', code: 'expired', reason: reason.trim() };
+      expect(kept).to.deep.include({ refundTo: [{ script: '51' }], outcome });
     });
   });
 });

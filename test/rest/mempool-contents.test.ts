@@ -27,7 +27,9 @@ describe("the pool's contents", () => {
   const endpointWith = (cache: AnswerCache): () => Promise<Reply> => {
     const { node, reader } = served.rest;
     const memory = new ReplyMemory(0);
-    const endpoint = mempoolContentsEndpoint({ node, reader, witness: true, limits: DEFAULT_LIMITS, cache, memory, blocks: new RawBlocks(node, cache) });
+    const endpoint = mempoolContentsEndpoint({
+      node, reader, gate: { requireOpen: () => undefined }, witness: true, limits: DEFAULT_LIMITS, cache, memory, blocks: new RawBlocks(node, cache)
+    });
     return async () => endpoint(new RestRequest('.json', Buffer.alloc(0), { destroyed: false }));
   };
   const entriesIn = ({ body }: Reply): number => Object.keys(JSON.parse(body.toString()) as object).length;

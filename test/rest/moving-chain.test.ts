@@ -42,7 +42,10 @@ describe('requests that are worked on while the chain moves', () => {
 
   const contextOf = (node: NodeSource): EndpointContext => {
     const cache = new AnswerCache(1);
-    return { node, reader: served.rest.reader, witness: true, limits: DEFAULT_LIMITS, cache, memory: new ReplyMemory(0), blocks: new RawBlocks(node, cache) };
+    const gate = { requireOpen: () => undefined };
+    return {
+      node, reader: served.rest.reader, gate, witness: true, limits: DEFAULT_LIMITS, cache, memory: new ReplyMemory(0), blocks: new RawBlocks(node, cache)
+    };
   };
 
   /** 200 with the right bytes, 503, or what else it is. */

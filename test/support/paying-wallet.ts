@@ -9,6 +9,9 @@ const COIN = 2_499_990_000;
 export const FEE = 10_000;
 
 export class PayingWallet {
+  /** The shop's own key, to spend what it was paid. */
+  private readonly till = bcoin.KeyRing.generate();
+
   private constructor(readonly ring: HostKeyRing, private readonly coins: HostTransaction) {}
 
   /** Mines the coins. bcoin's pool drops spends of coinbases at every reorganization; these are none. */
@@ -29,28 +32,31 @@ export class PayingWallet {
 
   /** Pays `valueSats` to a script with coin 0 or 1, and takes the change. */
   sends(coin: number, script: Buffer, valueSats: number): HostTransaction {
-    return spend(this.ring, this.coins, coin, [[bcoin.Script.fromRaw(script), valueSats], [this.ring.getAddress(), COIN - valueSats - FEE]]);
+    const change = [this.ring.getAddress(), COIN - valueSats - FEE] as const;
+    return spend(this.ring, this.coins, coin, [[bcoin.Script.fromRaw(script), valueSats], change]);
   }
 
-  /** Pays the output of a request, to a script that it has the key of if it is the wallet's own. */
+  /** Pays the output of a request. */
   pays(coin: number, { outputs: [output] }: PayableRequest): HostTransaction {
     if (output === undefined) throw new Error('a request without outputs');
     return this.sends(coin, output.script, Number(output.amount));
   }
 
-  /** Spends an output of the wallet's own. */
+  /** Spends an output that was paid to the till, or the wallet's change. */
   takes(from: HostTransaction, index: number, valueSats: number): HostTransaction {
-    return spend(this.ring, from, index, [[this.ring.getAddress(), valueSats]]);
+    return spend([this.ring, this.till], from, index, [[this.ring.getAddress(), valueSats]]);
   }
 
-  /** The script that it can spend from. */
-  get ownScript(): Buffer {
-    return Buffer.concat([Buffer.from('76a914', 'hex'), this.ring.getKeyHash(), Buffer.from('88ac', 'hex')]);
+  /** What pays the till. */
+  get tillScript(): Buffer {
+    return Buffer.concat([Buffer.from('76a914', 'hex'), this.till.getKeyHash(), Buffer.from('88ac', 'hex')]);
   }
 }
 
 /** A Payment for a request. */
-export function paymentOf({ merchantData }: PayableRequest, transactions: readonly HostTransaction[], more: { readonly memo?: string } = {}): Buffer {
+export function paymentOf(
+  { merchantData }: PayableRequest, transactions: readonly HostTransaction[], more: { readonly memo?: string } = {}
+): Buffer {
   return encodePayment({
     transactions: transactions.map((transaction) => transaction.toRaw()),
     refundTo: [{ script: Buffer.from('51', 'hex') }],
@@ -59,7 +65,11 @@ export function paymentOf({ merchantData }: PayableRequest, transactions: readon
   });
 }
 
-function spend(ring: HostKeyRing, from: HostTransaction, index: number, outputs: readonly (readonly [target: unknown, valueSats: number])[]): HostTransaction {
+type PaidOutput = readonly [target: unknown, valueSats: number];
+
+function spend(
+  ring: HostKeyRing | readonly HostKeyRing[], from: HostTransaction, index: number, outputs: readonly PaidOutput[]
+): HostTransaction {
   const transaction = new bcoin.MTX();
   transaction.addTX(from, index);
   for (const [target, valueSats] of outputs) transaction.addOutput(target, valueSats);

@@ -14,7 +14,9 @@ const LONGEST_MS = 90 * 24 * 3_600_000;
  * Without the Payments beyond the bounds. Those that settle the request always stay. Of the others the first ones
  * with which money has come go before the latest with which none has.
  */
-export function keptPayments(payments: readonly StoredPayment[], hasMoney: (payment: StoredPayment) => boolean, now: Date): StoredPayment[] {
+export function keptPayments(
+  payments: readonly StoredPayment[], hasMoney: (payment: StoredPayment) => boolean, now: Date
+): StoredPayment[] {
   const aside = payments.filter(({ outcome }) => outcome !== undefined);
   const paid = aside.filter(hasMoney);
   const unpaid = aside.filter((payment) => !paid.includes(payment) && now.getTime() - payment.receivedAt.getTime() <= LONGEST_MS);

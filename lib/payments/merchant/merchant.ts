@@ -29,7 +29,7 @@ export interface MerchantOptions {
   /** Signs the requests; asked for each of them, for certificates are renewed. Without, they are sent unsigned. */
   readonly identity?: () => Identity | undefined | Promise<Identity | undefined>;
   readonly clock: () => Date;
-  /** Told of what an operator should look at: a record that cannot be read, an acknowledged payment that the node does not take any more. */
+  /** Told of what an operator should look at: a damaged record, an acknowledged payment that the node does not take any more. */
   readonly onTrouble?: (error: Error) => void;
 }
 
@@ -213,7 +213,9 @@ export class Merchant {
   }
 
   /** The Payment is stored first: with it goes where to send a refund. */
-  async #carryOut(stored: StoredRequest, payment: StoredPayment, transactions: readonly Transaction[], paying: readonly PayingOutput[]): Promise<Buffer> {
+  async #carryOut(
+    stored: StoredRequest, payment: StoredPayment, transactions: readonly Transaction[], paying: readonly PayingOutput[]
+  ): Promise<Buffer> {
     const { id } = stored;
     const parts = await traceTransactions(transactions, this.chain);
     const unknown = parts.filter(({ standing }) => ['absent', 'conflicted'].includes(requireKnown(standing).state));
@@ -259,7 +261,8 @@ export class Merchant {
     const standing = best && requireKnown(best.standing);
     if (standing?.state === 'pool') return { state: 'unconfirmed' };
     if (standing?.state === 'confirmed') return { state: 'confirmed', confirmations: standing.confirmations };
-    if (standing !== undefined && traced.some(({ payment }) => payment.acknowledgement)) return { state: standing.state === 'absent' ? 'missing' : 'conflicted' };
+    const wasPaid = traced.some(({ payment }) => payment.acknowledgement);
+    if (standing !== undefined && wasPaid) return { state: standing.state === 'absent' ? 'missing' : 'conflicted' };
     return { state: isExpired(detailsOf(stored), this.options.clock()) ? 'expired' : 'open' };
   }
 
@@ -308,7 +311,8 @@ export class Merchant {
         if (error.code === 'not-yet-known') continue;
         if (payment.acknowledgement === undefined) await this.#refuse(id, payment, error);
         else if (this.#watch.isNews(id, error.message)) {
-          this.options.onTrouble?.(new Error(`Order ${id}: a payment that was acknowledged is in neither chain nor pool. ${error.message}`, { cause: error }));
+          const message = `Order ${id}: a payment that was acknowledged is in neither chain nor pool. ${error.message}`;
+          this.options.onTrouble?.(new Error(message, { cause: error }));
         }
       }
     }

@@ -23,11 +23,11 @@ const LATEST_EXPIRY = 100_000_000_000n;
 export function checkOrder(order: Order, now: Date): void {
   payableOutputs(order);
   if (order.outputs.some(({ script }) => isUnspendable(script))) {
-    throw new PaymentError('unpayable', 'Outputs that can be spent expected, one that nobody ever can came (OP_RETURN, or a script too long).');
+    throw new PaymentError('unpayable', 'Outputs that can be spent expected, one came that nobody ever can (OP_RETURN).');
   }
   checkExpiry(order, now);
   if (order.expires !== undefined && order.expires > LATEST_EXPIRY) {
-    throw new PaymentError('malformed', `Order: expires: Unix seconds expected, ${order.expires} came: these are milliseconds, or no time at all.`);
+    throw new PaymentError('malformed', `Order: expires: Unix seconds expected, ${order.expires} came (milliseconds?).`);
   }
 }
 

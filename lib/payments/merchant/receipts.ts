@@ -36,11 +36,14 @@ export function withReceipts(stored: StoredRequest, block: ConfirmingBlock, outp
   const isNew = (output: PayingOutput): boolean => before.get(outpointKey(output))?.block.hash.equals(block.hash) !== true;
   const news = outputs.filter(isNew);
   if (news.length === 0) return stored;
-  const after = new Map([...before, ...news.map(({ txid, index, amount }): [string, Receipt] => [outpointKey({ txid, index }), { txid, index, amount, block }])]);
+  const after = new Map(before);
+  for (const { txid, index, amount } of news) after.set(outpointKey({ txid, index }), { txid, index, amount, block });
   const received = [...after.values()].sort((a, b) => Number(b.amount - a.amount)).slice(0, MOST_RECEIPTS);
   const paid = new Set(outputs.map(({ txid }) => displayTxid(txid)));
   let request: StoredRequest = { ...stored, received };
-  for (const { payment, txids } of settling(stored)) request = withBlocks(request, payment, txids.map(displayTxid).filter((txid) => paid.has(txid)), block);
+  for (const { payment, txids } of settling(stored)) {
+    request = withBlocks(request, payment, txids.map(displayTxid).filter((txid) => paid.has(txid)), block);
+  }
   return request;
 }
 
@@ -59,7 +62,9 @@ export function withBlocks(stored: StoredRequest, payment: Buffer, txids: readon
  * @param seen outputs that were seen in the pool.
  * @throws PaymentError `not-yet-known`
  */
-export async function receivedNow(stored: StoredRequest, seen: readonly PayingOutput[], chain: MerchantChain, store: PaymentStore): Promise<Received | undefined> {
+export async function receivedNow(
+  stored: StoredRequest, seen: readonly PayingOutput[], chain: MerchantChain, store: PaymentStore
+): Promise<Received | undefined> {
   const outputs = new Map<string, Pick<Receipt, 'txid' | 'index' | 'amount'> & { readonly block?: ConfirmingBlock }>();
   for (const output of [...seen, ...stored.received]) outputs.set(outpointKey(output), output);
   const found: ReceivedOutput[] = [];

@@ -15,7 +15,10 @@ export type PaymentOutcome =
   /** The same transactions had been acknowledged before, in another Payment; it was acknowledged again. */
   | { readonly decision: 'repeated' };
 
-/** A Payment that came. Without outcome it settles the request; without acknowledgement, too, its broadcast has not been seen to succeed. */
+/**
+ * A Payment that came. Without outcome it settles the request; without acknowledgement, too, its
+ * broadcast has not been seen to succeed.
+ */
 export interface StoredPayment {
   readonly receivedAt: Date;
   /** As received. */
@@ -46,7 +49,7 @@ export interface StoredRequest {
   readonly createdAt: Date;
   /** The PaymentRequest as it is served. */
   readonly request: Buffer;
-  /** In the order they came. More than one of them settles the request only when another transaction has spent the coins of those before. */
+  /** In the order they came. More than one settles the request only when another transaction has spent the coins of those before. */
   readonly payments: readonly StoredPayment[];
   readonly received: readonly Receipt[];
 }
@@ -83,7 +86,9 @@ export function writeRecord({ createdAt, request, payments, received }: StoredRe
       ...seenIn.size > 0 && { seenIn: Array.from(seenIn, ([txid, block]) => ({ txid, ...writeBlock(block) })) }
     })),
     ...received.length > 0 && {
-      received: received.map(({ txid, index, amount, block }) => ({ txid: displayTxid(txid), index, amount: amount.toString(), ...writeBlock(block) }))
+      received: received.map(({ txid, index, amount, block }) => (
+        { txid: displayTxid(txid), index, amount: amount.toString(), ...writeBlock(block) }
+      ))
     }
   };
 }
@@ -92,7 +97,11 @@ export function writeRecord({ createdAt, request, payments, received }: StoredRe
 export function readRecord(id: string, json: unknown): StoredRequest {
   const { createdAt, request, payments, received = [] } = objectOf(json);
   const stored = {
-    id, createdAt: dateOf(createdAt), request: bytesOf(request), payments: listOf(payments).map(paymentOf), received: listOf(received).map(receiptOf)
+    id,
+    createdAt: dateOf(createdAt),
+    request: bytesOf(request),
+    payments: listOf(payments).map(paymentOf),
+    received: listOf(received).map(receiptOf)
   };
   detailsOf(stored);
   return stored;
@@ -118,7 +127,8 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
 function paymentOf(value: unknown): StoredPayment {
   const { receivedAt, payment, txids, refundTo, acknowledgement, outcome, seenIn = [] } = objectOf(value);
   // What settles the request is read again and again.
-  if (outcome === undefined && transactionsIn(decodePayment(bytesOf(payment))).length === 0) throw new Error('a Payment with transactions expected');
+  const isReadable = (): boolean => transactionsIn(decodePayment(bytesOf(payment))).length > 0;
+  if (outcome === undefined && !isReadable()) throw new Error('a Payment with transactions expected');
   return {
     receivedAt: dateOf(receivedAt),
     payment: bytesOf(payment),

@@ -25,7 +25,8 @@ export async function tracePayment(payment: StoredPayment, chain: MerchantChain)
   const parts = await traceTransactions(transactionsIn(decodePayment(payment.payment)), chain, payment.seenIn);
   const news = parts.flatMap(({ transaction, standing }) => {
     const txid = displayTxid(transaction.txid);
-    return standing.state === 'confirmed' && payment.seenIn.get(txid)?.hash.equals(standing.block.hash) !== true ? [{ txid, block: standing.block }] : [];
+    if (standing.state !== 'confirmed' || payment.seenIn.get(txid)?.hash.equals(standing.block.hash) === true) return [];
+    return [{ txid, block: standing.block }];
   });
   return { payment, standing: weakest(parts.map(({ standing }) => standing)), parts, news };
 }
@@ -41,7 +42,8 @@ export async function traceTransactions(
 /** The best of what stands for a request; undefined when no Payment has come. */
 export function bestOf(payments: readonly TracedPayment[]): TracedPayment | undefined {
   // What may be confirmed counts for less than what is on its way, and for more than what is lost.
-  return payments.reduce<TracedPayment | undefined>((a, b) => a === undefined || compareStandings(a.standing, b.standing) < 0 ? b : a, undefined);
+  const [first, ...others] = payments;
+  return first && others.reduce((a, b) => compareStandings(a.standing, b.standing) < 0 ? b : a, first);
 }
 
 /** @throws PaymentError `not-yet-known` */
