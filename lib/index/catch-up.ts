@@ -107,7 +107,6 @@ export class CatchUp {
     }
     await this.#commit(batch);
     if (to < tip) this.#course = course;
-    else await indexer.rowMaker.renew();
     return undefined;
   }
 

@@ -10,6 +10,8 @@ export class StateLog {
   readonly #logger: IndexLogger;
   #phase: IndexState['phase'] | undefined;
   #saidAt = -Infinity;
+  /** Of phases that take turns while the node downloads the chain. */
+  readonly #turnsSaidAt = new Map<IndexState['phase'], number>();
 
   constructor(logger: IndexLogger) {
     this.#logger = logger;
@@ -20,6 +22,10 @@ export class StateLog {
     // Live, every block is a state; the node says those itself.
     if (state.phase === this.#phase && (state.phase === 'live' || now - this.#saidAt < PROGRESS_MS)) return;
     this.#phase = state.phase;
+    if (state.phase === 'live' || state.phase === 'indexing') {
+      if (now - (this.#turnsSaidAt.get(state.phase) ?? -Infinity) < PROGRESS_MS) return;
+      this.#turnsSaidAt.set(state.phase, now);
+    } else this.#turnsSaidAt.clear();
     this.#saidAt = now;
     const line = lineOf(state);
     if (line !== undefined) this.#logger.info(line);

@@ -1,8 +1,11 @@
 // Keeps the index at the node's tip. Events are hints, the node's chain is the truth: the
 // index compares itself with it at the start and at every event, catches up, then follows in
 // lockstep. While it catches up, or when it has failed, events are acknowledged at once: the
-// chain never waits for an index that is not there. One that failed at a block tries again when the chain has moved.
+// chain never waits for an index that is not there. One that failed at a block tries again when the
+// chain has moved. Nor does a node that downloads the chain wait: what came is caught up with now
+// and then, many blocks in one batch.
 
+import { setTimeout } from 'node:timers/promises';
 import { concatMap, filter, firstValueFrom, from, map, merge, of, Subject, tap, timer, type Subscription } from 'rxjs';
 import { toDisplayHex } from '../bitcoin/hash';
 import { previousHashOf } from '../bitcoin/header';
@@ -24,12 +27,19 @@ const PATIENCE_MS = 1_000;
 /** Further behind the node's tip the store is set up for being filled. */
 const FEW_BLOCKS = 100;
 
-/** Blocks between looks at the store while the node downloads the chain. */
-const TENDED_BLOCKS = 1_000;
+/** So many are worth a batch in any case. */
+const MANY_BLOCKS = 1_000;
 
-/** A turn of filling in, among the events. */
+/** From one batch of downloaded blocks to the next. */
+const DOWNLOAD_PAUSE_MS = 1_000;
+
+/** After so long without a block the download is over, or has stopped. */
+const DOWNLOAD_END_MS = 5_000;
+
+/** Turns among the events: of filling in, and of setting the store up once a download has ended. */
 const FILL = 'fill';
-type Step = ChainEvent | typeof FILL;
+const SETTLE = 'settle';
+type Step = ChainEvent | typeof FILL | typeof SETTLE;
 
 export interface ChainSyncOptions {
   readonly node: NodeSource;
@@ -51,11 +61,12 @@ export class ChainSync {
   readonly #catchUp: CatchUp;
   readonly #abort = new AbortController();
   readonly #moved$ = new Subject<void>();
-  readonly #troubled$ = new Subject<undefined>();
+  /** A look at where index and chain stand, without an event. */
+  readonly #look$ = new Subject<undefined>();
   /** Only when the index is to begin with the node's coins. */
   readonly #bootstrap: Bootstrap | undefined;
   readonly #fill: PlaceFill;
-  readonly #fillTurn$ = new Subject<typeof FILL>();
+  readonly #turn$ = new Subject<typeof FILL | typeof SETTLE>();
   #fillWaits = false;
   /** Events heard so far. */
   #moves = 0;
@@ -66,6 +77,13 @@ export class ChainSync {
   #failure: Error | undefined;
   /** Why it has stopped since it was last live, as it was said in the log. */
   #said: string | undefined;
+  /** When the index was last made level with the node's tip. */
+  #levelAt = -Infinity;
+  /** Blocks come faster than they are to be taken in one by one. */
+  #downloading = false;
+  #use: StoreUse = 'following';
+  /** What comes next of a download. */
+  #later: Subscription | undefined;
   /** What a reader met and nobody has seen to yet. */
   #trouble: Error | undefined;
   /** Why the index was built anew since it was last live. */
@@ -86,6 +104,7 @@ export class ChainSync {
     const events = this.#options.node.chain$.pipe(
       tap((event) => {
         this.#moves++;
+        if (this.#live && event.type === 'connect' && !this.#options.node.progress().synced) this.#fallBehind();
         if (this.#live) this.#waiting.add(event);
         else event.acknowledge();
         this.#moved$.next();
@@ -93,7 +112,7 @@ export class ChainSync {
       filter(() => this.#live || this.#isToTryAgain()),
       map((event) => this.#live ? event : undefined)
     );
-    this.#subscription = merge(of(undefined), events, this.#troubled$, this.#fillTurn$).pipe(
+    this.#subscription = merge(of(undefined), events, this.#look$, this.#turn$).pipe(
       concatMap((event) => from(this.#work = this.#process(event)))
     ).subscribe();
   }
@@ -104,7 +123,7 @@ export class ChainSync {
     this.#trouble = error;
     if (!this.#live) return;
     this.#options.onState({ phase: 'loading' });
-    this.#troubled$.next(undefined);
+    this.#look$.next(undefined);
   }
 
   /** Stops listening, lets the chain go on, and waits for the write that is under way. */
@@ -112,6 +131,7 @@ export class ChainSync {
     this.#live = false;
     this.#abort.abort();
     this.#subscription?.unsubscribe();
+    this.#later?.unsubscribe();
     this.#moved$.next();
     await this.#work;
   }
@@ -124,7 +144,7 @@ export class ChainSync {
     } catch (error) {
       if (!this.#abort.signal.aborted) this.#fail(error);
     } finally {
-      if (event !== undefined && event !== FILL) this.#acknowledge(event);
+      if (typeof event === 'object') this.#acknowledge(event);
     }
     // Nobody else would: what came meanwhile was for an index that was catching up.
     if (this.#moves !== moves && this.#isToTryAgain()) await this.#process(undefined);
@@ -150,7 +170,7 @@ export class ChainSync {
   async #reconcile(event: Step | undefined): Promise<void> {
     for (let step = event; ; step = undefined) {
       try {
-        if (step === FILL ? await this.#fillIn() : step !== undefined && await this.#follow(step)) return;
+        if (step !== undefined && await this.#take(step)) return;
         this.#live = false;
         await this.#reachTip();
         return;
@@ -164,6 +184,14 @@ export class ChainSync {
     }
   }
 
+  /** False: there is more to do. */
+  async #take(step: Step): Promise<boolean> {
+    if (step === FILL) await this.#fillIn();
+    else if (step === SETTLE) await this.#settle();
+    else return await this.#follow(step);
+    return true;
+  }
+
   /** Does what the event says if that leads to the node's tip. False: there is more to do. */
   async #follow(event: ChainEvent): Promise<boolean> {
     const { indexer, onBlock } = this.#options;
@@ -175,7 +203,6 @@ export class ChainSync {
       if (!previousHashOf(raw).equals(tip.hash)) return false;
       await indexer.apply(raw);
       onBlock({ type: 'connect', block: event.block });
-      await this.#tendStore(event.block);
     } else if (event.type === 'disconnect' && event.block.hash.equals(tip.hash)) {
       const block = await indexer.undo();
       onBlock({ type: 'disconnect', block });
@@ -186,10 +213,35 @@ export class ChainSync {
     return true;
   }
 
-  /** A chain that is downloaded comes block by block as well, and nobody is answered yet: by now the store may be large. */
-  async #tendStore({ height }: BlockPoint): Promise<void> {
-    const { node, prepareFor } = this.#options;
-    if (height % TENDED_BLOCKS === 0 && !node.progress().synced) await prepareFor('following');
+  /** Lets the chain go on without the index, which is then behind until it has caught up: at once after one block, and later in a download. */
+  #fallBehind(): void {
+    const { node, indexer, onState } = this.#options;
+    this.#live = false;
+    onState({ phase: 'indexing', height: indexer.tip?.height ?? 0, target: node.tip().height, secondsLeft: undefined });
+    const pause = this.#levelAt + DOWNLOAD_PAUSE_MS - performance.now();
+    this.#downloading = pause > 0;
+    this.#after(Math.max(0, pause), () => { this.#look$.next(undefined); });
+  }
+
+  /** In the place of what was to come. */
+  #after(ms: number, run: () => void): void {
+    this.#later?.unsubscribe();
+    this.#later = timer(ms).subscribe(run);
+  }
+
+  /** Right behind the tip of a download, each batch would be of the one block that came meanwhile. */
+  async #letBlocksGather(): Promise<void> {
+    const { node, indexer } = this.#options;
+    if (node.progress().synced || node.tip().height - (indexer.tip?.height ?? -1) > MANY_BLOCKS) return;
+    this.#downloading = true;
+    await setTimeout(DOWNLOAD_PAUSE_MS, undefined, { signal: this.#abort.signal });
+  }
+
+  /** The download has ended: blocks will come one by one. */
+  async #settle(): Promise<void> {
+    if (!this.#live) return;
+    this.#downloading = false;
+    await this.#prepareStore();
   }
 
   /**
@@ -208,6 +260,7 @@ export class ChainSync {
       if (this.#options.indexer.tip === undefined) await this.#bootstrap?.fill();
       const stopped = await this.#catchUp.pull();
       this.#abort.signal.throwIfAborted();
+      if (this.#moves !== moves) await this.#letBlocksGather();
       // A reset takes its blocks out before it says so.
       if (stopped === undefined || this.#isLevel() || this.#moves !== moves || stopped.missing > node.tip().height) continue;
       if (!node.resetting)
@@ -216,11 +269,15 @@ export class ChainSync {
     }
   }
 
-  /** For as long as blocks come in batches, and again for following. */
+  /** For as long as blocks come in batches, and again for following. It may also have become larger. */
   async #prepareStore(): Promise<void> {
     const { node, indexer, prepareFor } = this.#options;
     const behind = node.tip().height - (indexer.tip?.height ?? -1);
-    await prepareFor(behind > FEW_BLOCKS ? 'filling' : 'following');
+    if (node.progress().synced) this.#downloading = false;
+    if (behind > FEW_BLOCKS) this.#use = 'filling';
+    else if (!this.#downloading) this.#use = 'following';
+    await prepareFor(this.#use);
+    if (this.#use === 'following') await indexer.rowMaker.renew();
   }
 
   #prunedText(): string {
@@ -229,18 +286,17 @@ export class ChainSync {
     return `: it was pruned${refusal === undefined ? '' : `, and its coins cannot be taken: ${refusal}`}`;
   }
 
-  /** A step of filling in, in its turn; always done. */
-  async #fillIn(): Promise<true> {
+  /** A step of filling in, in its turn. */
+  async #fillIn(): Promise<void> {
     this.#fillWaits = false;
     if (this.#live && await this.#fill.step()) this.#planFill();
-    return true;
   }
 
   /** Events that are there by then come first. */
   #planFill(): void {
     if (this.#fillWaits || !this.#fill.isDue) return;
     this.#fillWaits = true;
-    setImmediate(() => { this.#fillTurn$.next(FILL); });
+    setImmediate(() => { this.#turn$.next(FILL); });
   }
 
   #throwTrouble(): void {
@@ -254,6 +310,8 @@ export class ChainSync {
     if (this.#abort.signal.aborted || !this.#isLevel()) return false;
     this.#live = true;
     this.#said = undefined;
+    this.#levelAt = performance.now();
+    if (this.#downloading) this.#after(DOWNLOAD_END_MS, () => { this.#turn$.next(SETTLE); });
     this.#rebuiltFor.clear();
     this.#sayLive();
     this.#planFill();

@@ -19,6 +19,7 @@ describe('what the log says of the index', () => {
       { phase: 'copying', coins: 12_345_678, of: 80_000_000 },
       { phase: 'indexing', height: 6, target: 9, secondsLeft: undefined },
       { phase: 'live', height: 9 },
+      { phase: 'loading' },
       { phase: 'indexing', height: 25, target: 100, secondsLeft: 7, pace: { blocksPerSecond: 10.7, bytesPerSecond: 12_340_000, coinsPerSecond: 98_765.4 } }
     ])).to.deep.equal([
       'info Migrating index, 1.5%.',
@@ -33,6 +34,8 @@ describe('what the log says of the index', () => {
   it('is not every block', () => {
     expect(linesFor([{ phase: 'loading' }])).to.deep.equal([]);
     expect(linesFor([{ phase: 'live', height: 1 }, { phase: 'live', height: 2 }])).to.have.length(1);
+    const turns = [1, 2, 3].flatMap((height): IndexState[] => [{ phase: 'indexing', height, target: height, secondsLeft: undefined }, { phase: 'live', height }]);
+    expect(linesFor(turns), 'a download').to.have.length(2);
     expect(linesFor([1, 2, 3].map((height) => ({ phase: 'indexing', height, target: 3, secondsLeft: 1 })))).to.have.length(1);
   });
 });

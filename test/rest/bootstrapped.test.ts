@@ -11,7 +11,8 @@ import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
 import { createRegtestNode, mine, openRegtestNode, type RegtestOptions } from '../support/regtest-node';
 import type { AddressInfo } from 'node:net';
 
-const HEIGHT = 40;
+/** More than headers whose texts are kept together. */
+const HEIGHT = 80;
 /** Where the filling in is held. */
 const HELD = 30;
 
@@ -83,7 +84,7 @@ describe('what is served while an index that began with coins is filled in', () 
 
     it('are transactions as far as they are known; of others it is said how far that is', async () => {
       expect((await get(`tx/${coinbaseAt(HELD)}.json`)).status).to.equal(200);
-      const refused = { status: 503, text: `Service temporarily unavailable: transaction index is being built: 26.8% (height ${HELD})\r\n` };
+      const refused = { status: 503, text: `Service temporarily unavailable: transaction index is being built: 62.9% (height ${HELD})\r\n` };
       expect(await get(`tx/${coinbaseAt(HELD - 1)}.json`)).to.deep.equal(refused);
       expect(await get(`tx/${'ab'.repeat(32)}.hex`)).to.deep.equal(refused);
     });
@@ -100,6 +101,7 @@ describe('what is served while an index that began with coins is filled in', () 
       await untilFilledTo(undefined);
       expect((await get(`tx/${coinbaseAt(HELD - 1)}.json`)).status).to.equal(200);
       expect((await get(`tx/${'ab'.repeat(32)}.hex`)).status).to.equal(404);
+      // Those among them that were not known when the texts of their neighbours were asked for.
       const headers = JSON.parse((await get(`headers/2000/${hashAt(1)}.json`)).text) as { nTx: number }[];
       expect(headers.map(({ nTx }) => nTx)).to.deep.equal(Array.from({ length: HEIGHT + 1 }, () => 1));
     });

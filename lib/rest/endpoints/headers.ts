@@ -118,7 +118,7 @@ function digitsAt(height: number, end: number, snapshot: IndexSnapshot, chunks: 
 
 /** @throws RestError 503 for headers whose number of transactions is not known yet. */
 function* headersInJson({ first, end }: Span, snapshot: IndexSnapshot, chunks: Chunks<HeadersText>): Generator<void, Buffer> {
-  if (snapshot.filling !== undefined && first < Math.min(end, snapshot.filling.height)) throw notYetKnown(fillText(snapshot.filling));
+  if (snapshot.filling !== undefined && first < end && !isKnownFrom(first, snapshot)) throw notYetKnown(fillText(snapshot.filling));
   const parts: HeadersPart[] = [];
   for (let height = first; height < end; yield) {
     const of = textAt(height, end, snapshot, chunks);
@@ -130,9 +130,15 @@ function* headersInJson({ first, end }: Span, snapshot: IndexSnapshot, chunks: C
   return yield* headersJson(parts, snapshot.tip.height);
 }
 
-/** A text with the header at `height`, and with some of those up to `end`. */
+/** Whether the numbers of transactions are known of all headers upwards: what is made of others must not be kept. */
+function isKnownFrom(height: number, { filling }: IndexSnapshot): boolean {
+  return filling === undefined || height >= filling.height;
+}
+
+/** A text with the header at `height`, which is known, and with some of those up to `end`. */
 function textAt(height: number, end: number, snapshot: IndexSnapshot, chunks: Chunks<HeadersText>): HeadersText | undefined {
-  const text = wholeChunk({ start: height - height % CHUNK, count: CHUNK }, snapshot, chunks, headersText, (made) => made.text);
+  const start = height - height % CHUNK;
+  const text = isKnownFrom(start, snapshot) ? wholeChunk({ start, count: CHUNK }, snapshot, chunks, headersText, (made) => made.text) : undefined;
   if (text !== undefined) return text;
   const some = snapshot.headerRun(height, Math.min(CHUNK, end - height));
   return some && headersText(some);

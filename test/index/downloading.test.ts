@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { beforeEach, describe, it } from 'mocha';
+import { filter, firstValueFrom } from 'rxjs';
+import { nodeWith } from '../support/changed-node';
+import { current, expectLevel, newIndex, reach, withNodeAndIndex } from '../support/indexed-node';
+import { chainWithSpends, reorganize } from '../support/regtest-chain';
+import { mine } from '../support/regtest-node';
+import type { IndexState } from '../../lib/index/types';
+
+describe('an index of a node that downloads the chain', function () {
+  this.timeout(60_000);
+  withNodeAndIndex();
+  let synced: boolean;
+  /** Of each write of the store, whether it was forced to the disk. */
+  let durable: boolean[];
+
+  const untilLevel = async (): Promise<void> => {
+    await firstValueFrom(current.index.state$.pipe(filter((state) => state.phase === 'live' && state.height === current.host.chain.height)));
+    await expectLevel();
+  };
+
+  beforeEach(async () => {
+    // A reset leaves 1.0.2's pool behind while it is not connected.
+    await current.host.connect();
+    synced = false;
+    const { node } = current;
+    current.index = newIndex({ node: nodeWith(node, { progress: () => ({ ...node.progress(), synced }) }) });
+    await current.index.open();
+    await reach('live');
+    durable = [];
+    const batch = current.store.batch.bind(current.store);
+    current.store.batch = async (writes, options): Promise<void> => {
+      durable.push(options.durable);
+      await batch(writes, options);
+    };
+  });
+
+  it('forces no block to the disk, and does not let the chain wait', async () => {
+    const letGo: (() => void)[] = [];
+    const batch = current.store.batch.bind(current.store);
+    current.store.batch = async (writes, options): Promise<void> => {
+      await new Promise<void>((resolve) => letGo.push(resolve));
+      await batch(writes, options);
+    };
+    // Nothing is written until they are all there.
+    await chainWithSpends(current.host);
+    expect(current.index.state.phase).to.equal('indexing');
+    current.store.batch = batch;
+    for (const go of letGo) go();
+    await untilLevel();
+    await mine(current.host, 150);
+    await untilLevel();
+    expect(durable.length).to.be.least(1);
+    expect(durable).to.not.include(true);
+    expect(current.log.lines.filter((line) => line.includes('error'))).to.deep.equal([]);
+  });
+
+  it('says that it is behind before the chain goes on', async () => {
+    const said: IndexState['phase'][] = [];
+    current.index.state$.subscribe(({ phase }) => said.push(phase));
+    await mine(current.host, 1);
+    expect(said.slice(0, 2)).to.deep.equal(['live', 'indexing']);
+    await untilLevel();
+  });
+
+  it('follows reorganizations and resets', async () => {
+    await mine(current.host, 30);
+    await reorganize(current.host, 3, 5);
+    await untilLevel();
+    await current.host.chain.reset(10);
+    await untilLevel();
+    await mine(current.host, 5);
+    await reorganize(current.host, 4, 6);
+    await untilLevel();
+  });
+
+  it('follows in lockstep once the node is synced', async () => {
+    await mine(current.host, 20);
+    synced = true;
+    await untilLevel();
+    durable = [];
+    for (let i = 0; i < 3; i++) {
+      await mine(current.host, 1);
+      await expectLevel();
+    }
+    expect(durable).to.deep.equal([true, true, true]);
+  });
+});
