@@ -13,6 +13,7 @@ const OURS = `  --rest-warmup WHEN        synced (unless given): answer once nod
   --rest-undo BLOCKS        that can be taken out of the index without the node; 4320
   --rest-cache MIB          memory; 256
   --rest-bootstrap FROM     what an empty index begins with: blocks (unless given) or coins
+  --rest-scrub HOURS        for looking through all files of the index once; 24, 0: never
   --rest-payments DIR       take payments (BIP70), records in DIR; needs --api-key
   --rest-payments-url URL   where customers reach the node`;
 

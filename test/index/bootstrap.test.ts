@@ -9,6 +9,7 @@ import { NotYetKnownError } from '../../lib/index/errors';
 import { headerKey, TIP_KEY } from '../../lib/index/layout';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { diskStore, memoryStore } from '../../lib/store/level-store';
+import { nodeWith } from '../support/changed-node';
 import { baseOf, expectRight, expectRightSoFar, newBaseIndex, untilFilled, untilLive } from '../support/base-index';
 import { bcoin, type TestFullNode } from '../support/bcoin';
 import { FAULT, FaultyStore } from '../support/faulty-store';
@@ -383,10 +384,6 @@ describe('an index that begins with the coins of the node', () => {
     await rm(folder, { recursive: true });
   });
 });
-
-function nodeWith(node: NodeSource, changes: Partial<NodeSource>): NodeSource {
-  return Object.assign(Object.create(node) as NodeSource, changes);
-}
 
 function withCoinSet(node: NodeSource, change: (set: CoinSet) => CoinSet): NodeSource {
   return nodeWith(node, { openCoinSet: async () => change(await node.openCoinSet()) });
