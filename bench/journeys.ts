@@ -99,8 +99,10 @@ async function connect(node: TestFullNode, raw: Buffer): Promise<void> {
 function print(name: string, files: readonly CalledFile[]): void {
   const count = files.reduce((sum, { functions }) => sum + functions.length, 0);
   console.log(`\n${name}: ${count} functions in ${files.length} files`);
-  for (const { file, functions } of files)
-    console.log(`  ${file} (${functions.length}): ${functions.map(({ name: called, calls }) => calls === 1 ? called : `${called} x${calls}`).join(', ')}`);
+  for (const { file, functions } of files) {
+    const called = functions.map(({ name: each, calls }) => calls === 1 ? each : `${each} x${calls}`);
+    console.log(`  ${file} (${functions.length}): ${called.join(', ')}`);
+  }
 }
 
 main().catch((error: unknown) => {

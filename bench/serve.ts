@@ -63,7 +63,8 @@ async function main(): Promise<void> {
   const closers: (() => unknown)[] = [];
   try {
     const bench = await open(chain, values.before, closers);
-    results.machine = `${describeMachine()}\nload average at the start ${(loadavg()[0] ?? 0).toFixed(1)}: what else runs here is in the figures`;
+    const load = `load average at the start ${(loadavg()[0] ?? 0).toFixed(1)}: what else runs here is in the figures`;
+    results.machine = `${describeMachine()}\n${load}`;
     console.log(results.machine);
     const rows = bench.rows.filter(({ name }) => isWanted(name));
     if (rows.length > 0) await measureRows(bench, rows, Number(values.rounds ?? 3), results);
@@ -87,10 +88,11 @@ async function open(chain: ServingChain, before: string | undefined, closers: ((
     await untilAtRest(running.pid);
     return running;
   };
-  const startedOrNot = (name: string, server: Promise<ServerProcess>): Promise<ServerProcess | Failure> => started(server).catch((error: unknown) => {
-    say(`${name} did not start: ${textOf(error)}`);
-    return { failure: 'no start' };
-  });
+  const startedOrNot = (name: string, server: Promise<ServerProcess>): Promise<ServerProcess | Failure> =>
+    started(server).catch((error: unknown) => {
+      say(`${name} did not start: ${textOf(error)}`);
+      return { failure: 'no start' };
+    });
   say('reading the chain with bcoin');
   const reader = await ChainReader.open(chain);
   closers.push(() => reader.close());
@@ -109,7 +111,8 @@ async function open(chain: ServingChain, before: string | undefined, closers: ((
   return { chain, reader, rows, servers, clients };
 }
 
-async function measureRows({ reader, servers, clients: [client] }: Bench, rows: readonly Row[], rounds: number, results: Results): Promise<void> {
+async function measureRows(bench: Bench, rows: readonly Row[], rounds: number, results: Results): Promise<void> {
+  const { reader: { wholeBlockReads }, servers, clients: [client] } = bench;
   const table = cpuTable({ rows, hasBefore: servers.before !== undefined, isLive: servers.bitcoind !== undefined });
   console.log(`\nmicroseconds of processor time per request, 16 connections\n${table.head()}`);
   for (const row of rows) {
@@ -117,8 +120,8 @@ async function measureRows({ reader, servers, clients: [client] }: Bench, rows: 
     results.rows.push(figures);
     console.log(table.line(figures));
   }
-  results.wholeBlockReads = reader.wholeBlockReads;
-  if (reader.wholeBlockReads !== undefined && rows.some(({ cold }) => cold !== undefined)) console.log(wholeBlocksLine(reader.wholeBlockReads));
+  results.wholeBlockReads = wholeBlockReads;
+  if (wholeBlockReads !== undefined && rows.some(({ cold }) => cold !== undefined)) console.log(wholeBlocksLine(wholeBlockReads));
 }
 
 async function crowdFigures({ servers: { ours, bare }, clients: [client] }: Bench, { rows, crowd }: Results): Promise<void> {

@@ -96,7 +96,10 @@ export class CallCoverage {
       const source = readFileSync(path, 'utf8');
       // The file as a whole is a function too, which runs when it is loaded.
       const functions = called.filter(({ from, to }) => from > 0 || to < source.length);
-      return { file: relative(fileURLToPath(this.folder), path), functions: functions.map((each) => ({ name: nameOf(each, functions, source), calls: each.calls })) };
+      return {
+        file: relative(fileURLToPath(this.folder), path),
+        functions: functions.map((each) => ({ name: nameOf(each, functions, source), calls: each.calls }))
+      };
     }).filter(({ functions }) => functions.length > 0);
   }
 }

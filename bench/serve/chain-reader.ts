@@ -43,7 +43,10 @@ export interface ChainCoin {
   readonly script: { toRaw(): Buffer };
 }
 
-/** What it takes to read a block of a node whose store gives it only as a whole (bcoin 1.x): so much more does a transaction cost whose block is not in memory. */
+/**
+ * What it takes to read a block of a node whose store gives it only as a whole (bcoin 1.x). A transaction
+ * costs so much more when its block is not in memory.
+ */
 export interface WholeBlockReads {
   readonly blockBytes: number;
   /** Of all threads, for a block. */

@@ -137,14 +137,16 @@ function coinRows(chain: ChainReader): Row[] {
   };
   const inRuns = (list: readonly FoundCoin[], count: number, format: Format): Question[] =>
     Array.from({ length: list.length / count }, (_, i) => question(list.slice(i * count, (i + 1) * count), format));
-  const hot = coins.take(10 * MOST_OUTPOINTS);
+  const most = MOST_OUTPOINTS;
+  const hot = coins.take(10 * most);
   const [first] = hot;
+  const own = `/coin/${display(first?.txid ?? '')}/${first?.index ?? 0}`;
   const cold = (count: number, format: Format, target: number): ColdQuestions =>
     ({ questions: () => inRuns(coins.take(count * (count === 1 ? COLD : COLD_LONG)), count, format), target });
   return [
-    { name: 'getutxos 1, json', questions: inRuns(hot, 1, 'json'), cold: cold(1, 'json', 1.2), own: `/coin/${display(first?.txid ?? '')}/${first?.index ?? 0}`, core: 43, target: 1.3 },
-    { name: 'getutxos 15, bin', questions: inRuns(hot, MOST_OUTPOINTS, 'bin'), cold: cold(MOST_OUTPOINTS, 'bin', 1), core: 47, target: 1.1 },
-    { name: 'getutxos 15, json', questions: inRuns(hot, MOST_OUTPOINTS, 'json'), cold: cold(MOST_OUTPOINTS, 'json', 1.4), core: 109, target: 1.6 }
+    { name: 'getutxos 1, json', questions: inRuns(hot, 1, 'json'), cold: cold(1, 'json', 1.2), own, core: 43, target: 1.3 },
+    { name: 'getutxos 15, bin', questions: inRuns(hot, most, 'bin'), cold: cold(most, 'bin', 1), core: 47, target: 1.1 },
+    { name: 'getutxos 15, json', questions: inRuns(hot, most, 'json'), cold: cold(most, 'json', 1.4), core: 109, target: 1.6 }
   ];
 }
 

@@ -27,7 +27,8 @@ export class Table<T> {
   }
 
   private join(texts: readonly string[]): string {
-    return texts.map((text, i) => i === 0 ? text.padEnd(this.firstWidth) : text.padStart(Math.max(LEAST_WIDTH, this.columns[i]?.title.length ?? 0))).join('  ').trimEnd();
+    const widthOf = (i: number): number => Math.max(LEAST_WIDTH, this.columns[i]?.title.length ?? 0);
+    return texts.map((text, i) => i === 0 ? text.padEnd(this.firstWidth) : text.padStart(widthOf(i))).join('  ').trimEnd();
   }
 }
 
@@ -43,8 +44,10 @@ const verdict = (met: boolean | undefined): string => met === undefined ? '' : m
 
 const cpuOf = (cell: Cell): number | undefined => cell === undefined || isFailure(cell) ? undefined : cell.cpu;
 const cellText = (cell: Cell): string => isFailure(cell) ? cell.failure : us(cpuOf(cell));
-const ratio = (one: number | undefined, other: number | undefined): number | undefined => one === undefined || other === undefined ? undefined : one / other;
-const isMet = (value: number | undefined, target: number | undefined): boolean | undefined => value === undefined || target === undefined ? undefined : value >= target;
+const ratio = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? undefined : one / other;
+const isMet = (value: number | undefined, target: number | undefined): boolean | undefined =>
+  value === undefined || target === undefined ? undefined : value >= target;
 
 export interface CpuTableOptions {
   readonly rows: readonly Row[];
@@ -58,7 +61,8 @@ export function cpuTable({ rows, hasBefore, isLive }: CpuTableOptions): Table<Ro
   const core = isLive ? 'Core' : 'Core*';
   const coreCached = ({ row, cached }: RowFigures): number | undefined => isLive ? cpuOf(cached.bitcoind) : row.core;
   const cachedRatio = (figures: RowFigures): number | undefined => ratio(coreCached(figures), cpuOf(figures.cached.ours));
-  const coldRatio = (figures: RowFigures): number | undefined => ratio(least(coreCached(figures), cpuOf(figures.cold.bitcoind)), cpuOf(figures.cold.ours));
+  const coreBest = (figures: RowFigures): number | undefined => least(coreCached(figures), cpuOf(figures.cold.bitcoind));
+  const coldRatio = (figures: RowFigures): number | undefined => ratio(coreBest(figures), cpuOf(figures.cold.ours));
   const columns: Column<RowFigures>[] = [
     { title: 'request', text: ({ row }) => row.name },
     { title: 'reply', text: ({ bytes }) => sizeText(bytes) },
@@ -91,7 +95,8 @@ function beforeColumns(title: string, cells: (figures: RowFigures) => RowFigures
   ];
 }
 
-const least = (one: number | undefined, other: number | undefined): number | undefined => one === undefined || other === undefined ? one ?? other : Math.min(one, other);
+const least = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? one ?? other : Math.min(one, other);
 
 export interface CrowdFigures {
   readonly name: string;
@@ -140,7 +145,8 @@ export function mixedTable({ small, blocksPerSecond, refusedBlocks, peakBytes, a
 }
 
 export function wholeBlocksLine({ blockBytes, cpuMicroseconds }: WholeBlockReads): string {
-  return `This bcoin reads blocks as a whole: ${us(cpuMicroseconds)} µs for one of ${sizeText(blockBytes)}. A cold transaction costs that more when its block is not in memory; here all 40 are.`;
+  return `This bcoin reads blocks as a whole: ${us(cpuMicroseconds)} µs for one of ${sizeText(blockBytes)}. `
+    + 'A cold transaction costs that more when its block is not in memory; here all 40 are.';
 }
 
 function sizeText(bytes: number): string {

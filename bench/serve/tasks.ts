@@ -66,7 +66,8 @@ export function askAgainAndAgain({ server, client, paths, checked }: TaskOptions
 export function askEachOnce({ server, client, paths, checked }: TaskOptions, rounds: number): Task {
   const first = Math.floor(paths.length * PREPARED_PART);
   const share = Math.floor((paths.length - first) / rounds);
-  const walk = (from: number, to: number): Promise<Figure> => time(server, client, { paths: paths.slice(from, to), limit: 'each path once' });
+  const walk = (from: number, to: number): Promise<Figure> =>
+    time(server, client, { paths: paths.slice(from, to), limit: 'each path once' });
   return {
     prepare: async () => { await walk(0, first); },
     round: (round) => walk(first + round * share, first + (round + 1) * share),
