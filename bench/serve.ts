@@ -1,4 +1,5 @@
-// npm run bench: what answers cost, and how the service stands load (bench/README.md).
+// npm run bench: what answers cost, and how the service stands load (bench/README.md). Lines of
+// the tables are printed as soon as they are there.
 //   --only TEXT     rows whose names begin like this, and nothing else; more than once if wanted
 //   --rounds N      default 3
 //   --before DIR    another built checkout, measured in the same rounds
@@ -12,14 +13,15 @@ import { parseArgs } from 'node:util';
 import { LoadClient } from './clients/load';
 import { describeMachine } from './machine';
 import { startBitcoind } from './serve/bitcoind';
-import { ChainReader } from './serve/chain-reader';
+import { ChainReader, type WholeBlockReads } from './serve/chain-reader';
+import { isFailure, textOf, type Failure } from './serve/failure';
 import { measureCrowd, measureMixed, type MixedFigures } from './serve/load-measures';
 import { untilAtRest } from './serve/process-figures';
 import { answerAlike, measureRow, type RowFigures, type Servers } from './serve/measure';
 import { allRows, type Row } from './serve/rows';
 import { startBare, startBcoin, type ServerProcess } from './serve/server-process';
 import { RUN_FOLDER, servingChain, type ServingChain } from './serve/serving-chain';
-import { cpuTable, crowdTable, mixedTable, type CrowdFigures } from './serve/table';
+import { cpuTable, crowdTable, mixedTable, wholeBlocksLine, type CrowdFigures } from './serve/table';
 
 /** What `--only` picks beside the rows. */
 const CROWD = '64 connections';
@@ -31,9 +33,19 @@ const say = (line: string): void => { console.error(line); };
 
 interface Bench {
   readonly chain: ServingChain;
+  readonly reader: ChainReader;
   readonly rows: readonly Row[];
   readonly servers: Servers;
   readonly clients: readonly [LoadClient, LoadClient];
+}
+
+/** What has been measured so far. */
+interface Results {
+  readonly rows: RowFigures[];
+  readonly crowd: CrowdFigures[];
+  machine?: string;
+  wholeBlockReads?: WholeBlockReads | undefined;
+  mixed?: MixedFigures;
 }
 
 async function main(): Promise<void> {
@@ -41,21 +53,28 @@ async function main(): Promise<void> {
     only: { type: 'string', multiple: true }, rounds: { type: 'string' }, before: { type: 'string' }, json: { type: 'string' }
   } });
   const isWanted = (name: string): boolean => values.only?.some((start) => name.startsWith(start)) ?? true;
+  const results: Results = { rows: [], crowd: [] };
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
-  process.once('exit', () => { rmSync(RUN_FOLDER, { recursive: true, force: true }); });
+  process.once('exit', () => {
+    rmSync(RUN_FOLDER, { recursive: true, force: true });
+    if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
+  });
   const chain = await servingChain(say);
   const closers: (() => unknown)[] = [];
   try {
     const bench = await open(chain, values.before, closers);
-    const machine = `${describeMachine()}\nload average at the start ${(loadavg()[0] ?? 0).toFixed(1)}: what else runs here is in the figures`;
-    console.log(machine);
-    const rows = await measureRows(bench, isWanted, Number(values.rounds ?? 3));
-    if (rows.length > 0) console.log(`\nmicroseconds of processor time per request, 16 connections\n${cpuTable(rows)}`);
-    const crowd = isWanted(CROWD) ? await crowdFigures(bench, rows) : [];
-    if (crowd.length > 0) console.log(`\n${crowdTable(crowd)}`);
-    const mixed = isWanted(MIXED) ? await mixedFigures(bench, closers) : undefined;
-    if (mixed !== undefined) console.log(`\n${mixedTable(mixed)}`);
-    if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ machine, rows, crowd, mixed }, null, 2)}\n`);
+    const load = `load average at the start ${(loadavg()[0] ?? 0).toFixed(1)}: what else runs here is in the figures`;
+    results.machine = `${describeMachine()}\n${load}`;
+    console.log(results.machine);
+    const rows = bench.rows.filter(({ name }) => isWanted(name));
+    if (rows.length > 0) await measureRows(bench, rows, Number(values.rounds ?? 3), results);
+    if (results.rows.length > 0 && isWanted(CROWD)) await crowdFigures(bench, results);
+    if (isWanted(MIXED)) {
+      results.mixed = await mixedFigures(bench, closers);
+      console.log(`\n${mixedTable(results.mixed)}`);
+    }
+    // A wrong answer of ours is no matter of speed.
+    if (results.rows.some(({ cached, cold }) => isFailure(cached.ours) || isFailure(cold.ours))) process.exitCode = 1;
   } finally {
     for (const close of closers.reverse()) await close();
   }
@@ -69,46 +88,56 @@ async function open(chain: ServingChain, before: string | undefined, closers: ((
     await untilAtRest(running.pid);
     return running;
   };
+  const startedOrNot = (name: string, server: Promise<ServerProcess>): Promise<ServerProcess | Failure> =>
+    started(server).catch((error: unknown) => {
+      say(`${name} did not start: ${textOf(error)}`);
+      return { failure: 'no start' };
+    });
   say('reading the chain with bcoin');
   const reader = await ChainReader.open(chain);
   closers.push(() => reader.close());
-  const rows = await allRows(reader);
+  const rows = allRows(reader);
   say('starting the servers');
   const bitcoind = process.env['BITCOIND'];
   const servers: Servers = {
     ours: await started(startBcoin(chain, 'ours', CHECKOUT)),
     bare: await started(startBare()),
-    own: await started(startBcoin(chain, 'own')),
-    ...before !== undefined && { before: await started(startBcoin(chain, 'before', resolve(before))) },
-    ...bitcoind !== undefined && { bitcoind: await started(startBitcoind(bitcoind, chain, reader)) }
+    own: await startedOrNot('bcoin', startBcoin(chain, 'own')),
+    ...before !== undefined && { before: await startedOrNot(before, startBcoin(chain, 'before', resolve(before))) },
+    ...bitcoind !== undefined && { bitcoind: await startedOrNot(bitcoind, startBitcoind(bitcoind, chain, reader)) }
   };
   const clients = [new LoadClient(), new LoadClient()] as const;
   closers.push(() => { for (const client of clients) client.close(); });
-  return { chain, rows, servers, clients };
+  return { chain, reader, rows, servers, clients };
 }
 
-async function measureRows({ rows, servers, clients: [client] }: Bench, isWanted: (name: string) => boolean, rounds: number): Promise<RowFigures[]> {
-  const figures: RowFigures[] = [];
-  for (const row of rows.filter(({ name }) => isWanted(name))) {
-    const measured = await measureRow(row, servers, client, rounds);
-    say(`${row.name}: ${measured.ours.cpu.toFixed(1)} (bare ${measured.bare.cpu.toFixed(1)})`);
-    figures.push(measured);
+async function measureRows(bench: Bench, rows: readonly Row[], rounds: number, results: Results): Promise<void> {
+  const { reader: { wholeBlockReads }, servers, clients: [client] } = bench;
+  const table = cpuTable({ rows, hasBefore: servers.before !== undefined, isLive: servers.bitcoind !== undefined });
+  console.log(`\nmicroseconds of processor time per request, 16 connections\n${table.head()}`);
+  for (const row of rows) {
+    const figures = await measureRow(row, servers, { client, rounds, say });
+    results.rows.push(figures);
+    console.log(table.line(figures));
   }
-  return figures;
+  results.wholeBlockReads = wholeBlockReads;
+  if (wholeBlockReads !== undefined && rows.some(({ cold }) => cold !== undefined)) console.log(wholeBlocksLine(wholeBlockReads));
 }
 
-async function crowdFigures({ servers: { ours, bare }, clients: [client] }: Bench, rows: readonly RowFigures[]): Promise<CrowdFigures[]> {
-  const figures: CrowdFigures[] = [];
-  for (const { row, ours: { p50 }, bare: { p50: bareP50 } } of rows) {
-    say(`${CROWD}: ${row.name}`);
+async function crowdFigures({ servers: { ours, bare }, clients: [client] }: Bench, { rows, crowd }: Results): Promise<void> {
+  const table = crowdTable(rows.map(({ row: { name } }) => name));
+  console.log(`\n${table.head()}`);
+  for (const { row, cached } of rows) {
+    if (isFailure(cached.ours) || isFailure(cached.bare) || cached.ours === undefined || cached.bare === undefined) continue;
     await answerAlike(bare, row, ours);
-    figures.push({
+    const figures = {
       name: row.name,
-      ours: { p50At16: p50, result: await measureCrowd(row.questions, ours, client) },
-      bare: { p50At16: bareP50, result: await measureCrowd(row.questions.slice(0, 1), bare, client) }
-    });
+      ours: { p50At16: cached.ours.p50, result: await measureCrowd(row.questions, ours, client) },
+      bare: { p50At16: cached.bare.p50, result: await measureCrowd(row.questions.slice(0, 1), bare, client) }
+    };
+    crowd.push(figures);
+    console.log(table.line(figures));
   }
-  return figures;
 }
 
 /** On nodes of their own, which were asked for nothing before. */

@@ -25,15 +25,21 @@ export async function generateChain(folder: string, parameters: ChainParameters,
 /** A node on an empty folder that takes all blocks for history. */
 export async function onTrustingNode<T>(folder: string, settings: RegtestOptions['settings'], use: (node: TestFullNode) => Promise<T>): Promise<T> {
   const node = await openRegtestNode({ prefix: folder, settings: { coinCache: COIN_CACHE_MB, cacheSize: 256, ...settings } });
-  // bcoin keeps one such object for each network.
-  const network = node.network as unknown as { lastCheckpoint: number };
-  network.lastCheckpoint = ABOVE_ALL;
+  const distrust = trustBlocks(node);
   try {
     return await use(node);
   } finally {
-    network.lastCheckpoint = NO_CHECKPOINT;
+    distrust();
     await node.close();
   }
+}
+
+/** From now on the node takes all blocks for history; gives what ends that. */
+export function trustBlocks(node: TestFullNode): () => void {
+  // bcoin keeps one such object for each network.
+  const network = node.network as unknown as { lastCheckpoint: number };
+  network.lastCheckpoint = ABOVE_ALL;
+  return () => { network.lastCheckpoint = NO_CHECKPOINT; };
 }
 
 /** @throws Error when the block did not become the tip. */

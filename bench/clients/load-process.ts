@@ -13,6 +13,10 @@ process.on('message', (order: LoadOrder) => {
 
 process.on('disconnect', () => process.exit());
 
+const TIMEOUT_SECONDS = 60;
+/** How often it looks whether it is done. */
+const LOOK_MS = 100;
+
 /** The part of autocannon's client that puts bodies together. */
 interface BodyCollector {
   readonly pipelinedRequests: { addBody: (part: Buffer) => void };
@@ -23,24 +27,24 @@ function dropBodies(client: unknown): void {
   (client as BodyCollector).pipelinedRequests.addBody = () => undefined;
 }
 
-async function run({ port, paths, connections, amount, seconds }: LoadOrder): Promise<LoadResult> {
+async function run(order: LoadOrder): Promise<LoadResult> {
+  const { port, connections } = order;
   const times: number[] = [];
   let refused = 0;
   let connection = 0;
-  const requests = paths.map((path): autocannon.Request => ({ method: 'GET', path }));
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
     const load = autocannon({
       url: `http://127.0.0.1:${port}`,
       connections,
-      ...amount === undefined ? { duration: seconds ?? 1 } : { amount: Math.max(amount, connections) },
-      timeout: 60,
+      ...lengthOf(order),
+      timeout: TIMEOUT_SECONDS,
+      sampleInt: LOOK_MS,
+      // Who does not answer once is not asked on.
+      bailout: 1,
       setupClient: (client) => {
         dropBodies(client);
-        // Each from another one on: in step they would all ask for the same.
-        const from = Math.floor(connection++ * requests.length / connections);
-        client.setRequests([...requests.slice(from), ...requests.slice(0, from)]);
-      },
-      requests
+        client.setRequests(pathsOf(order, connection++).map((path): autocannon.Request => ({ method: 'GET', path })));
+      }
     }, (error: Error | null, done) => {
       if (error === null) resolve(done);
       else reject(error);
@@ -56,10 +60,24 @@ async function run({ port, paths, connections, amount, seconds }: LoadOrder): Pr
   return {
     answered: times.length,
     refused,
-    failed: result.errors + result.timeouts,
+    failed: result.errors,
+    timedOut: result.timeouts,
     seconds: result.duration,
     p50: at(0.5),
     p99: at(0.99),
     longest: at(1)
   };
+}
+
+function lengthOf({ paths, connections, limit }: LoadOrder): { readonly amount: number } | { readonly duration: number } {
+  if (limit === 'each path once') return { amount: paths.length };
+  return 'amount' in limit ? { amount: Math.max(limit.amount, connections) } : { duration: limit.seconds };
+}
+
+/** What a connection asks, in turn. */
+function pathsOf({ paths, connections, limit }: LoadOrder, connection: number): readonly string[] {
+  if (limit === 'each path once') return paths.filter((_, i) => i % connections === connection);
+  // Each from another one on: in step they would all ask for the same.
+  const from = Math.floor(connection * paths.length / connections);
+  return [...paths.slice(from), ...paths.slice(0, from)];
 }

@@ -6,21 +6,20 @@ import { join } from 'node:path';
 
 export interface LoadOrder {
   readonly port: number;
-  /** Asked in turn on each connection, which begin all over the list. */
+  /** Asked in turn on each connection, which begin all over the list; at least one for each. */
   readonly paths: readonly string[];
   /** Kept alive; one request at a time on each. */
   readonly connections: number;
-  /** So many requests, or as many as `seconds` give. */
-  readonly amount?: number;
-  readonly seconds?: number;
+  readonly limit: { readonly amount: number } | { readonly seconds: number } | 'each path once';
 }
 
 export interface LoadResult {
   readonly answered: number;
   /** Replies other than 200. */
   readonly refused: number;
-  /** Requests without a reply. */
+  /** Requests without a reply, and those of them that waited too long for it. The first ends the order. */
   readonly failed: number;
+  readonly timedOut: number;
   readonly seconds: number;
   /** Milliseconds until the last byte of the reply; 0 when nobody was answered. */
   readonly p50: number;

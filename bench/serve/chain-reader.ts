@@ -4,7 +4,7 @@
 import { bcoin, type TestFullNode } from '../../test/support/bcoin';
 import { openRegtestNode } from '../../test/support/regtest-node';
 import type { HostEntry, HostHash } from '../../lib/node/host';
-import { copyOf, NODE_SETTINGS, POOL_TRANSACTIONS, poolOf, type ServingChain } from './serving-chain';
+import { copyOf, LARGE_BLOCKS, LARGE_FROM, NODE_SETTINGS, POOL_TRANSACTIONS, poolOf, type ServingChain } from './serving-chain';
 
 export interface ChainTransaction {
   readonly version: number;
@@ -43,6 +43,18 @@ export interface ChainCoin {
   readonly script: { toRaw(): Buffer };
 }
 
+/**
+ * What it takes to read a block of a node whose store gives it only as a whole (bcoin 1.x). A transaction
+ * costs so much more when its block is not in memory.
+ */
+export interface WholeBlockReads {
+  readonly blockBytes: number;
+  /** Of all threads, for a block. */
+  readonly cpuMicroseconds: number;
+}
+
+const BLOCKS_READ = 200;
+
 export interface WaitingTransaction {
   readonly tx: ChainTransaction;
   readonly size: number;
@@ -58,23 +70,25 @@ export class ChainReader {
   private constructor(
     private readonly node: TestFullNode,
     private readonly blocks: readonly ChainBlock[],
-    private readonly entries: readonly HostEntry[]
+    private readonly entries: readonly HostEntry[],
+    /** undefined: the node's store gives parts of blocks. */
+    readonly wholeBlockReads: WholeBlockReads | undefined
   ) {}
 
   static async open(chain: ServingChain): Promise<ChainReader> {
     const node = await openRegtestNode({ prefix: copyOf(chain, 'reader'), settings: NODE_SETTINGS });
+    // Before there is anything for the collector to mark.
+    const wholeBlockReads = node.blocks === undefined ? await measureWholeBlockReads(node) : undefined;
     const blocks: ChainBlock[] = [];
     const entries: HostEntry[] = [];
     for (let height = 0; height <= node.chain.height; height++) {
-      const entry = await node.chain.getEntryByHeight(height);
-      const raw = entry && await node.chain.getRawBlock(entry.hash);
-      if (!raw) throw new Error(`expected a block at height ${height}, got none`);
+      const { entry, raw } = await storedBlock(node, height);
       blocks.push(bcoin.Block.fromRaw(raw) as unknown as ChainBlock);
       entries.push(entry);
     }
     for (const raw of poolOf(chain)) await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(raw, 'hex')));
     if (node.mempool.map.size !== POOL_TRANSACTIONS) throw new Error(`expected ${POOL_TRANSACTIONS} transactions in the pool, got ${node.mempool.map.size}`);
-    return new ChainReader(node, blocks, entries);
+    return new ChainReader(node, blocks, entries, wholeBlockReads);
   }
 
   close(): Promise<void> {
@@ -104,12 +118,6 @@ export class ChainReader {
     return this.at(this.entries, height).chainwork.toString(16).padStart(64, '0');
   }
 
-  /** Null when it is spent, or never was. */
-  coin(txid: Buffer, index: number): Promise<ChainCoin | null> {
-    const chain = this.node.chain as unknown as { getCoin(hash: HostHash, index: number): Promise<ChainCoin | null> };
-    return chain.getCoin(typeof this.node.chain.tip.hash === 'string' ? txid.toString('hex') : txid, index);
-  }
-
   pool(): WaitingTransaction[] {
     return [...this.node.mempool.map.values()] as unknown as WaitingTransaction[];
   }
@@ -119,4 +127,20 @@ export class ChainReader {
     if (found === undefined) throw new RangeError(`expected a height from 0 to ${this.tipHeight}, got ${height}`);
     return found;
   }
+}
+
+async function storedBlock({ chain }: TestFullNode, height: number): Promise<{ readonly entry: HostEntry; readonly raw: Buffer }> {
+  const entry = await chain.getEntryByHeight(height);
+  const raw = entry && await chain.getRawBlock(entry.hash);
+  if (!raw) throw new Error(`expected a block at height ${height}, got none`);
+  return { entry, raw };
+}
+
+/** Of the large blocks, on average. */
+async function measureWholeBlockReads(node: TestFullNode): Promise<WholeBlockReads> {
+  let [bytes, count] = [0, 0];
+  const before = process.cpuUsage();
+  for (; count < BLOCKS_READ; count++) bytes += (await storedBlock(node, LARGE_FROM + count % LARGE_BLOCKS)).raw.length;
+  const { user, system } = process.cpuUsage(before);
+  return { blockBytes: bytes / count, cpuMicroseconds: (user + system) / count };
 }

@@ -15,7 +15,7 @@ const MIXED_SECONDS = 10;
 
 /** 64 connections, in milliseconds. */
 export async function measureCrowd(questions: Row['questions'], server: ServerProcess, client: LoadClient): Promise<LoadResult> {
-  return client.run({ port: server.port, paths: questions.map(({ path }) => path), connections: CROWD, seconds: CROWD_SECONDS });
+  return client.run({ port: server.port, paths: questions.map(({ path }) => path), connections: CROWD, limit: { seconds: CROWD_SECONDS } });
 }
 
 export interface MixedFigures {
@@ -38,7 +38,7 @@ export interface MixedOrder {
 
 export async function measureMixed({ server, alone, blocks, small, clients: [one, other] }: MixedOrder): Promise<MixedFigures> {
   const order = (row: Row, connections: number): Parameters<LoadClient['run']>[0] =>
-    ({ port: server.port, paths: row.questions.map(({ path }) => path), connections, seconds: MIXED_SECONDS });
+    ({ port: server.port, paths: row.questions.map(({ path }) => path), connections, limit: { seconds: MIXED_SECONDS } });
   const { result: [heavy, quick], peakBytes } = await withPeakMemory(server.pid, () =>
     Promise.all([one.run(order(blocks, HEAVY_CLIENTS)), other.run(order(small, SMALL_CLIENTS))]));
   await fetchBody(alone.port, '/');

@@ -1,11 +1,14 @@
 // Processor time per request, row by row: everybody in turn in every round, so that what else
-// the machine does hits all alike; medians over the rounds.
+// the machine does hits all alike; medians over the rounds. Who fails is left out for the rest
+// of the row, and its cell says so.
 
 import { strict as assert } from 'node:assert';
 import { percentile } from '../measure/percentile';
+import { failureOf, isFailure, textOf, type Failure } from './failure';
 import { fetchBody } from './fetch-body';
-import { cpuMicroseconds } from './process-figures';
-import type { LoadClient, LoadResult } from '../clients/load';
+import { untilAtRest } from './process-figures';
+import { askAgainAndAgain, askEachOnce, type Figure, type Task } from './tasks';
+import type { LoadClient } from '../clients/load';
 import type { Row } from './rows';
 import type { BareProcess, ServerProcess } from './server-process';
 
@@ -13,58 +16,101 @@ export interface Servers {
   readonly ours: ServerProcess;
   readonly bare: BareProcess;
   /** The same node without the plugin, for its own interface: the JSON of a block leaves it hundreds of megabytes to collect. */
-  readonly own: ServerProcess;
+  readonly own: ServerProcess | Failure;
   /** Another build of ours. */
-  readonly before?: ServerProcess;
-  readonly bitcoind?: ServerProcess;
+  readonly before?: ServerProcess | Failure;
+  readonly bitcoind?: ServerProcess | Failure;
 }
 
-/** Medians of the rounds, in microseconds of processor time and milliseconds of waiting. */
-export interface Figure {
-  readonly cpu: number;
-  readonly p50: number;
-  readonly p99: number;
-}
+type Peer = keyof Servers;
+
+/** Medians of the rounds; without those who are not asked. */
+export type Cells = Readonly<Partial<Record<Peer, Figure | Failure>>>;
 
 export interface RowFigures {
   readonly row: Row;
+  /** Of our reply to the first question. */
   readonly bytes: number;
-  readonly ours: Figure;
-  readonly bare: Figure;
-  readonly own?: Figure;
-  readonly before?: Figure;
-  readonly bitcoind?: Figure;
+  /** Of the same questions again and again. */
+  readonly cached: Cells;
+  /** Of questions that each come only once. */
+  readonly cold: Cells;
 }
 
-interface Task {
-  readonly name: 'ours' | 'bare' | 'own' | 'before' | 'bitcoind';
-  readonly server: ServerProcess;
-  readonly paths: readonly string[];
-  /** Of replies, in a round. */
-  readonly mostRequests: number;
+export interface MeasureOptions {
+  readonly client: LoadClient;
+  readonly rounds: number;
+  /** Hears why a cell has no figure. */
+  readonly say: (line: string) => void;
 }
 
-const CONNECTIONS = 16;
-/** Processor time of a round, in microseconds; on a busy machine it takes longer than that. */
-const ROUND_CPU = 1_000_000;
-const LEAST_REQUESTS = 2 * CONNECTIONS;
-/** Bytes of replies in a round: the client takes longer to read them than the server to send them. */
-const ROUND_BYTES = 500_000_000;
+/** Makes a peer's task for a row. */
+type TaskFor = (peer: Peer, server: ServerProcess) => Task;
 
-/** @throws AssertionError when an answer is wrong. */
-export async function measureRow(row: Row, servers: Servers, client: LoadClient, rounds: number): Promise<RowFigures> {
-  await checkAnswers(row, servers);
-  const body = await answerAlike(servers.bare, row, servers.ours);
-  const tasks = tasksOf(row, servers, Math.max(LEAST_REQUESTS, Math.ceil(ROUND_BYTES / body.length)));
-  const figures = new Map<string, Figure[]>(tasks.map(({ name }) => [name, []]));
-  const amounts = new Map<string, number>();
-  for (const task of tasks) amounts.set(task.name, await warmUp(task, client));
+/** Those who serve the same paths with our replies: what they say is looked at. */
+const OURS: readonly Peer[] = ['ours', 'before'];
+
+/** Cold answers that are looked at. */
+const COLD_CHECKS = 100;
+
+export async function measureRow(row: Row, servers: Servers, options: MeasureOptions): Promise<RowFigures> {
+  // Before anything else is asked that might be in memory then.
+  const cold = await measureCold(row, servers, options);
+  const { length: bytes } = await answerAlike(servers.bare, row, servers.ours);
+  return { row, bytes, cached: await measureCached(row, servers, bytes, options), cold };
+}
+
+function measureCached({ name, questions, own }: Row, servers: Servers, replyBytes: number, options: MeasureOptions): Promise<Cells> {
+  const { client } = options;
+  const all = questions.map(({ path }) => path);
+  const pathsFor = (peer: Peer): readonly string[] => peer === 'bare' ? all.slice(0, 1) : peer === 'own' && own !== undefined ? [own] : all;
+  const { own: node, ...others } = servers;
+  const peers = own === undefined ? others : { ...others, own: node };
+  return measureAll(name, peers, options, (peer, server) =>
+    askAgainAndAgain({ server, client, paths: pathsFor(peer), checked: OURS.includes(peer) ? questions : [] }, replyBytes));
+}
+
+/** Of the bare server nothing is cold, and of bcoin's own interface nothing is kept. */
+async function measureCold({ name, cold }: Row, { ours, before, bitcoind }: Servers, options: MeasureOptions): Promise<Cells> {
+  if (cold === undefined) return {};
+  const questions = cold.questions();
+  const paths = questions.map(({ path }) => path);
+  const everySo = Math.ceil(questions.length / COLD_CHECKS);
+  const some = questions.filter((_, i) => i % everySo === 0);
+  return measureAll(`${name}, cold`, { ours, ...before && { before }, ...bitcoind && { bitcoind } }, options, (peer, server) =>
+    askEachOnce({ server, client: options.client, paths, checked: OURS.includes(peer) ? some : [] }, options.rounds));
+}
+
+/** Everybody in turn in every round. */
+async function measureAll(name: string, peers: Partial<Servers>, { rounds, say }: MeasureOptions, taskFor: TaskFor): Promise<Cells> {
+  const cells: Partial<Record<Peer, Figure | Failure>> = {};
+  const asked: { readonly peer: Peer; readonly server: ServerProcess; readonly task: Task; readonly figures: Figure[] }[] = [];
+  for (const [peer, server] of Object.entries(peers) as [Peer, ServerProcess | Failure | undefined][]) {
+    if (isFailure(server)) cells[peer] = server;
+    else if (server !== undefined) asked.push({ peer, server, task: taskFor(peer, server), figures: [] });
+  }
+  const everybody = async (first: number, step: (one: typeof asked[number]) => Promise<void>): Promise<void> => {
+    for (const one of [...asked.slice(first), ...asked.slice(0, first)].filter(({ peer }) => cells[peer] === undefined)) {
+      const { peer, server } = one;
+      try {
+        await step(one);
+      } catch (error) {
+        cells[peer] = failureOf(error);
+        say(`${name}: ${peer}: ${textOf(error)}`);
+        // It may still be busy with what nobody waits for any more.
+        await untilAtRest(server.pid).catch(() => undefined);
+      }
+    }
+  };
+  await everybody(0, ({ task }) => task.prepare());
   for (let round = 0; round < rounds; round++)
     // Whoever comes first finds everything cold: another one in each round.
-    for (const task of [...tasks.slice(round % tasks.length), ...tasks.slice(0, round % tasks.length)])
-      figures.get(task.name)?.push(await time(task, client, amounts.get(task.name) ?? LEAST_REQUESTS));
-  const medians = Object.fromEntries([...figures].map(([name, list]) => [name, median(list)])) as Pick<RowFigures, Task['name']>;
-  return { row, bytes: body.length, ...medians };
+    await everybody(round % asked.length, async ({ task, figures }) => { figures.push(await task.round(round)); });
+  await everybody(0, async ({ peer, task, figures }) => {
+    await task.finish();
+    cells[peer] = median(figures);
+  });
+  return cells;
 }
 
 /** From now on the bare server replies as ours does to the first question of the row. Gives the body. */
@@ -74,49 +120,6 @@ export async function answerAlike(bare: BareProcess, { name, questions: [first] 
   const { body } = await fetchBody(ours.port, path);
   await bare.answer({ path, contentType, body });
   return body;
-}
-
-/** All that will be asked is asked once before. */
-async function checkAnswers({ name, questions }: Row, { ours, before }: Servers): Promise<void> {
-  for (const server of before === undefined ? [ours] : [ours, before])
-    for (const { path, contentType, check } of questions) {
-      const reply = await fetchBody(server.port, path);
-      assert.equal(reply.status, 200, `${name}: ${path}`);
-      assert.equal(reply.contentType, contentType, `${name}: ${path}`);
-      check(reply.body);
-    }
-}
-
-function tasksOf({ questions, own }: Row, { ours, bare, own: node, before, bitcoind }: Servers, mostRequests: number): Task[] {
-  const paths = questions.map(({ path }) => path);
-  return [
-    { name: 'ours', server: ours, paths, mostRequests },
-    ...before ? [{ name: 'before', server: before, paths, mostRequests } as const] : [],
-    { name: 'bare', server: bare, paths: paths.slice(0, 1), mostRequests },
-    ...own === undefined ? [] : [{ name: 'own', server: node, paths: [own], mostRequests } as const],
-    ...bitcoind ? [{ name: 'bitcoind', server: bitcoind, paths, mostRequests } as const] : []
-  ];
-}
-
-/** How many requests a round takes. Asks until the server's code is compiled as it will be. */
-async function warmUp(task: Task, client: LoadClient): Promise<number> {
-  for (let amount = LEAST_REQUESTS; ; amount = Math.min(amount * 4, task.mostRequests)) {
-    const { cpu } = await time(task, client, amount);
-    if (cpu * amount >= ROUND_CPU / 2 || amount >= task.mostRequests)
-      return Math.min(task.mostRequests, Math.max(LEAST_REQUESTS, Math.round(ROUND_CPU / cpu)));
-  }
-}
-
-async function time(task: Task, client: LoadClient, amount: number): Promise<Figure> {
-  const before = cpuMicroseconds(task.server.pid);
-  const { answered, p50, p99 } = await run(client, { ...task, amount });
-  return { cpu: (cpuMicroseconds(task.server.pid) - before) / answered, p50, p99 };
-}
-
-async function run(client: LoadClient, { server, paths, amount }: Pick<Task, 'server' | 'paths'> & { readonly amount: number }): Promise<LoadResult> {
-  const result = await client.run({ port: server.port, paths, connections: CONNECTIONS, amount });
-  assert.deepEqual({ refused: result.refused, failed: result.failed }, { refused: 0, failed: 0 }, `${paths[0] ?? ''}: not everybody was answered`);
-  return result;
 }
 
 function median(figures: readonly Figure[]): Figure {

@@ -1,9 +1,13 @@
 // The rows of the table: what is asked, what right answers are, and what Bitcoin Core took.
+// Cold questions are asked once each, so that nothing is left of an answer to them: they walk in
+// random order over transactions, outpoints and heights all over the chain.
 
 import { strict as assert } from 'node:assert';
 import { display, type ChainBlock, type ChainReader, type ChainTransaction } from './chain-reader';
 import { blockFields, chainInfoFields, coinsBinary, coinsFields, compareFields, headerFields, poolFields, readJson, transactionFields, type FoundCoin } from './expected';
+import { Deck } from './deck';
 import { LARGE_FROM, LARGE_TO } from './serving-chain';
+import type { HostHash } from '../../lib/node/host';
 
 export interface Question {
   readonly path: string;
@@ -16,11 +20,20 @@ export interface Row {
   readonly name: string;
   /** Asked in turn. */
   readonly questions: readonly Question[];
+  /** Absent where nothing can be asked for the first time often enough to be timed. */
+  readonly cold?: ColdQuestions;
   /** The path of bcoin's own interface to the like, if there is one. */
   readonly own?: string;
   /** Microseconds of processor time that the better of Bitcoin Core 0.17 and 29 took (recorded), and how many times ours that shall be. */
   readonly core?: number;
   readonly target?: number;
+}
+
+export interface ColdQuestions {
+  /** Of which each may be asked once, and no other row has asked them before. */
+  questions(): Question[];
+  /** How many times what the better of Bitcoin Core's figures is ours shall be. */
+  readonly target: number;
 }
 
 const TYPES = { bin: 'application/octet-stream', hex: 'text/plain', json: 'application/json' } as const;
@@ -47,28 +60,38 @@ interface Place {
 const FEW = 60;
 const MOST_OUTPOINTS = 15;
 const HOT_BLOCKS = 3;
+/** Every so many transactions of a block are asked for again and again, the others once. */
+const HOT_STEP = 37;
+const SEED = 13;
 
-export async function allRows(chain: ChainReader): Promise<Row[]> {
+/** Questions of a cold row: 20,000 for the rounds, and those that come before them. */
+const COLD = 24_000;
+/** Fewer of those that ask for 15 outpoints. */
+const COLD_LONG = 6_000;
+
+export function allRows(chain: ChainReader): Row[] {
   const large = Array.from({ length: LARGE_TO - LARGE_FROM + 1 }, (_, i) => chain.block(LARGE_FROM + i));
-  const coins = await unspentCoins(chain, large, 10 * MOST_OUTPOINTS);
-  return [...transactionRows(large), ...headerRows(chain), ...stateRows(chain), ...coinRows(chain, coins), ...blockRows(chain)];
+  return [...transactionRows(large), ...headerRows(chain), ...stateRows(chain), ...coinRows(chain), ...blockRows(chain)];
 }
 
 function transactionRows(large: readonly ChainBlock[]): Row[] {
-  const spread = (blocks: readonly ChainBlock[], count: number): Place[] => blocks.flatMap((block) =>
-    Array.from({ length: Math.ceil(count / blocks.length) }, (_, i) => ({ block, transaction: block.txs[1 + 37 * i] ?? block.txs[0] }))
-      .filter((place): place is Place => place.transaction !== undefined));
+  const isHot = (position: number): boolean => position % HOT_STEP === 1;
+  const placesIn = (block: ChainBlock): Place[] => block.txs.map((transaction) => ({ block, transaction }));
+  const spread = (blocks: readonly ChainBlock[], count: number): Place[] =>
+    blocks.flatMap((block) => placesIn(block).filter((_, position) => isHot(position)).slice(0, Math.ceil(count / blocks.length)));
   const hot = spread(large.slice(-HOT_BLOCKS), FEW);
+  const others = new Deck(large.flatMap((block) => placesIn(block).filter((_, position) => position > 0 && !isHot(position))), SEED);
   const question = (format: Format) => ({ block, transaction }: Place): Question => {
     const path = `tx/${display(transaction.hash())}`;
     return format === 'json' ? asFields(path, () => transactionFields(transaction, block.hash())) : asBytes(path, format, () => transaction.toRaw());
   };
+  const cold = (format: Format): ColdQuestions => ({ questions: () => others.take(COLD).map(question(format)), target: 1.2 });
   const own = `/tx/${display(hot[0]?.transaction.hash() ?? '')}`;
   return [
-    { name: 'tx.bin', questions: hot.map(question('bin')), own, core: 46, target: 1.3 },
+    { name: 'tx.bin', questions: hot.map(question('bin')), cold: cold('bin'), own, core: 46, target: 1.3 },
     { name: 'tx.bin, of 40 blocks', questions: spread(large, 800).map(question('bin')), core: 46 },
-    { name: 'tx.hex', questions: hot.map(question('hex')), own, core: 46, target: 1.3 },
-    { name: 'tx.json', questions: hot.map(question('json')), own, core: 94, target: 1.6 }
+    { name: 'tx.hex', questions: hot.map(question('hex')), cold: cold('hex'), own, core: 46, target: 1.3 },
+    { name: 'tx.json', questions: hot.map(question('json')), cold: cold('json'), own, core: 94, target: 1.6 }
   ];
 }
 
@@ -82,9 +105,14 @@ function headerRows(chain: ChainReader): Row[] {
   };
   const single = (format: Format): Question[] => Array.from({ length: FEW }, (_, i) => headers(1 + 40 * i, 1, format));
   const many = (format: Format): Question[] => Array.from({ length: 8 }, (_, i) => headers(LARGE_TO + 1 + 10 * i, 2_000, format));
+  const heights = Array.from({ length: chain.tipHeight }, (_, i) => 1 + i);
+  const cold = (format: Format): ColdQuestions => ({
+    questions: () => new Deck(heights, SEED).take(COLD).map((height) => headers(height, 1, format)),
+    target: 1.2
+  });
   return [
-    { name: 'headers/1.bin', questions: single('bin'), core: 35, target: 1.3 },
-    { name: 'headers/1.json', questions: single('json') },
+    { name: 'headers/1.bin', questions: single('bin'), cold: cold('bin'), core: 35, target: 1.3 },
+    { name: 'headers/1.json', questions: single('json'), cold: cold('json') },
     { name: 'headers/2000.bin', questions: many('bin'), core: 283, target: 4 },
     { name: 'headers/2000.hex', questions: many('hex'), core: 394, target: 2 },
     { name: 'headers/2000.json', questions: many('json'), core: 14_100, target: 10 }
@@ -101,19 +129,40 @@ function stateRows(chain: ChainReader): Row[] {
   ];
 }
 
-function coinRows(chain: ChainReader, coins: readonly FoundCoin[]): Row[] {
+function coinRows(chain: ChainReader): Row[] {
+  const coins = new Deck(unspentCoins(chain), SEED);
   const question = (asked: readonly FoundCoin[], format: Format): Question => {
     const path = `getutxos/${asked.map(({ txid, index }) => `${display(txid)}-${index}`).join('/')}`;
     return format === 'json' ? asFields(path, () => coinsFields(chain, asked)) : asBytes(path, format, () => coinsBinary(chain, asked));
   };
-  const inRuns = (count: number, format: Format): Question[] =>
-    Array.from({ length: coins.length / count }, (_, i) => question(coins.slice(i * count, (i + 1) * count), format));
-  const [first] = coins;
+  const inRuns = (list: readonly FoundCoin[], count: number, format: Format): Question[] =>
+    Array.from({ length: list.length / count }, (_, i) => question(list.slice(i * count, (i + 1) * count), format));
+  const most = MOST_OUTPOINTS;
+  const hot = coins.take(10 * most);
+  const [first] = hot;
+  const own = `/coin/${display(first?.txid ?? '')}/${first?.index ?? 0}`;
+  const cold = (count: number, format: Format, target: number): ColdQuestions =>
+    ({ questions: () => inRuns(coins.take(count * (count === 1 ? COLD : COLD_LONG)), count, format), target });
   return [
-    { name: 'getutxos 1, json', questions: inRuns(1, 'json'), own: `/coin/${display(first?.txid ?? '')}/${first?.index ?? 0}`, core: 43, target: 1.3 },
-    { name: 'getutxos 15, bin', questions: inRuns(MOST_OUTPOINTS, 'bin'), core: 47, target: 1.1 },
-    { name: 'getutxos 15, json', questions: inRuns(MOST_OUTPOINTS, 'json'), core: 109, target: 1.6 }
+    { name: 'getutxos 1, json', questions: inRuns(hot, 1, 'json'), cold: cold(1, 'json', 1.2), own, core: 43, target: 1.3 },
+    { name: 'getutxos 15, bin', questions: inRuns(hot, most, 'bin'), cold: cold(most, 'bin', 1), core: 47, target: 1.1 },
+    { name: 'getutxos 15, json', questions: inRuns(hot, most, 'json'), cold: cold(most, 'json', 1.4), core: 109, target: 1.6 }
   ];
+}
+
+/** Of the large blocks. */
+function unspentCoins(chain: ChainReader): FoundCoin[] {
+  const nameOf = (hash: HostHash, index: number): string => `${display(hash)}-${index}`;
+  const spent = new Set<string>();
+  const made: FoundCoin[] = [];
+  for (let height = LARGE_FROM; height <= LARGE_TO; height++)
+    for (const transaction of chain.block(height).txs) {
+      for (const { prevout } of transaction.inputs) spent.add(nameOf(prevout.hash, prevout.index));
+      const txid = transaction.hash();
+      for (const [index, { value, script }] of transaction.outputs.entries())
+        if (!script.isUnspendable()) made.push({ txid, index, height, value, script });
+    }
+  return made.filter(({ txid, index }) => !spent.has(nameOf(txid, index)));
 }
 
 function blockRows(chain: ChainReader): Row[] {
@@ -133,18 +182,4 @@ function blockRows(chain: ChainReader): Row[] {
     { name: 'block.json', questions: one.map(json), own, core: 137_000, target: 6 },
     { name: 'block.json, 40 in turn', questions: heights.map(json), core: 137_000, target: 6 }
   ];
-}
-
-/** Of different transactions all over the blocks. */
-async function unspentCoins(chain: ChainReader, blocks: readonly ChainBlock[], count: number): Promise<FoundCoin[]> {
-  const found: FoundCoin[] = [];
-  for (const block of blocks) {
-    const wanted = found.length + Math.ceil(count / blocks.length);
-    for (const transaction of block.txs.slice(1)) {
-      const coin = await chain.coin(transaction.hash(), 0);
-      if (coin !== null) found.push({ txid: transaction.hash(), index: 0, height: coin.height, value: coin.value, script: coin.script });
-      if (found.length === wanted) break;
-    }
-  }
-  return found.slice(0, count);
 }

@@ -1,7 +1,7 @@
 // The chain that serving is measured on: small blocks with coins of known keys, large mixed
-// blocks, and a long tail of small ones, so that 2,000 headers are to be had anywhere and
-// that bitcoind takes the large blocks for assumed valid (two weeks of work on top). Transactions
-// for the pool lie beside it.
+// blocks, and a long tail of empty ones, so that there are enough headers to ask for each only
+// once and that bitcoind takes the large blocks for assumed valid (two weeks of work on top).
+// Transactions for the pool lie beside it.
 
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,10 +16,10 @@ import { DATA_FOLDER } from '../chain/synthetic-chain';
 import { makePool, OWNED_BLOCKS, ownScript, type OwnCoin } from './pool-maker';
 
 /** Moves with everything that changes the chain or its pool. */
-const GENERATION = 2;
+const GENERATION = 3;
 const SEED = 7;
-const LARGE_BLOCKS = 40;
-const TAIL_BLOCKS = 2_100;
+export const LARGE_BLOCKS = 40;
+const TAIL_BLOCKS = 24_000;
 export const POOL_TRANSACTIONS = 5_000;
 const BLOCKS = 'blocks.dat';
 const POOL = 'pool.hex';
@@ -87,7 +87,7 @@ function* makeBlocks(genesisHash: Buffer): Generator<Buffer> {
   for (let height = 1; height <= FIRST_BLOCKS; height++)
     yield maker.nextFirst(height <= OWNED_BLOCKS ? ownScript(isWitnessAt(height)) : undefined);
   for (let i = 0; i < LARGE_BLOCKS; i++) yield maker.next(usualShape(maker.random, DEFAULT_PARAMETERS));
-  for (let i = 0; i < TAIL_BLOCKS; i++) yield maker.nextFirst();
+  for (let i = 0; i < TAIL_BLOCKS; i++) yield maker.nextEmpty();
 }
 
 function lengthOf(raw: Buffer): Buffer {

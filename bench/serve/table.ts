@@ -1,8 +1,102 @@
-// The figures of a run as text, for people.
+// The figures of a run as text, for people. Widths are known from the start: a line is printed
+// as soon as its figures are there.
 
+import { isFailure, type Failure } from './failure';
 import type { LoadResult } from '../clients/load';
+import type { WholeBlockReads } from './chain-reader';
 import type { MixedFigures } from './load-measures';
 import type { RowFigures } from './measure';
+import type { Row } from './rows';
+import type { Figure } from './tasks';
+
+interface Column<T> {
+  readonly title: string;
+  readonly text: (row: T) => string;
+}
+
+export class Table<T> {
+  /** `firstWidth`: characters of the longest text in the first column, which is set to the left. */
+  constructor(private readonly columns: readonly Column<T>[], private readonly firstWidth: number) {}
+
+  head(): string {
+    return this.join(this.columns.map(({ title }) => title));
+  }
+
+  line(row: T): string {
+    return this.join(this.columns.map(({ text }) => text(row)));
+  }
+
+  private join(texts: readonly string[]): string {
+    const widthOf = (i: number): number => Math.max(LEAST_WIDTH, this.columns[i]?.title.length ?? 0);
+    return texts.map((text, i) => i === 0 ? text.padEnd(this.firstWidth) : text.padStart(widthOf(i))).join('  ').trimEnd();
+  }
+}
+
+/** As long as any figure is. */
+const LEAST_WIDTH = 7;
+
+type Cell = Figure | Failure | undefined;
+
+const us = (value: number | undefined): string => value === undefined ? '' : value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en');
+const times = (value: number | undefined, digits = 2): string => value === undefined || Number.isNaN(value) ? '' : `${value.toFixed(digits)}x`;
+const ms = (value: number): string => value.toFixed(value < 10 ? 2 : 0);
+const verdict = (met: boolean | undefined): string => met === undefined ? '' : met ? 'met' : 'MISSED';
+
+const cpuOf = (cell: Cell): number | undefined => cell === undefined || isFailure(cell) ? undefined : cell.cpu;
+const cellText = (cell: Cell): string => isFailure(cell) ? cell.failure : us(cpuOf(cell));
+const ratio = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? undefined : one / other;
+const isMet = (value: number | undefined, target: number | undefined): boolean | undefined =>
+  value === undefined || target === undefined ? undefined : value >= target;
+
+export interface CpuTableOptions {
+  readonly rows: readonly Row[];
+  /** Whether there is another checkout, and a Bitcoin Core, in the run. */
+  readonly hasBefore: boolean;
+  readonly isLive: boolean;
+}
+
+/** CPU per request in microseconds. "Core": Bitcoin Core in this run, or as recorded on a machine of this kind (Core*). */
+export function cpuTable({ rows, hasBefore, isLive }: CpuTableOptions): Table<RowFigures> {
+  const core = isLive ? 'Core' : 'Core*';
+  const coreCached = ({ row, cached }: RowFigures): number | undefined => isLive ? cpuOf(cached.bitcoind) : row.core;
+  const cachedRatio = (figures: RowFigures): number | undefined => ratio(coreCached(figures), cpuOf(figures.cached.ours));
+  const coreBest = (figures: RowFigures): number | undefined => least(coreCached(figures), cpuOf(figures.cold.bitcoind));
+  const coldRatio = (figures: RowFigures): number | undefined => ratio(coreBest(figures), cpuOf(figures.cold.ours));
+  const columns: Column<RowFigures>[] = [
+    { title: 'request', text: ({ row }) => row.name },
+    { title: 'reply', text: ({ bytes }) => sizeText(bytes) },
+    { title: 'ours', text: ({ cached }) => cellText(cached.ours) },
+    { title: 'bare', text: ({ cached }) => cellText(cached.bare) },
+    { title: 'ours:bare', text: ({ cached }) => times(ratio(cpuOf(cached.ours), cpuOf(cached.bare))) },
+    ...hasBefore ? beforeColumns('before', ({ cached }) => cached) : [],
+    { title: 'bcoin', text: ({ cached }) => cellText(cached.own) },
+    { title: 'bcoin:ours', text: ({ cached }) => times(ratio(cpuOf(cached.own), cpuOf(cached.ours)), 1) },
+    { title: core, text: ({ row, cached }) => isLive ? cellText(cached.bitcoind) : us(row.core) },
+    { title: `${core}:ours`, text: (figures) => times(cachedRatio(figures)) },
+    { title: 'target', text: ({ row }) => times(row.target, 1) },
+    { title: '', text: (figures) => verdict(isMet(cachedRatio(figures), figures.row.target)) },
+    { title: 'cold', text: ({ row, cold }) => row.cold === undefined ? '–' : cellText(cold.ours) },
+    ...hasBefore ? beforeColumns('before, cold', ({ cold }) => cold) : [],
+    ...isLive ? [{ title: 'Core, cold', text: ({ cold }: RowFigures) => cellText(cold.bitcoind) }] : [],
+    { title: `${core}:cold`, text: (figures) => times(coldRatio(figures)) },
+    { title: 'target', text: ({ row }) => times(row.cold?.target, 1) },
+    { title: '', text: (figures) => verdict(isMet(coldRatio(figures), figures.row.cold?.target)) },
+    { title: 'p50 ms', text: ({ cached: { ours } }) => ours === undefined || isFailure(ours) ? '' : ms(ours.p50) },
+    { title: 'p99 ms', text: ({ cached: { ours } }) => ours === undefined || isFailure(ours) ? '' : ms(ours.p99) }
+  ];
+  return new Table(columns, longest(rows.map(({ name }) => name)));
+}
+
+function beforeColumns(title: string, cells: (figures: RowFigures) => RowFigures['cached']): Column<RowFigures>[] {
+  return [
+    { title, text: (figures) => cellText(cells(figures).before) },
+    { title: 'before:ours', text: (figures) => times(ratio(cpuOf(cells(figures).before), cpuOf(cells(figures).ours))) }
+  ];
+}
+
+const least = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? one ?? other : Math.min(one, other);
 
 export interface CrowdFigures {
   readonly name: string;
@@ -23,38 +117,20 @@ const SMALL_P99_MS = 10;
 const BLOCKS_PER_SECOND = 25;
 const MEMORY_MIB = 300;
 
-const us = (value: number | undefined): string => value === undefined ? '' : value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en');
-const times = (value: number | undefined, digits = 2): string => value === undefined || Number.isNaN(value) ? '' : `${value.toFixed(digits)}x`;
-const ms = (value: number): string => value.toFixed(value < 10 ? 2 : 0);
-const verdict = (met: boolean | undefined): string => met === undefined ? '' : met ? 'met' : 'MISSED';
-
-/** CPU per request in microseconds. "Core": Bitcoin Core in this run, or as recorded on a machine of this kind. */
-export function cpuTable(rows: readonly RowFigures[]): string {
-  const isLive = rows.some(({ bitcoind }) => bitcoind !== undefined);
-  const hasBefore = rows.some(({ before }) => before !== undefined);
-  const head = ['request', 'reply', 'ours', 'bare', 'ours:bare', ...hasBefore ? ['before', 'before:ours'] : [], 'bcoin', 'bcoin:ours', isLive ? 'Core' : 'Core*', 'Core:ours', 'target', '', 'p50 ms', 'p99 ms'];
-  const lines = rows.map(({ row, bytes, ours, bare, own, before, bitcoind }) => {
-    const core = bitcoind?.cpu ?? row.core;
-    const ratio = core === undefined ? undefined : core / ours.cpu;
-    return [
-      row.name, sizeText(bytes), us(ours.cpu), us(bare.cpu), times(ours.cpu / bare.cpu),
-      ...hasBefore ? [us(before?.cpu), times(before && before.cpu / ours.cpu)] : [],
-      us(own?.cpu), times(own && own.cpu / ours.cpu, 1), us(core), times(ratio), times(row.target, 1),
-      verdict(ratio === undefined || row.target === undefined ? undefined : ratio >= row.target), ms(ours.p50), ms(ours.p99)
-    ];
-  });
-  return columns([head, ...lines]);
-}
-
-export function crowdTable(rows: readonly CrowdFigures[]): string {
-  const head = ['64 connections', 'p50 ms', 'p99 ms', 'longest', 'p50 at 16', 'p50 : p50 at 16', 'p99 : p50 at 16', '', 'refused', 'bare: p50', 'p99'];
-  return columns([head, ...rows.map(({ name, ours: { p50At16, result }, bare }) => {
-    const { answered, p50, p99, longest, refused, failed } = result;
-    return [
-      name, ms(p50), ms(p99), ms(longest), ms(p50At16), times(p50 / p50At16, 1), times(p99 / p50At16, 1), verdict(answered > 0 && p99 <= CROWD_FACTOR * p50At16),
-      String(refused + failed), times(bare.result.p50 / bare.p50At16, 1), times(bare.result.p99 / bare.p50At16, 1)
-    ];
-  })]);
+export function crowdTable(names: readonly string[]): Table<CrowdFigures> {
+  return new Table<CrowdFigures>([
+    { title: '64 connections', text: ({ name }) => name },
+    { title: 'p50 ms', text: ({ ours }) => ms(ours.result.p50) },
+    { title: 'p99 ms', text: ({ ours }) => ms(ours.result.p99) },
+    { title: 'longest', text: ({ ours }) => ms(ours.result.longest) },
+    { title: 'p50 at 16', text: ({ ours }) => ms(ours.p50At16) },
+    { title: 'p50 : p50 at 16', text: ({ ours: { result, p50At16 } }) => times(result.p50 / p50At16, 1) },
+    { title: 'p99 : p50 at 16', text: ({ ours: { result, p50At16 } }) => times(result.p99 / p50At16, 1) },
+    { title: '', text: ({ ours: { result, p50At16 } }) => verdict(result.answered > 0 && result.p99 <= CROWD_FACTOR * p50At16) },
+    { title: 'refused', text: ({ ours: { result } }) => String(result.refused + result.failed) },
+    { title: 'bare: p50', text: ({ bare: { result, p50At16 } }) => times(result.p50 / p50At16, 1) },
+    { title: 'p99', text: ({ bare: { result, p50At16 } }) => times(result.p99 / p50At16, 1) }
+  ], longest(names));
 }
 
 export function mixedTable({ small, blocksPerSecond, refusedBlocks, peakBytes, aloneBytes }: MixedFigures): string {
@@ -68,11 +144,18 @@ export function mixedTable({ small, blocksPerSecond, refusedBlocks, peakBytes, a
   ]);
 }
 
+export function wholeBlocksLine({ blockBytes, cpuMicroseconds }: WholeBlockReads): string {
+  return `This bcoin reads blocks as a whole: ${us(cpuMicroseconds)} µs for one of ${sizeText(blockBytes)}. `
+    + 'A cold transaction costs that more when its block is not in memory; here all 40 are.';
+}
+
 function sizeText(bytes: number): string {
   return bytes < 10_000 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
+const longest = (texts: readonly string[]): number => Math.max(...texts.map(({ length }) => length));
+
 function columns(lines: readonly (readonly string[])[]): string {
-  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  const widths = (lines[0] ?? []).map((_, column) => longest(lines.map((line) => line[column] ?? '')));
   return lines.map((line) => line.map((text, column) => column === 0 ? text.padEnd(widths[0] ?? 0) : text.padStart(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
 }

@@ -330,9 +330,14 @@ export class ChainSync {
   /** A store that fails may have lost a file: what is wrong with its files, if anything is. */
   async #damageBehind(error: unknown): Promise<Error | undefined> {
     if (!(error instanceof StoreError && error.reason === 'failed')) return undefined;
+    const { store, logger } = this.#options;
     try {
-      const parts = this.#options.store.scrub()[Symbol.asyncIterator]();
-      while ((await parts.next()).done !== true) this.#abort.signal.throwIfAborted();
+      let bytes = 0;
+      for await (const { count } of store.scrub()) {
+        this.#abort.signal.throwIfAborted();
+        bytes += count;
+      }
+      logger.info(`The store failed. Its files were looked through: ${(bytes / 1_000_000).toFixed(1)} MB, all sound.`);
       return undefined;
     } catch (found) {
       return isDamage(found) ? found : undefined;
