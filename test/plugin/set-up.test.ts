@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
@@ -20,9 +20,9 @@ describe('setting the project up', function () {
     for (const path of ['.ci', 'proto', 'package-lock.json', 'tsconfig.json']) await cp(join(project, path), join(copy, path), { recursive: true });
     for (const folder of ['lib', 'migrations', 'plugin']) await mkdir(join(copy, folder));
     await writeFile(join(copy, 'package.json'), JSON.stringify({ scripts: { build: BUILD } }));
-    await symlink(join(project, 'node_modules'), join(copy, 'node_modules'));
-    // Copied after the packages were installed, it would be newer than they are.
-    spawnSync('touch', ['-r', join(project, 'package-lock.json'), join(copy, 'package-lock.json')]);
+    // What npm leaves behind when it has installed what the lock file names.
+    await mkdir(join(copy, 'node_modules'));
+    await cp(join(project, 'node_modules/.package-lock.json'), join(copy, 'node_modules/.package-lock.json'));
   });
   after(() => rm(copy, { recursive: true, force: true }));
 
