@@ -68,9 +68,9 @@ export class Mount {
   private readonly dispatch = (request: IncomingMessage, response: ServerResponse): void => {
     const { server, prefix, connections } = this.parts;
     const { socket } = request;
-    // Node reads on behind a reply that ends the connection, and throws when it has answered what it read
-    // before something that was pending (state.incoming, _http_server.js).
-    if (socket.writableEnded) {
+    // Node reads on behind a reply that ends the connection, and when the client has gone. It throws when
+    // something that it reads then is answered before what was pending (state.incoming, _http_server.js).
+    if (!socket.writable) {
       socket.destroy();
       return;
     }
