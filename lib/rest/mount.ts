@@ -67,7 +67,14 @@ export class Mount {
 
   private readonly dispatch = (request: IncomingMessage, response: ServerResponse): void => {
     const { server, prefix, connections } = this.parts;
-    connections.requestCame(request.socket);
+    const { socket } = request;
+    // Node reads on behind a reply that ends the connection, and when the client has gone. It throws when
+    // something that it reads then is answered before what was pending (state.incoming, _http_server.js).
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    connections.requestCame(socket);
     if (isUnder(prefix, request.url ?? '')) {
       this.serve(request, response);
       return;
