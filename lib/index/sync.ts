@@ -196,7 +196,7 @@ export class ChainSync {
     return true;
   }
 
-  /** Lets the chain go on without the index, which is then behind until it has caught up: at once after one block, and later in a download. */
+  /** Lets the chain go on without the index, which then catches up: at once with one block, in a download after a pause. */
   #fallBehind(): void {
     const { node, indexer, onState } = this.#options;
     this.#live = false;
@@ -309,7 +309,7 @@ export class ChainSync {
     this.#options.onState({ phase: 'live', height: tip.height });
   }
 
-  /** @throws the error when building anew because of it did not help, NotRebuildableError when it cannot be done: then nothing is emptied. */
+  /** @throws the error when building anew did not help, NotRebuildableError when it cannot be done: then nothing is emptied. */
   async #rebuild(error: Error): Promise<void> {
     const { node, bootstrap, onState } = this.#options;
     // First of all: nobody is answered from what is damaged.

@@ -48,6 +48,7 @@ export function transactionEndpoint({ node, reader, witness, blocks, cache }: En
     const { found, filling, tip } = reader.read((snapshot) => ({ found: blocks.find(txid, snapshot), filling: snapshot.filling, tip: snapshot.tip }));
     if (found === undefined) return unconfirmed(txid, question, filling);
     if ('raw' in found) return confirmed(found.raw, question, found, tip);
-    return blocks.transaction(txid, found, request).then((raw) => raw === undefined ? unconfirmed(txid, question, filling) : confirmed(raw, question, found, tip));
+    return blocks.transaction(txid, found, request)
+      .then((raw) => raw === undefined ? unconfirmed(txid, question, filling) : confirmed(raw, question, found, tip));
   };
 }
