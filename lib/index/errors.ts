@@ -19,6 +19,11 @@ export class TooDeepError extends DamagedIndexError {
   override readonly name = 'TooDeepError';
 }
 
+/** The node has thrown away the blocks that come next; its coins are there instead. */
+export class LeftBehindError extends DamagedIndexError {
+  override readonly name = 'LeftBehindError';
+}
+
 /** The node's coins are not what they must be. */
 export class CoinSetError extends Error {
   override readonly name = 'CoinSetError';

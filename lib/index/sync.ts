@@ -12,7 +12,7 @@ import { previousHashOf } from '../bitcoin/header';
 import { StoreError } from '../store/errors';
 import { Bootstrap } from './bootstrap';
 import { CatchUp } from './catch-up';
-import { isDamage, isOfBlock, TooDeepError } from './errors';
+import { isDamage, isOfBlock, LeftBehindError, TooDeepError } from './errors';
 import { PlaceFill } from './place-fill';
 import { requireRebuildable } from './rebuilding';
 import type { BlockPoint, ChainEvent, NodeSource } from '../node/types';
@@ -213,7 +213,7 @@ export class ChainSync {
     return true;
   }
 
-  /** Lets the chain go on without the index, which is then behind until it has caught up: at once after one block, and later in a download. */
+  /** Lets the chain go on without the index, which then catches up: at once with one block, in a download after a pause. */
   #fallBehind(): void {
     const { node, indexer, onState } = this.#options;
     this.#live = false;
@@ -263,8 +263,7 @@ export class ChainSync {
       if (this.#moves !== moves) await this.#letBlocksGather();
       // A reset takes its blocks out before it says so.
       if (stopped === undefined || this.#isLevel() || this.#moves !== moves || stopped.missing > node.tip().height) continue;
-      if (!node.resetting)
-        throw new Error(`the node has no block at height ${stopped.missing}, which the index needs${node.pruned ? this.#prunedText() : ''}`);
+      if (!node.resetting) throw this.#missing(stopped.missing);
       await firstValueFrom(merge(this.#moved$, timer(PATIENCE_MS)).pipe(map(() => undefined)));
     }
   }
@@ -280,10 +279,16 @@ export class ChainSync {
     if (this.#use === 'following') await indexer.rowMaker.renew();
   }
 
-  #prunedText(): string {
-    if (this.#bootstrap === undefined) return ': it was pruned; start the node with --rest-bootstrap=coins, or without --prune on a new folder';
+  /** Why the index cannot go on. */
+  #missing(height: number): Error {
+    const { node } = this.#options;
+    const message = `the node has no block at height ${height}, which the index needs`;
+    if (!node.pruned) return new Error(message);
+    if (this.#bootstrap === undefined)
+      return new Error(`${message}: it was pruned; start the node with --rest-bootstrap=coins, or without --prune on a new folder`);
     const { refusal } = this.#bootstrap;
-    return `: it was pruned${refusal === undefined ? '' : `, and its coins cannot be taken: ${refusal}`}`;
+    if (refusal !== undefined) return new Error(`${message}: it was pruned, and its coins cannot be taken: ${refusal}`);
+    return new LeftBehindError(`${message}: it was pruned`);
   }
 
   /** A step of filling in, in its turn. */
@@ -344,7 +349,7 @@ export class ChainSync {
     }
   }
 
-  /** @throws the error when building anew because of it did not help, NotRebuildableError when it cannot be done: then nothing is emptied. */
+  /** @throws the error when building anew did not help, NotRebuildableError when it cannot be done: then nothing is emptied. */
   async #rebuild(error: Error): Promise<void> {
     const { node, bootstrap, onState } = this.#options;
     // First of all: nobody is answered from what is damaged.

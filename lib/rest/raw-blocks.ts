@@ -61,7 +61,7 @@ export class RawBlocks {
     return location && { block, location };
   }
 
-  /** The bytes of a transaction that was found. Undefined when the node does not have them any more, or when what was found is another transaction. */
+  /** The bytes of a transaction that was found. Undefined when the node has them no more, or when they are another transaction's. */
   async transaction(txid: Buffer, found: FoundTransaction, client: Waiting): Promise<Buffer | undefined> {
     if ('raw' in found) return found.raw;
     if ('place' in found) {

@@ -62,7 +62,8 @@ async function handlesIn(file: FileHandle, { offset, length }: BlockHandle, file
   if (offset + length + TRAILER_LENGTH + FOOTER_LENGTH > fileLength) throw new LevelFormatError('its footer is damaged');
   const bytes = await readAt(file, offset, length + TRAILER_LENGTH);
   checkBlock(bytes, 0, bytes.length, offset);
-  if (bytes[length] !== PLAIN) throw new LevelFormatError(`expected a plain block at byte ${offset}, got one of type ${bytes[length] ?? 'none'}`);
+  if (bytes[length] !== PLAIN)
+    throw new LevelFormatError(`expected a plain block at byte ${offset}, got one of type ${bytes[length] ?? 'none'}`);
   const block = bytes.subarray(0, length);
   const reader = new LevelReader(block.subarray(0, entriesEnd(block)));
   const handles: BlockHandle[] = [];

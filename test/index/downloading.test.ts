@@ -15,7 +15,8 @@ describe('an index of a node that downloads the chain', function () {
   let durable: boolean[];
 
   const untilLevel = async (): Promise<void> => {
-    await firstValueFrom(current.index.state$.pipe(filter((state) => state.phase === 'live' && state.height === current.host.chain.height)));
+    const { index, host } = current;
+    await firstValueFrom(index.state$.pipe(filter((state) => state.phase === 'live' && state.height === host.chain.height)));
     await expectLevel();
   };
 

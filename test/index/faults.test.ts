@@ -46,7 +46,10 @@ for (const { disk, bootstrap, mostCases } of INDEXES) {
       await walk.expectRight();
       const before = { ...walk.store.calls };
       await walk.stepUnchecked({ do: 'restart', closed: undefined, opened: undefined });
+      await walk.untilAtRest();
       await everything();
+      // What the last steps lead to is still under way.
+      await walk.untilAtRest();
       for (const call of STORE_CALLS) calls.set(call, walk.store.calls[call] - before[call]);
     });
 

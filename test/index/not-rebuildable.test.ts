@@ -127,4 +127,15 @@ describe('an index that a node that prunes cannot build anew', () => {
     await store.close();
     await expectRebuiltFromCoins();
   });
+
+  it('goes on from the coins of the node when the blocks that it needs were thrown away while it was not there', async () => {
+    await index.close();
+    await mine(host, 2 * KEPT_BLOCKS);
+    index = newIndex();
+    await index.open();
+    const missing = new RegExp(`^the node has no block at height ${HEIGHT + 1}, .*: it was pruned; start the node with --rest-bootstrap=coins`);
+    expect(await reach('failed', index)).to.have.property('message').that.matches(missing);
+    await index.close();
+    await expectRebuiltFromCoins();
+  });
 });

@@ -138,7 +138,9 @@ function isKnownFrom(height: number, { filling }: IndexSnapshot): boolean {
 /** A text with the header at `height`, which is known, and with some of those up to `end`. */
 function textAt(height: number, end: number, snapshot: IndexSnapshot, chunks: Chunks<HeadersText>): HeadersText | undefined {
   const start = height - height % CHUNK;
-  const text = isKnownFrom(start, snapshot) ? wholeChunk({ start, count: CHUNK }, snapshot, chunks, headersText, (made) => made.text) : undefined;
+  const text = isKnownFrom(start, snapshot)
+    ? wholeChunk({ start, count: CHUNK }, snapshot, chunks, headersText, (made) => made.text)
+    : undefined;
   if (text !== undefined) return text;
   const some = snapshot.headerRun(height, Math.min(CHUNK, end - height));
   return some && headersText(some);

@@ -16,7 +16,8 @@ import type { StoppedNode } from './stopped-node';
 export async function rebuildIndex({ stopped, signal, json, out }: CommandContext): Promise<ExitCode> {
   const { node, options: { undoDepth, fillingCacheBytes: cacheBytes, bootstrap } } = stopped;
   const why = await whyNotRebuildable(node, bootstrap);
-  if (why !== undefined) throw new ImpossibleError(why);
+  if (why !== undefined)
+    throw new ImpossibleError(`${why} (for this command: rest-bootstrap in bcoin.conf, or BCOIN_REST_BOOTSTRAP=coins)`);
   const store = diskStore(stopped.indexFolder);
   if (existsSync(stopped.indexFolder)) await empty(store, stopped);
   const start = performance.now();
