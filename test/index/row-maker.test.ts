@@ -79,13 +79,16 @@ describe('making rows', function () {
   it('goes on in a fresh thread when it is renewed, and the old one ends', async () => {
     const kept = await maker.make(large, 7, hasher);
     for (const rows of await Promise.all([maker.make(large, 5, hasher), maker.make(large, 6, hasher)])) maker.release(rows);
-    const [ended, started] = [once(thread, 'exit'), once(process, 'worker') as Promise<[Worker]>];
+    const ended = once(thread, 'exit');
+    // Listened for from its very beginning: by the time that the old one has ended it may be there.
+    const started = (once(process, 'worker') as Promise<[Worker]>).then(([fresh]) => ({ fresh, online: once(fresh, 'online') }));
     await maker.renew();
     await ended;
-    const [fresh] = await started;
+    const { fresh, online } = await started;
     expect(await maker.make(other, 8, hasher)).to.deep.equal(blockRows(other, 8, hasher));
+    await online;
     const replied = once(fresh, 'message');
-    await once(fresh, 'online').then(() => maker.make(large, 9, hasher)).then((rows) => { expect(rows).to.deep.equal(blockRows(large, 9, hasher)); });
+    expect(await maker.make(large, 9, hasher)).to.deep.equal(blockRows(large, 9, hasher));
     await replied;
     expect(kept).to.deep.equal(blockRows(large, 7, hasher));
     expect(lost).to.deep.equal([]);
