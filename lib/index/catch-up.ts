@@ -51,6 +51,7 @@ export class CatchUp {
   async rewind(): Promise<void> {
     const { indexer, signal, onBlock } = this.#options;
     const target = await this.#forkHeight();
+    // The next leg does not follow on the last one: blocks are taken out, or the way ends here.
     if (indexer.tip?.height !== target || this.#options.node.tip().height === target) this.#course = undefined;
     this.#reported = -Infinity;
     while (indexer.tip !== undefined && indexer.tip.height > target) {
