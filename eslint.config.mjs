@@ -14,25 +14,43 @@ const rooms = {
   'lib/merchant': ['lib/bitcoin', 'lib/payments', 'lib/index', 'lib/node', 'lib/rest'],
   migrations: ['lib/store']
 };
-const everyRoom = [...Object.keys(rooms), 'plugin'];
+
+// What a folder of a room may import of that room: other folders, and files at the room's door.
+const folders = {
+  'lib/store/leveldb-files': ['store'],
+  'lib/index/records': ['types', 'errors'],
+  'lib/index/scan': ['types', 'errors', 'records'],
+  'lib/index/coins': ['types', 'errors', 'records', 'scan'],
+  'lib/index/read': ['types', 'errors', 'records', 'coins'],
+  'lib/index/write': ['types', 'errors', 'records', 'scan', 'coins', 'read'],
+  'lib/index/progress': ['types'],
+  'lib/index/bootstrap': ['types', 'errors', 'records', 'scan', 'coins', 'write', 'progress'],
+  'lib/index/follow': ['types', 'errors', 'records', 'scan', 'coins', 'write', 'progress', 'bootstrap'],
+  'lib/rest/server': ['errors', 'limits'],
+  'lib/rest/cache': ['errors', 'limits', 'format', 'server'],
+  'lib/rest/endpoints': ['errors', 'limits', 'format', 'outpoints', 'endpoint', 'server', 'cache'],
+  'lib/merchant/orders': []
+};
+
+const bcoinRule = { regex: '^bcoin(/|$)', message: 'bcoin is reached through the running node only.' };
 
 /** Refuses imports out of a room into one that it may not know. */
-const roomRule = ([room, allowed]) => {
-  const forbidden = everyRoom.filter((other) => other !== room && !allowed.includes(other));
-  return {
-    files: [`${room}/**/*.ts`],
-    rules: {
-      'no-restricted-imports': ['error', {
-        patterns: [
-          ...forbidden.map((other) => ({
-            regex: `^(\\.\\./)+${other.replace('lib/', '(lib/)?')}(/|$)`,
-            message: `${room} may not import ${other}.`
-          })),
-          { regex: '^bcoin(/|$)', message: 'bcoin is reached through the running node only.' }
-        ]
-      }]
-    }
-  };
+const roomPatterns = (room) => {
+  const forbidden = [...Object.keys(rooms), 'plugin'].filter((other) => other !== room && !rooms[room].includes(other));
+  return forbidden.map((other) => ({
+    regex: `^(\\.\\./)+${other.replace('lib/', '(lib/)?')}(/|$)`,
+    message: `${room} may not import ${other}.`
+  }));
+};
+
+const importRule = (files, patterns) => ({ files, rules: { 'no-restricted-imports': ['error', { patterns: [...patterns, bcoinRule] }] } });
+
+const folderRule = ([folder, allowed]) => {
+  const room = folder.slice(0, folder.lastIndexOf('/'));
+  return importRule([`${folder}/**/*.ts`], [
+    ...roomPatterns(room),
+    { regex: `^\\.\\./(?!(?:${allowed.join('|')})(?:/|$))[a-z]`, message: `${folder} may import only ${allowed.join(', ')} of its room.` }
+  ]);
 };
 
 export default defineConfig(
@@ -47,11 +65,9 @@ export default defineConfig(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }]
     }
   },
-  ...Object.entries(rooms).map(roomRule),
-  {
-    files: ['plugin/index.ts', 'plugin/options.ts'],
-    rules: { 'no-restricted-imports': ['error', { patterns: [{ regex: '^bcoin(/|$)', message: 'bcoin is reached through the running node only.' }] }] }
-  },
+  ...Object.keys(rooms).map((room) => importRule([`${room}/**/*.ts`], roomPatterns(room))),
+  ...Object.entries(folders).map(folderRule),
+  importRule(['plugin/index.ts', 'plugin/options.ts'], []),
   {
     files: ['test/**/*.test.ts'],
     rules: {

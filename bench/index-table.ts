@@ -1,6 +1,6 @@
 // What a run over the index says, as rows beside their targets.
 
-import { DEFAULT_CACHE_BYTES } from '../lib/index/indexer';
+import { DEFAULT_CACHE_BYTES } from '../lib/index/write/index-writer';
 import { percentile } from './measure/percentile';
 import type { IndexRun } from './measure/index-run';
 

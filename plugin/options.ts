@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path';
 import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
-import { DEFAULT_CACHE_BYTES } from '../lib/index/indexer';
+import { DEFAULT_CACHE_BYTES } from '../lib/index/write/index-writer';
 import { DEFAULT_LIMITS, type Limits } from '../lib/rest/limits';
 import { closest } from './closest';
 import type { BootstrapFrom } from '../lib/index/types';

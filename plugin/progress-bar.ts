@@ -1,7 +1,7 @@
 // Bars in a terminal.
 
 import { SingleBar } from 'cli-progress';
-import { duration, paceText } from '../lib/index/progress-text';
+import { duration, paceText } from '../lib/index/progress/text';
 import type { IndexState } from '../lib/index/types';
 
 const COPYING_FORMAT = 'Copying coins |{bar}| {percentage}% | {value} of {total}';

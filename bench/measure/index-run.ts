@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChainIndexer } from '../../lib/index/chain-index';
-import { DEFAULT_CACHE_BYTES } from '../../lib/index/indexer';
+import { DEFAULT_CACHE_BYTES } from '../../lib/index/write/index-writer';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { diskStore } from '../../lib/store/level-store';
 import { migrations } from '../../migrations';

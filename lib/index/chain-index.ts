@@ -6,18 +6,18 @@ import { toDisplayHex } from '../bitcoin/hash';
 import { LayoutVersionError, StoreError } from '../store/errors';
 import { migrate, type Migration } from '../store/migrate';
 import { IndexRefusedError, isDamage } from './errors';
-import { Indexer } from './indexer';
-import { GENESIS_KEY, LAYOUT_VERSION, putRecord, recordOf } from './layout';
-import { MigrationWatch } from './migration-watch';
-import { OpeningWatch } from './opening-watch';
-import { SnapshotReader } from './reader';
-import { NotRebuildableError, requireRebuildable } from './rebuilding';
-import { Scrub } from './scrub';
-import { ChainSync } from './sync';
-import { StateLog } from './state-log';
+import { Indexer } from './write/index-writer';
+import { GENESIS_KEY, LAYOUT_VERSION, putRecord, recordOf } from './records/layout';
+import { MigrationWatch } from './progress/migration-watch';
+import { OpeningWatch } from './progress/opening-watch';
+import { SnapshotReader } from './read/reader';
+import { NotRebuildableError, requireRebuildable } from './follow/rebuilding';
+import { Scrub } from './follow/scrub';
+import { ChainSync } from './follow/sync';
+import { StateLog } from './progress/state-log';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { Store, StoreUse } from '../store/store';
-import type { IndexLogger } from './logger';
+import type { IndexLogger } from './types';
 import type { BootstrapFrom, ChainIndex, IndexedBlock, IndexReader, IndexState } from './types';
 
 /** Blocks that can be undone without the node: a month of the main network. */

@@ -132,3 +132,10 @@ export interface ChainIndex {
   /** Every block that enters or leaves the index, in order. */
   readonly blocks$: Observable<IndexedBlock>;
 }
+
+/** Where the index says what it does. bcoin's logger is one. */
+export interface IndexLogger {
+  error(message: string): void;
+  warning(message: string): void;
+  info(message: string): void;
+}

@@ -4,12 +4,12 @@
 import Koa from 'koa';
 import Router from '@koa/router';
 import { MAX_PAYMENT_SIZE } from '../payments/messages';
-import { answerCreate, answerGet, answerPay, type PaymentReply } from '../payments/merchant/http';
-import { requireApiKey } from '../rest/auth';
+import { answerCreate, answerGet, answerPay, type PaymentReply } from './orders/http';
+import { requireApiKey } from '../rest/server/auth';
 import { brokenDown, RestError, unavailable } from '../rest/errors';
-import { readBody } from '../rest/request-body';
+import { readBody } from '../rest/server/request-body';
 import { IndexUnavailableError } from '../index/errors';
-import type { Merchant } from '../payments/merchant/merchant';
+import type { Merchant } from './orders/merchant';
 import type { NodeSource } from '../node/types';
 import type { RestLogger } from '../rest/app';
 

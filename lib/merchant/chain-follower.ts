@@ -13,8 +13,8 @@ import { IndexUnavailableError } from '../index/errors';
 import { unavailable } from '../rest/errors';
 import type { ChainIndex } from '../index/types';
 import type { BlockPoint, NodeSource } from '../node/types';
-import type { Merchant } from '../payments/merchant/merchant';
-import type { PaymentStore } from '../payments/merchant/store';
+import type { Merchant } from './orders/merchant';
+import type { PaymentStore } from './orders/store';
 import type { PayingOutput } from '../payments/rules/payment';
 import type { RestLogger } from '../rest/app';
 

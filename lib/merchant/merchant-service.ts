@@ -2,10 +2,10 @@
 // the chain is the node's.
 
 import type { AddressInfo } from 'node:net';
-import { FolderStorage } from '../payments/merchant/storage';
-import { Merchant } from '../payments/merchant/merchant';
-import { PaymentStore } from '../payments/merchant/store';
-import { Mount } from '../rest/mount';
+import { FolderStorage } from './orders/storage';
+import { Merchant } from './orders/merchant';
+import { PaymentStore } from './orders/store';
+import { Mount } from '../rest/server/mount';
 import { merchantApp } from './app';
 import { ChainFollower, type FollowerLogger } from './chain-follower';
 import { NodeChain } from './node-chain';
@@ -13,7 +13,7 @@ import { SigningFiles } from './signing-files';
 import type { Observable } from 'rxjs';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
-import type { IdleConnections } from '../rest/idle-connections';
+import type { IdleConnections } from '../rest/server/idle-connections';
 
 export interface MerchantServiceParts {
   readonly node: NodeSource;

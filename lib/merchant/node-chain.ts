@@ -3,12 +3,12 @@
 
 import { PaymentError } from '../payments/error';
 import { NotYetKnownError } from '../index/errors';
-import { fillText } from '../index/progress-text';
+import { fillText } from '../index/progress/text';
 import { TransactionRefusedError } from '../node/errors';
 import { notYetKnown, unavailable } from '../rest/errors';
 import type { IndexReader, IndexSnapshot } from '../index/types';
 import type { NodeSource, PoolSource } from '../node/types';
-import type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from '../payments/merchant/chain';
+import type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from './orders/chain';
 import type { PaymentNetwork } from '../payments/rules/request';
 
 export class NodeChain implements MerchantChain {

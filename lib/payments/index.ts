@@ -1,5 +1,5 @@
 // The payments library: BIP70 messages, their signatures and rules, BIP71 to BIP73
-// transport, and a merchant on top. Depends on nothing else of this project.
+// transport. Depends on nothing else of this project.
 
 export { PaymentError, type PaymentErrorCode } from './error';
 export {
@@ -22,13 +22,5 @@ export { parseTransaction, type Transaction } from './rules/transaction';
 export { PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE, URI_LIST_TYPE } from './transport/media-types';
 export { negotiate, type PaymentRepresentation } from './transport/accept';
 export { formatBitcoinUri, parseBitcoinUri, type BitcoinUri } from './transport/bitcoin-uri';
-export type { ConfirmingBlock, MerchantChain, Standing, TracedTransaction } from './merchant/chain';
-export { FolderStorage, type PaymentStorage } from './merchant/storage';
-export { DamagedRecordError, type PaymentOutcome, type Receipt, type StoredPayment, type StoredRequest } from './merchant/record';
-export { PaymentStore } from './merchant/store';
-export { Merchant, type CreatedRequest, type MerchantOptions, type PaymentState } from './merchant/merchant';
-export type { Order } from './merchant/order';
-export type { Received, ReceivedOutput } from './merchant/receipts';
-export { answerCreate, answerGet, answerPay, type PaymentReply } from './merchant/http';
 export type { CommandIo } from './commands/command';
 export { runPaymentsCommand } from './cli';

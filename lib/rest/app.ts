@@ -5,19 +5,19 @@
 import type Koa from 'koa';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { IndexUnavailableError } from '../index/errors';
-import { requireApiKey } from './auth';
-import { DirectKoa } from './direct-koa';
+import { requireApiKey } from './server/auth';
+import { DirectKoa } from './server/direct-koa';
 import { RestRequest } from './endpoint';
 import { brokenDown, ClientGoneError, methodNotAllowed, methodNotImplemented, noSuchPath, queueFull, RestError, unavailable, type HeaderList } from './errors';
-import { hasBody, NO_BODY, readBody } from './request-body';
+import { hasBody, NO_BODY, readBody } from './server/request-body';
 import { findRoute, type Route } from './routes';
-import { sendBody } from './send-body';
+import { sendBody } from './server/send-body';
 import type { NodeSource } from '../node/types';
 import type { Reply } from './format';
-import type { Gate } from './gate';
+import type { Gate } from './server/gate';
 import type { Limits } from './limits';
-import type { Outflow } from './outflow';
-import type { WorkQueue } from './work-queue';
+import type { Outflow } from './server/outflow';
+import type { WorkQueue } from './server/work-queue';
 
 /** Where the service says what went wrong. bcoin's logger is one. */
 export interface RestLogger {

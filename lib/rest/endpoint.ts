@@ -4,13 +4,13 @@
 import type { Socket } from 'node:net';
 import type { IndexReader } from '../index/types';
 import type { NodeSource } from '../node/types';
-import type { AnswerCache } from './answer-cache';
+import type { AnswerCache } from './cache/answers';
 import type { Reply } from './format';
-import type { Gate } from './gate';
+import type { Gate } from './server/gate';
 import type { Limits } from './limits';
-import type { RawBlocks } from './raw-blocks';
-import type { ReplyMemory } from './reply-memory';
-import type { Waiting } from './work-queue';
+import type { RawBlocks } from './cache/blocks';
+import type { ReplyMemory } from './cache/buffers';
+import type { Waiting } from './server/work-queue';
 
 export type Endpoint = (request: RestRequest) => Reply | Promise<Reply>;
 

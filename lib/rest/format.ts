@@ -3,9 +3,9 @@
 
 import { hexLine } from '../views/hex';
 import { formatNotFound } from './errors';
-import { runInSlices } from './run-in-slices';
-import type { Release } from './reply-memory';
-import type { Waiting } from './work-queue';
+import { runInSlices } from './server/slices';
+import type { Release } from './cache/buffers';
+import type { Waiting } from './server/work-queue';
 
 export type Format = 'bin' | 'hex' | 'json';
 

@@ -1,18 +1,18 @@
 // The REST service put together: what the plugin opens and closes.
 
 import type { Observable } from 'rxjs';
-import { AnswerCache } from './answer-cache';
+import { AnswerCache } from './cache/answers';
 import { restApp, type RestLogger } from './app';
-import { Gate, type Warmup } from './gate';
-import { GatedReader } from './gated-reader';
-import { IdleConnections } from './idle-connections';
+import { Gate, type Warmup } from './server/gate';
+import { GatedReader } from './server/gated-reader';
+import { IdleConnections } from './server/idle-connections';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
-import { Mount } from './mount';
-import { Outflow } from './outflow';
-import { RawBlocks } from './raw-blocks';
-import { ReplyMemory } from './reply-memory';
+import { Mount } from './server/mount';
+import { Outflow } from './server/outflow';
+import { RawBlocks } from './cache/blocks';
+import { ReplyMemory } from './cache/buffers';
 import { restRoutes } from './routes';
-import { WorkQueue } from './work-queue';
+import { WorkQueue } from './server/work-queue';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
 

@@ -1,7 +1,7 @@
 // What the store uses of abstract-level's engines: LevelDB on disk (classic-level) and a sorted
 // tree in memory (memory-level). Its own generic types do not fit both.
 
-import type { LevelCheckOptions } from './level-check';
+import type { LevelCheckOptions } from './leveldb-files/check';
 import type { ScrubbedPart, StoreRange, StoreUse } from './store';
 
 export const encodings = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;

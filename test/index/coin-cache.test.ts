@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { HEAD_WORDS, HEIGHT, PLACE, packPlace, STATE, UNSPENT } from '../../lib/index/cache-entry';
-import { CoinCache, NO_ENTRY } from '../../lib/index/coin-cache';
-import { Generation } from '../../lib/index/generation';
+import { HEAD_WORDS, HEIGHT, PLACE, packPlace, STATE, UNSPENT } from '../../lib/index/records/cache-entry';
+import { CoinCache, NO_ENTRY } from '../../lib/index/coins/coin-cache';
+import { Generation } from '../../lib/index/coins/generation';
 
 const MIB = 1024 * 1024;
 const COIN_WORDS = 16;

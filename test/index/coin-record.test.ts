@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { COIN_OVERHEAD, coinEnd, coinsIn, withCoins, writeCoin } from '../../lib/index/coin-record';
+import { COIN_OVERHEAD, coinEnd, coinsIn, withCoins, writeCoin } from '../../lib/index/records/coin-record';
 import { DamagedIndexError } from '../../lib/index/errors';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');

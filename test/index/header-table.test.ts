@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { hash256 } from '../../lib/bitcoin/hash';
-import { HeaderTable } from '../../lib/index/header-table';
-import { encodeHeader } from '../../lib/index/layout';
+import { HeaderTable } from '../../lib/index/read/header-table';
+import { encodeHeader } from '../../lib/index/records/layout';
 
 /** The record of a header that follows `previousHash`; `salt` tells forks apart. */
 function recordAfter(previousHash: Buffer, height: number, salt: number): Buffer {

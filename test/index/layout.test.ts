@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { COIN_OVERHEAD, writeCoin } from '../../lib/index/coin-record';
+import { COIN_OVERHEAD, writeCoin } from '../../lib/index/records/coin-record';
 import { DamagedIndexError } from '../../lib/index/errors';
 import {
   blockHashKey, coinKey, decodeHeader, decodeHeight, decodePlace, decodeTip, encodeHeader, encodeHeight, encodePlace, encodeTip, headerKey, lengthsKey, placeKey, placesOfHashes,
   PLACE_KEY_LENGTH, putRecord, recordOf, TIP_KEY, undoKey, writePlaceRecord
-} from '../../lib/index/layout';
-import { coinIn, coinKeyOf, spanOf } from '../../lib/index/place-records';
-import { decodeUndo, encodeUndo, SpentCoinList, HASH_START_LENGTH } from '../../lib/index/undo-record';
-import { writeInteger } from '../../lib/index/variable-integer';
-import { WriteRoom } from '../../lib/index/write-room';
+} from '../../lib/index/records/layout';
+import { coinIn, coinKeyOf, spanOf } from '../../lib/index/records/location-record';
+import { decodeUndo, encodeUndo, SpentCoinList, HASH_START_LENGTH } from '../../lib/index/records/undo-record';
+import { writeInteger } from '../../lib/index/records/variable-integer';
+import { WriteRoom } from '../../lib/index/records/write-buffer';
 
 const bytes = (length: number): fc.Arbitrary<Buffer> => fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
 const someBytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { MigrationWatch } from '../../lib/index/migration-watch';
+import { MigrationWatch } from '../../lib/index/progress/migration-watch';
 
 describe('what is said of a migration', () => {
   const work = (text: string): object => ({ phase: 'loading', work: `migrating index, ${text}` });

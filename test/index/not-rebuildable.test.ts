@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { ChainIndexer, type ChainIndexerOptions } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
-import { coinKey, decodeTip, TIP_KEY } from '../../lib/index/layout';
+import { coinKey, decodeTip, TIP_KEY } from '../../lib/index/records/layout';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { diskStore, memoryStore } from '../../lib/store/level-store';
 import { MemoryLog } from '../support/memory-log';

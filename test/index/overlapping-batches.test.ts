@@ -2,15 +2,15 @@
 
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
-import { Indexer } from '../../lib/index/indexer';
-import { newSecret } from '../../lib/index/txid-hash';
+import { Indexer } from '../../lib/index/write/index-writer';
+import { newSecret } from '../../lib/index/records/txid-hash';
 import { memoryStore } from '../../lib/store/level-store';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks } from '../support/chain-a';
 import { holdBatches, type HeldBatch } from '../support/held-batches';
 import { blockHash } from '../support/made-blocks';
 import { expectIndexOf } from '../support/utxo-model';
-import type { BlockBatch } from '../../lib/index/block-batch';
+import type { BlockBatch } from '../../lib/index/write/block-batch';
 import type { Store } from '../../lib/store/store';
 
 /** Coins of the first parts are spent in the last. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { blockIn, inOrderOfHashes, positionIn } from '../../lib/index/place-order';
+import { blockIn, inOrderOfHashes, positionIn } from '../../lib/index/write/position-order';
 
 describe('the order of places', () => {
   it('has every transaction of every block once, and the first three bytes of their hashes ascend', () => {

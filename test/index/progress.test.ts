@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { Progress, secondsLeft } from '../../lib/index/progress';
+import { Progress, secondsLeft } from '../../lib/index/progress/pace';
 
 describe('the pace of the index', () => {
   it('is not known in the first second, nor without a block', () => {

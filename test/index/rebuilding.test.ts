@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { IndexUnavailableError } from '../../lib/index/errors';
-import { coinKey, GENESIS_KEY, headerKey, TIP_KEY, undoKey } from '../../lib/index/layout';
+import { coinKey, GENESIS_KEY, headerKey, TIP_KEY, undoKey } from '../../lib/index/records/layout';
 import { StoreError } from '../../lib/store/errors';
 import { nodeWith } from '../support/changed-node';
 import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { RowMaker } from '../../lib/index/row-maker';
-import { blockRows } from '../../lib/index/rows';
-import { TxidHasher } from '../../lib/index/txid-hash';
+import { RowMaker } from '../../lib/index/scan/row-maker';
+import { blockRows } from '../../lib/index/scan/rows';
+import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { caught } from '../support/caught';
 import { madeBlock, madeCoinbase, madeTransaction, type MadeOutput } from '../support/made-blocks';
 

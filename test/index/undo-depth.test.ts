@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
-import { undoKey } from '../../lib/index/layout';
+import { undoKey } from '../../lib/index/records/layout';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { memoryStore } from '../../lib/store/level-store';
 import { nodeWith } from '../support/changed-node';

@@ -7,7 +7,7 @@ import { IndexUnavailableError } from '../../lib/index/errors';
 import { merchantApp } from '../../lib/merchant/app';
 import { PAYMENT_TYPE } from '../../lib/payments';
 import { RestError } from '../../lib/rest/errors';
-import { inShop, order, paying, paymentFor, type Shop } from '../payments/merchant/shop';
+import { inShop, order, paying, paymentFor, type Shop } from './orders/shop';
 import { ask, openSocket, requestBytes } from '../support/http';
 
 interface ServedShop extends Shop {

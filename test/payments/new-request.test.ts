@@ -11,7 +11,7 @@ import { DEFAULTS, decodePaymentRequest, encodePaymentRequest, type PaymentDetai
 import { makePaymentRequest } from '../../lib/payments/new-request';
 import { signPaymentRequest } from '../../lib/payments/signature';
 import { CODECS } from './codecs';
-import { inShop, order } from './merchant/shop';
+import { inShop, order } from '../merchant/orders/shop';
 import { VALID_TIME, identity, keyFile, pem } from './vectors';
 
 /** The signed bytes as wallets make them that encode what they have decoded: every field, defaults too, in the order of the schema. */

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
-import { BASE_KEY } from '../../lib/index/base';
+import { BASE_KEY } from '../../lib/index/records/base';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { baseCoinKey, spentBaseKey } from '../../lib/index/base-coins';
-import { decodeHeader, encodeHeader, headerKey, placeKey, putRecord, recordOf, undoKey, type StoredHeader } from '../../lib/index/layout';
-import { TxidHasher } from '../../lib/index/txid-hash';
+import { baseCoinKey, spentBaseKey } from '../../lib/index/coins/base-spends';
+import { decodeHeader, encodeHeader, headerKey, placeKey, putRecord, recordOf, undoKey, type StoredHeader } from '../../lib/index/records/layout';
+import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { memoryStore } from '../../lib/store/level-store';
 import { compareWithNode } from '../../plugin/cli/index-commands/verify-base';
 import { baseOf, newBaseIndex, untilFilled, untilLive } from '../support/base-index';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { AGAIN, AnswerCache, type Kept } from '../../lib/rest/answer-cache';
+import { AGAIN, AnswerCache, type Kept } from '../../lib/rest/cache/answers';
 
 const kept = (byteLength: number): Kept => ({ byteLength });
 

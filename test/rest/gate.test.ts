@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { BehaviorSubject } from 'rxjs';
-import { Gate, type Warmup } from '../../lib/rest/gate';
-import { gateStatus } from '../../lib/rest/gate-status';
+import { Gate, type Warmup } from '../../lib/rest/server/gate';
+import { gateStatus } from '../../lib/rest/server/gate-status';
 import type { IndexState } from '../../lib/index/types';
 
 describe('gateStatus', () => {

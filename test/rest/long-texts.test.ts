@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { AGAIN, AnswerCache } from '../../lib/rest/answer-cache';
-import { LongTexts, type HeldText } from '../../lib/rest/long-texts';
-import { ReplyMemory } from '../../lib/rest/reply-memory';
+import { AGAIN, AnswerCache } from '../../lib/rest/cache/answers';
+import { LongTexts, type HeldText } from '../../lib/rest/cache/block-texts';
+import { ReplyMemory } from '../../lib/rest/cache/buffers';
 import { caught } from '../support/caught';
 import { afterThisTurn } from '../support/turn';
 import type { Allocate } from '../../lib/bitcoin/text-writer';

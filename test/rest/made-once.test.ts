@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { MadeOnce } from '../../lib/rest/made-once';
+import { MadeOnce } from '../../lib/rest/cache/made-once';
 import { caught } from '../support/caught';
-import type { Waiting } from '../../lib/rest/work-queue';
+import type { Waiting } from '../../lib/rest/server/work-queue';
 
 describe('making once what several ask for', () => {
   it('gives all who ask meanwhile the same, and makes it again for who asks later', async () => {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { AnswerCache } from '../../lib/rest/answer-cache';
+import { AnswerCache } from '../../lib/rest/cache/answers';
 import { RestRequest } from '../../lib/rest/endpoint';
 import { mempoolContentsEndpoint } from '../../lib/rest/endpoints/mempool';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
-import { RawBlocks } from '../../lib/rest/raw-blocks';
-import { ReplyMemory } from '../../lib/rest/reply-memory';
+import { RawBlocks } from '../../lib/rest/cache/blocks';
+import { ReplyMemory } from '../../lib/rest/cache/buffers';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { openRestNode, type RestNode } from '../support/rest-node';
 import type { Reply } from '../../lib/rest/format';

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { isUnder, Mount, type Handler } from '../../lib/rest/mount';
+import { isUnder, Mount, type Handler } from '../../lib/rest/server/mount';
 import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 import { until } from '../support/until';

@@ -7,8 +7,8 @@ import { restApp } from '../../lib/rest/app';
 import type { RestRequest } from '../../lib/rest/endpoint';
 import { jsonReply, type Reply } from '../../lib/rest/format';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
-import { Outflow } from '../../lib/rest/outflow';
-import { WorkQueue } from '../../lib/rest/work-queue';
+import { Outflow } from '../../lib/rest/server/outflow';
+import { WorkQueue } from '../../lib/rest/server/work-queue';
 import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { AnswerCache, memoryOf } from '../../lib/rest/answer-cache';
-import { RawBlocks } from '../../lib/rest/raw-blocks';
+import { AnswerCache, memoryOf } from '../../lib/rest/cache/answers';
+import { RawBlocks } from '../../lib/rest/cache/blocks';
 import { mine } from '../support/regtest-node';
 import { openRestNode, type RestNode } from '../support/rest-node';
 import type { BlockPoint, NodeSource } from '../../lib/node/types';

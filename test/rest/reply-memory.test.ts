@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { ReplyMemory, type Release } from '../../lib/rest/reply-memory';
+import { ReplyMemory, type Release } from '../../lib/rest/cache/buffers';
 
 const LONG = 1_000_000;
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { ClientGoneError } from '../../lib/rest/errors';
-import { runInOrder, runInSlices } from '../../lib/rest/run-in-slices';
+import { runInOrder, runInSlices } from '../../lib/rest/server/slices';
 import { caught } from '../support/caught';
 import { afterThisTurn } from '../support/turn';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { AnswerCache } from '../../lib/rest/answer-cache';
-import { StateReplies, StateShelf } from '../../lib/rest/state-shelf';
+import { AnswerCache } from '../../lib/rest/cache/answers';
+import { StateReplies, StateShelf } from '../../lib/rest/cache/replies';
 import type { HeaderRecord } from '../../lib/index/types';
 import type { Reply } from '../../lib/rest/format';
 

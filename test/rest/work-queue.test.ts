@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { ClientGoneError, RestError } from '../../lib/rest/errors';
-import { WorkQueue, type Lane } from '../../lib/rest/work-queue';
+import { WorkQueue, type Lane } from '../../lib/rest/server/work-queue';
 import { caught } from '../support/caught';
 
 /** Work that ends when it is told to. */

@@ -3,9 +3,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { filter, firstValueFrom } from 'rxjs';
-import { BASE_KEY, decodeBase, isFilling, type Base } from '../../lib/index/base';
+import { BASE_KEY, decodeBase, isFilling, type Base } from '../../lib/index/records/base';
 import { ChainIndexer } from '../../lib/index/chain-index';
-import { SnapshotReader } from '../../lib/index/reader';
+import { SnapshotReader } from '../../lib/index/read/reader';
 import { differentUndo } from '../../plugin/cli/index-commands/verify-undo';
 import { activeChain } from './regtest-chain';
 import { expectIndexFilledFrom, expectIndexOf } from './utxo-model';

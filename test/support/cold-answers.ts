@@ -2,12 +2,12 @@
 // no room.
 
 import { expect } from 'chai';
-import { AnswerCache } from '../../lib/rest/answer-cache';
+import { AnswerCache } from '../../lib/rest/cache/answers';
 import { RestRequest } from '../../lib/rest/endpoint';
 import { RestError } from '../../lib/rest/errors';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
-import { RawBlocks } from '../../lib/rest/raw-blocks';
-import { ReplyMemory } from '../../lib/rest/reply-memory';
+import { RawBlocks } from '../../lib/rest/cache/blocks';
+import { ReplyMemory } from '../../lib/rest/cache/buffers';
 import { findRoute, restRoutes } from '../../lib/rest/routes';
 import type { RestNode } from './rest-node';
 

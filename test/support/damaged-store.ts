@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { LevelReader } from '../../lib/store/level-reader';
+import { LevelReader } from '../../lib/store/leveldb-files/cursor';
 import { StoreError } from '../../lib/store/errors';
 import { diskStore } from '../../lib/store/level-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';

@@ -1,9 +1,9 @@
 // Indexes built from nothing, block by block, to hold others against: every byte of them.
 
 import { expect } from 'chai';
-import { headerOver, type Base } from '../../lib/index/base';
-import { Indexer } from '../../lib/index/indexer';
-import { BLOCK_RECORDS, decodeHeader, TIP_KEY, type StoredHeader } from '../../lib/index/layout';
+import { headerOver, type Base } from '../../lib/index/records/base';
+import { Indexer } from '../../lib/index/write/index-writer';
+import { BLOCK_RECORDS, decodeHeader, TIP_KEY, type StoredHeader } from '../../lib/index/records/layout';
 import { memoryStore } from '../../lib/store/level-store';
 import { blockHash } from './made-blocks';
 import type { Store, StorePut, StoreWrite } from '../../lib/store/store';

@@ -1,6 +1,6 @@
 // A logger that keeps its lines.
 
-import type { IndexLogger } from '../../lib/index/logger';
+import type { IndexLogger } from '../../lib/index/types';
 
 export class MemoryLog implements IndexLogger {
   /** `<level> <message>` */

@@ -5,7 +5,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { describeRecord } from '../../lib/index/describe-record';
+import { describeRecord } from '../../lib/index/records/describe-record';
 import { diskStore } from '../../lib/store/level-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
 import { mine, openRegtestNode } from './regtest-node';

@@ -3,12 +3,12 @@
 import { expect } from 'chai';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { BASE_KEY, decodeBase, headerOver } from '../../lib/index/base';
-import { decodeBaseCoin } from '../../lib/index/base-coins';
-import { coinsIn } from '../../lib/index/coin-record';
-import { decodeHeader, decodePlace, lengthsKey, recordOf, type Place } from '../../lib/index/layout';
-import { spanOf } from '../../lib/index/place-records';
-import { TxidHasher } from '../../lib/index/txid-hash';
+import { BASE_KEY, decodeBase, headerOver } from '../../lib/index/records/base';
+import { decodeBaseCoin } from '../../lib/index/coins/base-spends';
+import { coinsIn } from '../../lib/index/records/coin-record';
+import { decodeHeader, decodePlace, lengthsKey, recordOf, type Place } from '../../lib/index/records/layout';
+import { spanOf } from '../../lib/index/records/location-record';
+import { TxidHasher } from '../../lib/index/records/txid-hash';
 import type { Coin } from '../../lib/index/types';
 import type { Store } from '../../lib/store/store';
 

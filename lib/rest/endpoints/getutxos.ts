@@ -5,8 +5,8 @@ import { coinsBinary, coinsJson, type CoinsAnswer, type CoinView } from '../../v
 import { emptyRequest, outpointsTwice, parseError, tooManyOutpoints } from '../errors';
 import { ALL_FORMATS, replyIn, splitSuffix, type Format, type Reply } from '../format';
 import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Outpoint, type Query } from '../outpoints';
-import { RecentCoins } from '../recent-coins';
-import { StateReplies } from '../state-shelf';
+import { RecentCoins } from '../cache/recent-coins';
+import { StateReplies } from '../cache/replies';
 import type { BlockPoint, PoolSource } from '../../node/types';
 import type { IndexSnapshot } from '../../index/types';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';

@@ -1,15 +1,15 @@
 // /rest/headers/<count>/<hash>.<bin|hex|json> (contract 4.3): headers of the active chain from
 // a block upwards. A block that is unknown or off the chain gives an empty list.
 
-import { fillText } from '../../index/progress-text';
+import { fillText } from '../../index/progress/text';
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
 import { hexDigits } from '../../views/hex';
-import { memoryOf, type Kept, type Shelf } from '../answer-cache';
+import { memoryOf, type Kept, type Shelf } from '../cache/answers';
 import { headerCountOutOfRange, noHeaderCount, notYetKnown } from '../errors';
 import { replyIn, splitSuffix } from '../format';
-import { parseHash } from '../hash-parameter';
-import { StateReplies } from '../state-shelf';
+import { parseHash } from './hash-parameter';
+import { StateReplies } from '../cache/replies';
 import type { HeaderRun, IndexSnapshot } from '../../index/types';
 import type { Endpoint, EndpointContext } from '../endpoint';
 

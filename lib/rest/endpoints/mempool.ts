@@ -5,7 +5,7 @@
 
 import { mempoolInfoJson, PoolContents } from '../../views/mempool';
 import { jsonReply, requireJson, type Reply } from '../format';
-import { runInSlices } from '../run-in-slices';
+import { runInSlices } from '../server/slices';
 import type { Endpoint, EndpointContext } from '../endpoint';
 
 export function mempoolInfoEndpoint({ node: { pool } }: EndpointContext): Endpoint {

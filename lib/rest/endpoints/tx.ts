@@ -2,13 +2,13 @@
 
 import { withoutWitness } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
-import { fillText } from '../../index/progress-text';
+import { fillText } from '../../index/progress/text';
 import { transactionJson } from '../../views/transaction';
 import { notFound, notYetKnown } from '../errors';
 import { ALL_FORMATS, replyIn, splitSuffix, type Reply, type Suffixed } from '../format';
-import { parseHash } from '../hash-parameter';
-import { StateReplies } from '../state-shelf';
-import type { FoundTransaction } from '../raw-blocks';
+import { parseHash } from './hash-parameter';
+import { StateReplies } from '../cache/replies';
+import type { FoundTransaction } from '../cache/blocks';
 import type { FillProgress, HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 

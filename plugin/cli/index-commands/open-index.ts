@@ -2,8 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
-import { LAYOUT_VERSION } from '../../../lib/index/layout';
-import { StoredIndex } from '../../../lib/index/stored-index';
+import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
+import { StoredIndex } from '../../../lib/index/read/closed-index';
 import { diskStore } from '../../../lib/store/level-store';
 import { ImpossibleError } from './command';
 import { progressDisplay } from './progress-display';

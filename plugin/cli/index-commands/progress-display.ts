@@ -1,8 +1,8 @@
 // Progress of long work on standard error: a bar in a terminal, a line now and then elsewhere.
 
-import { copyingText, indexingText, percent } from '../../../lib/index/progress-text';
+import { copyingText, indexingText, percent } from '../../../lib/index/progress/text';
 import { ProgressBar } from '../../progress-bar';
-import type { IndexLogger } from '../../../lib/index/logger';
+import type { IndexLogger } from '../../../lib/index/types';
 import type { IndexState } from '../../../lib/index/types';
 import type { OpeningProgress } from '../../../lib/store/store';
 

@@ -1,9 +1,9 @@
 // `index rebuild`: empties the index and builds it anew, here and now.
 
 import { existsSync } from 'node:fs';
-import { duration } from '../../../lib/index/progress-text';
-import { whyNotRebuildable } from '../../../lib/index/rebuilding';
-import { StoredIndex } from '../../../lib/index/stored-index';
+import { duration } from '../../../lib/index/progress/text';
+import { whyNotRebuildable } from '../../../lib/index/follow/rebuilding';
+import { StoredIndex } from '../../../lib/index/read/closed-index';
 import { StoreError } from '../../../lib/store/errors';
 import { diskStore } from '../../../lib/store/level-store';
 import { buildIndex } from './build';

@@ -2,11 +2,11 @@
 
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LAYOUT_VERSION } from '../../../lib/index/layout';
-import { StoredIndex } from '../../../lib/index/stored-index';
+import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
+import { StoredIndex } from '../../../lib/index/read/closed-index';
 import { EXIT, type CommandContext, type ExitCode } from './command';
 import { blockJson, blockText, requireOurs, withIndex } from './open-index';
-import type { Base } from '../../../lib/index/base';
+import type { Base } from '../../../lib/index/records/base';
 import type { BlockPoint } from '../../../lib/node/types';
 import type { StoppedNode } from './stopped-node';
 

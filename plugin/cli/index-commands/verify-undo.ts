@@ -3,14 +3,14 @@
 
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { scanBlock } from '../../../lib/bitcoin/block';
-import { baseCoinOf, restoringBaseWrites, spentBaseKey } from '../../../lib/index/base-coins';
+import { baseCoinOf, restoringBaseWrites, spentBaseKey } from '../../../lib/index/coins/base-spends';
 import { NotYetKnownError } from '../../../lib/index/errors';
-import { GROUP_SIZE, readCoin } from '../../../lib/index/coin-record';
-import { recordOf, undoKey } from '../../../lib/index/layout';
-import { StoredIndex } from '../../../lib/index/stored-index';
-import { TxidHasher } from '../../../lib/index/txid-hash';
-import { decodeUndo, HASH_START_LENGTH, type UndoRecord } from '../../../lib/index/undo-record';
-import { RecordReader } from '../../../lib/index/variable-integer';
+import { GROUP_SIZE, readCoin } from '../../../lib/index/records/coin-record';
+import { recordOf, undoKey } from '../../../lib/index/records/layout';
+import { StoredIndex } from '../../../lib/index/read/closed-index';
+import { TxidHasher } from '../../../lib/index/records/txid-hash';
+import { decodeUndo, HASH_START_LENGTH, type UndoRecord } from '../../../lib/index/records/undo-record';
+import { RecordReader } from '../../../lib/index/records/variable-integer';
 import type { IndexSnapshot } from '../../../lib/index/types';
 import type { BlockPoint, NodeSource, SpentNodeCoin } from '../../../lib/node/types';
 import type { Store } from '../../../lib/store/store';

@@ -3,10 +3,10 @@
 // matter of --rest-undo and of the past, and is said; a gap in undo records is a difference.
 
 import { rm } from 'node:fs/promises';
-import { describeRecord } from '../../../lib/index/describe-record';
-import { LAYOUT_VERSION } from '../../../lib/index/layout';
-import { StoredIndex } from '../../../lib/index/stored-index';
-import { sameSecret } from '../../../lib/index/txid-hash';
+import { describeRecord } from '../../../lib/index/records/describe-record';
+import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
+import { StoredIndex } from '../../../lib/index/read/closed-index';
+import { sameSecret } from '../../../lib/index/records/txid-hash';
 import { firstDifference, type StoreDifference } from '../../../lib/store/compare';
 import { diskStore } from '../../../lib/store/level-store';
 import { versionRecord } from '../../../lib/store/migrate';

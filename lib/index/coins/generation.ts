@@ -1,0 +1,135 @@
+// One generation of the coin cache: cache entries one behind the other in a single array, and
+// an open hash table over them by txid and group. No objects, so that a million entries cost
+// the collector nothing. Entries are never taken out; a generation is emptied as a whole.
+//
+// A slot of the table is two words, the entry and its hash: what is looked up is mostly in
+// main memory and far from the processor, so entries of other hashes are not looked at.
+
+import { randomBytes } from 'node:crypto';
+import { entryWords, groupOf, PLACE, STATE } from '../records/cache-entry';
+
+/** Txids can be ground out by whoever wants long chains in the table: places depend on a secret. */
+const SECRET = randomBytes(4).readInt32LE();
+
+const FIRST_WORDS = 1 << 14;
+const FIRST_SLOTS = 1 << 6;
+/** Growing copies all that is there: seldom, then by much. Pages that nobody writes to take no memory. */
+const GROWTH = 8;
+
+export class Generation {
+  words = new Int32Array(FIRST_WORDS);
+  /** The same memory. */
+  bytes = Buffer.from(this.words.buffer);
+  /** Words in use. The first one is none: 0 means no entry. */
+  used = 1;
+  #mostWords: number;
+  #isTooLarge = false;
+  #slots = new Int32Array(FIRST_SLOTS * 2);
+  #count = 0;
+
+  /** `mostWords`: as long as it is to become before it is emptied; one batch may be longer. */
+  constructor(mostWords: number) {
+    this.#mostWords = mostWords;
+  }
+
+  /** As long as it is to become from now on; when it is longer by then, it is cut once it is emptied. */
+  resize(mostWords: number): void {
+    this.#mostWords = mostWords;
+    this.#isTooLarge = this.words.length > mostWords;
+  }
+
+  /** Bytes of the entries and of the table, which stays as large as it was. */
+  get size(): number {
+    return (this.used + this.#slots.length) * 4;
+  }
+
+  /** The entry for a txid (eight words of `from`) and group, or 0. */
+  find(from: Int32Array, at: number, group: number): number {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    const hash = hashOf(from, at, group);
+    for (let slot = hash << 1 & mask; ; slot = slot + 2 & mask) {
+      const entry = slots[slot] as number; // masked
+      if (entry === 0 || slots[slot + 1] === hash && this.#isFor(entry, from, at, group)) return entry;
+    }
+  }
+
+  /** Adds copies of all entries in `entries`; a later one takes the place of an earlier one of the same txid and group. */
+  append(entries: Int32Array): void {
+    let at = this.used;
+    this.#reserve(entries.length);
+    this.words.set(entries, at);
+    this.used = at + entries.length;
+    for (; at < this.used; at += entryWords(this.words[at + STATE] as number)) this.#insert(at);
+  }
+
+  clear(): void {
+    if (this.#isTooLarge) this.#cut();
+    this.used = 1;
+    this.#count = 0;
+    this.#slots.fill(0);
+  }
+
+  #insert(entry: number): void {
+    if (this.#count * 4 >= this.#slots.length) this.#growTable();
+    const { words } = this;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    const group = groupOf(words[entry + PLACE] as number);
+    const hash = hashOf(words, entry, group);
+    for (let slot = hash << 1 & mask; ; slot = slot + 2 & mask) {
+      const present = slots[slot] as number; // masked
+      if (present === 0) this.#count++;
+      else if (slots[slot + 1] !== hash || !this.#isFor(present, words, entry, group)) continue;
+      slots[slot] = entry;
+      slots[slot + 1] = hash;
+      return;
+    }
+  }
+
+  #isFor(entry: number, from: Int32Array, at: number, group: number): boolean {
+    const { words } = this;
+    for (let i = 0; i < 8; i++)
+      if (words[entry + i] !== from[at + i]) return false;
+    return groupOf(words[entry + PLACE] as number) === group;
+  }
+
+  #growTable(): void {
+    const old = this.#slots;
+    const slots = new Int32Array(old.length * 2);
+    const mask = slots.length - 1;
+    for (let from = 0; from < old.length; from += 2) {
+      if (old[from] === 0) continue;
+      let slot = (old[from + 1] as number) << 1 & mask; // slots are whole
+      while (slots[slot] !== 0) slot = slot + 2 & mask;
+      slots[slot] = old[from] as number;
+      slots[slot + 1] = old[from + 1] as number;
+    }
+    this.#slots = slots;
+  }
+
+  /** To its full length at once: growing again would hold everybody up. */
+  #cut(): void {
+    this.#isTooLarge = false;
+    this.words = new Int32Array(Math.max(this.#mostWords, FIRST_WORDS));
+    this.bytes = Buffer.from(this.words.buffer);
+  }
+
+  #reserve(count: number): void {
+    const needed = this.used + count;
+    if (needed <= this.words.length) return;
+    const grown = new Int32Array(Math.max(needed, Math.min(this.words.length * GROWTH, this.#mostWords), Math.ceil(this.words.length * 1.25)));
+    grown.set(this.words.subarray(0, this.used));
+    this.words = grown;
+    this.bytes = Buffer.from(grown.buffer);
+  }
+}
+
+function hashOf(words: Int32Array, at: number, group: number): number {
+  let hash = SECRET ^ group;
+  for (let i = 0; i < 4; i++) {
+    hash = Math.imul(hash ^ (words[at + i] as number), 0x9e3779b1); // a txid has eight words
+    hash ^= hash >>> 15;
+  }
+  return hash;
+}

@@ -1,0 +1,152 @@
+// The coins that a block spends: found in the cache, or read into it from the store, and
+// taken out in the order of the block.
+
+import { setImmediate } from 'node:timers/promises';
+import { toDisplayHex } from '../../bitcoin/hash';
+import { HEAD_WORDS, HEIGHT, OUTPOINT_WORDS, packPlace, PLACE, STATE, STORED, UNSPENT } from '../records/cache-entry';
+import { NO_ENTRY, type CoinCache, type EntryName } from './coin-cache';
+import { coinEnd } from '../records/coin-record';
+import { IndexError } from '../errors';
+import { coinKey, decodePlace, placeKey, recordOf, type Place } from '../records/layout';
+import type { StoreSnapshot } from '../../store/store';
+import type { BaseSpends } from './base-spends';
+import type { BlockRows } from '../scan/rows';
+import type { TxidHasher } from '../records/txid-hash';
+import type { SpentCoinList } from '../records/undo-record';
+
+/** A group's number has 16 bits; outputs beyond are in no block. */
+const MOST_GROUPS = 0x1_0000;
+
+/** Inputs looked at before others get the event loop: about a millisecond. */
+const INPUTS_PER_SLICE = 2_000;
+
+/** Groups read from the store together: taking them in takes half a millisecond, and several threads read for one block. */
+const GROUPS_AT_ONCE = 128;
+
+/** So many times: while some are taken in, the store's threads read others. */
+const READS_UNDER_WAY = 3;
+
+/** Where coins are looked for: in the cache, then in the store. */
+export interface CoinSources {
+  /** The store, for one block: LevelDB has a lock to wait for when a read has no snapshot. */
+  readonly records: StoreSnapshot;
+  /** At the state of the store, or ahead of it. */
+  readonly cache: CoinCache;
+  readonly hasher: TxidHasher;
+  /** Only in an index with a base. */
+  readonly base?: BaseSpends;
+}
+
+/** A group of outputs of a transaction that is not in the cache. */
+export interface ColdGroup {
+  readonly txid: Buffer;
+  readonly group: number;
+}
+
+/** The cache's entries for the inputs of a block, in its order; what the cache does not have is read into it, or into the base's. */
+export async function findSpent({ inputs }: BlockRows, sources: CoinSources): Promise<Int32Array> {
+  const { records, cache, base } = sources;
+  const entries = new Int32Array(inputs.length / OUTPOINT_WORDS);
+  const cold: number[] = [];
+  for (let i = 0; i < entries.length; i++) {
+    if (i % INPUTS_PER_SLICE === INPUTS_PER_SLICE - 1) await setImmediate();
+    const entry = find(cache, inputs, i);
+    entries[i] = entry;
+    if (entry === NO_ENTRY) cold.push(i);
+  }
+  const others = base === undefined ? cold : await base.find(inputs, cold, records);
+  if (others.length === 0) return entries;
+  await readCold(await groupsOf(inputs, others), sources);
+  for (const i of others) entries[i] = find(cache, inputs, i);
+  return entries;
+}
+
+/** What the inputs spend from, each group once. */
+async function groupsOf(inputs: Int32Array, wanted: readonly number[]): Promise<ColdGroup[]> {
+  const groups = new Map<string, ColdGroup>();
+  const bytes = Buffer.from(inputs.buffer, inputs.byteOffset, inputs.byteLength);
+  for (const [n, i] of wanted.entries()) {
+    if (n % INPUTS_PER_SLICE === INPUTS_PER_SLICE - 1) await setImmediate();
+    const at = i * OUTPOINT_WORDS * 4;
+    const group = groupAt(inputs, i);
+    const txid = bytes.subarray(at, at + 32);
+    if (group < MOST_GROUPS) groups.set(`${group} ${txid.toString('latin1')}`, { txid, group });
+  }
+  return [...groups.values()];
+}
+
+function find(cache: CoinCache, inputs: Int32Array, input: number): EntryName {
+  return cache.find(inputs, input * OUTPOINT_WORDS, groupAt(inputs, input));
+}
+
+function groupAt(inputs: Int32Array, input: number): number {
+  return (inputs[input * OUTPOINT_WORDS + 8] as number) >>> 5; // nine words each
+}
+
+/** Reads groups that the cache does not have into it, as far as the store has them. @throws DamagedIndexError */
+export async function readCold(groups: readonly ColdGroup[], sources: CoinSources): Promise<void> {
+  let next = 0;
+  const readOn = async (): Promise<void> => {
+    while (next < groups.length) {
+      const from = next;
+      next += GROUPS_AT_ONCE;
+      await readGroups(groups.slice(from, next), sources);
+    }
+  };
+  // When one fails, nothing may come into the cache behind that any more.
+  const reads = await Promise.allSettled(Array.from({ length: READS_UNDER_WAY }, readOn));
+  for (const read of reads) if (read.status === 'rejected') throw read.reason;
+}
+
+/** @throws DamagedIndexError */
+async function readGroups(groups: readonly ColdGroup[], { records, cache, hasher }: CoinSources): Promise<void> {
+  const placeKeys = groups.map(({ txid }) => placeKey(hasher.hash(txid)));
+  const values = await records.load(placeKeys);
+  const found: { readonly from: ColdGroup; readonly place: Place }[] = [];
+  groups.forEach((from, i) => {
+    const value = values[i];
+    if (value !== undefined) found.push({ from, place: decodePlace(placeKeys[i] as Buffer, value) }); // as many keys
+  });
+  const coinKeys = found.map(({ from, place }) => coinKey(place, from.group));
+  const coins = await records.load(coinKeys);
+  found.forEach(({ from, place }, i) => {
+    const value = coins[i];
+    if (value !== undefined) cache.append(storedEntry(from, place, recordOf(coinKeys[i] as Buffer, value))); // as many keys
+  });
+}
+
+function storedEntry({ txid, group }: ColdGroup, { height, position }: Place, coins: Buffer): Int32Array {
+  const entry = new Int32Array(HEAD_WORDS + (coins.length + 3 >> 2));
+  const bytes = Buffer.from(entry.buffer);
+  txid.copy(bytes);
+  coins.copy(bytes, HEAD_WORDS * 4);
+  let unspent = 0;
+  for (let at = 0; at < coins.length; at = coinEnd(coins, at)) unspent |= 1 << ((coins[at] as number) & 31); // at < length
+  entry[HEIGHT] = height;
+  entry[PLACE] = packPlace(position, group);
+  entry[UNSPENT] = unspent;
+  entry[STATE] = coins.length << 3 | STORED;
+  return entry;
+}
+
+/**
+ * Spends the inputs of a block. `undo` gets the coins of earlier blocks, in the block's order.
+ * @throws IndexError for a coin that is not there, or not yet there; the cache is then to be cleared.
+ */
+export async function spend({ inputs, inputEnds, height }: BlockRows, entries: Int32Array, { cache, base }: Pick<CoinSources, 'cache' | 'base'>, undo: SpentCoinList | undefined): Promise<void> {
+  let input = 0;
+  for (let position = 0; position < inputEnds.length; position++) {
+    for (const end = inputEnds[position] as number; input < end; input++) {
+      if (input % INPUTS_PER_SLICE === INPUTS_PER_SLICE - 1) await setImmediate();
+      const entry = entries[input] as number; // one for each
+      const slot = (inputs[input * OUTPOINT_WORDS + 8] as number) & 31;
+      if (entry === NO_ENTRY && base?.spend(inputs, input) === true) continue;
+      if (entry === NO_ENTRY || !cache.spend(entry, slot, height, position, undo)) throw missingCoin(inputs, input, height);
+    }
+  }
+}
+
+function missingCoin(inputs: Int32Array, input: number, height: number): IndexError {
+  const outpoint = Buffer.from(inputs.slice(input * OUTPOINT_WORDS, (input + 1) * OUTPOINT_WORDS).buffer);
+  return new IndexError(`the block at height ${height} spends ${toDisplayHex(outpoint.subarray(0, 32))}-${outpoint.readUInt32LE(32)}: expected a coin there, got none`);
+}

@@ -1,0 +1,44 @@
+// Progress in words, for the log, the gate and the command line.
+
+import type { FillProgress, IndexState, Pace } from '../types';
+
+type Indexing = Extract<IndexState, { readonly phase: 'indexing' }>;
+
+/** `850000 of 900000 (94.4%), 41.2 MB/s, 310000 coins/s, 12 min left`, as far as it is known. */
+export function indexingText({ height, target, pace, secondsLeft }: Indexing): string {
+  const parts = [`${height} of ${target} (${percent(height, target)})`];
+  if (pace !== undefined) parts.push(paceText(pace));
+  if (secondsLeft !== undefined) parts.push(`${duration(secondsLeft)} left`);
+  return parts.join(', ');
+}
+
+/** `12345678 of 80000000 (15.4%)`. */
+export function copyingText({ coins, of }: Extract<IndexState, { readonly phase: 'copying' }>): string {
+  return `${coins} of ${of} (${percent(coins, of)})`;
+}
+
+/** `43.0% (height 123456)`. */
+export function fillText({ height, from }: FillProgress): string {
+  return `${percent(from + 1 - height, from + 1)} (height ${height})`;
+}
+
+export function paceText({ bytesPerSecond, coinsPerSecond }: Pace): string {
+  return `${speedText(bytesPerSecond)}, ${Math.round(coinsPerSecond)} coins/s`;
+}
+
+export function speedText(bytesPerSecond: number): string {
+  return `${(bytesPerSecond / 1_000_000).toFixed(1)} MB/s`;
+}
+
+/** Cut, not rounded: 100 % is when it is done. */
+export function percent(part: number, whole: number): string {
+  const thousandths = whole > 0 ? Math.floor(part / whole * 1_000) : 0;
+  return `${(thousandths / 10).toFixed(1)}%`;
+}
+
+/** Rounded up: `45 s`, `12 min`, `3 h 20 min`. */
+export function duration(seconds: number): string {
+  if (seconds < 60) return `${Math.ceil(seconds)} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

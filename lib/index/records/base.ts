@@ -1,0 +1,61 @@
+// The base of an index that was not built from blocks: the block at whose state the node's
+// coins were copied. Coins up to its height have a key space of their own for ever
+// (base-coins.ts), and what blocks up to it say beside coins is filled in afterwards, the
+// newest first (place-fill.ts). An index built from blocks has no base.
+//
+// Headers up to the base are there from the start, without what only the blocks tell:
+// transactions 0 and bytes 0 until filled in. Since nobody knows at first how many bytes the
+// chain had at the base, all headers count from BASE_BYTES there, up and down.
+
+import { damaged, readU64, recordOf, writeU64, type StoredHeader } from './layout';
+import type { BlockPoint } from '../../node/types';
+
+export const BASE_KEY = Buffer.from('B');
+
+/** More than any chain has bytes. */
+export const BASE_BYTES = 2 ** 50;
+
+const BASE_LENGTH = 49;
+
+export interface Base extends BlockPoint {
+  /** From this height up it is known where transactions are; above the base at first. */
+  readonly placesFrom: number;
+  /** Bytes of the blocks from `placesFrom` to where the coins were copied. */
+  readonly bytes: number;
+  /** The node has thrown away what lies below `placesFrom`. */
+  readonly ended: boolean;
+}
+
+/** Whether there is more to fill in. */
+export function isFilling(base: Base): boolean {
+  return base.placesFrom > 0 && !base.ended;
+}
+
+export function encodeBase({ height, hash, placesFrom, bytes, ended }: Base): Buffer {
+  const record = Buffer.alloc(BASE_LENGTH);
+  record.writeUInt32BE(height);
+  hash.copy(record, 4);
+  record.writeUInt32BE(placesFrom, 36);
+  writeU64(record, bytes, 40);
+  record.writeUInt8(ended ? 1 : 0, 48);
+  return record;
+}
+
+/** @throws DamagedIndexError */
+export function decodeBase(value: Buffer): Base {
+  const record = recordOf(BASE_KEY, value);
+  if (record.length !== BASE_LENGTH) throw damaged(BASE_KEY, `${BASE_LENGTH} bytes`, `${record.length}`);
+  return {
+    height: record.readUInt32BE(),
+    hash: record.subarray(4, 36),
+    placesFrom: record.readUInt32BE(36),
+    bytes: readU64(record, 40),
+    ended: record[48] === 1
+  };
+}
+
+/** The header as it is told: with the bytes of the chain as far as they are known, 0 for a block that is not. */
+export function headerOver(base: Base, header: StoredHeader): StoredHeader {
+  // No block is without transactions.
+  return { ...header, chainBytes: header.transactionCount === 0 ? 0 : header.chainBytes - BASE_BYTES + base.bytes };
+}

@@ -1,0 +1,66 @@
+// A transaction has a hash of 12 bytes of its txid in the index, made with a secret of the index's
+// own: 20 bytes less for each transaction of the chain, and nobody who does not know the
+// secret can make two txids whose hashes are the same.
+//
+// SHA-256 of secret and txid, cut off. The hashes of two different txids are then the same once
+// in 2^96 times; among the 1.3 billion of the main network, once in 10^11 indexes. Whoever knows
+// the secret still has to try 2^48 txids for two that are alike, and 2^96 for one that is like a given one.
+
+import { hash, randomBytes } from 'node:crypto';
+import { damaged, putRecord, recordOf, SECRET_KEY, TXID_HASH_LENGTH } from './layout';
+import type { StorePut, StoreSnapshot } from '../../store/store';
+
+const SECRET_LENGTH = 32;
+const TXID_LENGTH = 32;
+
+/** The write of a secret that nobody else has. */
+export function newSecret(): StorePut {
+  return putRecord(SECRET_KEY, randomBytes(SECRET_LENGTH));
+}
+
+/** The write of the secret that a store has, for an index that is to have the same hashes. @throws DamagedIndexError when it has none. */
+export function sameSecret(store: Pick<StoreSnapshot, 'get'>): StorePut {
+  return putRecord(SECRET_KEY, secretIn(store));
+}
+
+function secretIn(store: Pick<StoreSnapshot, 'get'>): Buffer {
+  const value = store.get(SECRET_KEY);
+  const secret = value && recordOf(SECRET_KEY, value);
+  if (secret?.length !== SECRET_LENGTH) throw damaged(SECRET_KEY, `a secret of ${SECRET_LENGTH} bytes`, `${secret?.length ?? 'none'}`);
+  return secret;
+}
+
+/** Makes the hashes of an index. */
+export class TxidHasher {
+  /** Secret and txid, in memory of their own. */
+  readonly #message = Buffer.alloc(SECRET_LENGTH + TXID_LENGTH);
+
+  /** `secret`: 32 bytes. */
+  constructor(secret: Uint8Array) {
+    this.#message.set(secret);
+  }
+
+  /** That of a store. @throws DamagedIndexError when it has no secret. */
+  static of(store: Pick<StoreSnapshot, 'get'>): TxidHasher {
+    return new TxidHasher(secretIn(store));
+  }
+
+  /** For a hasher in another thread. */
+  get secret(): Uint8Array {
+    return Uint8Array.from(this.#message.subarray(0, SECRET_LENGTH));
+  }
+
+  /** The hash of a txid, 32 bytes in wire order. */
+  hash(txid: Uint8Array): Buffer {
+    const bytes = Buffer.allocUnsafe(TXID_HASH_LENGTH);
+    this.writeHash(txid, bytes, 0);
+    return bytes;
+  }
+
+  /** Writes the hash of a txid to `bytes`. */
+  writeHash(txid: Uint8Array, bytes: Buffer, at: number): void {
+    this.#message.set(txid, SECRET_LENGTH);
+    // node:crypto makes text three times as fast as buffers.
+    bytes.write(hash('sha256', this.#message, 'binary'), at, TXID_HASH_LENGTH, 'latin1');
+  }
+}

@@ -1,0 +1,112 @@
+// What takes a block out of the index again, without the block: the node may no longer have
+// it. Sizes in bytes, integers of variable length (variable-integer.ts):
+//
+//   block hash 32
+//   number of transactions, and the first 6 of the hash of each txid: enough to find its place,
+//     which is compared whole (undo-writes.ts)
+//   replaced 1, and when it is 1: place of the transaction whose txid the coinbase has 6
+//   coins to put back, to the end: how many blocks before this one they were made, position * 2,
+//     or position * 2 + 1 and the group when that is not 0, the coin (coin-record.ts)
+//
+// Coins to put back are those that the block spent of earlier blocks, and those that its
+// coinbase replaced: until BIP30 a later coinbase could have the txid of an earlier one, and
+// took its coins' place. The coins that the block made are found by its height.
+
+import { readCoin } from './coin-record';
+import { DamagedIndexError } from '../errors';
+import { encodePlace, TXID_HASH_LENGTH, type Place } from './layout';
+import { LONGEST_INTEGER, RecordReader, writeInteger } from './variable-integer';
+
+/** Bytes kept of a txid's hash. Of 1.3 billion transactions another one begins alike once in 200,000 times. */
+export const HASH_START_LENGTH = 6;
+
+export interface SpentCoin {
+  readonly place: Place;
+  readonly group: number;
+  readonly coin: Buffer;
+}
+
+export interface UndoRecord {
+  /** The block that this undoes. */
+  readonly hash: Buffer;
+  /** HASH_START_LENGTH bytes for each transaction. */
+  readonly hashStarts: Buffer;
+  /** Place of the transaction that had the coinbase's txid before. */
+  readonly replaced: Place | undefined;
+  readonly coins: readonly SpentCoin[];
+}
+
+/** Collects the coins to put back while a block is taken in. */
+export class SpentCoinList {
+  #bytes = Buffer.allocUnsafe(1 << 12);
+  #length = 0;
+
+  /** A view that holds until the list changes. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Adds the coin that lies in `source`, of a transaction so many blocks before the one that is undone. */
+  add(blocksBefore: number, position: number, group: number, source: Uint8Array, from: number, to: number): void {
+    const bytes = this.#reserve(3 * LONGEST_INTEGER + to - from);
+    let at = writeInteger(bytes, this.#length, blocksBefore);
+    at = writeInteger(bytes, at, group === 0 ? position * 2 : position * 2 + 1);
+    if (group !== 0) at = writeInteger(bytes, at, group);
+    for (let i = from; i < to; i++) bytes[at++] = source[i] as number; // within the coin
+    this.#length = at;
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
+
+  #reserve(more: number): Buffer {
+    const length = this.#length + more;
+    if (length > this.#bytes.length) {
+      const grown = Buffer.allocUnsafe(length * 2);
+      this.#bytes.copy(grown, 0, 0, this.#length);
+      this.#bytes = grown;
+    }
+    return this.#bytes;
+  }
+}
+
+/** `hashes`: of the txids, one behind the other; `coins`: the bytes of a SpentCoinList. */
+export function encodeUndo(hash: Uint8Array, hashes: Uint8Array, replaced: Place | undefined, coins: Buffer): Buffer {
+  const count = hashes.length / TXID_HASH_LENGTH;
+  const starts = Buffer.allocUnsafe(LONGEST_INTEGER + count * HASH_START_LENGTH);
+  let at = writeInteger(starts, 0, count);
+  for (let from = 0; from < hashes.length; from += TXID_HASH_LENGTH)
+    for (let i = 0; i < HASH_START_LENGTH; i++) starts[at++] = hashes[from + i] as number; // whole hashes
+  const replacement = replaced === undefined ? [Buffer.from([0])] : [Buffer.from([1]), encodePlace(replaced)];
+  return Buffer.concat([hash, starts.subarray(0, at), ...replacement, coins]);
+}
+
+/** The record of the block at `height`. Hash, starts of hashes and coins are views. @throws DamagedIndexError */
+export function decodeUndo(bytes: Buffer, height: number): UndoRecord {
+  const reader = new RecordReader(bytes);
+  const hash = reader.take(32);
+  const hashStarts = reader.take(reader.integer() * HASH_START_LENGTH);
+  const replaced = reader.byte() === 0 ? undefined : { height: reader.u32(), position: reader.u16() };
+  const coins: SpentCoin[] = [];
+  while (!reader.atEnd) coins.push(readSpentCoin(reader, height));
+  return { hash, hashStarts, replaced, coins };
+}
+
+function readSpentCoin(reader: RecordReader, height: number): SpentCoin {
+  const blocksBefore = reader.integer();
+  if (blocksBefore > height) throw new DamagedIndexError(`an undo record is damaged: expected a coin of at most ${height} blocks before, got ${blocksBefore}`);
+  const place = reader.integer();
+  const group = place % 2 === 0 ? 0 : reader.integer();
+  return { place: { height: height - blocksBefore, position: Math.floor(place / 2) }, group, coin: readCoin(reader).bytes };
+}
+
+/** The record with a place that its coinbase replaced, unless it has one: then that one beside it. @throws DamagedIndexError */
+export function withReplaced(bytes: Buffer, place: Place): { readonly record: Buffer; readonly replaced: Place | undefined } {
+  const reader = new RecordReader(bytes);
+  reader.take(32);
+  reader.take(reader.integer() * HASH_START_LENGTH);
+  const { offset } = reader;
+  if (reader.byte() !== 0) return { record: bytes, replaced: { height: reader.u32(), position: reader.u16() } };
+  return { record: Buffer.concat([bytes.subarray(0, offset), Buffer.from([1]), encodePlace(place), bytes.subarray(offset + 1)]), replaced: undefined };
+}

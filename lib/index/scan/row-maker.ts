@@ -1,0 +1,147 @@
+// Makes the rows of blocks, large ones in a worker thread. The thread is started when the
+// first large block comes, and that block is not kept waiting for it. Block and rows lie in
+// rooms of shared memory that are used again: what is sent to and fro would be garbage that
+// the collector cannot see the size of, and stops for too often or too late.
+
+import { extname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { blockRows, mostRowBytes, type BlockRows } from './rows';
+import type { TxidHasher } from '../records/txid-hash';
+
+/** Smaller blocks cost less here than being sent there. */
+const LARGE_BYTES = 100_000;
+
+/** What is sent to a worker and back (row-worker.ts). */
+export interface RowRequest {
+  readonly id: number;
+  readonly height: number;
+  /** Of the hashes of txids (txid-hash.ts). */
+  readonly secret: Uint8Array;
+  /** Begins with the block, and has room for its rows. */
+  readonly room: SharedArrayBuffer;
+  readonly length: number;
+}
+export type RowReply = { readonly id: number } & ({ readonly rows: BlockRows } | { readonly error: unknown });
+
+/** Rooms that nobody uses are kept, as many as there are blocks under way. */
+const MOST_FREE_ROOMS = 6;
+/** Room of a common size fits the next block too. */
+const ROOM_STEP = 1 << 20;
+
+interface Waiting {
+  readonly room: SharedArrayBuffer;
+  readonly raw: Buffer;
+  readonly height: number;
+  readonly hasher: TxidHasher;
+  readonly resolve: (rows: BlockRows) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class RowMaker {
+  #worker: Worker | undefined;
+  #ready = false;
+  /** Closed, or the thread was lost: blocks are scanned here from then on. */
+  #alone = false;
+  #nextId = 0;
+  readonly #waiting = new Map<number, Waiting>();
+
+  readonly #free: SharedArrayBuffer[] = [];
+  readonly #rooms = new WeakMap<BlockRows, SharedArrayBuffer>();
+  readonly #onLost: (reason: string) => void;
+
+  /** `onLost`: called when the thread ended by itself. Everything goes on, but the event loop is held longer. */
+  constructor(onLost: (reason: string) => void = () => undefined) {
+    this.#onLost = onLost;
+  }
+
+  /** The rows hold until they are released. @throws as blockRows */
+  async make(raw: Buffer, height: number, hasher: TxidHasher): Promise<BlockRows> {
+    if (raw.length < LARGE_BYTES || this.#alone) return blockRows(raw, height, hasher);
+    const worker = this.#worker ??= this.#start();
+    if (!this.#ready) return blockRows(raw, height, hasher);
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      const room = this.#takeRoom(raw.length + mostRowBytes(raw.length));
+      this.#waiting.set(id, { room, raw, height, hasher, resolve, reject });
+      new Uint8Array(room).set(raw);
+      worker.postMessage({ id, height, secret: hasher.secret, room, length: raw.length } satisfies RowRequest);
+    });
+  }
+
+  /** Nobody looks at these rows any more. Those that are never released only cost new room. */
+  release(rows: BlockRows): void {
+    const room = this.#rooms.get(rows);
+    if (room !== undefined && this.#rooms.delete(rows) && this.#free.length < MOST_FREE_ROOMS) this.#free.push(room);
+  }
+
+  /**
+   * Blocks will come one by one from now on: a thread that has come to much memory, the rooms of
+   * many blocks among it, gives way to a fresh one. An idle thread would never give it back.
+   */
+  async renew(): Promise<void> {
+    const worker = this.#worker;
+    const hadMany = this.#free.length > 1;
+    if (worker === undefined || this.#alone || this.#waiting.size > 0 || !hadMany) return;
+    this.#free.length = 0;
+    this.#ready = false;
+    this.#worker = this.#start();
+    await worker.terminate();
+  }
+
+  async close(): Promise<void> {
+    this.#alone = true;
+    await this.#worker?.terminate();
+  }
+
+  #start(): Worker {
+    const worker = startWorker();
+    worker.on('online', () => { this.#ready = true; });
+    worker.on('message', (reply: RowReply) => { this.#settle(reply); });
+    let reason = 'it ended';
+    worker.on('error', (error: unknown) => { reason = error instanceof Error ? error.message : String(error); });
+    worker.on('exit', () => {
+      if (worker !== this.#worker) return;
+      if (!this.#alone) this.#onLost(reason);
+      this.#goOnAlone();
+    });
+    // After the listeners, each of which would keep the process alive again.
+    worker.unref();
+    return worker;
+  }
+
+  #settle(reply: RowReply): void {
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if (waiting === undefined) return;
+    if ('rows' in reply) {
+      this.#rooms.set(reply.rows, waiting.room);
+      waiting.resolve(reply.rows);
+    } else waiting.reject(reply.error);
+  }
+
+  #takeRoom(length: number): SharedArrayBuffer {
+    const room = this.#free.pop();
+    return room !== undefined && room.byteLength >= length ? room : new SharedArrayBuffer(Math.ceil(length / ROOM_STEP) * ROOM_STEP);
+  }
+
+  /** The thread ended: nothing of what it was to do is lost. */
+  #goOnAlone(): void {
+    this.#alone = true;
+    for (const { raw, height, hasher, resolve, reject } of this.#waiting.values()) {
+      try {
+        resolve(blockRows(raw, height, hasher));
+      } catch (error) {
+        reject(error);
+      }
+    }
+    this.#waiting.clear();
+  }
+}
+
+function startWorker(): Worker {
+  const file = join(__dirname, 'row-worker');
+  // Tests and benchmarks run from the sources, which a thread does not read by itself.
+  if (extname(__filename) === '.ts')
+    return new Worker(`require('ts-node/register/transpile-only'); require(${JSON.stringify(file)});`, { eval: true, execArgv: [] });
+  return new Worker(`${file}.js`);
+}

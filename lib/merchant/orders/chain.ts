@@ -1,0 +1,60 @@
+// What a merchant needs of the chain.
+
+import type { PaymentNetwork } from '../../payments/rules/request';
+
+/** A block that a transaction is in. */
+export interface ConfirmingBlock {
+  readonly height: number;
+  /** Wire order. */
+  readonly hash: Buffer;
+}
+
+/** What is known of a transaction by who asks where it stands: the more, the more can be told. */
+export interface TracedTransaction {
+  /** Wire order. */
+  readonly txid: Buffer;
+  /** What it spends: 36 bytes each, txid in wire order and index. */
+  readonly outpoints: readonly Buffer[];
+  /** Indexes of outputs of it. */
+  readonly outputs: readonly number[];
+}
+
+/** Where a transaction stands. */
+export type Standing =
+  | { readonly state: 'confirmed'; readonly block: ConfirmingBlock; readonly confirmations: number }
+  | { readonly state: 'pool' }
+  /** Neither chain nor pool has it, and it may still come: nothing in the chain contradicts it. */
+  | { readonly state: 'absent' }
+  /** A transaction in the chain has spent one of its coins. */
+  | { readonly state: 'conflicted' }
+  /** It cannot be told whether it is in the chain; the reason is for people. Never to be taken for `absent`. */
+  | { readonly state: 'unknown'; readonly reason: string };
+
+export interface MerchantChain {
+  readonly network: PaymentNetwork;
+  /**
+   * Gives transactions to the network, parents first; those that the pool has are announced
+   * to peers that have not heard of them. Resolves when the node has taken all.
+   * @throws PaymentError `refused` with the node's reason.
+   */
+  broadcast(transactions: readonly Buffer[]): Promise<void>;
+  /**
+   * By transaction and not by coin: the merchant may have spent the coin.
+   * @param seenIn the block in which it was seen: while the chain has that, nothing else is asked.
+   */
+  standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing>;
+}
+
+/** From the one that is furthest from being confirmed. */
+const RANKS: readonly Standing['state'][] = ['conflicted', 'absent', 'unknown', 'pool', 'confirmed'];
+
+/** Of transactions that belong together: that of the one that is furthest from being confirmed. There is at least one. */
+export function weakest(standings: readonly Standing[]): Standing {
+  return standings.reduce((a, b) => compareStandings(b, a) < 0 ? b : a);
+}
+
+/** Negative when `a` is further from being confirmed. */
+export function compareStandings(a: Standing, b: Standing): number {
+  if (a.state === 'confirmed' && b.state === 'confirmed') return a.confirmations - b.confirmations;
+  return RANKS.indexOf(a.state) - RANKS.indexOf(b.state);
+}

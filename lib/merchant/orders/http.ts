@@ -1,0 +1,84 @@
+// A merchant over HTTP (BIP71, BIP72, BIP73), without a server: replies as values, for
+// whoever mounts them at
+//
+//   POST /pay        answerCreate   an order in JSON; only the merchant may do this
+//   GET  /pay/<id>   answerGet      the request, its `bitcoin:` URI, a page, or the state in JSON
+//   POST /pay/<id>   answerPay      a Payment; the PaymentACK comes back
+
+import { PaymentError, type PaymentErrorCode } from '../../payments/error';
+import { negotiate } from '../../payments/transport/accept';
+import { PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE, URI_LIST_TYPE, mediaTypeOf } from '../../payments/transport/media-types';
+import type { Merchant, PaymentState } from './merchant';
+import { parseOrder } from './order';
+import { renderPage } from './page';
+import { detailsOf } from './record';
+
+export interface PaymentReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** Everything that is not here is the mistake of who asked: 400. */
+const STATUS: Partial<Record<PaymentErrorCode, number>> = { 'unknown-request': 404, 'too-large': 413, 'cannot-sign': 500, 'not-yet-known': 503 };
+
+/** @param body JSON: see order.ts. */
+export async function answerCreate(merchant: Merchant, body: Buffer): Promise<PaymentReply> {
+  return answering(async () => {
+    const created = await merchant.create(parseOrder(body));
+    const reply = text(201, 'application/json', `${JSON.stringify(created)}\n`);
+    return { ...reply, headers: { ...reply.headers, Location: created.url } };
+  });
+}
+
+/** @param accept the Accept header. */
+export async function answerGet(merchant: Merchant, id: string, accept: string | undefined): Promise<PaymentReply> {
+  return answering(async () => {
+    const stored = await merchant.request(id);
+    switch (negotiate(accept)) {
+      case 'payment-request': return message(PAYMENT_REQUEST_TYPE, stored.request);
+      case 'uri-list': return text(200, URI_LIST_TYPE, `${merchant.uriOf(id)}\r\n`);
+      case 'state': return text(200, 'application/json', `${stateJson(id, await merchant.state(id))}\n`);
+      case 'page': return text(200, 'text/html', renderPage(detailsOf(stored), merchant.uriOf(id), await merchant.state(id)));
+    }
+  });
+}
+
+/**
+ * @param contentType the Content-Type header.
+ * @param body the Payment; reading more than MAX_PAYMENT_SIZE bytes is useless.
+ */
+export async function answerPay(merchant: Merchant, id: string, contentType: string | undefined, body: Buffer): Promise<PaymentReply> {
+  return answering(async () => {
+    if (mediaTypeOf(contentType ?? '') !== PAYMENT_TYPE) return text(415, 'text/plain', `A body of the type ${PAYMENT_TYPE} expected.\r\n`);
+    return message(PAYMENT_ACK_TYPE, await merchant.pay(id, body));
+  });
+}
+
+/** What fails for a reason of the protocol becomes a reply; what fails for another is the caller's. */
+async function answering(answer: () => Promise<PaymentReply>): Promise<PaymentReply> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error;
+    return text(STATUS[error.code] ?? 400, 'text/plain', `${error.message}\r\n`);
+  }
+}
+
+/** All satoshis there are fit into a number. */
+function stateJson(id: string, state: PaymentState): string {
+  return JSON.stringify({ id, ...state }, (_, value: unknown) => typeof value === 'bigint' ? Number(value) : value);
+}
+
+function message(type: string, body: Buffer): PaymentReply {
+  return reply(200, type, body, { 'Content-Transfer-Encoding': 'binary' });
+}
+
+function text(status: number, type: string, body: string): PaymentReply {
+  return reply(status, `${type}; charset=utf-8`, Buffer.from(body), {});
+}
+
+/** One address has three representations, and they change as the payment goes on. */
+function reply(status: number, type: string, body: Buffer, more: Record<string, string>): PaymentReply {
+  return { status, body, headers: { 'Content-Type': type, 'Cache-Control': 'no-store', Vary: 'Accept', ...more } };
+}

@@ -1,0 +1,392 @@
+// A merchant: makes payment requests, takes Payments for them and knows what became of
+// them. Everything is stored before it is answered, so that a repeated Payment gets the
+// same PaymentACK, also after a crash or after the request's expiry. Every Payment that can be
+// read leaves a record. One that was acknowledged is looked after until it is deep in the chain.
+
+import { randomBytes } from 'node:crypto';
+import { acknowledgePayment } from '../../payments/acknowledgement';
+import { PaymentError } from '../../payments/error';
+import { decodePayment } from '../../payments/messages';
+import { makePaymentRequest } from '../../payments/new-request';
+import { answeringTransactions, checkPaid, payingOutputs, transactionsIn, type PayingOutput } from '../../payments/rules/payment';
+import { checkExpiry, isExpired, payableOutputs, unixSeconds } from '../../payments/rules/request';
+import { displayTxid, parentsFirst, type Transaction } from '../../payments/rules/transaction';
+import { formatBitcoinUri } from '../../payments/transport/bitcoin-uri';
+import type { Identity } from '../../payments/identity';
+import type { ConfirmingBlock, MerchantChain } from './chain';
+import { claim, unclaimed } from './claims';
+import { keptPayments } from './kept-payments';
+import { checkOrder, type Order } from './order';
+import { OrderWatch } from './order-watch';
+import { receivedNow, withBlocks, withReceipts, type Received } from './receipts';
+import { DamagedRecordError, detailsOf, settling, type StoredPayment, type StoredRequest } from './record';
+import { bestOf, requireKnown, settlementOf, tracePayment, traceTransactions, type TracedPayment } from './settlement';
+import type { PaymentStore } from './store';
+
+export interface MerchantOptions {
+  /** Where customers find the requests, without slash at the end: `https://shop.example/pay`. */
+  readonly baseUrl: string;
+  /** Signs the requests; asked for each of them, for certificates are renewed. Without, they are sent unsigned. */
+  readonly identity?: () => Identity | undefined | Promise<Identity | undefined>;
+  readonly clock: () => Date;
+  /** Told of what an operator should look at: a damaged record, an acknowledged payment that the node does not take any more. */
+  readonly onTrouble?: (error: Error) => void;
+}
+
+export interface CreatedRequest {
+  readonly id: string;
+  readonly url: string;
+  /** `bitcoin:` URI (BIP72) for links and QR codes. */
+  readonly uri: string;
+}
+
+/** What became of the Payments that were taken, and what the outputs have received, however it came. */
+export type PaymentState = Settled & { readonly received?: Received };
+
+type Settled =
+  | { readonly state: 'open' | 'expired' }
+  /** Paid, in the pool. */
+  | { readonly state: 'unconfirmed' }
+  | { readonly state: 'confirmed'; readonly confirmations: number }
+  /** Was paid; neither chain nor pool has the transactions now. They are broadcast again, and may still confirm. */
+  | { readonly state: 'missing' }
+  /** Was paid; then another transaction spent the same coins and was confirmed. */
+  | { readonly state: 'conflicted' };
+
+/** Bytes of a request's id, which is also its merchant_data: nobody guesses another's. */
+const ID_SIZE = 16;
+
+export class Merchant {
+  /** What changes records is done one after the other: two Payments must not claim one output. */
+  #last: Promise<unknown> = Promise.resolve();
+  readonly #watch = new OrderWatch();
+
+  constructor(
+    private readonly chain: MerchantChain,
+    private readonly store: PaymentStore,
+    private readonly options: MerchantOptions
+  ) {}
+
+  /** Takes the orders up that are in the store. To be called before anything else. */
+  async open(): Promise<void> {
+    // A store of which nobody has looked through the chain yet says nothing of what is watched.
+    const isFirst = await this.store.position() === undefined;
+    for (const id of await this.store.watched()) {
+      await this.#guarded(id, async () => {
+        const stored = await this.store.request(id);
+        if (isFirst) await this.store.watch(id);
+        this.#watch.follow(stored);
+      });
+    }
+  }
+
+  /** @throws PaymentError `unpayable`, `expired`, `malformed`, `too-large`, or `cannot-sign`. */
+  async create(order: Order): Promise<CreatedRequest> {
+    const now = this.options.clock();
+    checkOrder(order, now);
+    const merchantData = randomBytes(ID_SIZE);
+    const id = merchantData.toString('hex');
+    const request = makePaymentRequest({
+      ...order,
+      network: this.chain.network,
+      time: unixSeconds(now),
+      paymentUrl: this.urlOf(id),
+      merchantData
+    }, await this.options.identity?.());
+    await this.#save({ id, createdAt: now, request, payments: [], received: [] });
+    return { id, url: this.urlOf(id), uri: this.uriOf(id) };
+  }
+
+  /** @throws PaymentError `unknown-request`. */
+  async request(id: string): Promise<StoredRequest> {
+    return this.store.request(id);
+  }
+
+  uriOf(id: string): string {
+    return formatBitcoinUri({ paymentUrl: this.urlOf(id) });
+  }
+
+  /**
+   * Checks a Payment, broadcasts its transactions and acknowledges it. Whatever is decided is recorded.
+   * @param bytes the Payment as received.
+   * @returns the serialized PaymentACK; the same one whenever the same Payment comes.
+   * @throws PaymentError with the reason. Unless that is `refused`, nothing was broadcast.
+   */
+  async pay(id: string, bytes: Buffer): Promise<Buffer> {
+    return this.#inTurn(() => this.#take(id, bytes));
+  }
+
+  /** @throws PaymentError `unknown-request`, or `not-yet-known`. */
+  async state(id: string): Promise<PaymentState> {
+    const stored = await this.store.request(id);
+    const traced = await this.#trace(stored);
+    // What was said to be confirmed must be known for good.
+    if (traced.some(({ news }) => news.length > 0)) await this.#inTurn(() => this.#remember(id));
+    const received = await receivedNow(stored, this.#watch.sightings(id), this.chain, this.store);
+    return { ...this.#settled(stored, traced), ...received && { received } };
+  }
+
+  // What came to the scripts of orders
+
+  /** Whether no order is watched. */
+  get isIdle(): boolean {
+    return this.#watch.isEmpty;
+  }
+
+  /** Whether outputs with this script are of interest to `sight` and `receive`. */
+  isAsked(script: Buffer): boolean {
+    return this.#watch.askers(script) !== undefined;
+  }
+
+  /** An output in the pool. */
+  sight(output: PayingOutput): void {
+    this.#watch.sight(output);
+  }
+
+  /** Outputs in a block of the chain. Resolves when they are recorded. */
+  async receive(block: ConfirmingBlock, outputs: readonly PayingOutput[]): Promise<void> {
+    const orders = new Map<string, PayingOutput[]>();
+    for (const output of outputs) {
+      for (const id of this.#watch.askers(output.script) ?? []) orders.set(id, [...orders.get(id) ?? [], output]);
+    }
+    for (const [id, own] of orders) await this.#guarded(id, () => this.#inTurn(() => this.#receive(id, block, own)));
+  }
+
+  // Looking after what was paid
+
+  /**
+   * Broadcasts again what was acknowledged and is in neither chain nor pool, remembers what has
+   * been confirmed, forgets what has left the pool, and no longer watches what is long over.
+   * To be called at start, when the chain has moved, and from time to time.
+   * @param goOn asked before each order.
+   */
+  async tend(goOn: () => boolean = () => true): Promise<void> {
+    for (const id of this.#watch.sighted) {
+      if (!goOn()) return;
+      await this.#guarded(id, () => this.#reviewSightings(id));
+    }
+    for (const id of this.#watch.unsettled) {
+      if (!goOn()) return;
+      await this.#guarded(id, () => this.#inTurn(() => this.#lookAfter(id)));
+    }
+    for (const id of this.#watch.over(this.options.clock())) {
+      if (!goOn()) return;
+      await this.#guarded(id, () => this.#inTurn(() => this.#close(id)));
+    }
+  }
+
+  async #take(id: string, bytes: Buffer): Promise<Buffer> {
+    const stored = await this.store.request(id);
+    const before = stored.payments.find(({ payment }) => payment.equals(bytes));
+    if (before?.acknowledgement) return before.acknowledgement;
+    const { refundTo, ...payment } = decodePayment(bytes);
+    // What was interrupted may be finished, however late.
+    const isInterrupted = before !== undefined && before.outcome === undefined;
+    const came: StoredPayment = { receivedAt: this.options.clock(), payment: bytes, txids: [], refundTo, seenIn: new Map(), ...before };
+    try {
+      const details = detailsOf(stored);
+      const transactions = answeringTransactions({ ...payment, refundTo }, details);
+      const known = { ...came, txids: transactions.map(({ txid }) => txid) };
+      if (isRepeated(stored, known)) {
+        await this.#save(withPayment(stored, { ...known, outcome: { decision: 'repeated' } }));
+        return acknowledgePayment(bytes);
+      }
+      if (!isInterrupted) checkExpiry(details, this.options.clock());
+      await this.#refuseSecondPayment(stored, before);
+      const due = payableOutputs(details);
+      const paying = await unclaimed(this.store, payingOutputs(transactions, due.outputs), id);
+      checkPaid(paying, due);
+      return await this.#carryOut(stored, withoutOutcome(known), transactions, paying);
+    } catch (error) {
+      if (error instanceof PaymentError && !(isInterrupted && error.code === 'not-yet-known')) await this.#refuse(id, came, error);
+      throw error;
+    }
+  }
+
+  /** Another Payment is taken only once the chain has a transaction that excludes the first. */
+  async #refuseSecondPayment(stored: StoredRequest, before: StoredPayment | undefined): Promise<void> {
+    for (const { payment, standing } of await this.#trace(stored)) {
+      if (payment === before || standing.state === 'conflicted') continue;
+      requireKnown(standing);
+      throw new PaymentError('already-paid', 'The request is paid already.');
+    }
+  }
+
+  /** The Payment is stored first: with it goes where to send a refund. */
+  async #carryOut(
+    stored: StoredRequest, payment: StoredPayment, transactions: readonly Transaction[], paying: readonly PayingOutput[]
+  ): Promise<Buffer> {
+    const { id } = stored;
+    const parts = await traceTransactions(transactions, this.chain);
+    const unknown = parts.filter(({ standing }) => ['absent', 'conflicted'].includes(requireKnown(standing).state));
+    const begun = withPayment(stored, payment);
+    await this.#save(begun);
+    await this.#broadcast(unknown);
+    await claim(this.store, paying, id);
+    const acknowledgement = acknowledgePayment(payment.payment);
+    await this.#note(id, transactions);
+    await this.#save(withPayment(begun, { ...payment, acknowledgement }));
+    return acknowledgement;
+  }
+
+  async #broadcast(parts: TracedPayment['parts']): Promise<void> {
+    if (parts.length > 0) await this.chain.broadcast(parentsFirst(parts.map(({ transaction }) => transaction)).map(({ bytes }) => bytes));
+  }
+
+  /** A refused Payment is kept: its money may be in the chain all the same. */
+  async #refuse(id: string, came: StoredPayment, { code, message: reason }: PaymentError): Promise<void> {
+    let { txids } = came;
+    try {
+      const transactions = transactionsIn(decodePayment(came.payment));
+      txids = transactions.map(({ txid }) => txid);
+      await this.#note(id, transactions);
+    } catch (error) {
+      // Transactions that cannot be read have no money.
+      if (!(error instanceof PaymentError)) throw error;
+    }
+    await this.#save(withPayment(await this.store.request(id), { ...came, txids, outcome: { decision: 'refused', code, reason } }));
+  }
+
+  /** Outputs of a Payment's transactions that chain or pool have: nobody else may have seen them. */
+  async #note(id: string, transactions: readonly Transaction[]): Promise<void> {
+    if (!this.#watch.has(id)) await this.#save(await this.store.request(id));
+    for (const { transaction, standing } of await traceTransactions(transactions, this.chain)) {
+      if (standing.state !== 'pool' && standing.state !== 'confirmed') continue;
+      transaction.outputs.forEach(({ amount, script }, index) => { this.#watch.sight({ txid: transaction.txid, index, amount, script }); });
+    }
+  }
+
+  #settled(stored: StoredRequest, traced: readonly TracedPayment[]): Settled {
+    const best = bestOf(traced);
+    const standing = best && requireKnown(best.standing);
+    if (standing?.state === 'pool') return { state: 'unconfirmed' };
+    if (standing?.state === 'confirmed') return { state: 'confirmed', confirmations: standing.confirmations };
+    const wasPaid = traced.some(({ payment }) => payment.acknowledgement);
+    if (standing !== undefined && wasPaid) return { state: standing.state === 'absent' ? 'missing' : 'conflicted' };
+    return { state: isExpired(detailsOf(stored), this.options.clock()) ? 'expired' : 'open' };
+  }
+
+  async #trace(stored: StoredRequest): Promise<TracedPayment[]> {
+    return Promise.all(settling(stored).map((payment) => tracePayment(payment, this.chain)));
+  }
+
+  async #receive(id: string, block: ConfirmingBlock, outputs: readonly PayingOutput[]): Promise<void> {
+    const stored = await this.store.request(id);
+    const received = withReceipts(stored, block, outputs);
+    if (received !== stored) await this.#save(received);
+    for (const output of outputs) this.#watch.unsee(id, output);
+  }
+
+  /** What has left the pool was confirmed, or is gone. */
+  async #reviewSightings(id: string): Promise<void> {
+    for (const output of this.#watch.sightings(id)) {
+      const standing = await this.chain.standing({ txid: output.txid, outpoints: [], outputs: [output.index] });
+      if (standing.state === 'confirmed') await this.#inTurn(() => this.#receive(id, standing.block, [output]));
+      else if (standing.state !== 'pool') this.#watch.unsee(id, output);
+    }
+  }
+
+  /** Records the blocks that transactions of its Payments are in. */
+  async #remember(id: string): Promise<readonly [StoredRequest, readonly TracedPayment[]]> {
+    const before = await this.store.request(id);
+    const traced = await this.#trace(before);
+    let stored = before;
+    for (const { payment, news } of traced) {
+      for (const { txid, block } of news) stored = withBlocks(stored, payment.payment, [txid], block);
+    }
+    if (stored !== before) await this.#save(stored);
+    return [stored, traced];
+  }
+
+  async #lookAfter(id: string): Promise<void> {
+    const [stored, traced] = await this.#remember(id);
+    this.#watch.settle(id, settlementOf(traced));
+    for (const { payment, standing, parts } of traced) {
+      if (standing.state === 'conflicted') continue;
+      try {
+        await (payment.acknowledgement ? this.#broadcast(parts.filter(isOnItsWay)) : this.#finish(stored, payment));
+        this.#watch.isNews(id, undefined);
+      } catch (error) {
+        if (!(error instanceof PaymentError)) throw error;
+        if (error.code === 'not-yet-known') continue;
+        if (payment.acknowledgement === undefined) await this.#refuse(id, payment, error);
+        else if (this.#watch.isNews(id, error.message)) {
+          const message = `Order ${id}: a payment that was acknowledged is in neither chain nor pool. ${error.message}`;
+          this.options.onTrouble?.(new Error(message, { cause: error }));
+        }
+      }
+    }
+  }
+
+  /** A Payment that was about to be taken when the node or the process went away. */
+  async #finish(stored: StoredRequest, payment: StoredPayment): Promise<void> {
+    const transactions = transactionsIn(decodePayment(payment.payment));
+    const paying = await unclaimed(this.store, payingOutputs(transactions, payableOutputs(detailsOf(stored)).outputs), stored.id);
+    await this.#carryOut(stored, payment, transactions, paying);
+  }
+
+  async #close(id: string): Promise<void> {
+    await this.#save(await this.store.request(id));
+    if (!this.#watch.over(this.options.clock()).includes(id)) return;
+    this.#watch.leave(id);
+    await this.store.unwatch(id);
+  }
+
+  async #save(stored: StoredRequest): Promise<void> {
+    const { id } = stored;
+    const money = new Set([...stored.received, ...this.#watch.sightings(id)].map(({ txid }) => displayTxid(txid)));
+    const hasMoney = ({ txids }: StoredPayment): boolean => txids.some((txid) => money.has(displayTxid(txid)));
+    const kept = { ...stored, payments: keptPayments(stored.payments, hasMoney, this.options.clock()) };
+    if (!this.#watch.has(id)) await this.store.watch(id);
+    await this.store.save(kept);
+    this.#watch.follow(kept);
+  }
+
+  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** One damaged record does not keep the others from being looked after. */
+  async #guarded(id: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof DamagedRecordError) this.options.onTrouble?.(error);
+      // Its record was taken away, or never written: a crash came first.
+      else if (error instanceof PaymentError && error.code === 'unknown-request') await this.#forget(id);
+      else throw error;
+    }
+  }
+
+  async #forget(id: string): Promise<void> {
+    this.#watch.leave(id);
+    await this.store.unwatch(id);
+  }
+
+  private urlOf(id: string): string {
+    return `${this.options.baseUrl}/${id}`;
+  }
+}
+
+/** Whether the same transactions were acknowledged in another Payment. */
+function isRepeated(stored: StoredRequest, { txids }: StoredPayment): boolean {
+  const textOf = (hashes: readonly Buffer[]): string => hashes.map(displayTxid).sort().join();
+  return settling(stored).some((payment) => payment.acknowledgement !== undefined && textOf(payment.txids) === textOf(txids));
+}
+
+/** What the node announces to peers, beside what it takes. */
+function isOnItsWay({ standing: { state } }: TracedPayment['parts'][number]): boolean {
+  return state === 'absent' || state === 'pool';
+}
+
+function withoutOutcome(payment: StoredPayment): StoredPayment {
+  const settling: { -readonly [Field in keyof StoredPayment]: StoredPayment[Field] } = { ...payment };
+  delete settling.outcome;
+  return settling;
+}
+
+function withPayment(stored: StoredRequest, payment: StoredPayment): StoredRequest {
+  return { ...stored, payments: [...stored.payments.filter((other) => !other.payment.equals(payment.payment)), payment] };
+}

@@ -1,0 +1,142 @@
+// The orders whose scripts are looked for in blocks and in the pool, in memory: which scripts,
+// until when, and what the pool was seen to have for them. What blocks have is in the records.
+
+import type { PayingOutput } from '../../payments/rules/payment';
+import { payableOutputs } from '../../payments/rules/request';
+import { detailsOf, settling, type StoredRequest } from './record';
+
+/** So long after it expired, was made, or a Payment came for it, money for an order is still looked for. */
+const WATCH_MS = 90 * 24 * 3_600_000;
+
+/** Of an order's outputs in the pool so many are remembered: anybody can send dust. */
+export const MOST_SIGHTINGS = 256;
+
+/**
+ * How the Payments that settle an order stand: none has come; in doubt, so that they are looked after;
+ * thrown out by a transaction in the chain; or so deep that they stay.
+ */
+export type Settlement = 'none' | 'doubt' | 'conflicted' | 'buried';
+
+interface WatchedOrder {
+  readonly scripts: readonly string[];
+  /** Unix milliseconds. */
+  readonly until: number;
+  settlement: Settlement;
+  /** In the pool when seen last, by outpoint. */
+  readonly seen: Map<string, PayingOutput>;
+  /** What its operator has been told. */
+  told?: string;
+}
+
+export class OrderWatch {
+  readonly #orders = new Map<string, WatchedOrder>();
+  readonly #byScript = new Map<string, Set<string>>();
+  /** Orders with something in `seen`. */
+  readonly #seen = new Set<string>();
+
+  get isEmpty(): boolean {
+    return this.#orders.size === 0;
+  }
+
+  has(id: string): boolean {
+    return this.#orders.has(id);
+  }
+
+  /** Begins to watch an order, or goes on with what is new about it. */
+  follow(stored: StoredRequest): void {
+    const { id } = stored;
+    const before = this.#orders.get(id);
+    const scripts = before?.scripts ?? payableOutputs(detailsOf(stored)).outputs.map(({ script }) => keyOf(script));
+    const settlement = settling(stored).length === 0 ? 'none' : 'doubt';
+    this.#orders.set(id, { seen: new Map(), ...before, scripts, until: watchedUntil(stored), settlement });
+    for (const script of scripts) {
+      const ids = this.#byScript.get(script);
+      if (ids) ids.add(id);
+      else this.#byScript.set(script, new Set([id]));
+    }
+  }
+
+  leave(id: string): void {
+    for (const script of this.#orders.get(id)?.scripts ?? []) {
+      const ids = this.#byScript.get(script);
+      ids?.delete(id);
+      if (ids?.size === 0) this.#byScript.delete(script);
+    }
+    this.#orders.delete(id);
+    this.#seen.delete(id);
+  }
+
+  /** The orders that ask for a script. */
+  askers(script: Buffer): ReadonlySet<string> | undefined {
+    return this.#byScript.get(keyOf(script));
+  }
+
+  /** Those with Payments that are in doubt, or were thrown out. */
+  get unsettled(): string[] {
+    return this.#which(({ settlement }) => settlement === 'doubt' || settlement === 'conflicted');
+  }
+
+  /** Those that need not be watched any longer. */
+  over(now: Date): string[] {
+    return this.#which(({ until, settlement }) => until < now.getTime() && settlement !== 'doubt');
+  }
+
+  settle(id: string, settlement: Settlement): void {
+    const order = this.#orders.get(id);
+    if (order) order.settlement = settlement;
+  }
+
+  /** Notes an output that is in the pool. */
+  sight(output: PayingOutput): void {
+    for (const id of this.askers(output.script) ?? []) {
+      const seen = this.#orders.get(id)?.seen;
+      if (seen === undefined || seen.size >= MOST_SIGHTINGS) continue;
+      seen.set(outpointKey(output), output);
+      this.#seen.add(id);
+    }
+  }
+
+  unsee(id: string, output: Pick<PayingOutput, 'txid' | 'index'>): void {
+    const seen = this.#orders.get(id)?.seen;
+    seen?.delete(outpointKey(output));
+    if (seen?.size === 0) this.#seen.delete(id);
+  }
+
+  sightings(id: string): PayingOutput[] {
+    return [...this.#orders.get(id)?.seen.values() ?? []];
+  }
+
+  /** Orders for which something was seen in the pool. */
+  get sighted(): string[] {
+    return [...this.#seen];
+  }
+
+  /** Whether `text` is another than what was told of the order last. */
+  isNews(id: string, text: string | undefined): boolean {
+    const order = this.#orders.get(id);
+    if (order === undefined || order.told === text) return false;
+    if (text === undefined) delete order.told;
+    else order.told = text;
+    return text !== undefined;
+  }
+
+  #which(test: (order: WatchedOrder) => boolean): string[] {
+    return [...this.#orders].filter(([, order]) => test(order)).map(([id]) => id);
+  }
+}
+
+export function outpointKey({ txid, index }: Pick<PayingOutput, 'txid' | 'index'>): string {
+  return `${txid.toString('latin1')}${index}`;
+}
+
+function keyOf(script: Buffer): string {
+  return script.toString('latin1');
+}
+
+/** Unix milliseconds. An order that has no expiry can be paid until it is. */
+function watchedUntil(stored: StoredRequest): number {
+  const { expires } = detailsOf(stored);
+  const isPaid = settling(stored).length > 0;
+  const lastMoment = expires === undefined ? isPaid ? 0 : Infinity : Number(expires) * 1_000;
+  return Math.max(lastMoment, stored.createdAt.getTime(), ...stored.payments.map(({ receivedAt }) => receivedAt.getTime())) + WATCH_MS;
+}

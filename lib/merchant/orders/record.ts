@@ -1,0 +1,206 @@
+// A stored request and its JSON. Bytes are hex, txids and block hashes in display order, satoshis
+// decimal text. Read strictly: a damaged record is refused whole, never taken for less and then
+// written back.
+
+import { messageOf } from '../../payments/error';
+import { decodePayment, decodePaymentDetails, decodePaymentRequest, type Output, type PaymentDetails } from '../../payments/messages';
+import { transactionsIn } from '../../payments/rules/payment';
+import { displayTxid } from '../../payments/rules/transaction';
+import type { ConfirmingBlock } from './chain';
+
+/** What was decided of a Payment that does not settle its request. */
+export type PaymentOutcome =
+  /** `code`: that of the PaymentError; `reason`: what the wallet was told. */
+  | { readonly decision: 'refused'; readonly code: string; readonly reason: string }
+  /** The same transactions had been acknowledged before, in another Payment; it was acknowledged again. */
+  | { readonly decision: 'repeated' };
+
+/**
+ * A Payment that came. Without outcome it settles the request; without acknowledgement, too, its
+ * broadcast has not been seen to succeed.
+ */
+export interface StoredPayment {
+  readonly receivedAt: Date;
+  /** As received. */
+  readonly payment: Buffer;
+  /** Wire order; empty when its transactions could not be read. */
+  readonly txids: readonly Buffer[];
+  /** Recorded for the merchant; nothing is ever paid back automatically. */
+  readonly refundTo: readonly Output[];
+  /** As sent. */
+  readonly acknowledgement?: Buffer;
+  readonly outcome?: PaymentOutcome;
+  /** The blocks in which its transactions were seen, by txid in display order. */
+  readonly seenIn: ReadonlyMap<string, ConfirmingBlock>;
+}
+
+/** An output in a block that pays to a script of the request, however it came. */
+export interface Receipt {
+  /** Wire order. */
+  readonly txid: Buffer;
+  readonly index: number;
+  /** Satoshis. */
+  readonly amount: bigint;
+  readonly block: ConfirmingBlock;
+}
+
+export interface StoredRequest {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** The PaymentRequest as it is served. */
+  readonly request: Buffer;
+  /** In the order they came. More than one settles the request only when another transaction has spent the coins of those before. */
+  readonly payments: readonly StoredPayment[];
+  readonly received: readonly Receipt[];
+}
+
+/** What is stored cannot be read; the message says where and why. It is left as it is. */
+export class DamagedRecordError extends Error {
+  override readonly name = 'DamagedRecordError';
+}
+
+/** The details of a stored request, as they were sent. */
+export function detailsOf({ request }: Pick<StoredRequest, 'request'>): PaymentDetails {
+  return decodePaymentDetails(decodePaymentRequest(request).serializedPaymentDetails);
+}
+
+/** The Payments that settle a request, or are about to. */
+export function settling({ payments }: Pick<StoredRequest, 'payments'>): StoredPayment[] {
+  return payments.filter(({ outcome }) => outcome === undefined);
+}
+
+export function writeRecord({ createdAt, request, payments, received }: StoredRequest): object {
+  return {
+    createdAt: createdAt.toISOString(),
+    request: request.toString('hex'),
+    payments: payments.map(({ receivedAt, payment, txids, refundTo, acknowledgement, outcome, seenIn }) => ({
+      receivedAt: receivedAt.toISOString(),
+      payment: payment.toString('hex'),
+      txids: txids.map(displayTxid),
+      refundTo: refundTo.map(({ amount, script }) => ({
+        ...amount !== undefined && { amount: amount.toString() },
+        script: script.toString('hex')
+      })),
+      ...acknowledgement && { acknowledgement: acknowledgement.toString('hex') },
+      ...outcome && { outcome },
+      ...seenIn.size > 0 && { seenIn: Array.from(seenIn, ([txid, block]) => ({ txid, ...writeBlock(block) })) }
+    })),
+    ...received.length > 0 && {
+      received: received.map(({ txid, index, amount, block }) => (
+        { txid: displayTxid(txid), index, amount: amount.toString(), ...writeBlock(block) }
+      ))
+    }
+  };
+}
+
+/** @throws Error saying what is wrong with the JSON. */
+export function readRecord(id: string, json: unknown): StoredRequest {
+  const { createdAt, request, payments, received = [] } = objectOf(json);
+  const stored = {
+    id,
+    createdAt: dateOf(createdAt),
+    request: bytesOf(request),
+    payments: listOf(payments).map(paymentOf),
+    received: listOf(received).map(receiptOf)
+  };
+  detailsOf(stored);
+  return stored;
+}
+
+/**
+ * @param name of the record, for the message.
+ * @throws DamagedRecordError when the bytes are no JSON, or `read` throws.
+ */
+export function undamaged<Value>(name: string, bytes: Buffer, read: (json: unknown) => Value): Value {
+  try {
+    return read(JSON.parse(bytes.toString()));
+  } catch (error) {
+    throw new DamagedRecordError(`The record ${name} is damaged: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('an object expected');
+  return value as Record<string, unknown>;
+}
+
+function paymentOf(value: unknown): StoredPayment {
+  const { receivedAt, payment, txids, refundTo, acknowledgement, outcome, seenIn = [] } = objectOf(value);
+  // What settles the request is read again and again.
+  const isReadable = (): boolean => transactionsIn(decodePayment(bytesOf(payment))).length > 0;
+  if (outcome === undefined && !isReadable()) throw new Error('a Payment with transactions expected');
+  return {
+    receivedAt: dateOf(receivedAt),
+    payment: bytesOf(payment),
+    txids: listOf(txids).map(hashOf),
+    refundTo: listOf(refundTo).map(outputOf),
+    ...acknowledgement !== undefined && { acknowledgement: bytesOf(acknowledgement) },
+    ...outcome !== undefined && { outcome: outcomeOf(outcome) },
+    seenIn: new Map(listOf(seenIn).map((seen) => [displayTxid(hashOf(objectOf(seen)['txid'])), readBlock(seen)]))
+  };
+}
+
+function outcomeOf(value: unknown): PaymentOutcome {
+  const { decision, code, reason } = objectOf(value);
+  switch (decision) {
+    case 'refused': return { decision, code: textOf(code), reason: textOf(reason) };
+    case 'repeated': return { decision };
+    default: throw new Error('a decision expected');
+  }
+}
+
+function receiptOf(value: unknown): Receipt {
+  const { txid, index, amount } = objectOf(value);
+  return { txid: hashOf(txid), index: numberOf(index), amount: BigInt(textOf(amount)), block: readBlock(value) };
+}
+
+/** As part of what stands in it. */
+export function writeBlock({ height, hash }: ConfirmingBlock): object {
+  return { height, block: displayTxid(hash) };
+}
+
+export function readBlock(value: unknown): ConfirmingBlock {
+  const { height, block } = objectOf(value);
+  return { height: numberOf(height), hash: hashOf(block) };
+}
+
+function outputOf(value: unknown): Output {
+  const { amount, script } = objectOf(value);
+  return { ...amount !== undefined && { amount: BigInt(textOf(amount)) }, script: bytesOf(script) };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw new Error('a list expected');
+  return value;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw new Error('text expected');
+  return value;
+}
+
+function numberOf(value: unknown): number {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new Error('a whole number expected');
+  return value as number;
+}
+
+/** From display order to wire order. */
+function hashOf(value: unknown): Buffer {
+  const bytes = bytesOf(value);
+  if (bytes.length !== 32) throw new Error('a hash expected');
+  return bytes.reverse();
+}
+
+function dateOf(value: unknown): Date {
+  const date = new Date(textOf(value));
+  if (Number.isNaN(date.getTime())) throw new Error('a time expected');
+  return date;
+}
+
+/** Buffer.from alone would stop at the first character that is not hex. */
+function bytesOf(value: unknown): Buffer {
+  const text = textOf(value);
+  const bytes = Buffer.from(text, 'hex');
+  if (bytes.length * 2 !== text.length) throw new Error('hex expected');
+  return bytes;
+}

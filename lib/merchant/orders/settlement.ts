@@ -1,0 +1,64 @@
+// How the Payments of a request stand in the chain.
+
+import { PaymentError } from '../../payments/error';
+import { decodePayment } from '../../payments/messages';
+import { transactionsIn } from '../../payments/rules/payment';
+import { displayTxid, type Transaction } from '../../payments/rules/transaction';
+import { compareStandings, weakest, type ConfirmingBlock, type MerchantChain, type Standing, type TracedTransaction } from './chain';
+import type { Settlement } from './order-watch';
+import type { StoredPayment } from './record';
+
+/** Blocks on top of which a reorganization is not reckoned with; a coinbase may be spent after as many. */
+const BURIED = 100;
+
+/** A Payment whose transactions were looked for. */
+export interface TracedPayment {
+  readonly payment: StoredPayment;
+  /** That of the transaction which is furthest from being confirmed. */
+  readonly standing: Standing;
+  readonly parts: readonly { readonly transaction: Transaction; readonly standing: Standing }[];
+  /** Transactions, in display order, that are in a block in which they have not been seen yet. */
+  readonly news: readonly { readonly txid: string; readonly block: ConfirmingBlock }[];
+}
+
+export async function tracePayment(payment: StoredPayment, chain: MerchantChain): Promise<TracedPayment> {
+  const parts = await traceTransactions(transactionsIn(decodePayment(payment.payment)), chain, payment.seenIn);
+  const news = parts.flatMap(({ transaction, standing }) => {
+    const txid = displayTxid(transaction.txid);
+    if (standing.state !== 'confirmed' || payment.seenIn.get(txid)?.hash.equals(standing.block.hash) === true) return [];
+    return [{ txid, block: standing.block }];
+  });
+  return { payment, standing: weakest(parts.map(({ standing }) => standing)), parts, news };
+}
+
+export async function traceTransactions(
+  transactions: readonly Transaction[], chain: MerchantChain, seenIn: ReadonlyMap<string, ConfirmingBlock> = new Map()
+): Promise<TracedPayment['parts']> {
+  return Promise.all(transactions.map(async (transaction) => ({
+    transaction, standing: await chain.standing(traced(transaction), seenIn.get(displayTxid(transaction.txid)))
+  })));
+}
+
+/** The best of what stands for a request; undefined when no Payment has come. */
+export function bestOf(payments: readonly TracedPayment[]): TracedPayment | undefined {
+  // What may be confirmed counts for less than what is on its way, and for more than what is lost.
+  const [first, ...others] = payments;
+  return first && others.reduce((a, b) => compareStandings(a.standing, b.standing) < 0 ? b : a, first);
+}
+
+/** @throws PaymentError `not-yet-known` */
+export function requireKnown(standing: Standing): Exclude<Standing, { readonly state: 'unknown' }> {
+  if (standing.state === 'unknown') throw new PaymentError('not-yet-known', standing.reason);
+  return standing;
+}
+
+export function settlementOf(payments: readonly TracedPayment[]): Settlement {
+  const best = bestOf(payments)?.standing;
+  if (best === undefined) return 'none';
+  if (best.state === 'conflicted') return 'conflicted';
+  return best.state === 'confirmed' && best.confirmations >= BURIED ? 'buried' : 'doubt';
+}
+
+function traced({ txid, outpoints, outputs }: Transaction): TracedTransaction {
+  return { txid, outpoints, outputs: outputs.map((_, index) => index) };
+}

@@ -1,0 +1,91 @@
+// What a merchant remembers, as records in a PaymentStorage:
+//
+//   <id>.json           a request, the Payments that came for it, what was decided of them, their ACKs
+//                       and refund outputs, and what its outputs have received
+//   <id>.watched        empty: the request is one whose scripts are looked for in blocks
+//   <txid>.claims.json  which request each output of a transaction has paid: index to id
+//   position.json       the block up to which the chain was looked through
+//
+// Ids are 32 hex digits; txids are in display order.
+
+import { PaymentError } from '../../payments/error';
+import { displayTxid } from '../../payments/rules/transaction';
+import { objectOf, readBlock, readRecord, undamaged, writeBlock, writeRecord, type StoredRequest } from './record';
+import type { ConfirmingBlock } from './chain';
+import type { PaymentStorage } from './storage';
+
+export type Claims = Readonly<Record<number, string>>;
+
+const ID = /^[0-9a-f]{32}$/;
+const POSITION = 'position.json';
+
+export class PaymentStore {
+  constructor(private readonly storage: PaymentStorage) {}
+
+  /** @throws PaymentError `unknown-request`, or DamagedRecordError. */
+  async request(id: string): Promise<StoredRequest> {
+    const name = `${id}.json`;
+    // The check also keeps anything but ids out of file names.
+    const bytes = ID.test(id) ? await this.storage.read(name) : undefined;
+    if (!bytes) throw new PaymentError('unknown-request', 'No such payment request.');
+    return undamaged(name, bytes, (json) => readRecord(id, json));
+  }
+
+  async save(request: StoredRequest): Promise<void> {
+    await this.storage.write(`${request.id}.json`, Buffer.from(`${JSON.stringify(writeRecord(request), undefined, 2)}\n`));
+  }
+
+  /** Says for good that the chain is to be looked through for a request. */
+  async watch(id: string): Promise<void> {
+    await this.storage.write(watchedName(id), Buffer.alloc(0));
+  }
+
+  async unwatch(id: string): Promise<void> {
+    await this.storage.remove(watchedName(id));
+  }
+
+  /** The ids of requests that are watched: all of them while nobody has looked through the chain yet. */
+  async watched(): Promise<string[]> {
+    const names = await this.storage.names();
+    const ending = names.includes(POSITION) ? '.watched' : '.json';
+    return names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length)).filter((id) => ID.test(id));
+  }
+
+  /** The block up to which the chain was looked through. @throws DamagedRecordError */
+  async position(): Promise<ConfirmingBlock | undefined> {
+    const bytes = await this.storage.read(POSITION);
+    return bytes && undamaged(POSITION, bytes, readBlock);
+  }
+
+  async savePosition(block: ConfirmingBlock): Promise<void> {
+    await this.storage.write(POSITION, Buffer.from(`${JSON.stringify(writeBlock(block))}\n`));
+  }
+
+  /**
+   * The requests that outputs of a transaction have paid already: index to id.
+   * @throws DamagedRecordError
+   */
+  async claimsOn(txid: Buffer): Promise<Claims> {
+    const name = claimsName(txid);
+    const bytes = await this.storage.read(name);
+    return bytes ? undamaged(name, bytes, readClaims) : {};
+  }
+
+  async saveClaims(txid: Buffer, claims: Claims): Promise<void> {
+    await this.storage.write(claimsName(txid), Buffer.from(`${JSON.stringify(claims)}\n`));
+  }
+}
+
+function watchedName(id: string): string {
+  return `${id}.watched`;
+}
+
+function claimsName(txid: Buffer): string {
+  return `${displayTxid(txid)}.claims.json`;
+}
+
+function readClaims(json: unknown): Claims {
+  const claims = objectOf(json);
+  if (!Object.values(claims).every((id) => typeof id === 'string' && ID.test(id))) throw new Error('ids of requests expected');
+  return claims as Claims;
+}

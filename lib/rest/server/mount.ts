@@ -1,0 +1,108 @@
+// Takes the paths under a prefix over from the listeners of the node's HTTP server, and leaves
+// everything else to them, untouched. The node adds its listener when its server opens, after
+// its plugins: the swap is made when the server listens.
+
+import { servePlainly } from './plain-upgrade';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { IdleConnections } from './idle-connections';
+
+/** Serves a request under the prefix. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
+
+type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** For `/rest`: `/rest`, `/rest/...` and `/rest?...`. */
+export function isUnder(prefix: string, url: string): boolean {
+  if (!url.startsWith(prefix)) return false;
+  const next = url[prefix.length];
+  return next === undefined || next === '/' || next === '?';
+}
+
+export interface MountParts {
+  readonly server: Server;
+  readonly prefix: string;
+  readonly handler: Handler;
+  /** The server's; told of every request. */
+  readonly connections: Pick<IdleConnections, 'requestCame'>;
+  readonly logger: { error(message: string): void };
+}
+
+export class Mount {
+  private others: RequestListener[] = [];
+  private otherUpgrades: UpgradeListener[] = [];
+  private tookOver = false;
+
+  constructor(private readonly parts: MountParts) {}
+
+  open(): void {
+    const { server } = this.parts;
+    if (server.listening) this.takeOver();
+    else server.once('listening', this.takeOver);
+  }
+
+  /** Puts everything back. The mount that was opened last is closed first. */
+  close(): void {
+    const { server } = this.parts;
+    server.removeListener('listening', this.takeOver);
+    if (!this.tookOver) return;
+    this.tookOver = false;
+    server.removeListener('request', this.dispatch);
+    for (const other of this.others) server.on('request', other);
+    server.removeListener('upgrade', this.dispatchUpgrade);
+    for (const other of this.otherUpgrades) server.on('upgrade', other);
+  }
+
+  private readonly takeOver = (): void => {
+    const { server } = this.parts;
+    this.tookOver = true;
+    this.others = server.listeners('request') as RequestListener[];
+    server.removeAllListeners('request');
+    server.on('request', this.dispatch);
+    this.otherUpgrades = server.listeners('upgrade') as UpgradeListener[];
+    server.removeAllListeners('upgrade');
+    server.on('upgrade', this.dispatchUpgrade);
+  };
+
+  private readonly dispatch = (request: IncomingMessage, response: ServerResponse): void => {
+    const { server, prefix, connections } = this.parts;
+    const { socket } = request;
+    // Node reads on behind a reply that ends the connection, and when the client has gone. It throws when
+    // something that it reads then is answered before what was pending (state.incoming, _http_server.js).
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    connections.requestCame(socket);
+    if (isUnder(prefix, request.url ?? '')) {
+      this.serve(request, response);
+      return;
+    }
+    for (const other of this.others) other.call(server, request, response);
+  };
+
+  /** Nothing that a request brings about ends the node. */
+  private serve(request: IncomingMessage, response: ServerResponse): void {
+    const { handler, logger } = this.parts;
+    const breakOff = (error: unknown): void => {
+      logger.error(`request failed: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
+      request.socket.destroy();
+    };
+    try {
+      handler(request, response).catch(breakOff);
+    } catch (error) {
+      breakOff(error);
+    }
+  }
+
+  /** Nothing under our paths is anything but HTTP. When nobody listens Node, too, goes on in HTTP, but loses what came along behind the request. */
+  private readonly dispatchUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const { server, prefix, connections } = this.parts;
+    if (this.otherUpgrades.length === 0 || isUnder(prefix, request.url ?? '')) {
+      servePlainly(server, request, socket, head);
+      return;
+    }
+    connections.requestCame(request.socket);
+    for (const other of this.otherUpgrades) other.call(server, request, socket, head);
+  };
+}

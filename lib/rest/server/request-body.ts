@@ -1,0 +1,30 @@
+// Reads request bodies, within the limits of size and patience.
+
+import getRawBody from 'raw-body';
+import type { IncomingMessage } from 'node:http';
+import { bodyTooLarge } from '../errors';
+import type { Limits } from '../limits';
+
+/** The body of a request that has none. */
+export const NO_BODY = Buffer.alloc(0);
+
+/** False when the request's headers announce no body (RFC 9112, 6.3). */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
+
+/** The whole body. A client that stops sending is cut off. @throws RestError 413 */
+export async function readBody(request: IncomingMessage, { maxBodyBytes, timeoutMs }: Pick<Limits, 'maxBodyBytes' | 'timeoutMs'>): Promise<Buffer> {
+  const { socket, headers } = request;
+  socket.setTimeout(timeoutMs);
+  try {
+    const body = await getRawBody(request, { limit: maxBodyBytes, length: headers['content-length'] ?? null });
+    socket.setTimeout(0);
+    return body;
+  } catch (error) {
+    if ((error as { type?: unknown }).type !== 'entity.too.large') throw error;
+    // What is left has to be taken off the connection, or the client never reads its reply.
+    request.resume();
+    throw bodyTooLarge(maxBodyBytes);
+  }
+}

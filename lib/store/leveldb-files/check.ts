@@ -1,0 +1,95 @@
+// Looks for damage in the files of a LevelDB that nobody has open, before LevelDB reads them:
+// it would skip what is damaged, write it anew as if it were right, or end the process.
+// Everything that is in use is read, so that a store that was opened is what was written.
+
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findLostWrites } from './log';
+import { readManifest, type Manifest } from './manifest';
+import { LevelFormatError } from './cursor';
+import { checkTable } from './table';
+import type { OpeningProgress } from '../store';
+
+/** Tables read at a time: some wait for the disk while one is checked. */
+const TABLES_AT_ONCE = 4;
+
+export interface LevelCheckOptions {
+  /** Called for about every megabyte. */
+  readonly onProgress: (progress: OpeningProgress) => void;
+  readonly signal: AbortSignal;
+}
+
+/** What is wrong, with the name of the file; undefined: nothing. @throws the reason of an abort, and errors of the system. */
+export async function findDamage(folder: string, options: LevelCheckOptions): Promise<string | undefined> {
+  // A folder that is not there, is no folder or must not be read: opening it says so.
+  const names = new Set(await readdir(folder).catch(() => []));
+  if (!names.has('CURRENT')) {
+    const left = [...names].find((name) => /\.(ldb|log)$/.test(name));
+    return left && `CURRENT is missing beside ${left}`;
+  }
+  const manifest = await currentManifest(folder, names);
+  if (typeof manifest === 'string') return manifest;
+  return await findLogDamage(folder, names, manifest) ?? await findTableDamage(folder, names, manifest, options);
+}
+
+/** What the manifest that CURRENT names says, or what is wrong with the two. `names`: of the folder's files. @throws errors of the system. */
+export async function currentManifest(folder: string, names: ReadonlySet<string>): Promise<Manifest | string> {
+  const current = await readFile(join(folder, 'CURRENT'), 'latin1');
+  const name = /^(MANIFEST-\d+)\n$/.exec(current)?.[1];
+  if (name === undefined) return `CURRENT is damaged: expected the name of a manifest, got ${JSON.stringify(current.slice(0, 40))}`;
+  if (!names.has(name)) return `${name}, which CURRENT names, is missing`;
+  try {
+    return readManifest(await readFile(join(folder, name)));
+  } catch (error) {
+    return damageOf(name, error);
+  }
+}
+
+async function findLogDamage(folder: string, names: ReadonlySet<string>, { logNumber }: Manifest): Promise<string | undefined> {
+  const numbers = new Map([...names].filter((name) => /^\d+\.log$/.test(name)).map((name) => [parseInt(name, 10), name]));
+  if (logNumber !== 0 && !numbers.has(logNumber)) return `${fileName(logNumber, 'log')} is missing`;
+  const inUse = [...numbers].filter(([number]) => number >= logNumber).sort(([a], [b]) => a - b);
+  return findLostWrites(folder, inUse.map(([, name]) => name));
+}
+
+/** The first damage found; the rest is then left. */
+async function findTableDamage(folder: string, names: ReadonlySet<string>, { tables }: Manifest, { onProgress, signal }: LevelCheckOptions): Promise<string | undefined> {
+  const missing = [...tables.keys()].map((number) => fileName(number, 'ldb')).find((name) => !names.has(name));
+  if (missing !== undefined) return `${missing} is missing`;
+  const total = [...tables.values()].reduce((sum, length) => sum + length, 0);
+  let done = 0;
+  let damage: string | undefined;
+  const left = tables.entries();
+  const checkSome = async (): Promise<void> => {
+    for (const [number, length] of left) {
+      const name = fileName(number, 'ldb');
+      try {
+        for await (const count of checkTable(join(folder, name), length)) {
+          signal.throwIfAborted();
+          onProgress({ done: done += count, total });
+        }
+      } catch (error) {
+        damage ??= damageOf(name, error);
+      }
+      if (damage !== undefined) return;
+    }
+  };
+  await Promise.all(Array.from({ length: TABLES_AT_ONCE }, checkSome));
+  return damage;
+}
+
+/** What is wrong with a file, with its name. @throws what is no damage. */
+export function damageOf(name: string, error: unknown): string {
+  if (error instanceof LevelFormatError || isUnreadable(error)) return `${name}: ${error.message}`;
+  throw error;
+}
+
+/** A bad sector, or a file that went while we looked. */
+function isUnreadable(error: unknown): error is Error {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EIO' || code === 'ENOENT';
+}
+
+export function fileName(number: number, kind: 'ldb' | 'log'): string {
+  return `${String(number).padStart(6, '0')}.${kind}`;
+}

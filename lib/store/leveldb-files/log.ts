@@ -1,0 +1,123 @@
+// LevelDB's log format (doc/log_format.md of LevelDB), in which it keeps its writes and its
+// manifest. LevelDB skips what is damaged in a log and goes on behind it, unless it is told to
+// be paranoid, which classic-level cannot: batches in the middle would be missing, and nobody
+// would say so. So whoever opens a store looks first.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { levelChecksum } from './checksum';
+
+const BLOCK_LENGTH = 32_768;
+/** Checksum 4, length 2, type 1; little endian. */
+const HEADER_LENGTH = 7;
+/** An entry is one FULL record, or FIRST, MIDDLE and LAST ones. */
+const FULL = 1;
+const FIRST = 2;
+const LAST = 4;
+
+/** Sequence number 8 and count 4 of a batch, little endian: each write has a number, one more than that of the write before. */
+const BATCH_HEAD_LENGTH = 12;
+
+/**
+ * What is wrong with logs, oldest first, or undefined. The last one may break off: what comes first
+ * is whole. In one before it that is damage, also when it ends with a whole write: the last one may have been forced
+ * to the disk, and those before it not.
+ */
+export async function findLostWrites(folder: string, logs: readonly string[]): Promise<string | undefined> {
+  let damage: string | undefined;
+  /** The number of the write that comes next. */
+  let next: bigint | undefined;
+  let before: string | undefined;
+  for (const name of logs) {
+    const bytes = await readFile(join(folder, name));
+    const { batches, soundLength: end } = logBatches(bytes);
+    if (damage !== undefined && batches.length > 0) return damage;
+    for (const { first, count } of batches) {
+      if (before !== undefined && first !== next)
+        return `${before} is damaged: it ends before write ${first}, with which ${name} goes on`;
+      [next, before] = [first + BigInt(count), undefined];
+    }
+    if (startsWrite(bytes, nextBlock(end)))
+      return damage ?? `${name} is damaged at byte ${end}, and writes follow`;
+    if (end < bytes.length) damage ??= `${name} is damaged at byte ${end}, and another log follows`;
+    before = name;
+  }
+  return undefined;
+}
+
+interface LoggedBatch {
+  /** Number of its first write. */
+  readonly first: bigint;
+  readonly count: number;
+}
+
+/** The batches of a log up to the first record that is not whole, and where that begins. */
+function logBatches(bytes: Buffer): { readonly batches: readonly LoggedBatch[]; readonly soundLength: number } {
+  const batches: LoggedBatch[] = [];
+  let head = Buffer.alloc(0);
+  const end = soundLength(bytes, (type, payload) => {
+    if (type === FULL || type === FIRST) head = Buffer.alloc(0);
+    if (head.length < BATCH_HEAD_LENGTH) head = Buffer.concat([head, payload.subarray(0, BATCH_HEAD_LENGTH - head.length)]);
+    if ((type === FULL || type === LAST) && head.length === BATCH_HEAD_LENGTH)
+      batches.push({ first: head.readBigUInt64LE(), count: head.readUInt32LE(8) });
+  });
+  return { batches, soundLength: end };
+}
+
+/** The entries of a log up to the first record that is not whole, and where that begins. */
+export function logEntries(bytes: Buffer): { readonly entries: readonly Buffer[]; readonly soundLength: number } {
+  const entries: Buffer[] = [];
+  let parts: Buffer[] = [];
+  const end = soundLength(bytes, (type, payload) => {
+    if (type === FULL || type === FIRST) parts = [];
+    parts.push(payload);
+    if (type === FULL || type === LAST) entries.push(Buffer.concat(parts));
+  });
+  return { entries, soundLength: end };
+}
+
+/** Whether what stands at `from` to the end is a write that was cut off: too short, or room that was never written. */
+export function isCutOff(bytes: Buffer, from: number): boolean {
+  const left = bytes.subarray(from);
+  return left.length < HEADER_LENGTH || HEADER_LENGTH + left.readUInt16LE(4) > left.length || left.every((byte) => byte === 0);
+}
+
+/** Bytes up to the first record that is not whole. */
+function soundLength(bytes: Buffer, onRecord?: (type: number, payload: Buffer) => void): number {
+  let at = 0;
+  while (at < bytes.length) {
+    const left = BLOCK_LENGTH - at % BLOCK_LENGTH;
+    if (left < HEADER_LENGTH) {
+      at += left;
+      continue;
+    }
+    const end = endOfRecord(bytes, at);
+    if (end === undefined) return at;
+    onRecord?.(bytes[at + 6] as number, bytes.subarray(at + HEADER_LENGTH, end)); // the type: the record is whole
+    at = end;
+  }
+  return bytes.length;
+}
+
+/** Whether a write begins at `from`, the start of a block, or in a block behind it. */
+function startsWrite(bytes: Buffer, from: number): boolean {
+  for (let block = from; block < bytes.length; block += BLOCK_LENGTH) {
+    for (let at = block, end: number | undefined; at < block + BLOCK_LENGTH - HEADER_LENGTH; at = end) {
+      end = endOfRecord(bytes, at);
+      if (end === undefined) break;
+      const type = bytes[at + 6];
+      if (type === FULL || type === FIRST) return true;
+    }
+  }
+  return false;
+}
+
+const nextBlock = (at: number): number => (Math.floor(at / BLOCK_LENGTH) + 1) * BLOCK_LENGTH;
+
+/** undefined: the record at `at` breaks off, or its checksum is not that of its bytes. Room that was never written is none. */
+function endOfRecord(bytes: Buffer, at: number): number | undefined {
+  if (at + HEADER_LENGTH > bytes.length) return undefined;
+  const end = at + HEADER_LENGTH + bytes.readUInt16LE(at + 4);
+  if (end > bytes.length || end > nextBlock(at) || bytes[at + 6] === 0) return undefined;
+  return levelChecksum(bytes.subarray(at + 6, end)) === bytes.readUInt32LE(at) ? end : undefined;
+}

@@ -1,0 +1,78 @@
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { FolderStorage } from '../../../lib/merchant/orders/storage';
+
+describe('FolderStorage', () => {
+  let parent: string;
+  let folder: string;
+
+  beforeEach(async () => {
+    parent = await mkdtemp(join(tmpdir(), 'payments-'));
+    folder = join(parent, 'a/b');
+  });
+
+  afterEach(() => rm(parent, { recursive: true }));
+
+  it('makes its folder, for its owner alone', async () => {
+    await FolderStorage.open(folder);
+    expect((await stat(folder)).mode & 0o777).to.equal(0o700);
+  });
+
+  it('takes from others what they could do with a folder that is there, and with what is in it', async () => {
+    await mkdir(folder, { recursive: true });
+    await chmod(folder, 0o755);
+    await writeFile(join(folder, 'one'), '1');
+    await chmod(join(folder, 'one'), 0o644);
+    const storage = await FolderStorage.open(folder);
+    await storage.write('two', Buffer.from('2'));
+    const modes = await Promise.all(['', 'one', 'two'].map(async (name) => (await stat(join(folder, name))).mode & 0o777));
+    expect(modes).to.deep.equal([0o700, 0o600, 0o600]);
+  });
+
+  it('is not opened where a folder cannot be', async () => {
+    const file = join(parent, 'file');
+    await writeFile(file, '');
+    expect(await FolderStorage.open(file).catch((reason: unknown) => reason)).to.have.property('message').that.includes(file);
+  });
+
+  const everythingAllowed = process.getuid?.() === 0;
+  (everythingAllowed ? it.skip : it)(`is not opened when nothing can be written${everythingAllowed ? ', not checked: root may write everywhere' : ''}`, async () => {
+    await mkdir(folder, { recursive: true });
+    await chmod(folder, 0o500);
+    expect(await FolderStorage.open(folder).catch((reason: unknown) => reason)).to.have.property('code', 'EACCES');
+  });
+
+  it('gives back what was written, also after it is opened again', async () => {
+    await (await FolderStorage.open(folder)).write('one', Buffer.from('1'));
+    expect((await (await FolderStorage.open(folder)).read('one'))?.toString()).to.equal('1');
+  });
+
+  it('has nothing under a name that was not written', async () => {
+    expect(await (await FolderStorage.open(folder)).read('one')).to.equal(undefined);
+  });
+
+  it('replaces what was there, and leaves no other file', async () => {
+    const storage = await FolderStorage.open(folder);
+    await storage.write('one', Buffer.from('first'));
+    await storage.write('one', Buffer.from('2'));
+    expect((await storage.read('one'))?.toString()).to.equal('2');
+    expect(await readdir(folder)).to.deep.equal(['one']);
+  });
+
+  it('is not disturbed by what a crash left unfinished', async () => {
+    const storage = await FolderStorage.open(folder);
+    await writeFile(join(folder, 'one.new'), 'half of a lon');
+    expect(await storage.read('one')).to.equal(undefined);
+    await storage.write('one', Buffer.from('1'));
+    expect((await storage.read('one'))?.toString()).to.equal('1');
+  });
+
+  it('does not take other errors for absence', async () => {
+    const storage = await FolderStorage.open(folder);
+    const error: unknown = await storage.read('.').catch((reason: unknown) => reason);
+    expect(error).to.have.property('code', 'EISDIR');
+  });
+});
