@@ -57,7 +57,7 @@ export class RestPlugin {
       migrations,
       undoDepth: options.undoDepth,
       cacheBytes: options.cacheBytes,
-      fillingCacheBytes: options.fillingCacheBytes,
+      catchUpCacheBytes: options.catchUpCacheBytes,
       bootstrap: options.bootstrap,
       scrubMs: options.scrubMs
     });

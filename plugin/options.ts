@@ -21,7 +21,7 @@ export interface RestOptions {
   /** Memory for coins on their way into the index and those that were there lately, once the index follows. */
   readonly cacheBytes: number;
   /** The same while it is filled: all of it, for nobody is answered then. */
-  readonly fillingCacheBytes: number;
+  readonly catchUpCacheBytes: number;
   /** Memory for replies and what they are made of. */
   readonly answerCacheBytes: number;
   /** What an empty index begins with. */
@@ -65,8 +65,8 @@ const HOUR_MS = 3_600_000;
 const COINS_SHARE = 0.75;
 
 /** What `--rest-cache` is for, in bytes. */
-export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'fillingCacheBytes' | 'answerCacheBytes'> {
-  return { cacheBytes: bytes * COINS_SHARE, fillingCacheBytes: bytes, answerCacheBytes: bytes * (1 - COINS_SHARE) };
+export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'catchUpCacheBytes' | 'answerCacheBytes'> {
+  return { cacheBytes: bytes * COINS_SHARE, catchUpCacheBytes: bytes, answerCacheBytes: bytes * (1 - COINS_SHARE) };
 }
 
 /** Ours, each with `--` before it. */

@@ -69,9 +69,9 @@ async function withIndex<T>(node: BcoinNode, { height }: ChainManifest, use: (fr
   mkdirSync(folder, { recursive: true });
   const heldBack = await holdBack(node, height);
   // As an operator's node has them.
-  const { cacheBytes, fillingCacheBytes } = cacheShares(DEFAULT_CACHE_BYTES);
+  const { cacheBytes, catchUpCacheBytes } = cacheShares(DEFAULT_CACHE_BYTES);
   const store = new WatchedStore(diskStore(folder, { latestBytes: cacheBytes }));
-  const index = new ChainIndexer({ store, node: heldBack.source, migrations, cacheBytes, fillingCacheBytes, logger: quiet });
+  const index = new ChainIndexer({ store, node: heldBack.source, migrations, cacheBytes, catchUpCacheBytes, logger: quiet });
   try {
     return await use({ heldBack, index, store, folder });
   } finally {

@@ -6,7 +6,7 @@ import { toDisplayHex } from '../bitcoin/hash';
 import { LayoutVersionError, StoreError } from '../store/errors';
 import { migrate, type Migration } from '../store/migrate';
 import { IndexRefusedError, isDamage } from './errors';
-import { Indexer } from './write/index-writer';
+import { IndexWriter } from './write/index-writer';
 import { GENESIS_KEY, LAYOUT_VERSION, putRecord, recordOf } from './records/layout';
 import { MigrationWatch } from './progress/migration-watch';
 import { OpeningWatch } from './progress/opening-watch';
@@ -36,7 +36,7 @@ export interface ChainIndexerOptions {
   /** Memory for coins on their way into the index and those that were there lately. */
   readonly cacheBytes?: number;
   /** The same while many blocks are taken in; as much unless given. */
-  readonly fillingCacheBytes?: number;
+  readonly catchUpCacheBytes?: number;
   /** How long `open` waits. */
   readonly patienceMs?: number;
   /** What an empty index begins with; blocks unless given. */
@@ -52,7 +52,7 @@ export class ChainIndexer implements ChainIndex {
   readonly blocks$: Observable<IndexedBlock>;
   readonly #options: ChainIndexerOptions;
   readonly #reader: SnapshotReader;
-  readonly #indexer: Indexer;
+  readonly #indexer: IndexWriter;
   readonly #sync: ChainSync;
   readonly #scrub: Scrub;
   readonly #log: StateLog;
@@ -71,12 +71,12 @@ export class ChainIndexer implements ChainIndex {
     this.state$ = this.#state.asObservable();
     this.tip$ = this.#tip.pipe(distinctUntilChanged((a, b) => a.hash.equals(b.hash)));
     this.blocks$ = this.#blocks.asObservable();
-    this.#indexer = new Indexer({
+    this.#indexer = new IndexWriter({
       store,
       genesisHash: node.network.genesisHash,
       undoDepth: options.undoDepth ?? DEFAULT_UNDO_DEPTH,
       ...options.cacheBytes !== undefined && { cacheBytes: options.cacheBytes },
-      ...options.fillingCacheBytes !== undefined && { fillingCacheBytes: options.fillingCacheBytes },
+      ...options.catchUpCacheBytes !== undefined && { catchUpCacheBytes: options.catchUpCacheBytes },
       onMove: () => this.#reader.renew(),
       onThreadLost: (reason) => { logger.warning(`The index has lost its thread, and goes on without: ${reason}. Blocks take longer.`); }
     });

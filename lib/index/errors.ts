@@ -2,7 +2,7 @@
 
 import { UnreadableBlockError } from '../node/errors';
 import { StoreError } from '../store/errors';
-import type { FillProgress } from './types';
+import type { BackfillProgress } from './types';
 
 /** A block does not fit the state of the index, or the state is not what it must be. Nothing was changed. */
 export class IndexError extends Error {
@@ -52,10 +52,10 @@ export class NotYetKnownError extends Error {
   override readonly name = 'NotYetKnownError';
 
   /** `filling`: how far the index is; undefined when the node has thrown the other blocks away, so that it stays unknown. */
-  constructor(readonly filling: FillProgress | undefined) {
-    super(filling === undefined
+  constructor(readonly backfill: BackfillProgress | undefined) {
+    super(backfill === undefined
       ? 'the transaction may be one of a block that the node threw away before the index began'
-      : `the transaction may be one of a block below ${filling.height}, which the index has not filled in yet`);
+      : `the transaction may be one of a block below ${backfill.height}, which the index has not filled in yet`);
   }
 }
 

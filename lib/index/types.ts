@@ -41,9 +41,9 @@ export interface HeaderRun {
 }
 
 /** Where a confirmed transaction stands: its position in its block, the coinbase at 0. */
-export interface TransactionPlace {
+export interface TransactionPosition {
   readonly block: BlockPoint;
-  readonly position: number;
+  readonly index: number;
 }
 
 /** Where a confirmed transaction lies. */
@@ -57,7 +57,7 @@ export interface TransactionLocation {
 }
 
 /** How far an index has come that began with the node's coins. */
-export interface FillProgress {
+export interface BackfillProgress {
   /** From here up it is known where transactions are. */
   readonly height: number;
   /** Where it began. */
@@ -68,7 +68,7 @@ export interface FillProgress {
 export interface IndexSnapshot {
   readonly tip: HeaderRecord;
   /** Not undefined: blocks below its height are not filled in yet. */
-  readonly filling: FillProgress | undefined;
+  readonly backfilling: BackfillProgress | undefined;
   coin(txid: Buffer, index: number): Coin | undefined;
   /** undefined: no block has it. @throws NotYetKnownError when the index cannot tell, because it began with coins. */
   location(txid: Buffer): TransactionLocation | undefined;
@@ -76,7 +76,7 @@ export interface IndexSnapshot {
    * Where it stands, for somebody who has the block: less to read than its location. undefined: no block has it.
    * @throws NotYetKnownError when the index cannot tell, because it began with coins.
    */
-  place(txid: Buffer): TransactionPlace | undefined;
+  position(txid: Buffer): TransactionPosition | undefined;
   heightOf(hash: Buffer): number | undefined;
   headerAt(height: number): HeaderRecord | undefined;
   /** Some of the headers upwards from `height`, from 1 to `count` of them: as many as are at hand. Undefined above the tip. */

@@ -3,7 +3,7 @@
 
 import { PaymentError } from '../payments/error';
 import { NotYetKnownError } from '../index/errors';
-import { fillText } from '../index/progress/text';
+import { backfillText } from '../index/progress/text';
 import { TransactionRefusedError } from '../node/errors';
 import { notYetKnown, unavailable } from '../rest/errors';
 import type { IndexReader, IndexSnapshot } from '../index/types';
@@ -45,7 +45,7 @@ function standingIn(
 
   let unknown: NotYetKnownError | undefined;
   try {
-    const place = snapshot.place(txid);
+    const place = snapshot.position(txid);
     if (place !== undefined) return confirmedIn(place.block);
   } catch (error) {
     if (!(error instanceof NotYetKnownError)) throw error;
@@ -72,16 +72,16 @@ function inputIn(snapshot: IndexSnapshot, pool: PoolSource, outpoint: Buffer): '
   const txid = outpoint.subarray(0, 32);
   if (snapshot.coin(txid, outpoint.readUInt32LE(32)) !== undefined || pool.transaction(txid) !== undefined) return 'unspent';
   try {
-    return snapshot.place(txid) === undefined ? undefined : 'spent';
+    return snapshot.position(txid) === undefined ? undefined : 'spent';
   } catch (error) {
     if (error instanceof NotYetKnownError) return undefined;
     throw error;
   }
 }
 
-function reasonOf({ filling }: NotYetKnownError): string {
+function reasonOf({ backfill: filling }: NotYetKnownError): string {
   const reason = filling === undefined
     ? unavailable('the node has thrown the blocks away that would tell what became of the payment')
-    : notYetKnown(fillText(filling));
+    : notYetKnown(backfillText(filling));
   return reason.message;
 }

@@ -43,7 +43,7 @@ export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions 
   const make = (use: StoreUse): Engine => new ClassicLevel<Buffer, Buffer>(folder, {
     ...encodings,
     cacheSize: CACHE_BYTES,
-    writeBufferSize: use === 'filling' ? FILLING_BUFFER_BYTES : followingBytes,
+    writeBufferSize: use === 'catching-up' ? FILLING_BUFFER_BYTES : followingBytes,
     // Hashes and amounts do not get smaller.
     compression: false,
     blockSize: BLOCK_BYTES,

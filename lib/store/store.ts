@@ -40,7 +40,7 @@ export interface ScrubbedPart {
 }
 
 /** What comes next: batch after batch, or a block now and then between reads. */
-export type StoreUse = 'filling' | 'following';
+export type StoreUse = 'catching-up' | 'following';
 
 export interface Store {
   /**

@@ -73,7 +73,7 @@ describe('an index that begins with the coins of the node', () => {
     const { height } = node.tip();
     lowestGiven = height - blocks + 1;
     await opened();
-    while (baseOf(store).placesFrom > lowestGiven) await new Promise(setImmediate);
+    while (baseOf(store).positionsFrom > lowestGiven) await new Promise(setImmediate);
     return height;
   };
 
@@ -81,7 +81,7 @@ describe('an index that begins with the coins of the node', () => {
 
   it('has every coin from the start, and everything in the end', async () => {
     const height = await openedWith(0);
-    expect(baseOf(store)).to.deep.include({ ...node.tip(), placesFrom: height + 1 });
+    expect(baseOf(store)).to.deep.include({ ...node.tip(), positionsFrom: height + 1 });
     await expectRightSoFar(store, real);
     lowestGiven = 0;
     await reopened();
@@ -94,11 +94,11 @@ describe('an index that begins with the coins of the node', () => {
     index.state$.subscribe(({ phase }) => { states.push(phase); });
     const height = await openedWith(10);
     expect(states).to.include('copying');
-    expect(index.reader.read(({ filling }) => filling)).to.deep.equal({ height: height - 9, from: height });
+    expect(index.reader.read(({ backfilling: filling }) => filling)).to.deep.equal({ height: height - 9, from: height });
     lowestGiven = 0;
     await reopened();
     await untilFilled(store);
-    expect(index.reader.read(({ filling }) => filling)).to.equal(undefined);
+    expect(index.reader.read(({ backfilling: filling }) => filling)).to.equal(undefined);
     expect(said('All transactions are known')).to.equal(true);
   });
 
@@ -109,12 +109,12 @@ describe('an index that begins with the coins of the node', () => {
     const filling = { height: height - 9, from: height };
     for (const txid of [early, invented]) expect(whatIsSaid(txid)).to.deep.equal([filling, filling]);
     const latest = await coinbaseAt(height);
-    expect(index.reader.read((snapshot) => snapshot.place(latest)?.block.height)).to.equal(height);
+    expect(index.reader.read((snapshot) => snapshot.position(latest)?.block.height)).to.equal(height);
     lowestGiven = 0;
     await reopened();
     await untilFilled(store);
-    expect(index.reader.read((snapshot) => snapshot.place(early)?.block.height)).to.equal(3);
-    expect(index.reader.read((snapshot) => [snapshot.location(invented), snapshot.place(invented)])).to.deep.equal([undefined, undefined]);
+    expect(index.reader.read((snapshot) => snapshot.position(early)?.block.height)).to.equal(3);
+    expect(index.reader.read((snapshot) => [snapshot.location(invented), snapshot.position(invented)])).to.deep.equal([undefined, undefined]);
   });
 
   it('says of a pruned node that it will never know', async () => {
@@ -131,11 +131,11 @@ describe('an index that begins with the coins of the node', () => {
   };
 
   /** How far the index says that it is when it is asked for a transaction that it does not know. */
-  const whatIsSaid = (txid: Buffer): unknown[] => index.reader.read((snapshot) => (['location', 'place'] as const).map((ask) => {
+  const whatIsSaid = (txid: Buffer): unknown[] => index.reader.read((snapshot) => (['location', 'position'] as const).map((ask) => {
     try {
       return snapshot[ask](txid) ?? 'nothing';
     } catch (error) {
-      if (error instanceof NotYetKnownError) return error.filling;
+      if (error instanceof NotYetKnownError) return error.backfill;
       throw error;
     }
   }));
@@ -196,7 +196,7 @@ describe('an index that begins with the coins of the node', () => {
   it('takes blocks of the base out again while it is being filled in', async () => {
     const height = await openedWith(8);
     await reorganize(host, 6, 8);
-    expect(baseOf(store)).to.include({ height: height - 6, placesFrom: height - 7 });
+    expect(baseOf(store)).to.include({ height: height - 6, positionsFrom: height - 7 });
     await expectRightSoFar(store, real);
     lowestGiven = 0;
     await reopened();
@@ -265,10 +265,10 @@ describe('an index that begins with the coins of the node', () => {
   it('goes on filling in where it was', async () => {
     const height = await openedWith(30);
     await reopened();
-    expect(baseOf(store).placesFrom).to.equal(height - 29);
+    expect(baseOf(store).positionsFrom).to.equal(height - 29);
     lowestGiven = height - 60;
     await reopened();
-    while (baseOf(store).placesFrom > lowestGiven) await new Promise(setImmediate);
+    while (baseOf(store).positionsFrom > lowestGiven) await new Promise(setImmediate);
     await expectRightSoFar(store, real);
     lowestGiven = 0;
     await reopened();
@@ -366,11 +366,11 @@ describe('an index that begins with the coins of the node', () => {
     index = newIndex({ node: nodeWith(node, { pruned: true }) });
     await opened();
     await untilFilled(store);
-    expect(baseOf(store)).to.include({ placesFrom: 50, ended: true });
+    expect(baseOf(store)).to.include({ positionsFrom: 50, ended: true });
     await expectRightSoFar(store, real);
     await mine(host, 2);
     await expectRightSoFar(store, real);
-    expect(index.reader.read(({ filling }) => filling)).to.equal(undefined);
+    expect(index.reader.read(({ backfilling: filling }) => filling)).to.equal(undefined);
     expect(said('Transactions are known from block 50 up')).to.equal(true);
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { HEAD_WORDS, HEIGHT, PLACE, packPlace, STATE, UNSPENT } from '../../lib/index/records/cache-entry';
+import { HEAD_WORDS, HEIGHT, PLACE, packPosition, STATE, UNSPENT } from '../../lib/index/records/cache-entry';
 import { CoinCache, NO_ENTRY } from '../../lib/index/coins/coin-cache';
 import { Generation } from '../../lib/index/coins/generation';
 
@@ -15,7 +15,7 @@ function madeEntries(first: number, count: number): Int32Array {
     const at = i * ENTRY_WORDS;
     words[at] = first + i;
     words[at + HEIGHT] = 1;
-    words[at + PLACE] = packPlace(i & 0xffff, 0);
+    words[at + PLACE] = packPosition(i & 0xffff, 0);
     words[at + UNSPENT] = 1;
     words[at + STATE] = COIN_WORDS * 4 << 3;
   }

@@ -4,7 +4,7 @@ import { beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { previousHashOf } from '../../lib/bitcoin/header';
 import { DamagedIndexError, IndexError } from '../../lib/index/errors';
-import { Indexer } from '../../lib/index/write/index-writer';
+import { IndexWriter } from '../../lib/index/write/index-writer';
 import { coinKey, decodeHeader, headerKey, putRecord, TIP_KEY, undoKey } from '../../lib/index/records/layout';
 import { sameSecret } from '../../lib/index/records/txid-hash';
 import { memoryStore } from '../../lib/store/level-store';
@@ -19,10 +19,10 @@ const genesis = madeBlock(Buffer.alloc(32), [madeCoinbase(255, [output(50)])], 0
 const txidOf = (raw: Buffer, index = 0): Buffer => scanBlock(raw).transactions[index]?.txid ?? expect.fail('a transaction');
 
 let store: Store;
-let indexer: Indexer;
+let indexer: IndexWriter;
 
-function openIndexer(options: { genesisHash?: Buffer; undoDepth?: number } = {}): Indexer {
-  return new Indexer({ store, genesisHash: options.genesisHash ?? blockHash(genesis), undoDepth: options.undoDepth ?? 10_000, onMove: () => undefined });
+function openIndexer(options: { genesisHash?: Buffer; undoDepth?: number } = {}): IndexWriter {
+  return new IndexWriter({ store, genesisHash: options.genesisHash ?? blockHash(genesis), undoDepth: options.undoDepth ?? 10_000, onMove: () => undefined });
 }
 
 /** For each test of the group: an empty store with an indexer. */
@@ -106,7 +106,7 @@ describe('taking blocks in and out again', () => {
   it('keeps the location of the genesis coinbase and makes no coin of it', async () => {
     await indexer.apply(genesis);
     await expectIndexOf(store, [genesis]);
-    expect(store.get(coinKey({ height: 0, position: 0 }, 0))).to.equal(undefined);
+    expect(store.get(coinKey({ height: 0, index: 0 }, 0))).to.equal(undefined);
   });
 
   it('lets a later coinbase of the same txid take the place of the earlier one, and gives it back', async () => {

@@ -4,13 +4,13 @@ import { describe, it } from 'mocha';
 import { COIN_OVERHEAD, writeCoin } from '../../lib/index/records/coin-record';
 import { DamagedIndexError } from '../../lib/index/errors';
 import {
-  blockHashKey, coinKey, decodeHeader, decodeHeight, decodePlace, decodeTip, encodeHeader, encodeHeight, encodePlace, encodeTip, headerKey, lengthsKey, placeKey, placesOfHashes,
-  PLACE_KEY_LENGTH, putRecord, recordOf, TIP_KEY, undoKey, writePlaceRecord
+  blockHashKey, coinKey, decodeHeader, decodeHeight, decodePosition, decodeTip, encodeHeader, encodeHeight, encodePosition, encodeTip, headerKey, lengthsKey, positionKey, positionsOfHashes,
+  POSITION_KEY_LENGTH, putRecord, recordOf, TIP_KEY, undoKey, writePositionRecord
 } from '../../lib/index/records/layout';
 import { coinIn, coinKeyOf, spanOf } from '../../lib/index/records/location-record';
 import { decodeUndo, encodeUndo, SpentCoinList, HASH_START_LENGTH } from '../../lib/index/records/undo-record';
 import { writeInteger } from '../../lib/index/records/variable-integer';
-import { WriteRoom } from '../../lib/index/records/write-buffer';
+import { WriteBuffer } from '../../lib/index/records/write-buffer';
 
 const bytes = (length: number): fc.Arbitrary<Buffer> => fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
 const someBytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
@@ -20,7 +20,7 @@ const height = fc.nat({ max: 0x7fff_ffff });
 const u32 = fc.nat({ max: 0xffff_ffff });
 const amount = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 
-const place = fc.record({ height, position: fc.nat({ max: 0xffff }) });
+const place = fc.record({ height, index: fc.nat({ max: 0xffff }) });
 
 /** A coin as it stands in a record. */
 function packed(slot: number, value: number, script: Buffer): Buffer {
@@ -40,12 +40,12 @@ describe('the layout of the index', () => {
       transactionCount: u32, chainTransactions: amount, chainBytes: amount
     });
     fc.assert(fc.property(hash, txidHash, place, header, (id, txid, aPlace, aHeader) => {
-      const keys = { header: headerKey(aHeader.height), place: placeKey(txid), block: blockHashKey(id) };
+      const keys = { header: headerKey(aHeader.height), place: positionKey(txid), block: blockHashKey(id) };
       expect(decodeHeader(keys.header, stored(keys.header, encodeHeader(aHeader)))).to.deep.equal(aHeader);
-      expect(decodePlace(keys.place, stored(keys.place, encodePlace(aPlace)))).to.deep.equal(aPlace);
-      const room = new WriteRoom();
-      const length = writePlaceRecord(room.reserve(0), txid, 0, aPlace.height, aPlace.position);
-      expect(room.put(PLACE_KEY_LENGTH, length)).to.deep.equal(putRecord(keys.place, encodePlace(aPlace)));
+      expect(decodePosition(keys.place, stored(keys.place, encodePosition(aPlace)))).to.deep.equal(aPlace);
+      const room = new WriteBuffer();
+      const length = writePositionRecord(room.reserve(0), txid, 0, aPlace.height, aPlace.index);
+      expect(room.put(POSITION_KEY_LENGTH, length)).to.deep.equal(putRecord(keys.place, encodePosition(aPlace)));
       expect(decodeHeight(keys.block, stored(keys.block, encodeHeight(aHeader.height)))).to.equal(aHeader.height);
       const tip = { hash: id, height: aHeader.height };
       expect(decodeTip(stored(TIP_KEY, encodeTip(tip)))).to.deep.equal(tip);
@@ -56,11 +56,11 @@ describe('the layout of the index', () => {
     const spent = fc.record({ place, group: fc.nat({ max: 0xffff }), slot: fc.nat({ max: 31 }), value: amount, script: someBytes });
     fc.assert(fc.property(hash, fc.array(txidHash), fc.option(place, { nil: undefined }), fc.array(spent), u32, (id, hashes, replaced, coins, height) => {
       const list = new SpentCoinList();
-      const expected = coins.map(({ place: { height: before, position }, group, slot, value, script }) => {
+      const expected = coins.map(({ place: { height: before, index }, group, slot, value, script }) => {
         const coin = packed(slot, value, script);
         const blocksBefore = Math.min(before, height);
-        list.add(blocksBefore, position, group, Buffer.concat([Buffer.alloc(1), coin]), 1, 1 + coin.length);
-        return { place: { height: height - blocksBefore, position }, group, coin };
+        list.add(blocksBefore, index, group, Buffer.concat([Buffer.alloc(1), coin]), 1, 1 + coin.length);
+        return { place: { height: height - blocksBefore, index }, group, coin };
       });
       const hashStarts = Buffer.concat(hashes.map((one) => one.subarray(0, HASH_START_LENGTH)));
       expect(decodeUndo(encodeUndo(id, Buffer.concat(hashes), replaced, list.bytes), height)).to.deep.equal({ hash: id, hashStarts, replaced, coins: expected });
@@ -70,11 +70,11 @@ describe('the layout of the index', () => {
   it('bounds the places of all hashes that begin with some bytes', () => {
     fc.assert(fc.property(txidHash, fc.integer({ min: 1, max: 12 }), txidHash, fc.nat({ max: 12 }), (id, length, other, filled) => {
       const start = Buffer.concat([id.subarray(0, Math.max(0, length - filled)), Buffer.alloc(Math.min(length, filled), 0xff)]);
-      const { gte, lt } = placesOfHashes(start);
-      const key = placeKey(other);
+      const { gte, lt } = positionsOfHashes(start);
+      const key = positionKey(other);
       const within = key.compare(gte) >= 0 && key.compare(lt) < 0;
       expect(within).to.equal(other.subarray(0, length).equals(start));
-      const alike = placeKey(Buffer.concat([start, other.subarray(length)]));
+      const alike = positionKey(Buffer.concat([start, other.subarray(length)]));
       expect(alike.compare(gte) >= 0 && alike.compare(lt) < 0).to.equal(true);
     }));
   });
@@ -100,7 +100,7 @@ describe('the layout of the index', () => {
     const list = new SpentCoinList();
     const coin = packed(4, 5, Buffer.from('51', 'hex'));
     list.add(1, 2, 3, coin, 0, coin.length);
-    const whole = encodeUndo(Buffer.alloc(32), Buffer.alloc(12), { height: 1, position: 0 }, list.bytes);
+    const whole = encodeUndo(Buffer.alloc(32), Buffer.alloc(12), { height: 1, index: 0 }, list.bytes);
     const endOfCoins = whole.length - list.bytes.length;
     for (let length = 0; length < whole.length; length++)
       if (length !== endOfCoins) expect(() => decodeUndo(whole.subarray(0, length), 7), `${length} bytes`).to.throw(DamagedIndexError);
@@ -109,7 +109,7 @@ describe('the layout of the index', () => {
   });
 
   it('notices every flipped bit, and a value under another key', () => {
-    const at = { height: 7, position: 0 };
+    const at = { height: 7, index: 0 };
     const key = coinKeyOf(at, 3);
     const value = stored(key, packed(3, 50, Buffer.from('51', 'hex')));
     expect(coinIn(key, value, at, 3)).to.deep.equal({ height: 7, coinbase: true, value: 50, script: Buffer.from('51', 'hex') });
@@ -124,17 +124,17 @@ describe('the layout of the index', () => {
 
   it('refuses records of another length', () => {
     const key = headerKey(1);
-    for (const decode of [decodeHeader, decodeHeight, decodePlace])
+    for (const decode of [decodeHeader, decodeHeight, decodePosition])
       expect(() => decode(key, stored(key, Buffer.alloc(11)))).to.throw(DamagedIndexError, 'bytes, got 11');
   });
 
   it('orders heights, positions and groups by number', () => {
     fc.assert(fc.property(u32, u32, (a, b) => {
-      for (const key of [headerKey, undoKey, (at: number) => coinKey({ height: at, position: 5 }, 0)])
+      for (const key of [headerKey, undoKey, (at: number) => coinKey({ height: at, index: 5 }, 0)])
         expect(Buffer.compare(key(a), key(b))).to.equal(Math.sign(a - b));
       const [low, high] = [a & 0xffff, b & 0xffff];
-      expect(Buffer.compare(coinKey({ height: 1, position: low }, 3), coinKey({ height: 1, position: high }, 0))).to.equal(Math.sign(low - high) || 1);
-      expect(Buffer.compare(coinKey({ height: 1, position: 1 }, low), coinKey({ height: 1, position: 1 }, high))).to.equal(Math.sign(low - high));
+      expect(Buffer.compare(coinKey({ height: 1, index: low }, 3), coinKey({ height: 1, index: high }, 0))).to.equal(Math.sign(low - high) || 1);
+      expect(Buffer.compare(coinKey({ height: 1, index: 1 }, low), coinKey({ height: 1, index: 1 }, high))).to.equal(Math.sign(low - high));
     }));
   });
 });

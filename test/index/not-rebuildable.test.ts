@@ -73,7 +73,7 @@ describe('an index that a node that prunes cannot build anew', () => {
   }
 
   it('stays as it is when a reader meets damage', async () => {
-    await store.batch([{ type: 'put', key: coinKey({ height: 2, position: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
+    await store.batch([{ type: 'put', key: coinKey({ height: 2, index: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
     const image = await imageOf(store);
     const coinbase = blocks[1]?.txs[0]?.hash() ?? expect.fail('a coinbase');
     expect(() => index.reader.read((snapshot) => snapshot.coin(coinbase, 0))).to.throw(IndexUnavailableError);

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
-import { Indexer } from '../../lib/index/write/index-writer';
+import { IndexWriter } from '../../lib/index/write/index-writer';
 import { newSecret } from '../../lib/index/records/txid-hash';
 import { memoryStore } from '../../lib/store/level-store';
 import { caught } from '../support/caught';
@@ -20,7 +20,7 @@ describe('filling a batch while another is written', function () {
   this.timeout(60_000);
   const blocks = chainAActiveBlocks().map(({ raw }) => raw);
   let store: Store;
-  let indexer: Indexer;
+  let indexer: IndexWriter;
   let taken: HeldBatch | undefined;
 
   beforeEach(async () => {
@@ -30,7 +30,7 @@ describe('filling a batch while another is written', function () {
     indexer = openIndexer(holdBatches(store, (batch) => { taken = batch; }));
   });
 
-  const openIndexer = (held: Store, cacheBytes?: number): Indexer => new Indexer({
+  const openIndexer = (held: Store, cacheBytes?: number): IndexWriter => new IndexWriter({
     store: held,
     genesisHash: blockHash(blocks[0] as Buffer), // there are 725
     undoDepth: 10_000,

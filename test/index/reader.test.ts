@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { IndexUnavailableError } from '../../lib/index/errors';
-import { Indexer } from '../../lib/index/write/index-writer';
+import { IndexWriter } from '../../lib/index/write/index-writer';
 import { blockHashKey, headerKey } from '../../lib/index/records/layout';
 import { SnapshotReader } from '../../lib/index/read/reader';
 import { StoreError } from '../../lib/store/errors';
@@ -19,7 +19,7 @@ const transactions = blocks.flatMap((raw) => scanBlock(raw).transactions);
 
 describe('reading the index', () => {
   let store: Store;
-  let indexer: Indexer;
+  let indexer: IndexWriter;
   let reader: SnapshotReader;
   /** Snapshots of the store that are open. */
   let open: number;
@@ -40,7 +40,7 @@ describe('reading the index', () => {
     };
     troubles = [];
     reader = new SnapshotReader(store, (error) => troubles.push(error));
-    indexer = new Indexer({ store, genesisHash: blockHash(blocks[0] as Buffer), undoDepth: 100, onMove: () => reader.renew() });
+    indexer = new IndexWriter({ store, genesisHash: blockHash(blocks[0] as Buffer), undoDepth: 100, onMove: () => reader.renew() });
     await indexer.load();
     const batch = indexer.batch();
     for (const raw of blocks) await batch.add(raw);

@@ -33,7 +33,7 @@ describe('an index that cannot go on from what it has', () => {
     const [coinbase] = await mineCoinbases(current.host, blocks);
     await current.index.open();
     await reach('live');
-    await current.store.batch([{ type: 'put', key: coinKey({ height: 1, position: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
+    await current.store.batch([{ type: 'put', key: coinKey({ height: 1, index: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
     return (coinbase as HostTransaction).hash();
   }
 
@@ -167,7 +167,7 @@ describe('an index that cannot go on from what it has', () => {
     await reach('live');
     await current.index.close();
     await current.store.open();
-    await current.store.batch([{ type: 'del', key: coinKey({ height: 1, position: 0 }, 0) }], { durable: false });
+    await current.store.batch([{ type: 'del', key: coinKey({ height: 1, index: 0 }, 0) }], { durable: false });
     await current.store.close();
     await openNew();
     await spend(current.host, coinbase as HostTransaction, 5_000_000_000);

@@ -5,7 +5,7 @@ import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { describeRecord } from '../../lib/index/records/describe-record';
 import { coinKey, encodeTip, putRecord, TIP_KEY, undoKey } from '../../lib/index/records/layout';
-import { StoredIndex } from '../../lib/index/read/closed-index';
+import { ClosedIndex } from '../../lib/index/read/closed-index';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { memoryStore } from '../../lib/store/level-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
@@ -29,16 +29,16 @@ describe('an index that nobody works on', () => {
     await fc.assert(fc.asyncProperty(fc.nat(300), fc.nat(300), async (height, depth) => {
       const blocks = Math.min(height, depth);
       const undo = Array.from({ length: blocks }, (_, i) => putRecord(undoKey(height - i), Buffer.from('undo')));
-      const index = new StoredIndex(await storeWith(undo));
+      const index = new ClosedIndex(await storeWith(undo));
       expect(index.undoableBlocks(tipAt(height))).to.equal(blocks);
       expect(await index.lowestUndo()).to.equal(blocks === 0 ? undefined : height - blocks + 1);
     }));
   });
 
   it('is empty, or has a tip, or is damaged', async () => {
-    expect(await new StoredIndex(await storeWith([])).tip()).to.equal(undefined);
-    expect(await new StoredIndex(await storeWith([putRecord(TIP_KEY, encodeTip(tipAt(5)))])).tip()).to.deep.equal(tipAt(5));
-    expect(await caught(new StoredIndex(await storeWith([putRecord(undoKey(5), Buffer.from('undo'))])).tip())).to.have.property('message').that.includes('expected a tip');
+    expect(await new ClosedIndex(await storeWith([])).tip()).to.equal(undefined);
+    expect(await new ClosedIndex(await storeWith([putRecord(TIP_KEY, encodeTip(tipAt(5)))])).tip()).to.deep.equal(tipAt(5));
+    expect(await caught(new ClosedIndex(await storeWith([putRecord(undoKey(5), Buffer.from('undo'))])).tip())).to.have.property('message').that.includes('expected a tip');
   });
 
   it('says what each of its records is', async () => {
@@ -58,7 +58,7 @@ describe('an index that nobody works on', () => {
       'layout version', 'hash of the genesis block', 'tip', 'height of block', 'coins of transaction', 'header at height', 'undo record of height', 'place of transaction',
       'lengths of the transactions at height', 'secret of the hashes of txids'
     ]);
-    expect(describeRecord(coinKey({ height: 7, position: 3 }, 2))).to.equal('coins of transaction 3 of the block at height 7, outputs from 64');
+    expect(describeRecord(coinKey({ height: 7, index: 3 }, 2))).to.equal('coins of transaction 3 of the block at height 7, outputs from 64');
     expect(describeRecord(Buffer.from('?1'))).to.equal('unknown record 3f31');
   });
 });

@@ -261,7 +261,7 @@ describe('a merchant that follows the chain', function () {
       await mine(served.node, 20);
       await untilLookedThrough();
       await begunWithCoins({ forgotten: id, prune: true });
-      await until(() => served.rest.reader.read(({ filling }) => filling) === undefined);
+      await until(() => served.rest.reader.read(({ backfilling: filling }) => filling) === undefined);
       const text = 'Service temporarily unavailable: the node has thrown the blocks away that would tell what became of the payment\r\n';
       expect((await stateOf(id)).state).to.equal(`503 ${text}`);
       expect(await pay(id, paymentOf(request, [wallet.pays(1, request)]))).to.deep.equal([503, text]);

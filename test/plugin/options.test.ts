@@ -12,7 +12,7 @@ async function configOf(settings: Readonly<Record<string, unknown>>): Promise<Ho
 
 describe('the options', () => {
   it('have the defaults of the reference', async () => {
-    expect(readOptions(await configOf({}))).to.deep.equal({ warmup: 'synced', witness: true, auth: false, undoDepth: 4_320, cacheBytes: 201_326_592, fillingCacheBytes: 268_435_456, answerCacheBytes: 67_108_864, bootstrap: 'blocks', scrubMs: 86_400_000, limits: DEFAULT_LIMITS });
+    expect(readOptions(await configOf({}))).to.deep.equal({ warmup: 'synced', witness: true, auth: false, undoDepth: 4_320, cacheBytes: 201_326_592, catchUpCacheBytes: 268_435_456, answerCacheBytes: 67_108_864, bootstrap: 'blocks', scrubMs: 86_400_000, limits: DEFAULT_LIMITS });
     expect(DEFAULT_LIMITS).to.include({ threads: 4, workQueue: 16, timeoutMs: 30_000, maxOutpoints: 15, maxHeaders: 2000 });
   });
 
@@ -42,7 +42,7 @@ describe('the options', () => {
   });
 
   it('say how much memory coins may take, in MiB', async () => {
-    expect(readOptions(await configOf({ 'rest-cache': '4' }))).to.include({ cacheBytes: 3_145_728, fillingCacheBytes: 4_194_304, answerCacheBytes: 1_048_576 });
+    expect(readOptions(await configOf({ 'rest-cache': '4' }))).to.include({ cacheBytes: 3_145_728, catchUpCacheBytes: 4_194_304, answerCacheBytes: 1_048_576 });
   });
 
   it('say in how many hours the files of the index are looked through', async () => {

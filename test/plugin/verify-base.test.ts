@@ -4,7 +4,7 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { BASE_KEY } from '../../lib/index/records/base';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { baseCoinKey, spentBaseKey } from '../../lib/index/coins/base-spends';
-import { decodeHeader, encodeHeader, headerKey, placeKey, putRecord, recordOf, undoKey, type StoredHeader } from '../../lib/index/records/layout';
+import { decodeHeader, encodeHeader, headerKey, positionKey, putRecord, recordOf, undoKey, type StoredHeader } from '../../lib/index/records/layout';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { memoryStore } from '../../lib/store/level-store';
 import { compareWithNode } from '../../plugin/cli/index-commands/verify-base';
@@ -90,7 +90,7 @@ describe('verifying an index that began with the coins of the node', () => {
 
   it('finds a transaction whose place is missing', async () => {
     const [coinbase] = scanBlock((await activeChain(node))[5] ?? expect.fail('a block')).transactions;
-    expect(await without(placeKey(TxidHasher.of(store).hash(coinbase?.txid ?? expect.fail('a coinbase'))))).to.match(/^1 .*"difference":"place of transaction /);
+    expect(await without(positionKey(TxidHasher.of(store).hash(coinbase?.txid ?? expect.fail('a coinbase'))))).to.match(/^1 .*"difference":"place of transaction /);
   });
 
   /** A record is another one, in form, while it is looked for. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { encodePlace, placeKey, putRecord } from '../../lib/index/records/layout';
+import { encodePosition, positionKey, putRecord } from '../../lib/index/records/layout';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { diskStore } from '../../lib/store/level-store';
 import { ask } from '../support/http';
@@ -30,7 +30,7 @@ describe('tx of a txid whose hash in the index is that of another transaction', 
     await served.node.close();
     const store = diskStore(join(prefix, 'regtest/rest/index'));
     await store.open();
-    await store.batch([putRecord(placeKey(TxidHasher.of(store).hash(txid)), encodePlace({ height: 1, position: 0 }))], { durable: true });
+    await store.batch([putRecord(positionKey(TxidHasher.of(store).hash(txid)), encodePosition({ height: 1, index: 0 }))], { durable: true });
     await store.close();
     served = await openRestNode({ prefix });
     await untilReady(served);

@@ -60,7 +60,7 @@ describe('what is served while an index that began with coins is filled in', () 
   const coinbaseAt = (height: number): string => toDisplayHex(blocks[height - 1]?.txs[0]?.hash() ?? Buffer.alloc(0));
   const untilFilledTo = async (height: number | undefined): Promise<void> => {
     await firstValueFrom(rest.ready$.pipe(filter((ready) => ready)));
-    while (rest.reader.read(({ filling }) => filling?.height) !== height) await setImmediate();
+    while (rest.reader.read(({ backfilling: filling }) => filling?.height) !== height) await setImmediate();
   };
 
   describe('by a node that has its blocks', () => {

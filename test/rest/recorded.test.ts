@@ -17,7 +17,7 @@ for (const bootstrap of ['blocks', 'coins']) describe(`what Bitcoin Core 0.17 wa
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     served = await openChainANode({ 'rest-bootstrap': bootstrap });
-    while (served.rest.reader.read(({ filling }) => filling) !== undefined) await setImmediate();
+    while (served.rest.reader.read(({ backfilling: filling }) => filling) !== undefined) await setImmediate();
   });
 
   after(() => served.close());

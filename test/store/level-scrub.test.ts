@@ -114,7 +114,7 @@ describe('looking through the files of a store that is open', () => {
       for (let round = 0; round < 5; round++) {
         await store.clear();
         await store.batch(records(), { durable: false });
-        await store.prepareFor(round % 2 === 0 ? 'filling' : 'following');
+        await store.prepareFor(round % 2 === 0 ? 'catching-up' : 'following');
         await store.close();
         await store.open();
       }

@@ -105,7 +105,7 @@ for (const [name, makeStore] of Object.entries(engines)) {
 
     it('holds the same for whatever use it is set up', async () => {
       const written: string[] = [];
-      for (const use of ['following', 'filling', 'filling', 'following', 'filling'] as const) {
+      for (const use of ['following', 'catching-up', 'catching-up', 'following', 'catching-up'] as const) {
         await store.prepareFor(use);
         written.push(`k${written.length}=${use}`);
         await store.batch([put(`k${written.length - 1}`, use)], { durable: false });
@@ -132,7 +132,7 @@ for (const [name, makeStore] of Object.entries(engines)) {
       expect(await caught(store.load([bytes('a')]))).to.be.instanceOf(StoreError);
       expect(await caught(entries(store))).to.be.instanceOf(StoreError);
       expect(() => store.snapshot()).to.throw(StoreError);
-      expect(await caught(store.prepareFor('filling'))).to.be.instanceOf(StoreError).with.property('reason', 'closed');
+      expect(await caught(store.prepareFor('catching-up'))).to.be.instanceOf(StoreError).with.property('reason', 'closed');
     });
 
     it('copies each write before it asks for the next one', async () => {
@@ -233,7 +233,7 @@ describe('a store on disk', () => {
     await store.open();
     await store.batch([put('a', '1')], { durable: true });
     const snapshot = store.snapshot();
-    const prepared = store.prepareFor('filling');
+    const prepared = store.prepareFor('catching-up');
     expect(() => store.get(bytes('a'))).to.throw(StoreError).with.property('reason', 'closed');
     await prepared;
     expect(store.get(bytes('a'))).to.deep.equal(bytes('1'));

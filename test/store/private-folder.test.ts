@@ -38,7 +38,7 @@ describe('the files of a store on disk', () => {
     // CURRENT, LOCK, LOG, a log and a manifest.
     await expectPrivate(5);
     await store.batch([put('a', 1)], { durable: true });
-    await store.prepareFor('filling');
+    await store.prepareFor('catching-up');
     await expectPrivate(6);
     // More than a buffer of new records: LevelDB puts them into tables.
     for (let i = 0; i < 48; i++) await store.batch([put(`b${i}`, 1 << 20)], { durable: i === 47 });

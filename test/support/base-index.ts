@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { filter, firstValueFrom } from 'rxjs';
-import { BASE_KEY, decodeBase, isFilling, type Base } from '../../lib/index/records/base';
+import { BASE_KEY, decodeBase, isBackfilling, type Base } from '../../lib/index/records/base';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { SnapshotReader } from '../../lib/index/read/reader';
 import { differentUndo } from '../../plugin/cli/index-commands/verify-undo';
@@ -43,12 +43,12 @@ export async function untilLive(index: ChainIndexer): Promise<void> {
 
 /** Resolves once nothing is left to be filled in. */
 export async function untilFilled(store: Store): Promise<void> {
-  while (isFilling(baseOf(store))) await setImmediate();
+  while (isBackfilling(baseOf(store))) await setImmediate();
 }
 
 /** Fails unless the index is, also where it is not filled in yet, the state after the node's blocks. */
 export async function expectRightSoFar(store: Store, node: NodeSource): Promise<void> {
-  await expectIndexFilledFrom(store, await activeChain(node), baseOf(store).placesFrom);
+  await expectIndexFilledFrom(store, await activeChain(node), baseOf(store).positionsFrom);
 }
 
 /** Fails unless the index is the state after the node's blocks, all of it, with undo records that fit them from the tip down, without a gap. */

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { headerOver, type Base } from '../../lib/index/records/base';
-import { Indexer } from '../../lib/index/write/index-writer';
+import { IndexWriter } from '../../lib/index/write/index-writer';
 import { BLOCK_RECORDS, decodeHeader, TIP_KEY, type StoredHeader } from '../../lib/index/records/layout';
 import { memoryStore } from '../../lib/store/level-store';
 import { blockHash } from './made-blocks';
@@ -54,7 +54,7 @@ async function build(from: readonly StoreWrite[], blocks: readonly Buffer[], gen
   const store = memoryStore();
   await store.open();
   await store.batch(from, { durable: false });
-  const indexer = new Indexer({ store, genesisHash, undoDepth: 1_000_000, onMove: () => undefined });
+  const indexer = new IndexWriter({ store, genesisHash, undoDepth: 1_000_000, onMove: () => undefined });
   await indexer.load();
   for (const raw of blocks) await indexer.apply(raw);
   const image = await storeImage(store);

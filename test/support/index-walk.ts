@@ -158,7 +158,7 @@ export class IndexWalk {
       expect(snapshot.headerAt(chain.length)).to.equal(undefined);
       const told = chain.map((_, height) => snapshot.headerAt(height) ?? expect.fail('a header'));
       // What only blocks tell is not known yet while an index that began with coins is being filled in.
-      if (snapshot.filling !== undefined) expect(told.map(({ hash }) => toDisplayHex(hash))).to.deep.equal(headers.map((header) => header.slice(0, 64)));
+      if (snapshot.backfilling !== undefined) expect(told.map(({ hash }) => toDisplayHex(hash))).to.deep.equal(headers.map((header) => header.slice(0, 64)));
       else {
         expect(told.map(({ hash, transactionCount, chainBytes }) => `${toDisplayHex(hash)} ${transactionCount} ${chainBytes}`)).to.deep.equal(headers);
         expectRuns(snapshot, chain);
@@ -170,12 +170,12 @@ export class IndexWalk {
         try {
           const location = snapshot.location(txid);
           expect(location && `${location.block.height} ${location.offset} ${location.length}`).to.equal(expected);
-          expect(snapshot.place(txid)?.block).to.deep.equal(location?.block);
+          expect(snapshot.position(txid)?.block).to.deep.equal(location?.block);
         } catch (error) {
           if (!(error instanceof NotYetKnownError)) throw error;
-          expect(error.filling).to.equal(snapshot.filling);
-          expect(Number(expected?.split(' ')[0])).to.be.below(snapshot.filling?.height ?? 0);
-          expect(() => snapshot.place(txid)).to.throw(NotYetKnownError);
+          expect(error.backfill).to.equal(snapshot.backfilling);
+          expect(Number(expected?.split(' ')[0])).to.be.below(snapshot.backfilling?.height ?? 0);
+          expect(() => snapshot.position(txid)).to.throw(NotYetKnownError);
         }
         outputs.forEach((_, index) => {
           const coin = snapshot.coin(txid, index);

@@ -6,7 +6,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { BASE_KEY, decodeBase, headerOver } from '../../lib/index/records/base';
 import { decodeBaseCoin } from '../../lib/index/coins/base-spends';
 import { coinsIn } from '../../lib/index/records/coin-record';
-import { decodeHeader, decodePlace, lengthsKey, recordOf, type Place } from '../../lib/index/records/layout';
+import { decodeHeader, decodePosition, lengthsKey, recordOf, type Position } from '../../lib/index/records/layout';
 import { spanOf } from '../../lib/index/records/location-record';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import type { Coin } from '../../lib/index/types';
@@ -57,8 +57,8 @@ export async function modelIn(store: Store, chain: readonly Buffer[]): Promise<I
   const txidOf = (hash: Buffer): string => byHash.get(hash.toString('hex')) ?? expect.fail(`a record of no transaction of the chain: hash ${hash.toString('hex')}`);
   const txids = new Map<string, string>();
   for await (const [key, value] of store.range({ gte: Buffer.from('p'), lt: Buffer.from('q') })) {
-    const place = decodePlace(key, value);
-    const { height, position } = place;
+    const place = decodePosition(key, value);
+    const { height, index: position } = place;
     const txid = txidOf(key.subarray(1));
     const lengths = store.get(lengthsKey(height)) ?? expect.fail(`no lengths of the transactions at height ${height}`);
     const { offset, length } = spanOf(lengthsKey(height), lengths, position);
@@ -66,11 +66,11 @@ export async function modelIn(store: Store, chain: readonly Buffer[]): Promise<I
     model.locations.set(txid, `${height} ${offset} ${length}`);
   }
   for await (const [key, value] of store.range({ gte: Buffer.from('o'), lt: Buffer.from('p') })) {
-    const place = { height: key.readUInt32BE(1), position: key.readUInt16BE(5) };
+    const place = { height: key.readUInt32BE(1), index: key.readUInt16BE(5) };
     const first = key.length === 7 ? 0 : key.readUInt16BE(7) * 32;
     const txid = txids.get(nameOf(place)) ?? expect.fail(`coins at a place without a txid: ${nameOf(place)}`);
     for (const { slot, value: satoshis, script } of coinsIn(recordOf(key, value)))
-      model.coins.set(`${txid}-${first + slot}`, describeCoin({ height: place.height, coinbase: place.position === 0, value: satoshis, script }));
+      model.coins.set(`${txid}-${first + slot}`, describeCoin({ height: place.height, coinbase: place.index === 0, value: satoshis, script }));
   }
   const baseRecord = store.get(BASE_KEY);
   const base = baseRecord && decodeBase(baseRecord);
@@ -86,7 +86,7 @@ export async function modelIn(store: Store, chain: readonly Buffer[]): Promise<I
   return model;
 }
 
-const nameOf = ({ height, position }: Place): string => `${height}/${position}`;
+const nameOf = ({ height, index: position }: Position): string => `${height}/${position}`;
 
 /** Fails unless the store holds the state after exactly these blocks. */
 export async function expectIndexOf(store: Store, chain: readonly Buffer[]): Promise<void> {
@@ -97,11 +97,11 @@ export async function expectIndexOf(store: Store, chain: readonly Buffer[]): Pro
 }
 
 /** Fails unless the store holds the state after these blocks, and of the places those from a height up. */
-export async function expectIndexFilledFrom(store: Store, chain: readonly Buffer[], placesFrom: number): Promise<void> {
+export async function expectIndexFilledFrom(store: Store, chain: readonly Buffer[], positionsFrom: number): Promise<void> {
   const [found, expected] = [await modelIn(store, chain), modelOf(chain)];
   expect(found.headers.map((header) => header.slice(0, 64))).to.deep.equal(expected.headers.map((header) => header.slice(0, 64)));
   expect(sorted(found.coins)).to.deep.equal(sorted(expected.coins));
-  for (const [txid, place] of expected.locations) if (Number(place.split(' ')[0]) < placesFrom) expected.locations.delete(txid);
+  for (const [txid, place] of expected.locations) if (Number(place.split(' ')[0]) < positionsFrom) expected.locations.delete(txid);
   expect(sorted(found.locations)).to.deep.equal(sorted(expected.locations));
 }
 

@@ -7,25 +7,25 @@ import { spentBaseCoins, spentBaseKey } from '../coins/base-spends';
 import { OUTPOINT_WORDS } from '../records/cache-entry';
 import { DamagedIndexError } from '../errors';
 import {
-  decodePlace, encodeHeader, headerKey, lengthsKey, PLACE_KEY_LENGTH, placeKey, putRecord, recordOf, TXID_HASH_LENGTH, undoKey, writePlaceRecord, type Place, type StoredHeader
+  decodePosition, encodeHeader, headerKey, lengthsKey, POSITION_KEY_LENGTH, positionKey, putRecord, recordOf, TXID_HASH_LENGTH, undoKey, writePositionRecord, type Position, type StoredHeader
 } from '../records/layout';
 import { encodeUndo, withReplaced } from '../records/undo-record';
-import { WriteRoom } from '../records/write-buffer';
+import { WriteBuffer } from '../records/write-buffer';
 import type { NodeSource } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
-import type { Indexer } from '../write/index-writer';
+import type { IndexWriter } from '../write/index-writer';
 import type { BlockRows } from '../scan/rows';
 
-export interface FillBatchOptions {
+export interface BackfillBatchOptions {
   readonly node: NodeSource;
   readonly store: Store;
-  readonly indexer: Indexer;
+  readonly indexer: IndexWriter;
 }
 
 const NO_COINS = Buffer.alloc(0);
 
-export class FillBatch {
-  readonly #options: FillBatchOptions;
+export class BackfillBatch {
+  readonly #options: BackfillBatchOptions;
   readonly #rows: { readonly height: number; readonly hashes: Buffer; readonly from: number }[] = [];
   readonly #otherWrites: StoreWrite[] = [];
   /** Txids in the batch. */
@@ -36,7 +36,7 @@ export class FillBatch {
   /** The header below the last block, which counts from there. */
   #below: StoredHeader | undefined;
 
-  constructor(base: Base, options: FillBatchOptions) {
+  constructor(base: Base, options: BackfillBatchOptions) {
     this.#base = base;
     this.#options = options;
   }
@@ -58,21 +58,21 @@ export class FillBatch {
     if (this.#coinbases.has(toDisplayHex(coinbase)) || later !== undefined && this.blocks > 0) return false;
     const hashes = Buffer.from(rows.hashes);
     const undo = await this.#undoOf(rows, hashes);
-    this.#otherWrites.push(putRecord(lengthsKey(height), Buffer.from(lengths)), ...undo, ...this.#replacing(later, { height, position: 0 }));
+    this.#otherWrites.push(putRecord(lengthsKey(height), Buffer.from(lengths)), ...undo, ...this.#replacing(later, { height, index: 0 }));
     this.#addHeader(rows);
     this.#rows.push({ height, hashes, from: later === undefined ? 0 : 1 });
     this.#coinbases.add(toDisplayHex(coinbase));
-    this.#base = { ...this.#base, placesFrom: height, bytes: this.#base.bytes + length };
+    this.#base = { ...this.#base, positionsFrom: height, bytes: this.#base.bytes + length };
     return true;
   }
 
   /** The bytes of a write hold until the next. */
   *writes(): Generator<StoreWrite> {
-    const room = new WriteRoom();
+    const room = new WriteBuffer();
     const bytes = room.reserve(0);
     for (const { height, hashes, from } of this.#rows)
       for (let position = from; position * TXID_HASH_LENGTH < hashes.length; position++)
-        yield room.put(PLACE_KEY_LENGTH, writePlaceRecord(bytes, hashes, position * TXID_HASH_LENGTH, height, position));
+        yield room.put(POSITION_KEY_LENGTH, writePositionRecord(bytes, hashes, position * TXID_HASH_LENGTH, height, position));
     yield* this.#otherWrites;
     if (this.#below !== undefined) yield putRecord(headerKey(this.#below.height), encodeHeader(this.#below));
   }
@@ -111,15 +111,15 @@ export class FillBatch {
   }
 
   /** Where a later block of the index has a coinbase with this txid (replaced.ts). */
-  #laterPlace(coinbase: Buffer): Place | undefined {
+  #laterPlace(coinbase: Buffer): Position | undefined {
     const { indexer, store } = this.#options;
-    const key = placeKey(indexer.hasher.hash(coinbase));
+    const key = positionKey(indexer.hasher.hash(coinbase));
     const value = store.get(key);
-    return value && decodePlace(key, value);
+    return value && decodePosition(key, value);
   }
 
   /** The last of the later blocks with the txid learns what it replaced, if it can be taken out again. */
-  #replacing(later: Place | undefined, place: Place): StoreWrite[] {
+  #replacing(later: Position | undefined, place: Position): StoreWrite[] {
     const { store } = this.#options;
     for (let at = later; at !== undefined;) {
       const key = undoKey(at.height);

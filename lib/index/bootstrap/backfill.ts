@@ -2,12 +2,12 @@
 // to the base are, the newest block first. Works in short steps; between them the chain is
 // followed. The blocks that may be taken out again get undo records (fill-batch.ts).
 
-import { isFilling, type Base } from '../records/base';
-import { FillBatch } from './backfill-batch';
-import { fillText } from '../progress/text';
+import { isBackfilling, type Base } from '../records/base';
+import { BackfillBatch } from './backfill-batch';
+import { backfillText } from '../progress/text';
 import type { NodeSource } from '../../node/types';
 import type { Store } from '../../store/store';
-import type { Indexer } from '../write/index-writer';
+import type { IndexWriter } from '../write/index-writer';
 import type { IndexLogger } from '../types';
 import type { BlockRows } from '../scan/rows';
 
@@ -17,10 +17,10 @@ const STEP_BLOCKS = 200;
 const IN_FLIGHT = 8;
 const LOG_MS = 10_000;
 
-export interface PlaceFillOptions {
+export interface BackfillOptions {
   readonly node: NodeSource;
   readonly store: Store;
-  readonly indexer: Indexer;
+  readonly indexer: IndexWriter;
   readonly logger: IndexLogger;
 }
 
@@ -30,22 +30,22 @@ interface FilledBlock {
   readonly rows: BlockRows | undefined;
 }
 
-export class PlaceFill {
-  readonly #options: PlaceFillOptions;
+export class Backfill {
+  readonly #options: BackfillOptions;
   /** Blocks on their way, downwards. */
   #ahead: Promise<FilledBlock>[] = [];
   /** The next one that is not on its way. */
   #next = -1;
   #saidAt = performance.now();
 
-  constructor(options: PlaceFillOptions) {
+  constructor(options: BackfillOptions) {
     this.#options = options;
   }
 
   /** Whether the index has something to be filled in. */
   get isDue(): boolean {
     const { base } = this.#options.indexer;
-    return base !== undefined && isFilling(base);
+    return base !== undefined && isBackfilling(base);
   }
 
   /** The index is built anew: blocks on their way were for another one. */
@@ -57,11 +57,11 @@ export class PlaceFill {
   async step(): Promise<boolean> {
     const { node, store, indexer, logger } = this.#options;
     const { base } = indexer;
-    if (base === undefined || !isFilling(base)) return false;
-    const batch = new FillBatch(base, { node, store, indexer });
+    if (base === undefined || !isBackfilling(base)) return false;
+    const batch = new BackfillBatch(base, { node, store, indexer });
     const until = performance.now() + STEP_MS;
     let missing = false;
-    while (batch.base.placesFrom > 0 && batch.blocks < STEP_BLOCKS && (batch.blocks === 0 || performance.now() < until)) {
+    while (batch.base.positionsFrom > 0 && batch.blocks < STEP_BLOCKS && (batch.blocks === 0 || performance.now() < until)) {
       const { rows } = await this.#blockBelow(batch.base);
       missing = rows === undefined;
       // One that cannot stand in a batch with the others is the next step's.
@@ -73,12 +73,12 @@ export class PlaceFill {
     const filled: Base = missing && node.pruned ? { ...batch.base, ended: true } : batch.base;
     if (batch.blocks > 0 || filled.ended) await indexer.fill(batch.writes(), filled);
     this.#say(filled, logger);
-    return isFilling(filled) && !missing;
+    return isBackfilling(filled) && !missing;
   }
 
   /** The highest block that is not filled in. */
-  async #blockBelow({ placesFrom }: Base): Promise<FilledBlock> {
-    const wanted = placesFrom - 1;
+  async #blockBelow({ positionsFrom: positionsFrom }: Base): Promise<FilledBlock> {
+    const wanted = positionsFrom - 1;
     if (this.#ahead.length === 0 || this.#next + this.#ahead.length !== wanted) [this.#ahead, this.#next] = [[], wanted];
     while (this.#next >= 0 && this.#ahead.length < IN_FLIGHT) {
       const fetched = this.#fetch(this.#next--);
@@ -100,13 +100,13 @@ export class PlaceFill {
   }
 
   #say(base: Base, logger: IndexLogger): void {
-    if (!isFilling(base)) {
-      logger.info(base.ended ? `Transactions are known from block ${base.placesFrom} up; the node has thrown the earlier blocks away.` : 'All transactions are known.');
+    if (!isBackfilling(base)) {
+      logger.info(base.ended ? `Transactions are known from block ${base.positionsFrom} up; the node has thrown the earlier blocks away.` : 'All transactions are known.');
       return;
     }
     const now = performance.now();
     if (now - this.#saidAt < LOG_MS) return;
     this.#saidAt = now;
-    logger.info(`Filling in transactions: ${fillText({ height: base.placesFrom, from: base.height })}.`);
+    logger.info(`Filling in transactions: ${backfillText({ height: base.positionsFrom, from: base.height })}.`);
   }
 }

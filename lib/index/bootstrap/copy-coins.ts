@@ -11,11 +11,11 @@ import { BASE_BYTES, BASE_KEY, encodeBase, type Base } from '../records/base';
 import { putBaseCoin } from '../coins/base-spends';
 import { CoinSetError } from '../errors';
 import { blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, putRecord, TIP_KEY } from '../records/layout';
-import { WriteRoom } from '../records/write-buffer';
+import { WriteBuffer } from '../records/write-buffer';
 import { ChainMovedError } from '../../node/errors';
 import type { CoinSet, NodeCoin, NodeSource } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
-import type { Indexer } from '../write/index-writer';
+import type { IndexWriter } from '../write/index-writer';
 import type { IndexLogger } from '../types';
 import type { IndexState } from '../types';
 
@@ -30,7 +30,7 @@ const REPORT_MS = 1_000;
 export interface BootstrapOptions {
   readonly node: NodeSource;
   readonly store: Store;
-  readonly indexer: Indexer;
+  readonly indexer: IndexWriter;
   readonly logger: IndexLogger;
   readonly signal: AbortSignal;
   readonly onState: (state: IndexState) => void;
@@ -80,7 +80,7 @@ export class Bootstrap {
 }
 
 class Copy {
-  readonly #room = new WriteRoom();
+  readonly #room = new WriteBuffer();
   #coins = 0;
   #value = 0;
   #reported = -Infinity;
@@ -89,7 +89,7 @@ class Copy {
 
   async run(): Promise<void> {
     const { set: { tip }, options: { store } } = this;
-    const base: Base = { ...tip, placesFrom: tip.height + 1, bytes: 0, ended: false };
+    const base: Base = { ...tip, positionsFrom: tip.height + 1, bytes: 0, ended: false };
     // Before all else: it tells what was left behind when there is no tip.
     await store.batch([putRecord(BASE_KEY, encodeBase(base))], { durable: false });
     await this.copyHeaders();

@@ -15,7 +15,7 @@ import type { NodeCoin, SpentNodeCoin } from '../../node/types';
 import type { StorePut, StoreSnapshot, StoreWrite } from '../../store/store';
 import type { Base } from '../records/base';
 import type { Coin } from '../types';
-import type { WriteRoom } from '../records/write-buffer';
+import type { WriteBuffer } from '../records/write-buffer';
 
 const COIN_PREFIX = 0x63;
 const KEY_LENGTH = 37;
@@ -28,7 +28,7 @@ export function baseCoinKey(txid: Buffer, index: number): Buffer {
 }
 
 /** The write of a copied coin, put together in the room. */
-export function putBaseCoin(coin: NodeCoin, room: WriteRoom): StoreWrite {
+export function putBaseCoin(coin: NodeCoin, room: WriteBuffer): StoreWrite {
   const bytes = room.reserve(KEY_LENGTH + FIELD_LENGTH + COIN_OVERHEAD + coin.script.length + FIELD_LENGTH);
   writeKey(bytes, coin.txid, coin.index);
   return room.put(KEY_LENGTH, writeRecord(bytes, KEY_LENGTH, coin, coin.index) - KEY_LENGTH);

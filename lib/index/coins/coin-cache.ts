@@ -9,8 +9,8 @@
 import { CHANGED, coinBytes, entryWords, groupOf, HEAD_BYTES, HEIGHT, PLACE, positionOf, STATE, STORED, UNSPENT } from '../records/cache-entry';
 import { coinEnd } from '../records/coin-record';
 import { Generation } from './generation';
-import { CHECKSUM_LENGTH, coinKeyLength, writeCoinKey, type Place } from '../records/layout';
-import { WriteRoom } from '../records/write-buffer';
+import { CHECKSUM_LENGTH, coinKeyLength, writeCoinKey, type Position } from '../records/layout';
+import { WriteBuffer } from '../records/write-buffer';
 import type { StoreWrite } from '../../store/store';
 import type { SpentCoinList } from '../records/undo-record';
 
@@ -27,7 +27,7 @@ export class CoinCache {
   #bytes: number;
   #halfBytes = 0;
   #mostUnwritten = 0;
-  readonly #room = new WriteRoom();
+  readonly #room = new WriteBuffer();
   #young: Generation;
   #old: Generation;
   /** Entries of the young generation from here on were not written yet. */
@@ -78,8 +78,8 @@ export class CoinCache {
   }
 
   /** Where the transaction of an entry stands. */
-  placeOf(entry: EntryName): Place {
-    return { height: this.#word(entry, HEIGHT), position: positionOf(this.#word(entry, PLACE)) };
+  placeOf(entry: EntryName): Position {
+    return { height: this.#word(entry, HEIGHT), index: positionOf(this.#word(entry, PLACE)) };
   }
 
   /** The bits of the unspent outputs. */

@@ -3,11 +3,11 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { toDisplayHex } from '../../bitcoin/hash';
-import { HEAD_WORDS, HEIGHT, OUTPOINT_WORDS, packPlace, PLACE, STATE, STORED, UNSPENT } from '../records/cache-entry';
+import { HEAD_WORDS, HEIGHT, OUTPOINT_WORDS, packPosition, PLACE, STATE, STORED, UNSPENT } from '../records/cache-entry';
 import { NO_ENTRY, type CoinCache, type EntryName } from './coin-cache';
 import { coinEnd } from '../records/coin-record';
 import { IndexError } from '../errors';
-import { coinKey, decodePlace, placeKey, recordOf, type Place } from '../records/layout';
+import { coinKey, decodePosition, positionKey, recordOf, type Position } from '../records/layout';
 import type { StoreSnapshot } from '../../store/store';
 import type { BaseSpends } from './base-spends';
 import type { BlockRows } from '../scan/rows';
@@ -100,12 +100,12 @@ export async function readCold(groups: readonly ColdGroup[], sources: CoinSource
 
 /** @throws DamagedIndexError */
 async function readGroups(groups: readonly ColdGroup[], { records, cache, hasher }: CoinSources): Promise<void> {
-  const placeKeys = groups.map(({ txid }) => placeKey(hasher.hash(txid)));
+  const placeKeys = groups.map(({ txid }) => positionKey(hasher.hash(txid)));
   const values = await records.load(placeKeys);
-  const found: { readonly from: ColdGroup; readonly place: Place }[] = [];
+  const found: { readonly from: ColdGroup; readonly place: Position }[] = [];
   groups.forEach((from, i) => {
     const value = values[i];
-    if (value !== undefined) found.push({ from, place: decodePlace(placeKeys[i] as Buffer, value) }); // as many keys
+    if (value !== undefined) found.push({ from, place: decodePosition(placeKeys[i] as Buffer, value) }); // as many keys
   });
   const coinKeys = found.map(({ from, place }) => coinKey(place, from.group));
   const coins = await records.load(coinKeys);
@@ -115,7 +115,7 @@ async function readGroups(groups: readonly ColdGroup[], { records, cache, hasher
   });
 }
 
-function storedEntry({ txid, group }: ColdGroup, { height, position }: Place, coins: Buffer): Int32Array {
+function storedEntry({ txid, group }: ColdGroup, { height, index: position }: Position, coins: Buffer): Int32Array {
   const entry = new Int32Array(HEAD_WORDS + (coins.length + 3 >> 2));
   const bytes = Buffer.from(entry.buffer);
   txid.copy(bytes);
@@ -123,7 +123,7 @@ function storedEntry({ txid, group }: ColdGroup, { height, position }: Place, co
   let unspent = 0;
   for (let at = 0; at < coins.length; at = coinEnd(coins, at)) unspent |= 1 << ((coins[at] as number) & 31); // at < length
   entry[HEIGHT] = height;
-  entry[PLACE] = packPlace(position, group);
+  entry[PLACE] = packPosition(position, group);
   entry[UNSPENT] = unspent;
   entry[STATE] = coins.length << 3 | STORED;
   return entry;

@@ -9,7 +9,7 @@ import { Progress, secondsLeft } from '../progress/pace';
 import { readAhead } from './prefetch';
 import type { NodeSource } from '../../node/types';
 import type { BlockBatch } from '../write/block-batch';
-import type { Indexer } from '../write/index-writer';
+import type { IndexWriter } from '../write/index-writer';
 import type { IndexedBlock, IndexState } from '../types';
 
 /** Blocks taken in before the store is looked after. */
@@ -18,7 +18,7 @@ const REPORT_MS = 1_000;
 
 export interface CatchUpOptions {
   readonly node: NodeSource;
-  readonly indexer: Indexer;
+  readonly indexer: IndexWriter;
   /** Work stops between two blocks when it is aborted. */
   readonly signal: AbortSignal;
   readonly onState: (state: IndexState) => void;

@@ -1,7 +1,7 @@
 // The rows of the active chain's blocks in order, a few of them under way while one is worked on.
 
 import type { NodeSource } from '../../node/types';
-import type { Indexer } from '../write/index-writer';
+import type { IndexWriter } from '../write/index-writer';
 import type { BlockRows } from '../scan/rows';
 
 /** Enough for the node's disk and the scanning thread to be busy while blocks are folded in. */
@@ -14,7 +14,7 @@ export interface FetchedBlock {
 }
 
 /** The blocks from one height to another, both included. Whoever stops early leaves the rest to itself. */
-export async function* readAhead(node: NodeSource, indexer: Indexer, from: number, to: number): AsyncGenerator<FetchedBlock> {
+export async function* readAhead(node: NodeSource, indexer: IndexWriter, from: number, to: number): AsyncGenerator<FetchedBlock> {
   const underWay: Promise<FetchedBlock>[] = [];
   for (let next = from; next <= to || underWay.length > 0;) {
     while (next <= to && underWay.length < IN_FLIGHT) {
@@ -27,7 +27,7 @@ export async function* readAhead(node: NodeSource, indexer: Indexer, from: numbe
   }
 }
 
-async function fetchBlock(node: NodeSource, indexer: Indexer, height: number): Promise<FetchedBlock> {
+async function fetchBlock(node: NodeSource, indexer: IndexWriter, height: number): Promise<FetchedBlock> {
   const hash = await node.activeHash(height);
   const raw = hash && await node.rawBlock(hash);
   return { height, rows: raw && await indexer.rowsOf(raw, height) };

@@ -13,11 +13,11 @@ import { StoreError } from '../../store/errors';
 import { Bootstrap } from '../bootstrap/copy-coins';
 import { CatchUp } from './catch-up';
 import { isDamage, isOfBlock, LeftBehindError, TooDeepError } from '../errors';
-import { PlaceFill } from '../bootstrap/backfill';
+import { Backfill } from '../bootstrap/backfill';
 import { requireRebuildable } from './rebuilding';
 import type { BlockPoint, ChainEvent, NodeSource } from '../../node/types';
 import type { Store, StoreUse } from '../../store/store';
-import type { Indexer } from '../write/index-writer';
+import type { IndexWriter } from '../write/index-writer';
 import type { IndexLogger } from '../types';
 import type { BootstrapFrom, IndexedBlock, IndexState } from '../types';
 
@@ -44,7 +44,7 @@ type Step = ChainEvent | typeof FILL | typeof SETTLE;
 export interface ChainSyncOptions {
   readonly node: NodeSource;
   readonly store: Store;
-  readonly indexer: Indexer;
+  readonly indexer: IndexWriter;
   /** What an empty index begins with. */
   readonly bootstrap: BootstrapFrom;
   readonly logger: IndexLogger;
@@ -65,7 +65,7 @@ export class ChainSync {
   readonly #look$ = new Subject<undefined>();
   /** Only when the index is to begin with the node's coins. */
   readonly #bootstrap: Bootstrap | undefined;
-  readonly #fill: PlaceFill;
+  readonly #fill: Backfill;
   readonly #turn$ = new Subject<typeof FILL | typeof SETTLE>();
   #fillWaits = false;
   /** Events heard so far. */
@@ -94,7 +94,7 @@ export class ChainSync {
   constructor(options: ChainSyncOptions) {
     this.#options = options;
     const { node, indexer, onState, onBlock } = options;
-    this.#fill = new PlaceFill(options);
+    this.#fill = new Backfill(options);
     if (options.bootstrap === 'coins') this.#bootstrap = new Bootstrap({ ...options, signal: this.#abort.signal });
     this.#catchUp = new CatchUp({ node, indexer, signal: this.#abort.signal, onState, onBlock });
   }
@@ -273,7 +273,7 @@ export class ChainSync {
     const { node, indexer, prepareFor } = this.#options;
     const behind = node.tip().height - (indexer.tip?.height ?? -1);
     if (node.progress().synced) this.#downloading = false;
-    if (behind > FEW_BLOCKS) this.#use = 'filling';
+    if (behind > FEW_BLOCKS) this.#use = 'catching-up';
     else if (!this.#downloading) this.#use = 'following';
     await prepareFor(this.#use);
     if (this.#use === 'following') await indexer.rowMaker.renew();

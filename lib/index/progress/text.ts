@@ -1,6 +1,6 @@
 // Progress in words, for the log, the gate and the command line.
 
-import type { FillProgress, IndexState, Pace } from '../types';
+import type { BackfillProgress, IndexState, Pace } from '../types';
 
 type Indexing = Extract<IndexState, { readonly phase: 'indexing' }>;
 
@@ -18,7 +18,7 @@ export function copyingText({ coins, of }: Extract<IndexState, { readonly phase:
 }
 
 /** `43.0% (height 123456)`. */
-export function fillText({ height, from }: FillProgress): string {
+export function backfillText({ height, from }: BackfillProgress): string {
   return `${percent(from + 1 - height, from + 1)} (height ${height})`;
 }
 

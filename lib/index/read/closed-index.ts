@@ -9,7 +9,7 @@ import type { Store } from '../../store/store';
 const HIGHEST = 0xffff_ffff;
 
 /** All methods throw DamagedIndexError for a record that is missing or damaged, and StoreError. */
-export class StoredIndex {
+export class ClosedIndex {
   constructor(private readonly store: Store) {}
 
   /** undefined: the store is empty. @throws LayoutVersionError for data without a readable version. */

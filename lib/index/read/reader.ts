@@ -3,16 +3,16 @@
 // closed when the last reader has left it.
 
 import { StoreError } from '../../store/errors';
-import { BASE_KEY, decodeBase, headerOver, isFilling, type Base } from '../records/base';
+import { BASE_KEY, decodeBase, headerOver, isBackfilling, type Base } from '../records/base';
 import { baseCoinKey, decodeBaseCoin } from '../coins/base-spends';
 import { DamagedIndexError, IndexUnavailableError, NotYetKnownError } from '../errors';
 import { HeaderMemory } from './header-memory';
 import { headerRunOf, type HeaderTable } from './header-table';
-import { blockHashKey, damaged, decodeHeader, decodeHeight, decodePlace, decodeTip, headerKey, HEADER_RECORD, headerRecordOf, lengthsKey, placeKey, TIP_KEY, type Place } from '../records/layout';
+import { blockHashKey, damaged, decodeHeader, decodeHeight, decodePosition, decodeTip, headerKey, HEADER_RECORD, headerRecordOf, lengthsKey, positionKey, TIP_KEY, type Position } from '../records/layout';
 import { coinIn, coinKeyOf, spanOf } from '../records/location-record';
 import { TxidHasher } from '../records/txid-hash';
 import type { Store, StoreSnapshot } from '../../store/store';
-import type { Coin, FillProgress, HeaderRecord, HeaderRun, IndexReader, IndexSnapshot, TransactionLocation, TransactionPlace } from '../types';
+import type { Coin, BackfillProgress, HeaderRecord, HeaderRun, IndexReader, IndexSnapshot, TransactionLocation, TransactionPosition } from '../types';
 
 /** Headers in a run that is read from the store. */
 const STORED_AT_ONCE = 64;
@@ -106,7 +106,7 @@ class SharedSnapshot {
 
 class StoreIndexSnapshot implements IndexSnapshot {
   readonly tip: HeaderRecord;
-  readonly filling: FillProgress | undefined;
+  readonly backfilling: BackfillProgress | undefined;
   private readonly hasher: TxidHasher;
   /** undefined: the index is built from blocks. */
   private readonly base: Base | undefined;
@@ -114,7 +114,7 @@ class StoreIndexSnapshot implements IndexSnapshot {
   constructor(private readonly records: StoreSnapshot, private readonly headers: HeaderMemory) {
     const base = records.get(BASE_KEY);
     this.base = base && decodeBase(base);
-    this.filling = this.base && isFilling(this.base) ? { height: this.base.placesFrom, from: this.base.height } : undefined;
+    this.backfilling = this.base && isBackfilling(this.base) ? { height: this.base.positionsFrom, from: this.base.height } : undefined;
     const value = records.get(TIP_KEY);
     if (value === undefined) throw new IndexUnavailableError('the index is empty');
     this.tip = this.header(decodeTip(value).height);
@@ -130,17 +130,17 @@ class StoreIndexSnapshot implements IndexSnapshot {
     return value && coinIn(key, value, place, index);
   }
 
-  place(txid: Buffer): TransactionPlace | undefined {
+  position(txid: Buffer): TransactionPosition | undefined {
     const place = this.knownPlaceOf(txid);
     if (place === undefined) return undefined;
-    const { height, position } = place;
-    return { block: { hash: this.table()?.hashAt(height) ?? this.header(height).hash, height }, position };
+    const { height, index: position } = place;
+    return { block: { hash: this.table()?.hashAt(height) ?? this.header(height).hash, height }, index: position };
   }
 
   location(txid: Buffer): TransactionLocation | undefined {
     const place = this.knownPlaceOf(txid);
     if (place === undefined) return undefined;
-    const { height, position } = place;
+    const { height, index: position } = place;
     const key = lengthsKey(height);
     const value = this.records.get(key);
     if (value === undefined) throw damaged(key, 'lengths of transactions', 'none');
@@ -179,21 +179,21 @@ class StoreIndexSnapshot implements IndexSnapshot {
 
   /** The headers in memory, while they are those of this state; not before they are complete. */
   private table(): HeaderTable | undefined {
-    return this.filling !== undefined ? undefined : this.headers.tableAt(this.tip, (height) => this.headerRecord(height));
+    return this.backfilling !== undefined ? undefined : this.headers.tableAt(this.tip, (height) => this.headerRecord(height));
   }
 
   /** undefined: no block has it. @throws NotYetKnownError when a block that is not filled in may have it. */
-  private knownPlaceOf(txid: Buffer): Place | undefined {
+  private knownPlaceOf(txid: Buffer): Position | undefined {
     const place = this.placeOf(txid);
-    if (place === undefined && this.base !== undefined && this.base.placesFrom > 0) throw new NotYetKnownError(this.filling);
+    if (place === undefined && this.base !== undefined && this.base.positionsFrom > 0) throw new NotYetKnownError(this.backfilling);
     return place;
   }
 
   /** undefined: it stands in no block whose transactions are known. */
-  private placeOf(txid: Buffer): Place | undefined {
-    const key = placeKey(this.hasher.hash(txid));
+  private placeOf(txid: Buffer): Position | undefined {
+    const key = positionKey(this.hasher.hash(txid));
     const value = this.records.get(key);
-    return value && decodePlace(key, value);
+    return value && decodePosition(key, value);
   }
 
   /** A header that must be there. */

@@ -19,23 +19,23 @@ const BASE_LENGTH = 49;
 
 export interface Base extends BlockPoint {
   /** From this height up it is known where transactions are; above the base at first. */
-  readonly placesFrom: number;
-  /** Bytes of the blocks from `placesFrom` to where the coins were copied. */
+  readonly positionsFrom: number;
+  /** Bytes of the blocks from `positionsFrom` to where the coins were copied. */
   readonly bytes: number;
-  /** The node has thrown away what lies below `placesFrom`. */
+  /** The node has thrown away what lies below `positionsFrom`. */
   readonly ended: boolean;
 }
 
 /** Whether there is more to fill in. */
-export function isFilling(base: Base): boolean {
-  return base.placesFrom > 0 && !base.ended;
+export function isBackfilling(base: Base): boolean {
+  return base.positionsFrom > 0 && !base.ended;
 }
 
-export function encodeBase({ height, hash, placesFrom, bytes, ended }: Base): Buffer {
+export function encodeBase({ height, hash, positionsFrom: positionsFrom, bytes, ended }: Base): Buffer {
   const record = Buffer.alloc(BASE_LENGTH);
   record.writeUInt32BE(height);
   hash.copy(record, 4);
-  record.writeUInt32BE(placesFrom, 36);
+  record.writeUInt32BE(positionsFrom, 36);
   writeU64(record, bytes, 40);
   record.writeUInt8(ended ? 1 : 0, 48);
   return record;
@@ -48,7 +48,7 @@ export function decodeBase(value: Buffer): Base {
   return {
     height: record.readUInt32BE(),
     hash: record.subarray(4, 36),
-    placesFrom: record.readUInt32BE(36),
+    positionsFrom: record.readUInt32BE(36),
     bytes: readU64(record, 40),
     ended: record[48] === 1
   };

@@ -34,7 +34,7 @@ export function entryWords(state: number): number {
   return HEAD_WORDS + (coinBytes(state) + 3 >> 2);
 }
 
-export function packPlace(position: number, group: number): number {
+export function packPosition(position: number, group: number): number {
   return group << 16 | position;
 }
 

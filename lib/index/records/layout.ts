@@ -34,9 +34,9 @@ export const CHECKSUM_LENGTH = 4;
 const HASH_LENGTH = 32;
 export const TXID_HASH_LENGTH = 12;
 const HEADER_RECORD_LENGTH = 168;
-const PLACE_LENGTH = 6;
+const POSITION_LENGTH = 6;
 const OUTPUT_PREFIX = 0x6f;
-const PLACE_PREFIX = 0x70;
+const POSITION_PREFIX = 0x70;
 const TWO_TO_32 = 0x1_0000_0000;
 
 export const GENESIS_KEY = Buffer.from('G');
@@ -53,9 +53,9 @@ export interface StoredHeader extends HeaderRecord {
 }
 
 /** Where a transaction stands in the chain. The coinbase is at position 0. */
-export interface Place {
+export interface Position {
   readonly height: number;
-  readonly position: number;
+  readonly index: number;
 }
 
 /** Positions in keys have two bytes: a block of the largest size has room for 16,666 transactions. */
@@ -175,18 +175,18 @@ export const lengthsKey = (height: number): Buffer => heightKey('l', height);
 
 /** Bytes of a coin key. */
 export function coinKeyLength(group: number): number {
-  return 1 + PLACE_LENGTH + (group === 0 ? 0 : 2);
+  return 1 + POSITION_LENGTH + (group === 0 ? 0 : 2);
 }
 
 /** Writes a coin key to the start of `bytes`. */
 export function writeCoinKey(bytes: Buffer, height: number, position: number, group: number): void {
   bytes[0] = OUTPUT_PREFIX;
-  writePlace(bytes, 1, height, position);
+  writePosition(bytes, 1, height, position);
   if (group !== 0) bytes.writeUInt16BE(group, 7);
 }
 
 /** The key of outputs `group * 32` and up of the transaction at a place. */
-export function coinKey({ height, position }: Place, group: number): Buffer {
+export function coinKey({ height, index: position }: Position, group: number): Buffer {
   const key = Buffer.allocUnsafe(coinKeyLength(group));
   writeCoinKey(key, height, position, group);
   return key;
@@ -216,16 +216,16 @@ export function decodeTip(value: Buffer): BlockPoint {
 // 'p': places of transactions
 
 /** `hash`: of the txid. */
-export function placeKey(hash: Buffer): Buffer {
-  const key = Buffer.allocUnsafe(PLACE_KEY_LENGTH);
-  key[0] = PLACE_PREFIX;
+export function positionKey(hash: Buffer): Buffer {
+  const key = Buffer.allocUnsafe(POSITION_KEY_LENGTH);
+  key[0] = POSITION_PREFIX;
   hash.copy(key, 1, 0, TXID_HASH_LENGTH);
   return key;
 }
 
 /** The places of all txids whose hashes begin with these bytes. */
-export function placesOfHashes(start: Buffer): StoreRange {
-  const gte = Buffer.concat([Buffer.of(PLACE_PREFIX), start]);
+export function positionsOfHashes(start: Buffer): StoreRange {
+  const gte = Buffer.concat([Buffer.of(POSITION_PREFIX), start]);
   // What comes next in order: the last byte that is not 255 goes up, and those behind it are left out.
   let length = gte.length;
   while (gte[length - 1] === 0xff) length--;
@@ -234,29 +234,29 @@ export function placesOfHashes(start: Buffer): StoreRange {
   return { gte, lt };
 }
 
-export function encodePlace({ height, position }: Place): Buffer {
-  const record = Buffer.allocUnsafe(PLACE_LENGTH);
-  writePlace(record, 0, height, position);
+export function encodePosition({ height, index: position }: Position): Buffer {
+  const record = Buffer.allocUnsafe(POSITION_LENGTH);
+  writePosition(record, 0, height, position);
   return record;
 }
 
-export function decodePlace(key: Buffer, value: Buffer): Place {
+export function decodePosition(key: Buffer, value: Buffer): Position {
   const record = recordOf(key, value);
-  checkLength(key, record, PLACE_LENGTH);
-  return { height: record.readUInt32BE(), position: record.readUInt16BE(4) };
+  checkLength(key, record, POSITION_LENGTH);
+  return { height: record.readUInt32BE(), index: record.readUInt16BE(4) };
 }
 
-export const PLACE_KEY_LENGTH = 1 + TXID_HASH_LENGTH;
+export const POSITION_KEY_LENGTH = 1 + TXID_HASH_LENGTH;
 
 /** Writes key and record of the transaction whose txid's hash stands at `at` to the start of `bytes`, and returns the record's length. */
-export function writePlaceRecord(bytes: Buffer, hashes: Uint8Array, at: number, height: number, position: number): number {
-  bytes[0] = PLACE_PREFIX;
+export function writePositionRecord(bytes: Buffer, hashes: Uint8Array, at: number, height: number, position: number): number {
+  bytes[0] = POSITION_PREFIX;
   for (let i = 0; i < TXID_HASH_LENGTH; i++) bytes[1 + i] = hashes[at + i] as number; // there are 12
-  writePlace(bytes, PLACE_KEY_LENGTH, height, position);
-  return PLACE_LENGTH;
+  writePosition(bytes, POSITION_KEY_LENGTH, height, position);
+  return POSITION_LENGTH;
 }
 
-function writePlace(bytes: Buffer, at: number, height: number, position: number): void {
+function writePosition(bytes: Buffer, at: number, height: number, position: number): void {
   bytes.writeUInt32BE(height, at);
   bytes.writeUInt16BE(position, at + 4);
 }

@@ -2,19 +2,19 @@
 
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { GROUP_SIZE, readCoin } from './coin-record';
-import { coinKey, damaged, recordOf, type Place } from './layout';
+import { coinKey, damaged, recordOf, type Position } from './layout';
 import { RecordReader } from './variable-integer';
 import type { Coin } from '../types';
 
 const MOST_OUTPUTS = 0x1_0000 * GROUP_SIZE;
 
 /** The key of the record that an output's coin is in. A key of no coin for an index that no transaction reaches. */
-export function coinKeyOf(place: Place, index: number): Buffer {
+export function coinKeyOf(place: Position, index: number): Buffer {
   return coinKey(place, Math.floor(Math.min(index, MOST_OUTPUTS - 1) / GROUP_SIZE));
 }
 
 /** The coin of output `index`, if it is in the record. @throws DamagedIndexError */
-export function coinIn(key: Buffer, stored: Buffer, { height, position }: Place, index: number): Coin | undefined {
+export function coinIn(key: Buffer, stored: Buffer, { height, index: position }: Position, index: number): Coin | undefined {
   if (index >= MOST_OUTPUTS) return undefined;
   const reader = new RecordReader(recordOf(key, stored));
   while (!reader.atEnd) {

@@ -14,14 +14,14 @@
 
 import { readCoin } from './coin-record';
 import { DamagedIndexError } from '../errors';
-import { encodePlace, TXID_HASH_LENGTH, type Place } from './layout';
+import { encodePosition, TXID_HASH_LENGTH, type Position } from './layout';
 import { LONGEST_INTEGER, RecordReader, writeInteger } from './variable-integer';
 
 /** Bytes kept of a txid's hash. Of 1.3 billion transactions another one begins alike once in 200,000 times. */
 export const HASH_START_LENGTH = 6;
 
 export interface SpentCoin {
-  readonly place: Place;
+  readonly place: Position;
   readonly group: number;
   readonly coin: Buffer;
 }
@@ -32,7 +32,7 @@ export interface UndoRecord {
   /** HASH_START_LENGTH bytes for each transaction. */
   readonly hashStarts: Buffer;
   /** Place of the transaction that had the coinbase's txid before. */
-  readonly replaced: Place | undefined;
+  readonly replaced: Position | undefined;
   readonly coins: readonly SpentCoin[];
 }
 
@@ -72,13 +72,13 @@ export class SpentCoinList {
 }
 
 /** `hashes`: of the txids, one behind the other; `coins`: the bytes of a SpentCoinList. */
-export function encodeUndo(hash: Uint8Array, hashes: Uint8Array, replaced: Place | undefined, coins: Buffer): Buffer {
+export function encodeUndo(hash: Uint8Array, hashes: Uint8Array, replaced: Position | undefined, coins: Buffer): Buffer {
   const count = hashes.length / TXID_HASH_LENGTH;
   const starts = Buffer.allocUnsafe(LONGEST_INTEGER + count * HASH_START_LENGTH);
   let at = writeInteger(starts, 0, count);
   for (let from = 0; from < hashes.length; from += TXID_HASH_LENGTH)
     for (let i = 0; i < HASH_START_LENGTH; i++) starts[at++] = hashes[from + i] as number; // whole hashes
-  const replacement = replaced === undefined ? [Buffer.from([0])] : [Buffer.from([1]), encodePlace(replaced)];
+  const replacement = replaced === undefined ? [Buffer.from([0])] : [Buffer.from([1]), encodePosition(replaced)];
   return Buffer.concat([hash, starts.subarray(0, at), ...replacement, coins]);
 }
 
@@ -87,7 +87,7 @@ export function decodeUndo(bytes: Buffer, height: number): UndoRecord {
   const reader = new RecordReader(bytes);
   const hash = reader.take(32);
   const hashStarts = reader.take(reader.integer() * HASH_START_LENGTH);
-  const replaced = reader.byte() === 0 ? undefined : { height: reader.u32(), position: reader.u16() };
+  const replaced = reader.byte() === 0 ? undefined : { height: reader.u32(), index: reader.u16() };
   const coins: SpentCoin[] = [];
   while (!reader.atEnd) coins.push(readSpentCoin(reader, height));
   return { hash, hashStarts, replaced, coins };
@@ -98,15 +98,15 @@ function readSpentCoin(reader: RecordReader, height: number): SpentCoin {
   if (blocksBefore > height) throw new DamagedIndexError(`an undo record is damaged: expected a coin of at most ${height} blocks before, got ${blocksBefore}`);
   const place = reader.integer();
   const group = place % 2 === 0 ? 0 : reader.integer();
-  return { place: { height: height - blocksBefore, position: Math.floor(place / 2) }, group, coin: readCoin(reader).bytes };
+  return { place: { height: height - blocksBefore, index: Math.floor(place / 2) }, group, coin: readCoin(reader).bytes };
 }
 
 /** The record with a place that its coinbase replaced, unless it has one: then that one beside it. @throws DamagedIndexError */
-export function withReplaced(bytes: Buffer, place: Place): { readonly record: Buffer; readonly replaced: Place | undefined } {
+export function withReplaced(bytes: Buffer, place: Position): { readonly record: Buffer; readonly replaced: Position | undefined } {
   const reader = new RecordReader(bytes);
   reader.take(32);
   reader.take(reader.integer() * HASH_START_LENGTH);
   const { offset } = reader;
-  if (reader.byte() !== 0) return { record: bytes, replaced: { height: reader.u32(), position: reader.u16() } };
-  return { record: Buffer.concat([bytes.subarray(0, offset), Buffer.from([1]), encodePlace(place), bytes.subarray(offset + 1)]), replaced: undefined };
+  if (reader.byte() !== 0) return { record: bytes, replaced: { height: reader.u32(), index: reader.u16() } };
+  return { record: Buffer.concat([bytes.subarray(0, offset), Buffer.from([1]), encodePosition(place), bytes.subarray(offset + 1)]), replaced: undefined };
 }

@@ -9,7 +9,7 @@ import type { StoreWrite } from '../../store/store';
 /** Longer ones are rare, and their views are made anew. */
 const USUAL_LENGTH = 1 << 12;
 
-export class WriteRoom {
+export class WriteBuffer {
   #bytes = Buffer.allocUnsafeSlow(USUAL_LENGTH * 2);
   /** Views by where they begin and how long they are. */
   #views: Buffer[][] = [];

@@ -5,7 +5,7 @@ import { scanBlock, type ScannedBlock } from '../../bitcoin/block';
 import { OP_RETURN } from '../../bitcoin/opcodes';
 import { ByteReader } from '../../bitcoin/reader';
 import { MAX_SCRIPT_LENGTH } from '../../bitcoin/script';
-import { entryWords, HEAD_BYTES, HEAD_WORDS, HEIGHT, OUTPOINT_WORDS, PLACE, packPlace, STATE, UNSPENT } from '../records/cache-entry';
+import { entryWords, HEAD_BYTES, HEAD_WORDS, HEIGHT, OUTPOINT_WORDS, PLACE, packPosition, STATE, UNSPENT } from '../records/cache-entry';
 import { GROUP_SIZE, writeCoin } from '../records/coin-record';
 import { IndexError } from '../errors';
 import { MAX_TRANSACTIONS, TXID_HASH_LENGTH } from '../records/layout';
@@ -165,7 +165,7 @@ function addEntries({ bytes, words }: EntryRoom, start: number, transaction: Sca
     if (unspent === 0 && (position > 0 || first > 0)) continue;
     bytes.set(transaction.txid, at * 4);
     words[at + HEIGHT] = height;
-    words[at + PLACE] = packPlace(position, first / GROUP_SIZE);
+    words[at + PLACE] = packPosition(position, first / GROUP_SIZE);
     words[at + UNSPENT] = unspent;
     words[at + STATE] = end - bytesAt << 3;
     at += HEAD_WORDS + (end - bytesAt + 3 >> 2);

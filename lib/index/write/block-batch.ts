@@ -7,7 +7,7 @@ import { proofOf } from '../../bitcoin/work';
 import { spentBaseKey, type BaseSpends } from '../coins/base-spends';
 import { IndexError } from '../errors';
 import {
-  blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, lengthsKey, PLACE_KEY_LENGTH, putRecord, TIP_KEY, TXID_HASH_LENGTH, undoKey, writePlaceRecord,
+  blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, lengthsKey, POSITION_KEY_LENGTH, putRecord, TIP_KEY, TXID_HASH_LENGTH, undoKey, writePositionRecord,
   type StoredHeader
 } from '../records/layout';
 import { blockIn, inOrderOfHashes, positionIn } from './position-order';
@@ -15,12 +15,12 @@ import { findReplaced, spendReplaced, type Replaced } from './replaced';
 import { blockRows, type BlockRows } from '../scan/rows';
 import { findSpent, spend, type CoinSources } from '../coins/spending';
 import { encodeUndo, SpentCoinList } from '../records/undo-record';
-import { WriteRoom } from '../records/write-buffer';
+import { WriteBuffer } from '../records/write-buffer';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
 
 /** Where the index stands: what the next block builds on. */
-export interface IndexPosition {
+export interface TipState {
   /** undefined: the index is empty, the genesis block is next. */
   readonly tip: StoredHeader | undefined;
   /** Times of the last blocks, MEDIAN_TIME_SPAN at most, the tip's last. */
@@ -44,17 +44,17 @@ export class BlockBatch {
   readonly #otherWrites: StoreWrite[] = [];
   readonly #blocks: BlockPoint[] = [];
   readonly #spent = new SpentCoinList();
-  #position: IndexPosition;
+  #position: TipState;
   #otherBytes = 0;
 
-  constructor(position: IndexPosition, options: BatchOptions) {
-    this.#position = position;
+  constructor(tipState: TipState, options: BatchOptions) {
+    this.#position = tipState;
     this.#options = options;
     this.#firstHeight = this.#nextHeight;
   }
 
   /** The position after the last block added. */
-  get position(): IndexPosition {
+  get position(): TipState {
     return this.#position;
   }
 
@@ -117,12 +117,12 @@ export class BlockBatch {
   *writes(onEnd: () => void): Generator<StoreWrite> {
     yield* this.#options.cache.writes();
     if (this.#options.base !== undefined) yield* this.#options.base.writes();
-    const room = new WriteRoom();
+    const room = new WriteBuffer();
     const bytes = room.reserve(0);
     for (const transaction of inOrderOfHashes(this.#hashes)) {
       const [block, position] = [blockIn(transaction), positionIn(transaction)];
       const hashes = this.#hashes[block] as Buffer; // one for each block
-      yield room.put(PLACE_KEY_LENGTH, writePlaceRecord(bytes, hashes, position * TXID_HASH_LENGTH, this.#firstHeight + block, position));
+      yield room.put(POSITION_KEY_LENGTH, writePositionRecord(bytes, hashes, position * TXID_HASH_LENGTH, this.#firstHeight + block, position));
     }
     yield* this.#otherWrites;
     if (this.#position.tip !== undefined)

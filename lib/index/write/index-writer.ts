@@ -7,7 +7,7 @@ import { MEDIAN_TIME_SPAN, timeOf } from '../../bitcoin/header';
 import { BASE_KEY, decodeBase, encodeBase, type Base } from '../records/base';
 import { BaseSpends, spentBaseKey } from '../coins/base-spends';
 import { withoutBaseBlock } from '../coins/base-undo';
-import { BlockBatch, type IndexPosition } from './block-batch';
+import { BlockBatch, type TipState } from './block-batch';
 import { CoinCache } from '../coins/coin-cache';
 import { DamagedIndexError, IndexError, TooDeepError } from '../errors';
 import { blockHashKey, BLOCK_RECORDS, damaged, decodeHeader, decodeHeight, decodeTip, headerKey, putRecord, recordOf, SECRET_KEY, TIP_KEY, undoKey, type StoredHeader } from '../records/layout';
@@ -19,7 +19,7 @@ import type { Store, StoreUse, StoreWrite } from '../../store/store';
 import type { BlockPoint } from '../../node/types';
 import type { BlockRows } from '../scan/rows';
 
-export interface IndexerOptions {
+export interface IndexWriterOptions {
   readonly store: Store;
   readonly genesisHash: Buffer;
   /** The last so many blocks can be taken out again. */
@@ -27,7 +27,7 @@ export interface IndexerOptions {
   /** Memory for coins, in bytes. */
   readonly cacheBytes?: number;
   /** The same while many blocks are taken in; as much unless given. */
-  readonly fillingCacheBytes?: number;
+  readonly catchUpCacheBytes?: number;
   /** Called in the tick in which the tip moves. */
   readonly onMove: () => void;
   /** Called when the thread that scans large blocks is lost; they are scanned here from then on. */
@@ -36,21 +36,21 @@ export interface IndexerOptions {
 
 export const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024;
 
-const EMPTY: IndexPosition = { tip: undefined, times: [] };
+const EMPTY: TipState = { tip: undefined, times: [] };
 
-export class Indexer {
-  readonly #options: IndexerOptions;
+export class IndexWriter {
+  readonly #options: IndexWriterOptions;
   readonly #cache: CoinCache;
   /** Scans blocks (rowsOf). */
   readonly rowMaker: RowMaker;
   #position = EMPTY;
   /** Of the batch that the store has taken and is still writing. */
-  #ahead: IndexPosition | undefined;
+  #ahead: TipState | undefined;
   #writeFailed = false;
   #base: Base | undefined;
   #hasher: TxidHasher | undefined;
 
-  constructor(options: IndexerOptions) {
+  constructor(options: IndexWriterOptions) {
     this.#options = options;
     this.rowMaker = new RowMaker(options.onThreadLost);
     this.#cache = new CoinCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
@@ -102,8 +102,8 @@ export class Indexer {
 
   /** Has as much memory for coins as a use takes. */
   prepareFor(use: StoreUse): void {
-    const { cacheBytes = DEFAULT_CACHE_BYTES, fillingCacheBytes = cacheBytes } = this.#options;
-    this.#cache.resize(use === 'filling' ? fillingCacheBytes : cacheBytes);
+    const { cacheBytes = DEFAULT_CACHE_BYTES, catchUpCacheBytes = cacheBytes } = this.#options;
+    this.#cache.resize(use === 'catching-up' ? catchUpCacheBytes : cacheBytes);
   }
 
   /** The header at a height up to the tip. @throws DamagedIndexError */
@@ -222,7 +222,7 @@ export class Indexer {
     if (stored !== height) throw damaged(key, `height ${height}`, String(stored));
   }
 
-  #positionAt(point: BlockPoint): IndexPosition {
+  #positionAt(point: BlockPoint): TipState {
     const first = Math.max(0, point.height - MEDIAN_TIME_SPAN + 1);
     const headers = Array.from({ length: point.height - first + 1 }, (_, i) => this.headerAt(first + i));
     const tip = headers.at(-1);
@@ -231,7 +231,7 @@ export class Indexer {
     return { tip, times: headers.map(({ header }) => timeOf(header)) };
   }
 
-  #moveTo(position: IndexPosition): void {
+  #moveTo(position: TipState): void {
     this.#position = position;
     this.#options.onMove();
   }

@@ -5,13 +5,13 @@
 import { entryWords, groupOf, HEIGHT, PLACE, positionOf, STATE } from '../records/cache-entry';
 import { NO_ENTRY, type CoinCache, type EntryName } from '../coins/coin-cache';
 import { GROUP_SIZE } from '../records/coin-record';
-import { decodePlace, placeKey, type Place } from '../records/layout';
+import { decodePosition, positionKey, type Position } from '../records/layout';
 import { readCold, type CoinSources, type ColdGroup } from '../coins/spending';
 import type { BlockRows } from '../scan/rows';
 import type { SpentCoinList } from '../records/undo-record';
 
 export interface Replaced {
-  readonly place: Place;
+  readonly place: Position;
   /** What the cache has of its coins. */
   readonly entries: readonly EntryName[];
 }
@@ -36,14 +36,14 @@ export function spendReplaced({ entries }: Replaced, height: number, cache: Coin
     for (let slot = 0; slot < GROUP_SIZE; slot++) cache.spend(entry, slot, height, 0, undo);
 }
 
-function placeBefore({ coinbase }: BlockRows, { records, cache, hasher }: CoinSources): Place | undefined {
+function placeBefore({ coinbase }: BlockRows, { records, cache, hasher }: CoinSources): Position | undefined {
   const txid = Buffer.from(coinbase);
   // Every coinbase has an entry of group 0, whatever became of its coins, until it is written.
   const entry = cache.find(wordsOf(txid), 0, 0);
   if (entry !== NO_ENTRY) return cache.placeOf(entry);
-  const key = placeKey(hasher.hash(txid));
+  const key = positionKey(hasher.hash(txid));
   const value = records.get(key);
-  return value && decodePlace(key, value);
+  return value && decodePosition(key, value);
 }
 
 /** The groups of the coinbase; the earlier one had the same outputs. */

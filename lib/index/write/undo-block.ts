@@ -2,7 +2,7 @@
 
 import { withCoins } from '../records/coin-record';
 import { DamagedIndexError } from '../errors';
-import { blockHashKey, coinKey, coinsOfBlock, decodePlace, encodePlace, encodeTip, headerKey, lengthsKey, placesOfHashes, putRecord, recordOf, TIP_KEY, undoKey } from '../records/layout';
+import { blockHashKey, coinKey, coinsOfBlock, decodePosition, encodePosition, encodeTip, headerKey, lengthsKey, positionsOfHashes, putRecord, recordOf, TIP_KEY, undoKey } from '../records/layout';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
 import { HASH_START_LENGTH, type SpentCoin, type UndoRecord } from '../records/undo-record';
@@ -18,7 +18,7 @@ export async function undoWrites({ hash, hashStarts, replaced, coins }: UndoReco
   for (const key of placeKeys) writes.push({ type: 'del', key });
   const [coinbaseKey] = placeKeys;
   // After the deletions: it is the place of the same txid.
-  if (replaced !== undefined && coinbaseKey !== undefined) writes.push(putRecord(coinbaseKey, encodePlace(replaced)));
+  if (replaced !== undefined && coinbaseKey !== undefined) writes.push(putRecord(coinbaseKey, encodePosition(replaced)));
   for (const key of [headerKey(height), lengthsKey(height), blockHashKey(hash), undoKey(height)]) writes.push({ type: 'del', key });
   writes.push(putRecord(TIP_KEY, encodeTip(previous)));
   return writes;
@@ -40,9 +40,9 @@ async function findPlaces(hashStarts: Buffer, height: number, store: Store): Pro
 
 /** Other hashes may begin alike: the place says which one it is. */
 async function findPlace(hashStart: Buffer, height: number, position: number, store: Store): Promise<Buffer> {
-  for await (const [key, value] of store.range(placesOfHashes(hashStart))) {
-    const place = decodePlace(key, value);
-    if (place.height === height && place.position === position) return key;
+  for await (const [key, value] of store.range(positionsOfHashes(hashStart))) {
+    const place = decodePosition(key, value);
+    if (place.height === height && place.index === position) return key;
   }
   throw new DamagedIndexError(`expected the place of transaction ${position} of the block at height ${height} under a hash that begins with ${hashStart.toString('hex')}, got none`);
 }

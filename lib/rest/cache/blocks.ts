@@ -6,7 +6,7 @@ import { scanTransaction } from '../../bitcoin/transaction';
 import { AGAIN, memoryOf, type AnswerCache, type Kept, type Shelf } from './answers';
 import { chainMoving } from '../errors';
 import { MadeOnce } from './made-once';
-import type { IndexSnapshot, TransactionLocation, TransactionPlace } from '../../index/types';
+import type { IndexSnapshot, TransactionLocation, TransactionPosition } from '../../index/types';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { Waiting } from '../server/work-queue';
 
@@ -24,7 +24,7 @@ interface KeptTransaction extends Kept {
 /** A transaction's bytes, or where to read them. */
 export type FoundTransaction =
   | { readonly block: BlockPoint; readonly raw: Buffer }
-  | { readonly block: BlockPoint; readonly place: TransactionPlace }
+  | { readonly block: BlockPoint; readonly place: TransactionPosition }
   | { readonly block: BlockPoint; readonly location: TransactionLocation };
 
 export const keyOf = (hash: Buffer): string => hash.toString('latin1');
@@ -46,7 +46,7 @@ export class RawBlocks {
 
   /** Looks for a transaction of the active chain: as little as is needed to get at its bytes. @throws NotYetKnownError */
   find(txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined {
-    const place = snapshot.place(txid);
+    const place = snapshot.position(txid);
     if (place === undefined) return undefined;
     const { block } = place;
     const kept = this.kept(block);
@@ -118,7 +118,7 @@ function ifOf(txid: Buffer, raw: Buffer): Buffer | undefined {
   return scanTransaction(raw).txid.equals(txid) ? raw : undefined;
 }
 
-function transactionIn(block: KeptBlock, { position }: TransactionPlace): Buffer {
+function transactionIn(block: KeptBlock, { index: position }: TransactionPosition): Buffer {
   const offsets = block.offsets ??= transactionOffsets(block.raw);
   const [start, end] = [offsets[position], offsets[position + 1]];
   if (start === undefined || end === undefined) throw new RangeError(`expected more than ${position} transactions in the block, got ${offsets.length - 1}`);

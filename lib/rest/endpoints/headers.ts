@@ -1,7 +1,7 @@
 // /rest/headers/<count>/<hash>.<bin|hex|json> (contract 4.3): headers of the active chain from
 // a block upwards. A block that is unknown or off the chain gives an empty list.
 
-import { fillText } from '../../index/progress/text';
+import { backfillText } from '../../index/progress/text';
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
 import { hexDigits } from '../../views/hex';
@@ -118,7 +118,7 @@ function digitsAt(height: number, end: number, snapshot: IndexSnapshot, chunks: 
 
 /** @throws RestError 503 for headers whose number of transactions is not known yet. */
 function* headersInJson({ first, end }: Span, snapshot: IndexSnapshot, chunks: Chunks<HeadersText>): Generator<void, Buffer> {
-  if (snapshot.filling !== undefined && first < end && !isKnownFrom(first, snapshot)) throw notYetKnown(fillText(snapshot.filling));
+  if (snapshot.backfilling !== undefined && first < end && !isKnownFrom(first, snapshot)) throw notYetKnown(backfillText(snapshot.backfilling));
   const parts: HeadersPart[] = [];
   for (let height = first; height < end; yield) {
     const of = textAt(height, end, snapshot, chunks);
@@ -131,7 +131,7 @@ function* headersInJson({ first, end }: Span, snapshot: IndexSnapshot, chunks: C
 }
 
 /** Whether the numbers of transactions are known of all headers upwards: what is made of others must not be kept. */
-function isKnownFrom(height: number, { filling }: IndexSnapshot): boolean {
+function isKnownFrom(height: number, { backfilling: filling }: IndexSnapshot): boolean {
   return filling === undefined || height >= filling.height;
 }
 

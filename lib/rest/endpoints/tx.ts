@@ -2,14 +2,14 @@
 
 import { withoutWitness } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
-import { fillText } from '../../index/progress/text';
+import { backfillText } from '../../index/progress/text';
 import { transactionJson } from '../../views/transaction';
 import { notFound, notYetKnown } from '../errors';
 import { ALL_FORMATS, replyIn, splitSuffix, type Reply, type Suffixed } from '../format';
 import { parseHash } from './hash-parameter';
 import { StateReplies } from '../cache/replies';
 import type { FoundTransaction } from '../cache/blocks';
-import type { FillProgress, HeaderRecord, IndexSnapshot } from '../../index/types';
+import type { BackfillProgress, HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
 interface Question extends Suffixed {
@@ -32,10 +32,10 @@ export function transactionEndpoint({ node, reader, witness, blocks, cache }: En
     return node.pruned ? made : replies.keep(question.request.path, { tip }, made);
   };
 
-  const unconfirmed = (txid: Buffer, question: Question, filling: FillProgress | undefined): Reply | Promise<Reply> => {
+  const unconfirmed = (txid: Buffer, question: Question, filling: BackfillProgress | undefined): Reply | Promise<Reply> => {
     const raw = node.pool.transaction(txid);
     // What never will be known is "not found" for Bitcoin Core's clients, too: pruned data.
-    if (raw === undefined) throw filling === undefined ? notFound(question.parameter) : notYetKnown(fillText(filling));
+    if (raw === undefined) throw filling === undefined ? notFound(question.parameter) : notYetKnown(backfillText(filling));
     return reply(raw, question);
   };
 
@@ -58,7 +58,7 @@ export function transactionEndpoint({ node, reader, witness, blocks, cache }: En
     const txid = parseHash(parameter);
     const question = { parameter, format, request };
     // Index, then pool, in one tick: a transaction on its way is in at least one of them.
-    const { found, filling, tip } = reader.read((snapshot) => ({ found: find(txid, snapshot), filling: snapshot.filling, tip: snapshot.tip }));
+    const { found, filling, tip } = reader.read((snapshot) => ({ found: find(txid, snapshot), filling: snapshot.backfilling, tip: snapshot.tip }));
     if (found === undefined) return unconfirmed(txid, question, filling);
     if ('raw' in found) return confirmed(found.raw, question, found, tip);
     return blocks.transaction(txid, found, request).then(async (raw) => {

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
-import { StoredIndex } from '../../../lib/index/read/closed-index';
+import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { diskStore } from '../../../lib/store/level-store';
 import { ImpossibleError } from './command';
 import { progressDisplay } from './progress-display';
@@ -26,7 +26,7 @@ export async function withIndex<T>({ indexFolder }: StoppedNode, use: (store: St
 }
 
 /** @throws ImpossibleError when the index is not of the layout and network at hand, DamagedIndexError, LayoutVersionError. */
-export async function requireOurs(index: StoredIndex, { node, network }: StoppedNode): Promise<void> {
+export async function requireOurs(index: ClosedIndex, { node, network }: StoppedNode): Promise<void> {
   const layout = await index.layout() ?? LAYOUT_VERSION;
   if (layout > LAYOUT_VERSION)
     throw new ImpossibleError(`the index has layout ${layout}, made by a newer version of this program, which reads layout ${LAYOUT_VERSION}`);
@@ -36,7 +36,7 @@ export async function requireOurs(index: StoredIndex, { node, network }: Stopped
 }
 
 /** @throws ImpossibleError for another network's index, DamagedIndexError. */
-export function requireNetwork(index: StoredIndex, node: NodeSource, network: string): void {
+export function requireNetwork(index: ClosedIndex, node: NodeSource, network: string): void {
   const [expected, genesisHash] = [node.network.genesisHash, index.genesisHash()];
   if (genesisHash !== undefined && !genesisHash.equals(expected))
     throw new ImpossibleError(`the index is of another network: expected ${network} with genesis block ${toDisplayHex(expected)}, got one with ${toDisplayHex(genesisHash)}`);

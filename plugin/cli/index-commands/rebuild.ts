@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { duration } from '../../../lib/index/progress/text';
 import { whyNotRebuildable } from '../../../lib/index/follow/rebuilding';
-import { StoredIndex } from '../../../lib/index/read/closed-index';
+import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { StoreError } from '../../../lib/store/errors';
 import { diskStore } from '../../../lib/store/level-store';
 import { buildIndex } from './build';
@@ -14,7 +14,7 @@ import type { Store } from '../../../lib/store/store';
 import type { StoppedNode } from './stopped-node';
 
 export async function rebuildIndex({ stopped, signal, json, out }: CommandContext): Promise<ExitCode> {
-  const { node, options: { undoDepth, fillingCacheBytes: cacheBytes, bootstrap } } = stopped;
+  const { node, options: { undoDepth, catchUpCacheBytes: cacheBytes, bootstrap } } = stopped;
   const why = await whyNotRebuildable(node, bootstrap);
   if (why !== undefined)
     throw new ImpossibleError(`${why} (for this command: rest-bootstrap in bcoin.conf, or BCOIN_REST_BOOTSTRAP=coins)`);
@@ -32,7 +32,7 @@ export async function rebuildIndex({ stopped, signal, json, out }: CommandContex
 async function empty(store: Store, { node, network }: StoppedNode): Promise<void> {
   try {
     await store.open();
-    requireNetwork(new StoredIndex(store), node, network);
+    requireNetwork(new ClosedIndex(store), node, network);
   } catch (error) {
     const isOthers = error instanceof StoreError && (error.reason === 'locked' || error.reason === 'denied');
     if (isOthers || error instanceof ImpossibleError) {

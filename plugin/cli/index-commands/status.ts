@@ -3,7 +3,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
-import { StoredIndex } from '../../../lib/index/read/closed-index';
+import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { EXIT, type CommandContext, type ExitCode } from './command';
 import { blockJson, blockText, requireOurs, withIndex } from './open-index';
 import type { Base } from '../../../lib/index/records/base';
@@ -31,7 +31,7 @@ export async function indexStatus({ stopped, json, out }: CommandContext): Promi
 
 function readStatus(stopped: StoppedNode): Promise<Status> {
   return withIndex(stopped, async (store) => {
-    const index = new StoredIndex(store);
+    const index = new ClosedIndex(store);
     await requireOurs(index, stopped);
     const tip = await index.tip();
     return {
@@ -61,7 +61,7 @@ function statusJson({ tip, base, forkHeight, undoableBlocks, bytesOnDisk }: Stat
     forkHeight,
     blocksBehind: node.tip().height - forkHeight,
     undoableBlocks,
-    ...base && { transactionsFrom: base.placesFrom },
+    ...base && { transactionsFrom: base.positionsFrom },
     bytesOnDisk
   };
 }
@@ -74,7 +74,7 @@ function statusText({ tip, base, forkHeight, undoableBlocks, bytesOnDisk }: Stat
     ['', onNodeChain ? lagText(behind) : `the index is not on the node's chain: they part after block ${forkHeight}`],
     ['Network', network],
     ['Layout', `${LAYOUT_VERSION}`],
-    ...base === undefined || base.placesFrom === 0 ? [] : [['Known', `transactions from block ${base.placesFrom} up${base.ended ? ', the node has thrown the earlier blocks away' : ''}`] as const],
+    ...base === undefined || base.positionsFrom === 0 ? [] : [['Known', `transactions from block ${base.positionsFrom} up${base.ended ? ', the node has thrown the earlier blocks away' : ''}`] as const],
     ['Undo', `the last ${undoableBlocks} blocks`],
     ['On disk', `${(bytesOnDisk / 1_000_000).toFixed(1)} MB in ${indexFolder}`]
   ] as const;

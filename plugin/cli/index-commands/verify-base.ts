@@ -39,7 +39,7 @@ export async function compareWithNode({ stopped, signal, json, out }: CommandCon
   const { records } = comparison;
   out(json
     ? `${JSON.stringify({ verified: difference === undefined, index: blockJson(tip), records, ...difference !== undefined && { difference } })}\n`
-    : `${difference === undefined ? `The index is right: all its coins at ${blockText(tip)} are the node's, and the blocks from ${base.placesFrom} up are in it; ${records} comparisons.` : `The index is wrong after ${records} right comparisons: ${difference}.`}\n`);
+    : `${difference === undefined ? `The index is right: all its coins at ${blockText(tip)} are the node's, and the blocks from ${base.positionsFrom} up are in it; ${records} comparisons.` : `The index is wrong after ${records} right comparisons: ${difference}.`}\n`);
   return difference === undefined ? EXIT.done : EXIT.different;
 }
 
@@ -120,8 +120,8 @@ class Comparison {
   /** Transactions and sizes of the blocks that were read. */
   private async blocks(snapshot: IndexSnapshot): Promise<string | undefined> {
     const { node, base, tip } = this.parts;
-    for (let { height } = tip; height >= base.placesFrom; height--) {
-      this.note(BEGINS.blocks + (BEGINS.undo - BEGINS.blocks) * (tip.height - height) / (tip.height - base.placesFrom + 1));
+    for (let { height } = tip; height >= base.positionsFrom; height--) {
+      this.note(BEGINS.blocks + (BEGINS.undo - BEGINS.blocks) * (tip.height - height) / (tip.height - base.positionsFrom + 1));
       const hash = await node.activeHash(height);
       const raw = hash && await node.rawBlock(hash);
       const block = raw && scanBlock(raw);

@@ -7,7 +7,7 @@ import { baseCoinOf, restoringBaseWrites, spentBaseKey } from '../../../lib/inde
 import { NotYetKnownError } from '../../../lib/index/errors';
 import { GROUP_SIZE, readCoin } from '../../../lib/index/records/coin-record';
 import { recordOf, undoKey } from '../../../lib/index/records/layout';
-import { StoredIndex } from '../../../lib/index/read/closed-index';
+import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { TxidHasher } from '../../../lib/index/records/txid-hash';
 import { decodeUndo, HASH_START_LENGTH, type UndoRecord } from '../../../lib/index/records/undo-record';
 import { RecordReader } from '../../../lib/index/records/variable-integer';
@@ -38,7 +38,7 @@ export async function differentUndo(tip: BlockPoint, { node, store, snapshot, on
     if (hash?.equals(undo.hash) !== true || raw && spent && !isUndoOf(raw, spent, undo, { height, store, hasher, snapshot }))
       return `undo record of height ${height}: expected that of ${hash === undefined ? 'no block' : toDisplayHex(hash)} and the coins that it spent`;
   }
-  const lowest = await new StoredIndex(store).lowestUndo();
+  const lowest = await new ClosedIndex(store).lowestUndo();
   return lowest === undefined || lowest > height ? undefined : `undo record of height ${lowest}: expected none below the gap at height ${height}`;
 }
 
@@ -60,8 +60,8 @@ function isUndoOf(raw: Buffer, spent: readonly SpentNodeCoin[], undo: UndoRecord
     const input = inputs[i];
     if (input === undefined || coin.height === height) return;
     const { txid } = input;
-    const place = whereKnown(() => snapshot.place(txid));
-    if (place !== undefined) txids.set(`${place.block.height} ${place.position}`, txid);
+    const place = whereKnown(() => snapshot.position(txid));
+    if (place !== undefined) txids.set(`${place.block.height} ${place.index}`, txid);
     expected.push(textOf(txid, input.index, coin));
   });
   const found = [...coinsOfUndo(undo, txids), ...baseCoinsOfUndo(height, store)];
@@ -80,10 +80,10 @@ export function whereKnown<T>(ask: () => T | undefined): T | undefined {
 
 /** Without those that the coinbase replaced: the block did not spend them. */
 function coinsOfUndo({ coins, replaced }: UndoRecord, txids: ReadonlyMap<string, Buffer>): string[] {
-  return coins.filter(({ place }) => place.height !== replaced?.height || place.position !== replaced.position).map(({ place, group, coin }) => {
+  return coins.filter(({ place }) => place.height !== replaced?.height || place.index !== replaced.index).map(({ place, group, coin }) => {
     const { slot, value, script } = readCoin(new RecordReader(coin));
-    const txid = txids.get(`${place.height} ${place.position}`) ?? Buffer.alloc(0);
-    return textOf(txid, group * GROUP_SIZE + slot, { height: place.height, coinbase: place.position === 0, value, script });
+    const txid = txids.get(`${place.height} ${place.index}`) ?? Buffer.alloc(0);
+    return textOf(txid, group * GROUP_SIZE + slot, { height: place.height, coinbase: place.index === 0, value, script });
   });
 }
 

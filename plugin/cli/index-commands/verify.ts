@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises';
 import { describeRecord } from '../../../lib/index/records/describe-record';
 import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
-import { StoredIndex } from '../../../lib/index/read/closed-index';
+import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { sameSecret } from '../../../lib/index/records/txid-hash';
 import { firstDifference, type StoreDifference } from '../../../lib/store/compare';
 import { diskStore } from '../../../lib/store/level-store';
@@ -27,7 +27,7 @@ const SHOWN_BYTES = 16;
 export function verifyIndex(context: CommandContext): Promise<ExitCode> {
   const { stopped, json, out } = context;
   return withIndex(stopped, async (store) => {
-    const index = new StoredIndex(store);
+    const index = new ClosedIndex(store);
     await requireOurs(index, stopped);
     const tip = await index.tip();
     if (tip === undefined) {
@@ -48,7 +48,7 @@ export function verifyIndex(context: CommandContext): Promise<ExitCode> {
   });
 }
 
-async function compareWithFresh(context: CommandContext, store: Store, index: StoredIndex, tip: BlockPoint): Promise<ExitCode> {
+async function compareWithFresh(context: CommandContext, store: Store, index: ClosedIndex, tip: BlockPoint): Promise<ExitCode> {
   const { stopped, signal, json, out } = context;
   const folder = `${stopped.indexFolder}-verify`;
   // The node's lock keeps others out: what lies there is of a run that was killed.
@@ -60,7 +60,7 @@ async function compareWithFresh(context: CommandContext, store: Store, index: St
     const fresh = diskStore(folder);
     await fresh.open();
     await fresh.batch([versionRecord(LAYOUT_VERSION), sameSecret(store)], { durable: false }).finally(() => fresh.close());
-    await buildIndex({ store: fresh, node: nodeAt(stopped.node, tip), undoDepth: undoableBlocks, cacheBytes: stopped.options.fillingCacheBytes, signal, display });
+    await buildIndex({ store: fresh, node: nodeAt(stopped.node, tip), undoDepth: undoableBlocks, cacheBytes: stopped.options.catchUpCacheBytes, signal, display });
     let records = 0;
     await fresh.open();
     const difference = await firstDifference(fresh, store, {
