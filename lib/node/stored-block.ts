@@ -1,9 +1,9 @@
 // Blocks out of the node's store, as Bitcoin Core would have them: bcoin keeps the bytes that its peers sent
-// (lib/bitcoin/canonical.ts).
+// (`canonicalBlock`).
 
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
-import { canonicalBlock } from '../bitcoin/canonical';
+import { canonicalBlock } from '../bitcoin/block';
 import { UnreadableBlockError } from './errors';
 import type { HostHashes } from './host-hash';
 import type { HostBlock, HostNode } from './host';
