@@ -25,7 +25,7 @@ export function sameHostHash(a: HostHash, b: HostHash): boolean {
 }
 
 /** The part of bn.js that we need. */
-export interface HostBigNumber {
+interface HostBigNumber {
   toString(base: number): string;
 }
 
@@ -101,7 +101,7 @@ export interface HostChain extends HostEmitter {
   getBlock(hash: HostHash): Promise<{ readonly txs: readonly HostTransaction[] } | null>;
 }
 
-export interface HostChainState {
+interface HostChainState {
   readonly tip: HostHash;
   /** Transactions of all blocks, the genesis block's included. */
   readonly tx: number;
@@ -118,7 +118,7 @@ export interface HostRange {
 }
 
 /** The part of bdb that we read through. */
-export interface HostDatabase {
+interface HostDatabase {
   get(key: Buffer): Promise<Buffer | null>;
   /** All bounds in any case: one that is left out is `null` for bdb, and the text `null` for leveldown 6. */
   iterator(range: HostRange & { readonly values: true }): HostIterator;
@@ -170,7 +170,7 @@ export interface HostMempool extends HostEmitter {
 }
 
 /** bcoin's logger: a format string with `%s`, and what belongs in it. */
-export interface HostLogger {
+interface HostLogger {
   context(name: string): HostLogger;
   error(format: string, ...values: readonly unknown[]): void;
   warning(format: string, ...values: readonly unknown[]): void;
@@ -199,7 +199,7 @@ export interface HostConfig {
   location(name: string): string;
 }
 
-export interface HostBlockStore {
+interface HostBlockStore {
   /** Where blocks lie; in memory, the blocks themselves. */
   readonly db: HostDatabase;
   has(hash: Buffer): Promise<boolean>;

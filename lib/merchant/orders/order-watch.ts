@@ -9,7 +9,7 @@ import { detailsOf, settling, type StoredRequest } from './record';
 const WATCH_MS = 90 * 24 * 3_600_000;
 
 /** Of an order's outputs in the pool so many are remembered: anybody can send dust. */
-export const MOST_SIGHTINGS = 256;
+const MOST_SIGHTINGS = 256;
 
 /**
  * How the Payments that settle an order stand: none has come; in doubt, so that they are looked after;
