@@ -24,7 +24,8 @@ export interface ScannedBlock {
 /** Scans bytes that are one block and nothing else. @throws MalformedBytesError */
 export function scanBlock(bytes: Buffer): ScannedBlock {
   const reader = new ByteReader(bytes);
-  const header = reader.bytes(HEADER_LENGTH);
+  reader.skip(HEADER_LENGTH);
+  const header = bytes.subarray(0, HEADER_LENGTH);
   const count = reader.compactSize();
   let strippedLength = reader.offset;
   const transactions: ScannedTransaction[] = [];

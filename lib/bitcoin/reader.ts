@@ -75,7 +75,8 @@ export class ByteReader {
 
   /** @throws MalformedBytesError when bytes follow. @param what was read whole, for the message. */
   requireEnd(what: string): void {
-    if (this.remaining > 0) throw new MalformedBytesError(`the end of the ${what}`, `${this.remaining} more bytes`, this.offset);
+    const { offset, buffer: { length } } = this;
+    if (offset < length) throw new MalformedBytesError(`the end of the ${what}`, `${length - offset} more bytes`, offset);
   }
 }
 

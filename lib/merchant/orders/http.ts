@@ -6,8 +6,7 @@
 //   POST /pay/<id>   answerPay      a Payment; the PaymentACK comes back
 
 import { PaymentError, type PaymentErrorCode } from '../../payments/error';
-import { negotiate } from '../../payments/transport/accept';
-import { PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE, URI_LIST_TYPE, mediaTypeOf } from '../../payments/transport/media-types';
+import { negotiate, PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE, URI_LIST_TYPE, mediaTypeOf } from '../../payments/transport/media-types';
 import type { Merchant, PaymentState } from './merchant';
 import { parseOrder } from './order';
 import { renderPage } from './page';

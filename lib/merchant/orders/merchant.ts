@@ -4,10 +4,9 @@
 // read leaves a record. One that was acknowledged is looked after until it is deep in the chain.
 
 import { randomBytes } from 'node:crypto';
-import { acknowledgePayment } from '../../payments/acknowledgement';
+import { acknowledgePayment, decodePayment } from '../../payments/messages';
 import { PaymentError } from '../../payments/error';
-import { decodePayment } from '../../payments/messages';
-import { makePaymentRequest } from '../../payments/new-request';
+import { makePaymentRequest } from '../../payments/signature';
 import { answeringTransactions, checkPaid, payingOutputs, transactionsIn, type PayingOutput } from '../../payments/rules/payment';
 import { checkExpiry, isExpired, payableOutputs, unixSeconds } from '../../payments/rules/request';
 import { displayTxid, parentsFirst, type Transaction } from '../../payments/rules/transaction';

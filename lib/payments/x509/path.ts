@@ -6,8 +6,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { KeyUsageFlags } from '@peculiar/asn1-x509';
 import { checkKey, checkSignatureAlgorithm } from './algorithms';
-import { readCertificate, type Certificate } from './certificate';
-import { inOneLine } from './name';
+import { inOneLine, readCertificate, type Certificate } from './certificate';
 import type { TrustRoots } from './trust';
 import { UntrustedError } from './untrusted';
 
