@@ -44,17 +44,3 @@ export interface MerchantChain {
    */
   standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing>;
 }
-
-/** From the one that is furthest from being confirmed. */
-const RANKS: readonly Standing['state'][] = ['conflicted', 'absent', 'unknown', 'pool', 'confirmed'];
-
-/** Of transactions that belong together: that of the one that is furthest from being confirmed. There is at least one. */
-export function weakest(standings: readonly Standing[]): Standing {
-  return standings.reduce((a, b) => compareStandings(b, a) < 0 ? b : a);
-}
-
-/** Negative when `a` is further from being confirmed. */
-export function compareStandings(a: Standing, b: Standing): number {
-  if (a.state === 'confirmed' && b.state === 'confirmed') return a.confirmations - b.confirmations;
-  return RANKS.indexOf(a.state) - RANKS.indexOf(b.state);
-}

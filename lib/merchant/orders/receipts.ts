@@ -9,7 +9,7 @@ import { outpointKey } from './order-watch';
 import { settling, type Receipt, type StoredRequest } from './record';
 import type { PaymentStore } from './store';
 
-/** Receipts that a record has room for; the largest stay. */
+/** Receipts of one record; the largest stay. */
 const MOST_RECEIPTS = 256;
 
 export interface ReceivedOutput {
@@ -73,7 +73,7 @@ export async function receivedNow(
     // What was in the pool can only have gone into a block that the index has.
     if (standing.state === 'unknown' && block !== undefined) throw new PaymentError('not-yet-known', standing.reason);
     if (standing.state !== 'confirmed' && standing.state !== 'pool') continue;
-    if (((await store.claimsOn(txid))[index] ?? stored.id) !== stored.id) continue;
+    if ((await store.unclaimed([{ txid, index }], stored.id)).length === 0) continue;
     found.push({ txid: displayTxid(txid), index, amount, confirmations: standing.state === 'confirmed' ? standing.confirmations : 0 });
   }
   if (found.length === 0) return undefined;

@@ -54,6 +54,12 @@ export interface StoredRequest {
   readonly received: readonly Receipt[];
 }
 
+// A stranger can send any number of Payments that settle nothing. Of one request at most so many of them are recorded, with so
+// many bytes together as received, and for so long unless money has come with them.
+const MOST_UNSETTLING_PAYMENTS = 8;
+const MOST_UNSETTLING_BYTES = 100_000;
+const LONGEST_UNPAID_MS = 90 * 24 * 3_600_000;
+
 /** What is stored cannot be read; the message says where and why. It is left as it is. */
 export class DamagedRecordError extends Error {
   override readonly name = 'DamagedRecordError';
@@ -67,6 +73,27 @@ export function detailsOf({ request }: Pick<StoredRequest, 'request'>): PaymentD
 /** The Payments that settle a request, or are about to. */
 export function settling({ payments }: Pick<StoredRequest, 'payments'>): StoredPayment[] {
   return payments.filter(({ outcome }) => outcome === undefined);
+}
+
+/**
+ * The Payments of a request that stay recorded. Those that settle the request always do. Payments that settle nothing stay, too:
+ * their money may have come all the same, and they say where a refund would go. When they are too many, the first ones with which
+ * money has come go before the latest with which none has.
+ */
+export function recordedPayments(
+  payments: readonly StoredPayment[], hasMoney: (payment: StoredPayment) => boolean, now: Date
+): StoredPayment[] {
+  const aside = payments.filter(({ outcome }) => outcome !== undefined);
+  const paid = aside.filter(hasMoney);
+  const unpaid = aside.filter((payment) => !paid.includes(payment) && now.getTime() - payment.receivedAt.getTime() <= LONGEST_UNPAID_MS);
+  const recorded = new Set<StoredPayment>();
+  let bytes = 0;
+  for (const payment of [...paid, ...unpaid.reverse()]) {
+    bytes += payment.payment.length;
+    if (recorded.size >= MOST_UNSETTLING_PAYMENTS || bytes > MOST_UNSETTLING_BYTES) break;
+    recorded.add(payment);
+  }
+  return payments.filter((payment) => payment.outcome === undefined || recorded.has(payment));
 }
 
 export function writeRecord({ createdAt, request, payments, received }: StoredRequest): object {

@@ -4,12 +4,15 @@ import { PaymentError } from '../../payments/error';
 import { decodePayment } from '../../payments/messages';
 import { transactionsIn } from '../../payments/rules/payment';
 import { displayTxid, type Transaction } from '../../payments/rules/transaction';
-import { compareStandings, weakest, type ConfirmingBlock, type MerchantChain, type Standing, type TracedTransaction } from './chain';
+import type { ConfirmingBlock, MerchantChain, Standing } from './chain';
 import type { Settlement } from './order-watch';
 import type { StoredPayment } from './record';
 
-/** Blocks on top of which a reorganization is not reckoned with; a coinbase may be spent after as many. */
+/** With so many confirmations a transaction is taken to stay; a coinbase may be spent after as many. */
 const BURIED = 100;
+
+/** From the one that is furthest from being confirmed. */
+const RANKS: readonly Standing['state'][] = ['conflicted', 'absent', 'unknown', 'pool', 'confirmed'];
 
 /** A Payment whose transactions were looked for. */
 export interface TracedPayment {
@@ -28,14 +31,20 @@ export async function tracePayment(payment: StoredPayment, chain: MerchantChain)
     if (standing.state !== 'confirmed' || payment.seenIn.get(txid)?.hash.equals(standing.block.hash) === true) return [];
     return [{ txid, block: standing.block }];
   });
-  return { payment, standing: weakest(parts.map(({ standing }) => standing)), parts, news };
+  // A Payment has at least one transaction.
+  const standing = parts.map((part) => part.standing).reduce((a, b) => compareStandings(b, a) < 0 ? b : a);
+  return { payment, standing, parts, news };
 }
 
 export async function traceTransactions(
   transactions: readonly Transaction[], chain: MerchantChain, seenIn: ReadonlyMap<string, ConfirmingBlock> = new Map()
 ): Promise<TracedPayment['parts']> {
   return Promise.all(transactions.map(async (transaction) => ({
-    transaction, standing: await chain.standing(traced(transaction), seenIn.get(displayTxid(transaction.txid)))
+    transaction,
+    standing: await chain.standing(
+      { txid: transaction.txid, outpoints: transaction.outpoints, outputs: [...transaction.outputs.keys()] },
+      seenIn.get(displayTxid(transaction.txid))
+    )
   })));
 }
 
@@ -59,6 +68,8 @@ export function settlementOf(payments: readonly TracedPayment[]): Settlement {
   return best.state === 'confirmed' && best.confirmations >= BURIED ? 'buried' : 'doubt';
 }
 
-function traced({ txid, outpoints, outputs }: Transaction): TracedTransaction {
-  return { txid, outpoints, outputs: outputs.map((_, index) => index) };
+/** Negative when `a` is further from being confirmed. */
+function compareStandings(a: Standing, b: Standing): number {
+  if (a.state === 'confirmed' && b.state === 'confirmed') return a.confirmations - b.confirmations;
+  return RANKS.indexOf(a.state) - RANKS.indexOf(b.state);
 }
