@@ -20,7 +20,7 @@ export function writeKeyAddress(writer: TextWriter, key: Buffer, prefixes: Addre
   writeBase58Check(writer, prefixes.pubkeyhash, hash160(key));
 }
 
-/** Writes the one address of the script of this type from `start` to before `end`. Types with none or several: false, and nothing is written. */
+/** Writes the one address of the script of this type from `start` to before `end`; false, and nothing, for types with none or several. */
 export function writeAddress(writer: TextWriter, bytes: Buffer, start: number, end: number, type: ScriptType, prefixes: AddressPrefixes): boolean {
   switch (type) {
     case 'pubkeyhash':

@@ -18,7 +18,7 @@ export const OP_HASH160 = 0xa9;
 export const OP_CHECKSIG = 0xac;
 export const OP_CHECKMULTISIG = 0xae;
 
-/** Bitcoin Core's names of the opcodes that push no data of their own (GetOpName), from OP_1NEGATE to 0xb9 in the order of their numbers. */
+/** Bitcoin Core's names of the opcodes that push no data of their own (GetOpName), by number from OP_1NEGATE on. */
 const OPCODE_NAMES = `
   -1 OP_RESERVED 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
   OP_NOP OP_VER OP_IF OP_NOTIF OP_VERIF OP_VERNOTIF OP_ELSE OP_ENDIF OP_VERIFY OP_RETURN

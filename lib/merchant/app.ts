@@ -76,7 +76,7 @@ function write(context: Koa.Context, { status, headers, body }: PaymentReply): v
   context.body = body;
 }
 
-/** The customer went away within the body (raw-body): there is nobody to answer, and nothing was begun. */
+/** The customer hung up within the body (raw-body): nothing was begun, and no answer can be sent. */
 function hasHungUp(error: unknown): boolean {
   return error instanceof Error && 'type' in error && error.type === 'request.aborted';
 }

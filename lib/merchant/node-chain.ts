@@ -53,7 +53,7 @@ function standingIn(
   } catch (error) {
     if (!(error instanceof NotYetKnownError)) throw error;
     unknown = error;
-    // Coins are all there, whatever the index does not know yet: an unspent output says where its transaction is.
+    // The coins are complete even while positions are not: an unspent output tells the block of its transaction.
     const coin = outputs.map((index) => snapshot.coin(txid, index)).find((found) => found !== undefined);
     const block = coin && snapshot.headerAt(coin.height);
     if (block !== undefined) return confirmedIn(block);

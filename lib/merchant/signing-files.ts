@@ -1,5 +1,5 @@
-// The files in the merchant's folder that requests are signed with. They are read at start
-// and again when they have changed, so that certificates can be renewed while the node runs.
+// The files in the merchant's folder that sign requests. They are read at start and again when they have changed, so that
+// certificates can be renewed while the node runs.
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ export class SigningFiles {
   }
 
   /**
-   * Who signs a request that is made now. A change that cannot be used is logged, and the identity read before stays.
+   * The signer of a request that is made now. A change that cannot be used is logged, and the identity read before stays.
    * @returns undefined: requests are not signed.
    * @throws PaymentError `cannot-sign` when the certificates have expired since they were read.
    */
@@ -105,7 +105,7 @@ async function ifThere<Found>(found: Promise<Found>): Promise<Found | undefined>
   }
 }
 
-/** Puts the file's name in front of what is wrong with it. */
+/** Puts the file's name before the error about it. */
 function naming<Read>(file: string, read: () => Read): Read {
   try {
     return read();

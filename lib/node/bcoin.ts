@@ -81,7 +81,7 @@ export class BcoinNode implements NodeSource {
   }
 
   isApiKey(key: string): boolean {
-    // Digests have one length, whatever was typed.
+    // Digests of all texts have one length.
     return timingSafeEqual(sha256(key), sha256(this.#host.http.options.apiKey));
   }
 
@@ -130,7 +130,7 @@ export class BcoinNode implements NodeSource {
   }
 
   async hasAllBlocks(): Promise<boolean> {
-    // However it prunes, bcoin begins above the blocks that it never throws away.
+    // Pruning always begins at the same height, above the blocks that bcoin never deletes.
     for (const first of [1, this.#host.network.block.pruneAfterHeight + 1]) {
       const hash = await this.activeHash(Math.min(first, this.tip().height));
       if (hash === undefined || await this.rawBlock(hash) === undefined) return false;
@@ -144,7 +144,6 @@ export class BcoinNode implements NodeSource {
     return lastPruned > pruneAfterHeight ? lastPruned + 1 : 0;
   }
 
-  /** Closes what was opened to read blocks. */
   close(): void {
     this.#blocks.close();
   }

@@ -12,7 +12,7 @@ import type { HostNode, ToHostHash } from './host';
 const BLOCK_DATA = 1;
 /** `b`, kind of data, hash (blockstore/layout.js). */
 const BLOCK_KEY_PREFIX = Buffer.from('6200000001', 'hex');
-/** File, position and length of a block, in 32-bit numbers (blockstore/records.js). The store in memory has the longer block itself there. */
+/** File, position and length of a block, in 32-bit numbers (blockstore/records.js). A store in memory has the block itself there. */
 const LOCATION_RECORD_LENGTH = 12;
 const [FILE, POSITION, BLOCK_LENGTH] = [0, 4, 8] as const;
 

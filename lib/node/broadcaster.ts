@@ -30,7 +30,7 @@ export class Broadcaster {
       throw new TransactionRefusedError(reasonOf(error), { cause: error });
     }
     if (missing && missing.length > 0) {
-      // The pool would take it in later, when its parents come: refused is refused.
+      // Otherwise the pool would accept the refused transaction later, when its parents come.
       mempool.removeOrphan(hash);
       throw new TransactionRefusedError('it spends outputs that are not there');
     }

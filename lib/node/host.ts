@@ -87,7 +87,7 @@ export interface HostChain extends HostEmitter {
     readonly state: HostChainState;
     readonly db: HostDatabase;
   };
-  /** Held by whatever changes the chain, in the order of asking. Rejects once the chain is closed. */
+  /** Held by each change of the chain, in the order of the calls. Rejects once the chain is closed. */
   readonly locker: { lock(): Promise<() => void> };
   getHash(height: number): Promise<HostHash | null>;
   getEntryByHash(hash: HostHash): Promise<HostEntry | null>;
@@ -224,7 +224,7 @@ export interface HostNode extends HostEmitter {
   readonly logger: HostNodeLogger;
   readonly chain: HostChain;
   readonly mempool: HostMempool;
-  /** The block store of 2.x; 1.x keeps blocks in the chain database. */
+  /** The block store of 2.x; 1.x stores blocks in the chain database. */
   readonly blocks?: HostBlockStore;
   readonly pool: {
     readonly options: { readonly selfish: boolean };

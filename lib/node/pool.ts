@@ -46,7 +46,7 @@ export class BcoinPool implements PoolSource {
     let fingerprint = 0;
     const take = (word: number): void => { fingerprint = Math.imul(fingerprint, FINGERPRINT_FACTOR) + word | 0; };
     for (const { deltaFee } of this.#mempool.map.values()) {
-      // `| 0` leaves the lower 32 bits of each; what was added may be negative, and more than they hold.
+      // `| 0` leaves the lower 32 bits of each; a modified fee may be negative, and longer than 32 bits.
       take(deltaFee);
       take(Math.floor(deltaFee / TWO_TO_32));
     }

@@ -120,7 +120,7 @@ export interface PoolEntry {
   readonly time: number;
   /** Chain height when the transaction entered; after a reorganization that put it back, the height to which that led. */
   readonly height: number;
-  /** Txids that the inputs spend, confirmed ones included, repeats kept. */
+  /** Txids that the inputs spend, confirmed ones and repeats included. */
   readonly spends: readonly Buffer[];
 }
 
@@ -181,7 +181,7 @@ export interface TipEvent {
 /** The running node. */
 export interface NodeSource {
   readonly network: NetworkInfo;
-  /** True when the node throws old blocks away; it may begin to while it runs. */
+  /** True when the node deletes old blocks; it may begin to while it runs. */
   readonly pruned: boolean;
   readonly pool: PoolSource;
   /**
@@ -204,7 +204,7 @@ export interface NodeSource {
   progress(): NodeProgress;
   /** Hash at a height of the active chain. */
   activeHash(height: number): Promise<Buffer | undefined>;
-  /** Any block whose header the node keeps. */
+  /** Any block whose header the node has. */
   entry(hash: Buffer): Promise<BlockEntry | undefined>;
   /**
    * The serialized block, witness included, as Bitcoin Core would write it; undefined when unknown or pruned.

@@ -1,5 +1,5 @@
-// Who signed a PaymentRequest (contract part 5, BIP70): nobody, somebody who is not
-// trusted (and why), or somebody who is (and under which name).
+// The signer of a PaymentRequest (contract part 5, BIP70): none, one that is not trusted (and why), or one that is (and under
+// which name).
 
 import { verify } from 'node:crypto';
 import { PaymentError } from './error';
@@ -25,7 +25,7 @@ export interface TrustPolicy {
 export type Verification =
   /** The request is not signed, and does not claim to be. */
   | { readonly status: 'none' }
-  /** To be treated as forged: it claims an identity that did not hold. */
+  /** To be treated as forged: the request claims an identity that could not be verified. */
   | { readonly status: 'untrusted'; readonly reason: UntrustedReason; readonly message: string }
   | {
     readonly status: 'trusted';
@@ -49,7 +49,7 @@ export function verifyPaymentRequest(bytes: Uint8Array, policy: TrustPolicy): Ve
     const [first, ...rest] = certificatesOf(request);
     if (!first) throw new UntrustedError('no-certificates', 'The request claims to be signed, but holds no certificate.');
     const signer = readCertificate(first);
-    // The signature first: what was changed on its way costs no more than this.
+    // The signature first: a request that was changed on its way costs no further checks.
     checkSignature(received, request, signer, digest);
     const trustedBy = trustSigner(signer, rest, policy);
     return { status: 'trusted', name: merchantName(signer), trustedBy };
@@ -80,7 +80,7 @@ function certificatesOf(request: PaymentRequest): readonly Buffer[] {
   }
 }
 
-/** Says who vouches for the signer. */
+/** The root or the pin that vouches for the signer. */
 function trustSigner(signer: Certificate, issuers: readonly Buffer[], policy: TrustPolicy): string {
   checkSigner(signer, policy.time);
   const pin = keyPin(signer.x509);

@@ -1,7 +1,6 @@
-// A merchant: makes payment requests, takes Payments for them and knows what became of
-// them. Everything is stored before it is answered, so that a repeated Payment gets the
-// same PaymentACK, also after a crash or after the request's expiry. Every Payment that can be
-// read leaves a record. One that was acknowledged is looked after until it is deep in the chain.
+// A merchant: makes payment requests, accepts Payments for them and knows their state. Everything is stored before it is answered,
+// so that a repeated Payment gets the same PaymentACK, also after a crash or after the request's expiry. Every Payment that can be
+// read is recorded. An acknowledged Payment is looked after until it is deep in the chain.
 
 import { randomBytes } from 'node:crypto';
 import { acknowledgePayment, decodePayment } from '../../payments/messages';
@@ -26,7 +25,7 @@ export interface MerchantOptions {
   /** Signs the requests; asked for each of them, for certificates are renewed. Without, they are sent unsigned. */
   readonly identity?: () => Identity | undefined | Promise<Identity | undefined>;
   readonly clock: () => Date;
-  /** Told of what an operator should look at: a damaged record, an acknowledged payment that the node does not take any more. */
+  /** Called with errors for the operator: a damaged record, an acknowledged payment that the node refuses now. */
   readonly onTrouble?: (error: Error) => void;
 }
 
@@ -37,7 +36,7 @@ export interface CreatedRequest {
   readonly uri: string;
 }
 
-/** What became of the Payments that were taken, and what the outputs have received, however it came. */
+/** The state of the Payments that were accepted, and what the outputs have received, with or without a Payment. */
 export type PaymentState = Settled & { readonly received?: Received };
 
 type Settled =
@@ -50,11 +49,11 @@ type Settled =
   /** Was paid; then another transaction spent the same coins and was confirmed. */
   | { readonly state: 'conflicted' };
 
-/** Bytes of a request's id, which is also its merchant_data: nobody guesses another's. */
+/** Bytes of a request's id, which is also its merchant_data: long enough that it cannot be guessed. */
 const ID_SIZE = 16;
 
 export class Merchant {
-  /** What changes records is done one after the other: two Payments must not claim one output. */
+  /** Changes of records come one after the other: two Payments must not claim one output. */
   #last: Promise<unknown> = Promise.resolve();
   readonly #watch = new OrderWatch();
   readonly #chain: MerchantChain;
@@ -67,9 +66,9 @@ export class Merchant {
     this.#options = options;
   }
 
-  /** Takes the orders up that are in the store. To be called before anything else. */
+  /** Loads the watched orders of the store. To be called before anything else. */
   async open(): Promise<void> {
-    // A store of which nobody has looked through the chain yet says nothing of what is watched.
+    // While the chain was never searched, no request is recorded as watched yet.
     const isFirst = await this.#store.position() === undefined;
     for (const id of await this.#store.watched()) {
       await this.#guarded(id, async () => {
@@ -107,7 +106,7 @@ export class Merchant {
   }
 
   /**
-   * Checks a Payment, broadcasts its transactions and acknowledges it. Whatever is decided is recorded.
+   * Checks a Payment, broadcasts its transactions and acknowledges it. Every decision is recorded.
    * @param bytes the Payment as received.
    * @returns the serialized PaymentACK; the same one whenever the same Payment comes.
    * @throws PaymentError with the reason. Unless that is `refused`, nothing was broadcast.
@@ -120,13 +119,13 @@ export class Merchant {
   async state(id: string): Promise<PaymentState> {
     const stored = await this.#store.request(id);
     const traced = await this.#trace(stored);
-    // What was said to be confirmed must be known for good.
+    // The block is recorded before `confirmed` is answered: the answer must hold while the index does not know the position.
     if (traced.some(({ news }) => news.length > 0)) await this.#inTurn(() => this.#remember(id));
     const received = await receivedNow(stored, this.#watch.sightings(id), this.#chain, this.#store);
     return { ...this.#settled(stored, traced), ...received && { received } };
   }
 
-  // What came to the scripts of orders
+  // Outputs that pay to the scripts of orders
 
   /** Whether no order is watched. */
   get isIdle(): boolean {
@@ -152,12 +151,11 @@ export class Merchant {
     for (const [id, own] of orders) await this.#guarded(id, () => this.#inTurn(() => this.#receive(id, block, own)));
   }
 
-  // Looking after what was paid
+  // Looking after payments
 
   /**
-   * Broadcasts again what was acknowledged and is in neither chain nor pool, remembers what has
-   * been confirmed, forgets what has left the pool, and no longer watches what is long over.
-   * To be called at start, when the chain has moved, and from time to time.
+   * Broadcasts acknowledged transactions again that are in neither chain nor pool, records confirmations, forgets outputs that have
+   * left the pool, and ends the watch of old orders. To be called at start, when the chain has moved, and from time to time.
    * @param goOn asked before each order.
    */
   async tend(goOn: () => boolean = () => true): Promise<void> {
@@ -210,7 +208,7 @@ export class Merchant {
     }
   }
 
-  /** The Payment is stored first: with it goes where to send a refund. */
+  /** The Payment is stored first: it says where to send a refund. */
   async #carryOut(
     stored: StoredRequest, payment: StoredPayment, transactions: readonly Transaction[], paying: readonly PayingOutput[]
   ): Promise<Buffer> {
@@ -231,7 +229,7 @@ export class Merchant {
     if (parts.length > 0) await this.#chain.broadcast(parentsFirst(parts.map(({ transaction }) => transaction)).map(({ bytes }) => bytes));
   }
 
-  /** A refused Payment is kept: its money may be in the chain all the same. */
+  /** A refused Payment is recorded: its money may be in the chain all the same. */
   async #refuse(id: string, came: StoredPayment, { code, message: reason }: PaymentError): Promise<void> {
     let { txids } = came;
     try {
@@ -239,13 +237,13 @@ export class Merchant {
       txids = transactions.map(({ txid }) => txid);
       await this.#note(id, transactions);
     } catch (error) {
-      // Transactions that cannot be read have no money.
+      // Transactions that cannot be read pay nothing.
       if (!(error instanceof PaymentError)) throw error;
     }
     await this.#save(withPayment(await this.#store.request(id), { ...came, txids, outcome: { decision: 'refused', code, reason } }));
   }
 
-  /** Outputs of a Payment's transactions that chain or pool have: nobody else may have seen them. */
+  /** Sights outputs of a Payment's transactions that chain or pool have: the search may have missed them. */
   async #note(id: string, transactions: readonly Transaction[]): Promise<void> {
     if (!this.#watch.has(id)) await this.#save(await this.#store.request(id));
     for (const { transaction, standing } of await traceTransactions(transactions, this.#chain)) {
@@ -275,7 +273,7 @@ export class Merchant {
     for (const output of outputs) this.#watch.unsee(id, output);
   }
 
-  /** What has left the pool was confirmed, or is gone. */
+  /** An output that has left the pool was confirmed, or is gone. */
   async #reviewSightings(id: string): Promise<void> {
     for (const output of this.#watch.sightings(id)) {
       const standing = await this.#chain.standing({ txid: output.txid, outpoints: [], outputs: [output.index] });
@@ -316,7 +314,7 @@ export class Merchant {
     }
   }
 
-  /** A Payment that was about to be taken when the node or the process went away. */
+  /** Finishes a Payment whose taking was interrupted by the end of the node or the process. */
   async #finish(stored: StoredRequest, payment: StoredPayment): Promise<void> {
     const transactions = transactionsIn(decodePayment(payment.payment));
     const paying = await this.#store.unclaimed(payingOutputs(transactions, payableOutputs(detailsOf(stored)).outputs), stored.id);
@@ -344,13 +342,13 @@ export class Merchant {
     return turn;
   }
 
-  /** One damaged record does not keep the others from being looked after. */
+  /** After a damaged record the work goes on with the others. */
   async #guarded(id: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       if (error instanceof DamagedRecordError) this.#options.onTrouble?.(error);
-      // Its record was taken away, or never written: a crash came first.
+      // Its record was deleted, or a crash came before it was written.
       else if (error instanceof PaymentError && error.code === 'unknown-request') await this.#forget(id);
       else throw error;
     }
@@ -372,7 +370,7 @@ function isRepeated(stored: StoredRequest, { txids }: StoredPayment): boolean {
   return settling(stored).some((payment) => payment.acknowledgement !== undefined && textOf(payment.txids) === textOf(txids));
 }
 
-/** What the node announces to peers, beside what it takes. */
+/** Whether the node is to accept a transaction, or to announce it again. */
 function isOnItsWay({ standing: { state } }: TracedPayment['parts'][number]): boolean {
   return state === 'absent' || state === 'pool';
 }

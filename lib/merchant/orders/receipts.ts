@@ -1,5 +1,4 @@
-// What the outputs of an order have received, however it came: with a Payment that was
-// taken, with one that was refused, or with none at all.
+// What the outputs of an order have received: with a Payment that was accepted, with one that was refused, or with none at all.
 
 import { PaymentError } from '../../payments/error';
 import type { PayingOutput } from '../../payments/rules/payment';
@@ -58,7 +57,8 @@ export function withBlocks(stored: StoredRequest, payment: Buffer, txids: readon
 }
 
 /**
- * What is there now of what an order has received; undefined when that is nothing. What has paid another order is not counted.
+ * What an order has received and is in chain or pool now; undefined when that is nothing. Outputs that have paid another order do
+ * not count.
  * @param seen outputs that were seen in the pool.
  * @throws PaymentError `not-yet-known`
  */
@@ -70,7 +70,7 @@ export async function receivedNow(
   const found: ReceivedOutput[] = [];
   for (const { txid, index, amount, block } of outputs.values()) {
     const standing = await chain.standing({ txid, outpoints: [], outputs: [index] }, block);
-    // What was in the pool can only have gone into a block that the index has.
+    // An output that was seen in the pool can only be in a block that the index knows.
     if (standing.state === 'unknown' && block !== undefined) throw new PaymentError('not-yet-known', standing.reason);
     if (standing.state !== 'confirmed' && standing.state !== 'pool') continue;
     if ((await store.unclaimed([{ txid, index }], stored.id)).length === 0) continue;

@@ -1,6 +1,5 @@
-// A stored request and its JSON. Bytes are hex, txids and block hashes in display order, satoshis
-// decimal text. Read strictly: a damaged record is refused whole, never taken for less and then
-// written back.
+// A stored request and its JSON. Bytes are hex, txids and block hashes in display order, satoshis decimal text. Reading is strict:
+// a damaged record is refused whole; otherwise it would be read in part and then written back.
 
 import { messageOf } from '../../payments/error';
 import { decodePayment, decodePaymentDetails, decodePaymentRequest, type Output, type PaymentDetails } from '../../payments/messages';
@@ -8,7 +7,7 @@ import { transactionsIn } from '../../payments/rules/payment';
 import { displayTxid } from '../../payments/rules/transaction';
 import type { ConfirmingBlock } from './chain';
 
-/** What was decided of a Payment that does not settle its request. */
+/** The decision on a Payment that does not settle its request. */
 export type PaymentOutcome =
   /** `code`: that of the PaymentError; `reason`: what the wallet was told. */
   | { readonly decision: 'refused'; readonly code: string; readonly reason: string }
@@ -60,7 +59,7 @@ const MOST_UNSETTLING_PAYMENTS = 8;
 const MOST_UNSETTLING_BYTES = 100_000;
 const LONGEST_UNPAID_MS = 90 * 24 * 3_600_000;
 
-/** What is stored cannot be read; the message says where and why. It is left as it is. */
+/** A record cannot be read; the message says which one and why. The record stays as it is. */
 export class DamagedRecordError extends Error {
   override readonly name = 'DamagedRecordError';
 }
@@ -153,7 +152,7 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
 
 function paymentOf(value: unknown): StoredPayment {
   const { receivedAt, payment, txids, refundTo, acknowledgement, outcome, seenIn = [] } = objectOf(value);
-  // What settles the request is read again and again.
+  // A Payment that settles the request is decoded again whenever its standing is looked up.
   const isReadable = (): boolean => transactionsIn(decodePayment(bytesOf(payment))).length > 0;
   if (outcome === undefined && !isReadable()) throw new Error('a Payment with transactions expected');
   return {
@@ -181,7 +180,7 @@ function receiptOf(value: unknown): Receipt {
   return { txid: hashOf(txid), index: numberOf(index), amount: BigInt(textOf(amount)), block: readBlock(value) };
 }
 
-/** As part of what stands in it. */
+/** A block as fields of the record of something in it. */
 export function writeBlock({ height, hash }: ConfirmingBlock): object {
   return { height, block: displayTxid(hash) };
 }

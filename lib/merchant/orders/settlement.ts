@@ -1,4 +1,4 @@
-// How the Payments of a request stand in the chain.
+// The standing of a request's Payments in the chain.
 
 import { PaymentError } from '../../payments/error';
 import { decodePayment } from '../../payments/messages';
@@ -11,7 +11,7 @@ import type { StoredPayment } from './record';
 /** With so many confirmations a transaction is taken to stay; a coinbase may be spent after as many. */
 const BURIED = 100;
 
-/** From the one that is furthest from being confirmed. */
+/** From the one that is furthest from being confirmed. `unknown` may be confirmed: it is more than lost, and less than on its way. */
 const RANKS: readonly Standing['state'][] = ['conflicted', 'absent', 'unknown', 'pool', 'confirmed'];
 
 /** A Payment whose transactions were looked for. */
@@ -48,9 +48,8 @@ export async function traceTransactions(
   })));
 }
 
-/** The best of what stands for a request; undefined when no Payment has come. */
+/** The Payment that is nearest to being confirmed; undefined when none has come. */
 export function bestOf(payments: readonly TracedPayment[]): TracedPayment | undefined {
-  // What may be confirmed counts for less than what is on its way, and for more than what is lost.
   const [first, ...others] = payments;
   return first && others.reduce((a, b) => compareStandings(a.standing, b.standing) < 0 ? b : a, first);
 }

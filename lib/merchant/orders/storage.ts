@@ -1,5 +1,5 @@
-// Where a merchant's records lie: named pieces of bytes, each written whole or not at all.
-// The one implementation is a folder.
+// The storage of a merchant's records: named pieces of bytes, each written whole or not at all. The one implementation is a
+// folder.
 
 import { access, chmod, constants, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export class FolderStorage implements PaymentStorage {
   }
 
   /**
-   * Makes the folder when it is not there. It and what is in it are its owner's alone, also when others could read them before.
+   * Makes the folder when it is missing. The folder and its files become accessible to their owner alone.
    * @throws Error of the file system when it cannot be made, read, or written to.
    */
   static async open(folder: string): Promise<FolderStorage> {
@@ -69,7 +69,7 @@ export class FolderStorage implements PaymentStorage {
   }
 }
 
-/** The files first: a folder that others cannot enter any more is not looked into again. */
+/** The files come first: once the folder's own mode is right, its files are not checked again. */
 async function takeFromOthers(folder: string): Promise<void> {
   const { mode } = await stat(folder);
   if ((mode & 0o077) === 0) return;

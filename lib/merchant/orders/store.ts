@@ -1,10 +1,10 @@
-// What a merchant remembers, as records in a PaymentStorage:
+// A merchant's records in a PaymentStorage:
 //
-//   <id>.json           a request, the Payments that came for it, what was decided of them, their ACKs
-//                       and refund outputs, and what its outputs have received
-//   <id>.watched        empty: the request is one whose scripts are looked for in blocks
+//   <id>.json           a request, the Payments that came for it with decisions, ACKs and refund outputs,
+//                       and what its outputs have received
+//   <id>.watched        empty: blocks are searched for the scripts of the request
 //   <txid>.claims.json  which request each output of a transaction has paid: index to id
-//   position.json       the block up to which the chain was looked through
+//   position.json       the block up to which the chain was searched
 //
 // Ids are 32 hex digits; txids are in display order.
 
@@ -32,7 +32,7 @@ export class PaymentStore {
   /** @throws PaymentError `unknown-request`, or DamagedRecordError. */
   async request(id: string): Promise<StoredRequest> {
     const name = `${id}.json`;
-    // The check also keeps anything but ids out of file names.
+    // The check also allows nothing but ids in file names.
     const bytes = ID.test(id) ? await this.#storage.read(name) : undefined;
     if (!bytes) throw new PaymentError('unknown-request', 'No such payment request.');
     return undamaged(name, bytes, (json) => readRecord(id, json));
@@ -42,7 +42,7 @@ export class PaymentStore {
     await this.#storage.write(`${request.id}.json`, Buffer.from(`${JSON.stringify(writeRecord(request), undefined, 2)}\n`));
   }
 
-  /** Says for good that the chain is to be looked through for a request. */
+  /** Records that blocks are searched for the scripts of a request. */
   async watch(id: string): Promise<void> {
     await this.#storage.write(watchedName(id), Buffer.alloc(0));
   }
@@ -51,7 +51,7 @@ export class PaymentStore {
     await this.#storage.remove(watchedName(id));
   }
 
-  /** The ids of requests that are watched: all of them while nobody has looked through the chain yet. */
+  /** The ids of requests that are watched: all of them while the chain was never searched. */
   async watched(): Promise<string[]> {
     const names = await this.#storage.names();
     const ending = names.includes(POSITION) ? '.watched' : '.json';

@@ -10,7 +10,7 @@ export const URI_LIST_TYPE = 'text/uri-list';
 
 export type PaymentRepresentation = 'payment-request' | 'uri-list' | 'page' | 'state';
 
-/** BIP73: the message goes only to who names its type; ranges and silence get the page. */
+/** BIP73: the message goes only to clients that name its type; ranges and a missing header get the page. */
 const REPRESENTATIONS: readonly (readonly [string, PaymentRepresentation])[] = [
   [PAYMENT_REQUEST_TYPE, 'payment-request'],
   [URI_LIST_TYPE, 'uri-list'],
@@ -20,7 +20,7 @@ const REPRESENTATIONS: readonly (readonly [string, PaymentRepresentation])[] = [
 
 /**
  * @param accept the Accept header.
- * @returns what is preferred; of equals the one nearer to a wallet.
+ * @returns the representation that is preferred; of equals the one that comes first in the list.
  */
 export function negotiate(accept: string | undefined): PaymentRepresentation {
   const weights = weightsOf(accept ?? '');
@@ -33,7 +33,7 @@ export function negotiate(accept: string | undefined): PaymentRepresentation {
   return best;
 }
 
-/** Media types with their `q`, 1 unless given; what is no number counts as 0. */
+/** Media types with their `q`, 1 unless given; text that is no number counts as 0. */
 function weightsOf(accept: string): Map<string, number> {
   return new Map(accept.split(',').map((item) => {
     const weight = /;\s*q\s*=\s*([^;\s]*)/i.exec(item)?.[1];

@@ -102,7 +102,7 @@ function describe(x509: X509Certificate, der: DerCertificate): Certificate {
   };
 }
 
-/** node:crypto has undefined for a name without attributes, whatever its types say. */
+/** node:crypto has undefined for a name without attributes, against its types. */
 function nameOf(printed: string | undefined): string {
   return printed ?? '';
 }
