@@ -186,9 +186,7 @@ export class ScannedTransaction {
 /** Reads one transaction as Bitcoin Core does. @throws MalformedBytesError also for no inputs, an unknown flag or a superfluous witness. */
 export function readTransaction(reader: ByteReader): ScannedTransaction {
   const transaction = new ScannedTransaction(reader);
-  if (transaction.hasSuperfluousWitness) {
-    throw new MalformedBytesError('a witness item', 'only empty witnesses', transaction.witnessOffset);
-  }
+  if (transaction.hasSuperfluousWitness) throw new MalformedBytesError('a witness item', 'only empty witnesses', transaction.witnessOffset);
   return transaction;
 }
 

@@ -39,9 +39,7 @@ export class StrictReader extends BufferReader {
     const start = this.pos;
     const value = super.uint64();
     // The tenth byte of a varint holds bit 63 and nothing more.
-    if (this.pos - start === 10 && (this.buf[this.pos - 1] ?? 0) > 1) {
-      throw new RangeError('uint64 expected, a larger integer came');
-    }
+    if (this.pos - start === 10 && (this.buf[this.pos - 1] ?? 0) > 1) throw new RangeError('uint64 expected, a larger integer came');
     return value;
   }
 }

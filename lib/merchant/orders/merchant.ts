@@ -287,9 +287,7 @@ export class Merchant {
     const before = await this.#store.request(id);
     const traced = await this.#trace(before);
     let stored = before;
-    for (const { payment, news } of traced) {
-      for (const { txid, block } of news) stored = withBlocks(stored, payment.payment, [txid], block);
-    }
+    for (const { payment, news } of traced) for (const { txid, block } of news) stored = withBlocks(stored, payment.payment, [txid], block);
     if (stored !== before) await this.#save(stored);
     return [stored, traced];
   }
