@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { filter, firstValueFrom } from 'rxjs';
 import { scanBlock } from '../lib/bitcoin/block';
 import { toDisplayHex } from '../lib/bitcoin/hash';
-import { fromHost } from '../lib/node/host-hash';
+import { fromHost } from '../lib/node/host';
 import { createRegtestNode } from '../test/support/regtest-node';
 import { BlockMaker, FIRST_BLOCKS } from './chain/block-maker';
 import { addBlock, onTrustingNode, trustBlocks } from './chain/generate';

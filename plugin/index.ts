@@ -108,6 +108,7 @@ export class RestPlugin {
     this.service.close();
     this.bar?.unsubscribe();
     await this.index.close();
+    this.node.close();
   }
 }
 

@@ -2,7 +2,7 @@
 // out coins and signal for the soft forks (bcoin 1.0.2 switches segwit on only then).
 
 import { hash256 } from '../../lib/bitcoin/hash';
-import { ByteWriter } from '../../lib/bitcoin/writer';
+import { ByteWriter } from './byte-writer';
 import { Coins, type Slot } from './coins';
 import { commitmentScript, merkleRoot } from './merkle';
 import { drawKind } from './output-kinds';

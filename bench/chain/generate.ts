@@ -4,7 +4,7 @@
 // commitment, proof of work, times, weight, that the coins spent are there).
 
 import { scanBlock } from '../../lib/bitcoin/block';
-import { fromHost } from '../../lib/node/host-hash';
+import { fromHost } from '../../lib/node/host';
 import { bcoin, type TestFullNode } from '../../test/support/bcoin';
 import { openRegtestNode, type RegtestOptions } from '../../test/support/regtest-node';
 import { BlockMaker, FIRST_BLOCKS } from './block-maker';

@@ -2,7 +2,7 @@
 // the main network, and what it takes to spend them. Sizes and shapes are the real ones;
 // keys, hashes and the numbers in signatures are random bytes.
 
-import type { ByteWriter } from '../../lib/bitcoin/writer';
+import type { ByteWriter } from './byte-writer';
 import type { Random } from './random';
 
 export interface OutputKind {

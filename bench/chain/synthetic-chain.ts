@@ -2,7 +2,7 @@
 
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fromHost } from '../../lib/node/host-hash';
+import { fromHost } from '../../lib/node/host';
 import { bcoin, type TestFullNode } from '../../test/support/bcoin';
 import { openRegtestNode, type RegtestOptions } from '../../test/support/regtest-node';
 import { generateChain } from './generate';

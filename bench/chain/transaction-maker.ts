@@ -2,7 +2,7 @@
 // a kind, amounts that add up, and signatures that nobody should verify.
 
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { ByteWriter } from '../../lib/bitcoin/writer';
+import { ByteWriter } from './byte-writer';
 import { dataScript, drawKind, OUTPUT_KINDS, type OutputKind } from './output-kinds';
 import type { TransactionShape } from './block-shape';
 import type { Coins, Slot, SpendableCoin } from './coins';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { hash256 } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
-import { ByteWriter } from '../../lib/bitcoin/writer';
+import { ByteWriter } from '../chain/byte-writer';
 import { Random } from '../chain/random';
 
 /** The first so many blocks pay to `ownScript`, in 100 outputs each. */

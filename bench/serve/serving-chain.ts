@@ -6,7 +6,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scanBlock } from '../../lib/bitcoin/block';
-import { fromHost } from '../../lib/node/host-hash';
+import { fromHost } from '../../lib/node/host';
 import { bcoin } from '../../test/support/bcoin';
 import { BlockMaker, FIRST_BLOCKS } from '../chain/block-maker';
 import { usualShape } from '../chain/block-shape';

@@ -3,7 +3,7 @@
 import { writeBase58Check } from './base58';
 import { writeSegwitAddress } from './bech32';
 import { hash160 } from './hash';
-import { OP_0, OP_1 } from './opcodes';
+import { OP_0, OP_1 } from './script';
 import type { ScriptType } from './script-type';
 import type { TextWriter } from './text-writer';
 
@@ -20,7 +20,7 @@ export function writeKeyAddress(writer: TextWriter, key: Buffer, prefixes: Addre
   writeBase58Check(writer, prefixes.pubkeyhash, hash160(key));
 }
 
-/** Writes the one address of the script of this type from `start` to before `end`; false, and nothing written, for types that have none or several. */
+/** Writes the one address of the script of this type from `start` to before `end`; false, and nothing, for types with none or several. */
 export function writeAddress(writer: TextWriter, bytes: Buffer, start: number, end: number, type: ScriptType, prefixes: AddressPrefixes): boolean {
   switch (type) {
     case 'pubkeyhash':

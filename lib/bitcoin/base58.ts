@@ -1,26 +1,26 @@
 // Base58check of 20-byte hashes, written straight into text (docs/decisions/addresses.md).
 
-import { shortChecksum } from './sha256';
+import { shortChecksum } from './hash';
 import type { TextWriter } from './text-writer';
 
 const ALPHABET = Buffer.from('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz', 'latin1');
 const HASH_LENGTH = 20;
-const CHECKSUM_OFFSET = 1 + HASH_LENGTH;
+const LENGTH = 1 + HASH_LENGTH + 4;
 
 /** Digits of one group: below 58^5 a group is a 32-bit integer. */
 const GROUP_DIGITS = 5;
 const GROUP = 58 ** GROUP_DIGITS;
 /** Groups that 25 bytes need. */
 const GROUPS = 7;
+const LIMBS = LENGTH + 1 >> 1;
 
-/** Version, hash, checksum. */
-const bytes = Buffer.alloc(CHECKSUM_OFFSET + 4);
-const preimage = bytes.subarray(0, CHECKSUM_OFFSET);
-/** The same as a number: big-endian limbs of 16 bits. */
-const limbs = new Uint16Array(bytes.length + 1 >> 1);
+/** Version, hash, checksum; a zero byte in front makes them whole limbs, big-endian numbers of 16 bits. */
+const padded = Buffer.alloc(LIMBS * 2);
+const bytes = padded.subarray(padded.length - LENGTH);
+const preimage = bytes.subarray(0, 1 + HASH_LENGTH);
 /** The groups of each limb's power of two, most significant first: the groups of a number are sums of them. */
-const POWERS = Float64Array.from(Array.from(limbs, (_, limb) => groupsOf(1n << BigInt(16 * (limbs.length - 1 - limb)))).flat());
-/** Such sums stay below 2^53: a limb has 16 bits, a group 30, and there are 13 limbs. */
+const POWERS = Float64Array.from(Array.from({ length: LIMBS }, (_, limb) => groupsOf(1n << BigInt(16 * (LIMBS - 1 - limb)))).flat());
+/** These sums stay below 2^53: a limb has 16 bits, a group 30, and there are 13 limbs. */
 const sums = new Float64Array(GROUPS);
 const digits = new Uint8Array(GROUPS * GROUP_DIGITS);
 
@@ -28,48 +28,32 @@ function groupsOf(value: bigint): number[] {
   return Array.from({ length: GROUPS }, (_, i) => Number(value / BigInt(GROUP) ** BigInt(GROUPS - 1 - i) % BigInt(GROUP)));
 }
 
-function loadLimbs(): void {
-  limbs[0] = bytes[0] as number;
-  for (let i = 1; i < limbs.length; i++)
-    limbs[i] = (bytes[i * 2 - 1] as number) << 8 | (bytes[i * 2] as number);
-}
-
-function addPowers(): void {
-  sums.fill(0);
-  for (let i = 0, power = 0; i < limbs.length; i++) {
-    const limb = limbs[i] as number;
-    for (let group = 0; group < GROUPS; group++, power++)
-      sums[group] = (sums[group] as number) + limb * (POWERS[power] as number);
-  }
-}
-
-/** Fills `digits` and returns where the first one stands that is not zero. */
+/** Writes the bytes into `digits` as a number and returns where its first digit stands that is not zero. */
 function fillDigits(): number {
-  addPowers();
+  sums.fill(0);
+  for (let limb = 0, power = 0; limb < LIMBS; limb++) {
+    const value = (padded[limb * 2] as number) << 8 | (padded[limb * 2 + 1] as number);
+    for (let group = 0; group < GROUPS; group++, power++) sums[group] = (sums[group] as number) + value * (POWERS[power] as number);
+  }
   let carry = 0;
   for (let group = GROUPS - 1, end = digits.length; group >= 0; group--) {
     const sum = (sums[group] as number) + carry;
     carry = Math.floor(sum / GROUP);
     let rest = sum - carry * GROUP | 0;
-    for (let i = 0; i < GROUP_DIGITS; i++, rest = rest / 58 | 0)
-      digits[--end] = rest % 58;
+    for (let i = 0; i < GROUP_DIGITS; i++, rest = rest / 58 | 0) digits[--end] = rest % 58;
   }
   let first = 0;
-  while (digits[first] === 0)
-    first++;
+  while (digits[first] === 0) first++;
   return first;
 }
 
 /** Writes base58 of the version byte, the 20 bytes of `source` from `start`, and their checksum. */
 export function writeBase58Check(writer: TextWriter, version: number, source: Buffer, start = 0): void {
   bytes[0] = version;
-  for (let i = 0; i < HASH_LENGTH; i++)
-    bytes[1 + i] = source[start + i] as number;
-  bytes.writeUInt32BE(shortChecksum(preimage), CHECKSUM_OFFSET);
+  for (let i = 0; i < HASH_LENGTH; i++) bytes[1 + i] = source[start + i] as number;
+  bytes.writeUInt32BE(shortChecksum(preimage), 1 + HASH_LENGTH);
   // A leading zero byte is a digit of its own, and no part of the number.
-  for (let i = 0; bytes[i] === 0; i++)
-    writer.char(ALPHABET[0] as number);
-  loadLimbs();
+  for (let i = 0; bytes[i] === 0; i++) writer.char(ALPHABET[0] as number);
   const first = fillDigits();
   writer.digits(digits, first, digits.length, ALPHABET);
 }

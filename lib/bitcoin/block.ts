@@ -1,9 +1,12 @@
-// Finds the parts of a serialized block: its header and transactions, without copying them.
+// Finds the parts of a serialized block, its header and transactions, without copying them; and the one form in which
+// Bitcoin Core serializes a block.
 
 import { hash256 } from './hash';
 import { HEADER_LENGTH, previousHashOf } from './header';
-import { ByteReader, MalformedBytesError } from './reader';
-import { scanTransaction, type ScannedTransaction } from './transaction';
+import { ByteReader } from './reader';
+import {
+  LOCKTIME_LENGTH, MARKER_AND_FLAG_LENGTH, readTransaction, ScannedTransaction, VERSION_LENGTH
+} from './transaction';
 
 export interface ScannedBlock {
   /** 32 bytes in wire order. */
@@ -21,19 +24,17 @@ export interface ScannedBlock {
 /** Scans bytes that are one block and nothing else. @throws MalformedBytesError */
 export function scanBlock(bytes: Buffer): ScannedBlock {
   const reader = new ByteReader(bytes);
-  const header = reader.bytes(HEADER_LENGTH);
+  reader.skip(HEADER_LENGTH);
+  const header = bytes.subarray(0, HEADER_LENGTH);
   const count = reader.compactSize();
-  let end = reader.offset;
-  let strippedLength = end;
+  let strippedLength = reader.offset;
   const transactions: ScannedTransaction[] = [];
   for (let i = 0; i < count; i++) {
-    const transaction = scanTransaction(bytes, end);
+    const transaction = readTransaction(reader);
     transactions.push(transaction);
-    end += transaction.length;
     strippedLength += transaction.strippedLength;
   }
-  if (end !== bytes.length)
-    throw new MalformedBytesError('the end of the block', `${bytes.length - end} more bytes`, end);
+  reader.requireEnd('block');
   return { hash: hash256(header), header, previousHash: previousHashOf(header), transactions, strippedLength, length: bytes.length };
 }
 
@@ -42,10 +43,7 @@ export function transactionOffsets(bytes: Buffer): Uint32Array {
   const reader = new ByteReader(bytes, HEADER_LENGTH);
   const count = reader.compactSize();
   const offsets = new Uint32Array(count + 1);
-  for (let i = 0; i < count; i++) {
-    offsets[i] = reader.offset;
-    reader.skip(scanTransaction(bytes, reader.offset).length);
-  }
+  for (let i = 0; i < count; i++) offsets[i] = readTransaction(reader).offset;
   offsets[count] = reader.offset;
   return offsets;
 }
@@ -54,7 +52,28 @@ export function transactionOffsets(bytes: Buffer): Uint32Array {
 export function blockWithoutWitness(raw: Buffer): Buffer {
   const { transactions, strippedLength, length } = scanBlock(raw);
   const [first] = transactions;
-  if (first === undefined || strippedLength === length)
-    return raw;
+  if (first === undefined || strippedLength === length) return raw;
   return Buffer.concat([raw.subarray(0, first.offset), ...transactions.flatMap((transaction) => transaction.strippedParts())], strippedLength);
+}
+
+/**
+ * A serialized block as Bitcoin Core would write it; `stored` itself when that is the same. bcoin also takes blocks in which
+ * transactions without a witness carry marker, flag and empty stacks (BIP144), under the same block hash and txids, and stores
+ * such bytes as they came. Nothing else of a block can be written in two ways: the hashes cover the rest, and bcoin, too,
+ * takes compact sizes in their shortest form only, and no flag but 1.
+ * @throws MalformedBytesError for bytes that are not one block and nothing else.
+ */
+export function canonicalBlock(stored: Buffer): Buffer {
+  const reader = new ByteReader(stored, HEADER_LENGTH);
+  const parts: Buffer[] = [];
+  let copiedTo = 0;
+  for (let left = reader.compactSize(); left > 0; left--) {
+    const transaction = new ScannedTransaction(reader);
+    if (!transaction.hasSuperfluousWitness) continue;
+    const markerOffset = transaction.offset + VERSION_LENGTH;
+    parts.push(stored.subarray(copiedTo, markerOffset), stored.subarray(markerOffset + MARKER_AND_FLAG_LENGTH, transaction.witnessOffset));
+    copiedTo = reader.offset - LOCKTIME_LENGTH;
+  }
+  reader.requireEnd('block');
+  return parts.length === 0 ? stored : Buffer.concat([...parts, stored.subarray(copiedTo)]);
 }

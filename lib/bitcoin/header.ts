@@ -40,7 +40,6 @@ export function nonceOf(header: Buffer): number {
  */
 export function medianTimePast(times: readonly number[]): number {
   const median = [...times].sort((a, b) => a - b)[times.length >> 1];
-  if (median === undefined)
-    throw new RangeError('expected the time of at least one block, got none');
+  if (median === undefined) throw new RangeError('expected the time of at least one block, got none');
   return median;
 }

@@ -1,5 +1,4 @@
-// Reads the integers and length-prefixed fields of Bitcoin's wire format from a Buffer,
-// little endian, bounds checked. Mirror of writer.ts.
+// Reads the integers and length-prefixed fields of Bitcoin's wire format from a Buffer: little endian, bounds checked.
 
 /** Largest compact size that Bitcoin Core accepts (MAX_SIZE, serialize.h). */
 export const MAX_COMPACT_SIZE = 0x02000000;
@@ -14,91 +13,79 @@ export class MalformedBytesError extends Error {
   }
 }
 
-/** A cursor over bytes. Every read throws MalformedBytesError where the bytes end too early. */
+/** A cursor over bytes; `offset` is where it stands. Every read throws MalformedBytesError where the bytes end too early. */
 export class ByteReader {
-  #offset: number;
-
-  constructor(readonly buffer: Buffer, offset = 0) {
-    this.#offset = offset;
-  }
-
-  get offset(): number {
-    return this.#offset;
-  }
+  constructor(readonly buffer: Buffer, public offset = 0) {}
 
   get remaining(): number {
-    return this.buffer.length - this.#offset;
+    return this.buffer.length - this.offset;
+  }
+
+  /** Moves past `count` bytes and returns where they began. */
+  skip(count: number): number {
+    const at = this.offset;
+    if (count > this.buffer.length - at) throw this.#endedEarly(count);
+    this.offset = at + count;
+    return at;
+  }
+
+  /** The next `count` bytes, as a view. */
+  bytes(count: number): Buffer {
+    const at = this.skip(count);
+    return this.buffer.subarray(at, at + count);
   }
 
   u8(): number {
-    return this.buffer[this.#advance(1)] as number; // advance() has checked the bounds
-  }
-
-  u16(): number {
-    const { buffer } = this;
-    const at = this.#advance(2);
-    return (buffer[at] as number) | (buffer[at + 1] as number) << 8;
+    return this.buffer[this.skip(1)] as number; // skip() has checked the bounds
   }
 
   u32(): number {
-    return this.i32() >>> 0;
-  }
-
-  i32(): number {
     const { buffer } = this;
-    const at = this.#advance(4);
-    return (buffer[at] as number) | (buffer[at + 1] as number) << 8
-      | (buffer[at + 2] as number) << 16 | (buffer[at + 3] as number) << 24;
+    const at = this.skip(4);
+    return ((buffer[at] as number) | (buffer[at + 1] as number) << 8 | (buffer[at + 2] as number) << 16 | (buffer[at + 3] as number) << 24) >>> 0;
   }
 
   /** An amount or other 64-bit count. @throws MalformedBytesError above 2^53 - 1. */
   u64(): number {
     const low = this.u32();
     const high = this.u32();
-    if (high > 0x1fffff)
-      throw new MalformedBytesError('at most 2^53 - 1', `${(BigInt(high) << 32n) + BigInt(low)}`, this.#offset - 8);
+    if (high > 0x1fffff) throw new MalformedBytesError('at most 2^53 - 1', `${(BigInt(high) << 32n) + BigInt(low)}`, this.offset - 8);
     return high * 0x1_0000_0000 + low;
-  }
-
-  /** The next `count` bytes, as a view. */
-  bytes(count: number): Buffer {
-    const at = this.#advance(count);
-    return this.buffer.subarray(at, at + count);
-  }
-
-  skip(count: number): void {
-    this.#advance(count);
   }
 
   /** A compact size. As in Bitcoin Core, a longer form than needed and more than MAX_COMPACT_SIZE are refused. */
   compactSize(): number {
     const first = this.u8();
-    if (first < 0xfd)
-      return first;
-    const at = this.#offset - 1;
-    const [size, least] = first === 0xfd ? [this.u16(), 0xfd] : first === 0xfe ? [this.u32(), 0x10000] : [this.u64(), 0x1_0000_0000];
-    if (size < least)
-      throw new MalformedBytesError('a compact size in its shortest form', `${size} in a longer one`, at);
-    if (size > MAX_COMPACT_SIZE)
-      throw new MalformedBytesError(`a compact size of at most ${MAX_COMPACT_SIZE}`, `${size}`, at);
+    return first < 0xfd ? first : this.#longCompactSize(first);
+  }
+
+  /** Apart from the usual case, which is short enough to be compiled into its callers. */
+  #longCompactSize(first: number): number {
+    const at = this.offset - 1;
+    const [size, least] = first === 0xfd ? [this.buffer.readUInt16LE(this.skip(2)), 0xfd]
+      : first === 0xfe ? [this.u32(), 0x10000] : [this.u64(), 0x1_0000_0000];
+    if (size < least) throw new MalformedBytesError('a compact size in its shortest form', `${size} in a longer one`, at);
+    if (size > MAX_COMPACT_SIZE) throw new MalformedBytesError(`a compact size of at most ${MAX_COMPACT_SIZE}`, `${size}`, at);
     return size;
   }
 
-  /** Bytes behind their compact size, as a view. */
-  varBytes(): Buffer {
-    return this.bytes(this.compactSize());
+  #endedEarly(count: number): MalformedBytesError {
+    return new MalformedBytesError(`${count} more bytes`, `${Math.max(0, this.remaining)}`, this.offset);
   }
 
-  skipVarBytes(): void {
-    this.skip(this.compactSize());
+  /** @throws MalformedBytesError when bytes follow. @param what was read whole, for the message. */
+  requireEnd(what: string): void {
+    const { offset, buffer: { length } } = this;
+    if (offset < length) throw new MalformedBytesError(`the end of the ${what}`, `${length - offset} more bytes`, offset);
   }
+}
 
-  /** Moves past `count` bytes and returns where they began. */
-  #advance(count: number): number {
-    const at = this.#offset;
-    if (count > this.buffer.length - at)
-      throw new MalformedBytesError(`${count} more bytes`, `${Math.max(0, this.buffer.length - at)}`, at);
-    this.#offset = at + count;
-    return at;
-  }
+/** Bytes of the longest compact size that `writeCompactSize` writes. */
+export const LONGEST_COMPACT_SIZE = 5;
+
+/** Writes a compact size of 32 bits at most in its shortest form, and returns where it ends. */
+export function writeCompactSize(bytes: Buffer, size: number, at: number): number {
+  if (size < 0xfd) return bytes.writeUInt8(size, at);
+  bytes[at] = size < 0x10000 ? 0xfd : 0xfe;
+  return size < 0x10000 ? bytes.writeUInt16LE(size, at + 1) : bytes.writeUInt32LE(size, at + 1);
 }

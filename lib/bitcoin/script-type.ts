@@ -2,9 +2,8 @@
 // (Solver and ExtractDestinations, script/standard.cpp). Bytes only: no point is decoded.
 
 import {
-  OP_0, OP_1, OP_16, OP_CHECKMULTISIG, OP_CHECKSIG, OP_DUP, OP_EQUAL, OP_EQUALVERIFY, OP_HASH160, OP_RETURN
-} from './opcodes';
-import { ScriptWalker } from './script';
+  OP_0, OP_1, OP_16, OP_CHECKMULTISIG, OP_CHECKSIG, OP_DUP, OP_EQUAL, OP_EQUALVERIFY, OP_HASH160, OP_RETURN, ScriptWalker
+} from './script';
 
 export type ScriptType =
   | 'pubkey'
@@ -30,8 +29,7 @@ const isSmallInteger = (opcode: number | undefined): opcode is number => opcode 
 
 /** Length that the first byte of a public key asks for; 0 for no key. */
 function keyLength(header: number | undefined): number {
-  if (header === 2 || header === 3)
-    return 33;
+  if (header === 2 || header === 3) return 33;
   return header === 4 || header === 6 || header === 7 ? 65 : 0;
 }
 
@@ -56,30 +54,18 @@ function isWitnessProgram(bytes: Buffer, start: number, end: number): boolean {
     && (bytes[start] === OP_0 || isSmallInteger(bytes[start])) && bytes[start + 1] === length - 2;
 }
 
-function witnessType(bytes: Buffer, start: number, end: number): ScriptType {
-  if (bytes[start] !== OP_0)
-    return 'witness_unknown';
-  if (end - start === 22)
-    return 'witness_v0_keyhash';
-  return end - start === 34 ? 'witness_v0_scripthash' : 'nonstandard';
-}
-
 /** OP_RETURN and pushes; OP_RESERVED counts as a push, as in Bitcoin Core. */
 function isNullData(bytes: Buffer, start: number, end: number): boolean {
-  if (start === end || bytes[start] !== OP_RETURN)
-    return false;
+  if (start === end || bytes[start] !== OP_RETURN) return false;
   const walker = new ScriptWalker(bytes, start, end);
   walker.next();
-  while (walker.next())
-    if (walker.opcode > OP_16)
-      return false;
-  return walker.atEnd;
+  while (walker.next()) if (walker.opcode > OP_16) return false;
+  return walker.dataEnd === end;
 }
 
 /** Keys may be pushed in any way; 1 to 16 of at most 16. Undefined for any other script from `start` to before `end`. */
 export function multisigOf(bytes: Buffer, start = 0, end = bytes.length): Multisig | undefined {
-  if (start === end || bytes[end - 1] !== OP_CHECKMULTISIG || !isSmallInteger(bytes[start]))
-    return undefined;
+  if (start === end || bytes[end - 1] !== OP_CHECKMULTISIG || !isSmallInteger(bytes[start])) return undefined;
   const walker = new ScriptWalker(bytes, start, end);
   const keys: Buffer[] = [];
   walker.next();
@@ -87,26 +73,23 @@ export function multisigOf(bytes: Buffer, start = 0, end = bytes.length): Multis
   let whole = walker.next();
   for (; whole; whole = walker.next()) {
     const { dataStart, dataEnd } = walker;
-    if (dataEnd === dataStart || keyLength(bytes[dataStart]) !== dataEnd - dataStart)
-      break;
+    if (dataEnd === dataStart || keyLength(bytes[dataStart]) !== dataEnd - dataStart) break;
     keys.push(bytes.subarray(dataStart, dataEnd));
   }
-  if (!whole || !isSmallInteger(walker.opcode) || walker.opcode - OP_1 + 1 !== keys.length || required > keys.length)
-    return undefined;
-  return walker.offset === end - 1 ? { required, keys } : undefined;
+  if (!whole || !isSmallInteger(walker.opcode) || walker.opcode - OP_1 + 1 !== keys.length || required > keys.length) return undefined;
+  return walker.dataEnd === end - 1 ? { required, keys } : undefined;
 }
 
 /** The kind of the locking script from `start` to before `end`. */
 export function scriptTypeOf(bytes: Buffer, start = 0, end = bytes.length): ScriptType {
-  if (isPubkeyHash(bytes, start, end))
-    return 'pubkeyhash';
-  if (isScriptHash(bytes, start, end))
-    return 'scripthash';
-  if (isWitnessProgram(bytes, start, end))
-    return witnessType(bytes, start, end);
-  if (isNullData(bytes, start, end))
-    return 'nulldata';
-  if (isPubkey(bytes, start, end))
-    return 'pubkey';
+  if (isPubkeyHash(bytes, start, end)) return 'pubkeyhash';
+  if (isScriptHash(bytes, start, end)) return 'scripthash';
+  if (isWitnessProgram(bytes, start, end)) {
+    if (bytes[start] !== OP_0) return 'witness_unknown';
+    if (end - start === 22) return 'witness_v0_keyhash';
+    return end - start === 34 ? 'witness_v0_scripthash' : 'nonstandard';
+  }
+  if (isNullData(bytes, start, end)) return 'nulldata';
+  if (isPubkey(bytes, start, end)) return 'pubkey';
   return multisigOf(bytes, start, end) === undefined ? 'nonstandard' : 'multisig';
 }

@@ -1,9 +1,41 @@
-// Scripts as sequences of operations: walking, disassembling (ScriptToAsmStr of Bitcoin Core
-// 0.17), and what makes an output unspendable.
+// Scripts as sequences of operations: walking them, disassembling them as Bitcoin Core 0.17 does (ScriptToAsmStr), and what makes
+// an output unspendable.
 
-import { OP_PUSHDATA1, OP_PUSHDATA2, OP_PUSHDATA4, OP_RETURN, opcodeName } from './opcodes';
-import { signatureHashType } from './signature';
 import type { TextWriter } from './text-writer';
+
+export const OP_0 = 0x00;
+const OP_PUSHDATA1 = 0x4c;
+const OP_PUSHDATA2 = 0x4d;
+const OP_PUSHDATA4 = 0x4e;
+const OP_1NEGATE = 0x4f;
+export const OP_1 = 0x51;
+export const OP_16 = 0x60;
+export const OP_RETURN = 0x6a;
+export const OP_DUP = 0x76;
+export const OP_EQUAL = 0x87;
+export const OP_EQUALVERIFY = 0x88;
+export const OP_HASH160 = 0xa9;
+export const OP_CHECKSIG = 0xac;
+export const OP_CHECKMULTISIG = 0xae;
+
+/** Bitcoin Core's names of the opcodes that push no data of their own (GetOpName), by number from OP_1NEGATE on. */
+const OPCODE_NAMES = `
+  -1 OP_RESERVED 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
+  OP_NOP OP_VER OP_IF OP_NOTIF OP_VERIF OP_VERNOTIF OP_ELSE OP_ENDIF OP_VERIFY OP_RETURN
+  OP_TOALTSTACK OP_FROMALTSTACK OP_2DROP OP_2DUP OP_3DUP OP_2OVER OP_2ROT OP_2SWAP OP_IFDUP OP_DEPTH
+  OP_DROP OP_DUP OP_NIP OP_OVER OP_PICK OP_ROLL OP_ROT OP_SWAP OP_TUCK
+  OP_CAT OP_SUBSTR OP_LEFT OP_RIGHT OP_SIZE OP_INVERT OP_AND OP_OR OP_XOR
+  OP_EQUAL OP_EQUALVERIFY OP_RESERVED1 OP_RESERVED2
+  OP_1ADD OP_1SUB OP_2MUL OP_2DIV OP_NEGATE OP_ABS OP_NOT OP_0NOTEQUAL
+  OP_ADD OP_SUB OP_MUL OP_DIV OP_MOD OP_LSHIFT OP_RSHIFT OP_BOOLAND OP_BOOLOR
+  OP_NUMEQUAL OP_NUMEQUALVERIFY OP_NUMNOTEQUAL OP_LESSTHAN OP_GREATERTHAN OP_LESSTHANOREQUAL OP_GREATERTHANOREQUAL
+  OP_MIN OP_MAX OP_WITHIN OP_RIPEMD160 OP_SHA1 OP_SHA256 OP_HASH160 OP_HASH256 OP_CODESEPARATOR
+  OP_CHECKSIG OP_CHECKSIGVERIFY OP_CHECKMULTISIG OP_CHECKMULTISIGVERIFY
+  OP_NOP1 OP_CHECKLOCKTIMEVERIFY OP_CHECKSEQUENCEVERIFY OP_NOP4 OP_NOP5 OP_NOP6 OP_NOP7 OP_NOP8 OP_NOP9 OP_NOP10
+`.trim().split(/\s+/);
+const OP_INVALIDOPCODE = 0xff;
+while (OPCODE_NAMES.length < OP_INVALIDOPCODE - OP_1NEGATE) OPCODE_NAMES.push('OP_UNKNOWN');
+OPCODE_NAMES.push('OP_INVALIDOPCODE');
 
 /** Longer scripts cannot be run (MAX_SCRIPT_SIZE). */
 export const MAX_SCRIPT_LENGTH = 10_000;
@@ -11,20 +43,30 @@ export const MAX_SCRIPT_LENGTH = 10_000;
 /** Pushes up to this length are printed as numbers. */
 const MAX_NUMBER_LENGTH = 4;
 
-const SPACE = 0x20;
+const MIN_SIGNATURE_LENGTH = 9;
+const MAX_SIGNATURE_LENGTH = 73;
+const DER_SEQUENCE = 0x30;
+const DER_INTEGER = 0x02;
+
+/** Of the last byte of a signature. */
+const HASH_TYPES: ReadonlyMap<number | undefined, string> = new Map([
+  [0x01, '[ALL]'],
+  [0x02, '[NONE]'],
+  [0x03, '[SINGLE]'],
+  [0x81, '[ALL|ANYONECANPAY]'],
+  [0x82, '[NONE|ANYONECANPAY]'],
+  [0x83, '[SINGLE|ANYONECANPAY]']
+]);
 
 /** True for outputs that nothing can ever spend; they are no coins. The script goes from `start` to before `end`. */
 export function isUnspendable(bytes: Buffer, start = 0, end = bytes.length): boolean {
   return end > start && bytes[start] === OP_RETURN || end - start > MAX_SCRIPT_LENGTH;
 }
 
-/**
- * Walks the operations of the script from `start` to before `end` of the bytes: `next()` moves to
- * an operation and says whether there was a whole one.
- */
+/** Walks the operations of the script from `start` to before `end` of the bytes: `next()` moves to an operation. */
 export class ScriptWalker {
   opcode = 0;
-  /** The data pushed: from `dataStart` to before `dataEnd`; empty unless opcode is at most OP_PUSHDATA4. */
+  /** The data pushed: from `dataStart` to before `dataEnd`; empty unless `pushes`. The next operation begins at `dataEnd`. */
   dataStart: number;
   dataEnd: number;
 
@@ -33,20 +75,15 @@ export class ScriptWalker {
     this.dataEnd = start;
   }
 
-  /** Where the next operation begins. */
-  get offset(): number {
-    return this.dataEnd;
+  /** Whether the operation is a push of data, maybe empty. */
+  get pushes(): boolean {
+    return this.opcode <= OP_PUSHDATA4;
   }
 
-  get atEnd(): boolean {
-    return this.dataEnd >= this.end;
-  }
-
-  /** False at the end and for a push that runs over it; walk no further then. */
+  /** False at the end and for a push that runs over it: then there is no further operation. */
   next(): boolean {
     const { bytes, end } = this;
-    if (this.dataEnd >= end)
-      return false;
+    if (this.dataEnd >= end) return false;
     const opcode = bytes[this.dataEnd] as number; // before the end
     this.opcode = opcode;
     let start = this.dataEnd + 1;
@@ -55,13 +92,11 @@ export class ScriptWalker {
       length = opcode;
     } else if (opcode <= OP_PUSHDATA4) {
       const width = opcode === OP_PUSHDATA1 ? 1 : opcode === OP_PUSHDATA2 ? 2 : 4;
-      if (start + width > end)
-        return false;
+      if (start + width > end) return false;
       length = bytes.readUIntLE(start, width);
       start += width;
     }
-    if (length > end - start)
-      return false;
+    if (length > end - start) return false;
     this.dataStart = start;
     this.dataEnd = start + length;
     return true;
@@ -70,49 +105,61 @@ export class ScriptWalker {
 
 /** A script number of up to four bytes: little endian, the top bit its sign; need not be minimal. */
 function scriptNumber(bytes: Buffer, start: number, end: number): number {
-  if (start === end)
-    return 0;
+  if (start === end) return 0;
   const magnitude = bytes.readUIntLE(start, end - start);
   const sign = 2 ** (8 * (end - start) - 1);
   return magnitude < sign ? magnitude : sign - magnitude;
 }
 
+/** A DER integer of `length` bytes at `at`: not empty, not negative, not padded. */
+function isStrictInteger(bytes: Buffer, at: number, length: number): boolean {
+  const first = bytes[at] as number; // the caller has checked the bounds
+  const second = bytes[at + 1] as number;
+  return length > 0 && first < 0x80 && !(length > 1 && first === 0 && second < 0x80);
+}
+
+/**
+ * What Bitcoin Core prints as a signature (IsValidSignatureEncoding, BIP66): 0x30 [length] 0x02 [R length] R 0x02 [S length] S
+ * [hash type]. The values of R and S do not matter.
+ */
+function isStrictSignature(bytes: Buffer, start: number, end: number): boolean {
+  const length = end - start;
+  if (length < MIN_SIGNATURE_LENGTH || length > MAX_SIGNATURE_LENGTH) return false;
+  if (bytes[start] !== DER_SEQUENCE || bytes[start + 1] !== length - 3) return false;
+  const lengthOfR = bytes[start + 3] as number; // at least MIN_SIGNATURE_LENGTH bytes are there
+  if (5 + lengthOfR >= length) return false;
+  const lengthOfS = bytes[start + 5 + lengthOfR] as number; // checked by the line before
+  return lengthOfR + lengthOfS + 7 === length
+    && bytes[start + 2] === DER_INTEGER && isStrictInteger(bytes, start + 4, lengthOfR)
+    && bytes[start + 4 + lengthOfR] === DER_INTEGER && isStrictInteger(bytes, start + 6 + lengthOfR, lengthOfS);
+}
+
+/** @param decodeSignatures spells the hash type of what looks like a signature. */
 function writePush(writer: TextWriter, { bytes, dataStart, dataEnd }: ScriptWalker, decodeSignatures: boolean): void {
   if (dataEnd - dataStart <= MAX_NUMBER_LENGTH) {
     writer.integer(scriptNumber(bytes, dataStart, dataEnd));
     return;
   }
-  const hashType = decodeSignatures ? signatureHashType(bytes, dataStart, dataEnd) : undefined;
-  if (hashType === undefined) {
-    writer.hex(bytes, dataStart, dataEnd);
-  } else {
-    writer.hex(bytes, dataStart, dataEnd - 1);
-    writer.ascii(hashType);
-  }
+  const hashType = decodeSignatures && isStrictSignature(bytes, dataStart, dataEnd) ? HASH_TYPES.get(bytes[dataEnd - 1]) : undefined;
+  writer.hex(bytes, dataStart, hashType === undefined ? dataEnd : dataEnd - 1);
+  if (hashType !== undefined) writer.ascii(hashType);
 }
 
-function writeOperations(writer: TextWriter, walker: ScriptWalker, decodeSignatures: boolean): void {
-  const start = walker.offset;
-  while (!walker.atEnd) {
-    if (walker.offset > start)
-      writer.char(SPACE);
+/** Writes the `asm` of the locking script from `start` to before `end`. */
+export function writeAsm(writer: TextWriter, bytes: Buffer, start = 0, end = bytes.length, decodeSignatures = false): void {
+  const walker = new ScriptWalker(bytes, start, end);
+  while (walker.dataEnd < end) {
+    if (walker.dataEnd > start) writer.ascii(' ');
     if (!walker.next()) {
       writer.ascii('[error]');
       return;
     }
-    if (walker.opcode <= OP_PUSHDATA4)
-      writePush(writer, walker, decodeSignatures);
-    else
-      writer.ascii(opcodeName(walker.opcode));
+    if (walker.pushes) writePush(writer, walker, decodeSignatures);
+    else writer.ascii(OPCODE_NAMES[walker.opcode - OP_1NEGATE] as string); // all opcodes up to 0xff have a name
   }
 }
 
-/** Writes the `asm` of the locking script from `start` to before `end`. */
-export function writeAsm(writer: TextWriter, bytes: Buffer, start?: number, end?: number): void {
-  writeOperations(writer, new ScriptWalker(bytes, start, end), false);
-}
-
 /** Writes the `asm` of a scriptSig: the hash type of what looks like a signature is spelled out. */
-export function writeScriptSigAsm(writer: TextWriter, bytes: Buffer, start?: number, end?: number): void {
-  writeOperations(writer, new ScriptWalker(bytes, start, end), !isUnspendable(bytes, start, end));
+export function writeScriptSigAsm(writer: TextWriter, bytes: Buffer, start = 0, end = bytes.length): void {
+  writeAsm(writer, bytes, start, end, !isUnspendable(bytes, start, end));
 }

@@ -1,13 +1,14 @@
 // What blocks may create (GetBlockSubsidy of Bitcoin Core).
 
 const FIRST_SUBSIDY_SATS = 5_000_000_000;
-/** From here on nothing is left of 50 bitcoins. */
+/** After so many halvings nothing is left of 50 bitcoins. */
 const MOST_HALVINGS = 33;
 
 /** The most satoshis that can be in coins after the block at a height: the genesis block's output is none. */
 export function totalSubsidy(height: number, halvingInterval: number): number {
   let [total, from] = [-FIRST_SUBSIDY_SATS, 0];
-  for (let halvings = 0; halvings < MOST_HALVINGS && from <= height; halvings++, from += halvingInterval)
+  for (let halvings = 0; halvings < MOST_HALVINGS && from <= height; halvings++, from += halvingInterval) {
     total += Math.floor(FIRST_SUBSIDY_SATS / 2 ** halvings) * Math.min(halvingInterval, height - from + 1);
+  }
   return total;
 }

@@ -1,8 +1,9 @@
-// Text under construction, as ASCII bytes: what scripts, addresses and amounts are printed to.
-// Strings would be built twice, once as text and once as the bytes that are sent.
+// Text under construction, as ASCII bytes: scripts, addresses and amounts are printed into it. Strings would be built
+// twice, once as text and once as the bytes that are sent.
 
 const ZERO = 0x30;
 const MINUS = 0x2d;
+const POINT = 0x2e;
 const SATOSHIS_PER_COIN = 1e8;
 
 const HEX_DIGITS = Buffer.from('0123456789abcdef', 'latin1');
@@ -10,24 +11,16 @@ const HIGH_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => HEX_DIGITS[byte
 const LOW_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => HEX_DIGITS[byte & 15] as number);
 
 /** Both digits of each byte in one 16-bit unit, in this machine's byte order. */
-const DIGIT_PAIRS = new Uint16Array(HEX_DIGITS.length ** 2);
-Buffer.from(DIGIT_PAIRS.buffer).set(Buffer.from(Array.from(DIGIT_PAIRS, (_, byte) => byte.toString(16).padStart(2, '0')).join(''), 'latin1'));
+const DIGIT_PAIRS = new Uint16Array(256);
+Buffer.from(DIGIT_PAIRS.buffer).set(Array.from({ length: 512 }, (_, digit) => (digit % 2 === 0 ? HIGH_DIGIT : LOW_DIGIT)[digit >> 1] as number));
 
-/** Bytes from which on copying digits is quicker than making them. */
+/** From so many bytes on, copying digits is quicker than making them. */
 const WORTH_COPYING = 12;
-
-/** Number of decimal digits of an integer of 0 to 2^53 - 1. */
-function digitCount(value: number): number {
-  let count = 1;
-  for (let limit = 10; value >= limit; limit *= 10)
-    count++;
-  return count;
-}
 
 /** Memory of at least so many bytes, filled with anything. */
 export type Allocate = (length: number) => Buffer;
 
-/** Not part of what others have, as small buffers are. */
+/** Memory that is not part of a buffer that others use, as that of small buffers is. */
 export const ownMemory: Allocate = (length) => Buffer.allocUnsafeSlow(length);
 
 export class TextWriter {
@@ -35,13 +28,12 @@ export class TextWriter {
   /** The same memory, made when digits are prepared first. */
   #units: Uint16Array | undefined;
   #length = 0;
-  /** Where the room for text ends: at prepared digits, or with the buffer. */
+  /** Where text has to end: before the prepared digits, or with the buffer. */
   #limit: number;
   /** Bytes whose digits are prepared, from `#preparedStart` to before `#preparedEnd`. */
   #prepared: Buffer | undefined;
   #preparedStart = 0;
   #preparedEnd = 0;
-
   readonly #allocate: Allocate;
 
   /** `capacity`: bytes after which it has to grow. */
@@ -77,16 +69,14 @@ export class TextWriter {
   ascii(text: string): void {
     const at = this.#reserve(text.length);
     const buffer = this.#buffer;
-    for (let i = 0; i < text.length; i++)
-      buffer[at + i] = text.charCodeAt(i);
+    for (let i = 0; i < text.length; i++) buffer[at + i] = text.charCodeAt(i);
   }
 
   /** Digits from `start` to before `end`, each as the character that the alphabet has for it. */
   digits(digits: Uint8Array, start: number, end: number, alphabet: Buffer): void {
     let at = this.#reserve(end - start);
     const buffer = this.#buffer;
-    for (let i = start; i < end; i++)
-      buffer[at++] = alphabet[digits[i] as number] as number;
+    for (let i = start; i < end; i++) buffer[at++] = alphabet[digits[i] as number] as number;
   }
 
   /** Text of any characters, as UTF-8. */
@@ -96,20 +86,21 @@ export class TextWriter {
   }
 
   /**
-   * Makes the hex digits of bytes of which many parts will be written, at the end of the
-   * buffer: until the next call, `hex` copies those parts of this very buffer from there. The bytes must not change.
+   * Makes the hex digits of bytes of which many parts will be written, at the end of the buffer: until the next call, `hex`
+   * copies the digits of such parts from there. The bytes must not change.
    */
   prepareHex(bytes: Buffer, start: number, end: number): void {
-    const length = end - start;
-    this.#dropPrepared();
-    this.#reserve(length * 2 + 1);
-    this.#length -= length * 2 + 1;
+    const length = (end - start) * 2;
+    this.#limit = this.#buffer.length;
+    this.#prepared = undefined;
+    // 16-bit units begin at even offsets.
+    this.#reserve(length + 1);
+    this.unwrite(length + 1);
     const buffer = this.#buffer;
-    // 16-bit units begin at even places.
-    const at = buffer.length - length * 2 & ~1;
-    this.#units ??= new Uint16Array(buffer.buffer, buffer.byteOffset, buffer.length >> 1);
-    writePairs(this.#units, at >> 1, bytes, start, end);
-    this.#limit = at;
+    const limit = buffer.length - length & ~1;
+    const units = this.#units ??= new Uint16Array(buffer.buffer, buffer.byteOffset, buffer.length >> 1);
+    for (let at = limit >> 1, i = start; i < end; i++) units[at++] = DIGIT_PAIRS[bytes[i] as number] as number;
+    this.#limit = limit;
     this.#prepared = bytes;
     this.#preparedStart = start;
     this.#preparedEnd = end;
@@ -145,8 +136,7 @@ export class TextWriter {
   /** An unsigned 32-bit integer as eight hex digits. */
   hex32(value: number): void {
     const at = this.#reserve(8);
-    for (let digit = 0; digit < 8; digit++)
-      this.#buffer[at + digit] = HEX_DIGITS[value >>> (28 - digit * 4) & 15] as number;
+    for (let digit = 0; digit < 8; digit++) this.#buffer[at + digit] = HEX_DIGITS[value >>> (28 - digit * 4) & 15] as number;
   }
 
   /** An integer, at most 2^53 - 1 either way. */
@@ -155,7 +145,9 @@ export class TextWriter {
       this.char(MINUS);
       value = -value;
     }
-    this.#decimal(value, digitCount(value));
+    let count = 1;
+    for (let limit = 10; value >= limit; limit *= 10) count++;
+    this.#decimal(value, count);
   }
 
   /** Satoshis as whole coins with eight decimals, from integers only. */
@@ -166,11 +158,11 @@ export class TextWriter {
     }
     const fraction = satoshis % SATOSHIS_PER_COIN;
     this.integer((satoshis - fraction) / SATOSHIS_PER_COIN);
-    this.char(0x2e);
+    this.char(POINT);
     this.#decimal(fraction, 8);
   }
 
-  /** What was written, a view: later writes may or may not show in it. */
+  /** The text, a view: later writes may or may not show in it. */
   toBuffer(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
@@ -184,19 +176,16 @@ export class TextWriter {
     const at = this.#reserve(count);
     const buffer = this.#buffer;
     let end = at + count;
-    for (; end > at && value > 0x7fff_ffff; value = Math.floor(value / 10))
-      buffer[--end] = ZERO + value % 10;
-    // From here on in 32-bit integers, which are several times as fast.
-    for (let small = value | 0; end > at; small = small / 10 | 0)
-      buffer[--end] = ZERO + small % 10;
+    for (; end > at && value > 0x7fff_ffff; value = Math.floor(value / 10)) buffer[--end] = ZERO + value % 10;
+    // The rest in 32-bit integers, which are several times as fast.
+    for (let small = value | 0; end > at; small = small / 10 | 0) buffer[--end] = ZERO + small % 10;
   }
 
-  /** Makes room for `count` bytes and returns where they begin. */
+  /** Takes `count` bytes of the buffer and returns where they begin. */
   #reserve(count: number): number {
     const at = this.#length;
     this.#length = at + count;
-    if (this.#length > this.#limit)
-      this.#grow(at);
+    if (this.#length > this.#limit) this.#grow(at);
     return at;
   }
 
@@ -209,14 +198,4 @@ export class TextWriter {
     this.#limit = grown.length - prepared.length;
     prepared.copy(grown, this.#limit);
   }
-
-  #dropPrepared(): void {
-    this.#limit = this.#buffer.length;
-    this.#prepared = undefined;
-  }
-}
-
-function writePairs(units: Uint16Array, at: number, bytes: Buffer, start: number, end: number): void {
-  for (let i = start; i < end; i++)
-    units[at++] = DIGIT_PAIRS[bytes[i] as number] as number;
 }

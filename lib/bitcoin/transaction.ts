@@ -1,59 +1,131 @@
-// Finds the parts of a serialized transaction without copying them (protocol serialization,
-// BIP141/BIP144 for the witness). What costs anything, views and hashes, is made when asked for.
+// Finds the parts of a serialized transaction without copying them (protocol serialization, BIP141 and BIP144 for the
+// witness). Views and hashes are made when they are asked for.
 
 import { hash256, hash256Of } from './hash';
 import { ByteReader, MalformedBytesError } from './reader';
-import {
-  isNullOutpoint, MARKER_AND_FLAG, readInputCount, readInputs, readOutputs, skipInputs, skipMarkerAndFlag, skipOutputs, skipWitness,
-  type ScannedInput, type ScannedOutput
-} from './transaction-parts';
 
-/** Where the parts of a transaction lie. Offsets count from the start of `bytes`. */
-interface TransactionLayout {
+export const VERSION_LENGTH = 4;
+export const LOCKTIME_LENGTH = 4;
+/** The marker and the flag of BIP144 stand after the version. */
+export const MARKER_AND_FLAG_LENGTH = 2;
+const WITNESS_FLAG = 1;
+
+const TXID_LENGTH = 32;
+/** The outpoint and the sequence of an input stand around its script. */
+const OUTPOINT_LENGTH = TXID_LENGTH + 4;
+const SEQUENCE_LENGTH = 4;
+
+/** An input. Offsets count from the start of `bytes`. */
+export class ScannedInput {
+  constructor(readonly bytes: Buffer, readonly offset: number, readonly scriptOffset: number, readonly scriptLength: number) {}
+
+  /** Txid of the output spent: 32 bytes in wire order, a new view. */
+  get txid(): Buffer {
+    return this.bytes.subarray(this.offset, this.offset + TXID_LENGTH);
+  }
+
+  /** Index of the output spent, unsigned. */
+  get index(): number {
+    return this.bytes.readUInt32LE(this.offset + TXID_LENGTH);
+  }
+
+  /** The scriptSig, a new view. */
+  get script(): Buffer {
+    return this.bytes.subarray(this.scriptOffset, this.scriptOffset + this.scriptLength);
+  }
+
+  get sequence(): number {
+    return this.bytes.readUInt32LE(this.scriptOffset + this.scriptLength);
+  }
+}
+
+/** An output. `value` in satoshis. */
+export class ScannedOutput {
+  constructor(readonly bytes: Buffer, readonly value: number, readonly scriptOffset: number, readonly scriptLength: number) {}
+
+  /** The locking script, a new view. */
+  get script(): Buffer {
+    return this.bytes.subarray(this.scriptOffset, this.scriptOffset + this.scriptLength);
+  }
+}
+
+/** A transaction inside `bytes`, which may be a whole block. Offsets count from the start of `bytes`. */
+export class ScannedTransaction {
   readonly bytes: Buffer;
   readonly offset: number;
+  /** As serialized, with the witness. */
   readonly length: number;
+  /** Whether marker and flag are there. */
   readonly hasWitness: boolean;
+  /** Whether all witnesses are empty although marker and flag are there. Bitcoin Core refuses that; bcoin takes it. */
+  readonly hasSuperfluousWitness: boolean;
   readonly inputCount: number;
   readonly inputsOffset: number;
   /** Of the compact size in front of the outputs. */
   readonly outputsOffset: number;
   /** First byte after the outputs: the witness of the first input, or the locktime. */
   readonly witnessOffset: number;
-}
-
-/** A transaction inside `bytes`, which may be a whole block. */
-export class ScannedTransaction implements TransactionLayout {
-  readonly bytes: Buffer;
-  readonly offset: number;
-  /** As serialized, with the witness. */
-  readonly length: number;
-  readonly hasWitness: boolean;
-  readonly inputCount: number;
-  readonly inputsOffset: number;
-  readonly outputsOffset: number;
-  readonly witnessOffset: number;
   #txid: Buffer | undefined;
 
-  constructor(layout: TransactionLayout) {
-    this.bytes = layout.bytes;
-    this.offset = layout.offset;
-    this.length = layout.length;
-    this.hasWitness = layout.hasWitness;
-    this.inputCount = layout.inputCount;
-    this.inputsOffset = layout.inputsOffset;
-    this.outputsOffset = layout.outputsOffset;
-    this.witnessOffset = layout.witnessOffset;
+  /** Reads one transaction. @throws MalformedBytesError also for no inputs or an unknown flag. */
+  constructor(reader: ByteReader) {
+    const { buffer } = reader;
+    this.bytes = buffer;
+    this.offset = reader.skip(VERSION_LENGTH);
+    // BIP144: no inputs is the marker.
+    this.hasWitness = buffer[reader.offset] === 0;
+    if (this.hasWitness) {
+      reader.skip(1);
+      const flag = reader.u8();
+      if (flag !== WITNESS_FLAG) throw new MalformedBytesError('inputs or the witness flag 1', `${flag}`, reader.offset - 1);
+    }
+    const inputCount = reader.compactSize();
+    if (inputCount === 0) throw new MalformedBytesError('inputs after the witness flag', 'none', reader.offset - 1);
+    this.inputCount = inputCount;
+    this.inputsOffset = reader.offset;
+    for (let left = inputCount; left > 0; left--) {
+      reader.skip(OUTPOINT_LENGTH);
+      reader.skip(reader.compactSize() + SEQUENCE_LENGTH);
+    }
+    this.outputsOffset = reader.offset;
+    for (let left = reader.compactSize(); left > 0; left--) {
+      reader.u64();
+      reader.skip(reader.compactSize());
+    }
+    this.witnessOffset = reader.offset;
+    let witnessItems = 0;
+    for (let stacks = this.hasWitness ? inputCount : 0; stacks > 0; stacks--) {
+      const count = reader.compactSize();
+      witnessItems += count;
+      for (let left = count; left > 0; left--) reader.skip(reader.compactSize());
+    }
+    this.hasSuperfluousWitness = this.hasWitness && witnessItems === 0;
+    reader.skip(LOCKTIME_LENGTH);
+    this.length = reader.offset - this.offset;
   }
 
-  /** Made on each call: a block whose inputs are all kept is a lot to collect. */
+  /** Made on each call: the inputs of a whole block would take much memory. */
   get inputs(): readonly ScannedInput[] {
-    return readInputs(new ByteReader(this.bytes, this.inputsOffset), this.inputCount);
+    const reader = new ByteReader(this.bytes, this.inputsOffset);
+    const inputs: ScannedInput[] = [];
+    for (let left = this.inputCount; left > 0; left--) {
+      const offset = reader.skip(OUTPOINT_LENGTH);
+      const scriptLength = reader.compactSize();
+      inputs.push(new ScannedInput(this.bytes, offset, reader.skip(scriptLength + SEQUENCE_LENGTH), scriptLength));
+    }
+    return inputs;
   }
 
   /** Made on each call, as the inputs are. */
   get outputs(): readonly ScannedOutput[] {
-    return readOutputs(new ByteReader(this.bytes, this.outputsOffset));
+    const reader = new ByteReader(this.bytes, this.outputsOffset);
+    const outputs: ScannedOutput[] = [];
+    for (let left = reader.compactSize(); left > 0; left--) {
+      const value = reader.u64();
+      const scriptLength = reader.compactSize();
+      outputs.push(new ScannedOutput(this.bytes, value, reader.skip(scriptLength), scriptLength));
+    }
+    return outputs;
   }
 
   get version(): number {
@@ -61,14 +133,12 @@ export class ScannedTransaction implements TransactionLayout {
   }
 
   get locktime(): number {
-    return this.bytes.readUInt32LE(this.offset + this.length - 4);
+    return this.bytes.readUInt32LE(this.offset + this.length - LOCKTIME_LENGTH);
   }
 
   /** Length of the serialization without witness. */
   get strippedLength(): number {
-    if (!this.hasWitness)
-      return this.length;
-    return this.witnessOffset - this.offset - MARKER_AND_FLAG + 4;
+    return this.hasWitness ? this.witnessOffset - this.offset - MARKER_AND_FLAG_LENGTH + LOCKTIME_LENGTH : this.length;
   }
 
   /** BIP141: three times the stripped length and the whole length. */
@@ -76,8 +146,12 @@ export class ScannedTransaction implements TransactionLayout {
     return this.strippedLength * 3 + this.length;
   }
 
+  /** Only a coinbase spends output 0xffffffff of txid zero. */
   get isCoinbase(): boolean {
-    return this.inputCount === 1 && isNullOutpoint(this.bytes, this.inputsOffset);
+    const end = this.inputsOffset + TXID_LENGTH;
+    if (this.inputCount !== 1 || this.bytes.readUInt32LE(end) !== 0xffff_ffff) return false;
+    for (let at = this.inputsOffset; at < end; at++) if (this.bytes[at] !== 0) return false;
+    return true;
   }
 
   /** The serialization with witness, a new view. */
@@ -97,44 +171,35 @@ export class ScannedTransaction implements TransactionLayout {
 
   /** Views that make up the serialization without witness. */
   strippedParts(): Buffer[] {
-    if (!this.hasWitness)
-      return [this.raw];
+    if (!this.hasWitness) return [this.raw];
     const { bytes, offset } = this;
+    const markerOffset = offset + VERSION_LENGTH;
     const end = offset + this.length;
     return [
-      bytes.subarray(offset, offset + 4),
-      bytes.subarray(offset + 4 + MARKER_AND_FLAG, this.witnessOffset),
-      bytes.subarray(end - 4, end)
+      bytes.subarray(offset, markerOffset),
+      bytes.subarray(markerOffset + MARKER_AND_FLAG_LENGTH, this.witnessOffset),
+      bytes.subarray(end - LOCKTIME_LENGTH, end)
     ];
   }
 }
 
-/**
- * Scans the transaction that begins at `offset`; what follows it is not looked at.
- * @throws MalformedBytesError also for no inputs, an unknown flag or a superfluous witness.
- */
+/** Reads one transaction as Bitcoin Core does. @throws MalformedBytesError also for no inputs, an unknown flag or a superfluous witness. */
+export function readTransaction(reader: ByteReader): ScannedTransaction {
+  const transaction = new ScannedTransaction(reader);
+  if (transaction.hasSuperfluousWitness) throw new MalformedBytesError('a witness item', 'only empty witnesses', transaction.witnessOffset);
+  return transaction;
+}
+
+/** Scans the transaction that begins at `offset`; bytes that follow it are ignored. @throws MalformedBytesError as `readTransaction` */
 export function scanTransaction(bytes: Buffer, offset = 0): ScannedTransaction {
-  const reader = new ByteReader(bytes, offset);
-  reader.skip(4);
-  const hasWitness = skipMarkerAndFlag(reader);
-  const inputCount = readInputCount(reader);
-  const inputsOffset = reader.offset;
-  skipInputs(reader, inputCount);
-  const outputsOffset = reader.offset;
-  skipOutputs(reader);
-  const witnessOffset = reader.offset;
-  if (hasWitness && skipWitness(reader, inputCount) === 0)
-    throw new MalformedBytesError('a witness item', 'only empty witnesses', witnessOffset);
-  reader.skip(4);
-  const length = reader.offset - offset;
-  return new ScannedTransaction({ bytes, offset, length, hasWitness, inputCount, inputsOffset, outputsOffset, witnessOffset });
+  return readTransaction(new ByteReader(bytes, offset));
 }
 
 /** Scans bytes that are one transaction and nothing else. @throws MalformedBytesError */
 export function scanWholeTransaction(raw: Buffer): ScannedTransaction {
-  const transaction = scanTransaction(raw, 0);
-  if (transaction.length !== raw.length)
-    throw new MalformedBytesError('the end of the transaction', `${raw.length - transaction.length} more bytes`, transaction.length);
+  const reader = new ByteReader(raw);
+  const transaction = readTransaction(reader);
+  reader.requireEnd('transaction');
   return transaction;
 }
 

@@ -13,8 +13,7 @@ const EXPONENT_OF_ONE = 29;
 export function targetOf(bits: number): bigint {
   const exponent = bits >>> 24;
   const mantissa = BigInt(bits & MANTISSA);
-  if ((bits & SIGN_BIT) !== 0)
-    return 0n;
+  if ((bits & SIGN_BIT) !== 0) return 0n;
   const target = exponent <= 3 ? mantissa >> BigInt(8 * (3 - exponent)) : mantissa << BigInt(8 * (exponent - 3));
   return target > MAX_HASH ? 0n : target;
 }
@@ -32,13 +31,10 @@ export function proofOf(bits: number): bigint {
  */
 export function difficultyOf(bits: number): number {
   const mantissa = bits & 0x00ff_ffff;
-  if (mantissa === 0)
-    throw new MalformedBytesError('bits with a mantissa', bits.toString(16), 0);
+  if (mantissa === 0) throw new MalformedBytesError('bits with a mantissa', bits.toString(16), 0);
   let difficulty = 0xffff / mantissa;
   let exponent = bits >>> 24;
-  for (; exponent < EXPONENT_OF_ONE; exponent++)
-    difficulty *= 256;
-  for (; exponent > EXPONENT_OF_ONE; exponent--)
-    difficulty /= 256;
+  for (; exponent < EXPONENT_OF_ONE; exponent++) difficulty *= 256;
+  for (; exponent > EXPONENT_OF_ONE; exponent--) difficulty /= 256;
   return difficulty;
 }

@@ -1,5 +1,5 @@
-// The merchant's pages: /pay and /pay/<id> on Koa and its router. What they answer is the
-// payments library's; who may ask, and how much, is decided here.
+// The merchant's pages: /pay and /pay/<id> on Koa and its router. Their replies come from orders/http; who may ask, and how much,
+// is decided here.
 
 import Koa from 'koa';
 import Router from '@koa/router';
@@ -17,7 +17,7 @@ import type { RestLogger } from '../rest/app';
 const MAX_ORDER_BYTES = 256 * 1024;
 
 export interface MerchantAppParts {
-  readonly merchant: () => Merchant;
+  readonly merchant: Merchant;
   readonly node: Pick<NodeSource, 'isApiKey'>;
   readonly timeoutMs: number;
   /** @throws RestError 503 while node or index are not in sync. */
@@ -29,21 +29,21 @@ export function merchantApp({ merchant, node, timeoutMs, requireReady, logger }:
   const router = new Router();
   const bodyOf = async ({ req }: Koa.Context, maxBodyBytes: number): Promise<Buffer> => {
     const body = await readBody(req, { maxBodyBytes, timeoutMs });
-    // It may have taken its time.
+    // Reading it may have taken long.
     requireReady();
     return body;
   };
   router.post('/pay', async (context) => {
     requireApiKey(context.req, node);
     const body = await bodyOf(context, MAX_ORDER_BYTES);
-    write(context, await answerCreate(merchant(), body));
+    write(context, await answerCreate(merchant, body));
   });
   router.get('/pay/:id', async (context) => {
-    write(context, await answerGet(merchant(), idOf(context), context.headers.accept));
+    write(context, await answerGet(merchant, idOf(context), context.headers.accept));
   });
   router.post('/pay/:id', async (context) => {
     const body = await bodyOf(context, MAX_PAYMENT_SIZE);
-    write(context, await answerPay(merchant(), idOf(context), context.headers['content-type'], body));
+    write(context, await answerPay(merchant, idOf(context), context.headers['content-type'], body));
   });
 
   const app = new Koa();
@@ -65,7 +65,7 @@ export function merchantApp({ merchant, node, timeoutMs, requireReady, logger }:
   return app;
 }
 
-/** The route has it; the store refuses whatever is no id. */
+/** The route has one; the store refuses text that is no id. */
 function idOf(context: { readonly params: Readonly<Record<string, string | undefined>> }): string {
   return context.params['id'] ?? '';
 }
@@ -76,7 +76,7 @@ function write(context: Koa.Context, { status, headers, body }: PaymentReply): v
   context.body = body;
 }
 
-/** The customer went away within the body (raw-body): there is nobody to answer, and nothing was begun. */
+/** The customer hung up within the body (raw-body): nothing was begun, and no answer can be sent. */
 function hasHungUp(error: unknown): boolean {
   return error instanceof Error && 'type' in error && error.type === 'request.aborted';
 }

@@ -1,7 +1,6 @@
-// Looks through blocks and pool for what they pay to the scripts of orders, and has the merchant
-// look after its payments. There is no index by script: each block is read once, and what came
-// while the merchant was off is read at start, from the block up to which the chain was looked
-// through. Events are hints; the chain of the index is the truth.
+// Searches blocks and pool for outputs that pay to the scripts of orders, and has the merchant look after its payments. There is
+// no index by script: each block is read once. Blocks that came while the merchant was off are read at start, from the block up to
+// which the chain was searched. Events are hints; the chain of the index is the truth.
 
 import { setImmediate } from 'node:timers/promises';
 import { filter, interval, merge, type Observable, type Subscription } from 'rxjs';
@@ -21,10 +20,10 @@ import type { RestLogger } from '../rest/app';
 /** How often payments are looked after when no block comes. */
 const TEND_MS = 10 * 60_000;
 
-/** How long a block or the pool is looked through before the event loop gets its turn. */
+/** How long a block or the pool is searched before the event loop gets its turn. */
 const SLICE_MS = 1;
 
-/** Where the node does not know the block that was looked through last, so many blocks are looked through again. */
+/** Where the node does not know the block that was searched last, so many blocks are searched again. */
 const STEP_BACK = 100;
 
 export interface FollowerLogger extends RestLogger {
@@ -35,18 +34,18 @@ export interface FollowerLogger extends RestLogger {
 export interface ChainFollowerParts {
   readonly node: Pick<NodeSource, 'entry' | 'pool' | 'rawBlock' | 'resetting'>;
   readonly index: Pick<ChainIndex, 'blocks$' | 'reader'>;
-  /** Whether node and index are in sync: only then the chain is looked through. */
+  /** Whether node and index are in sync: only then the chain is searched. */
   readonly ready$: Observable<boolean>;
   readonly merchant: Merchant;
   readonly store: Pick<PaymentStore, 'position' | 'savePosition'>;
   readonly logger: FollowerLogger;
   /** Ten minutes unless given. */
-  readonly tendMs?: number;
+  readonly tendMs?: number | undefined;
 }
 
 export class ChainFollower {
   readonly #parts: ChainFollowerParts;
-  /** The block up to which the chain was looked through; undefined: nobody has yet. */
+  /** The block up to which the chain was searched; undefined: it never was. */
   #position: BlockPoint | undefined;
   #isSaved = false;
   #isReady = false;
@@ -86,7 +85,7 @@ export class ChainFollower {
     await this.#work;
   }
 
-  /** @throws RestError 503 while blocks that came when the merchant was off are not looked through. */
+  /** @throws RestError 503 until the blocks that came when the merchant was off are searched. */
   requireCaughtUp(): void {
     if (!this.#isCaughtUp) throw unavailable(`looking for payments in blocks, height ${this.#position?.height ?? 0}`);
   }
@@ -109,7 +108,7 @@ export class ChainFollower {
         await this.#catchUp();
         await merchant.tend(() => this.#goesOn);
       } catch (error) {
-        // The index says by itself what it lacks, and that it is ready again.
+        // The index itself reports what it lacks, and when it is ready again.
         if (error instanceof IndexUnavailableError) logger.debug(`payments: ${error.message}`);
         else logger.error(`payments: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
       }
@@ -117,7 +116,7 @@ export class ChainFollower {
     this.#work = undefined;
   }
 
-  /** A merchant that stands where the chain stands has nothing to look through. */
+  /** A merchant that stands where the chain stands has nothing to search. */
   #noteCaughtUp(): void {
     const { index: { reader }, merchant } = this.#parts;
     const position = this.#position;
@@ -144,7 +143,7 @@ export class ChainFollower {
         break;
       }
       if (!await this.#lookThrough(next.block)) {
-        // A reset says when it is over.
+        // The end of a reset is an event.
         if (this.#parts.node.resetting) break;
         skipped.push(next.block.height);
       }
@@ -160,7 +159,7 @@ export class ChainFollower {
     const { merchant, store } = this.#parts;
     const hasMoved = this.#position?.hash.equals(hash) !== true;
     this.#position = { height, hash };
-    // While nothing is watched it does not matter where one stands, but that somebody has stood there.
+    // While no order is watched the block does not matter, but a store with a position is one whose chain was searched before.
     if (this.#isSaved && (!hasMoved || merchant.isIdle)) return;
     await store.savePosition({ height, hash });
     this.#isSaved = true;
@@ -221,7 +220,7 @@ export class ChainFollower {
     return asked;
   }
 
-  /** What the pool had before anybody listened. */
+  /** The transactions that were in the pool before the first event. */
   async #lookIntoPool(): Promise<void> {
     if (this.#hasSeenPool || !this.#goesOn) return;
     let until = performance.now() + SLICE_MS;
@@ -234,7 +233,7 @@ export class ChainFollower {
     this.#hasSeenPool = true;
   }
 
-  /** At a transaction of the pool. */
+  /** Looks at a transaction of the pool. */
   #lookAt(txid: Buffer): void {
     const { node, merchant, logger } = this.#parts;
     const raw = merchant.isIdle ? undefined : node.pool.transaction(txid);

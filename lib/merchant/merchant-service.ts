@@ -28,50 +28,51 @@ export interface MerchantServiceParts {
   /** @throws RestError 503 while node or index are not in sync. */
   readonly requireReady: () => void;
   readonly logger: FollowerLogger;
-  /** How often what was acknowledged is broadcast again. */
-  readonly tendMs?: number;
+  /** How often acknowledged payments are broadcast again. */
+  readonly tendMs?: number | undefined;
 }
 
 export class MerchantService {
-  private mount: Mount | undefined;
-  private follower: ChainFollower | undefined;
+  readonly #parts: MerchantServiceParts;
+  #mount: Mount | undefined;
+  #follower: ChainFollower | undefined;
 
-  constructor(private readonly parts: MerchantServiceParts) {}
+  constructor(parts: MerchantServiceParts) {
+    this.#parts = parts;
+  }
 
   /** Takes `/pay` over from the node's HTTP server. @throws when the folder or the keys in it cannot be used. */
   async open(): Promise<void> {
-    const { node, index, ready$, folder, publicUrl, timeoutMs, connections, requireReady, logger, tendMs } = this.parts;
+    const { node, index, ready$, folder, publicUrl, timeoutMs, connections, requireReady, logger, tendMs } = this.#parts;
     const store = new PaymentStore(await FolderStorage.open(folder));
     const clock = (): Date => new Date();
     const signing = await SigningFiles.open({ folder, clock, logger });
     const merchant = new Merchant(new NodeChain(node, index.reader), store, {
-      // Only when a request comes the server has its address.
+      // The server has its address when a request comes, and not before.
       get baseUrl() { return `${publicUrl ?? addressOf(node)}/pay`; },
       identity: () => signing.identity(),
       clock,
       onTrouble: (error) => { logger.warning(`payments: ${error.message}`); }
     });
     await merchant.open();
-    const parts = { node, index, ready$, merchant, store, logger };
-    const follower = this.follower = new ChainFollower(tendMs === undefined ? parts : { ...parts, tendMs });
+    const follower = this.#follower = new ChainFollower({ node, index, ready$, merchant, store, logger, tendMs });
     await follower.open();
     const app = merchantApp({
-      merchant: () => merchant,
-      node, timeoutMs, logger,
+      merchant, node, timeoutMs, logger,
       requireReady: () => {
         requireReady();
         follower.requireCaughtUp();
       }
     });
-    this.mount = new Mount({ server: node.httpServer, prefix: '/pay', handler: app.callback(), connections, logger });
-    this.mount.open();
+    this.#mount = new Mount({ server: node.httpServer, prefix: '/pay', handler: app.callback(), connections, logger });
+    this.#mount.open();
     logger.info(`Payments are taken at /pay, ${signing.sign ? 'signed' : 'unsigned'}; their folder is ${folder}.`);
   }
 
   /** Resolves when nothing is written any more. */
   async close(): Promise<void> {
-    this.mount?.close();
-    await this.follower?.close();
+    this.#mount?.close();
+    await this.#follower?.close();
   }
 }
 

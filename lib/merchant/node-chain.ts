@@ -1,5 +1,4 @@
-// The chain as a merchant needs it: transactions go out through the node, what became of them
-// is in the index or in the pool.
+// The chain as a merchant needs it: transactions go out through the node, and are found again in the index or in the pool.
 
 import { PaymentError } from '../payments/error';
 import { NotYetKnownError } from '../index/errors';
@@ -14,15 +13,19 @@ import type { PaymentNetwork } from '../payments/rules/request';
 export class NodeChain implements MerchantChain {
   /** BIP70 knows two networks. */
   readonly network: PaymentNetwork;
+  readonly #node: NodeSource;
+  readonly #reader: IndexReader;
 
-  constructor(private readonly node: NodeSource, private readonly reader: IndexReader) {
+  constructor(node: NodeSource, reader: IndexReader) {
+    this.#node = node;
+    this.#reader = reader;
     this.network = node.network.chain === 'main' ? 'main' : 'test';
   }
 
   async broadcast(transactions: readonly Buffer[]): Promise<void> {
     for (const transaction of transactions) {
       try {
-        await this.node.broadcast(transaction);
+        await this.#node.broadcast(transaction);
       } catch (error) {
         if (!(error instanceof TransactionRefusedError)) throw error;
         throw new PaymentError('refused', `The node does not take a transaction: ${error.message}.`, { cause: error });
@@ -32,7 +35,7 @@ export class NodeChain implements MerchantChain {
 
   /** Index, then pool, in one tick: a transaction on its way is in at least one of them. */
   standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing> {
-    return Promise.resolve(this.reader.read((snapshot) => standingIn(snapshot, this.node.pool, transaction, seenIn)));
+    return Promise.resolve(this.#reader.read((snapshot) => standingIn(snapshot, this.#node.pool, transaction, seenIn)));
   }
 }
 
@@ -45,12 +48,12 @@ function standingIn(
 
   let unknown: NotYetKnownError | undefined;
   try {
-    const place = snapshot.position(txid);
-    if (place !== undefined) return confirmedIn(place.block);
+    const position = snapshot.position(txid);
+    if (position !== undefined) return confirmedIn(position.block);
   } catch (error) {
     if (!(error instanceof NotYetKnownError)) throw error;
     unknown = error;
-    // Coins are all there, whatever the index does not know yet: an unspent output says where its transaction is.
+    // The coins are complete even while positions are not: an unspent output tells the block of its transaction.
     const coin = outputs.map((index) => snapshot.coin(txid, index)).find((found) => found !== undefined);
     const block = coin && snapshot.headerAt(coin.height);
     if (block !== undefined) return confirmedIn(block);
@@ -79,9 +82,8 @@ function inputIn(snapshot: IndexSnapshot, pool: PoolSource, outpoint: Buffer): '
   }
 }
 
-function reasonOf({ backfill: filling }: NotYetKnownError): string {
-  const reason = filling === undefined
+function reasonOf({ backfill }: NotYetKnownError): string {
+  return (backfill === undefined
     ? unavailable('the node has thrown the blocks away that would tell what became of the payment')
-    : notYetKnown(backfillText(filling));
-  return reason.message;
+    : notYetKnown(backfillText(backfill))).message;
 }

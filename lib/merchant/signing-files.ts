@@ -1,9 +1,9 @@
-// The files in the merchant's folder that requests are signed with. They are read at start
-// and again when they have changed, so that certificates can be renewed while the node runs.
+// The files in the merchant's folder that sign requests. They are read at start and again when they have changed, so that
+// certificates can be renewed while the node runs.
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PaymentError } from '../payments/error';
+import { PaymentError, messageOf } from '../payments/error';
 import { checkCertificates, checkIdentity, readCertificates, readPrivateKey, type Identity } from '../payments/identity';
 
 /** With both files there, requests are signed. */
@@ -22,7 +22,8 @@ export class SigningFiles {
   /** The files as they were when they were read last. */
   #seen: string;
 
-  private constructor(parts: SigningFilesParts, identity: Identity | undefined, seen: string) {
+  /** Of files that `open` has read. */
+  constructor(parts: SigningFilesParts, identity: Identity | undefined, seen: string) {
     this.#parts = parts;
     this.#identity = identity;
     this.#seen = seen;
@@ -43,17 +44,15 @@ export class SigningFiles {
   }
 
   /**
-   * Who signs a request that is made now. A change that cannot be used is logged, and the identity read before stays.
+   * The signer of a request that is made now. A change that cannot be used is logged, and the identity read before stays.
    * @returns undefined: requests are not signed.
    * @throws PaymentError `cannot-sign` when the certificates have expired since they were read.
    */
   async identity(): Promise<Identity | undefined> {
     await this.#readAgain();
+    const { folder, clock } = this.#parts;
     const identity = this.#identity;
-    if (identity) {
-      const { folder, clock } = this.#parts;
-      naming(join(folder, CERTIFICATES_FILE), () => { checkCertificates(identity.certificates, clock()); });
-    }
+    if (identity) naming(join(folder, CERTIFICATES_FILE), () => { checkCertificates(identity.certificates, clock()); });
     return identity;
   }
 
@@ -61,7 +60,7 @@ export class SigningFiles {
     const { folder, clock, logger } = this.#parts;
     const seen = await look(folder);
     if (seen === this.#seen) return;
-    // What changes from here on is seen the next time.
+    // A change from here on is seen the next time.
     this.#seen = seen;
     try {
       const identity = await readIdentity(folder, clock());
@@ -69,16 +68,15 @@ export class SigningFiles {
       this.#identity = identity;
       if (identity) logger.info(`Payment requests are signed with what ${KEY_FILE} and ${CERTIFICATES_FILE} hold now.`);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
       const signed = this.#identity ? 'signed with the key and certificates of before' : 'not signed';
-      logger.error(`payments: ${why} Payment requests are ${signed}.`);
+      logger.error(`payments: ${messageOf(error)} Payment requests are ${signed}.`);
     }
   }
 }
 
 async function readIdentity(folder: string, time: Date): Promise<Identity | undefined> {
   const [keyFile, certificatesFile] = [join(folder, KEY_FILE), join(folder, CERTIFICATES_FILE)];
-  const [keyPem, certificatesPem] = await Promise.all([readIfThere(keyFile), readIfThere(certificatesFile)]);
+  const [keyPem, certificatesPem] = await Promise.all([keyFile, certificatesFile].map((file) => ifThere(readFile(file, 'utf8'))));
   if (keyPem === undefined && certificatesPem === undefined) return undefined;
   if (keyPem === undefined || certificatesPem === undefined) {
     const files = `both ${KEY_FILE} and ${CERTIFICATES_FILE}`;
@@ -89,17 +87,13 @@ async function readIdentity(folder: string, time: Date): Promise<Identity | unde
   return naming(`${keyFile}, ${certificatesFile}`, () => checkIdentity({ key, certificates }));
 }
 
-/** What the files look like from outside, without reading them. */
+/** Inode, size and times of the files, which are not read. */
 async function look(folder: string): Promise<string> {
   const looks = await Promise.all([KEY_FILE, CERTIFICATES_FILE].map(async (name) => {
     const found = await ifThere(stat(join(folder, name), { bigint: true }));
     return found && `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`;
   }));
   return looks.join(', ');
-}
-
-function readIfThere(file: string): Promise<string | undefined> {
-  return ifThere(readFile(file, 'utf8'));
 }
 
 async function ifThere<Found>(found: Promise<Found>): Promise<Found | undefined> {
@@ -111,7 +105,7 @@ async function ifThere<Found>(found: Promise<Found>): Promise<Found | undefined>
   }
 }
 
-/** Puts the file's name in front of what is wrong with it. */
+/** Puts the file's name before the error about it. */
 function naming<Read>(file: string, read: () => Read): Read {
   try {
     return read();

@@ -1,28 +1,38 @@
-// The running bcoin node, 1.x or 2.x, as a NodeSource. All that differs between the two
-// stays in this room.
+// The running bcoin node, 1.x or 2.x, as a NodeSource. Nothing outside this folder knows how the two differ.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Observable } from 'rxjs';
+import { HEADER_LENGTH } from '../bitcoin/header';
+import { StoredBlocks } from './blocks';
 import { Broadcaster } from './broadcaster';
-import { outliveBrokenRequests } from './broken-requests';
-import { chainEvents, syncedChanges } from './chain-events';
-import { openCoinSet, readSpentCoins } from './coin-set';
+import { openCoinSet, readSpentCoins } from './coins';
 import { DeploymentReader } from './deployments';
-import { fromHost, hostHashesLike, sameHostHash, type HostHashes } from './host-hash';
-import { BcoinPool } from './pool';
 import { UnsupportedNodeError } from './errors';
-import { StoredBlocks } from './stored-block';
-import { verificationProgress } from './verification-progress';
+import { chainEvents, syncedChanges } from './events';
+import { fromHost, sameHostHash, toHostLike, type HostChain, type HostHttp, type HostNode, type ToHostHash } from './host';
+import { BcoinPool } from './pool';
 import type { Server } from 'node:http';
-import type { HostEntry, HostNode } from './host';
 import type {
   BlockEntry, BlockPoint, ChainEvent, CoinSet, Deployments, NetworkInfo, NodeProgress, NodeSource, PoolSource, SpentNodeCoin
 } from './types';
 
-const HEADER_BYTES = 80;
-
 /** Bitcoin Core's names of the networks where they are not bcoin's. */
 const CORE_CHAIN_NAMES: Readonly<Record<string, string | undefined>> = { testnet: 'test' };
+
+interface TransactionRate {
+  /** Unix seconds. */
+  readonly time: number;
+  /** All transactions up to then. */
+  readonly count: number;
+  readonly perSecond: number;
+}
+
+/** Bitcoin Core 0.17's figures by bcoin's names of the networks; others have none (chainparams.cpp). */
+const TRANSACTION_RATES: Readonly<Record<string, TransactionRate | undefined>> = {
+  main: { time: 1_532_884_444, count: 331_282_217, perSecond: 2.4 },
+  testnet: { time: 1_531_929_919, count: 19_438_708, perSecond: 0.626 }
+};
+const NO_RATE: TransactionRate = { time: 0, count: 0, perSecond: 0 };
 
 export class BcoinNode implements NodeSource {
   readonly network: NetworkInfo;
@@ -30,91 +40,98 @@ export class BcoinNode implements NodeSource {
   readonly chain$: Observable<ChainEvent>;
   readonly synced$: Observable<boolean>;
   readonly httpServer: Server;
-  private readonly hashes: HostHashes;
-  private readonly deploymentReader: DeploymentReader;
-  private readonly broadcaster: Broadcaster;
-  private readonly storedBlocks: StoredBlocks;
+  readonly readsWholeBlocks: boolean;
+  readonly #host: HostNode;
+  readonly #toHost: ToHostHash;
+  readonly #deployments: DeploymentReader;
+  readonly #broadcaster: Broadcaster;
+  readonly #blocks: StoredBlocks;
 
   /** @throws UnsupportedNodeError for an SPV node: it has no blocks to index. */
-  constructor(private readonly host: HostNode) {
+  constructor(host: HostNode) {
     if (host.spv) throw new UnsupportedNodeError('rest needs a full node: an SPV node (--spv) keeps no blocks to index');
     const { chain, network } = host;
-    this.hashes = hostHashesLike(network.genesis.hash);
+    this.#host = host;
+    this.#toHost = toHostLike(network.genesis.hash);
     this.network = {
       chain: CORE_CHAIN_NAMES[network.type] ?? network.type,
       genesisHash: fromHost(network.genesis.hash),
       addressPrefixes: network.addressPrefix,
       halvingInterval: network.halvingInterval
     };
-    this.pool = new BcoinPool(host.mempool, chain, this.hashes);
+    this.pool = new BcoinPool(host.mempool, chain, this.#toHost);
     this.chain$ = chainEvents(chain);
     this.synced$ = syncedChanges(chain);
     this.httpServer = host.http.http;
+    // 1.x stores the block as one value of its database.
+    this.readsWholeBlocks = host.blocks === undefined;
     outliveBrokenRequests(host.http);
-    this.deploymentReader = new DeploymentReader(chain, network);
-    this.broadcaster = new Broadcaster(host, this.hashes);
-    this.storedBlocks = new StoredBlocks(host, this.hashes);
+    this.#deployments = new DeploymentReader(chain, network);
+    this.#broadcaster = new Broadcaster(host, this.#toHost);
+    this.#blocks = new StoredBlocks(host, this.#toHost);
   }
 
   get pruned(): boolean {
-    return this.host.chain.options.prune;
-  }
-
-  /** 1.x keeps the block as one value of its database. */
-  get readsWholeBlocks(): boolean {
-    return this.host.blocks === undefined;
+    return this.#host.chain.options.prune;
   }
 
   get resetting(): boolean {
-    const { tip, db } = this.host.chain;
-    return !sameHostHash(tip.hash, db.state.tip);
+    const { tip, db } = this.#host.chain;
+    return tip.hash !== db.state.tip && !sameHostHash(tip.hash, db.state.tip);
   }
 
   isApiKey(key: string): boolean {
-    // Digests have one length, whatever was typed.
-    return timingSafeEqual(sha256(key), sha256(this.host.http.options.apiKey));
+    // Digests of all texts have one length.
+    return timingSafeEqual(sha256(key), sha256(this.#host.http.options.apiKey));
   }
 
   tip(): BlockPoint {
-    const { hash, height } = this.host.chain.tip;
+    const { hash, height } = this.#host.chain.tip;
     return { hash: fromHost(hash), height };
   }
 
   progress(): NodeProgress {
-    const { chain, network } = this.host;
+    const { chain, network } = this.#host;
     const verified = verificationProgress(chain, network.type, Math.floor(Date.now() / 1000));
     return { synced: chain.synced, height: chain.tip.height, verified };
   }
 
   async activeHash(height: number): Promise<Buffer | undefined> {
-    const hash = await this.host.chain.getHash(height);
+    const hash = await this.#host.chain.getHash(height);
     return hash === null ? undefined : fromHost(hash);
   }
 
   async entry(hash: Buffer): Promise<BlockEntry | undefined> {
-    const entry = await this.host.chain.getEntryByHash(this.hashes.toHost(hash));
-    return entry === null ? undefined : this.describe(entry);
+    const { chain } = this.#host;
+    const entry = await chain.getEntryByHash(this.#toHost(hash));
+    return entry === null ? undefined : {
+      hash: fromHost(entry.hash),
+      height: entry.height,
+      header: entry.toRaw().subarray(0, HEADER_LENGTH),
+      chainwork: BigInt(`0x${entry.chainwork.toString(16)}`),
+      medianTime: await chain.getMedianTime(entry)
+    };
   }
 
   rawBlock(hash: Buffer): Promise<Buffer | undefined> {
-    return this.storedBlocks.block(hash);
+    return this.#blocks.block(hash);
   }
 
   rawBlockPart(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
-    return this.storedBlocks.part(hash, offset, length, blockLength);
+    return this.#blocks.part(hash, offset, length, blockLength);
   }
 
   spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined> {
-    return readSpentCoins(hash, this.host);
+    return readSpentCoins(hash, this.#host);
   }
 
   openCoinSet(): Promise<CoinSet> {
-    return openCoinSet(this.host.chain);
+    return openCoinSet(this.#host.chain);
   }
 
   async hasAllBlocks(): Promise<boolean> {
-    // However it prunes, bcoin begins above the blocks that it never throws away.
-    for (const first of [1, this.host.network.block.pruneAfterHeight + 1]) {
+    // Pruning always begins at the same height, above the blocks that bcoin never deletes.
+    for (const first of [1, this.#host.network.block.pruneAfterHeight + 1]) {
       const hash = await this.activeHash(Math.min(first, this.tip().height));
       if (hash === undefined || await this.rawBlock(hash) === undefined) return false;
     }
@@ -122,30 +139,43 @@ export class BcoinNode implements NodeSource {
   }
 
   pruneHeight(): number {
-    const { keepBlocks, pruneAfterHeight } = this.host.network.block;
-    const lastPruned = this.host.chain.tip.height - keepBlocks;
+    const { keepBlocks, pruneAfterHeight } = this.#host.network.block;
+    const lastPruned = this.#host.chain.tip.height - keepBlocks;
     return lastPruned > pruneAfterHeight ? lastPruned + 1 : 0;
   }
 
+  close(): void {
+    this.#blocks.close();
+  }
+
   broadcast(transaction: Buffer): Promise<void> {
-    return this.broadcaster.broadcast(transaction);
+    return this.#broadcaster.broadcast(transaction);
   }
 
   deployments(hash: Buffer): Promise<Deployments> {
-    return this.deploymentReader.read(this.hashes.toHost(hash));
-  }
-
-  private async describe(entry: HostEntry): Promise<BlockEntry> {
-    return {
-      hash: fromHost(entry.hash),
-      height: entry.height,
-      header: entry.toRaw().subarray(0, HEADER_BYTES),
-      chainwork: BigInt(`0x${entry.chainwork.toString(16)}`),
-      medianTime: await this.host.chain.getMedianTime(entry)
-    };
+    return this.#deployments.read(this.#toHost(hash));
   }
 }
 
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/**
+ * The part of all transactions that the chain has, 0 to 1, as Bitcoin Core estimates it (GuessVerificationProgress): the network
+ * is known to have had so many at some time, and so many more each second since. `now` in Unix seconds.
+ */
+export function verificationProgress({ db: { state }, tip }: Pick<HostChain, 'db' | 'tip'>, network: string, now: number): number {
+  const { time, count, perSecond } = TRANSACTION_RATES[network] ?? NO_RATE;
+  const all = state.tx <= count ? count + (now - time) * perSecond : state.tx + (now - tip.time) * perSecond;
+  return Math.min(1, state.tx / all);
+}
+
+/**
+ * When a request to bcoin's own interface breaks off, bcoin's object for it (bweb) emits a second error that nobody listens to: on
+ * Node.js 16 and later that ends the process. A GET with a body whose client leaves is enough, and no key is asked for.
+ * bcoin logs the error as before.
+ */
+function outliveBrokenRequests(http: HostHttp): void {
+  http.on('request', (request) => { request.on('error', () => undefined); });
 }

@@ -2,25 +2,25 @@
 
 import { scanWholeTransaction } from '../bitcoin/transaction';
 import { TransactionRefusedError } from './errors';
-import type { HostHashes } from './host-hash';
-import type { HostNode, HostTransaction } from './host';
-
-interface HostTransactionClass {
-  fromRaw(bytes: Buffer): HostTransaction;
-}
+import type { HostNode, HostTransaction, HostTransactionClass, ToHostHash } from './host';
 
 export class Broadcaster {
-  private hostClass: HostTransactionClass | undefined;
+  readonly #host: HostNode;
+  readonly #toHost: ToHostHash;
+  #hostClass: HostTransactionClass | undefined;
 
-  constructor(private readonly host: HostNode, private readonly hashes: HostHashes) {}
+  constructor(host: HostNode, toHost: ToHostHash) {
+    this.#host = host;
+    this.#toHost = toHost;
+  }
 
   /** @throws TransactionRefusedError */
   async broadcast(bytes: Buffer): Promise<void> {
-    const { mempool, pool } = this.host;
-    const transaction = await this.parse(bytes);
-    const hash = this.hashes.toHost(transaction.hash());
+    const { mempool, pool } = this.#host;
+    const transaction = await this.#parse(bytes);
+    const hash = this.#toHost(transaction.hash());
     if (mempool.hasEntry(hash)) {
-      this.announce(transaction);
+      this.#announce(transaction);
       return;
     }
     let missing;
@@ -30,23 +30,23 @@ export class Broadcaster {
       throw new TransactionRefusedError(reasonOf(error), { cause: error });
     }
     if (missing && missing.length > 0) {
-      // The pool would take it in later, when its parents come: refused is refused.
+      // Otherwise the pool would accept the refused transaction later, when its parents come.
       mempool.removeOrphan(hash);
       throw new TransactionRefusedError('it spends outputs that are not there');
     }
     // Otherwise the pool announces by itself what enters it.
-    if (pool.options.selfish) await this.host.broadcast(transaction);
+    if (pool.options.selfish) await this.#host.broadcast(transaction);
   }
 
   /** Tells peers that have not heard of it yet. Nothing waits for their answers. */
-  private announce(transaction: HostTransaction): void {
-    const { pool } = this.host;
-    if (pool.options.selfish) void this.host.broadcast(transaction);
+  #announce(transaction: HostTransaction): void {
+    const { pool } = this.#host;
+    if (pool.options.selfish) void this.#host.broadcast(transaction);
     else pool.announceTX(transaction);
   }
 
-  private async parse(bytes: Buffer): Promise<HostTransaction> {
-    const hostClass = this.hostClass ??= await this.findClass();
+  async #parse(bytes: Buffer): Promise<HostTransaction> {
+    const hostClass = this.#hostClass ??= await this.#findClass();
     try {
       // bcoin also reads superfluous witnesses, and ignores what follows a transaction. Bitcoin Core refuses both.
       scanWholeTransaction(bytes);
@@ -57,8 +57,8 @@ export class Broadcaster {
   }
 
   /** The node's own class of transactions, off its genesis block: requiring bcoin would load a second copy. */
-  private async findClass(): Promise<HostTransactionClass> {
-    const genesis = await this.host.chain.getBlock(this.host.network.genesis.hash);
+  async #findClass(): Promise<HostTransactionClass> {
+    const genesis = await this.#host.chain.getBlock(this.#host.network.genesis.hash);
     const [coinbase] = genesis?.txs ?? [];
     if (coinbase === undefined) throw new Error('the node has no genesis block');
     return coinbase.constructor as unknown as HostTransactionClass;

@@ -2,8 +2,7 @@
 // the state is that of the block after the one that is asked about (BIP9).
 
 import { ChainMovedError } from './errors';
-import { sameHostHash } from './host-hash';
-import type { HostChain, HostDeployment, HostEntry, HostHash, HostNetwork } from './host';
+import { sameHostHash, type HostChain, type HostDeployment, type HostEntry, type HostHash, type HostNetwork } from './host';
 import type { Bip9Deployment, Deployments } from './types';
 
 /** bcoin's thresholdStates, by number. */
@@ -21,30 +20,34 @@ interface PeriodState {
 
 export class DeploymentReader {
   /** A state holds for a whole period: one walk back per period. */
-  private readonly periods = new Map<string, PeriodState>();
+  readonly #periods = new Map<string, PeriodState>();
+  readonly #chain: HostChain;
+  readonly #network: HostNetwork;
 
-  constructor(private readonly chain: HostChain, private readonly network: HostNetwork) {}
+  constructor(chain: HostChain, network: HostNetwork) {
+    this.#chain = chain;
+    this.#network = network;
+  }
 
   /** The state of every listed soft fork for the block after this one. @throws ChainMovedError when it is not known any more. */
   async read(hash: HostHash): Promise<Deployments> {
-    const { chain } = this;
     for (;;) {
-      const before = chain.tip;
-      const tip = await chain.getEntryByHash(hash);
+      const before = this.#chain.tip;
+      const tip = await this.#chain.getEntryByHash(hash);
       if (tip === null) throw new ChainMovedError('the chain has been reset to below the block');
-      const deployments = await this.readAt(tip);
-      // Ancestors are looked up by height as long as the block is of the active chain: that must not have moved meanwhile.
-      if (chain.tip === before) return deployments;
-      this.periods.clear();
+      const deployments = await this.#readAt(tip);
+      // Ancestors of a block of the active chain are looked up by height: the chain must not have moved meanwhile.
+      if (this.#chain.tip === before) return deployments;
+      this.#periods.clear();
     }
   }
 
-  private async readAt(tip: HostEntry): Promise<Deployments> {
-    const { deployments, block: { bip34height, bip66height, bip65height } } = this.network;
+  async #readAt(tip: HostEntry): Promise<Deployments> {
+    const { deployments, block: { bip34height, bip66height, bip65height } } = this.#network;
     const bip9: Bip9Deployment[] = [];
     for (const id of LISTED) {
       const deployment = deployments[id];
-      if (deployment !== undefined) bip9.push(await this.deployment(id, deployment, tip));
+      if (deployment !== undefined) bip9.push(await this.#deployment(id, deployment, tip));
     }
     return {
       versionForks: [
@@ -56,8 +59,8 @@ export class DeploymentReader {
     };
   }
 
-  private async deployment(id: string, deployment: HostDeployment, tip: HostEntry): Promise<Bip9Deployment> {
-    const { status, since } = await this.state(id, deployment, tip);
+  async #deployment(id: string, deployment: HostDeployment, tip: HostEntry): Promise<Bip9Deployment> {
+    const { status, since } = await this.#state(id, deployment, tip);
     return {
       id,
       status,
@@ -65,57 +68,57 @@ export class DeploymentReader {
       startTime: BigInt(deployment.startTime),
       timeout: BigInt(deployment.timeout),
       since,
-      ...status === 'started' && { statistics: await this.statistics(deployment, tip) }
+      ...status === 'started' && { statistics: await this.#statistics(deployment, tip) }
     };
   }
 
-  private async state(id: string, deployment: HostDeployment, tip: HostEntry): Promise<PeriodState> {
+  async #state(id: string, deployment: HostDeployment, tip: HostEntry): Promise<PeriodState> {
     if (deployment.startTime === -1) return { periodEnd: tip.hash, status: 'active', since: 0 };
-    const periodEnd = await this.periodEnd(deployment, tip);
+    const periodEnd = await this.#periodEnd(deployment, tip);
     if (periodEnd === undefined) return { periodEnd: tip.hash, status: 'defined', since: 0 };
-    const known = this.periods.get(id);
+    const known = this.#periods.get(id);
     if (known !== undefined && sameHostHash(known.periodEnd, periodEnd.hash)) return known;
-    const state = await this.walkBack(deployment, periodEnd);
-    this.periods.set(id, state);
+    const state = await this.#walkBack(deployment, periodEnd);
+    this.#periods.set(id, state);
     return state;
   }
 
   /** The first block to which today's status applied (Core's `GetStateSinceHeightFor`). */
-  private async walkBack(deployment: HostDeployment, periodEnd: HostEntry): Promise<PeriodState> {
-    const period = this.period(deployment);
-    const state = await this.chain.getState(periodEnd, deployment);
+  async #walkBack(deployment: HostDeployment, periodEnd: HostEntry): Promise<PeriodState> {
+    const period = this.#period(deployment);
+    const state = await this.#chain.getState(periodEnd, deployment);
     const status = STATUSES[state] ?? 'defined';
     if (status === 'defined') return { periodEnd: periodEnd.hash, status, since: 0 };
     let first = periodEnd;
     for (;;) {
-      const earlier = await this.chain.getAncestor(first, first.height - period);
-      if (earlier === null || await this.chain.getState(earlier, deployment) !== state) break;
+      const earlier = await this.#chain.getAncestor(first, first.height - period);
+      if (earlier === null || await this.#chain.getState(earlier, deployment) !== state) break;
       first = earlier;
     }
     return { periodEnd: periodEnd.hash, status, since: first.height + 1 };
   }
 
-  private async statistics(deployment: HostDeployment, tip: HostEntry): Promise<Statistics> {
-    const period = this.period(deployment);
-    const threshold = deployment.threshold === -1 ? this.network.activationThreshold : deployment.threshold;
+  async #statistics(deployment: HostDeployment, tip: HostEntry): Promise<Statistics> {
+    const period = this.#period(deployment);
+    const threshold = deployment.threshold === -1 ? this.#network.activationThreshold : deployment.threshold;
     const elapsed = (tip.height + 1) % period;
     let count = 0;
     let entry: HostEntry | null = tip;
     for (let i = 0; i < elapsed && entry !== null; i++) {
       if (entry.hasBit(deployment.bit)) count++;
-      entry = await this.chain.getPrevious(entry);
+      entry = await this.#chain.getPrevious(entry);
     }
     return { period, threshold, elapsed, count, possible: period - threshold >= elapsed - count };
   }
 
   /** The last block of the last whole period up to `tip`. */
-  private async periodEnd(deployment: HostDeployment, tip: HostEntry): Promise<HostEntry | undefined> {
-    const height = tip.height - (tip.height + 1) % this.period(deployment);
+  async #periodEnd(deployment: HostDeployment, tip: HostEntry): Promise<HostEntry | undefined> {
+    const height = tip.height - (tip.height + 1) % this.#period(deployment);
     if (height < 0) return undefined;
-    return await this.chain.getAncestor(tip, height) ?? undefined;
+    return await this.#chain.getAncestor(tip, height) ?? undefined;
   }
 
-  private period(deployment: HostDeployment): number {
-    return deployment.window === -1 ? this.network.minerWindow : deployment.window;
+  #period(deployment: HostDeployment): number {
+    return deployment.window === -1 ? this.#network.minerWindow : deployment.window;
   }
 }

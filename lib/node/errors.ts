@@ -1,4 +1,4 @@
-// What can be wrong with the node's chain, or with what it is asked to take in.
+// Errors of the node's chain, its blocks and its pool.
 
 import { toDisplayHex } from '../bitcoin/hash';
 
@@ -16,7 +16,7 @@ export class UnreadableBlockError extends Error {
   }
 }
 
-/** The chain has moved under whoever was reading it: what was read is of no use. */
+/** The chain moved while it was read: the result is of no use. */
 export class ChainMovedError extends Error {
   override readonly name = 'ChainMovedError';
 }

@@ -1,13 +1,31 @@
-// What we use of bcoin's own objects, 1.0.2 and 2.2 alike. bcoin ships no type
-// declarations; these are ours, and the running node is the only way to the objects.
+// The parts of bcoin's own objects that are used here, 1.0.2 and 2.2 alike. bcoin ships no type declarations; these are
+// ours, and the objects are reached through the running node only.
 
 import type { Server } from 'node:http';
 
-/** 1.x keeps hashes as hex of the wire order, 2.x as Buffers in wire order. */
+/** The one difference between 1.x and 2.x that shows everywhere: hashes are hex of the wire order, or Buffers in wire order. */
 export type HostHash = string | Buffer;
 
+/** Our Buffer as the node's own kind of hash. */
+export type ToHostHash = (hash: Buffer) => HostHash;
+
+/** The conversion for a node whose hashes look like `sample`. */
+export function toHostLike(sample: HostHash): ToHostHash {
+  return typeof sample === 'string' ? (hash) => hash.toString('hex') : (hash) => hash;
+}
+
+/** The node's hash as a Buffer in wire order. */
+export function fromHost(hash: HostHash): Buffer {
+  return typeof hash === 'string' ? Buffer.from(hash, 'hex') : hash;
+}
+
+/** Whether two of the node's hashes are the same. */
+export function sameHostHash(a: HostHash, b: HostHash): boolean {
+  return a === b || fromHost(a).equals(fromHost(b));
+}
+
 /** The part of bn.js that we need. */
-export interface HostBigNumber {
+interface HostBigNumber {
   toString(base: number): string;
 }
 
@@ -69,7 +87,7 @@ export interface HostChain extends HostEmitter {
     readonly state: HostChainState;
     readonly db: HostDatabase;
   };
-  /** Held by whatever changes the chain, in the order of asking. Rejects once the chain is closed. */
+  /** Held by each change of the chain, in the order of the calls. Rejects once the chain is closed. */
   readonly locker: { lock(): Promise<() => void> };
   getHash(height: number): Promise<HostHash | null>;
   getEntryByHash(hash: HostHash): Promise<HostEntry | null>;
@@ -83,7 +101,7 @@ export interface HostChain extends HostEmitter {
   getBlock(hash: HostHash): Promise<{ readonly txs: readonly HostTransaction[] } | null>;
 }
 
-export interface HostChainState {
+interface HostChainState {
   readonly tip: HostHash;
   /** Transactions of all blocks, the genesis block's included. */
   readonly tx: number;
@@ -92,11 +110,18 @@ export interface HostChainState {
   readonly value: number;
 }
 
+export interface HostRange {
+  readonly gt: Buffer;
+  readonly gte: Buffer;
+  readonly lt: Buffer;
+  readonly lte: Buffer;
+}
+
 /** The part of bdb that we read through. */
-export interface HostDatabase {
+interface HostDatabase {
   get(key: Buffer): Promise<Buffer | null>;
   /** All bounds in any case: one that is left out is `null` for bdb, and the text `null` for leveldown 6. */
-  iterator(range: { readonly gt: Buffer; readonly gte: Buffer; readonly lt: Buffer; readonly lte: Buffer; readonly values: true }): HostIterator;
+  iterator(range: HostRange & { readonly values: true }): HostIterator;
 }
 
 export interface HostIterator {
@@ -114,6 +139,10 @@ export interface HostTransaction {
   hash(): Buffer;
   witnessHash(): Buffer;
   toRaw(): Buffer;
+}
+
+export interface HostTransactionClass {
+  fromRaw(bytes: Buffer): HostTransaction;
 }
 
 export interface HostPoolEntry {
@@ -141,7 +170,7 @@ export interface HostMempool extends HostEmitter {
 }
 
 /** bcoin's logger: a format string with `%s`, and what belongs in it. */
-export interface HostLogger {
+interface HostLogger {
   context(name: string): HostLogger;
   error(format: string, ...values: readonly unknown[]): void;
   warning(format: string, ...values: readonly unknown[]): void;
@@ -170,7 +199,7 @@ export interface HostConfig {
   location(name: string): string;
 }
 
-export interface HostBlockStore {
+interface HostBlockStore {
   /** Where blocks lie; in memory, the blocks themselves. */
   readonly db: HostDatabase;
   has(hash: Buffer): Promise<boolean>;
@@ -195,7 +224,7 @@ export interface HostNode extends HostEmitter {
   readonly logger: HostNodeLogger;
   readonly chain: HostChain;
   readonly mempool: HostMempool;
-  /** The block store of 2.x; 1.x keeps blocks in the chain database. */
+  /** The block store of 2.x; 1.x stores blocks in the chain database. */
   readonly blocks?: HostBlockStore;
   readonly pool: {
     readonly options: { readonly selfish: boolean };

@@ -1,6 +1,5 @@
-// What the service needs of a node, in its own words. One implementation serves
-// bcoin 1.x and 2.x (bcoin.ts); nothing outside this room knows bcoin.
-// Hashes are 32-byte Buffers in wire order; amounts are satoshis; times are Unix seconds.
+// What the service needs of a node, in its own words. One implementation serves bcoin 1.x and 2.x (bcoin.ts); nothing
+// outside this folder knows bcoin. Hashes are 32-byte Buffers in wire order; amounts are satoshis; times are Unix seconds.
 
 import type { Server } from 'node:http';
 import type { Observable } from 'rxjs';
@@ -22,7 +21,7 @@ export interface NetworkInfo {
   readonly halvingInterval: number;
 }
 
-/** How far the node itself has come. */
+/** How far the node itself has synced. */
 export interface NodeProgress {
   /** True once the node takes itself for up to date with its peers. */
   readonly synced: boolean;
@@ -42,7 +41,7 @@ export interface BlockEntry extends BlockPoint {
 }
 
 /** A soft fork that was switched on by block version alone (BIP34, BIP66, BIP65). */
-export interface VersionFork {
+interface VersionFork {
   readonly id: string;
   readonly version: number;
   /** True once blocks of lower version are rejected. */
@@ -74,7 +73,7 @@ export interface Deployments {
   readonly bip9: readonly Bip9Deployment[];
 }
 
-/** A coin that a block spent, as the node kept it for taking the block out again. */
+/** A coin that a block spent, as the node has it for disconnecting the block. */
 export interface SpentNodeCoin {
   readonly height: number;
   readonly coinbase: boolean;
@@ -82,13 +81,13 @@ export interface SpentNodeCoin {
   readonly script: Buffer;
 }
 
-/** A coin as the node keeps it. */
+/** A coin as the node stores it. */
 export interface NodeCoin extends SpentNodeCoin {
   readonly txid: Buffer;
   readonly index: number;
 }
 
-/** All that the node holds of the state after one block, whatever its chain does meanwhile. */
+/** The node's state after one block; it stays the same while the chain moves on. */
 export interface CoinSet {
   readonly tip: BlockPoint;
   /** Coins, as the node has counted them block by block. */
@@ -121,7 +120,7 @@ export interface PoolEntry {
   readonly time: number;
   /** Chain height when the transaction entered; after a reorganization that put it back, the height to which that led. */
   readonly height: number;
-  /** Txids that the inputs spend, confirmed ones included, repeats kept. */
+  /** Txids that the inputs spend, confirmed ones and repeats included. */
   readonly spends: readonly Buffer[];
 }
 
@@ -144,13 +143,13 @@ export type PoolEvent =
 
 /** The node's transaction pool. All calls answer from memory. */
 export interface PoolSource {
-  /** Moves with every change of the pool: what was rendered at one revision holds for it. */
+  /** A new number after every change of the pool: text made at one revision holds for that revision. */
   readonly revision: number;
   /** Changes of the pool as they happen. */
   readonly events$: Observable<PoolEvent>;
   /**
-   * 32 bits that all modified fees go into. Prioritising a transaction changes them and is not
-   * announced: what shows modified fees holds for one revision and one fingerprint.
+   * 32 bits that all modified fees go into. Prioritising a transaction changes its modified fee without an event: text that
+   * shows modified fees holds for one revision and one fingerprint.
    */
   feeFingerprint(): number;
   /** The serialized transaction, witness included. */
@@ -158,14 +157,11 @@ export interface PoolSource {
   coin(txid: Buffer, index: number): PoolCoin | undefined;
   isSpent(txid: Buffer, index: number): boolean;
   info(): PoolInfo;
-  /** In the order of their entering. An entry is the same object each time as long as nothing but its modified fee changes. */
+  /** In the order in which they entered. An entry is the same object each time as long as nothing but its modified fee changes. */
   entries(): PoolEntry[];
 }
 
-/**
- * A hint that the chain moved. The chain waits until `acknowledge` is called;
- * a second call does nothing.
- */
+/** A hint that the chain moved. The chain waits until `acknowledge` is called; a second call does nothing. */
 export type ChainEvent = BlockEvent | TipEvent;
 
 export interface BlockEvent {
@@ -177,7 +173,7 @@ export interface BlockEvent {
 }
 
 export interface TipEvent {
-  /** A reset sends no disconnects. `settled`: the chain has moved, and nothing else said so. */
+  /** A reset sends no disconnects. `settled`: the chain has moved without any of the other events. */
   readonly type: 'reset' | 'reorganize' | 'settled';
   acknowledge(): void;
 }
@@ -185,7 +181,7 @@ export interface TipEvent {
 /** The running node. */
 export interface NodeSource {
   readonly network: NetworkInfo;
-  /** True when the node throws old blocks away; it may begin to while it runs. */
+  /** True when the node deletes old blocks; it may begin to while it runs. */
   readonly pruned: boolean;
   readonly pool: PoolSource;
   /**
@@ -208,7 +204,7 @@ export interface NodeSource {
   progress(): NodeProgress;
   /** Hash at a height of the active chain. */
   activeHash(height: number): Promise<Buffer | undefined>;
-  /** Any block whose header the node keeps. */
+  /** Any block whose header the node has. */
   entry(hash: Buffer): Promise<BlockEntry | undefined>;
   /**
    * The serialized block, witness included, as Bitcoin Core would write it; undefined when unknown or pruned.
@@ -216,8 +212,8 @@ export interface NodeSource {
    */
   rawBlock(hash: Buffer): Promise<Buffer | undefined>;
   /**
-   * `length` bytes of that from `offset`; undefined when unknown or pruned. `blockLength`: how long all of it is, which
-   * tells without reading it whether the node has stored something longer.
+   * `length` bytes of the serialized block from `offset`; undefined when unknown or pruned. `blockLength`: the length of all
+   * of it, by which a node that stored other bytes is recognized without reading them.
    * @throws UnreadableBlockError
    */
   rawBlockPart(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined>;
@@ -226,7 +222,7 @@ export interface NodeSource {
    * made itself included; undefined when the node does not have them.
    */
   spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined>;
-  /** The coins at the tip of a moment; to be closed. The chain is not held. @throws ChainMovedError while the chain is being reset. */
+  /** The coins at the present tip; to be closed. The chain goes on. @throws ChainMovedError while the chain is being reset. */
   openCoinSet(): Promise<CoinSet>;
   /** Whether every block of the active chain is still there. */
   hasAllBlocks(): Promise<boolean>;
@@ -238,6 +234,8 @@ export interface NodeSource {
    * @throws TransactionRefusedError with the node's reason.
    */
   broadcast(transaction: Buffer): Promise<void>;
+  /** Closes the files that reading blocks has opened. A later read opens its file again. */
+  close(): void;
   /** The state of the soft forks for the block after this one. @throws ChainMovedError when the node does not know it any more. */
   deployments(hash: Buffer): Promise<Deployments>;
 }

@@ -1,6 +1,6 @@
-// The one error class of the payments library. Whatever a peer sends, nothing else is thrown.
+// The one error class of the payments library: no message from a peer makes it throw another.
 
-/** What went wrong, for programs; the message says it for people. */
+/** The reason for programs; the message gives it to people. */
 export type PaymentErrorCode =
   /** Bytes, text or a value that is not what the format asks for. */
   | 'malformed'

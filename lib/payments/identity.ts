@@ -1,6 +1,5 @@
-// Who signs requests: a private key and the certificates that vouch for it, read from PEM.
-// What a recipient could not check is refused here, with a sentence on what to do. Whether
-// the root is trusted, the recipient decides.
+// The signer of requests: a private key and the certificates that vouch for it, read from PEM. A key or certificate that a
+// recipient would refuse is refused here, with advice. The recipient decides whether the root is trusted.
 
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { PaymentError, messageOf } from './error';
@@ -18,10 +17,10 @@ export interface Identity {
 
 const ORDER = "Put the key's own certificate first, then its issuer's, and so on.";
 
-/** PKCS #8 (RFC 7468) and the older PEM (RFC 1421). What OpenSSL says of such a key differs between versions. */
+/** PKCS #8 (RFC 7468) and the older PEM (RFC 1421). OpenSSL's error for such a key differs between versions. */
 const ENCRYPTED = /^-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
 
-/** What to do about a chain that is refused. */
+/** Advice by the reason why a chain is refused. */
 const ADVICE: Partial<Record<UntrustedReason, string>> = {
   expired: 'Put a renewed certificate there.',
   'not-yet-valid': 'Put a certificate there that is valid, or set the clock.',
@@ -61,7 +60,7 @@ export function readCertificates(pem: string, time: Date): Buffer[] {
       throw new PaymentError('cannot-sign', `Certificate ${index + 1} cannot be read: ${messageOf(error)}.`, { cause: error });
     }
   });
-  // Before the order is looked at: where only that is wrong, the first one is none of the key.
+  // Before the key is compared: a chain in the wrong order begins with a certificate of another key.
   checkCertificates(certificates, time);
   return certificates;
 }
@@ -86,10 +85,10 @@ export function checkIdentity(identity: Identity): Identity {
   if (!own) throw new PaymentError('cannot-sign', 'A certificate of the key expected, none came.');
   checkStrength(identity.key);
   if (own.checkPrivateKey(identity.key)) return identity;
-  const place = others.findIndex((certificate) => certificate.checkPrivateKey(identity.key));
-  throw new PaymentError('cannot-sign', place < 0
+  const index = others.findIndex((certificate) => certificate.checkPrivateKey(identity.key));
+  throw new PaymentError('cannot-sign', index < 0
     ? 'The first certificate is of another key. Put the key there that it was issued for, or a certificate of this key.'
-    : `The key's own certificate is the one at place ${place + 2}. ${ORDER}`);
+    : `The key's own certificate is the one at place ${index + 2}. ${ORDER}`);
 }
 
 function parseKey(pem: string): KeyObject {

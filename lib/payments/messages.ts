@@ -1,10 +1,10 @@
-// The six payment messages (contract 2.8, BIP70) as TypeScript sees them, each with its
-// decoder and encoder. A property that is absent was not in the message; the schema's
-// default then applies and stands in DEFAULTS. Hashing and signing never go through here
-// twice: what was received is kept as bytes.
+// The six payment messages (contract 2.8, BIP70) as TypeScript sees them, each with its decoder and encoder. A property that is
+// absent was not in the message; the schema's default then applies and stands in DEFAULTS. Hashes and signatures are over the
+// bytes as received, never over a second encoding.
 
+import { Writer } from 'protobufjs';
 import { PaymentError } from './error';
-import { decodeFields, encodeFields, messageType } from './schema';
+import { codec } from './schema';
 
 /** Bytes; BIP70 lets a receiver refuse anything larger. */
 export const MAX_PAYMENT_REQUEST_SIZE = 50_000;
@@ -70,41 +70,34 @@ export interface PaymentACK extends Extensible {
   readonly memo?: string;
 }
 
-interface Codec<Message> {
-  /**
-   * @returns the message; its byte fields are views into `bytes`.
-   * @throws PaymentError `too-large`, or `malformed` naming message and field.
-   */
-  readonly decode: (bytes: Uint8Array) => Message;
-  /** @throws PaymentError `malformed` naming message and field, or `too-large`. */
-  readonly encode: (message: Message) => Buffer;
-}
-
-function codec<Message extends object>(name: string, maxSize: number): Codec<Message> {
-  const type = messageType(name);
-  const limit = (bytes: Uint8Array): void => {
-    if (bytes.length > maxSize) {
-      throw new PaymentError('too-large', `${name}: at most ${maxSize} bytes expected, ${bytes.length} came.`);
-    }
-  };
-  return {
-    decode: (bytes) => {
-      limit(bytes);
-      // The schema is what the interfaces above say; test/payments/schema.test.ts holds them together.
-      return decodeFields(type, bytes) as unknown as Message;
-    },
-    encode: (message) => {
-      const bytes = encodeFields(type, message);
-      limit(bytes);
-      return bytes;
-    }
-  };
-}
-
 // What travels inside a PaymentRequest cannot be larger than it.
 export const { decode: decodeOutput, encode: encodeOutput } = codec<Output>('Output', MAX_PAYMENT_REQUEST_SIZE);
-export const { decode: decodePaymentDetails, encode: encodePaymentDetails } = codec<PaymentDetails>('PaymentDetails', MAX_PAYMENT_REQUEST_SIZE);
-export const { decode: decodePaymentRequest, encode: encodePaymentRequest } = codec<PaymentRequest>('PaymentRequest', MAX_PAYMENT_REQUEST_SIZE);
-export const { decode: decodeX509Certificates, encode: encodeX509Certificates } = codec<X509Certificates>('X509Certificates', MAX_PAYMENT_REQUEST_SIZE);
+export const { decode: decodePaymentDetails, encode: encodePaymentDetails } =
+  codec<PaymentDetails>('PaymentDetails', MAX_PAYMENT_REQUEST_SIZE);
+export const { decode: decodePaymentRequest, encode: encodePaymentRequest } =
+  codec<PaymentRequest>('PaymentRequest', MAX_PAYMENT_REQUEST_SIZE);
+export const { decode: decodeX509Certificates, encode: encodeX509Certificates } =
+  codec<X509Certificates>('X509Certificates', MAX_PAYMENT_REQUEST_SIZE);
 export const { decode: decodePayment, encode: encodePayment } = codec<Payment>('Payment', MAX_PAYMENT_SIZE);
 export const { decode: decodePaymentACK, encode: encodePaymentACK } = codec<PaymentACK>('PaymentACK', MAX_PAYMENT_ACK_SIZE);
+
+const PAYMENT_TAG = 1 << 3 | 2;
+const MEMO_TAG = 2 << 3 | 2;
+
+/**
+ * The PaymentACK that answers a Payment. The Payment goes back in the very bytes that it came in, unknown fields, order and all.
+ * @param payment as received.
+ * @param memo for the customer.
+ * @returns the serialized PaymentACK.
+ * @throws PaymentError `malformed` when it is no Payment, `too-large` when the ACK would be.
+ */
+export function acknowledgePayment(payment: Buffer, memo?: string): Buffer {
+  decodePayment(payment);
+  const writer = Writer.create().uint32(PAYMENT_TAG).bytes(payment);
+  if (memo !== undefined) writer.uint32(MEMO_TAG).string(memo);
+  const bytes = Buffer.from(writer.finish());
+  if (bytes.length > MAX_PAYMENT_ACK_SIZE) {
+    throw new PaymentError('too-large', `PaymentACK: at most ${MAX_PAYMENT_ACK_SIZE} bytes expected, ${bytes.length} would go.`);
+  }
+  return bytes;
+}

@@ -1,6 +1,5 @@
-// proto/payments.proto, loaded once, and the codec made from it: bytes to plain objects and
-// back. Presence is kept (an absent optional field is an absent property), uint64 is
-// `bigint`, bytes are views into what was received, unknown fields stay as they came.
+// proto/payments.proto, loaded once, and codecs made from it: bytes to plain objects and back. An absent optional field is an
+// absent property, uint64 is `bigint`, bytes are views into the bytes received, unknown fields stay as they came.
 
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -10,7 +9,6 @@ import { StrictReader, WIRE_TYPES, fieldsOf } from './wire';
 
 type Fields = Record<string, unknown>;
 
-const MAX_UINT32 = 2 ** 32 - 1;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
 const schema = loadSync(join(__dirname, '../../proto/payments.proto'));
@@ -20,28 +18,37 @@ export function messageType(name: string): Type {
   return schema.lookupType(`payments.${name}`);
 }
 
-/**
- * @param bytes the serialized message; byte fields of the result are views into it.
- * @throws PaymentError naming message and field.
- */
-export function decodeFields(type: Type, bytes: Uint8Array): Fields {
-  return toFields(type, readMessage(type, bufferOf(bytes)));
+interface Codec<Message> {
+  /**
+   * @returns the message; its byte fields are views into `bytes`.
+   * @throws PaymentError `too-large`, or `malformed` naming message and field.
+   */
+  readonly decode: (bytes: Uint8Array) => Message;
+  /** @throws PaymentError `malformed` naming message and field, or `too-large`. */
+  readonly encode: (message: Message) => Buffer;
 }
 
-/** @throws PaymentError naming message and field when a value does not fit the schema. */
-export function encodeFields(type: Type, fields: object): Buffer {
-  return Buffer.from(type.encode(fromFields(type, type.name, fields)).finish());
+/** `Message` has the fields of the schema's message of this name: test/payments/schema.test.ts holds them together. */
+export function codec<Message extends object>(name: string, maxSize: number): Codec<Message> {
+  const type = messageType(name);
+  const limited = <Bytes extends Uint8Array>(bytes: Bytes): Bytes => {
+    if (bytes.length <= maxSize) return bytes;
+    throw new PaymentError('too-large', `${name}: at most ${maxSize} bytes expected, ${bytes.length} came.`);
+  };
+  return {
+    decode: (bytes) => toFields(type, readMessage(type, bufferOf(limited(bytes)))) as unknown as Message,
+    encode: (message) => limited(Buffer.from(type.encode(fromFields(type, name, message)).finish()))
+  };
 }
 
 function readMessage(type: Type, buffer: Buffer): Fields {
   try {
     return type.decode(new StrictReader(buffer));
   } catch (error) {
-    if (error instanceof util.ProtocolError) {
-      const lacking = error.instance.$type.name;
-      throw new PaymentError('malformed', `${lacking}: ${error.message}.`, { cause: error });
-    }
-    throw new PaymentError('malformed', `${type.name}: the bytes are no such message (${messageOf(error)}).`, { cause: error });
+    const message = error instanceof util.ProtocolError
+      ? `${error.instance.$type.name}: ${error.message}.`
+      : `${type.name}: the bytes are no such message (${messageOf(error)}).`;
+    throw new PaymentError('malformed', message, { cause: error });
   }
 }
 
@@ -74,20 +81,20 @@ function refuseKnown(type: Type, raw: Buffer): void {
   throw new PaymentError('malformed', `${type.name}.${field.name}: ${String(expected)} expected, ${String(WIRE_TYPES[tag & 7])} came.`);
 }
 
-/** @param place where the value stands, for messages. */
-function fromFields(type: Type, place: string, value: unknown): Fields {
-  if (typeof value !== 'object' || value === null) throw mismatch(place, `the fields of ${type.name}`, value);
+/** @param name of the value, for messages. */
+function fromFields(type: Type, name: string, value: unknown): Fields {
+  if (typeof value !== 'object' || value === null) throw mismatch(name, `the fields of ${type.name}`, value);
   const fields = value as Fields;
   const message: Fields = {};
   for (const field of type.fieldsArray) {
     const item = fields[field.name];
-    const name = `${type.name}.${field.name}`;
-    if (item === undefined) {
-      if (field.required) throw new PaymentError('malformed', `${name} is required and missing.`);
-    } else if (!field.repeated) {
-      message[field.name] = fromValue(field, name, item);
-    } else {
-      message[field.name] = arrayOf(name, item).map((one) => fromValue(field, name, one));
+    const fieldName = `${type.name}.${field.name}`;
+    if (item !== undefined) {
+      message[field.name] = field.repeated
+        ? arrayOf(fieldName, item).map((one) => fromValue(field, fieldName, one))
+        : fromValue(field, fieldName, item);
+    } else if (field.required) {
+      throw new PaymentError('malformed', `${fieldName} is required and missing.`);
     }
   }
   const unknown = fields['unknownFields'];
@@ -117,23 +124,19 @@ function bufferOf(bytes: Uint8Array): Buffer {
 function fromValue(field: Field, name: string, value: unknown): unknown {
   if (isType(field.resolvedType)) return fromFields(field.resolvedType, name, value);
   switch (field.type) {
-    case 'uint64': {
+    case 'uint64':
       if (typeof value !== 'bigint' || value < 0n || value > MAX_UINT64) throw mismatch(name, 'a bigint of 64 bits', value);
       return { low: Number(value & 0xffffffffn), high: Number(value >> 32n), unsigned: true };
-    }
-    case 'uint32': {
-      if (!Number.isInteger(value) || (value as number) < 0 || (value as number) > MAX_UINT32) throw mismatch(name, 'an integer of 32 bits', value);
+    case 'uint32':
+      if (typeof value !== 'number' || value >>> 0 !== value) throw mismatch(name, 'an integer of 32 bits', value);
       return value;
-    }
-    case 'string': {
+    case 'string':
       // A lone surrogate has no UTF-8.
       if (typeof value !== 'string' || Buffer.from(value).toString() !== value) throw mismatch(name, 'well-formed text', value);
       return value;
-    }
-    default: {
+    default:
       if (!(value instanceof Uint8Array)) throw mismatch(name, 'bytes', value);
       return value;
-    }
   }
 }
 

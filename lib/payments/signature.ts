@@ -1,16 +1,29 @@
-// The signature of a PaymentRequest (BIP70): over the request as serialized, with field 5
-// present and empty. For a received request these are the received bytes with field 5
-// emptied in place, never a re-encoding: that could lose fields, order or defaults.
+// Making PaymentRequests, and their signature (BIP70): it is over the request as serialized, with field 5 present and empty.
+// For a received request these are the received bytes with field 5 emptied in place, never a re-encoding: that could lose
+// fields, order or defaults. In requests that are made here `payment_details_version` is written although it has its default:
+// some wallets (BitPay's library) check the signature over an encoding of their own, in which defaults are written.
 
 import { sign } from 'node:crypto';
 import { PaymentError } from './error';
 import { checkIdentity, type Identity } from './identity';
-import { DEFAULTS, encodePaymentRequest, encodeX509Certificates, type PaymentRequest } from './messages';
+import {
+  DEFAULTS, encodePaymentDetails, encodePaymentRequest, encodeX509Certificates, type PaymentDetails, type PaymentRequest
+} from './messages';
 import { fieldsOf } from './wire';
 
 const SIGNATURE_FIELD = 5;
 /** Tag of field 5, length-delimited, and length 0. */
 const EMPTY_SIGNATURE = Buffer.from([SIGNATURE_FIELD << 3 | 2, 0]);
+
+/**
+ * @param identity signs the request; without, it is unsigned.
+ * @returns the serialized PaymentRequest.
+ * @throws PaymentError `malformed`, `too-large`, or `cannot-sign`.
+ */
+export function makePaymentRequest(details: PaymentDetails, identity?: Identity): Buffer {
+  const request = { paymentDetailsVersion: DEFAULTS.paymentDetailsVersion, serializedPaymentDetails: encodePaymentDetails(details) };
+  return identity ? signPaymentRequest(request, identity) : encodePaymentRequest(request);
+}
 
 /**
  * Signs with `x509+sha256`; SHA-1 is verified on request, but never made.
@@ -21,7 +34,6 @@ const EMPTY_SIGNATURE = Buffer.from([SIGNATURE_FIELD << 3 | 2, 0]);
 export function signPaymentRequest(request: PaymentRequest, identity: Identity): Buffer {
   const { key, certificates } = checkIdentity(identity);
   const pkiData = encodeX509Certificates({ certificate: certificates });
-  // Written although it is the default: see new-request.ts.
   const { paymentDetailsVersion = DEFAULTS.paymentDetailsVersion } = request;
   const unsigned: PaymentRequest = { ...request, paymentDetailsVersion, pkiType: 'x509+sha256', pkiData, signature: Buffer.alloc(0) };
   return encodePaymentRequest({ ...unsigned, signature: sign('sha256', encodePaymentRequest(unsigned), key) });

@@ -1,13 +1,12 @@
-// Who signed a PaymentRequest (contract part 5, BIP70): nobody, somebody who is not
-// trusted (and why), or somebody who is (and under which name).
+// The signer of a PaymentRequest (contract part 5, BIP70): none, one that is not trusted (and why), or one that is (and under
+// which name).
 
 import { verify } from 'node:crypto';
 import { PaymentError } from './error';
 import { DEFAULTS, decodePaymentRequest, decodeX509Certificates, type PaymentRequest } from './messages';
 import { signedBytes } from './signature';
 import { checkKey } from './x509/algorithms';
-import { readCertificate, type Certificate } from './x509/certificate';
-import { inOneLine, merchantName } from './x509/name';
+import { inOneLine, merchantName, readCertificate, type Certificate } from './x509/certificate';
 import { MAX_CERTIFICATES, checkSigner, title, validatePath } from './x509/path';
 import { TrustRoots, keyPin } from './x509/trust';
 import { UntrustedError, type UntrustedReason } from './x509/untrusted';
@@ -26,7 +25,7 @@ export interface TrustPolicy {
 export type Verification =
   /** The request is not signed, and does not claim to be. */
   | { readonly status: 'none' }
-  /** To be treated as forged: it claims an identity that did not hold. */
+  /** To be treated as forged: the request claims an identity that could not be verified. */
   | { readonly status: 'untrusted'; readonly reason: UntrustedReason; readonly message: string }
   | {
     readonly status: 'trusted';
@@ -50,7 +49,7 @@ export function verifyPaymentRequest(bytes: Uint8Array, policy: TrustPolicy): Ve
     const [first, ...rest] = certificatesOf(request);
     if (!first) throw new UntrustedError('no-certificates', 'The request claims to be signed, but holds no certificate.');
     const signer = readCertificate(first);
-    // The signature first: what was changed on its way costs no more than this.
+    // The signature first: a request that was changed on its way costs no further checks.
     checkSignature(received, request, signer, digest);
     const trustedBy = trustSigner(signer, rest, policy);
     return { status: 'trusted', name: merchantName(signer), trustedBy };
@@ -81,7 +80,7 @@ function certificatesOf(request: PaymentRequest): readonly Buffer[] {
   }
 }
 
-/** Says who vouches for the signer. */
+/** The root or the pin that vouches for the signer. */
 function trustSigner(signer: Certificate, issuers: readonly Buffer[], policy: TrustPolicy): string {
   checkSigner(signer, policy.time);
   const pin = keyPin(signer.x509);

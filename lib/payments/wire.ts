@@ -6,7 +6,7 @@ import { PaymentError, messageOf } from './error';
 
 type Long = ReturnType<BufferReader['uint64']>;
 
-/** How the wire types are called in messages. */
+/** Names of the wire types in messages. */
 export const WIRE_TYPES = ['varint', 'fixed64', 'length-delimited', 'group', 'end of group', 'fixed32'] as const;
 
 /** One field of a message as it was received. */
@@ -19,9 +19,8 @@ export interface WireField {
 }
 
 /**
- * Keeps unknown fields, refuses text that is not UTF-8 and integers that do not fit their
- * type. protobufjs would replace, cut off and drop, and two readers of one signed
- * request could then see two different requests.
+ * Preserves unknown fields, refuses text that is not UTF-8 and integers that do not fit their type. protobufjs would drop,
+ * replace and cut them off, and two readers of one signed request could then see two different requests.
  */
 export class StrictReader extends BufferReader {
   override discardUnknown = false;
@@ -40,9 +39,7 @@ export class StrictReader extends BufferReader {
     const start = this.pos;
     const value = super.uint64();
     // The tenth byte of a varint holds bit 63 and nothing more.
-    if (this.pos - start === 10 && (this.buf[this.pos - 1] ?? 0) > 1) {
-      throw new RangeError('uint64 expected, a larger integer came');
-    }
+    if (this.pos - start === 10 && (this.buf[this.pos - 1] ?? 0) > 1) throw new RangeError('uint64 expected, a larger integer came');
     return value;
   }
 }

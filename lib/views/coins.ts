@@ -2,7 +2,7 @@
 // and as bytes. Bit i of the bitmap says whether outpoint i of the request is unspent.
 
 import type { AddressPrefixes } from '../bitcoin/address';
-import { ByteWriter } from '../bitcoin/writer';
+import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../bitcoin/reader';
 import { JsonWriter } from './json-writer';
 import { writeScriptPubKey } from './script';
 
@@ -64,9 +64,22 @@ export function coinsJson({ height, tipHash, coins }: CoinsAnswer, prefixes: Add
 /** Height (32 bits), tip hash, bitmap, records: placeholder and height (32 bits each), value (64 bits), script. */
 export function coinsBinary({ height, tipHash, coins }: CoinsAnswer): Buffer {
   const hits = coins.filter(isCoin);
-  const writer = new ByteWriter();
-  writer.i32(height).bytes(tipHash).varBytes(bitmapOf(coins)).compactSize(hits.length);
-  for (const coin of hits)
-    writer.u32(VERSION_PLACEHOLDER).u32(coin.height).u64(coin.value).varBytes(coin.script);
-  return writer.toBuffer();
+  const bitmap = bitmapOf(coins);
+  const longest = 4 + tipHash.length + bitmap.length + 2 * LONGEST_COMPACT_SIZE
+    + hits.reduce((sum, { script }) => sum + 16 + LONGEST_COMPACT_SIZE + script.length, 0);
+  const bytes = Buffer.allocUnsafeSlow(longest);
+  let at = bytes.writeInt32LE(height);
+  at += tipHash.copy(bytes, at);
+  at = writeCompactSize(bytes, bitmap.length, at);
+  at += bitmap.copy(bytes, at);
+  at = writeCompactSize(bytes, hits.length, at);
+  for (const { height: coinHeight, value, script } of hits) {
+    at = bytes.writeUInt32LE(VERSION_PLACEHOLDER, at);
+    at = bytes.writeUInt32LE(coinHeight, at);
+    at = bytes.writeUInt32LE(value % 0x1_0000_0000, at);
+    at = bytes.writeUInt32LE(Math.floor(value / 0x1_0000_0000), at);
+    at = writeCompactSize(bytes, script.length, at);
+    at += script.copy(bytes, at);
+  }
+  return bytes.subarray(0, at);
 }

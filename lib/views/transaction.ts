@@ -3,8 +3,7 @@
 import type { AddressPrefixes } from '../bitcoin/address';
 import { ByteReader } from '../bitcoin/reader';
 import { writeScriptSigAsm } from '../bitcoin/script';
-import { scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
-import type { ScannedInput, ScannedOutput } from '../bitcoin/transaction-parts';
+import { scanWholeTransaction, type ScannedInput, type ScannedOutput, type ScannedTransaction } from '../bitcoin/transaction';
 import { HASH_LENGTH, type Digests } from './digests';
 import { JsonWriter } from './json-writer';
 import { writeScriptPubKey } from './script';

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { blockWithoutWitness, scanBlock } from '../../lib/bitcoin/block';
+import { blockWithoutWitness, canonicalBlock, scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
 import { chainABlocks, chainAManifest, recordedBody, recordedSuccesses, regtestGenesis } from '../support/chain-a';
+import { withSuperfluousWitnesses } from '../support/superfluous-witness';
 
 const mixedBlock = (): Buffer => {
   const block = chainABlocks().find(({ hash }) => hash === chainAManifest().blocks['mixed']?.hash);
@@ -94,5 +95,32 @@ describe('blockWithoutWitness', () => {
 
   it('gives back the very bytes of a block without witness', () => {
     expect(blockWithoutWitness(regtestGenesis)).to.equal(regtestGenesis);
+  });
+});
+
+describe('canonicalBlock', () => {
+  it('gives ordinary blocks as they are', () => {
+    for (const raw of [regtestGenesis, ...chainABlocks().map((block) => block.raw)]) expect(canonicalBlock(raw)).to.equal(raw);
+  });
+
+  it('takes superfluous witnesses out, and nothing else', () => {
+    let changed = 0;
+    for (const { raw, hash } of chainABlocks()) {
+      const stored = withSuperfluousWitnesses(raw);
+      expect(canonicalBlock(stored).equals(raw), hash).to.equal(true);
+      if (!stored.equals(raw)) changed++;
+    }
+    expect(changed).to.be.above(10);
+  });
+
+  it('refuses bytes that are no block', () => {
+    expect(() => canonicalBlock(Buffer.alloc(0))).to.throw(MalformedBytesError);
+    expect(() => canonicalBlock(regtestGenesis.subarray(0, 80))).to.throw(MalformedBytesError);
+    expect(() => canonicalBlock(regtestGenesis.subarray(0, -1))).to.throw(MalformedBytesError);
+    expect(() => canonicalBlock(Buffer.concat([regtestGenesis, Buffer.alloc(1)]))).to.throw(MalformedBytesError, 'the end of the block');
+    const withoutInputs = Buffer.concat([regtestGenesis.subarray(0, 81), Buffer.from('01000000000100000000000000', 'hex')]);
+    expect(() => canonicalBlock(withoutInputs)).to.throw(MalformedBytesError, 'inputs after the witness flag');
+    const flagged = Buffer.concat([regtestGenesis.subarray(0, 81), Buffer.from('010000000002', 'hex')]);
+    expect(() => canonicalBlock(flagged)).to.throw(MalformedBytesError, 'witness flag 1');
   });
 });

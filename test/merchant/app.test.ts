@@ -27,7 +27,7 @@ function servedShop(test: (shop: ServedShop) => Promise<void>): () => Promise<vo
     const over = async (): Promise<void> => { await once(server, 'over'); };
     const served: ServedShop = Object.assign(shop, { port: 0, errors, closed: undefined, over });
     const app = merchantApp({
-      merchant: () => shop.merchant,
+      merchant: shop.merchant,
       node: { isApiKey: (key) => key === 'sesame' },
       timeoutMs: 10_000,
       requireReady: () => { if (served.closed) throw served.closed; },

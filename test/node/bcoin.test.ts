@@ -4,7 +4,7 @@ import type { Subscription } from 'rxjs';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { UnreadableBlockError, UnsupportedNodeError } from '../../lib/node/errors';
-import { fromHost } from '../../lib/node/host-hash';
+import { fromHost } from '../../lib/node/host';
 import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { replaceStoredBlock } from '../support/stored-block';

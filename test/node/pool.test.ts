@@ -4,7 +4,7 @@ import { hash256 } from '../../lib/bitcoin/hash';
 import { scanTransaction } from '../../lib/bitcoin/transaction';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { TransactionRefusedError } from '../../lib/node/errors';
-import { hostHashesLike } from '../../lib/node/host-hash';
+import { toHostLike } from '../../lib/node/host';
 import { bcoin, type HostFullBlock, type HostKeyRing, type TestFullNode } from '../support/bcoin';
 import { caught } from '../support/caught';
 import { entryOf, mine, openRegtestNode } from '../support/regtest-node';
@@ -140,7 +140,7 @@ describe("the node's pool", () => {
       expect((error as Error).message).to.equal(reason);
     }
     // Nor does the pool keep it until its parents come.
-    expect(host.mempool.hasOrphan(hostHashesLike(host.chain.tip.hash).toHost(hash256(orphan())))).to.equal(false);
+    expect(host.mempool.hasOrphan(toHostLike(host.chain.tip.hash)(hash256(orphan())))).to.equal(false);
   });
 
   function orphan(): Buffer {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { verificationProgress } from '../../lib/node/verification-progress';
+import { verificationProgress } from '../../lib/node/bcoin';
 import type { HostChain } from '../../lib/node/host';
 
 const chainOf = (transactions: number, time: number): Pick<HostChain, 'db' | 'tip'> =>

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { acknowledgePayment } from '../../lib/payments/acknowledgement';
-import { MAX_PAYMENT_SIZE, decodePayment, decodePaymentACK, encodePayment } from '../../lib/payments/messages';
+import { acknowledgePayment, MAX_PAYMENT_SIZE, decodePayment, decodePaymentACK, encodePayment } from '../../lib/payments/messages';
 import { codeOf, vector } from './vectors';
 
 describe('acknowledgePayment', () => {

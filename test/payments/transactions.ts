@@ -1,6 +1,6 @@
 // Transactions for tests: the network's serialization, put together from parts.
 
-export interface TestOutput {
+interface TestOutput {
   readonly value: bigint;
   readonly script: Buffer;
 }

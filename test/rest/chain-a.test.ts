@@ -14,6 +14,7 @@ import { ReplyMemory } from '../../lib/rest/cache/buffers';
 import { RestError } from '../../lib/rest/errors';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { caught } from '../support/caught';
+import { nodeWith } from '../support/changed-node';
 import { chainAActiveBlocks, chainAManifest } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
 import { ask, askInOneWrite, openSocket, requestBytes } from '../support/http';
@@ -97,13 +98,12 @@ describe('a node with a long chain', () => {
     let context: EndpointContext;
 
     before(() => {
-      const node = Object.create(served.rest.node, {
-        pruned: { value: true },
-        pruneHeight: { value: () => pruneHeight },
-        rawBlock: { value: () => Promise.resolve(undefined) },
-        rawBlockPart: { value: () => Promise.resolve(undefined) }
-      }) as NodeSource;
-      context = contextOf(node);
+      context = contextOf(nodeWith(served.rest.node, {
+        pruned: true,
+        pruneHeight: () => pruneHeight,
+        rawBlock: () => Promise.resolve(undefined),
+        rawBlockPart: () => Promise.resolve(undefined)
+      }));
     });
 
     const contextOf = (node: NodeSource): EndpointContext => {
@@ -125,8 +125,7 @@ describe('a node with a long chain', () => {
     });
 
     it('does not find a block whose bytes are gone when nothing was pruned', async () => {
-      const node = Object.create(context.node, { pruned: { value: false } }) as NodeSource;
-      expect(await messageOf(blockEndpoint(contextOf(node)), `${genesis.hash}.bin`)).to.equal(`${genesis.hash} not found`);
+      expect(await messageOf(blockEndpoint(contextOf(nodeWith(context.node, { pruned: false }))), `${genesis.hash}.bin`)).to.equal(`${genesis.hash} not found`);
     });
 
     it('does not find transactions of such blocks', async () => {

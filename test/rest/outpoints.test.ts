@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { ByteWriter } from '../../lib/bitcoin/writer';
+import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../../lib/bitcoin/reader';
 import { RestError } from '../../lib/rest/errors';
 import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Outpoint, type Query } from '../../lib/rest/outpoints';
 
@@ -69,9 +69,11 @@ const outpoint = fc.record<Outpoint>({
 const query = fc.record<Query>({ checkMempool: fc.boolean(), outpoints: fc.array(outpoint, { maxLength: 20 }) });
 
 function bodyOf({ checkMempool, outpoints }: Query): Buffer {
-  const writer = new ByteWriter().u8(checkMempool ? 1 : 0).compactSize(outpoints.length);
-  for (const { txid, index } of outpoints) writer.bytes(txid).u32(index);
-  return writer.toBuffer();
+  const head = Buffer.from([checkMempool ? 1 : 0, ...Buffer.alloc(LONGEST_COMPACT_SIZE)]);
+  return Buffer.concat([
+    head.subarray(0, writeCompactSize(head, outpoints.length, 1)),
+    ...outpoints.flatMap(({ txid, index }) => [txid, Buffer.from(Uint32Array.of(index).buffer)])
+  ]);
 }
 
 describe('outpointsInBody', () => {

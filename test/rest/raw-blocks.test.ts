@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { AnswerCache, memoryOf } from '../../lib/rest/cache/answers';
 import { RawBlocks } from '../../lib/rest/cache/blocks';
+import { nodeWith } from '../support/changed-node';
 import { mine } from '../support/regtest-node';
 import { openRestNode, type RestNode } from '../support/rest-node';
-import type { BlockPoint, NodeSource } from '../../lib/node/types';
+import type { BlockPoint } from '../../lib/node/types';
 
 const BLOCKS = 8;
 const ROOM_FOR = 5;
@@ -22,12 +23,12 @@ describe('the blocks of the node', () => {
     points = (await mine(served.node, BLOCKS)).map((block, i) => ({ hash: block.hash(), height: i + 1 }));
     const sizes = await Promise.all(points.map(async ({ hash }) => memoryOf(await node.rawBlock(hash) ?? Buffer.alloc(0))));
     reads = 0;
-    const counted = Object.create(node, {
-      rawBlock: { value: (hash: Buffer) => {
+    const counted = nodeWith(node, {
+      rawBlock: (hash) => {
         reads++;
         return node.rawBlock(hash);
-      } }
-    }) as NodeSource;
+      }
+    });
     blocks = new RawBlocks(counted, new AnswerCache(ROOM_FOR * (Math.max(...sizes) + ENTRY_BYTES)));
   });
 

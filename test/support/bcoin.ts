@@ -10,7 +10,7 @@ export interface HostFullBlock extends HostBlock {
   hash(): Buffer;
 }
 
-export interface HostScript {
+interface HostScript {
   toRaw(): Buffer;
 }
 
@@ -26,7 +26,7 @@ export interface HostKeyRing {
   getKeyHash(): Buffer;
 }
 
-export interface HostMutableTransaction {
+interface HostMutableTransaction {
   addOutput(target: unknown, value: number): unknown;
   addInput(input: unknown): unknown;
   addTX(transaction: HostTransaction, index: number): unknown;
@@ -34,7 +34,7 @@ export interface HostMutableTransaction {
   toTX(): HostTransaction;
 }
 
-export interface TestChain extends HostChain {
+interface TestChain extends HostChain {
   readonly height: number;
   add(block: HostFullBlock): Promise<unknown>;
   getEntry(hash: HostHash | number): Promise<HostEntry | null>;
@@ -47,7 +47,7 @@ export interface TestChain extends HostChain {
   prune(): Promise<boolean>;
 }
 
-export interface TestMempool extends HostMempool {
+interface TestMempool extends HostMempool {
   prioritise(entry: unknown, priority: number, feeSats: number): void;
   reset(): Promise<void>;
 }

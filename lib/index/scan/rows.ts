@@ -2,9 +2,8 @@
 // function from bytes to flat arrays, which can be made in another thread and handed over.
 
 import { scanBlock, type ScannedBlock } from '../../bitcoin/block';
-import { OP_RETURN } from '../../bitcoin/opcodes';
 import { ByteReader } from '../../bitcoin/reader';
-import { MAX_SCRIPT_LENGTH } from '../../bitcoin/script';
+import { MAX_SCRIPT_LENGTH, OP_RETURN } from '../../bitcoin/script';
 import { entryWords, HEAD_BYTES, HEAD_WORDS, HEIGHT, OUTPOINT_WORDS, PLACE, packPosition, STATE, UNSPENT } from '../records/cache-entry';
 import { GROUP_SIZE, writeCoin } from '../records/coin-record';
 import { IndexError } from '../errors';

@@ -1,4 +1,4 @@
-// What a merchant needs of the chain.
+// The chain as a merchant needs it.
 
 import type { PaymentNetwork } from '../../payments/rules/request';
 
@@ -9,7 +9,7 @@ export interface ConfirmingBlock {
   readonly hash: Buffer;
 }
 
-/** What is known of a transaction by who asks where it stands: the more, the more can be told. */
+/** What the caller knows of a transaction. */
 export interface TracedTransaction {
   /** Wire order. */
   readonly txid: Buffer;
@@ -19,7 +19,7 @@ export interface TracedTransaction {
   readonly outputs: readonly number[];
 }
 
-/** Where a transaction stands. */
+/** The standing of a transaction. */
 export type Standing =
   | { readonly state: 'confirmed'; readonly block: ConfirmingBlock; readonly confirmations: number }
   | { readonly state: 'pool' }
@@ -27,7 +27,7 @@ export type Standing =
   | { readonly state: 'absent' }
   /** A transaction in the chain has spent one of its coins. */
   | { readonly state: 'conflicted' }
-  /** It cannot be told whether it is in the chain; the reason is for people. Never to be taken for `absent`. */
+  /** Whether it is in the chain is not known; the reason is for people. Never to be treated as `absent`. */
   | { readonly state: 'unknown'; readonly reason: string };
 
 export interface MerchantChain {
@@ -43,18 +43,4 @@ export interface MerchantChain {
    * @param seenIn the block in which it was seen: while the chain has that, nothing else is asked.
    */
   standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing>;
-}
-
-/** From the one that is furthest from being confirmed. */
-const RANKS: readonly Standing['state'][] = ['conflicted', 'absent', 'unknown', 'pool', 'confirmed'];
-
-/** Of transactions that belong together: that of the one that is furthest from being confirmed. There is at least one. */
-export function weakest(standings: readonly Standing[]): Standing {
-  return standings.reduce((a, b) => compareStandings(b, a) < 0 ? b : a);
-}
-
-/** Negative when `a` is further from being confirmed. */
-export function compareStandings(a: Standing, b: Standing): number {
-  if (a.state === 'confirmed' && b.state === 'confirmed') return a.confirmations - b.confirmations;
-  return RANKS.indexOf(a.state) - RANKS.indexOf(b.state);
 }

@@ -1,13 +1,11 @@
-// A merchant over HTTP (BIP71, BIP72, BIP73), without a server: replies as values, for
-// whoever mounts them at
+// A merchant over HTTP (BIP71, BIP72, BIP73), without a server: replies as values, for these routes:
 //
 //   POST /pay        answerCreate   an order in JSON; only the merchant may do this
 //   GET  /pay/<id>   answerGet      the request, its `bitcoin:` URI, a page, or the state in JSON
 //   POST /pay/<id>   answerPay      a Payment; the PaymentACK comes back
 
 import { PaymentError, type PaymentErrorCode } from '../../payments/error';
-import { negotiate } from '../../payments/transport/accept';
-import { PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE, URI_LIST_TYPE, mediaTypeOf } from '../../payments/transport/media-types';
+import { negotiate, PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE, URI_LIST_TYPE, mediaTypeOf } from '../../payments/transport/media-types';
 import type { Merchant, PaymentState } from './merchant';
 import { parseOrder } from './order';
 import { renderPage } from './page';
@@ -19,7 +17,7 @@ export interface PaymentReply {
   readonly body: Buffer;
 }
 
-/** Everything that is not here is the mistake of who asked: 400. */
+/** All other codes are mistakes of the client: 400. */
 const STATUS: Partial<Record<PaymentErrorCode, number>> = { 'unknown-request': 404, 'too-large': 413, 'cannot-sign': 500, 'not-yet-known': 503 };
 
 /** @param body JSON: see order.ts. */
@@ -55,7 +53,7 @@ export async function answerPay(merchant: Merchant, id: string, contentType: str
   });
 }
 
-/** What fails for a reason of the protocol becomes a reply; what fails for another is the caller's. */
+/** Errors of the protocol become replies; others are the caller's to handle. */
 async function answering(answer: () => Promise<PaymentReply>): Promise<PaymentReply> {
   try {
     return await answer();
@@ -65,7 +63,7 @@ async function answering(answer: () => Promise<PaymentReply>): Promise<PaymentRe
   }
 }
 
-/** All satoshis there are fit into a number. */
+/** 21 million coins in satoshis fit into a number. */
 function stateJson(id: string, state: PaymentState): string {
   return JSON.stringify({ id, ...state }, (_, value: unknown) => typeof value === 'bigint' ? Number(value) : value);
 }
@@ -78,7 +76,7 @@ function text(status: number, type: string, body: string): PaymentReply {
   return reply(status, `${type}; charset=utf-8`, Buffer.from(body), {});
 }
 
-/** One address has three representations, and they change as the payment goes on. */
+/** One address has several representations, and they change when payments come. */
 function reply(status: number, type: string, body: Buffer, more: Record<string, string>): PaymentReply {
   return { status, body, headers: { 'Content-Type': type, 'Cache-Control': 'no-store', Vary: 'Accept', ...more } };
 }

@@ -1,25 +1,21 @@
-// A merchant: makes payment requests, takes Payments for them and knows what became of
-// them. Everything is stored before it is answered, so that a repeated Payment gets the
-// same PaymentACK, also after a crash or after the request's expiry. Every Payment that can be
-// read leaves a record. One that was acknowledged is looked after until it is deep in the chain.
+// A merchant: makes payment requests, accepts Payments for them and knows their state. Everything is stored before it is answered,
+// so that a repeated Payment gets the same PaymentACK, also after a crash or after the request's expiry. Every Payment that can be
+// read is recorded. An acknowledged Payment is looked after until it is deep in the chain.
 
 import { randomBytes } from 'node:crypto';
-import { acknowledgePayment } from '../../payments/acknowledgement';
+import { acknowledgePayment, decodePayment } from '../../payments/messages';
 import { PaymentError } from '../../payments/error';
-import { decodePayment } from '../../payments/messages';
-import { makePaymentRequest } from '../../payments/new-request';
+import { makePaymentRequest } from '../../payments/signature';
 import { answeringTransactions, checkPaid, payingOutputs, transactionsIn, type PayingOutput } from '../../payments/rules/payment';
 import { checkExpiry, isExpired, payableOutputs, unixSeconds } from '../../payments/rules/request';
 import { displayTxid, parentsFirst, type Transaction } from '../../payments/rules/transaction';
 import { formatBitcoinUri } from '../../payments/transport/bitcoin-uri';
 import type { Identity } from '../../payments/identity';
 import type { ConfirmingBlock, MerchantChain } from './chain';
-import { claim, unclaimed } from './claims';
-import { keptPayments } from './kept-payments';
 import { checkOrder, type Order } from './order';
 import { OrderWatch } from './order-watch';
 import { receivedNow, withBlocks, withReceipts, type Received } from './receipts';
-import { DamagedRecordError, detailsOf, settling, type StoredPayment, type StoredRequest } from './record';
+import { DamagedRecordError, detailsOf, recordedPayments, settling, type StoredPayment, type StoredRequest } from './record';
 import { bestOf, requireKnown, settlementOf, tracePayment, traceTransactions, type TracedPayment } from './settlement';
 import type { PaymentStore } from './store';
 
@@ -29,7 +25,7 @@ export interface MerchantOptions {
   /** Signs the requests; asked for each of them, for certificates are renewed. Without, they are sent unsigned. */
   readonly identity?: () => Identity | undefined | Promise<Identity | undefined>;
   readonly clock: () => Date;
-  /** Told of what an operator should look at: a damaged record, an acknowledged payment that the node does not take any more. */
+  /** Called with errors for the operator: a damaged record, an acknowledged payment that the node refuses now. */
   readonly onTrouble?: (error: Error) => void;
 }
 
@@ -40,7 +36,7 @@ export interface CreatedRequest {
   readonly uri: string;
 }
 
-/** What became of the Payments that were taken, and what the outputs have received, however it came. */
+/** The state of the Payments that were accepted, and what the outputs have received, with or without a Payment. */
 export type PaymentState = Settled & { readonly received?: Received };
 
 type Settled =
@@ -53,28 +49,31 @@ type Settled =
   /** Was paid; then another transaction spent the same coins and was confirmed. */
   | { readonly state: 'conflicted' };
 
-/** Bytes of a request's id, which is also its merchant_data: nobody guesses another's. */
+/** Bytes of a request's id, which is also its merchant_data: long enough that it cannot be guessed. */
 const ID_SIZE = 16;
 
 export class Merchant {
-  /** What changes records is done one after the other: two Payments must not claim one output. */
+  /** Changes of records come one after the other: two Payments must not claim one output. */
   #last: Promise<unknown> = Promise.resolve();
   readonly #watch = new OrderWatch();
+  readonly #chain: MerchantChain;
+  readonly #store: PaymentStore;
+  readonly #options: MerchantOptions;
 
-  constructor(
-    private readonly chain: MerchantChain,
-    private readonly store: PaymentStore,
-    private readonly options: MerchantOptions
-  ) {}
+  constructor(chain: MerchantChain, store: PaymentStore, options: MerchantOptions) {
+    this.#chain = chain;
+    this.#store = store;
+    this.#options = options;
+  }
 
-  /** Takes the orders up that are in the store. To be called before anything else. */
+  /** Loads the watched orders of the store. To be called before anything else. */
   async open(): Promise<void> {
-    // A store of which nobody has looked through the chain yet says nothing of what is watched.
-    const isFirst = await this.store.position() === undefined;
-    for (const id of await this.store.watched()) {
+    // While the chain was never searched, no request is recorded as watched yet.
+    const isFirst = await this.#store.position() === undefined;
+    for (const id of await this.#store.watched()) {
       await this.#guarded(id, async () => {
-        const stored = await this.store.request(id);
-        if (isFirst) await this.store.watch(id);
+        const stored = await this.#store.request(id);
+        if (isFirst) await this.#store.watch(id);
         this.#watch.follow(stored);
       });
     }
@@ -82,32 +81,32 @@ export class Merchant {
 
   /** @throws PaymentError `unpayable`, `expired`, `malformed`, `too-large`, or `cannot-sign`. */
   async create(order: Order): Promise<CreatedRequest> {
-    const now = this.options.clock();
+    const now = this.#options.clock();
     checkOrder(order, now);
     const merchantData = randomBytes(ID_SIZE);
     const id = merchantData.toString('hex');
     const request = makePaymentRequest({
       ...order,
-      network: this.chain.network,
+      network: this.#chain.network,
       time: unixSeconds(now),
-      paymentUrl: this.urlOf(id),
+      paymentUrl: this.#urlOf(id),
       merchantData
-    }, await this.options.identity?.());
+    }, await this.#options.identity?.());
     await this.#save({ id, createdAt: now, request, payments: [], received: [] });
-    return { id, url: this.urlOf(id), uri: this.uriOf(id) };
+    return { id, url: this.#urlOf(id), uri: this.uriOf(id) };
   }
 
   /** @throws PaymentError `unknown-request`. */
   async request(id: string): Promise<StoredRequest> {
-    return this.store.request(id);
+    return this.#store.request(id);
   }
 
   uriOf(id: string): string {
-    return formatBitcoinUri({ paymentUrl: this.urlOf(id) });
+    return formatBitcoinUri({ paymentUrl: this.#urlOf(id) });
   }
 
   /**
-   * Checks a Payment, broadcasts its transactions and acknowledges it. Whatever is decided is recorded.
+   * Checks a Payment, broadcasts its transactions and acknowledges it. Every decision is recorded.
    * @param bytes the Payment as received.
    * @returns the serialized PaymentACK; the same one whenever the same Payment comes.
    * @throws PaymentError with the reason. Unless that is `refused`, nothing was broadcast.
@@ -118,15 +117,15 @@ export class Merchant {
 
   /** @throws PaymentError `unknown-request`, or `not-yet-known`. */
   async state(id: string): Promise<PaymentState> {
-    const stored = await this.store.request(id);
+    const stored = await this.#store.request(id);
     const traced = await this.#trace(stored);
-    // What was said to be confirmed must be known for good.
+    // The block is recorded before `confirmed` is answered: the answer must hold while the index does not know the position.
     if (traced.some(({ news }) => news.length > 0)) await this.#inTurn(() => this.#remember(id));
-    const received = await receivedNow(stored, this.#watch.sightings(id), this.chain, this.store);
+    const received = await receivedNow(stored, this.#watch.sightings(id), this.#chain, this.#store);
     return { ...this.#settled(stored, traced), ...received && { received } };
   }
 
-  // What came to the scripts of orders
+  // Outputs that pay to the scripts of orders
 
   /** Whether no order is watched. */
   get isIdle(): boolean {
@@ -152,51 +151,48 @@ export class Merchant {
     for (const [id, own] of orders) await this.#guarded(id, () => this.#inTurn(() => this.#receive(id, block, own)));
   }
 
-  // Looking after what was paid
+  // Looking after payments
 
   /**
-   * Broadcasts again what was acknowledged and is in neither chain nor pool, remembers what has
-   * been confirmed, forgets what has left the pool, and no longer watches what is long over.
-   * To be called at start, when the chain has moved, and from time to time.
+   * Broadcasts acknowledged transactions again that are in neither chain nor pool, records confirmations, forgets outputs that have
+   * left the pool, and ends the watch of old orders. To be called at start, when the chain has moved, and from time to time.
    * @param goOn asked before each order.
    */
   async tend(goOn: () => boolean = () => true): Promise<void> {
-    for (const id of this.#watch.sighted) {
-      if (!goOn()) return;
-      await this.#guarded(id, () => this.#reviewSightings(id));
-    }
-    for (const id of this.#watch.unsettled) {
-      if (!goOn()) return;
-      await this.#guarded(id, () => this.#inTurn(() => this.#lookAfter(id)));
-    }
-    for (const id of this.#watch.over(this.options.clock())) {
-      if (!goOn()) return;
-      await this.#guarded(id, () => this.#inTurn(() => this.#close(id)));
-    }
+    const each = async (ids: readonly string[], work: (id: string) => Promise<void>): Promise<void> => {
+      for (const id of ids) {
+        if (!goOn()) return;
+        await this.#guarded(id, () => work(id));
+      }
+    };
+    await each(this.#watch.sighted, (id) => this.#reviewSightings(id));
+    await each(this.#watch.unsettled, (id) => this.#inTurn(() => this.#lookAfter(id)));
+    await each(this.#watch.over(this.#options.clock()), (id) => this.#inTurn(() => this.#close(id)));
   }
 
   async #take(id: string, bytes: Buffer): Promise<Buffer> {
-    const stored = await this.store.request(id);
+    const stored = await this.#store.request(id);
     const before = stored.payments.find(({ payment }) => payment.equals(bytes));
     if (before?.acknowledgement) return before.acknowledgement;
-    const { refundTo, ...payment } = decodePayment(bytes);
-    // What was interrupted may be finished, however late.
-    const isInterrupted = before !== undefined && before.outcome === undefined;
-    const came: StoredPayment = { receivedAt: this.options.clock(), payment: bytes, txids: [], refundTo, seenIn: new Map(), ...before };
+    const payment = decodePayment(bytes);
+    const first: StoredPayment = { receivedAt: this.#options.clock(), payment: bytes, txids: [], refundTo: payment.refundTo, seenIn: new Map() };
+    const { outcome, ...came } = before ?? first;
+    // A Payment whose taking was interrupted may be finished, however late.
+    const isInterrupted = before !== undefined && outcome === undefined;
     try {
       const details = detailsOf(stored);
-      const transactions = answeringTransactions({ ...payment, refundTo }, details);
+      const transactions = answeringTransactions(payment, details);
       const known = { ...came, txids: transactions.map(({ txid }) => txid) };
       if (isRepeated(stored, known)) {
         await this.#save(withPayment(stored, { ...known, outcome: { decision: 'repeated' } }));
         return acknowledgePayment(bytes);
       }
-      if (!isInterrupted) checkExpiry(details, this.options.clock());
+      if (!isInterrupted) checkExpiry(details, this.#options.clock());
       await this.#refuseSecondPayment(stored, before);
       const due = payableOutputs(details);
-      const paying = await unclaimed(this.store, payingOutputs(transactions, due.outputs), id);
+      const paying = await this.#store.unclaimed(payingOutputs(transactions, due.outputs), id);
       checkPaid(paying, due);
-      return await this.#carryOut(stored, withoutOutcome(known), transactions, paying);
+      return await this.#carryOut(stored, known, transactions, paying);
     } catch (error) {
       if (error instanceof PaymentError && !(isInterrupted && error.code === 'not-yet-known')) await this.#refuse(id, came, error);
       throw error;
@@ -212,17 +208,17 @@ export class Merchant {
     }
   }
 
-  /** The Payment is stored first: with it goes where to send a refund. */
+  /** The Payment is stored first: it says where to send a refund. */
   async #carryOut(
     stored: StoredRequest, payment: StoredPayment, transactions: readonly Transaction[], paying: readonly PayingOutput[]
   ): Promise<Buffer> {
     const { id } = stored;
-    const parts = await traceTransactions(transactions, this.chain);
+    const parts = await traceTransactions(transactions, this.#chain);
     const unknown = parts.filter(({ standing }) => ['absent', 'conflicted'].includes(requireKnown(standing).state));
     const begun = withPayment(stored, payment);
     await this.#save(begun);
     await this.#broadcast(unknown);
-    await claim(this.store, paying, id);
+    await this.#store.claim(paying, id);
     const acknowledgement = acknowledgePayment(payment.payment);
     await this.#note(id, transactions);
     await this.#save(withPayment(begun, { ...payment, acknowledgement }));
@@ -230,10 +226,10 @@ export class Merchant {
   }
 
   async #broadcast(parts: TracedPayment['parts']): Promise<void> {
-    if (parts.length > 0) await this.chain.broadcast(parentsFirst(parts.map(({ transaction }) => transaction)).map(({ bytes }) => bytes));
+    if (parts.length > 0) await this.#chain.broadcast(parentsFirst(parts.map(({ transaction }) => transaction)).map(({ bytes }) => bytes));
   }
 
-  /** A refused Payment is kept: its money may be in the chain all the same. */
+  /** A refused Payment is recorded: its money may be in the chain all the same. */
   async #refuse(id: string, came: StoredPayment, { code, message: reason }: PaymentError): Promise<void> {
     let { txids } = came;
     try {
@@ -241,16 +237,16 @@ export class Merchant {
       txids = transactions.map(({ txid }) => txid);
       await this.#note(id, transactions);
     } catch (error) {
-      // Transactions that cannot be read have no money.
+      // Transactions that cannot be read pay nothing.
       if (!(error instanceof PaymentError)) throw error;
     }
-    await this.#save(withPayment(await this.store.request(id), { ...came, txids, outcome: { decision: 'refused', code, reason } }));
+    await this.#save(withPayment(await this.#store.request(id), { ...came, txids, outcome: { decision: 'refused', code, reason } }));
   }
 
-  /** Outputs of a Payment's transactions that chain or pool have: nobody else may have seen them. */
+  /** Sights outputs of a Payment's transactions that chain or pool have: the search may have missed them. */
   async #note(id: string, transactions: readonly Transaction[]): Promise<void> {
-    if (!this.#watch.has(id)) await this.#save(await this.store.request(id));
-    for (const { transaction, standing } of await traceTransactions(transactions, this.chain)) {
+    if (!this.#watch.has(id)) await this.#save(await this.#store.request(id));
+    for (const { transaction, standing } of await traceTransactions(transactions, this.#chain)) {
       if (standing.state !== 'pool' && standing.state !== 'confirmed') continue;
       transaction.outputs.forEach(({ amount, script }, index) => { this.#watch.sight({ txid: transaction.txid, index, amount, script }); });
     }
@@ -263,24 +259,24 @@ export class Merchant {
     if (standing?.state === 'confirmed') return { state: 'confirmed', confirmations: standing.confirmations };
     const wasPaid = traced.some(({ payment }) => payment.acknowledgement);
     if (standing !== undefined && wasPaid) return { state: standing.state === 'absent' ? 'missing' : 'conflicted' };
-    return { state: isExpired(detailsOf(stored), this.options.clock()) ? 'expired' : 'open' };
+    return { state: isExpired(detailsOf(stored), this.#options.clock()) ? 'expired' : 'open' };
   }
 
   async #trace(stored: StoredRequest): Promise<TracedPayment[]> {
-    return Promise.all(settling(stored).map((payment) => tracePayment(payment, this.chain)));
+    return Promise.all(settling(stored).map((payment) => tracePayment(payment, this.#chain)));
   }
 
   async #receive(id: string, block: ConfirmingBlock, outputs: readonly PayingOutput[]): Promise<void> {
-    const stored = await this.store.request(id);
+    const stored = await this.#store.request(id);
     const received = withReceipts(stored, block, outputs);
     if (received !== stored) await this.#save(received);
     for (const output of outputs) this.#watch.unsee(id, output);
   }
 
-  /** What has left the pool was confirmed, or is gone. */
+  /** An output that has left the pool was confirmed, or is gone. */
   async #reviewSightings(id: string): Promise<void> {
     for (const output of this.#watch.sightings(id)) {
-      const standing = await this.chain.standing({ txid: output.txid, outpoints: [], outputs: [output.index] });
+      const standing = await this.#chain.standing({ txid: output.txid, outpoints: [], outputs: [output.index] });
       if (standing.state === 'confirmed') await this.#inTurn(() => this.#receive(id, standing.block, [output]));
       else if (standing.state !== 'pool') this.#watch.unsee(id, output);
     }
@@ -288,12 +284,10 @@ export class Merchant {
 
   /** Records the blocks that transactions of its Payments are in. */
   async #remember(id: string): Promise<readonly [StoredRequest, readonly TracedPayment[]]> {
-    const before = await this.store.request(id);
+    const before = await this.#store.request(id);
     const traced = await this.#trace(before);
     let stored = before;
-    for (const { payment, news } of traced) {
-      for (const { txid, block } of news) stored = withBlocks(stored, payment.payment, [txid], block);
-    }
+    for (const { payment, news } of traced) for (const { txid, block } of news) stored = withBlocks(stored, payment.payment, [txid], block);
     if (stored !== before) await this.#save(stored);
     return [stored, traced];
   }
@@ -312,34 +306,32 @@ export class Merchant {
         if (payment.acknowledgement === undefined) await this.#refuse(id, payment, error);
         else if (this.#watch.isNews(id, error.message)) {
           const message = `Order ${id}: a payment that was acknowledged is in neither chain nor pool. ${error.message}`;
-          this.options.onTrouble?.(new Error(message, { cause: error }));
+          this.#options.onTrouble?.(new Error(message, { cause: error }));
         }
       }
     }
   }
 
-  /** A Payment that was about to be taken when the node or the process went away. */
+  /** Finishes a Payment whose taking was interrupted by the end of the node or the process. */
   async #finish(stored: StoredRequest, payment: StoredPayment): Promise<void> {
     const transactions = transactionsIn(decodePayment(payment.payment));
-    const paying = await unclaimed(this.store, payingOutputs(transactions, payableOutputs(detailsOf(stored)).outputs), stored.id);
+    const paying = await this.#store.unclaimed(payingOutputs(transactions, payableOutputs(detailsOf(stored)).outputs), stored.id);
     await this.#carryOut(stored, payment, transactions, paying);
   }
 
   async #close(id: string): Promise<void> {
-    await this.#save(await this.store.request(id));
-    if (!this.#watch.over(this.options.clock()).includes(id)) return;
-    this.#watch.leave(id);
-    await this.store.unwatch(id);
+    await this.#save(await this.#store.request(id));
+    if (this.#watch.over(this.#options.clock()).includes(id)) await this.#forget(id);
   }
 
   async #save(stored: StoredRequest): Promise<void> {
     const { id } = stored;
     const money = new Set([...stored.received, ...this.#watch.sightings(id)].map(({ txid }) => displayTxid(txid)));
     const hasMoney = ({ txids }: StoredPayment): boolean => txids.some((txid) => money.has(displayTxid(txid)));
-    const kept = { ...stored, payments: keptPayments(stored.payments, hasMoney, this.options.clock()) };
-    if (!this.#watch.has(id)) await this.store.watch(id);
-    await this.store.save(kept);
-    this.#watch.follow(kept);
+    const recorded = { ...stored, payments: recordedPayments(stored.payments, hasMoney, this.#options.clock()) };
+    if (!this.#watch.has(id)) await this.#store.watch(id);
+    await this.#store.save(recorded);
+    this.#watch.follow(recorded);
   }
 
   async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -348,13 +340,13 @@ export class Merchant {
     return turn;
   }
 
-  /** One damaged record does not keep the others from being looked after. */
+  /** After a damaged record the work goes on with the others. */
   async #guarded(id: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (error instanceof DamagedRecordError) this.options.onTrouble?.(error);
-      // Its record was taken away, or never written: a crash came first.
+      if (error instanceof DamagedRecordError) this.#options.onTrouble?.(error);
+      // Its record was deleted, or a crash came before it was written.
       else if (error instanceof PaymentError && error.code === 'unknown-request') await this.#forget(id);
       else throw error;
     }
@@ -362,11 +354,11 @@ export class Merchant {
 
   async #forget(id: string): Promise<void> {
     this.#watch.leave(id);
-    await this.store.unwatch(id);
+    await this.#store.unwatch(id);
   }
 
-  private urlOf(id: string): string {
-    return `${this.options.baseUrl}/${id}`;
+  #urlOf(id: string): string {
+    return `${this.#options.baseUrl}/${id}`;
   }
 }
 
@@ -376,15 +368,9 @@ function isRepeated(stored: StoredRequest, { txids }: StoredPayment): boolean {
   return settling(stored).some((payment) => payment.acknowledgement !== undefined && textOf(payment.txids) === textOf(txids));
 }
 
-/** What the node announces to peers, beside what it takes. */
+/** Whether the node is to accept a transaction, or to announce it again. */
 function isOnItsWay({ standing: { state } }: TracedPayment['parts'][number]): boolean {
   return state === 'absent' || state === 'pool';
-}
-
-function withoutOutcome(payment: StoredPayment): StoredPayment {
-  const settling: { -readonly [Field in keyof StoredPayment]: StoredPayment[Field] } = { ...payment };
-  delete settling.outcome;
-  return settling;
 }
 
 function withPayment(stored: StoredRequest, payment: StoredPayment): StoredRequest {

@@ -1,19 +1,19 @@
-// The orders whose scripts are looked for in blocks and in the pool, in memory: which scripts,
-// until when, and what the pool was seen to have for them. What blocks have is in the records.
+// The orders for whose scripts blocks and pool are searched, in memory: their scripts, the end of the search, and outputs seen in
+// the pool. Outputs in blocks are in the records.
 
 import type { PayingOutput } from '../../payments/rules/payment';
 import { payableOutputs } from '../../payments/rules/request';
 import { detailsOf, settling, type StoredRequest } from './record';
 
-/** So long after it expired, was made, or a Payment came for it, money for an order is still looked for. */
+/** Blocks and pool are searched for an order so long after it expired, was made, or a Payment came for it. */
 const WATCH_MS = 90 * 24 * 3_600_000;
 
-/** Of an order's outputs in the pool so many are remembered: anybody can send dust. */
-export const MOST_SIGHTINGS = 256;
+/** Outputs in the pool that are remembered for an order: anybody can send dust. */
+const MOST_SIGHTINGS = 256;
 
 /**
- * How the Payments that settle an order stand: none has come; in doubt, so that they are looked after;
- * thrown out by a transaction in the chain; or so deep that they stay.
+ * The standing of the Payments that settle an order: none has come; in doubt, so that they are looked after; excluded by a
+ * transaction in the chain; or so deep that they stay.
  */
 export type Settlement = 'none' | 'doubt' | 'conflicted' | 'buried';
 
@@ -22,9 +22,9 @@ interface WatchedOrder {
   /** Unix milliseconds. */
   readonly until: number;
   settlement: Settlement;
-  /** In the pool when seen last, by outpoint. */
+  /** Outputs in the pool when they were seen last, by outpoint. */
   readonly seen: Map<string, PayingOutput>;
-  /** What its operator has been told. */
+  /** The last message to the operator about it. */
   told?: string;
 }
 
@@ -42,7 +42,7 @@ export class OrderWatch {
     return this.#orders.has(id);
   }
 
-  /** Begins to watch an order, or goes on with what is new about it. */
+  /** Begins to watch an order, or updates it from its record. */
   follow(stored: StoredRequest): void {
     const { id } = stored;
     const before = this.#orders.get(id);
@@ -71,7 +71,7 @@ export class OrderWatch {
     return this.#byScript.get(keyOf(script));
   }
 
-  /** Those with Payments that are in doubt, or were thrown out. */
+  /** Those with Payments that are in doubt, or were excluded. */
   get unsettled(): string[] {
     return this.#which(({ settlement }) => settlement === 'doubt' || settlement === 'conflicted');
   }
@@ -111,7 +111,7 @@ export class OrderWatch {
     return [...this.#seen];
   }
 
-  /** Whether `text` is another than what was told of the order last. */
+  /** Whether `text` differs from the last message about the order. */
   isNews(id: string, text: string | undefined): boolean {
     const order = this.#orders.get(id);
     if (order === undefined || order.told === text) return false;

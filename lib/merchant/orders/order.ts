@@ -1,14 +1,14 @@
-// An order as JSON, how a shop states it:
+// An order as JSON, as a shop sends it:
 //   {"outputs": [{"amount": 150000, "script": "0014..."}], "memo": "Two mugs", "expires": 1800000000}
 // Amounts in satoshis, scripts in hex, `expires` in Unix seconds; memo and expires may be
-// left out. A field that is not known is refused: a misspelt one would be missed by nobody.
+// left out. An unknown field is refused: it may be a misspelt one.
 
 import { PaymentError, messageOf } from '../../payments/error';
 import type { Output } from '../../payments/messages';
 import { isUnspendable } from '../../payments/rules/amount';
 import { checkExpiry, payableOutputs } from '../../payments/rules/request';
 
-/** What is to be paid. Use a script of its own for every order: payments are told apart by it. */
+/** The outputs to be paid. Use a script of its own for every order: payments are told apart by it. */
 export interface Order {
   readonly outputs: readonly Output[];
   readonly memo?: string;

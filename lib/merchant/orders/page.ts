@@ -1,5 +1,5 @@
-// The page that a browser gets for a payment request: what is asked, the `bitcoin:` link,
-// and what became of it. No script, nothing loaded from elsewhere.
+// The page that a browser gets for a payment request: the amount, the `bitcoin:` link and the state. No script, nothing loaded from
+// elsewhere.
 
 import { formatCoins } from '../../payments/rules/amount';
 import type { PaymentDetails } from '../../payments/messages';

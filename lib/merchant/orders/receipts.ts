@@ -1,5 +1,4 @@
-// What the outputs of an order have received, however it came: with a Payment that was
-// taken, with one that was refused, or with none at all.
+// What the outputs of an order have received: with a Payment that was accepted, with one that was refused, or with none at all.
 
 import { PaymentError } from '../../payments/error';
 import type { PayingOutput } from '../../payments/rules/payment';
@@ -9,7 +8,7 @@ import { outpointKey } from './order-watch';
 import { settling, type Receipt, type StoredRequest } from './record';
 import type { PaymentStore } from './store';
 
-/** Receipts that a record has room for; the largest stay. */
+/** Receipts of one record; the largest stay. */
 const MOST_RECEIPTS = 256;
 
 export interface ReceivedOutput {
@@ -58,7 +57,8 @@ export function withBlocks(stored: StoredRequest, payment: Buffer, txids: readon
 }
 
 /**
- * What is there now of what an order has received; undefined when that is nothing. What has paid another order is not counted.
+ * What an order has received and is in chain or pool now; undefined when that is nothing. Outputs that have paid another order do
+ * not count.
  * @param seen outputs that were seen in the pool.
  * @throws PaymentError `not-yet-known`
  */
@@ -70,10 +70,10 @@ export async function receivedNow(
   const found: ReceivedOutput[] = [];
   for (const { txid, index, amount, block } of outputs.values()) {
     const standing = await chain.standing({ txid, outpoints: [], outputs: [index] }, block);
-    // What was in the pool can only have gone into a block that the index has.
+    // An output that was seen in the pool can only be in a block that the index knows.
     if (standing.state === 'unknown' && block !== undefined) throw new PaymentError('not-yet-known', standing.reason);
     if (standing.state !== 'confirmed' && standing.state !== 'pool') continue;
-    if (((await store.claimsOn(txid))[index] ?? stored.id) !== stored.id) continue;
+    if ((await store.unclaimed([{ txid, index }], stored.id)).length === 0) continue;
     found.push({ txid: displayTxid(txid), index, amount, confirmations: standing.state === 'confirmed' ? standing.confirmations : 0 });
   }
   if (found.length === 0) return undefined;

@@ -1,6 +1,5 @@
-// A stored request and its JSON. Bytes are hex, txids and block hashes in display order, satoshis
-// decimal text. Read strictly: a damaged record is refused whole, never taken for less and then
-// written back.
+// A stored request and its JSON. Bytes are hex, txids and block hashes in display order, satoshis decimal text. Reading is strict:
+// a damaged record is refused whole; otherwise it would be read in part and then written back.
 
 import { messageOf } from '../../payments/error';
 import { decodePayment, decodePaymentDetails, decodePaymentRequest, type Output, type PaymentDetails } from '../../payments/messages';
@@ -8,7 +7,7 @@ import { transactionsIn } from '../../payments/rules/payment';
 import { displayTxid } from '../../payments/rules/transaction';
 import type { ConfirmingBlock } from './chain';
 
-/** What was decided of a Payment that does not settle its request. */
+/** The decision on a Payment that does not settle its request. */
 export type PaymentOutcome =
   /** `code`: that of the PaymentError; `reason`: what the wallet was told. */
   | { readonly decision: 'refused'; readonly code: string; readonly reason: string }
@@ -54,7 +53,13 @@ export interface StoredRequest {
   readonly received: readonly Receipt[];
 }
 
-/** What is stored cannot be read; the message says where and why. It is left as it is. */
+// A stranger can send any number of Payments that settle nothing. Of one request at most so many of them are recorded, with so
+// many bytes together as received, and for so long unless money has come with them.
+const MOST_UNSETTLING_PAYMENTS = 8;
+const MOST_UNSETTLING_BYTES = 100_000;
+const LONGEST_UNPAID_MS = 90 * 24 * 3_600_000;
+
+/** A record cannot be read; the message says which one and why. The record stays as it is. */
 export class DamagedRecordError extends Error {
   override readonly name = 'DamagedRecordError';
 }
@@ -67,6 +72,27 @@ export function detailsOf({ request }: Pick<StoredRequest, 'request'>): PaymentD
 /** The Payments that settle a request, or are about to. */
 export function settling({ payments }: Pick<StoredRequest, 'payments'>): StoredPayment[] {
   return payments.filter(({ outcome }) => outcome === undefined);
+}
+
+/**
+ * The Payments of a request that stay recorded. Those that settle the request always do. Payments that settle nothing stay, too:
+ * their money may have come all the same, and they say where a refund would go. When they are too many, the first ones with which
+ * money has come go before the latest with which none has.
+ */
+export function recordedPayments(
+  payments: readonly StoredPayment[], hasMoney: (payment: StoredPayment) => boolean, now: Date
+): StoredPayment[] {
+  const aside = payments.filter(({ outcome }) => outcome !== undefined);
+  const paid = aside.filter(hasMoney);
+  const unpaid = aside.filter((payment) => !paid.includes(payment) && now.getTime() - payment.receivedAt.getTime() <= LONGEST_UNPAID_MS);
+  const recorded = new Set<StoredPayment>();
+  let bytes = 0;
+  for (const payment of [...paid, ...unpaid.reverse()]) {
+    bytes += payment.payment.length;
+    if (recorded.size >= MOST_UNSETTLING_PAYMENTS || bytes > MOST_UNSETTLING_BYTES) break;
+    recorded.add(payment);
+  }
+  return payments.filter((payment) => payment.outcome === undefined || recorded.has(payment));
 }
 
 export function writeRecord({ createdAt, request, payments, received }: StoredRequest): object {
@@ -126,7 +152,7 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
 
 function paymentOf(value: unknown): StoredPayment {
   const { receivedAt, payment, txids, refundTo, acknowledgement, outcome, seenIn = [] } = objectOf(value);
-  // What settles the request is read again and again.
+  // A Payment that settles the request is decoded again whenever its standing is looked up.
   const isReadable = (): boolean => transactionsIn(decodePayment(bytesOf(payment))).length > 0;
   if (outcome === undefined && !isReadable()) throw new Error('a Payment with transactions expected');
   return {
@@ -154,7 +180,7 @@ function receiptOf(value: unknown): Receipt {
   return { txid: hashOf(txid), index: numberOf(index), amount: BigInt(textOf(amount)), block: readBlock(value) };
 }
 
-/** As part of what stands in it. */
+/** A block as fields of the record of something in it. */
 export function writeBlock({ height, hash }: ConfirmingBlock): object {
   return { height, block: displayTxid(hash) };
 }

@@ -1,15 +1,18 @@
-// How the Payments of a request stand in the chain.
+// The standing of a request's Payments in the chain.
 
 import { PaymentError } from '../../payments/error';
 import { decodePayment } from '../../payments/messages';
 import { transactionsIn } from '../../payments/rules/payment';
 import { displayTxid, type Transaction } from '../../payments/rules/transaction';
-import { compareStandings, weakest, type ConfirmingBlock, type MerchantChain, type Standing, type TracedTransaction } from './chain';
+import type { ConfirmingBlock, MerchantChain, Standing } from './chain';
 import type { Settlement } from './order-watch';
 import type { StoredPayment } from './record';
 
-/** Blocks on top of which a reorganization is not reckoned with; a coinbase may be spent after as many. */
+/** With so many confirmations a transaction is taken to stay; a coinbase may be spent after as many. */
 const BURIED = 100;
+
+/** From the one that is furthest from being confirmed. `unknown` may be confirmed: it is more than lost, and less than on its way. */
+const RANKS: readonly Standing['state'][] = ['conflicted', 'absent', 'unknown', 'pool', 'confirmed'];
 
 /** A Payment whose transactions were looked for. */
 export interface TracedPayment {
@@ -28,20 +31,25 @@ export async function tracePayment(payment: StoredPayment, chain: MerchantChain)
     if (standing.state !== 'confirmed' || payment.seenIn.get(txid)?.hash.equals(standing.block.hash) === true) return [];
     return [{ txid, block: standing.block }];
   });
-  return { payment, standing: weakest(parts.map(({ standing }) => standing)), parts, news };
+  // A Payment has at least one transaction.
+  const standing = parts.map((part) => part.standing).reduce((a, b) => compareStandings(b, a) < 0 ? b : a);
+  return { payment, standing, parts, news };
 }
 
 export async function traceTransactions(
   transactions: readonly Transaction[], chain: MerchantChain, seenIn: ReadonlyMap<string, ConfirmingBlock> = new Map()
 ): Promise<TracedPayment['parts']> {
   return Promise.all(transactions.map(async (transaction) => ({
-    transaction, standing: await chain.standing(traced(transaction), seenIn.get(displayTxid(transaction.txid)))
+    transaction,
+    standing: await chain.standing(
+      { txid: transaction.txid, outpoints: transaction.outpoints, outputs: [...transaction.outputs.keys()] },
+      seenIn.get(displayTxid(transaction.txid))
+    )
   })));
 }
 
-/** The best of what stands for a request; undefined when no Payment has come. */
+/** The Payment that is nearest to being confirmed; undefined when none has come. */
 export function bestOf(payments: readonly TracedPayment[]): TracedPayment | undefined {
-  // What may be confirmed counts for less than what is on its way, and for more than what is lost.
   const [first, ...others] = payments;
   return first && others.reduce((a, b) => compareStandings(a.standing, b.standing) < 0 ? b : a, first);
 }
@@ -59,6 +67,8 @@ export function settlementOf(payments: readonly TracedPayment[]): Settlement {
   return best.state === 'confirmed' && best.confirmations >= BURIED ? 'buried' : 'doubt';
 }
 
-function traced({ txid, outpoints, outputs }: Transaction): TracedTransaction {
-  return { txid, outpoints, outputs: outputs.map((_, index) => index) };
+/** Negative when `a` is further from being confirmed. */
+function compareStandings(a: Standing, b: Standing): number {
+  if (a.state === 'confirmed' && b.state === 'confirmed') return a.confirmations - b.confirmations;
+  return RANKS.indexOf(a.state) - RANKS.indexOf(b.state);
 }

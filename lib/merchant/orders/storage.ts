@@ -1,5 +1,5 @@
-// Where a merchant's records lie: named pieces of bytes, each written whole or not at all.
-// The one implementation is a folder.
+// The storage of a merchant's records: named pieces of bytes, each written whole or not at all. The one implementation is a
+// folder.
 
 import { access, chmod, constants, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,10 +15,15 @@ export interface PaymentStorage {
 }
 
 export class FolderStorage implements PaymentStorage {
-  private constructor(private readonly folder: string) {}
+  readonly #folder: string;
+
+  /** Of a folder that `open` has made. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
 
   /**
-   * Makes the folder when it is not there. It and what is in it are its owner's alone, also when others could read them before.
+   * Makes the folder when it is missing. The folder and its files become accessible to their owner alone.
    * @throws Error of the file system when it cannot be made, read, or written to.
    */
   static async open(folder: string): Promise<FolderStorage> {
@@ -30,7 +35,7 @@ export class FolderStorage implements PaymentStorage {
 
   async read(name: string): Promise<Buffer | undefined> {
     try {
-      return await readFile(join(this.folder, name));
+      return await readFile(join(this.#folder, name));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
@@ -38,24 +43,24 @@ export class FolderStorage implements PaymentStorage {
   }
 
   async write(name: string, bytes: Buffer): Promise<void> {
-    const target = join(this.folder, name);
+    const target = join(this.#folder, name);
     const unfinished = `${target}.new`;
     await writeThrough(unfinished, bytes);
     await rename(unfinished, target);
-    await this.syncFolder();
+    await this.#syncFolder();
   }
 
   async remove(name: string): Promise<void> {
-    await rm(join(this.folder, name), { force: true });
+    await rm(join(this.#folder, name), { force: true });
   }
 
   async names(): Promise<string[]> {
-    return readdir(this.folder);
+    return readdir(this.#folder);
   }
 
   /** The rename itself has to reach the disk. */
-  private async syncFolder(): Promise<void> {
-    const folder = await open(this.folder, 'r');
+  async #syncFolder(): Promise<void> {
+    const folder = await open(this.#folder, 'r');
     try {
       await folder.sync();
     } finally {
@@ -64,12 +69,11 @@ export class FolderStorage implements PaymentStorage {
   }
 }
 
-/** The files first: a folder that others cannot enter any more is not looked into again. */
+/** The files come first: once the folder's own mode is right, its files are not checked again. */
 async function takeFromOthers(folder: string): Promise<void> {
   const { mode } = await stat(folder);
   if ((mode & 0o077) === 0) return;
-  for (const entry of await readdir(folder, { withFileTypes: true }))
-    if (entry.isFile()) await chmod(join(folder, entry.name), 0o600);
+  for (const entry of await readdir(folder, { withFileTypes: true })) if (entry.isFile()) await chmod(join(folder, entry.name), 0o600);
   await chmod(folder, mode & 0o700);
 }
 

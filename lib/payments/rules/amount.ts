@@ -25,7 +25,7 @@ export function dustThreshold(script: Buffer): bigint {
   return BigInt(outputSize + inputSize) * DUST_RELAY_FEE / 1_000n;
 }
 
-/** Whether nobody can ever spend an output with this script; Bitcoin Core's `IsUnspendable`. */
+/** Whether an output with this script can never be spent; Bitcoin Core's `IsUnspendable`. */
 export function isUnspendable(script: Buffer): boolean {
   return script[0] === OP_RETURN || script.length > MAX_SCRIPT_SIZE;
 }

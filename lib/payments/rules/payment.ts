@@ -1,6 +1,5 @@
-// Whether a Payment answers its request (BIP70): merchant_data comes back as it was, and
-// the transactions pay every output in full. What one transaction pays counts once, and
-// transactions that exclude each other are no payment at all.
+// Whether a Payment answers its request (BIP70): merchant_data comes back unchanged, and the transactions pay every output in
+// full. A transaction counts once, and transactions that exclude each other are no payment at all.
 
 import { PaymentError } from '../error';
 import type { Payment } from '../messages';

@@ -1,5 +1,5 @@
-// What makes a PaymentRequest payable (BIP70): a version that we know, the right network,
-// not expired, and outputs that can be paid. The result has the schema's defaults filled in.
+// Whether a PaymentRequest is payable (BIP70): a known version, the right network, not expired, and outputs that can be paid. The
+// result has the schema's defaults in place of absent fields.
 
 import { PaymentError } from '../error';
 import { DEFAULTS, decodePaymentDetails, type PaymentDetails, type PaymentRequest } from '../messages';

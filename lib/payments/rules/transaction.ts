@@ -1,7 +1,6 @@
-// The little that checking a Payment needs of a transaction: its txid, what it spends and
-// what it pays (BIP144 with witness, or without). The library is used alone, too, so it
-// brings its own parser (docs/decisions/payments-transactions.md). Scripts and signatures
-// are the node's to judge, when it broadcasts.
+// The parts of a transaction that checking a Payment needs: its txid, its outpoints and its outputs (BIP144 with witness, or
+// without). The library is also used without the rest of the project and has a parser of its own
+// (docs/decisions/payments-transactions.md). The node checks scripts and signatures when it broadcasts.
 
 import { createHash } from 'node:crypto';
 import { PaymentError } from '../error';
@@ -50,7 +49,7 @@ export function parseTransaction(bytes: Buffer): Transaction {
 }
 
 /**
- * Each behind those of the others that it spends: a node takes them in no other order.
+ * Each after those of the others that it spends: a node accepts them in no other order.
  * @param transactions each once.
  */
 export function parentsFirst(transactions: readonly Transaction[]): Transaction[] {
@@ -67,7 +66,7 @@ export function parentsFirst(transactions: readonly Transaction[]): Transaction[
   return ordered;
 }
 
-/** A txid as people see it: reversed, in hex. */
+/** A txid as it is displayed: reversed, in hex. */
 export function displayTxid(txid: Buffer): string {
   return Buffer.from(txid).reverse().toString('hex');
 }
@@ -75,29 +74,33 @@ export function displayTxid(txid: Buffer): string {
 class Reader {
   offset = 0;
 
-  constructor(private readonly data: Buffer) {}
+  readonly #data: Buffer;
+
+  constructor(data: Buffer) {
+    this.#data = data;
+  }
 
   take(length: number): Buffer {
     const end = this.offset + length;
-    if (end > this.data.length) throw malformed(`${length} bytes expected at ${this.offset}, ${this.data.length - this.offset} are there`);
-    const part = this.data.subarray(this.offset, end);
+    if (end > this.#data.length) throw malformed(`${length} bytes expected at ${this.offset}, ${this.#data.length - this.offset} are there`);
+    const part = this.#data.subarray(this.offset, end);
     this.offset = end;
     return part;
   }
 
   bytes(): Buffer {
-    return this.take(this.compactSize());
+    return this.take(this.#compactSize());
   }
 
   /** Every item takes a byte at least, so a length beyond the data ends at its end. */
   list<Item>(item: () => Item): Item[] {
     const items: Item[] = [];
-    for (let left = this.compactSize(); left > 0; left--) items.push(item());
+    for (let left = this.#compactSize(); left > 0; left--) items.push(item());
     return items;
   }
 
   /** Only the shortest spelling is taken, as nodes do. */
-  private compactSize(): number {
+  #compactSize(): number {
     const first = this.take(1).readUInt8();
     if (first < 0xfd) return first;
     const length = first === 0xfd ? 2 : first === 0xfe ? 4 : 8;

@@ -1,6 +1,5 @@
-// The `bitcoin:` URI (BIP21) with the address of a payment request in `r` (BIP72). A
-// wallet that knows `r` fetches the request and ignores the rest; for others the rest is
-// there. Addresses pass through as text: what they mean is the wallet's to check.
+// The `bitcoin:` URI (BIP21) with the address of a payment request in `r` (BIP72). A wallet that knows `r` fetches the request and
+// ignores the rest, which is for other wallets. Addresses pass through as text: the wallet checks them.
 
 import { PaymentError } from '../error';
 import { MAX_MONEY, formatCoins, parseCoins } from '../rules/amount';
@@ -17,7 +16,7 @@ export interface BitcoinUri {
 }
 
 const SCHEME = /^bitcoin:/i;
-/** Blanks and line ends would be one address to one reader and another to the next. */
+/** Two readers could take blanks and line ends for two different addresses. */
 const WEB_URL = /^https?:\/\/[^\s\p{C}]+$/iu;
 
 /** @throws PaymentError `malformed` without address and payment URL. */
@@ -96,7 +95,7 @@ function parseAmount(text: string): bigint {
   return amount;
 }
 
-/** Nothing but the web may be fetched because of a link: no files, no scripts. */
+/** A link may make a wallet fetch web addresses only: no files, no scripts. */
 function checkUrl(text: string): string {
   if (!WEB_URL.test(text) || !URL.canParse(text)) throw malformed(`an http or https URL expected, ${JSON.stringify(text.slice(0, 40))} came`);
   return text;

@@ -1,12 +1,12 @@
-// Which keys and signature algorithms are taken. An allow-list: what is not named is refused.
+// The keys and signature algorithms that are accepted; all others are refused.
 
 import type { KeyObject } from 'node:crypto';
 import { UntrustedError } from './untrusted';
 
-/** Bits. Below is weak; above costs more time than any known certificate is worth. */
+/** Bits. Shorter keys are weak; longer ones take more time than any known certificate is worth. */
 const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 8192;
-/** With 1 as exponent everybody can sign. */
+/** With the exponent 1 anybody can sign. */
 const MIN_RSA_EXPONENT = 3n;
 
 /** OpenSSL's names of P-256, P-384 and P-521. */
@@ -18,7 +18,7 @@ const SIGNATURE_ALGORITHMS = new Set([
   '1.2.840.10045.4.3.2', '1.2.840.10045.4.3.3', '1.2.840.10045.4.3.4'
 ]);
 
-/** Says why a key is not taken; undefined when it is. */
+/** The reason why a key is refused; undefined when it is accepted. */
 export function keyWeakness(key: KeyObject): string | undefined {
   const { namedCurve = 'an unnamed curve' } = key.asymmetricKeyDetails ?? {};
   switch (key.asymmetricKeyType) {

@@ -1,6 +1,5 @@
-// One X.509 certificate (RFC 5280): node:crypto for keys, names and signatures,
-// @peculiar/asn1-x509 for what node:crypto does not tell: validity as times, signature
-// algorithm, criticality, basic constraints, key usage
+// One X.509 certificate (RFC 5280) and its names for people. node:crypto reads keys, names and signatures, @peculiar/asn1-x509
+// the rest: validity as times, signature algorithm, criticality, basic constraints, key usage
 // (docs/decisions/payments-x509.md).
 
 import { X509Certificate, type KeyObject } from 'node:crypto';
@@ -15,6 +14,10 @@ import { UntrustedError } from './untrusted';
 
 const DER_SEQUENCE = 0x30;
 const COMMON_NAME = '2.5.4.3';
+
+const DNS_NAME = /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
+/** Nothing invisible and nothing that turns the writing direction: it would hide another name. */
+const PLAIN_TEXT = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
 
 /** What path validation asks of a certificate. */
 export interface Certificate {
@@ -99,7 +102,7 @@ function describe(x509: X509Certificate, der: DerCertificate): Certificate {
   };
 }
 
-/** node:crypto has undefined for a name without attributes, whatever its types say. */
+/** node:crypto has undefined for a name without attributes, against its types. */
 function nameOf(printed: string | undefined): string {
   return printed ?? '';
 }
@@ -127,4 +130,27 @@ function commonNamesOf(subject: Name): string[] {
   return [...subject].flatMap((part) => [...part])
     .filter((attribute) => attribute.type === COMMON_NAME)
     .map((attribute) => attribute.value.toString());
+}
+
+/**
+ * A distinguished name in one line.
+ * @param name as node:crypto prints it, one attribute to a line; it has undefined for an empty one.
+ */
+export function inOneLine(name: string | undefined): string {
+  return name ? name.replaceAll('\n', ', ') : '(no name)';
+}
+
+/**
+ * The name under which a merchant is shown: a DNS name of the certificate, or its common name when it has none (RFC 6125, 6.4.4).
+ * @throws UntrustedError `no-name`.
+ */
+export function merchantName(certificate: Certificate): string {
+  const [dnsName] = certificate.dnsNames;
+  const [commonName] = certificate.commonNames;
+  if (dnsName !== undefined) {
+    if (DNS_NAME.test(dnsName)) return dnsName;
+  } else if (commonName !== undefined && PLAIN_TEXT.test(commonName)) {
+    return commonName;
+  }
+  throw new UntrustedError('no-name', 'The certificate has no name that can be shown.');
 }

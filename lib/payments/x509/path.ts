@@ -6,8 +6,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { KeyUsageFlags } from '@peculiar/asn1-x509';
 import { checkKey, checkSignatureAlgorithm } from './algorithms';
-import { readCertificate, type Certificate } from './certificate';
-import { inOneLine } from './name';
+import { inOneLine, readCertificate, type Certificate } from './certificate';
 import type { TrustRoots } from './trust';
 import { UntrustedError } from './untrusted';
 
@@ -42,7 +41,7 @@ export function validatePath(chain: readonly Certificate[], roots: TrustRoots, t
 }
 
 /**
- * What can be said of a path before it is sent: valid at this time, in order, and each certificate signed by the next.
+ * Checks a path before it is sent: valid at this time, in order, and each certificate signed by the next.
  * @param chain the signer's first.
  * @throws UntrustedError
  */
@@ -52,7 +51,7 @@ export function checkSentChain(chain: readonly Certificate[], time: Date): void 
   checkSignatures(chain);
 }
 
-/** What the signing certificate has to satisfy by itself, whoever vouches for it. */
+/** The rules for the signing certificate itself, whether a root or a pin vouches for it. */
 export function checkSigner(signer: Certificate, time: Date): void {
   checkCertificate(signer, time);
   // BIP70 has a digital signature; contentCommitment alone is not for that.
@@ -84,7 +83,7 @@ function validateBelow(path: readonly Certificate[], time: Date): void {
   checkSignatures(path);
 }
 
-/** The last certificate's signature is not looked at. */
+/** The last certificate's signature is not checked. */
 function checkSignatures(path: readonly Certificate[]): void {
   for (const [index, issuer] of path.slice(1).entries()) checkIssued(path[index] as Certificate, issuer);
 }
@@ -138,7 +137,7 @@ function isSigned(certificate: Certificate, issuer: Certificate): boolean {
   }
 }
 
-/** No root is known: says what is wrong with the path itself first. */
+/** The error when no root is known; one of the path itself comes first. */
 function withoutRoot(chain: readonly Certificate[], time: Date): UntrustedError {
   try {
     validateBelow(chain, time);
@@ -153,7 +152,7 @@ function withoutRoot(chain: readonly Certificate[], time: Date): UntrustedError 
     : new UntrustedError('unknown-root', `${title(last)} is issued by nobody who is trusted.`);
 }
 
-/** What a certificate is called in messages. */
+/** The name of a certificate in messages. */
 export function title(certificate: Certificate): string {
   return `"${inOneLine(certificate.subject)}"`;
 }

@@ -1,4 +1,4 @@
-// Whom the verifier trusts: root certificates (Node's own or a given list) and pinned keys.
+// Trusted root certificates (those of Node.js or a given list) and pins of keys.
 
 import { createHash, X509Certificate } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
@@ -36,7 +36,7 @@ export class TrustRoots {
 }
 
 /**
- * What a key is pinned by.
+ * The pin of a certificate's key.
  * @returns SHA-256 of the certificate's SubjectPublicKeyInfo, 32 bytes (as in RFC 7469).
  */
 export function keyPin(certificate: X509Certificate): Buffer {

@@ -1,7 +1,6 @@
-// Why a signed request is not trusted. Never leaves the library: verify.ts turns it into
-// an answer.
+// The reason why a signed request is not trusted. This error never leaves the library: verify.ts turns it into a result.
 
-/** For programs; the message says it for people. */
+/** The reason for programs; the message gives it to people. */
 export type UntrustedReason =
   | 'unknown-pki-type'
   | 'sha1'

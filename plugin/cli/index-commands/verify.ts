@@ -85,7 +85,12 @@ async function compareWithFresh(context: CommandContext, store: Store, index: Cl
 
 /** The node as it was when its tip was this block of its chain. */
 function nodeAt(node: NodeSource, tip: BlockPoint): NodeSource {
-  return Object.assign(Object.create(node) as NodeSource, { tip: () => tip });
+  return new Proxy(node, {
+    get: (target, name): unknown => {
+      const value: unknown = name === 'tip' ? () => tip : Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) as unknown : value;
+    }
+  });
 }
 
 function undoText(blocks: number, { height }: BlockPoint, depth: number): string {

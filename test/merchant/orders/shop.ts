@@ -25,7 +25,7 @@ export const order: Order = { outputs: [{ amount: 10_000n, script }], memo: 'Two
 export const BLOCK: ConfirmingBlock = { height: 100, hash: Buffer.alloc(32, 0xbb) };
 
 /** Knows transactions by txid. */
-export class ListedChain implements MerchantChain {
+class ListedChain implements MerchantChain {
   readonly network = 'test';
   readonly broadcasts: Buffer[][] = [];
   /** Confirmations by txid in hex. */

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { readCertificate } from '../../../lib/payments/x509/certificate';
-import { merchantName } from '../../../lib/payments/x509/name';
+import { readCertificate, merchantName } from '../../../lib/payments/x509/certificate';
 import { UntrustedError } from '../../../lib/payments/x509/untrusted';
 import { der } from '../vectors';
 

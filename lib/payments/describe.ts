@@ -1,19 +1,16 @@
-// `payments decode`: prints what is in a file, the messages inside a message too. Signatures
-// and rules are not looked at.
+// Payment messages and results for people: as JSON or as indented text. Bytes are hex, 64-bit integers decimal text (JSON
+// numbers would lose digits), absent fields are left out. Signatures and rules are not checked here.
 
 import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import {
   DEFAULTS, decodeOutput, decodePayment, decodePaymentACK, decodePaymentDetails, decodePaymentRequest, decodeX509Certificates,
   type Output, type Payment, type PaymentDetails
-} from '../messages';
-import { displayTxid, parseTransaction } from '../rules/transaction';
-import { inOneLine } from '../x509/name';
-import type { CommandIo } from './command';
-import { printed } from './print';
-import { UsageError, oneFile, parseArguments } from './usage';
+} from './messages';
+import { displayTxid, parseTransaction } from './rules/transaction';
+import { inOneLine } from './x509/certificate';
 
-const DECODERS: Readonly<Record<string, (bytes: Buffer) => object>> = {
+/** By the name of the message: its fields with defaults, the messages inside a message too. */
+export const DESCRIPTIONS: Readonly<Record<string, (bytes: Buffer) => object>> = {
   request: describeRequest,
   details: (bytes) => withDetailsDefaults(decodePaymentDetails(bytes)),
   output: (bytes) => withOutputDefaults(decodeOutput(bytes)),
@@ -24,15 +21,6 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer) => object>> = {
     return { payment: describePayment(payment), ...rest };
   }
 };
-
-export async function decodeFile(args: readonly string[], io: CommandIo): Promise<number> {
-  const { values, positionals } = parseArguments(args, { type: { type: 'string' }, json: { type: 'boolean' } });
-  const { type = 'request', json = false } = values;
-  const describe = Object.hasOwn(DECODERS, type) ? DECODERS[type] : undefined;
-  if (!describe) throw new UsageError(`--type: one of ${Object.keys(DECODERS).join(', ')} expected, ${JSON.stringify(type)} came.`);
-  io.out(printed(describe(await readFile(oneFile(positionals))), json));
-  return 0;
-}
 
 function describeRequest(bytes: Buffer): object {
   const { paymentDetailsVersion, pkiType, pkiData, serializedPaymentDetails, ...rest } = decodePaymentRequest(bytes);
@@ -45,7 +33,7 @@ function describeRequest(bytes: Buffer): object {
   };
 }
 
-/** Shown as it is, whether it is any good or not: judging is for `verify`. */
+/** Of any certificate; whether it is trusted is not checked here. */
 function describeCertificate(der: Buffer): object {
   try {
     const { subject, issuer, validFrom, validTo } = new X509Certificate(der);
@@ -69,4 +57,31 @@ function withDetailsDefaults({ network, outputs, ...rest }: PaymentDetails): obj
 
 function withOutputDefaults({ amount, ...rest }: Output): object {
   return { amount: amount ?? DEFAULTS.amount, ...rest };
+}
+
+/** @returns text that ends with a line feed. */
+export function printed(value: object, json: boolean): string {
+  const plain = plainOf(value);
+  return json ? `${JSON.stringify(plain, undefined, 2)}\n` : `${linesOf(plain, '').join('\n')}\n`;
+}
+
+function plainOf(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex');
+  if (Array.isArray(value)) return value.map(plainOf);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainOf(item)]));
+}
+
+function linesOf(value: unknown, indent: string): string[] {
+  return Object.entries(value as object).flatMap(([name, item]: [string, unknown]) => {
+    if (typeof item !== 'object' || item === null) return [`${indent}${name}: ${oneLine(item)}`];
+    const lines = linesOf(item, `${indent}  `);
+    return lines.length > 0 ? [`${indent}${name}:`, ...lines] : [`${indent}${name}: none`];
+  });
+}
+
+/** A memo must not be able to forge a line, or to drive the terminal. */
+function oneLine(value: unknown): string {
+  return String(value).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }

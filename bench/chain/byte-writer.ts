@@ -1,5 +1,4 @@
-// Writes the integers and length-prefixed fields of Bitcoin's wire format into a Buffer
-// that grows, little endian. Mirror of reader.ts.
+// Writes the integers and length-prefixed fields of Bitcoin's wire format into a Buffer that grows, little endian.
 
 /** Bytes under construction. The caller sees to it that integers fit their width. */
 export class ByteWriter {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { negotiate } from '../../../lib/payments/transport/accept';
+import { negotiate } from '../../../lib/payments/transport/media-types';
 
 describe('negotiate', () => {
   const cases: [accept: string | undefined, representation: string][] = [

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
-import { readNodeCoin, readUndoCoins } from '../../lib/node/host-coin';
+import { readNodeCoin, readUndoCoins } from '../../lib/node/coins';
 import { bcoin } from '../support/bcoin';
 import { mine, openRegtestNode } from '../support/regtest-node';
 

@@ -1,0 +1,123 @@
+// Blocks out of the node's store, as Bitcoin Core would have them: bcoin stores the bytes that its peers sent
+// (`canonicalBlock`).
+
+import * as fs from 'node:fs';
+import { promisify } from 'node:util';
+import { LRUCache } from 'lru-cache';
+import { canonicalBlock } from '../bitcoin/block';
+import { UnreadableBlockError } from './errors';
+import type { HostNode, ToHostHash } from './host';
+
+/** Of 2.x (blockstore/common.js): blocks, among undo coins and filters. */
+const BLOCK_DATA = 1;
+/** `b`, kind of data, hash (blockstore/layout.js). */
+const BLOCK_KEY_PREFIX = Buffer.from('6200000001', 'hex');
+/** File, position and length of a block, in 32-bit numbers (blockstore/records.js). A store in memory has the block itself there. */
+const LOCATION_RECORD_LENGTH = 12;
+const [FILE, POSITION, BLOCK_LENGTH] = [0, 4, 8] as const;
+
+/** The newest blocks of the main network, some two months of them, are in so many files. */
+const MOST_OPEN_FILES = 64;
+
+const [openFile, readFile] = [promisify(fs.open), promisify(fs.read)];
+
+export class StoredBlocks {
+  readonly #host: HostNode;
+  readonly #toHost: ToHostHash;
+  readonly #files = new BlockFiles();
+
+  constructor(host: HostNode, toHost: ToHostHash) {
+    this.#host = host;
+    this.#toHost = toHost;
+  }
+
+  /** The whole block; undefined when unknown or pruned. @throws UnreadableBlockError */
+  async block(hash: Buffer): Promise<Buffer | undefined> {
+    try {
+      const stored = await this.#host.chain.getRawBlock(this.#toHost(hash));
+      return stored === null ? undefined : canonicalBlock(stored);
+    } catch (error) {
+      throw new UnreadableBlockError(hash, error);
+    }
+  }
+
+  /**
+   * `length` bytes from `offset` of the block, which is `blockLength` bytes long; undefined when unknown or pruned. A stored
+   * block of another length has superfluous witnesses, and other offsets: only then all of it is read.
+   * @throws UnreadableBlockError
+   */
+  async part(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
+    const { blocks } = this.#host;
+    const record = await blocks?.db.get(Buffer.concat([BLOCK_KEY_PREFIX, hash]));
+    if (record === null) return undefined;
+    if (blocks === undefined || record?.length !== LOCATION_RECORD_LENGTH || record.readUInt32LE(BLOCK_LENGTH) !== blockLength) {
+      return (await this.block(hash))?.subarray(offset, offset + length);
+    }
+    try {
+      const path = blocks.filepath(BLOCK_DATA, record.readUInt32LE(FILE));
+      return await this.#files.read(path, record.readUInt32LE(POSITION) + offset, length);
+    } catch (error) {
+      // The block may have been pruned since its record was read.
+      if (await blocks.has(hash)) throw new UnreadableBlockError(hash, error);
+      return undefined;
+    }
+  }
+
+  /** Closes files. A later read opens its file again. */
+  close(): void {
+    this.#files.close();
+  }
+}
+
+interface OpenFile {
+  readonly descriptor: number;
+  readers: number;
+  isCached: boolean;
+}
+
+/**
+ * Reads parts of files; those read last stay open, for opening and closing a file costs more than twice as much as a read.
+ * Reads go through the thread pool: one from the page cache would be cheaper at once, but one from a slow disk would stop the
+ * whole node for milliseconds.
+ */
+class BlockFiles {
+  readonly #cached = new LRUCache<string, OpenFile>({
+    max: MOST_OPEN_FILES,
+    dispose: (file) => {
+      file.isCached = false;
+      closeUnused(file);
+    }
+  });
+
+  /** @throws an error of the system, RangeError when the file ends before. */
+  async read(path: string, position: number, length: number): Promise<Buffer> {
+    const file = this.#find(path) ?? { descriptor: await openFile(path, 'r'), readers: 0, isCached: true };
+    file.readers++;
+    // Another read may have opened the file as well: then the one opened last is cached, and the other is closed after its read.
+    if (this.#cached.peek(path) !== file) this.#cached.set(path, file);
+    try {
+      const { bytesRead, buffer } = await readFile(file.descriptor, Buffer.allocUnsafeSlow(length), 0, length, position);
+      if (bytesRead !== length) throw new RangeError(`expected ${length} bytes at ${position} of ${path}, got ${bytesRead}`);
+      return buffer;
+    } finally {
+      file.readers--;
+      closeUnused(file);
+    }
+  }
+
+  close(): void {
+    this.#cached.clear();
+  }
+
+  /** A file that was deleted has no name: another may have its number since. */
+  #find(path: string): OpenFile | undefined {
+    const file = this.#cached.get(path);
+    if (file === undefined || fs.fstatSync(file.descriptor).nlink > 0) return file;
+    this.#cached.delete(path);
+    return undefined;
+  }
+}
+
+function closeUnused({ descriptor, readers, isCached }: OpenFile): void {
+  if (readers === 0 && !isCached) fs.close(descriptor, () => undefined);
+}

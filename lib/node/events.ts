@@ -1,0 +1,91 @@
+// The chain's events as RxJS streams. bcoin awaits its listeners: each event carries an acknowledgement, and the chain
+// stands still until that is given. Without a subscriber, nothing is held back.
+
+import { distinctUntilChanged, fromEventPattern, map, merge, Observable, startWith } from 'rxjs';
+import { canonicalBlock } from '../bitcoin/block';
+import { UnreadableBlockError } from './errors';
+import { fromHost, type HostBlock, type HostChain, type HostEmitter, type HostEntry } from './host';
+import type { BlockEvent, ChainEvent, TipEvent } from './types';
+
+/** What a bcoin object emits as events of this name. */
+export function occurrences<Value>(emitter: HostEmitter, event: string): Observable<Value> {
+  return fromEventPattern(
+    (listener) => emitter.on(event, listener),
+    (listener) => emitter.removeListener(event, listener)
+  );
+}
+
+/**
+ * Connect, disconnect, reset and reorganize; and settled, when the chain has moved and sent no other event. When a subscriber
+ * leaves with events unacknowledged, the chain goes on.
+ */
+export function chainEvents(chain: HostChain): Observable<ChainEvent> {
+  return new Observable<ChainEvent>((subscriber) => {
+    const pending = new Set<() => void>();
+    /** The tip when an event was last delivered. */
+    let told = chain.tip;
+
+    const deliver = (event: Omit<BlockEvent, 'acknowledge'> | Omit<TipEvent, 'acknowledge'>): Promise<void> => new Promise((resolve) => {
+      told = chain.tip;
+      const acknowledge = (): void => {
+        pending.delete(acknowledge);
+        resolve();
+      };
+      pending.add(acknowledge);
+      subscriber.next({ ...event, acknowledge });
+    });
+
+    const blockListener = (type: BlockEvent['type']) => (entry: HostEntry, block: HostBlock): Promise<void> => {
+      const hash = fromHost(entry.hash);
+      const rawBlock = (): Buffer => {
+        try {
+          return canonicalBlock(block.toRaw());
+        } catch (error) {
+          throw new UnreadableBlockError(hash, error);
+        }
+      };
+      return deliver({ type, block: { hash, height: entry.height }, rawBlock });
+    };
+
+    // A replay resets silently: looks once after any number of new tips, when nothing is under way in the chain.
+    let isWaiting = false;
+    const onTip = (): void => {
+      if (isWaiting) return;
+      isWaiting = true;
+      chain.locker.lock().then((unlock) => {
+        isWaiting = false;
+        unlock();
+        if (chain.tip !== told) void deliver({ type: 'settled' });
+      }, () => undefined); // The chain was closed.
+    };
+
+    const listeners = {
+      connect: blockListener('connect'),
+      disconnect: blockListener('disconnect'),
+      reset: () => deliver({ type: 'reset' }),
+      reorganize: () => deliver({ type: 'reorganize' }),
+      tip: onTip
+    };
+    // Before the pool drops a block's transactions, and after it took them back: a transaction must never be in neither place.
+    chain.prependListener('connect', listeners.connect);
+    chain.on('disconnect', listeners.disconnect);
+    // On 1.0.2 the pool's listener throws before the node is connected, and later ones hear nothing.
+    chain.prependListener('reset', listeners.reset);
+    chain.on('reorganize', listeners.reorganize);
+    chain.on('tip', listeners.tip);
+
+    return () => {
+      for (const [event, listener] of Object.entries(listeners)) chain.removeListener(event, listener);
+      for (const acknowledge of [...pending]) acknowledge();
+    };
+  });
+}
+
+/** Whether the node takes itself for synced: now, and at every change. */
+export function syncedChanges(chain: HostChain): Observable<boolean> {
+  return merge(occurrences(chain, 'full'), occurrences(chain, 'tip')).pipe(
+    startWith(undefined),
+    map(() => chain.synced),
+    distinctUntilChanged()
+  );
+}

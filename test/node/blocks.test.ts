@@ -1,0 +1,99 @@
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { StoredBlocks } from '../../lib/node/blocks';
+import { UnreadableBlockError } from '../../lib/node/errors';
+import { caught } from '../support/caught';
+import type { HostNode } from '../../lib/node/host';
+
+const BLOCK_LENGTH = 100;
+const POSITION = 8;
+
+/** Whether open files are listed here. */
+const DESCRIPTORS = '/proc/self/fd';
+
+describe('parts of blocks in files', () => {
+  let folder: string;
+  let blocks: StoredBlocks;
+  let files: Map<string, number>;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'blocks-'));
+    files = new Map();
+    blocks = new StoredBlocks({
+      blocks: {
+        db: { get: (key: Buffer) => Promise.resolve(recordOf(key.subarray(-32))) },
+        has: (hash: Buffer) => Promise.resolve(recordOf(hash) !== null),
+        filepath: (_: number, file: number) => pathOf(file)
+      }
+    } as unknown as HostNode, (hash) => hash);
+  });
+
+  afterEach(() => {
+    blocks.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const hashOf = (block: number): Buffer => Buffer.alloc(32, block);
+  const pathOf = (file: number): string => join(folder, `blk${file}.dat`);
+
+  function recordOf(hash: Buffer): Buffer | null {
+    const file = files.get(hash.toString('hex'));
+    return file === undefined ? null : Buffer.from(Uint32Array.of(file, POSITION, BLOCK_LENGTH).buffer);
+  }
+
+  /** Puts a block of one repeated byte, its number, into a file of its own. */
+  function store(block: number, file: number): void {
+    writeFileSync(pathOf(file), Buffer.concat([Buffer.alloc(POSITION), Buffer.alloc(BLOCK_LENGTH, block)]));
+    files.set(hashOf(block).toString('hex'), file);
+  }
+
+  const part = (block: number): Promise<Buffer | undefined> => blocks.part(hashOf(block), 10, 20, BLOCK_LENGTH);
+  const expected = (block: number): Buffer => Buffer.alloc(20, block);
+
+  function openFiles(): number {
+    const paths = readdirSync(DESCRIPTORS).map((descriptor) => {
+      try {
+        return readlinkSync(join(DESCRIPTORS, descriptor));
+      } catch {
+        return '';
+      }
+    });
+    return paths.filter((path) => path.startsWith(folder)).length;
+  }
+
+  it('are read from more files than stay open, many at once, each again and again', async () => {
+    const numbers = Array.from({ length: 200 }, (_, block) => block);
+    for (const block of numbers) store(block, block);
+    for (let round = 0; round < 3; round++) {
+      const parts = await Promise.all([...numbers, ...numbers.slice(0, 3), ...numbers].map(part));
+      expect(parts).to.deep.equal([...numbers, ...numbers.slice(0, 3), ...numbers].map(expected));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (process.platform === 'linux') expect(openFiles()).to.be.within(1, 64);
+    blocks.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (process.platform === 'linux') expect(openFiles()).to.equal(0);
+  });
+
+  it('are never read from a file that was deleted, when its number is used again', async () => {
+    for (let block = 1; block < 20; block++) {
+      store(block, 7);
+      expect(await part(block)).to.deep.equal(expected(block));
+      expect(await part(block)).to.deep.equal(expected(block));
+      files.clear();
+      rmSync(pathOf(7));
+    }
+  });
+
+  it('are undefined where the node has thrown the block away, and an error where its file is gone or too short', async () => {
+    store(1, 1);
+    expect(await part(2)).to.equal(undefined);
+    rmSync(pathOf(1));
+    expect(await caught(part(1))).to.be.instanceOf(UnreadableBlockError);
+    writeFileSync(pathOf(1), Buffer.alloc(20));
+    expect(await caught(part(1))).to.be.instanceOf(UnreadableBlockError).with.property('message').that.includes('expected 20 bytes at 18');
+  });
+});
