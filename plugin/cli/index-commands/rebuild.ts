@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { duration } from '../../../lib/index/progress/text';
-import { whyNotRebuildable } from '../../../lib/index/follow/rebuilding';
+import { whyNotRebuildable } from '../../../lib/index/chain-index';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { StoreError } from '../../../lib/store/errors';
 import { diskStore } from '../../../lib/store/level-store';
