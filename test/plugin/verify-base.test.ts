@@ -8,6 +8,7 @@ import { decodeHeader, encodeHeader, headerKey, positionKey, putRecord, recordOf
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { memoryStore } from '../../lib/store/level-store';
 import { compareWithNode } from '../../plugin/cli/index-commands/verify-base';
+import { ProgressDisplay } from '../../plugin/progress';
 import { baseOf, newBaseIndex, untilFilled, untilLive } from '../support/base-index';
 import { MemoryLog } from '../support/memory-log';
 import { activeChain, chainWithSpends, mineCoinbases, spend } from '../support/regtest-chain';
@@ -45,15 +46,12 @@ describe('verifying an index that began with the coins of the node', () => {
   });
 
   const verified = async (): Promise<string> => {
-    let text = '';
-    const code = await compareWithNode({
+    const { exit, json } = await compareWithNode({
       stopped: { node, network: 'regtest', indexFolder: '', options: undefined as never, close: () => Promise.resolve() }, // only the node is asked
-      json: true,
-      signal: new AbortController().signal,
-      out: (line) => { text += line; },
-      err: () => undefined
+      display: new ProgressDisplay(process.stderr),
+      signal: new AbortController().signal
     }, store, baseOf(store), node.tip());
-    return `${code} ${text}`;
+    return `${exit} ${JSON.stringify(json)}`;
   };
 
   /** A record is gone while it is looked for. */
