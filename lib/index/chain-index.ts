@@ -104,7 +104,7 @@ export class ChainIndexer implements ChainIndex {
       bootstrap,
       logger,
       onState: this.#say,
-      onBlock: (block) => { this.#blocks.next(block); },
+      blocks: this.#blocks,
       clear: () => this.#clear(),
       rebuild: (damage, from) => this.#rebuild(damage, from),
       prepareFor: (use) => this.#prepareFor(use)
@@ -268,9 +268,9 @@ export class ChainIndexer implements ChainIndex {
 
   readonly #say = (state: IndexState): void => {
     const { phase } = state;
-    const isReport = phase === this.state.phase && (phase === 'loading' ? state.work !== undefined : phase !== 'live' && phase !== 'failed');
-    if (!isReport) this.#reports.restart();
-    else if (!this.#reports.isDue()) return;
+    const tellsProgress = phase === 'loading' ? state.work !== undefined : phase !== 'live' && phase !== 'failed';
+    if (phase !== this.#state.value.phase) this.#reports.restart();
+    else if (tellsProgress && !this.#reports.isDue()) return;
     this.#log.note(state);
     this.#state.next(state);
   };

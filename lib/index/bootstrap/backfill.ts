@@ -17,11 +17,9 @@ import { LOG_MS } from '../progress/log';
 import { Throttle } from '../progress/pace';
 import { backfillText } from '../progress/text';
 import { prefetch, type FetchedBlock } from '../scan/prefetch';
-import type { NodeSource } from '../../node/types';
-import type { Store, StoreWrite } from '../../store/store';
-import type { IndexWriter } from '../write/index-writer';
+import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
-import type { IndexLogger } from '../types';
+import type { BootstrapParts } from './copy-coins';
 
 /** So long a block of the chain may have to wait, and the write of the step besides. */
 const STEP_MS = 30;
@@ -29,23 +27,18 @@ const STEP_BLOCKS = 200;
 
 const NO_COINS = Buffer.alloc(0);
 
-export interface BackfillOptions {
-  readonly node: NodeSource;
-  readonly store: Store;
-  readonly writer: IndexWriter;
-  readonly logger: IndexLogger;
-}
+type BackfillParts = Pick<BootstrapParts, 'node' | 'store' | 'writer' | 'logger'>;
 
 export class Backfill {
-  readonly #options: BackfillOptions;
+  readonly #parts: BackfillParts;
   readonly #throttle = new Throttle(LOG_MS);
   /** Blocks downwards from a height. */
   #ahead: { height: number; readonly blocks: AsyncIterator<FetchedBlock> } | undefined;
   /** Fetched, and not in the index yet. */
   #next: FetchedBlock | undefined;
 
-  constructor(options: BackfillOptions) {
-    this.#options = options;
+  constructor(parts: BackfillParts) {
+    this.#parts = parts;
     this.#throttle.restart();
   }
 
@@ -56,10 +49,10 @@ export class Backfill {
 
   /** Takes in some blocks. False: nothing more can be done for now. @throws DamagedIndexError, StoreError */
   async step(): Promise<boolean> {
-    const { node, writer } = this.#options;
+    const { node, writer } = this.#parts;
     const { base } = writer;
     if (base === undefined || !isBackfilling(base)) return false;
-    const batch = new BackfillBatch(base, this.#options);
+    const batch = new BackfillBatch(base, this.#parts);
     const until = performance.now() + STEP_MS;
     let missing = false;
     while (batch.base.positionsFrom > 0 && batch.blocks < STEP_BLOCKS && (batch.blocks === 0 || performance.now() < until)) {
@@ -80,7 +73,7 @@ export class Backfill {
   /** The block at a height; undefined: the node does not have it, and may be asked again. */
   async #fetch(height: number): Promise<BlockRows | undefined> {
     if (this.#next?.height === height) return this.#next.rows;
-    const { node, writer } = this.#options;
+    const { node, writer } = this.#parts;
     const ahead = this.#ahead?.height === height ? this.#ahead : {
       height,
       blocks: prefetch(height, height + 1, -1, async (each) => {
@@ -99,7 +92,7 @@ export class Backfill {
   }
 
   #log(base: Base): void {
-    const { logger } = this.#options;
+    const { logger } = this.#parts;
     if (base.ended) logger.info(`Transactions are known from block ${base.positionsFrom} up; the node has thrown the earlier blocks away.`);
     else if (!isBackfilling(base)) logger.info('All transactions are known.');
     else if (this.#throttle.isDue()) logger.info(`Backfilling transactions: ${backfillText({ height: base.positionsFrom, from: base.height })}.`);
@@ -108,7 +101,7 @@ export class Backfill {
 
 /** Blocks of the base on their way into the index, downwards. */
 class BackfillBatch {
-  readonly #options: BackfillOptions;
+  readonly #parts: BackfillParts;
   readonly #rows: { readonly height: number; readonly hashes: Buffer; readonly from: number }[] = [];
   readonly #otherWrites: StoreWrite[] = [];
   /** Txids in the batch. */
@@ -119,9 +112,9 @@ class BackfillBatch {
   /** The header below the last block, which counts from there. */
   #below: StoredHeader | undefined;
 
-  constructor(base: Base, options: BackfillOptions) {
+  constructor(base: Base, parts: BackfillParts) {
     this.#base = base;
-    this.#options = options;
+    this.#parts = parts;
   }
 
   /** The base with what the batch adds. */
@@ -162,7 +155,7 @@ class BackfillBatch {
 
   /** Completes the header, whose counts of the chain are right already, and gives the one below its own. */
   #addHeader({ height, hash, hashes, length }: BlockRows): void {
-    const { writer } = this.#options;
+    const { writer } = this.#parts;
     const stored = this.#below ?? writer.headerAt(height);
     if (!stored.hash.equals(hash))
       throw new DamagedIndexError(`expected block ${toDisplayHex(stored.hash)} at height ${height}, got ${toDisplayHex(Buffer.from(hash))}`);
@@ -177,7 +170,7 @@ class BackfillBatch {
 
   /** What takes the block out again; nothing when it is too deep, when the node lacks the coins, or when the block above cannot be taken out. */
   async #undoOf({ height, hash, inputs }: BlockRows, hashes: Buffer): Promise<StoreWrite[]> {
-    const { writer, node, store } = this.#options;
+    const { writer, node, store } = this.#parts;
     const tipHeight = writer.tip?.height ?? 0;
     if (height === 0 || height <= tipHeight - writer.undoDepth) return [];
     const hasUndoAbove = this.blocks > 0 ? this.#lowestUndo === height + 1 : store.get(undoKey(height + 1)) !== undefined;
@@ -193,7 +186,7 @@ class BackfillBatch {
 
   /** The position of a later coinbase with this txid in the index (replaced.ts). */
   #laterPosition(coinbase: Buffer): Position | undefined {
-    const { writer, store } = this.#options;
+    const { writer, store } = this.#parts;
     const key = positionKey(writer.hasher.hash(coinbase));
     const value = store.get(key);
     return value && decodePosition(key, value);
@@ -201,7 +194,7 @@ class BackfillBatch {
 
   /** The undo record of the last later block with the txid, if there is one, learns what that block replaced. */
   #replacing(later: Position | undefined, position: Position): StoreWrite[] {
-    const { store } = this.#options;
+    const { store } = this.#parts;
     for (let at = later; at !== undefined;) {
       const key = undoKey(at.height);
       const value = store.get(key);

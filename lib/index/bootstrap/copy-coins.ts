@@ -11,7 +11,7 @@ import { CoinSetError } from '../errors';
 import { blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, putRecord, TIP_KEY } from '../records/layout';
 import { WriteBuffer } from '../records/write-buffer';
 import { ChainMovedError } from '../../node/errors';
-import type { CoinSet, NodeCoin, NodeSource } from '../../node/types';
+import type { CoinSet, NetworkInfo, NodeCoin, NodeSource } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
 import type { IndexWriter } from '../write/index-writer';
 import type { IndexLogger, IndexState } from '../types';
@@ -22,131 +22,120 @@ import type { IndexLogger, IndexState } from '../types';
  */
 const REPEATED_COINBASES = { chain: 'main', upTo: 91_880, coins: 2, value: 10_000_000_000 } as const;
 
-export interface BootstrapOptions {
+export interface BootstrapParts {
   readonly node: NodeSource;
   readonly store: Store;
   readonly writer: IndexWriter;
   readonly logger: IndexLogger;
+  /** Work stops between two parts when it is aborted. */
   readonly signal: AbortSignal;
-  /** Called for each part that is copied. */
+  /** Called for each part of the work. */
   readonly onState: (state: IndexState) => void;
   /** Empties the store and makes it ready for the first block. */
   readonly clear: () => Promise<void>;
 }
 
-export class Bootstrap {
-  readonly #options: BootstrapOptions;
-  #refusal: string | undefined;
-
-  constructor(options: BootstrapOptions) {
-    this.#options = options;
-  }
-
-  /** Why the node's coins cannot be taken; they are not tried again. */
-  get refusal(): string | undefined {
-    return this.#refusal;
-  }
-
-  /** Brings an empty index to the node's state of now, or leaves it empty: then it is built from blocks. */
-  async run(): Promise<void> {
-    const { signal, logger, writer, clear } = this.#options;
-    while (this.#refusal === undefined) {
-      signal.throwIfAborted();
-      try {
-        if (await this.#copy()) await writer.load();
-        return;
-      } catch (error) {
-        if (!(error instanceof CoinSetError || error instanceof ChainMovedError || error instanceof MalformedBytesError)) throw error;
-        if (!(error instanceof ChainMovedError)) this.#refusal = error.message;
-        logger.warning(`${this.#refusal === undefined ? 'Copying the coins of the node again' : 'Building the index from blocks'}: ${error.message}.`);
-        await clear();
-      }
-    }
-  }
-
-  /** False: a chain to build from blocks. @throws CoinSetError when the coins are not what they must be, ChainMovedError, MalformedBytesError. */
-  async #copy(): Promise<boolean> {
-    const { node, store } = this.#options;
-    const set = await node.openCoinSet();
+/**
+ * Brings an empty index to the node's state of now, or leaves it empty: then it is built from blocks. Returns why the
+ * node's coins cannot be taken, if so; they need not be tried again.
+ */
+export async function copyCoins(parts: BootstrapParts): Promise<string | undefined> {
+  const { signal, logger, writer, clear } = parts;
+  for (;;) {
+    signal.throwIfAborted();
     try {
-      const { tip } = set;
-      if (tip.height === 0 || node.network.chain === REPEATED_COINBASES.chain && tip.height < REPEATED_COINBASES.upTo) return false;
-      const base: Base = { ...tip, positionsFrom: tip.height + 1, bytes: 0, ended: false };
-      // Before all else: a base without a tip tells that a copy was interrupted.
-      await store.batch([putRecord(BASE_KEY, encodeBase(base))], { durable: false });
-      await this.#copyHeaders(set);
-      await this.#copyCoins(set);
-      await store.batch([putRecord(TIP_KEY, encodeTip(tip))], { durable: true });
-      return true;
-    } finally {
-      await set.close();
+      if (await copyState(parts)) await writer.load();
+      return undefined;
+    } catch (error) {
+      const hasMoved = error instanceof ChainMovedError;
+      if (!(hasMoved || error instanceof CoinSetError || error instanceof MalformedBytesError)) throw error;
+      logger.warning(`${hasMoved ? 'Copying the coins of the node again' : 'Building the index from blocks'}: ${error.message}.`);
+      await clear();
+      if (!hasMoved) return error.message;
     }
   }
+}
 
-  async #copyHeaders(set: CoinSet): Promise<void> {
-    const { store, signal, onState } = this.#options;
-    let height = 0;
-    let fold: HeaderFold | undefined;
-    let previous: Buffer = Buffer.alloc(32);
-    for await (const headers of set.headers()) {
-      signal.throwIfAborted();
-      onState({ phase: 'copying', coins: 0, of: set.count });
-      const writes: StoreWrite[] = [];
-      for (const header of headers) {
-        if (!previousHashOf(header).equals(previous)) throw new ChainMovedError(`expected a header on top of ${toDisplayHex(previous)}`);
-        const hash = hash256(header);
-        fold = nextHeader(fold, header);
-        const { chainwork, medianTime } = fold;
-        const [chainTransactions, chainBytes] = height === set.tip.height ? [set.transactions, BASE_BYTES] : [0, 0];
-        writes.push(
-          putRecord(headerKey(height), encodeHeader({ height, hash, header, chainwork, medianTime, transactionCount: 0, chainTransactions, chainBytes })),
-          putRecord(blockHashKey(hash), encodeHeight(height)));
-        previous = hash;
-        height++;
-      }
-      await store.batch(writes, { durable: false });
-    }
-    if (!previous.equals(set.tip.hash)) throw new ChainMovedError(`expected headers up to ${toDisplayHex(set.tip.hash)}, got some up to ${toDisplayHex(previous)}`);
+/** False: a chain to build from blocks. @throws CoinSetError when the coins are not what they must be, ChainMovedError, MalformedBytesError. */
+async function copyState(parts: BootstrapParts): Promise<boolean> {
+  const { node, store } = parts;
+  const set = await node.openCoinSet();
+  try {
+    const { tip } = set;
+    if (tip.height === 0 || node.network.chain === REPEATED_COINBASES.chain && tip.height < REPEATED_COINBASES.upTo) return false;
+    const base: Base = { ...tip, positionsFrom: tip.height + 1, bytes: 0, ended: false };
+    // Before all else: a base without a tip tells that a copy was interrupted.
+    await store.batch([putRecord(BASE_KEY, encodeBase(base))], { durable: false });
+    await writeHeaders(set, parts);
+    await writeCoins(set, parts);
+    await store.batch([putRecord(TIP_KEY, encodeTip(tip))], { durable: true });
+    return true;
+  } finally {
+    await set.close();
   }
+}
 
-  /** @throws CoinSetError when there are other coins than the node has counted. */
-  async #copyCoins(set: CoinSet): Promise<void> {
-    const { store, signal, onState } = this.#options;
-    const buffer = new WriteBuffer();
-    let [count, value] = [0, 0];
-    const writesOf = function* (coins: readonly NodeCoin[]): Generator<StoreWrite> {
-      for (const coin of coins) {
-        count++;
-        value += coin.value;
-        yield putBaseCoin(coin, buffer);
-      }
-    };
-    // Coins are read while those before are written.
-    let writing: Promise<void> = Promise.resolve();
-    try {
-      for await (const coins of set.coins()) {
-        await writing;
-        signal.throwIfAborted();
-        onState({ phase: 'copying', coins: count, of: set.count });
-        writing = store.batch(writesOf(coins), { durable: false });
-        // The write is waited for above or below; a rejection that nobody handles until then would end the node.
-        writing.catch(() => undefined);
-      }
-    } finally {
-      // Nothing may come into a store that is cleared because of what went wrong.
+async function writeHeaders(set: CoinSet, { store, signal, onState }: BootstrapParts): Promise<void> {
+  let height = 0;
+  let fold: HeaderFold | undefined;
+  let previous: Buffer = Buffer.alloc(32);
+  for await (const headers of set.headers()) {
+    signal.throwIfAborted();
+    onState({ phase: 'copying', coins: 0, of: set.count });
+    const writes: StoreWrite[] = [];
+    for (const header of headers) {
+      if (!previousHashOf(header).equals(previous)) throw new ChainMovedError(`expected a header on top of ${toDisplayHex(previous)}`);
+      const hash = hash256(header);
+      fold = nextHeader(fold, header);
+      const { chainwork, medianTime } = fold;
+      const [chainTransactions, chainBytes] = height === set.tip.height ? [set.transactions, BASE_BYTES] : [0, 0];
+      writes.push(
+        putRecord(headerKey(height), encodeHeader({ height, hash, header, chainwork, medianTime, transactionCount: 0, chainTransactions, chainBytes })),
+        putRecord(blockHashKey(hash), encodeHeight(height)));
+      previous = hash;
+      height++;
+    }
+    await store.batch(writes, { durable: false });
+  }
+  if (!previous.equals(set.tip.hash)) throw new ChainMovedError(`expected headers up to ${toDisplayHex(set.tip.hash)}, got some up to ${toDisplayHex(previous)}`);
+}
+
+/** @throws CoinSetError when there are other coins than the node has counted. */
+async function writeCoins(set: CoinSet, { node, store, signal, onState }: BootstrapParts): Promise<void> {
+  const buffer = new WriteBuffer();
+  let [count, value] = [0, 0];
+  const writesOf = function* (coins: readonly NodeCoin[]): Generator<StoreWrite> {
+    for (const coin of coins) {
+      count++;
+      value += coin.value;
+      yield putBaseCoin(coin, buffer);
+    }
+  };
+  // Coins are read while those before are written.
+  let writing: Promise<void> = Promise.resolve();
+  try {
+    for await (const coins of set.coins()) {
       await writing;
+      signal.throwIfAborted();
+      onState({ phase: 'copying', coins: count, of: set.count });
+      writing = store.batch(writesOf(coins), { durable: false });
+      // The write is waited for above or below; a rejection that nobody handles until then would end the node.
+      writing.catch(() => undefined);
     }
-    this.#check(set, count, value);
+  } finally {
+    // Nothing may come into a store that is cleared because of what went wrong.
+    await writing;
   }
+  requireAllOf(set, count, value, node.network);
+}
 
-  #check(set: CoinSet, count: number, value: number): void {
-    const { network } = this.#options.node;
-    const { height } = set.tip;
-    const repeated = network.chain === REPEATED_COINBASES.chain ? REPEATED_COINBASES : { coins: 0, value: 0 };
-    const expected = { count: set.count - repeated.coins, value: set.value - repeated.value };
-    if (count !== expected.count || value !== expected.value)
-      throw new CoinSetError(`expected ${expected.count} coins of ${expected.value} satoshis at height ${height}, as the node has counted them, got ${count} of ${value}`);
-    const most = totalSubsidy(height, network.halvingInterval);
-    if (value > most) throw new CoinSetError(`expected coins of at most ${most} satoshis at height ${height}, all that was ever created, got ${value}`);
-  }
+/** @throws CoinSetError */
+function requireAllOf(set: CoinSet, count: number, value: number, network: NetworkInfo): void {
+  const { height } = set.tip;
+  const repeated = network.chain === REPEATED_COINBASES.chain ? REPEATED_COINBASES : { coins: 0, value: 0 };
+  const expected = { count: set.count - repeated.coins, value: set.value - repeated.value };
+  if (count !== expected.count || value !== expected.value)
+    throw new CoinSetError(`expected ${expected.count} coins of ${expected.value} satoshis at height ${height}, as the node has counted them, got ${count} of ${value}`);
+  const most = totalSubsidy(height, network.halvingInterval);
+  if (value > most) throw new CoinSetError(`expected coins of at most ${most} satoshis at height ${height}, all that was ever created, got ${value}`);
 }

@@ -7,23 +7,18 @@ import { OUTPOINT_WORDS } from '../records/cache-entry';
 import { TooDeepError } from '../errors';
 import { Progress, secondsLeft } from '../progress/pace';
 import { prefetch } from '../scan/prefetch';
-import type { NodeSource } from '../../node/types';
+import type { Observer } from 'rxjs';
+import type { BootstrapParts } from '../bootstrap/copy-coins';
 import type { BlockBatch } from '../write/block-batch';
-import type { IndexWriter } from '../write/index-writer';
 import type { BlockRows } from '../scan/rows';
 import type { IndexedBlock, IndexState } from '../types';
 
 /** Blocks taken in before the store is looked after. */
 const LEG_BLOCKS = 1_000;
 
-export interface CatchUpOptions {
-  readonly node: NodeSource;
-  readonly writer: IndexWriter;
-  /** Work stops between two blocks when it is aborted. */
-  readonly signal: AbortSignal;
-  /** Called for each block. */
-  readonly onState: (state: IndexState) => void;
-  readonly onBlock: (block: IndexedBlock) => void;
+export interface CatchUpParts extends Pick<BootstrapParts, 'node' | 'writer' | 'signal' | 'onState'> {
+  /** Is told of each block that enters or leaves the index. */
+  readonly blocks: Pick<Observer<IndexedBlock>, 'next'>;
 }
 
 /** What was taken in, over legs that follow one another. */
@@ -34,14 +29,14 @@ interface Course {
 }
 
 export class CatchUp {
-  readonly #options: CatchUpOptions;
+  readonly #parts: CatchUpParts;
   /** Of the last leg, when another one follows on it. */
   #course: Course | undefined;
   /** The write of the batch that was handed over last. */
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(options: CatchUpOptions) {
-    this.#options = options;
+  constructor(parts: CatchUpParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -49,14 +44,14 @@ export class CatchUp {
    * @throws TooDeepError when the undo records do not reach the fork.
    */
   async rewind(): Promise<void> {
-    const { node, writer, signal, onState, onBlock } = this.#options;
+    const { node, writer, signal, onState, blocks } = this.#parts;
     const target = await this.#forkHeight();
     // The next leg does not follow on the last one: blocks are taken out, or the way ends here.
     if (writer.tip?.height !== target || node.tip().height === target) this.#course = undefined;
     while (writer.tip !== undefined && writer.tip.height > target) {
       signal.throwIfAborted();
       onState({ phase: 'rewinding', height: writer.tip.height, target });
-      onBlock({ type: 'disconnect', block: await writer.undo() });
+      blocks.next({ type: 'disconnect', block: await writer.undo() });
       await setImmediate();
     }
   }
@@ -76,7 +71,7 @@ export class CatchUp {
   }
 
   async #pullBlocks(): Promise<number | undefined> {
-    const { node, writer, signal, onState } = this.#options;
+    const { node, writer, signal, onState } = this.#parts;
     const from = (writer.tip?.height ?? -1) + 1;
     const { height: tip } = node.tip();
     const to = Math.min(tip, from + LEG_BLOCKS - 1);
@@ -109,7 +104,7 @@ export class CatchUp {
   }
 
   async #fetch(height: number): Promise<BlockRows | undefined> {
-    const { node, writer } = this.#options;
+    const { node, writer } = this.#parts;
     const hash = await node.activeHash(height);
     const raw = hash && await node.rawBlock(hash);
     return raw && await writer.rowsOf(raw, height);
@@ -119,10 +114,10 @@ export class CatchUp {
   async #handOver(batch: BlockBatch): Promise<void> {
     if (batch.blocks.length === 0) return;
     await this.#writing;
-    const { writer, onBlock } = this.#options;
+    const { writer, blocks } = this.#parts;
     await new Promise<void>((resolve, reject) => {
       this.#writing = writer.commit(batch, { onHandedOver: resolve }).then(() => {
-        for (const block of batch.blocks) onBlock({ type: 'connect', block });
+        for (const block of batch.blocks) blocks.next({ type: 'connect', block });
       });
       this.#writing.then(resolve, reject);
     });
@@ -130,7 +125,7 @@ export class CatchUp {
 
   /** Height of the last block that is in the index and in the node's chain; -1 for an empty index. */
   async #forkHeight(): Promise<number> {
-    const { node, writer, signal } = this.#options;
+    const { node, writer, signal } = this.#parts;
     const { tip } = writer;
     if (tip === undefined) return -1;
     const lowest = Math.max(0, tip.height - writer.undoDepth);
@@ -144,7 +139,7 @@ export class CatchUp {
 
   #stateAt(lastHeight: number, { progress, bytes, coins }: Course): IndexState {
     const height = Math.max(0, lastHeight);
-    const target = Math.max(height, this.#options.node.tip().height);
+    const target = Math.max(height, this.#parts.node.tip().height);
     const pace = progress.pace({ height: lastHeight, bytes, coins }, performance.now());
     return { phase: 'indexing', height, target, secondsLeft: pace && secondsLeft(height, target, pace), ...pace && { pace } };
   }

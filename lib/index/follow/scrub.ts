@@ -1,5 +1,5 @@
-// Looks through the files of the open index again and again, slowly: what rots there would otherwise be noticed at the
-// next start, or never, once LevelDB has merged it.
+// Looks through the files of the open index again and again, slowly. Damage in them would otherwise be noticed at the next
+// start, or never, once LevelDB has merged it.
 
 import { setTimeout } from 'node:timers/promises';
 import { StoreError } from '../../store/errors';
@@ -13,7 +13,7 @@ const MOST_BYTES_PER_MS = 5_000;
 /** When there was nothing to look through, or it could not be done. */
 const RETRY_MS = 60_000;
 
-export interface ScrubOptions {
+export interface ScrubParts {
   readonly store: Store;
   readonly logger: IndexLogger;
   /** How long one time takes; longer where that would be more than five megabytes a second. 0: never. */
@@ -22,16 +22,16 @@ export interface ScrubOptions {
 }
 
 export class Scrub {
-  readonly #options: ScrubOptions;
+  readonly #parts: ScrubParts;
   readonly #abort = new AbortController();
   #work: Promise<void> = Promise.resolve();
 
-  constructor(options: ScrubOptions) {
-    this.#options = options;
+  constructor(parts: ScrubParts) {
+    this.#parts = parts;
   }
 
   start(): void {
-    if (this.#options.passMs > 0) this.#work = this.#run();
+    if (this.#parts.passMs > 0) this.#work = this.#run();
   }
 
   /** Waits for the read that is under way. */
@@ -41,34 +41,32 @@ export class Scrub {
   }
 
   async #run(): Promise<void> {
+    const { logger, passMs, onDamage } = this.#parts;
     let said: string | undefined;
     while (!this.#isOver()) {
+      let bytes = 0;
       try {
-        const bytes = await this.#pass();
+        bytes = await this.#pass();
         said = undefined;
-        if (bytes === 0) await this.#pause(this.#retryMs);
-        else this.#options.logger.info(`The files of the index were looked through again: ${(bytes / 1_000_000).toFixed(1)} MB, all sound.`);
+        if (bytes > 0) logger.info(`The files of the index were looked through again: ${(bytes / 1_000_000).toFixed(1)} MB, all sound.`);
       } catch (error) {
         if (this.#isOver()) return;
         const message = error instanceof Error ? error.message : String(error);
-        if (error instanceof StoreError && isDamage(error)) this.#options.onDamage(error);
-        else if (message !== said) this.#options.logger.warning(`The files of the index could not be looked through again: ${message}.`);
+        if (error instanceof StoreError && isDamage(error)) onDamage(error);
+        else if (message !== said) logger.warning(`The files of the index could not be looked through again: ${message}.`);
         said = message;
-        await this.#pause(this.#retryMs);
       }
+      if (bytes === 0) await this.#pause(Math.min(RETRY_MS, passMs));
     }
-  }
-
-  get #retryMs(): number {
-    return Math.min(RETRY_MS, this.#options.passMs);
   }
 
   /** Returns how many bytes it has looked through. @throws StoreError (corrupt) */
   async #pass(): Promise<number> {
+    const { store, passMs } = this.#parts;
     let bytes = 0;
-    for await (const { count, total } of this.#options.store.scrub()) {
+    for await (const { count, total } of store.scrub()) {
       bytes += count;
-      await this.#pause(Math.max(this.#options.passMs * count / total, count / MOST_BYTES_PER_MS));
+      await this.#pause(Math.max(passMs * count / total, count / MOST_BYTES_PER_MS));
       if (this.#isOver()) break;
     }
     return bytes;

@@ -20,14 +20,13 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';
 import { StoreError } from '../../store/errors';
 import { Backfill } from '../bootstrap/backfill';
-import { Bootstrap } from '../bootstrap/copy-coins';
-import { CatchUp } from './catch-up';
+import { copyCoins, type BootstrapParts } from '../bootstrap/copy-coins';
+import { CatchUp, type CatchUpParts } from './catch-up';
 import { isDamage, isOfBlock, LeftBehindError, TooDeepError } from '../errors';
 import type { Subscription } from 'rxjs';
-import type { BlockPoint, ChainEvent, NodeSource } from '../../node/types';
-import type { Store, StoreUse } from '../../store/store';
-import type { IndexWriter } from '../write/index-writer';
-import type { BootstrapFrom, IndexedBlock, IndexLogger, IndexState } from '../types';
+import type { BlockPoint, ChainEvent } from '../../node/types';
+import type { StoreUse } from '../../store/store';
+import type { BootstrapFrom } from '../types';
 
 /** How long to wait for a moving chain to say that it has moved; a silent replay never says so. */
 const PATIENCE_MS = 1_000;
@@ -44,28 +43,18 @@ const DOWNLOAD_PAUSE_MS = 1_000;
 /** After so long without a block the download is over, or has stopped. */
 const DOWNLOAD_END_MS = 5_000;
 
-export interface ChainSyncOptions {
-  readonly node: NodeSource;
-  readonly store: Store;
-  readonly writer: IndexWriter;
+export interface ChainSyncParts extends Omit<BootstrapParts & CatchUpParts, 'signal'> {
   /** What an empty index begins with. */
   readonly bootstrap: BootstrapFrom;
-  readonly logger: IndexLogger;
-  readonly onState: (state: IndexState) => void;
-  readonly onBlock: (block: IndexedBlock) => void;
-  /** Empties the store and makes it ready for the first block. */
-  readonly clear: () => Promise<void>;
-  /** The same because of damage. @throws NotRebuildableError when it cannot be built from that again: then nothing is emptied. */
+  /** Empties the index because of damage, as `clear`. @throws NotRebuildableError when it cannot be built from that again: then nothing is emptied. */
   readonly rebuild: (damage: Error, from: BootstrapFrom) => Promise<void>;
   /** Sets the store up for what comes next; readers are without it for a moment. */
   readonly prepareFor: (use: StoreUse) => Promise<void>;
 }
 
 export class ChainSync {
-  readonly #options: ChainSyncOptions;
+  readonly #parts: ChainSyncParts;
   readonly #catchUp: CatchUp;
-  /** Only when the index is to begin with the node's coins. */
-  readonly #bootstrap: Bootstrap | undefined;
   readonly #backfill: Backfill;
   readonly #abort = new AbortController();
   #subscription: Subscription | undefined;
@@ -74,6 +63,7 @@ export class ChainSync {
   #wake: () => void = () => undefined;
 
   #live = false;
+  /** Why the index has failed, as long as it has. */
   #failure: Error | undefined;
   /** Events that are not acknowledged yet. The chain stands still until they are. */
   #held: ChainEvent[] = [];
@@ -91,25 +81,26 @@ export class ChainSync {
   #pausedUntil = -Infinity;
   /** From then on a live index is set up for single blocks again. */
   #settleAt = Infinity;
-  /** When the index was last behind, and became live. */
+  /** When the index last became live. */
   #liveSince = -Infinity;
   #use: StoreUse = 'following';
+
+  /** Why the node's coins cannot be taken. */
+  #refusal: string | undefined;
 
   /** The failure that was logged, and the reasons for rebuilds, since the index was last live. */
   #logged: string | undefined;
   readonly #rebuiltFor = new Set<string>();
 
-  constructor(options: ChainSyncOptions) {
-    this.#options = options;
-    const { signal } = this.#abort;
-    this.#backfill = new Backfill(options);
-    if (options.bootstrap === 'coins') this.#bootstrap = new Bootstrap({ ...options, signal });
-    this.#catchUp = new CatchUp({ ...options, signal });
+  constructor(parts: ChainSyncParts) {
+    this.#parts = parts;
+    this.#backfill = new Backfill(parts);
+    this.#catchUp = new CatchUp({ ...parts, signal: this.#abort.signal });
   }
 
   /** Starts to catch up, then to follow. */
   start(): void {
-    this.#subscription = this.#options.node.chain$.subscribe(this.#hear);
+    this.#subscription = this.#parts.node.chain$.subscribe(this.#hear);
     this.#loop = this.#run();
   }
 
@@ -117,7 +108,7 @@ export class ChainSync {
   distrust(error: Error): void {
     if (this.#failure !== undefined || this.#distrusted !== undefined) return;
     this.#distrusted = error;
-    if (this.#live) this.#options.onState({ phase: 'loading' });
+    if (this.#live) this.#parts.onState({ phase: 'loading' });
     this.#wake();
   }
 
@@ -131,11 +122,12 @@ export class ChainSync {
     await this.#loop;
   }
 
+  /** Holds the chain when the index is live, and lets it go on otherwise. */
   readonly #hear = (event: ChainEvent): void => {
-    const { node, writer, onState } = this.#options;
+    const { node, writer, onState } = this.#parts;
     this.#heard++;
     if (this.#live && event.type === 'connect' && !node.progress().synced) {
-      // A download: at once with one block, then after a pause.
+      // The node downloads the chain: one block is caught up with at once, further ones after a pause.
       this.#live = false;
       this.#pausedUntil = this.#liveSince + DOWNLOAD_PAUSE_MS;
       this.#downloading = this.#pausedUntil > performance.now();
@@ -158,9 +150,18 @@ export class ChainSync {
     while (!this.#abort.signal.aborted) {
       try {
         const ms = this.#dueIn();
-        if (ms <= 0) await this.#takeTurn();
-        else if (this.#live && this.#backfilling) await this.#stepBack();
-        else await this.#wait(ms);
+        if (ms > 0) {
+          await (this.#live && this.#backfilling ? this.#stepBack() : this.#wait(ms));
+          continue;
+        }
+        const distrusted = this.#distrusted;
+        this.#failure = this.#distrusted = undefined;
+        this.#heardBefore = this.#heard;
+        if (distrusted !== undefined) throw distrusted;
+        const [event] = this.#held;
+        if (!this.#live) await this.#comeCloser();
+        else if (event !== undefined) await this.#follow(event);
+        else await this.#settle();
       } catch (error) {
         await this.#recover(error);
       }
@@ -184,21 +185,9 @@ export class ChainSync {
     clearTimeout(timer);
   }
 
-  async #takeTurn(): Promise<void> {
-    this.#failure = undefined;
-    this.#heardBefore = this.#heard;
-    const [event] = this.#held;
-    const distrusted = this.#distrusted;
-    this.#distrusted = undefined;
-    if (distrusted !== undefined) throw distrusted;
-    if (!this.#live) await this.#comeCloser();
-    else if (event !== undefined) await this.#follow(event);
-    else await this.#settle();
-  }
-
   /** Does what the event says, if it fits. Unless that leads to the node's tip, the index is behind then. */
   async #follow(event: ChainEvent): Promise<void> {
-    const { writer, onBlock } = this.#options;
+    const { writer, blocks } = this.#parts;
     const { tip } = writer;
     if (this.#isLevel()) {
       this.#release();
@@ -208,10 +197,10 @@ export class ChainSync {
       const raw = event.rawBlock();
       if (previousHashOf(raw).equals(tip.hash)) {
         await writer.apply(raw);
-        onBlock({ type: 'connect', block: event.block });
+        blocks.next({ type: 'connect', block: event.block });
       }
     } else if (event.type === 'disconnect' && tip?.hash.equals(event.block.hash) === true)
-      onBlock({ type: 'disconnect', block: await writer.undo() });
+      blocks.next({ type: 'disconnect', block: await writer.undo() });
     if (this.#isLevel()) this.#goLive();
     else this.#live = false;
   }
@@ -221,7 +210,7 @@ export class ChainSync {
    * taken out, so that a reset is followed block by block, and goes on before any is read.
    */
   async #comeCloser(): Promise<void> {
-    const { node, writer } = this.#options;
+    const { node, writer } = this.#parts;
     await this.#catchUp.rewind();
     await this.#prepareStore();
     this.#abort.signal.throwIfAborted();
@@ -230,7 +219,7 @@ export class ChainSync {
       return;
     }
     this.#release();
-    if (writer.tip === undefined) await this.#bootstrap?.run();
+    if (writer.tip === undefined && this.#source === 'coins') this.#refusal = await copyCoins({ ...this.#parts, signal: this.#abort.signal });
     const missing = await this.#catchUp.pull();
     if (this.#heard !== this.#heardBefore) {
       // Right behind the tip of a download, each batch would be of the one block that came meanwhile.
@@ -259,7 +248,7 @@ export class ChainSync {
 
   /** For as long as blocks come in batches, and again for following. The store may also have become larger. */
   async #prepareStore(): Promise<void> {
-    const { node, writer, prepareFor } = this.#options;
+    const { node, writer, prepareFor } = this.#parts;
     if (node.progress().synced) this.#downloading = false;
     if (this.#blocksBehind() > FEW_BLOCKS) this.#use = 'catching-up';
     else if (!this.#downloading) this.#use = 'following';
@@ -268,12 +257,12 @@ export class ChainSync {
   }
 
   #blocksBehind(): number {
-    const { node, writer } = this.#options;
+    const { node, writer } = this.#parts;
     return node.tip().height - (writer.tip?.height ?? -1);
   }
 
   #isLevel(): boolean {
-    const { node, writer } = this.#options;
+    const { node, writer } = this.#parts;
     return this.#distrusted === undefined && writer.tip?.hash.equals(node.tip().hash) === true;
   }
 
@@ -286,7 +275,7 @@ export class ChainSync {
       this.#logged = undefined;
       this.#rebuiltFor.clear();
     }
-    const { writer, onState } = this.#options;
+    const { writer, onState } = this.#parts;
     this.#backfilling = writer.base !== undefined;
     const { height } = writer.tip as BlockPoint; // level with the node's
     onState({ phase: 'live', height });
@@ -295,14 +284,18 @@ export class ChainSync {
 
   /** Why the index cannot go on. */
   #missingBlock(height: number): Error {
-    const { node } = this.#options;
+    const { node } = this.#parts;
     const message = `the node has no block at height ${height}, which the index needs`;
     if (!node.pruned) return new Error(message);
-    if (this.#bootstrap === undefined)
-      return new Error(`${message}: it was pruned; start the node with --rest-bootstrap=coins, or without --prune on a new folder`);
-    const { refusal } = this.#bootstrap;
-    if (refusal !== undefined) return new Error(`${message}: it was pruned, and its coins cannot be taken: ${refusal}`);
-    return new LeftBehindError(`${message}: it was pruned`);
+    if (this.#source === 'coins') return new LeftBehindError(`${message}: it was pruned`);
+    return new Error(`${message}: it was pruned${this.#refusal === undefined
+      ? '; start the node with --rest-bootstrap=coins, or without --prune on a new folder'
+      : `, and its coins cannot be taken: ${this.#refusal}`}`);
+  }
+
+  /** What an empty index begins with. */
+  get #source(): BootstrapFrom {
+    return this.#refusal === undefined ? this.#parts.bootstrap : 'blocks';
   }
 
   /** Rebuilds the index when it is damaged, or stops it. The chain goes on once nobody is answered from the index any more. */
@@ -312,7 +305,7 @@ export class ChainSync {
       const error = await this.#damageBehind(caught) ?? caught;
       if (!isDamage(error)) throw error;
       this.#live = false;
-      this.#options.onState({ phase: 'loading' });
+      this.#parts.onState({ phase: 'loading' });
       this.#release();
       await this.#rebuild(error);
     } catch (error) {
@@ -323,7 +316,7 @@ export class ChainSync {
   /** A store that fails may have lost a file: what is wrong with its files, if anything is. */
   async #damageBehind(error: unknown): Promise<Error | undefined> {
     if (!(error instanceof StoreError && error.reason === 'failed')) return undefined;
-    const { store, logger } = this.#options;
+    const { store, logger } = this.#parts;
     try {
       let bytes = 0;
       for await (const { count } of store.scrub()) {
@@ -339,18 +332,17 @@ export class ChainSync {
 
   /** @throws the error when a rebuild because of it did not help, NotRebuildableError. */
   async #rebuild(error: Error): Promise<void> {
-    const { bootstrap, rebuild } = this.#options;
     // When the chain goes back too deep again during a rebuild, that is no damage that stays.
     if (this.#rebuiltFor.has(error.message) && !(error instanceof TooDeepError)) throw error;
     this.#backfill.reset();
-    await rebuild(error, this.#bootstrap?.refusal === undefined ? bootstrap : 'blocks');
+    await this.#parts.rebuild(error, this.#source);
     this.#rebuiltFor.add(error.message);
     // What readers met until now is gone with the rest.
     this.#distrusted = undefined;
   }
 
   #fail(error: unknown): void {
-    const { writer: { tip }, logger, onState } = this.#options;
+    const { writer: { tip }, logger, onState } = this.#parts;
     this.#live = false;
     this.#failure = error instanceof Error ? error : new Error(String(error));
     const { message } = this.#failure;
