@@ -12,7 +12,7 @@ import { StateLog } from './progress/log';
 import { Progress, Throttle } from './progress/pace';
 import { checkingText, migratingText } from './progress/text';
 import { SnapshotReader } from './read/reader';
-import { Scrub } from './follow/scrub';
+import { scrubAgainAndAgain } from './follow/scrub';
 import { ChainSync } from './follow/sync';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { Store, StoreUse } from '../store/store';
@@ -63,7 +63,7 @@ export class ChainIndexer implements ChainIndex {
   readonly #reader: SnapshotReader;
   readonly #writer: IndexWriter;
   readonly #sync: ChainSync;
-  readonly #scrub: Scrub;
+  readonly #distrust = (error: Error): void => { this.#sync.distrust(error); };
   readonly #log: StateLog;
   readonly #reports = new Throttle(REPORT_MS);
   readonly #state = new BehaviorSubject<IndexState>({ phase: 'loading' });
@@ -72,14 +72,15 @@ export class ChainIndexer implements ChainIndex {
   /** Settled when nothing is under way before the first block. Never rejects. */
   #opening: Promise<void> = Promise.resolve();
   #isOpening = false;
-  #closing = false;
+  /** Aborted by `close`. */
+  readonly #abort = new AbortController();
+  #scrubbing: Promise<void> = Promise.resolve();
 
   constructor(options: ChainIndexerOptions) {
     this.#options = options;
-    const { store, node, logger, bootstrap = 'blocks', undoDepth = DEFAULT_UNDO_DEPTH, cacheBytes, catchUpCacheBytes, scrubMs = 0 } = options;
+    const { store, node, logger, bootstrap = 'blocks', undoDepth = DEFAULT_UNDO_DEPTH, cacheBytes, catchUpCacheBytes } = options;
     this.#bootstrap = bootstrap;
-    const distrust = (error: Error): void => { this.#sync.distrust(error); };
-    this.#reader = this.reader = new SnapshotReader(store, distrust);
+    this.#reader = this.reader = new SnapshotReader(store, this.#distrust);
     this.state$ = this.#state.asObservable();
     this.tip$ = this.#tip.pipe(distinctUntilChanged((a, b) => a.hash.equals(b.hash)));
     this.blocks$ = this.#blocks.asObservable();
@@ -109,7 +110,6 @@ export class ChainIndexer implements ChainIndex {
       rebuild: (damage, from) => this.#rebuild(damage, from),
       prepareFor: (use) => this.#prepareFor(use)
     });
-    this.#scrub = new Scrub({ store, logger, passMs: scrubMs, onDamage: distrust });
   }
 
   get state(): IndexState {
@@ -127,7 +127,7 @@ export class ChainIndexer implements ChainIndex {
     let isAwaited = true;
     const opening = this.#open().catch((error: unknown) => {
       if (isAwaited && !(error instanceof StoreError || error instanceof NotRebuildableError)) throw error;
-      if (this.#closing) return;
+      if (this.#abort.signal.aborted) return;
       const message = error instanceof Error ? error.message : String(error);
       this.#options.logger.error(`The index was not opened: ${message}.`);
       this.#say({ phase: 'failed', message });
@@ -144,11 +144,11 @@ export class ChainIndexer implements ChainIndex {
 
   /** Stops listening to the chain first; waits for the write under way. */
   async close(): Promise<void> {
-    this.#closing = true;
+    this.#abort.abort();
     // Ends what opening still does. A migration that is not done goes on the next time.
     if (this.#isOpening) await this.#closeStore();
     await this.#opening;
-    await this.#scrub.close();
+    await this.#scrubbing;
     await this.#sync.close();
     await this.#writer.close();
     this.#reader.close();
@@ -169,9 +169,10 @@ export class ChainIndexer implements ChainIndex {
     } finally {
       this.#isOpening = false;
     }
-    if (this.#closing) return;
+    if (this.#abort.signal.aborted) return;
     this.#sync.start();
-    this.#scrub.start();
+    const { store, logger, scrubMs: passMs = 0 } = this.#options;
+    if (passMs > 0) this.#scrubbing = scrubAgainAndAgain({ store, logger, passMs, onDamage: this.#distrust, signal: this.#abort.signal });
   }
 
   /** A store that cannot even be closed must not keep the node from stopping. */
