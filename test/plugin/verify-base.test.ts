@@ -9,7 +9,7 @@ import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { memoryStore } from '../../lib/store/level-store';
 import { compareWithNode } from '../../plugin/cli/index-commands/verify-base';
 import { ProgressDisplay } from '../../plugin/progress';
-import { baseOf, newBaseIndex, untilFilled, untilLive } from '../support/base-index';
+import { baseOf, newBaseIndex, untilBackfilled, untilLive } from '../support/base-index';
 import { MemoryLog } from '../support/memory-log';
 import { activeChain, chainWithSpends, mineCoinbases, spend } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -30,7 +30,7 @@ describe('verifying an index that began with the coins of the node', () => {
     const index = newBaseIndex({ node, store, log: new MemoryLog() });
     await index.open();
     await untilLive(index);
-    await untilFilled(store);
+    await untilBackfilled(store);
     await mine(host, 2);
     const [coinbase] = await mineCoinbases(host, 1);
     await mine(host, 100);
@@ -86,7 +86,7 @@ describe('verifying an index that began with the coins of the node', () => {
     await store.batch([{ type: 'del', key }], { durable: false });
   });
 
-  it('finds a transaction whose place is missing', async () => {
+  it('finds a transaction whose position is missing', async () => {
     const [coinbase] = scanBlock((await activeChain(node))[5] ?? expect.fail('a block')).transactions;
     expect(await without(positionKey(TxidHasher.of(store).hash(coinbase?.txid ?? expect.fail('a coinbase'))))).to.match(/^1 .*"difference":"place of transaction /);
   });
