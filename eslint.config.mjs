@@ -25,7 +25,7 @@ const folders = {
   'lib/index/write': ['types', 'errors', 'records', 'scan', 'coins', 'read'],
   'lib/index/progress': ['types'],
   'lib/index/bootstrap': ['types', 'errors', 'records', 'scan', 'coins', 'write', 'progress'],
-  'lib/index/follow': ['types', 'errors', 'records', 'scan', 'coins', 'write', 'progress', 'bootstrap'],
+  'lib/index/follow': ['types', 'errors', 'records', 'scan', 'write', 'progress', 'bootstrap'],
   'lib/rest/server': ['errors', 'limits'],
   'lib/rest/cache': ['errors', 'limits', 'format', 'server'],
   'lib/rest/endpoints': ['errors', 'limits', 'format', 'outpoints', 'endpoint', 'server', 'cache'],

@@ -1,7 +1,7 @@
-// What bcoin loads with `--plugins rest`: wiring only. Builds the parts, opens them in
-// order, closes them in reverse.
+// What bcoin loads with `--plugins rest`: builds the parts, opens them in order, closes them
+// in reverse.
 
-// First: for the node that loads us, and its wallet.
+// First: it mends the database of the node that loads this, and of its wallet.
 import './leveldown-6';
 import type { Observable, Subscription } from 'rxjs';
 import { ChainIndexer } from '../lib/index/chain-index';
@@ -10,9 +10,8 @@ import { BcoinNode } from '../lib/node/bcoin';
 import { RestService } from '../lib/rest/rest-service';
 import { diskStore, memoryStore } from '../lib/store/level-store';
 import { migrations } from '../migrations';
-import { showCatchUp } from './catch-up-bar';
-import { indexFolder } from './index-folder';
-import { OptionError, readOptions } from './options';
+import { indexFolder, OptionError, readOptions } from './options';
+import { showCatchUp } from './progress';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
 import type { HostNode } from '../lib/node/host';
 import type { BlockPoint, NodeSource } from '../lib/node/types';
@@ -40,42 +39,36 @@ export class RestPlugin {
   readonly ready$: Observable<boolean>;
   /** The node in the service's words. */
   readonly node: NodeSource;
-  private readonly index: ChainIndexer;
-  private readonly service: RestService;
+  readonly #host: HostNode;
+  readonly #index: ChainIndexer;
+  readonly #service: RestService;
   /** Only with `--rest-payments`. */
-  private readonly merchant: MerchantService | undefined;
-  private bar: Subscription | undefined;
+  readonly #merchant: MerchantService | undefined;
+  #bar: Subscription | undefined;
 
-  constructor(private readonly host: HostNode) {
-    const options = readOptions(host.config);
+  constructor(host: HostNode) {
+    this.#host = host;
+    const { payments, limits, ...options } = readOptions(host.config);
+    const { undoDepth, cacheBytes, catchUpCacheBytes, bootstrap, scrubMs } = options;
     const logger = host.logger.context(id);
-    this.node = new BcoinNode(host);
-    this.index = new ChainIndexer({
-      store: host.memory ? memoryStore() : diskStore(indexFolder(host.config), { latestBytes: options.cacheBytes }),
-      node: this.node,
-      logger,
-      migrations,
-      undoDepth: options.undoDepth,
-      cacheBytes: options.cacheBytes,
-      catchUpCacheBytes: options.catchUpCacheBytes,
-      bootstrap: options.bootstrap,
-      scrubMs: options.scrubMs
-    });
-    this.service = new RestService({ node: this.node, index: this.index, options, logger });
-    this.merchant = options.payments && new MerchantService({
-      ...options.payments,
-      node: this.node,
-      index: this.index,
-      ready$: this.service.ready$,
-      timeoutMs: options.limits.timeoutMs,
-      connections: this.service.connections,
-      requireReady: () => { this.service.requireReady(); },
+    const node = this.node = new BcoinNode(host);
+    const store = host.memory ? memoryStore() : diskStore(indexFolder(host.config), { latestBytes: cacheBytes });
+    const index = this.#index = new ChainIndexer({ store, node, logger, migrations, undoDepth, cacheBytes, catchUpCacheBytes, bootstrap, scrubMs });
+    const service = this.#service = new RestService({ node, index, options: { ...options, limits }, logger });
+    this.#merchant = payments && new MerchantService({
+      ...payments,
+      node,
+      index,
+      ready$: service.ready$,
+      timeoutMs: limits.timeoutMs,
+      connections: service.connections,
+      requireReady: () => { service.requireReady(); },
       logger
     });
-    this.reader = this.index.reader;
-    this.tip$ = this.index.tip$;
-    this.blocks$ = this.index.blocks$;
-    this.ready$ = this.service.ready$;
+    this.reader = index.reader;
+    this.tip$ = index.tip$;
+    this.blocks$ = index.blocks$;
+    this.ready$ = service.ready$;
   }
 
   /**
@@ -83,15 +76,11 @@ export class RestPlugin {
    * @throws IndexRefusedError for an index of another network or of a newer version; OptionError when the folder for payments cannot be used.
    */
   async open(): Promise<void> {
-    this.bar = showCatchUp(this.index.state$, process.stdout, this.host.logger);
-    await this.index.open();
-    this.service.open();
-    await this.openMerchant();
-  }
-
-  private async openMerchant(): Promise<void> {
+    this.#bar = showCatchUp(this.#index.state$, process.stdout, this.#host.logger);
+    await this.#index.open();
+    this.#service.open();
     try {
-      await this.merchant?.open();
+      await this.#merchant?.open();
     } catch (error) {
       if (!(error instanceof Error && 'syscall' in error)) throw error;
       throw new OptionError(`--rest-payments must be a folder that can be read and written: ${error.message}`, { cause: error });
@@ -100,14 +89,14 @@ export class RestPlugin {
 
   /** Why requests are refused, in the words of their 503; undefined while they are answered. */
   get status(): string | undefined {
-    return this.service.status;
+    return this.#service.status;
   }
 
   async close(): Promise<void> {
-    await this.merchant?.close();
-    this.service.close();
-    this.bar?.unsubscribe();
-    await this.index.close();
+    await this.#merchant?.close();
+    this.#service.close();
+    this.#bar?.unsubscribe();
+    await this.#index.close();
     this.node.close();
   }
 }

@@ -1,9 +1,9 @@
-// bcoin 1.0.2 on leveldown 6, the first that installs on Node.js 20: bcoin's database hands
-// every iterator four bounds, `null` for those that are not asked for. leveldown before 6 took
-// that for none, 6 takes it for the text `null`: nothing lies beyond it, so that every ranged
-// read finds nothing, and wallet and index of addresses are empty. Whoever loads this module
-// (`node -r bcoin-rest/leveldown-6`) has bounds of `null` left out, whatever loads leveldown and
-// when. bcoin 2.x has an engine of its own and is not touched.
+// Makes bcoin 1.0.2 work with leveldown 6, the first that installs on Node.js 20. bcoin's database
+// passes four bounds to each iterator, `null` for those that it does not want. Earlier leveldowns took
+// `null` for no bound; leveldown 6 takes it for the text `null`, so that every read of a range finds
+// nothing, and wallet and index of addresses look empty. This module leaves bounds of `null` out. It
+// works by being loaded (`node -r bcoin-rest/leveldown-6`), before or after leveldown is. bcoin 2.x has
+// an engine of its own and does not load leveldown.
 
 import Module from 'node:module';
 

@@ -1,11 +1,10 @@
 // The operator's settings, read and checked once. Flags, environment and bcoin.conf count
 // alike. What is wrong stops the node with a sentence that names the option.
 
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
 import { DEFAULT_CACHE_BYTES } from '../lib/index/write/index-writer';
 import { DEFAULT_LIMITS, type Limits } from '../lib/rest/limits';
-import { closest } from './closest';
 import type { BootstrapFrom } from '../lib/index/types';
 import type { HostConfig } from '../lib/node/host';
 
@@ -20,7 +19,7 @@ export interface RestOptions {
   readonly undoDepth: number;
   /** Memory for coins on their way into the index and those that were there lately, once the index follows. */
   readonly cacheBytes: number;
-  /** The same while it is filled: all of it, for nobody is answered then. */
+  /** The same while the index catches up: all of it, for nobody is answered then. */
   readonly catchUpCacheBytes: number;
   /** Memory for replies and what they are made of. */
   readonly answerCacheBytes: number;
@@ -57,6 +56,8 @@ const CORE_NAMES: Readonly<Record<string, string | undefined>> = {
   'rest-work-queue': 'rpcworkqueue',
   'rest-timeout': 'rpctimeout'
 };
+
+const FLAGS = new Map([['true', true], ['1', true], ['false', false], ['0', false]]);
 
 const MIB = 1_024 * 1_024;
 const HOUR_MS = 3_600_000;
@@ -123,41 +124,43 @@ function readPaymentOptions(config: HostConfig): PaymentOptions | undefined {
 }
 
 class OptionReader {
-  constructor(private readonly config: HostConfig) {}
+  readonly #config: HostConfig;
+
+  constructor(config: HostConfig) {
+    this.#config = config;
+  }
 
   integer(name: string, fallback: number, least: number, most: number): number {
-    const [key, value] = this.find(name);
-    if (value === undefined) return fallback;
-    const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
-    if (!(number >= least && number <= most)) {
-      throw new OptionError(`--${key} must be a whole number from ${least} to ${most}, not '${value}'`);
-    }
-    return number;
+    return this.#read(name, fallback, `a whole number from ${least} to ${most}`, (value) => {
+      const number = /^\d{1,15}$/.test(value) ? Number(value) : NaN;
+      return number >= least && number <= most ? number : undefined;
+    });
   }
 
   /** The first of `choices` when the option is not given. */
   choice<T extends string>(name: string, choices: readonly [T, ...T[]]): T {
-    const [key, value] = this.find(name);
-    if (value === undefined) return choices[0];
-    const chosen = choices.find((choice) => choice === value);
-    if (chosen === undefined) throw new OptionError(`--${key} must be one of ${choices.join(', ')}, not '${value}'`);
-    return chosen;
+    return this.#read(name, choices[0], `one of ${choices.join(', ')}`, (value) => choices.find((choice) => choice === value));
   }
 
   flag(name: string): boolean {
-    const [key, value] = this.find(name);
-    if (value === undefined || value === 'false' || value === '0') return false;
-    if (value === 'true' || value === '1') return true;
-    throw new OptionError(`--${key} must be true or false, not '${value}'`);
+    return this.#read(name, false, 'true or false', (value) => FLAGS.get(value));
   }
 
-  /** The value as text, and the name under which it was given; ours goes before Bitcoin Core's. */
-  private find(name: string): [key: string, value: string | undefined] {
+  /** What `parse` makes of the value; undefined: it is not as expected. Our name goes before Bitcoin Core's. */
+  #read<T>(name: string, fallback: T, expected: string, parse: (value: string) => T | undefined): T {
     const core = CORE_NAMES[name];
-    const key = core !== undefined && !this.config.has(name) ? core : name;
-    const value = this.config.get(key);
-    return [key, value === null ? undefined : String(value)];
+    const key = core !== undefined && !this.#config.has(name) ? core : name;
+    const value = this.#config.get(key);
+    if (value === null) return fallback;
+    const parsed = parse(String(value));
+    if (parsed === undefined) throw new OptionError(`--${key} must be ${expected}, not '${value}'`);
+    return parsed;
   }
+}
+
+/** The folder of the index of a node on disk: `<the network's folder>/rest/index`. */
+export function indexFolder(config: HostConfig): string {
+  return join(config.location('rest'), 'index');
 }
 
 /** A random key that bcoin made up is known to nobody. */
@@ -186,4 +189,28 @@ const variableOf = (name: string): string => `BCOIN_${name.toUpperCase().replace
 function unknownText(given: string, key: string, spell: (name: string) => string): string {
   const close = NAMES.find((name) => plain(name) === closest(key, NAMES.map(plain)));
   return `${given} is no option of the REST service; ${close === undefined ? `it knows ${NAMES.map(spell).join(', ')}` : `did you mean ${spell(close)}?`}`;
+}
+
+/** Of a word with so many letters one may be wrong. */
+const LETTERS_PER_MISTAKE = 4;
+
+/** The word with the fewest letters to change, add or leave out; undefined when none is near. */
+function closest(word: string, words: readonly string[]): string | undefined {
+  const near = words
+    .map((candidate) => ({ candidate, distance: distance(word, candidate) }))
+    .filter((found) => found.distance <= Math.ceil(word.length / LETTERS_PER_MISTAKE))
+    .sort((a, b) => a.distance - b.distance);
+  return near[0]?.candidate;
+}
+
+/** Levenshtein's. */
+function distance(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, letter] of Array.from(a).entries()) {
+    const row = [i + 1];
+    for (const [j, other] of Array.from(b).entries())
+      row.push(Math.min((row[j] ?? 0) + 1, (above[j + 1] ?? 0) + 1, (above[j] ?? 0) + (letter === other ? 0 : 1)));
+    above = row;
+  }
+  return above[b.length] ?? 0;
 }

@@ -1,4 +1,6 @@
-// Fields of a serialized block header: 80 bytes, integers little endian.
+// Fields of a serialized block header: 80 bytes, integers little endian. What follows from a chain of them.
+
+import { proofOf } from './work';
 
 export const HEADER_LENGTH = 80;
 
@@ -42,4 +44,20 @@ export function medianTimePast(times: readonly number[]): number {
   const median = [...times].sort((a, b) => a - b)[times.length >> 1];
   if (median === undefined) throw new RangeError('expected the time of at least one block, got none');
   return median;
+}
+
+/** What follows from a header and all those below it. */
+export interface HeaderFold {
+  /** Work of the chain up to and with the block. */
+  readonly chainwork: bigint;
+  /** Median time past of the block. */
+  readonly medianTime: number;
+  /** Times of the last blocks, MEDIAN_TIME_SPAN at most, that of the block last. */
+  readonly times: readonly number[];
+}
+
+/** The fold with one more header; `below`: of the header before it, nothing below the genesis block. */
+export function nextHeader(below: Pick<HeaderFold, 'chainwork' | 'times'> | undefined, header: Buffer): HeaderFold {
+  const times = [...below?.times ?? [], timeOf(header)].slice(-MEDIAN_TIME_SPAN);
+  return { chainwork: (below?.chainwork ?? 0n) + proofOf(bitsOf(header)), medianTime: medianTimePast(times), times };
 }

@@ -1,24 +1,22 @@
-// The index of the node's chain: opens it, says what it does, answers from it, closes it.
+// The index of the node's chain: opens it, says what it does, answers from it, rebuilds it, closes it.
 
 import { setTimeout } from 'node:timers/promises';
 import { BehaviorSubject, distinctUntilChanged, ReplaySubject, Subject, type Observable } from 'rxjs';
 import { toDisplayHex } from '../bitcoin/hash';
 import { LayoutVersionError, StoreError } from '../store/errors';
 import { migrate, type Migration } from '../store/migrate';
-import { IndexRefusedError, isDamage } from './errors';
+import { IndexRefusedError, isDamage, NotRebuildableError } from './errors';
 import { IndexWriter } from './write/index-writer';
 import { GENESIS_KEY, LAYOUT_VERSION, putRecord, recordOf } from './records/layout';
-import { MigrationWatch } from './progress/migration-watch';
-import { OpeningWatch } from './progress/opening-watch';
+import { StateLog } from './progress/log';
+import { Progress, Throttle } from './progress/pace';
+import { checkingText, migratingText } from './progress/text';
 import { SnapshotReader } from './read/reader';
-import { NotRebuildableError, requireRebuildable } from './follow/rebuilding';
-import { Scrub } from './follow/scrub';
+import { scrubAgainAndAgain } from './follow/scrub';
 import { ChainSync } from './follow/sync';
-import { StateLog } from './progress/state-log';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { Store, StoreUse } from '../store/store';
-import type { IndexLogger } from './types';
-import type { BootstrapFrom, ChainIndex, IndexedBlock, IndexReader, IndexState } from './types';
+import type { BootstrapFrom, ChainIndex, IndexedBlock, IndexLogger, IndexReader, IndexState } from './types';
 
 /** Blocks that can be undone without the node: a month of the main network. */
 export const DEFAULT_UNDO_DEPTH = 4_320;
@@ -26,12 +24,15 @@ export const DEFAULT_UNDO_DEPTH = 4_320;
 /** How long the node's start waits for files to be checked and migrated; the rest goes on behind it. */
 const OPENING_PATIENCE_MS = 5_000;
 
+/** How often the same work says how far it is. */
+const REPORT_MS = 1_000;
+
 export interface ChainIndexerOptions {
   readonly store: Store;
   readonly node: NodeSource;
   readonly logger: IndexLogger;
   readonly migrations: readonly Migration[];
-  /** The last so many blocks can be undone without the node; deeper reorganizations build anew. */
+  /** The last so many blocks can be undone without the node; deeper reorganizations lead to a rebuild. */
   readonly undoDepth?: number;
   /** Memory for coins on their way into the index and those that were there lately. */
   readonly cacheBytes?: number;
@@ -45,57 +46,70 @@ export interface ChainIndexerOptions {
   readonly scrubMs?: number;
 }
 
+/** Why an index cannot be rebuilt from the node's blocks or coins, and what to do, without a full stop; undefined: it can. */
+export async function whyNotRebuildable(node: Pick<NodeSource, 'hasAllBlocks'>, from: BootstrapFrom): Promise<string | undefined> {
+  if (from === 'coins' || await node.hasAllBlocks()) return undefined;
+  return 'the node has thrown blocks away (--prune), without which the index cannot be built anew: it was left as it is; '
+    + 'with --rest-bootstrap=coins it is built anew from the coins that the node holds';
+}
+
 export class ChainIndexer implements ChainIndex {
   readonly reader: IndexReader;
   readonly state$: Observable<IndexState>;
   readonly tip$: Observable<BlockPoint>;
   readonly blocks$: Observable<IndexedBlock>;
   readonly #options: ChainIndexerOptions;
+  readonly #bootstrap: BootstrapFrom;
   readonly #reader: SnapshotReader;
-  readonly #indexer: IndexWriter;
+  readonly #writer: IndexWriter;
   readonly #sync: ChainSync;
-  readonly #scrub: Scrub;
+  readonly #distrust = (error: Error): void => { this.#sync.distrust(error); };
   readonly #log: StateLog;
+  readonly #reports = new Throttle(REPORT_MS);
   readonly #state = new BehaviorSubject<IndexState>({ phase: 'loading' });
   readonly #tip = new ReplaySubject<BlockPoint>(1);
   readonly #blocks = new Subject<IndexedBlock>();
   /** Settled when nothing is under way before the first block. Never rejects. */
   #opening: Promise<void> = Promise.resolve();
   #isOpening = false;
-  #closing = false;
+  /** Aborted by `close`. */
+  readonly #abort = new AbortController();
+  #scrubbing: Promise<void> = Promise.resolve();
 
   constructor(options: ChainIndexerOptions) {
     this.#options = options;
-    const { store, node, logger } = options;
-    this.#reader = this.reader = new SnapshotReader(store, (error) => this.#sync.distrust(error));
+    const { store, node, logger, bootstrap = 'blocks', undoDepth = DEFAULT_UNDO_DEPTH, cacheBytes, catchUpCacheBytes } = options;
+    this.#bootstrap = bootstrap;
+    this.#reader = this.reader = new SnapshotReader(store, this.#distrust);
     this.state$ = this.#state.asObservable();
     this.tip$ = this.#tip.pipe(distinctUntilChanged((a, b) => a.hash.equals(b.hash)));
     this.blocks$ = this.#blocks.asObservable();
-    this.#indexer = new IndexWriter({
+    this.#writer = new IndexWriter({
       store,
       genesisHash: node.network.genesisHash,
-      undoDepth: options.undoDepth ?? DEFAULT_UNDO_DEPTH,
-      ...options.cacheBytes !== undefined && { cacheBytes: options.cacheBytes },
-      ...options.catchUpCacheBytes !== undefined && { catchUpCacheBytes: options.catchUpCacheBytes },
-      onMove: () => this.#reader.renew(),
+      undoDepth,
+      ...cacheBytes !== undefined && { cacheBytes },
+      ...catchUpCacheBytes !== undefined && { catchUpCacheBytes },
+      onMove: () => {
+        this.#reader.renew();
+        const { tip } = this.#writer;
+        if (tip !== undefined) this.#tip.next({ hash: tip.hash, height: tip.height });
+      },
       onThreadLost: (reason) => { logger.warning(`The index has lost its thread, and goes on without: ${reason}. Blocks take longer.`); }
     });
     this.#log = new StateLog(logger);
     this.#sync = new ChainSync({
       node,
       store,
-      indexer: this.#indexer,
-      bootstrap: options.bootstrap ?? 'blocks',
+      writer: this.#writer,
+      bootstrap,
       logger,
-      onState: (state) => { this.#say(state); },
-      onBlock: (block) => {
-        this.#blocks.next(block);
-        this.#sayTip();
-      },
+      onState: this.#say,
+      blocks: this.#blocks,
       clear: () => this.#clear(),
+      rebuild: (damage, from) => this.#rebuild(damage, from),
       prepareFor: (use) => this.#prepareFor(use)
     });
-    this.#scrub = new Scrub({ store, logger, passMs: options.scrubMs ?? 0, onDamage: (error) => { this.#sync.distrust(error); } });
   }
 
   get state(): IndexState {
@@ -105,7 +119,7 @@ export class ChainIndexer implements ChainIndex {
   /**
    * Opens the store and starts to catch up, without waiting for that. What takes longer than
    * the patience of a starting node goes on afterwards, and the state says how it ends. A store
-   * that cannot be opened, or is damaged and cannot be built anew, does not keep the node from
+   * that cannot be opened, or is damaged and cannot be rebuilt, does not keep the node from
    * starting: the state says so, too.
    * @throws IndexRefusedError for another network's index or a newer layout.
    */
@@ -113,7 +127,10 @@ export class ChainIndexer implements ChainIndex {
     let isAwaited = true;
     const opening = this.#open().catch((error: unknown) => {
       if (isAwaited && !(error instanceof StoreError || error instanceof NotRebuildableError)) throw error;
-      if (!this.#closing) this.#fail(error);
+      if (this.#abort.signal.aborted) return;
+      const message = error instanceof Error ? error.message : String(error);
+      this.#options.logger.error(`The index was not opened: ${message}.`);
+      this.#say({ phase: 'failed', message });
     });
     this.#opening = opening.catch(() => undefined);
     const opened = new AbortController();
@@ -127,13 +144,13 @@ export class ChainIndexer implements ChainIndex {
 
   /** Stops listening to the chain first; waits for the write under way. */
   async close(): Promise<void> {
-    this.#closing = true;
-    // Ends what opening still does; what is not done of a migration is done the next time.
+    this.#abort.abort();
+    // Ends what opening still does. A migration that is not done goes on the next time.
     if (this.#isOpening) await this.#closeStore();
     await this.#opening;
-    await this.#scrub.close();
+    await this.#scrubbing;
     await this.#sync.close();
-    await this.#indexer.close();
+    await this.#writer.close();
     this.#reader.close();
     await this.#closeStore();
     this.#state.next({ phase: 'closed' });
@@ -145,7 +162,6 @@ export class ChainIndexer implements ChainIndex {
   async #open(): Promise<void> {
     this.#isOpening = true;
     try {
-      await this.#openStore();
       await this.#load();
     } catch (error) {
       await this.#closeStore();
@@ -153,16 +169,10 @@ export class ChainIndexer implements ChainIndex {
     } finally {
       this.#isOpening = false;
     }
-    if (this.#closing) return;
-    this.#sayTip();
+    if (this.#abort.signal.aborted) return;
     this.#sync.start();
-    this.#scrub.start();
-  }
-
-  #fail(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
-    this.#options.logger.error(`The index was not opened: ${message}.`);
-    this.#say({ phase: 'failed', message });
+    const { store, logger, scrubMs: passMs = 0 } = this.#options;
+    if (passMs > 0) this.#scrubbing = scrubAgainAndAgain({ store, logger, passMs, onDamage: this.#distrust, signal: this.#abort.signal });
   }
 
   /** A store that cannot even be closed must not keep the node from stopping. */
@@ -176,36 +186,39 @@ export class ChainIndexer implements ChainIndex {
     }
   }
 
-  async #openStore(): Promise<void> {
-    const { store, node, logger, bootstrap = 'blocks' } = this.#options;
-    const watch = new OpeningWatch(performance.now());
+  /** Opens the store, which may be damaged, and reads where the index stands. */
+  async #load(): Promise<void> {
+    const { store } = this.#options;
+    this.#reports.restart();
     try {
-      await store.open((progress) => {
-        const state = watch.state(progress, performance.now());
-        if (state !== undefined) this.#say(state);
-      });
+      await store.open((progress) => { this.#say({ phase: 'loading', work: checkingText(progress) }); });
+      // What was said of the files is over.
+      if (this.state.phase === 'loading' && this.state.work !== undefined) this.#say({ phase: 'loading' });
+      await this.#prepare();
+      await this.#writer.load();
     } catch (error) {
       if (!isDamage(error)) throw error;
-      await requireRebuildable(node, bootstrap, error);
-      logger.warning(`Building the index anew: ${error.message}.`);
-      await store.clear();
+      await this.#rebuild(error, this.#bootstrap);
     }
-    // Whatever was said of the files is over.
-    if (this.state.phase === 'loading' && this.state.work !== undefined) this.#say({ phase: 'loading' });
   }
 
   /** Brings the store to our layout and makes sure that it is our network's. */
   async #prepare(): Promise<void> {
     const { store, node, migrations, logger } = this.#options;
-    let watch = new MigrationWatch(performance.now());
+    let startedMs = 0;
+    let way: Progress | undefined;
     try {
       await migrate(store, migrations, {
         version: LAYOUT_VERSION,
         onStep: ({ from, to, info }) => {
           logger.info(`Migrating the index from layout ${from} to ${to}: ${info}.`);
-          watch = new MigrationWatch(performance.now());
+          [startedMs, way] = [performance.now(), undefined];
         },
-        onProgress: (progress) => { this.#say(watch.state(progress, performance.now())); }
+        onProgress: ({ part, bytes }) => {
+          // A migration that was interrupted goes on in the middle.
+          way ??= new Progress(part, startedMs);
+          this.#say({ phase: 'loading', work: migratingText(part, way.pace({ height: part, bytes, coins: 0 }, performance.now())) });
+        }
       });
     } catch (error) {
       if (error instanceof LayoutVersionError) throw new IndexRefusedError(error.message, { cause: error });
@@ -222,47 +235,44 @@ export class ChainIndexer implements ChainIndex {
       throw new IndexRefusedError(`the index is of another network: expected ${chain} with genesis block ${toDisplayHex(genesisHash)}, got one with ${toDisplayHex(stored)}`);
   }
 
-  async #load(): Promise<void> {
-    try {
-      await this.#prepare();
-      await this.#indexer.load();
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      const { node, logger, bootstrap = 'blocks' } = this.#options;
-      await requireRebuildable(node, bootstrap, error);
-      logger.warning(`Building the index anew: ${error.message}.`);
-      await this.#clear();
-    }
+  /**
+   * Empties a damaged index, so that it is built again. An index that cannot be built again is never emptied: it may be all
+   * that is left of blocks that the node has thrown away.
+   * @throws NotRebuildableError that names the damage, why the index cannot be rebuilt, and what to do.
+   */
+  async #rebuild(damage: Error, from: BootstrapFrom): Promise<void> {
+    const { node, logger } = this.#options;
+    const why = await whyNotRebuildable(node, from);
+    if (why !== undefined) throw new NotRebuildableError(`${damage.message}; ${why}`, { cause: damage });
+    logger.warning(`Building the index anew: ${damage.message}.`);
+    await this.#clear();
   }
 
   async #clear(): Promise<void> {
-    this.#indexer.reset();
+    this.#writer.reset();
     await this.#options.store.clear();
-    // Whoever has read while the store was being cleared saw what is no longer there.
+    // Readers that came while the store was being cleared saw what is no longer there.
     this.#reader.renew();
     await this.#prepare();
-    await this.#indexer.load();
+    await this.#writer.load();
   }
 
   async #prepareFor(use: StoreUse): Promise<void> {
-    this.#indexer.prepareFor(use);
+    this.#writer.prepareFor(use);
     try {
       await this.#options.store.prepareFor(use);
     } finally {
-      // Its snapshots may be closed.
+      // The store may have closed its snapshots.
       this.#reader.renew();
     }
   }
 
-  #say(state: IndexState): void {
+  readonly #say = (state: IndexState): void => {
+    const { phase } = state;
+    const tellsProgress = phase === 'loading' ? state.work !== undefined : phase !== 'live' && phase !== 'failed';
+    if (phase !== this.#state.value.phase) this.#reports.restart();
+    else if (tellsProgress && !this.#reports.isDue()) return;
     this.#log.note(state);
-    // An index that began with coins has heard of no block yet.
-    if (state.phase === 'live') this.#sayTip();
     this.#state.next(state);
-  }
-
-  #sayTip(): void {
-    const { tip } = this.#indexer;
-    if (tip !== undefined) this.#tip.next({ hash: tip.hash, height: tip.height });
-  }
+  };
 }

@@ -9,12 +9,12 @@ export class IndexError extends Error {
   override readonly name: string = 'IndexError';
 }
 
-/** A record is missing, torn or altered; only building the index anew helps. */
+/** A record is missing, torn or altered; only a rebuild of the index helps. */
 export class DamagedIndexError extends IndexError {
   override readonly name: string = 'DamagedIndexError';
 }
 
-/** The chains of index and node part below what can be undone. Once the index was built anew that takes another move of the chain. */
+/** The chains of index and node part below what can be undone. After a rebuild that takes another move of the chain. */
 export class TooDeepError extends DamagedIndexError {
   override readonly name = 'TooDeepError';
 }
@@ -29,7 +29,12 @@ export class CoinSetError extends Error {
   override readonly name = 'CoinSetError';
 }
 
-/** Whether an error says that the index must be built anew. */
+/** The index would have to be rebuilt, and cannot be: it stays as it is, and nobody is answered from it. */
+export class NotRebuildableError extends Error {
+  override readonly name = 'NotRebuildableError';
+}
+
+/** Whether an error says that the index must be rebuilt. */
 export function isDamage(error: unknown): error is IndexError | StoreError {
   return error instanceof IndexError || error instanceof StoreError && error.reason === 'corrupt';
 }
@@ -45,17 +50,17 @@ export class IndexRefusedError extends Error {
 }
 
 /**
- * Whether a transaction is in the chain is not known: the index began with the node's coins, and the
- * transaction may stand in a block that is not filled in. It must not be taken for one that is not there.
+ * Whether a transaction is in the chain is not known: the index began with the node's coins, and the transaction may stand
+ * in a block that was not backfilled yet. The transaction must not be taken for one that is not there.
  */
 export class NotYetKnownError extends Error {
   override readonly name = 'NotYetKnownError';
 
-  /** `filling`: how far the index is; undefined when the node has thrown the other blocks away, so that it stays unknown. */
+  /** `backfill`: how far the index is; undefined when the node has thrown the other blocks away, so that it stays unknown. */
   constructor(readonly backfill: BackfillProgress | undefined) {
     super(backfill === undefined
       ? 'the transaction may be one of a block that the node threw away before the index began'
-      : `the transaction may be one of a block below ${backfill.height}, which the index has not filled in yet`);
+      : `the transaction may be one of a block below ${backfill.height}, which the index has not backfilled yet`);
   }
 }
 

@@ -1,4 +1,4 @@
-// What the index answers, to whoever asks. Hashes are Buffers in wire order, values satoshis.
+// What the index answers, and what it says of itself. Hashes are Buffers in wire order, values satoshis.
 
 import type { Observable } from 'rxjs';
 import type { BlockPoint } from '../node/types';
@@ -56,24 +56,24 @@ export interface TransactionLocation {
   readonly blockLength: number;
 }
 
-/** How far an index has come that began with the node's coins. */
+/** How far the backfill of an index has come that began with the node's coins. */
 export interface BackfillProgress {
-  /** From here up it is known where transactions are. */
+  /** From this height up the positions of transactions are known. */
   readonly height: number;
-  /** Where it began. */
+  /** The height at which the backfill began. */
   readonly from: number;
 }
 
-/** The index at one block: everything it answers is of this block's state. */
+/** The index at one block: all its answers are of the state after this block. */
 export interface IndexSnapshot {
   readonly tip: HeaderRecord;
-  /** Not undefined: blocks below its height are not filled in yet. */
+  /** Unless it is undefined, blocks below its height are not backfilled yet. */
   readonly backfilling: BackfillProgress | undefined;
   coin(txid: Buffer, index: number): Coin | undefined;
   /** undefined: no block has it. @throws NotYetKnownError when the index cannot tell, because it began with coins. */
   location(txid: Buffer): TransactionLocation | undefined;
   /**
-   * Where it stands, for somebody who has the block: less to read than its location. undefined: no block has it.
+   * Where the transaction stands, for callers that have the block: less to read than its location. undefined: no block has it.
    * @throws NotYetKnownError when the index cannot tell, because it began with coins.
    */
   position(txid: Buffer): TransactionPosition | undefined;
@@ -85,7 +85,7 @@ export interface IndexSnapshot {
 
 export interface IndexReader {
   /**
-   * The state as of now. It stays what it is while `read` runs, also across awaits.
+   * The state of now. It does not change while `read` runs, not across awaits either.
    * @throws IndexUnavailableError while there is no state to read.
    */
   read<T>(use: (snapshot: IndexSnapshot) => T): T;
@@ -105,7 +105,7 @@ export interface Pace {
 
 /** What the index is doing. */
 export type IndexState =
-  /** `work`: what takes its time before blocks are looked at, as a text for people. */
+  /** `work`: what takes long before blocks are looked at, as a text for people. */
   | { readonly phase: 'loading'; readonly work?: string }
   /** Coins of the node that were copied so far, of all. */
   | { readonly phase: 'copying'; readonly coins: number; readonly of: number }
@@ -133,7 +133,7 @@ export interface ChainIndex {
   readonly blocks$: Observable<IndexedBlock>;
 }
 
-/** Where the index says what it does. bcoin's logger is one. */
+/** Where the index logs what it does. bcoin's logger is one. */
 export interface IndexLogger {
   error(message: string): void;
   warning(message: string): void;

@@ -1,5 +1,7 @@
 // What is asked instead of work, at every level of a command line.
 
+import { createRequire } from 'node:module';
+
 export type Question = 'help' | 'version';
 
 /**
@@ -13,4 +15,10 @@ export function questionOf(args: readonly string[], commands: readonly string[] 
   if (words.includes('--help') || words.includes('-h')) return 'help';
   if (words.includes('--version')) return 'version';
   return words.find((word) => !commands.includes(word)) === 'help' ? 'help' : undefined;
+}
+
+/** `bcoin-rest 0.1.0`. */
+export function versionText(): string {
+  const { name, version } = createRequire(__filename)('bcoin-rest/package.json') as { readonly name: string; readonly version: string };
+  return `${name} ${version}`;
 }

@@ -1,9 +1,8 @@
 // The commands of `bcoin-rest`, and what is said about them.
 
 import { PAYMENTS_COMMANDS, PAYMENTS_USAGE, runPaymentsCommand } from '../../lib/payments/cli';
-import { versionText } from '../version';
 import { INDEX_COMMANDS, INDEX_USAGE, runIndexCommand } from './index-commands/run';
-import { questionOf } from './question';
+import { questionOf, versionText } from './question';
 
 export interface Io {
   readonly out: (text: string) => void;

@@ -3,7 +3,6 @@
 
 import { createHash } from 'node:crypto';
 import type { Bcoin, HostFullNode, HostKeyRing, HostMutableTransaction } from '../bcoin';
-import type { HostTransaction } from '../../lib/node/host';
 
 /** Where the outputs of every kind are made. bcoin 1.0.2 activates segwit by signalling: three periods of 144 blocks. */
 const FAN_HEIGHT = 433;
@@ -29,25 +28,16 @@ interface OutputKind {
  */
 export async function demonstrate(node: HostFullNode, bcoin: Bcoin, signal: AbortSignal): Promise<void> {
   const kinds = outputKinds(bcoin);
-  if (node.chain.height < LAST_HEIGHT) {
-    console.log(`Mining a demonstration chain, from block ${node.chain.height + 1} to ${LAST_HEIGHT} ...`);
-    await mineChain(node, bcoin, kinds, signal);
-  }
-  if (node.mempool.map.size > 0 || node.chain.height < LAST_HEIGHT) return;
-  const fan = await fanOf(node);
-  if (fan !== undefined) await spend(node, bcoin, fan, kinds, SPENT_IN_BLOCK, kinds.length);
-}
-
-async function mineChain(node: HostFullNode, bcoin: Bcoin, kinds: readonly OutputKind[], signal: AbortSignal): Promise<void> {
   const miner = keyRing(bcoin, 'miner');
+  if (node.chain.height < LAST_HEIGHT) console.log(`Mining a demonstration chain, from block ${node.chain.height + 1} to ${LAST_HEIGHT} ...`);
   while (node.chain.height < LAST_HEIGHT && !signal.aborted) {
     if (node.chain.height === FAN_HEIGHT - 1) await makeFan(node, bcoin, kinds, miner);
-    if (node.chain.height === FAN_HEIGHT) {
-      const fan = await fanOf(node);
-      if (fan !== undefined) await spend(node, bcoin, fan, kinds, 0, SPENT_IN_BLOCK);
-    }
-    await mine(node, miner);
+    if (node.chain.height === FAN_HEIGHT) await spendFan(node, bcoin, kinds, 0, SPENT_IN_BLOCK);
+    const block = await node.miner.cpu.mineBlock(null, miner.getAddress());
+    if (block === null) throw new Error('the miner was stopped');
+    await node.chain.add(block);
   }
+  if (node.mempool.map.size === 0 && node.chain.height >= LAST_HEIGHT) await spendFan(node, bcoin, kinds, SPENT_IN_BLOCK, kinds.length);
 }
 
 /** The outputs of every kind, paid for by the first block. */
@@ -62,12 +52,10 @@ async function makeFan(node: HostFullNode, bcoin: Bcoin, kinds: readonly OutputK
   await send(node, fan, [miner]);
 }
 
-async function fanOf(node: HostFullNode): Promise<HostTransaction | undefined> {
-  return (await node.chain.getBlock(FAN_HEIGHT))?.txs[1];
-}
-
 /** Spends those of the fan's outputs from `start` to before `end` that have owners. */
-async function spend(node: HostFullNode, bcoin: Bcoin, fan: HostTransaction, kinds: readonly OutputKind[], start: number, end: number): Promise<void> {
+async function spendFan(node: HostFullNode, bcoin: Bcoin, kinds: readonly OutputKind[], start: number, end: number): Promise<void> {
+  const fan = (await node.chain.getBlock(FAN_HEIGHT))?.txs[1];
+  if (fan === undefined) return;
   for (const [index, { rings, target }] of kinds.entries()) {
     if (rings.length === 0 || index < start || index >= end) continue;
     const transaction = new bcoin.MTX();
@@ -77,11 +65,9 @@ async function spend(node: HostFullNode, bcoin: Bcoin, fan: HostTransaction, kin
   }
 }
 
-/** Mines a block on the tip. */
-async function mine(node: HostFullNode, miner: HostKeyRing): Promise<void> {
-  const block = await node.miner.cpu.mineBlock(null, miner.getAddress());
-  if (block === null) throw new Error('the miner was stopped');
-  await node.chain.add(block);
+async function send(node: HostFullNode, transaction: HostMutableTransaction, rings: readonly HostKeyRing[]): Promise<void> {
+  transaction.sign(rings);
+  await node.mempool.addTX(transaction.toTX());
 }
 
 function outputKinds(bcoin: Bcoin): OutputKind[] {
@@ -90,22 +76,18 @@ function outputKinds(bcoin: Bcoin): OutputKind[] {
     const owner = Object.assign(keyRing(bcoin, name), shape);
     return kind(owner.getAddress(), [owner]);
   };
-  /** Two of three keys, in a script of their own. */
-  const shared = (name: string, shape: Partial<HostKeyRing>): { readonly script: unknown; readonly owners: readonly HostKeyRing[] } => {
+  /** A script with three keys, two of which sign; with a shape, an address of that script. */
+  const twoOfThree = (name: string, shape?: Partial<HostKeyRing>): OutputKind => {
     const owners = [1, 2, 3].map((number) => keyRing(bcoin, `${name} ${number}`));
     const script = bcoin.Script.fromMultisig(2, 3, owners.map((owner) => owner.getPublicKey()));
-    return { script, owners: owners.slice(0, 2).map((owner) => Object.assign(owner, shape, { script })) };
-  };
-  const twoOfThree = (name: string, shape: Partial<HostKeyRing>): OutputKind => {
-    const { owners } = shared(name, shape);
-    return kind(owners[0]?.getAddress(), owners);
+    const signers = owners.slice(0, 2).map((owner) => Object.assign(owner, shape, { script }));
+    return kind(shape === undefined ? script : signers[0]?.getAddress(), signers);
   };
   const pubkey = keyRing(bcoin, 'pubkey');
-  const bare = shared('multisig', {});
   return [
     kind(bcoin.Script.fromPubkey(pubkey.getPublicKey()), [pubkey]),
     single('pubkeyhash', {}),
-    kind(bare.script, bare.owners),
+    twoOfThree('multisig'),
     twoOfThree('scripthash', {}),
     single('witness_v0_keyhash', { witness: true }),
     twoOfThree('witness_v0_scripthash', { witness: true }),
@@ -113,11 +95,6 @@ function outputKinds(bcoin: Bcoin): OutputKind[] {
     kind(bcoin.Script.fromProgram(1, sha256('witness_unknown')), []),
     kind(bcoin.Script.fromNulldata(Buffer.from('bcoin-rest demonstration')), [], 0)
   ];
-}
-
-async function send(node: HostFullNode, transaction: HostMutableTransaction, rings: readonly HostKeyRing[]): Promise<void> {
-  transaction.sign(rings);
-  await node.mempool.addTX(transaction.toTX());
 }
 
 /** The same keys in every demonstration: nothing of value may ever be sent to them. */

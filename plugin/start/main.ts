@@ -3,8 +3,7 @@
 // its own that begins with a small demonstration chain.
 
 import { loadBcoin } from '../bcoin';
-import { questionOf } from '../cli/question';
-import { versionText } from '../version';
+import { questionOf, versionText } from '../cli/question';
 import { failureText } from './failure';
 import { makeNode, runNode } from './node';
 import { startSettings } from './settings';

@@ -1,10 +1,13 @@
-// The node that `npm start` runs, from its opening to its end.
+// The node that `npm start` runs, from its opening to its end, and what it says on the way.
 
 import { createRequire } from 'node:module';
 import { distinctUntilChanged, filter, firstValueFrom, map, timer } from 'rxjs';
+import { scanBlock } from '../../lib/bitcoin/block';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
 import * as plugin from '../index';
 import { demonstrate } from './demonstration';
-import { greeting, restUrl } from './greeting';
+import type { AddressInfo } from 'node:net';
+import type { NodeSource } from '../../lib/node/types';
 import type { Bcoin, HostFullNode } from '../bcoin';
 import type { StartSettings } from './settings';
 
@@ -42,16 +45,49 @@ export async function runNode(node: HostFullNode, bcoin: Bcoin, settings: StartS
   }
 }
 
-/** Says what is waited for until requests are answered. False when the node was closed before. */
+/** Says what it waits for until requests are answered. False when the node was closed before. */
 async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
-  const { ready$ } = rest;
-  // What is in sync within a moment is not worth a line.
+  // A node that is in sync within a moment says nothing.
   const said = timer(SOON_MS, STATUS_MS).pipe(
     map(() => rest.status),
     filter((status) => status !== undefined),
     distinctUntilChanged()
   ).subscribe((status) => { console.log(`Not in sync yet, ${restUrl(rest.node)} answers 503: ${status}`); });
-  const ready = await firstValueFrom(ready$.pipe(filter((ready) => ready)), { defaultValue: false });
+  const ready = await firstValueFrom(rest.ready$.pipe(filter((isReady) => isReady)), { defaultValue: false });
   said.unsubscribe();
   return ready;
+}
+
+/** The first words to a new user, once requests are answered: requests to try, with hashes of the chain at hand. */
+export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey']): Promise<string> {
+  const base = restUrl(node);
+  const { hash, height } = node.tip();
+  const raw = await node.rawBlock(hash);
+  const last = raw && scanBlock(raw).transactions.at(-1);
+  const [pooled] = node.pool.entries();
+  return [
+    '',
+    `REST answers at height ${height}. Try:`,
+    `  curl ${base}/chaininfo.json`,
+    `  curl ${base}/block/notxdetails/${toDisplayHex(hash)}.json`,
+    ...last ? [
+      `  curl ${base}/tx/${toDisplayHex(last.txid)}.json`,
+      `  curl ${base}/getutxos/checkmempool/${toDisplayHex(last.txid)}-0.json`
+    ] : [],
+    ...pooled ? [`  curl ${base}/tx/${toDisplayHex(pooled.txid)}.json`] : [],
+    `  curl ${base}/mempool/contents.json`,
+    ...apiKey?.file === undefined ? [] : [
+      `RPC and wallet ask for the key in ${apiKey.file}:`,
+      `  curl -u "x:$(cat ${apiKey.file})" ${base.replace(/rest$/, '')}`
+    ],
+    'Ctrl-C stops the node.',
+    ''
+  ].join('\n');
+}
+
+/** Of a server that listens. */
+function restUrl({ httpServer }: NodeSource): string {
+  const { address, port, family } = httpServer.address() as AddressInfo;
+  const scheme = 'setSecureContext' in httpServer ? 'https' : 'http';
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}/rest`;
 }

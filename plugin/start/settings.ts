@@ -1,8 +1,10 @@
-// What `npm start` sets before flags, environment and bcoin.conf have their say.
+// What `npm start` sets before flags, environment and bcoin.conf have their say; and the key of bcoin's RPC and wallet. Without a
+// key bcoin trusts every program on this machine, and so any web page that is open in a browser here could stop the node or send
+// coins.
 
 import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { apiKeyIn, type ApiKey } from './api-key';
 import type { Bcoin, HostSettings } from '../bcoin';
 
 /** From dist/plugin/start to the project's folder. */
@@ -14,6 +16,16 @@ const CHAIN_OPTIONS = ['network', 'prefix', 'config'];
 /** What bcoin's own program sets. */
 const OPERATION = { config: true, argv: true, env: true, logFile: true, logConsole: true, memory: false, workers: true };
 
+const KEY_BYTES = 32;
+
+export interface ApiKey {
+  readonly key: string;
+  /** The file that has the key, readable by its owner alone; none for a node in memory. */
+  readonly file?: string;
+  /** The key was not there before. */
+  readonly isNew: boolean;
+}
+
 export interface StartSettings {
   /** For the node's constructor. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -22,12 +34,13 @@ export interface StartSettings {
   /** Whether it is the node with the demonstration chain: neither a network nor a folder was named. */
   readonly isDemonstration: boolean;
   /** The key that was made for RPC and wallet; none when the operator has one, or wants none. */
-  readonly apiKey: Omit<ApiKey, 'file'> & { readonly file?: string } | undefined;
+  readonly apiKey: ApiKey | undefined;
 }
 
 /** Makes the key in the node's folder when there is none. */
 export async function startSettings(bcoin: Bcoin): Promise<StartSettings> {
-  const given = configOf(bcoin, { argv: true, env: true });
+  const configOf = (options: Readonly<Record<string, unknown>>): HostSettings => new bcoin.Node('bcoin', 'bcoin.conf', 'debug.log', options).config;
+  const given = configOf({ argv: true, env: true });
   const isDemonstration = !CHAIN_OPTIONS.some((name) => given.has(name));
   const basic = {
     ...OPERATION,
@@ -35,7 +48,7 @@ export async function startSettings(bcoin: Bcoin): Promise<StartSettings> {
       ? { network: 'regtest', prefix: DEMONSTRATION_FOLDER, logLevel: 'error', listen: false }
       : { logLevel: 'info', listen: true }
   };
-  const config = configOf(bcoin, basic);
+  const config = configOf(basic);
   const apiKey = await apiKeyOf(config);
   return {
     options: {
@@ -51,13 +64,23 @@ export async function startSettings(bcoin: Bcoin): Promise<StartSettings> {
   };
 }
 
-function configOf(bcoin: Bcoin, options: Readonly<Record<string, unknown>>): HostSettings {
-  return new bcoin.Node('bcoin', 'bcoin.conf', 'debug.log', options).config;
-}
-
-async function apiKeyOf(config: HostSettings): Promise<StartSettings['apiKey']> {
+async function apiKeyOf(config: HostSettings): Promise<ApiKey | undefined> {
   if (config.has('api-key') || config.bool('no-auth') === true) return undefined;
-  // What is in memory leaves nothing behind.
-  if (config.bool('memory') === true) return { key: randomBytes(32).toString('hex'), isNew: true };
-  return await apiKeyIn(config.prefix);
+  const newKey = { key: randomBytes(KEY_BYTES).toString('hex'), isNew: true };
+  // A node in memory leaves nothing behind.
+  if (config.bool('memory') === true) return newKey;
+  const folder = config.prefix;
+  const file = join(folder, 'api-key');
+  try {
+    return { key: (await readFile(file, 'utf8')).trim(), file, isNew: false };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  await mkdir(folder, { recursive: true });
+  // Renamed at the end: under its name the file is never there in part.
+  const unfinished = `${file}.new`;
+  await rm(unfinished, { force: true });
+  await writeFile(unfinished, `${newKey.key}\n`, { mode: 0o600, flag: 'wx' });
+  await rename(unfinished, file);
+  return { ...newKey, file };
 }

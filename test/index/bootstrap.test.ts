@@ -10,7 +10,7 @@ import { headerKey, TIP_KEY } from '../../lib/index/records/layout';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { diskStore, memoryStore } from '../../lib/store/level-store';
 import { nodeWith } from '../support/changed-node';
-import { baseOf, expectRight, expectRightSoFar, newBaseIndex, untilFilled, untilLive } from '../support/base-index';
+import { baseOf, expectRight, expectRightSoFar, newBaseIndex, untilBackfilled, untilLive } from '../support/base-index';
 import { bcoin, type TestFullNode } from '../support/bcoin';
 import { FAULT, FaultyStore } from '../support/faulty-store';
 import { MemoryLog } from '../support/memory-log';
@@ -30,7 +30,7 @@ describe('an index that begins with the coins of the node', () => {
   let index: ChainIndexer;
   let log: MemoryLog;
   let store: FaultyStore;
-  /** The node does not give blocks below this height: there the filling in stops. */
+  /** The node does not give blocks below this height: there the backfill stops. */
   let lowestGiven: number;
 
   beforeEach(async () => {
@@ -94,11 +94,11 @@ describe('an index that begins with the coins of the node', () => {
     index.state$.subscribe(({ phase }) => { states.push(phase); });
     const height = await openedWith(10);
     expect(states).to.include('copying');
-    expect(index.reader.read(({ backfilling: filling }) => filling)).to.deep.equal({ height: height - 9, from: height });
+    expect(index.reader.read(({ backfilling }) => backfilling)).to.deep.equal({ height: height - 9, from: height });
     lowestGiven = 0;
     await reopened();
-    await untilFilled(store);
-    expect(index.reader.read(({ backfilling: filling }) => filling)).to.equal(undefined);
+    await untilBackfilled(store);
+    expect(index.reader.read(({ backfilling }) => backfilling)).to.equal(undefined);
     expect(said('All transactions are known')).to.equal(true);
   });
 
@@ -106,13 +106,13 @@ describe('an index that begins with the coins of the node', () => {
     const height = await openedWith(10);
     const early = await coinbaseAt(3);
     const invented = Buffer.alloc(32, 1);
-    const filling = { height: height - 9, from: height };
-    for (const txid of [early, invented]) expect(whatIsSaid(txid)).to.deep.equal([filling, filling]);
+    const backfill = { height: height - 9, from: height };
+    for (const txid of [early, invented]) expect(whatIsSaid(txid)).to.deep.equal([backfill, backfill]);
     const latest = await coinbaseAt(height);
     expect(index.reader.read((snapshot) => snapshot.position(latest)?.block.height)).to.equal(height);
     lowestGiven = 0;
     await reopened();
-    await untilFilled(store);
+    await untilBackfilled(store);
     expect(index.reader.read((snapshot) => snapshot.position(early)?.block.height)).to.equal(3);
     expect(index.reader.read((snapshot) => [snapshot.location(invented), snapshot.position(invented)])).to.deep.equal([undefined, undefined]);
   });
@@ -121,7 +121,7 @@ describe('an index that begins with the coins of the node', () => {
     lowestGiven = 50;
     index = newIndex({ node: nodeWith(node, { pruned: true }) });
     await opened();
-    await untilFilled(store);
+    await untilBackfilled(store);
     expect(whatIsSaid(await coinbaseAt(3))).to.deep.equal([undefined, undefined]);
   });
 
@@ -160,9 +160,9 @@ describe('an index that begins with the coins of the node', () => {
     await expectRight(store, real);
   });
 
-  it('takes blocks of the base out again when they are filled in', async () => {
+  it('takes blocks of the base out again when they are backfilled', async () => {
     await opened();
-    await untilFilled(store);
+    await untilBackfilled(store);
     const { height } = baseOf(store);
     await reorganize(host, 3, 5);
     await expectRight(store, real);
@@ -179,7 +179,7 @@ describe('an index that begins with the coins of the node', () => {
 
   it('has no coin of a block of the base that is taken out, and has it again with the block', async () => {
     await opened();
-    await untilFilled(store);
+    await untilBackfilled(store);
     const last = (await activeChain(real)).at(-1) ?? expect.fail('a block');
     const [coinbase] = scanBlock(last).transactions;
     const coin = (): Coin | undefined => index.reader.read((snapshot) => snapshot.coin(coinbase?.txid ?? expect.fail('a coinbase'), 0));
@@ -193,7 +193,7 @@ describe('an index that begins with the coins of the node', () => {
     expect(coin()).to.deep.equal(before);
   });
 
-  it('takes blocks of the base out again while it is being filled in', async () => {
+  it('takes blocks of the base out again during the backfill', async () => {
     const height = await openedWith(8);
     await reorganize(host, 6, 8);
     expect(baseOf(store)).to.include({ height: height - 6, positionsFrom: height - 7 });
@@ -203,7 +203,7 @@ describe('an index that begins with the coins of the node', () => {
     await expectRight(store, real);
   });
 
-  it('copies the coins again when a reorganization goes below what is filled in', async () => {
+  it('copies the coins again when a reorganization goes below what is backfilled', async () => {
     const height = await openedWith(2);
     await reorganize(host, 4, 6);
     lowestGiven = 0;
@@ -218,7 +218,7 @@ describe('an index that begins with the coins of the node', () => {
   it('copies the coins again when a reorganization goes deeper than the undo records', async () => {
     index = newIndex({ undoDepth: 3 });
     await opened();
-    await untilFilled(store);
+    await untilBackfilled(store);
     const { height } = baseOf(store);
     await reorganize(host, 3, 4);
     await expectRight(store, real);
@@ -230,7 +230,7 @@ describe('an index that begins with the coins of the node', () => {
     expect(said('warning Building the index anew')).to.equal(true);
   });
 
-  it('lets the chain go on, and begins anew, when filling in meets damage while a block waits for its turn', async () => {
+  it('lets the chain go on, and is rebuilt, when the backfill meets damage while a block waits for its turn', async () => {
     let isAsked: () => void = () => undefined;
     let give: () => void = () => undefined;
     const asked = new Promise<void>((resolve) => { isAsked = resolve; });
@@ -257,12 +257,12 @@ describe('an index that begins with the coins of the node', () => {
     give();
     await mined;
     await untilLive(index);
-    await untilFilled(store);
+    await untilBackfilled(store);
     await expectRight(store, node);
     expect(log.lines.filter((line) => line.includes('Building the index anew'))).to.have.length(1);
   });
 
-  it('goes on filling in where it was', async () => {
+  it('goes on with the backfill where it was', async () => {
     const height = await openedWith(30);
     await reopened();
     expect(baseOf(store).positionsFrom).to.equal(height - 29);
@@ -275,7 +275,7 @@ describe('an index that begins with the coins of the node', () => {
     await expectRight(store, real);
   });
 
-  it('begins the copy anew when it was interrupted', async () => {
+  it('begins the copy again when it was interrupted', async () => {
     // Three make the store ready; then there are the base, headers, coins and the tip.
     for (const batches of [4, 5, 6]) {
       store.fail('batch', batches);
@@ -365,12 +365,12 @@ describe('an index that begins with the coins of the node', () => {
     lowestGiven = 50;
     index = newIndex({ node: nodeWith(node, { pruned: true }) });
     await opened();
-    await untilFilled(store);
+    await untilBackfilled(store);
     expect(baseOf(store)).to.include({ positionsFrom: 50, ended: true });
     await expectRightSoFar(store, real);
     await mine(host, 2);
     await expectRightSoFar(store, real);
-    expect(index.reader.read(({ backfilling: filling }) => filling)).to.equal(undefined);
+    expect(index.reader.read(({ backfilling }) => backfilling)).to.equal(undefined);
     expect(said('Transactions are known from block 50 up')).to.equal(true);
   });
 

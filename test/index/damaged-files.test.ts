@@ -23,7 +23,7 @@ describe('an index of which a file is damaged while it is closed', function () {
   });
   after(() => walk.close());
 
-  it(`is right when it is open again, and was built anew if it had to be, TEST_SEED=${seed}`, async () => {
+  it(`is right when it is open again, and was rebuilt if it had to be, TEST_SEED=${seed}`, async () => {
     for (const [which, pick] of fc.sample(fc.tuple(fc.nat(), fc.nat()), { seed, numRuns: ROUNDS * testScale() })) {
       // What the log has becomes a table.
       await walk.step({ do: 'restart', closed: undefined, opened: undefined });

@@ -74,7 +74,7 @@ describe('an index that fails', () => {
     await expectLevel();
   });
 
-  it('says that a block does not fit when building anew did not help', async () => {
+  it('says that a block does not fit when a rebuild did not help', async () => {
     await mine(current.host, 3);
     const second = await current.node.activeHash(2);
     const withoutItsCoinbase = async (hash: Buffer): Promise<Buffer | undefined> => {

@@ -35,7 +35,7 @@ describe('opening and closing an index', () => {
     expect(await caught(current.index.open())).to.be.instanceOf(IndexRefusedError).with.property('message').that.includes('layout 99');
   });
 
-  it('builds anew over a layout version that is damaged or missing', async () => {
+  it('rebuilds an index whose layout version is damaged or missing', async () => {
     await mine(current.host, 5);
     await current.index.open();
     await reach('live');
@@ -102,7 +102,7 @@ describe('an index on disk', () => {
     expect(current.log.lines.join()).to.not.include('anew');
   });
 
-  it('builds anew when its folder was deleted', async () => {
+  it('is rebuilt when its folder was deleted', async () => {
     await current.index.close();
     await rm(join(folder, 'index'), { recursive: true });
     current.store = diskStore(join(folder, 'index'));
@@ -110,7 +110,7 @@ describe('an index on disk', () => {
     await expectLevel();
   });
 
-  it('builds anew from a live state, the files gone in between', async () => {
+  it('is rebuilt from a live state, the files gone in between', async () => {
     await current.index.close();
     current.index = newIndex({ undoDepth: 1 });
     await current.index.open();

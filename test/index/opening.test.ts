@@ -1,11 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { LAYOUT_VERSION } from '../../lib/index/records/layout';
-import { OpeningWatch } from '../../lib/index/progress/opening-watch';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { StoreError } from '../../lib/store/errors';
 import { memoryStore } from '../../lib/store/level-store';
@@ -122,6 +121,22 @@ describe('opening an index that takes its time', () => {
     expect(index.state).to.deep.equal({ phase: 'closed' });
   });
 
+  it('says how far the check of its files is, after a second and then once a second', async () => {
+    const works: unknown[] = [];
+    index.state$.subscribe((state) => { works.push(state.phase === 'loading' ? state.work : state.phase); });
+    await index.open();
+    for (const [done, waitMs] of [[1, 0], [3_210_000_000, 1_000], [4_000_000_000, 0], [6_000_000_000, 1_000]] as const) {
+      await setTimeout(waitMs);
+      store.report({ done, total: 12_000_000_000 });
+    }
+    expect(works).to.deep.equal([
+      undefined, 'checking the files of the index, 3.2 of 12.0 GB (26.7%)', 'checking the files of the index, 6.0 of 12.0 GB (50.0%)'
+    ]);
+    store.finish();
+    await reach('live');
+    expect(works[3], 'the check is over').to.equal(undefined);
+  });
+
   it('can be closed while its files are checked', async () => {
     await index.open();
     await index.close();
@@ -137,16 +152,5 @@ describe('opening an index that takes its time', () => {
     expect(index.state).to.deep.equal({ phase: 'failed', message: 'no space left on device' });
     expect(log.lines).to.deep.equal(['error The index was not opened: no space left on device.']);
     await mine(host, 1);
-  });
-});
-
-describe('what an index says while its files are checked', () => {
-  it('begins after a second, and comes once a second', () => {
-    const watch = new OpeningWatch(10);
-    const progress = { done: 3_210_000_000, total: 12_000_000_000 };
-    expect(watch.state(progress, 1_000)).to.equal(undefined);
-    expect(watch.state(progress, 1_010)).to.deep.equal({ phase: 'loading', work: 'checking the files of the index, 3.2 of 12.0 GB (26.7%)' });
-    expect(watch.state(progress, 2_000)).to.equal(undefined);
-    expect(watch.state(progress, 2_010)).to.not.equal(undefined);
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { Progress, secondsLeft } from '../../lib/index/progress/pace';
+import { Progress, secondsLeft, Throttle } from '../../lib/index/progress/pace';
+import { migratingText } from '../../lib/index/progress/text';
 
 describe('the pace of the index', () => {
   it('is not known in the first second, nor without a block', () => {
@@ -26,5 +27,34 @@ describe('the pace of the index', () => {
     expect(secondsLeft(110, 200, { blocksPerSecond: 5, bytesPerSecond: 0, coinsPerSecond: 0 })).to.equal(18);
     expect(secondsLeft(100, 100, { blocksPerSecond: 50, bytesPerSecond: 0, coinsPerSecond: 0 })).to.equal(0);
     expect(secondsLeft(99, 100, { blocksPerSecond: 50, bytesPerSecond: 0, coinsPerSecond: 0 })).to.equal(1);
+  });
+});
+
+describe('what is said of a migration', () => {
+  /** The texts of reports of a migration that started at a time. */
+  const texts = (startedMs: number, reports: readonly (readonly [part: number, bytes: number, ms: number])[]): string[] => {
+    const way = new Progress(reports[0]?.[0] ?? 0, startedMs);
+    return reports.map(([part, bytes, ms]) => migratingText(part, way.pace({ height: part, bytes, coins: 0 }, ms)));
+  };
+
+  it('is its part, and speed and time left as soon as they are known', () => {
+    expect(texts(5_000, [[0, 0, 5_100], [0.125, 8_200_000, 7_000]])).to.deep.equal(['migrating index, 0.0%', 'migrating index, 12.5%, 4.1 MB/s, 14 s left']);
+  });
+
+  it('counts the time from where an interrupted one goes on', () => {
+    expect(texts(0, [[0.5, 0, 2_000], [0.75, 1_000_000, 10_000]])).to.deep.equal(['migrating index, 50.0%', 'migrating index, 75.0%, 0.1 MB/s, 10 s left']);
+  });
+});
+
+describe('what tells its progress', () => {
+  it('does so at once, and then once in its time', () => {
+    const throttle = new Throttle(1_000);
+    expect([10, 1_009, 1_010, 1_500, 2_010].map((ms) => throttle.isDue(ms))).to.deep.equal([true, false, true, false, true]);
+  });
+
+  it('waits for all of its time when that begins again', () => {
+    const throttle = new Throttle(1_000);
+    throttle.restart(10);
+    expect([1_000, 1_010].map((ms) => throttle.isDue(ms))).to.deep.equal([false, true]);
   });
 });

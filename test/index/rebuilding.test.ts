@@ -37,14 +37,14 @@ describe('an index that cannot go on from what it has', () => {
     return (coinbase as HostTransaction).hash();
   }
 
-  it('builds anew when the undo records do not reach the fork', async () => {
+  it('is rebuilt when the undo records do not reach the fork', async () => {
     current.index = newIndex({ undoDepth: 2 });
     await closedIndex();
     await reorganize(current.host, 3, 5);
     await expectRebuilt('within the 2 blocks that can be undone', { undoDepth: 2 });
   });
 
-  it('builds anew as often as the chain goes back too deep while it is being built', async () => {
+  it('is rebuilt as often as the chain goes back too deep while it is being built', async () => {
     await mine(current.host, 8);
     current.index = newIndex({ undoDepth: 2 });
     await closedIndex();
@@ -64,7 +64,7 @@ describe('an index that cannot go on from what it has', () => {
     expect(new Set(current.log.lines.filter((line) => line.includes('within the 2 blocks')))).to.have.length(1);
   });
 
-  it('builds anew from a live state too', async () => {
+  it('is rebuilt from a live state too', async () => {
     current.index = newIndex({ undoDepth: 2 });
     await mine(current.host, 6);
     await current.index.open();
@@ -81,14 +81,14 @@ describe('an index that cannot go on from what it has', () => {
     'a damaged record of the network': () => current.store.batch([{ type: 'put', key: GENESIS_KEY, value: Buffer.alloc(36) }], { durable: false })
   };
   for (const [damage, make] of Object.entries(damages)) {
-    it(`builds anew over ${damage}`, async () => {
+    it(`is rebuilt because of ${damage}`, async () => {
       await closedIndex();
       await make();
       await expectRebuilt('is damaged');
     });
   }
 
-  it('builds anew when an undo record that it needs is missing or damaged', async () => {
+  it('is rebuilt when an undo record that it needs is missing or damaged', async () => {
     await closedIndex();
     const { height } = current.host.chain;
     await current.store.batch([{ type: 'put', key: undoKey(height - 1), value: Buffer.alloc(90) }], { durable: false });
@@ -96,7 +96,7 @@ describe('an index that cannot go on from what it has', () => {
     await expectRebuilt('is damaged');
   });
 
-  it('builds anew when a reader meets a damaged record, and answers nothing meanwhile', async () => {
+  it('is rebuilt when a reader meets a damaged record, and answers nothing meanwhile', async () => {
     const txid = await damagedCoin(5);
     expect(() => current.index.reader.read((snapshot) => snapshot.coin(txid, 0))).to.throw(IndexUnavailableError, 'is damaged');
     expect(current.index.state.phase).to.equal('loading');
@@ -106,7 +106,7 @@ describe('an index that cannot go on from what it has', () => {
     expect(current.log.lines.filter((line) => line.startsWith('warning Building the index anew: the record under 6f')).length).to.equal(1);
   });
 
-  it('builds anew once, whoever meets the damage and whatever the chain does meanwhile', async () => {
+  it('is rebuilt once, whoever meets the damage and whatever the chain does meanwhile', async () => {
     const txid = await damagedCoin(30);
     for (let i = 0; i < 3; i++)
       expect(() => current.index.reader.read((snapshot) => snapshot.coin(txid, 0))).to.throw(IndexUnavailableError);
@@ -147,7 +147,7 @@ describe('an index that cannot go on from what it has', () => {
     expect(current.index.state.phase).to.equal('failed');
   });
 
-  it('builds anew when the engine finds its files damaged', async () => {
+  it('is rebuilt when the engine finds its files damaged', async () => {
     await mine(current.host, 3);
     await current.index.open();
     await reach('live');
@@ -161,7 +161,7 @@ describe('an index that cannot go on from what it has', () => {
     expect(current.log.lines.join()).to.include('Building the index anew: bad block');
   });
 
-  it('builds anew when a coin that is spent is missing, while it follows', async () => {
+  it('is rebuilt when a coin that is spent is missing, while it follows', async () => {
     const [coinbase] = await mineCoinbases(current.host, 101);
     await current.index.open();
     await reach('live');

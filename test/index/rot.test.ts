@@ -40,7 +40,7 @@ describe('an index of which a file is damaged while it is open', function () {
   const tables = async (): Promise<string[]> => (await readdir(join(folder, 'index'))).filter((name) => name.endsWith('.ldb')).sort();
   const linesSince = (first: number, text: string): string[] => walk.log.lines.slice(first).filter((line) => line.includes(text));
 
-  it(`is right again once its files were looked through, and was built anew if it had to be, TEST_SEED=${seed}`, async () => {
+  it(`is right again once its files were looked through, and was rebuilt if it had to be, TEST_SEED=${seed}`, async () => {
     let found = 0;
     walk.scrubMs = SCRUB_MS;
     for (const [which, pick] of fc.sample(fc.tuple(fc.nat(), fc.nat()), { seed, numRuns: FLIPS * testScale() })) {
@@ -69,7 +69,7 @@ describe('an index of which a file is damaged while it is open', function () {
     expect(found).to.be.above(FLIPS * testScale() / 2);
   });
 
-  it('is built anew at once when a read fails, without waiting for its turn', async () => {
+  it('is rebuilt at once when a read fails, without waiting for its turn', async () => {
     await restart();
     const [name = ''] = await tables();
     await flipBit(join(folder, 'index', name), 0);

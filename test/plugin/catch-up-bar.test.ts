@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { Subject } from 'rxjs';
-import { showCatchUp } from '../../plugin/catch-up-bar';
+import { showCatchUp } from '../../plugin/progress';
 import type { IndexState } from '../../lib/index/types';
 import type { HostNodeLogger } from '../../lib/node/host';
 

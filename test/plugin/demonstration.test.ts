@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { demonstrate } from '../../plugin/start/demonstration';
-import { greeting } from '../../plugin/start/greeting';
+import { greeting } from '../../plugin/start/node';
 import { loadBcoin, type HostFullNode } from '../../plugin/bcoin';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 

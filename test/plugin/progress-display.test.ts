@@ -2,8 +2,8 @@ import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { comparedPart } from '../../plugin/cli/index-commands/compared-part';
-import { progressDisplay, type ProgressDisplay } from '../../plugin/cli/index-commands/progress-display';
+import { comparedPart } from '../../plugin/cli/index-commands/verify';
+import { ProgressDisplay } from '../../plugin/progress';
 
 /** What is written to standard error, a terminal or not. */
 class Written extends Writable {
@@ -22,7 +22,7 @@ class Written extends Writable {
 
 function shown(isTTY: boolean, show: (display: ProgressDisplay) => void): string {
   const written = new Written(isTTY);
-  const display = progressDisplay(written as unknown as NodeJS.WriteStream); // has what is asked of one
+  const display = new ProgressDisplay(written as unknown as NodeJS.WriteStream); // has what is asked of one
   show(display);
   display.end();
   return written.text;

@@ -8,6 +8,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { ImpossibleError } from '../../plugin/cli/index-commands/command';
 import { rebuildIndex } from '../../plugin/cli/index-commands/rebuild';
 import { readOptions } from '../../plugin/options';
+import { ProgressDisplay } from '../../plugin/progress';
 import { caught } from '../support/caught';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -44,7 +45,7 @@ describe('rebuilding the index of a node that prunes', () => {
   }
 
   async function rebuild(bootstrap: 'blocks' | 'coins'): Promise<number> {
-    return await rebuildIndex({
+    const { exit } = await rebuildIndex({
       stopped: {
         node: new BcoinNode(served.node),
         network: 'regtest',
@@ -52,11 +53,10 @@ describe('rebuilding the index of a node that prunes', () => {
         options: { ...readOptions(served.node.config), bootstrap },
         close: () => Promise.resolve()
       },
-      json: false,
-      signal: new AbortController().signal,
-      out: () => undefined,
-      err: () => undefined
+      display: new ProgressDisplay(process.stderr),
+      signal: new AbortController().signal
     });
+    return exit;
   }
 
   it('is refused before anything is emptied, and says what to do', async () => {

@@ -8,7 +8,8 @@ import { decodeHeader, encodeHeader, headerKey, positionKey, putRecord, recordOf
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { memoryStore } from '../../lib/store/level-store';
 import { compareWithNode } from '../../plugin/cli/index-commands/verify-base';
-import { baseOf, newBaseIndex, untilFilled, untilLive } from '../support/base-index';
+import { ProgressDisplay } from '../../plugin/progress';
+import { baseOf, newBaseIndex, untilBackfilled, untilLive } from '../support/base-index';
 import { MemoryLog } from '../support/memory-log';
 import { activeChain, chainWithSpends, mineCoinbases, spend } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -29,7 +30,7 @@ describe('verifying an index that began with the coins of the node', () => {
     const index = newBaseIndex({ node, store, log: new MemoryLog() });
     await index.open();
     await untilLive(index);
-    await untilFilled(store);
+    await untilBackfilled(store);
     await mine(host, 2);
     const [coinbase] = await mineCoinbases(host, 1);
     await mine(host, 100);
@@ -45,15 +46,12 @@ describe('verifying an index that began with the coins of the node', () => {
   });
 
   const verified = async (): Promise<string> => {
-    let text = '';
-    const code = await compareWithNode({
+    const { exit, json } = await compareWithNode({
       stopped: { node, network: 'regtest', indexFolder: '', options: undefined as never, close: () => Promise.resolve() }, // only the node is asked
-      json: true,
-      signal: new AbortController().signal,
-      out: (line) => { text += line; },
-      err: () => undefined
+      display: new ProgressDisplay(process.stderr),
+      signal: new AbortController().signal
     }, store, baseOf(store), node.tip());
-    return `${code} ${text}`;
+    return `${exit} ${JSON.stringify(json)}`;
   };
 
   /** A record is gone while it is looked for. */
@@ -88,7 +86,7 @@ describe('verifying an index that began with the coins of the node', () => {
     await store.batch([{ type: 'del', key }], { durable: false });
   });
 
-  it('finds a transaction whose place is missing', async () => {
+  it('finds a transaction whose position is missing', async () => {
     const [coinbase] = scanBlock((await activeChain(node))[5] ?? expect.fail('a block')).transactions;
     expect(await without(positionKey(TxidHasher.of(store).hash(coinbase?.txid ?? expect.fail('a coinbase'))))).to.match(/^1 .*"difference":"place of transaction /);
   });

@@ -8,7 +8,7 @@ import { ChainIndexer } from '../../lib/index/chain-index';
 import { SnapshotReader } from '../../lib/index/read/reader';
 import { differentUndo } from '../../plugin/cli/index-commands/verify-undo';
 import { activeChain } from './regtest-chain';
-import { expectIndexFilledFrom, expectIndexOf } from './utxo-model';
+import { expectIndexBackfilledFrom, expectIndexOf } from './utxo-model';
 import type { BootstrapFrom } from '../../lib/index/types';
 import type { NodeSource } from '../../lib/node/types';
 import type { Migration } from '../../lib/store/migrate';
@@ -41,19 +41,19 @@ export async function untilLive(index: ChainIndexer): Promise<void> {
   expect(state).to.include({ phase: 'live' });
 }
 
-/** Resolves once nothing is left to be filled in. */
-export async function untilFilled(store: Store): Promise<void> {
+/** Resolves once the backfill is done. */
+export async function untilBackfilled(store: Store): Promise<void> {
   while (isBackfilling(baseOf(store))) await setImmediate();
 }
 
-/** Fails unless the index is, also where it is not filled in yet, the state after the node's blocks. */
+/** Fails unless the index, as far as the backfill is, is the state after the node's blocks. */
 export async function expectRightSoFar(store: Store, node: NodeSource): Promise<void> {
-  await expectIndexFilledFrom(store, await activeChain(node), baseOf(store).positionsFrom);
+  await expectIndexBackfilledFrom(store, await activeChain(node), baseOf(store).positionsFrom);
 }
 
 /** Fails unless the index is the state after the node's blocks, all of it, with undo records that fit them from the tip down, without a gap. */
 export async function expectRight(store: Store, node: NodeSource): Promise<void> {
-  await untilFilled(store);
+  await untilBackfilled(store);
   await expectIndexOf(store, await activeChain(node));
   const reader = new SnapshotReader(store, (error) => { throw error; });
   const difference = await reader.read((snapshot) => differentUndo(node.tip(), { node, store, snapshot, onRecord: () => undefined }));

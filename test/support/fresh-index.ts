@@ -62,7 +62,7 @@ async function build(from: readonly StoreWrite[], blocks: readonly Buffer[], gen
   return image;
 }
 
-/** What an index that began with coins has like every other, once it is filled in: the tip, heights, lengths, places, byte for byte; and headers as they are told. */
+/** What an index that began with coins has like every other, once the backfill is done: the tip, heights, lengths, positions, byte for byte; and headers as they are told. */
 export function expectSameBesideCoins(found: StoreImage, fresh: StoreImage, base: Base): void {
   const records = (image: StoreImage): string[] => [...image].filter(([key]) => 'Tblp'.includes(letterOf(key))).map(([key, value]) => `${key} ${value}`);
   expect(records(found)).to.deep.equal(records(fresh));

@@ -42,7 +42,7 @@ export type WalkStep =
   | NodeStep
   /** Closes the index, lets something happen, opens it again, and lets something happen at once. */
   | { readonly do: 'restart'; readonly closed: NodeStep | undefined; readonly opened: NodeStep | undefined }
-  /** The store begins to fail; something happens; the index is opened anew on the healed store. */
+  /** The store begins to fail; something happens; the index is opened again on the healed store. */
   | { readonly do: 'fault'; readonly call: StoreCall; readonly n: number; readonly afterwards: boolean; readonly meanwhile: NodeStep };
 
 export interface WalkOptions {
@@ -157,7 +157,7 @@ export class IndexWalk {
     this.readOrNothing((snapshot) => {
       expect(snapshot.headerAt(chain.length)).to.equal(undefined);
       const told = chain.map((_, height) => snapshot.headerAt(height) ?? expect.fail('a header'));
-      // What only blocks tell is not known yet while an index that began with coins is being filled in.
+      // What only blocks tell is not known yet during the backfill of an index that began with coins.
       if (snapshot.backfilling !== undefined) expect(told.map(({ hash }) => toDisplayHex(hash))).to.deep.equal(headers.map((header) => header.slice(0, 64)));
       else {
         expect(told.map(({ hash, transactionCount, chainBytes }) => `${toDisplayHex(hash)} ${transactionCount} ${chainBytes}`)).to.deep.equal(headers);

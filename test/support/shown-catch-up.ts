@@ -2,7 +2,7 @@
 // has them, and ends.
 
 import { Subject } from 'rxjs';
-import { showCatchUp } from '../../plugin/catch-up-bar';
+import { showCatchUp } from '../../plugin/progress';
 import type { IndexState } from '../../lib/index/types';
 
 const state$ = new Subject<IndexState>();

@@ -48,7 +48,7 @@ export function modelOf(chain: readonly Buffer[]): IndexModel {
   return model;
 }
 
-/** What a store holds of a chain, in the model's form. Of an index that is still being filled in, nothing below the blocks that are. */
+/** What a store holds of a chain, in the model's form. During the backfill of an index, nothing of blocks below it. */
 export async function modelIn(store: Store, chain: readonly Buffer[]): Promise<IndexModel> {
   const model: IndexModel = { coins: new Map(), locations: new Map(), headers: [] };
   const hasher = TxidHasher.of(store);
@@ -97,7 +97,7 @@ export async function expectIndexOf(store: Store, chain: readonly Buffer[]): Pro
 }
 
 /** Fails unless the store holds the state after these blocks, and of the places those from a height up. */
-export async function expectIndexFilledFrom(store: Store, chain: readonly Buffer[], positionsFrom: number): Promise<void> {
+export async function expectIndexBackfilledFrom(store: Store, chain: readonly Buffer[], positionsFrom: number): Promise<void> {
   const [found, expected] = [await modelIn(store, chain), modelOf(chain)];
   expect(found.headers.map((header) => header.slice(0, 64))).to.deep.equal(expected.headers.map((header) => header.slice(0, 64)));
   expect(sorted(found.coins)).to.deep.equal(sorted(expected.coins));

@@ -1,112 +1,208 @@
-// Fills in what an index with a base does not know yet: where the transactions of the blocks up
-// to the base are, the newest block first. Works in short steps; between them the chain is
-// followed. The blocks that may be taken out again get undo records (fill-batch.ts).
+// Finds out what an index with a base does not know yet: the positions and lengths of the transactions in blocks up to the
+// base, the newest block first. Works in short steps; between them the chain is followed. Blocks that may be taken out again
+// get undo records.
 
-import { isBackfilling, type Base } from '../records/base';
-import { BackfillBatch } from './backfill-batch';
+import { toDisplayHex } from '../../bitcoin/hash';
+import { BASE_BYTES, isBackfilling, type Base } from '../records/base';
+import { spentBaseCoins, spentBaseKey } from '../coins/base-spends';
+import { OUTPOINT_WORDS } from '../records/cache-entry';
+import { DamagedIndexError } from '../errors';
+import {
+  decodePosition, encodeHeader, headerKey, lengthsKey, POSITION_KEY_LENGTH, positionKey, putRecord, recordOf, TXID_HASH_LENGTH, undoKey,
+  writePositionRecord, type Position, type StoredHeader
+} from '../records/layout';
+import { encodeUndo, withReplaced } from '../records/undo-record';
+import { WriteBuffer } from '../records/write-buffer';
+import { LOG_MS } from '../progress/log';
+import { Throttle } from '../progress/pace';
 import { backfillText } from '../progress/text';
-import type { NodeSource } from '../../node/types';
-import type { Store } from '../../store/store';
-import type { IndexWriter } from '../write/index-writer';
-import type { IndexLogger } from '../types';
+import { prefetch, type FetchedBlock } from '../scan/prefetch';
+import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
+import type { BootstrapParts } from './copy-coins';
 
 /** So long a block of the chain may have to wait, and the write of the step besides. */
 const STEP_MS = 30;
 const STEP_BLOCKS = 200;
-const IN_FLIGHT = 8;
-const LOG_MS = 10_000;
 
-export interface BackfillOptions {
-  readonly node: NodeSource;
-  readonly store: Store;
-  readonly indexer: IndexWriter;
-  readonly logger: IndexLogger;
-}
+const NO_COINS = Buffer.alloc(0);
 
-interface FilledBlock {
-  readonly height: number;
-  /** undefined: the node does not have the block. */
-  readonly rows: BlockRows | undefined;
-}
+type BackfillParts = Pick<BootstrapParts, 'node' | 'store' | 'writer' | 'logger'>;
 
 export class Backfill {
-  readonly #options: BackfillOptions;
-  /** Blocks on their way, downwards. */
-  #ahead: Promise<FilledBlock>[] = [];
-  /** The next one that is not on its way. */
-  #next = -1;
-  #saidAt = performance.now();
+  readonly #parts: BackfillParts;
+  readonly #throttle = new Throttle(LOG_MS);
+  /** Blocks downwards from a height. */
+  #ahead: { height: number; readonly blocks: AsyncIterator<FetchedBlock> } | undefined;
+  /** Fetched, and not in the index yet. */
+  #next: FetchedBlock | undefined;
 
-  constructor(options: BackfillOptions) {
-    this.#options = options;
+  constructor(parts: BackfillParts) {
+    this.#parts = parts;
+    this.#throttle.restart();
   }
 
-  /** Whether the index has something to be filled in. */
-  get isDue(): boolean {
-    const { base } = this.#options.indexer;
-    return base !== undefined && isBackfilling(base);
-  }
-
-  /** The index is built anew: blocks on their way were for another one. */
+  /** The index is rebuilt: blocks on their way were for another one. */
   reset(): void {
-    this.#ahead = [];
+    this.#ahead = this.#next = undefined;
   }
 
-  /** Fills in some blocks. False: nothing more can be done for now. @throws DamagedIndexError, StoreError */
+  /** Takes in some blocks. False: nothing more can be done for now. @throws DamagedIndexError, StoreError */
   async step(): Promise<boolean> {
-    const { node, store, indexer, logger } = this.#options;
-    const { base } = indexer;
+    const { node, writer } = this.#parts;
+    const { base } = writer;
     if (base === undefined || !isBackfilling(base)) return false;
-    const batch = new BackfillBatch(base, { node, store, indexer });
+    const batch = new BackfillBatch(base, this.#parts);
     const until = performance.now() + STEP_MS;
     let missing = false;
     while (batch.base.positionsFrom > 0 && batch.blocks < STEP_BLOCKS && (batch.blocks === 0 || performance.now() < until)) {
-      const { rows } = await this.#blockBelow(batch.base);
+      const rows = await this.#fetch(batch.base.positionsFrom - 1);
       missing = rows === undefined;
-      // One that cannot stand in a batch with the others is the next step's.
+      // A block that cannot stand in a batch with the others is the next step's.
       if (rows === undefined || !await batch.add(rows)) break;
-      void this.#ahead.shift();
-      indexer.rowMaker.release(rows);
+      this.#next = undefined;
+      writer.rowMaker.release(rows);
     }
-    // A node that does not prune is losing the block to a reset: it will say so.
-    const filled: Base = missing && node.pruned ? { ...batch.base, ended: true } : batch.base;
-    if (batch.blocks > 0 || filled.ended) await indexer.fill(batch.writes(), filled);
-    this.#say(filled, logger);
-    return isBackfilling(filled) && !missing;
+    // A node that does not prune is losing the block to a reset: an event will say so.
+    const reached: Base = missing && node.pruned ? { ...batch.base, ended: true } : batch.base;
+    if (batch.blocks > 0 || reached.ended) await writer.fill(batch.writes(), reached);
+    this.#log(reached);
+    return isBackfilling(reached) && !missing;
   }
 
-  /** The highest block that is not filled in. */
-  async #blockBelow({ positionsFrom: positionsFrom }: Base): Promise<FilledBlock> {
-    const wanted = positionsFrom - 1;
-    if (this.#ahead.length === 0 || this.#next + this.#ahead.length !== wanted) [this.#ahead, this.#next] = [[], wanted];
-    while (this.#next >= 0 && this.#ahead.length < IN_FLIGHT) {
-      const fetched = this.#fetch(this.#next--);
-      // Whether anybody still waits for it or not: a rejection that nobody hears ends the node.
-      fetched.catch(() => undefined);
-      this.#ahead.push(fetched);
-    }
-    const first = this.#ahead[0] as Promise<FilledBlock>; // wanted is not below 0
-    const found = await first;
-    // What was asked for in vain is asked for again.
-    if (found.rows === undefined) this.#ahead = [];
-    return found;
+  /** The block at a height; undefined: the node does not have it, and may be asked again. */
+  async #fetch(height: number): Promise<BlockRows | undefined> {
+    if (this.#next?.height === height) return this.#next.rows;
+    const { node, writer } = this.#parts;
+    const ahead = this.#ahead?.height === height ? this.#ahead : {
+      height,
+      blocks: prefetch(height, height + 1, -1, async (each) => {
+        const raw = await node.rawBlock(writer.headerAt(each).hash);
+        return raw && await writer.rowsOf(raw, each);
+      })
+    };
+    // Only what was read well goes on.
+    this.reset();
+    const { value } = await ahead.blocks.next() as { readonly value: FetchedBlock }; // there is one for each height down to 0
+    if (value.rows === undefined) return undefined;
+    ahead.height--;
+    this.#ahead = ahead;
+    this.#next = value;
+    return value.rows;
   }
 
-  async #fetch(height: number): Promise<FilledBlock> {
-    const { node, indexer } = this.#options;
-    const raw = await node.rawBlock(indexer.headerAt(height).hash);
-    return { height, rows: raw && await indexer.rowsOf(raw, height) };
+  #log(base: Base): void {
+    const { logger } = this.#parts;
+    if (base.ended) logger.info(`Transactions are known from block ${base.positionsFrom} up; the node has thrown the earlier blocks away.`);
+    else if (!isBackfilling(base)) logger.info('All transactions are known.');
+    else if (this.#throttle.isDue()) logger.info(`Backfilling transactions: ${backfillText({ height: base.positionsFrom, from: base.height })}.`);
+  }
+}
+
+/** Blocks of the base on their way into the index, downwards. */
+class BackfillBatch {
+  readonly #parts: BackfillParts;
+  readonly #rows: { readonly height: number; readonly hashes: Buffer; readonly from: number }[] = [];
+  readonly #otherWrites: StoreWrite[] = [];
+  /** Txids in the batch. */
+  readonly #coinbases = new Set<string>();
+  #base: Base;
+  /** Of the batch. */
+  #lowestUndo: number | undefined;
+  /** The header below the last block, which counts from there. */
+  #below: StoredHeader | undefined;
+
+  constructor(base: Base, parts: BackfillParts) {
+    this.#base = base;
+    this.#parts = parts;
   }
 
-  #say(base: Base, logger: IndexLogger): void {
-    if (!isBackfilling(base)) {
-      logger.info(base.ended ? `Transactions are known from block ${base.positionsFrom} up; the node has thrown the earlier blocks away.` : 'All transactions are known.');
-      return;
+  /** The base with what the batch adds. */
+  get base(): Base {
+    return this.#base;
+  }
+
+  get blocks(): number {
+    return this.#rows.length;
+  }
+
+  /** Adds the block below the last one; its rows are not needed any more then. False: not to this batch. @throws DamagedIndexError */
+  async add(rows: BlockRows): Promise<boolean> {
+    const { height, lengths, length } = rows;
+    const coinbase = Buffer.from(rows.coinbase);
+    const later = this.#laterPosition(coinbase);
+    if (this.#coinbases.has(toDisplayHex(coinbase)) || later !== undefined && this.blocks > 0) return false;
+    const hashes = Buffer.from(rows.hashes);
+    const undo = await this.#undoOf(rows, hashes);
+    this.#otherWrites.push(putRecord(lengthsKey(height), Buffer.from(lengths)), ...undo, ...this.#replacing(later, { height, index: 0 }));
+    this.#addHeader(rows);
+    this.#rows.push({ height, hashes, from: later === undefined ? 0 : 1 });
+    this.#coinbases.add(toDisplayHex(coinbase));
+    this.#base = { ...this.#base, positionsFrom: height, bytes: this.#base.bytes + length };
+    return true;
+  }
+
+  /** The bytes of a write hold until the next. */
+  *writes(): Generator<StoreWrite> {
+    const buffer = new WriteBuffer();
+    const bytes = buffer.reserve(0);
+    for (const { height, hashes, from } of this.#rows)
+      for (let index = from; index * TXID_HASH_LENGTH < hashes.length; index++)
+        yield buffer.put(POSITION_KEY_LENGTH, writePositionRecord(bytes, hashes, index * TXID_HASH_LENGTH, height, index));
+    yield* this.#otherWrites;
+    if (this.#below !== undefined) yield putRecord(headerKey(this.#below.height), encodeHeader(this.#below));
+  }
+
+  /** Completes the header, whose counts of the chain are right already, and gives the one below its own. */
+  #addHeader({ height, hash, hashes, length }: BlockRows): void {
+    const { writer } = this.#parts;
+    const stored = this.#below ?? writer.headerAt(height);
+    if (!stored.hash.equals(hash))
+      throw new DamagedIndexError(`expected block ${toDisplayHex(stored.hash)} at height ${height}, got ${toDisplayHex(Buffer.from(hash))}`);
+    const transactionCount = hashes.length / TXID_HASH_LENGTH;
+    this.#otherWrites.push(putRecord(headerKey(height), encodeHeader({ ...stored, transactionCount })));
+    this.#below = height === 0 ? undefined : {
+      ...writer.headerAt(height - 1),
+      chainTransactions: stored.chainTransactions - transactionCount,
+      chainBytes: BASE_BYTES - this.#base.bytes - length
+    };
+  }
+
+  /** What takes the block out again; nothing when it is too deep, when the node lacks the coins, or when the block above cannot be taken out. */
+  async #undoOf({ height, hash, inputs }: BlockRows, hashes: Buffer): Promise<StoreWrite[]> {
+    const { writer, node, store } = this.#parts;
+    const tipHeight = writer.tip?.height ?? 0;
+    if (height === 0 || height <= tipHeight - writer.undoDepth) return [];
+    const hasUndoAbove = this.blocks > 0 ? this.#lowestUndo === height + 1 : store.get(undoKey(height + 1)) !== undefined;
+    if (tipHeight !== height && !hasUndoAbove) return [];
+    const count = inputs.length / OUTPOINT_WORDS;
+    const coins = count === 0 ? [] : await node.spentCoins(Buffer.from(hash));
+    if (coins?.length !== count) return [];
+    const spent = spentBaseCoins(inputs, coins, height);
+    const undo = putRecord(undoKey(height), encodeUndo(hash, hashes, undefined, NO_COINS));
+    this.#lowestUndo = height;
+    return spent.length === 0 ? [undo] : [undo, putRecord(spentBaseKey(height), spent)];
+  }
+
+  /** The position of a later coinbase with this txid in the index (replaced.ts). */
+  #laterPosition(coinbase: Buffer): Position | undefined {
+    const { writer, store } = this.#parts;
+    const key = positionKey(writer.hasher.hash(coinbase));
+    const value = store.get(key);
+    return value && decodePosition(key, value);
+  }
+
+  /** The undo record of the last later block with the txid, if there is one, learns what that block replaced. */
+  #replacing(later: Position | undefined, position: Position): StoreWrite[] {
+    const { store } = this.#parts;
+    for (let at = later; at !== undefined;) {
+      const key = undoKey(at.height);
+      const value = store.get(key);
+      if (value === undefined) return [];
+      const { record, replaced } = withReplaced(recordOf(key, value), position);
+      if (replaced === undefined) return [putRecord(key, record)];
+      at = replaced;
     }
-    const now = performance.now();
-    if (now - this.#saidAt < LOG_MS) return;
-    this.#saidAt = now;
-    logger.info(`Filling in transactions: ${backfillText({ height: base.positionsFrom, from: base.height })}.`);
+    return [];
   }
 }

@@ -1,172 +1,141 @@
-// Fills an empty index from the coins that the node holds, instead of from all its blocks: in
-// one pass over one state, which is the index's base then (base.ts). The tip is written last:
-// what was interrupted before is begun anew.
+// Begins an empty index with the coins that the node holds, instead of with all its blocks: in one pass over one state of the
+// node, which is the index's base from then on (base.ts). The tip is written last: a copy that was interrupted is begun again.
 
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
-import { bitsOf, MEDIAN_TIME_SPAN, medianTimePast, previousHashOf, timeOf } from '../../bitcoin/header';
+import { nextHeader, previousHashOf, type HeaderFold } from '../../bitcoin/header';
 import { MalformedBytesError } from '../../bitcoin/reader';
 import { totalSubsidy } from '../../bitcoin/subsidy';
-import { proofOf } from '../../bitcoin/work';
 import { BASE_BYTES, BASE_KEY, encodeBase, type Base } from '../records/base';
 import { putBaseCoin } from '../coins/base-spends';
 import { CoinSetError } from '../errors';
 import { blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, putRecord, TIP_KEY } from '../records/layout';
 import { WriteBuffer } from '../records/write-buffer';
 import { ChainMovedError } from '../../node/errors';
-import type { CoinSet, NodeCoin, NodeSource } from '../../node/types';
+import type { CoinSet, NetworkInfo, NodeCoin, NodeSource } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
 import type { IndexWriter } from '../write/index-writer';
-import type { IndexLogger } from '../types';
-import type { IndexState } from '../types';
+import type { IndexLogger, IndexState } from '../types';
 
 /**
- * Two coinbases of the main network that later ones with the same txid took the place of, as
- * long as it had coins to lose: below, an index is quickly built from blocks.
+ * Two coinbases of the main network were replaced by later ones with the same txid while they still had coins. Below that
+ * height an index is quickly built from blocks.
  */
 const REPEATED_COINBASES = { chain: 'main', upTo: 91_880, coins: 2, value: 10_000_000_000 } as const;
 
-const REPORT_MS = 1_000;
-
-export interface BootstrapOptions {
+export interface BootstrapParts {
   readonly node: NodeSource;
   readonly store: Store;
-  readonly indexer: IndexWriter;
+  readonly writer: IndexWriter;
   readonly logger: IndexLogger;
+  /** Work stops between two parts when it is aborted. */
   readonly signal: AbortSignal;
+  /** Called for each part of the work. */
   readonly onState: (state: IndexState) => void;
   /** Empties the store and makes it ready for the first block. */
   readonly clear: () => Promise<void>;
 }
 
-export class Bootstrap {
-  #refusal: string | undefined;
-
-  constructor(private readonly options: BootstrapOptions) {}
-
-  /** Why the node's coins cannot be taken; they are not tried again. */
-  get refusal(): string | undefined {
-    return this.#refusal;
-  }
-
-  /** Brings an empty index to the node's state of now, or leaves it empty: then it is built from blocks. */
-  async fill(): Promise<void> {
-    const { signal, logger, indexer, clear } = this.options;
-    while (this.#refusal === undefined) {
-      signal.throwIfAborted();
-      try {
-        if (await this.copy()) await indexer.load();
-        return;
-      } catch (error) {
-        if (!(error instanceof CoinSetError || error instanceof ChainMovedError || error instanceof MalformedBytesError)) throw error;
-        if (!(error instanceof ChainMovedError)) this.#refusal = error.message;
-        logger.warning(`${this.#refusal === undefined ? 'Copying the coins of the node anew' : 'Building the index from blocks'}: ${error.message}.`);
-        await clear();
-      }
-    }
-  }
-
-  /** False: a chain to build from blocks. @throws CoinSetError when the coins are not what they must be, ChainMovedError, MalformedBytesError. */
-  private async copy(): Promise<boolean> {
-    const { node } = this.options;
-    const set = await node.openCoinSet();
+/**
+ * Brings an empty index to the node's state of now, or leaves it empty: then it is built from blocks. Returns why the
+ * node's coins cannot be taken, if so; they need not be tried again.
+ */
+export async function copyCoins(parts: BootstrapParts): Promise<string | undefined> {
+  const { signal, logger, writer, clear } = parts;
+  for (;;) {
+    signal.throwIfAborted();
     try {
-      if (set.tip.height === 0 || node.network.chain === REPEATED_COINBASES.chain && set.tip.height < REPEATED_COINBASES.upTo) return false;
-      await new Copy(set, this.options).run();
-      return true;
-    } finally {
-      await set.close();
+      if (await copyState(parts)) await writer.load();
+      return undefined;
+    } catch (error) {
+      const hasMoved = error instanceof ChainMovedError;
+      if (!(hasMoved || error instanceof CoinSetError || error instanceof MalformedBytesError)) throw error;
+      logger.warning(`${hasMoved ? 'Copying the coins of the node again' : 'Building the index from blocks'}: ${error.message}.`);
+      await clear();
+      if (!hasMoved) return error.message;
     }
   }
 }
 
-class Copy {
-  readonly #room = new WriteBuffer();
-  #coins = 0;
-  #value = 0;
-  #reported = -Infinity;
-
-  constructor(private readonly set: CoinSet, private readonly options: Pick<BootstrapOptions, 'node' | 'store' | 'signal' | 'onState'>) {}
-
-  async run(): Promise<void> {
-    const { set: { tip }, options: { store } } = this;
+/** False: a chain to build from blocks. @throws CoinSetError when the coins are not what they must be, ChainMovedError, MalformedBytesError. */
+async function copyState(parts: BootstrapParts): Promise<boolean> {
+  const { node, store } = parts;
+  const set = await node.openCoinSet();
+  try {
+    const { tip } = set;
+    if (tip.height === 0 || node.network.chain === REPEATED_COINBASES.chain && tip.height < REPEATED_COINBASES.upTo) return false;
     const base: Base = { ...tip, positionsFrom: tip.height + 1, bytes: 0, ended: false };
-    // Before all else: it tells what was left behind when there is no tip.
+    // Before all else: a base without a tip tells that a copy was interrupted.
     await store.batch([putRecord(BASE_KEY, encodeBase(base))], { durable: false });
-    await this.copyHeaders();
-    await this.copyCoins();
-    this.check();
+    await writeHeaders(set, parts);
+    await writeCoins(set, parts);
     await store.batch([putRecord(TIP_KEY, encodeTip(tip))], { durable: true });
+    return true;
+  } finally {
+    await set.close();
   }
+}
 
-  private async copyHeaders(): Promise<void> {
-    const { set, options: { store, signal } } = this;
-    let [height, chainwork] = [0, 0n];
-    let times: readonly number[] = [];
-    let previous: Buffer = Buffer.alloc(32);
-    for await (const headers of set.headers()) {
-      signal.throwIfAborted();
-      this.report();
-      const writes: StoreWrite[] = [];
-      for (const header of headers) {
-        if (!previousHashOf(header).equals(previous)) throw new ChainMovedError(`expected a header on top of ${toDisplayHex(previous)}`);
-        const hash = hash256(header);
-        times = [...times, timeOf(header)].slice(-MEDIAN_TIME_SPAN);
-        chainwork += proofOf(bitsOf(header));
-        const isBase = height === set.tip.height;
-        const [chainTransactions, chainBytes] = isBase ? [set.transactions, BASE_BYTES] : [0, 0];
-        writes.push(
-          putRecord(headerKey(height), encodeHeader({ height, hash, header, chainwork, medianTime: medianTimePast(times), transactionCount: 0, chainTransactions, chainBytes })),
-          putRecord(blockHashKey(hash), encodeHeight(height)));
-        previous = hash;
-        height++;
-      }
-      await store.batch(writes, { durable: false });
+async function writeHeaders(set: CoinSet, { store, signal, onState }: BootstrapParts): Promise<void> {
+  let height = 0;
+  let fold: HeaderFold | undefined;
+  let previous: Buffer = Buffer.alloc(32);
+  for await (const headers of set.headers()) {
+    signal.throwIfAborted();
+    onState({ phase: 'copying', coins: 0, of: set.count });
+    const writes: StoreWrite[] = [];
+    for (const header of headers) {
+      if (!previousHashOf(header).equals(previous)) throw new ChainMovedError(`expected a header on top of ${toDisplayHex(previous)}`);
+      const hash = hash256(header);
+      fold = nextHeader(fold, header);
+      const { chainwork, medianTime } = fold;
+      const [chainTransactions, chainBytes] = height === set.tip.height ? [set.transactions, BASE_BYTES] : [0, 0];
+      writes.push(
+        putRecord(headerKey(height), encodeHeader({ height, hash, header, chainwork, medianTime, transactionCount: 0, chainTransactions, chainBytes })),
+        putRecord(blockHashKey(hash), encodeHeight(height)));
+      previous = hash;
+      height++;
     }
-    if (!previous.equals(set.tip.hash)) throw new ChainMovedError(`expected headers up to ${toDisplayHex(set.tip.hash)}, got some up to ${toDisplayHex(previous)}`);
+    await store.batch(writes, { durable: false });
   }
+  if (!previous.equals(set.tip.hash)) throw new ChainMovedError(`expected headers up to ${toDisplayHex(set.tip.hash)}, got some up to ${toDisplayHex(previous)}`);
+}
 
-  private async copyCoins(): Promise<void> {
-    const { set, options: { store, signal } } = this;
-    // Coins are read while those before are written.
-    let writing: Promise<void> = Promise.resolve();
-    try {
-      for await (const coins of set.coins()) {
-        await writing;
-        signal.throwIfAborted();
-        this.report();
-        writing = store.batch(this.writesOf(coins), { durable: false });
-        // Waited for above or below; not heard in between it would end the node.
-        writing.catch(() => undefined);
-      }
-    } finally {
-      // Nothing may come into a store that is cleared because of what went wrong.
-      await writing;
-    }
-  }
-
-  private *writesOf(coins: readonly NodeCoin[]): Generator<StoreWrite> {
+/** @throws CoinSetError when there are other coins than the node has counted. */
+async function writeCoins(set: CoinSet, { node, store, signal, onState }: BootstrapParts): Promise<void> {
+  const buffer = new WriteBuffer();
+  let [count, value] = [0, 0];
+  const writesOf = function* (coins: readonly NodeCoin[]): Generator<StoreWrite> {
     for (const coin of coins) {
-      this.#coins++;
-      this.#value += coin.value;
-      yield putBaseCoin(coin, this.#room);
+      count++;
+      value += coin.value;
+      yield putBaseCoin(coin, buffer);
     }
+  };
+  // Coins are read while those before are written.
+  let writing: Promise<void> = Promise.resolve();
+  try {
+    for await (const coins of set.coins()) {
+      await writing;
+      signal.throwIfAborted();
+      onState({ phase: 'copying', coins: count, of: set.count });
+      writing = store.batch(writesOf(coins), { durable: false });
+      // The write is waited for above or below; a rejection that nobody handles until then would end the node.
+      writing.catch(() => undefined);
+    }
+  } finally {
+    // Nothing may come into a store that is cleared because of what went wrong.
+    await writing;
   }
+  requireAllOf(set, count, value, node.network);
+}
 
-  /** @throws CoinSetError */
-  private check(): void {
-    const { set, options: { node: { network } } } = this;
-    const repeated = network.chain === REPEATED_COINBASES.chain ? REPEATED_COINBASES : { coins: 0, value: 0 };
-    const [coins, value] = [set.count - repeated.coins, set.value - repeated.value];
-    if (this.#coins !== coins || this.#value !== value)
-      throw new CoinSetError(`expected ${coins} coins of ${value} satoshis at height ${set.tip.height}, as the node has counted them, got ${this.#coins} of ${this.#value}`);
-    const most = totalSubsidy(set.tip.height, network.halvingInterval);
-    if (value > most) throw new CoinSetError(`expected coins of at most ${most} satoshis at height ${set.tip.height}, all that was ever created, got ${value}`);
-  }
-
-  private report(): void {
-    const now = performance.now();
-    if (now - this.#reported < REPORT_MS) return;
-    this.#reported = now;
-    this.options.onState({ phase: 'copying', coins: this.#coins, of: this.set.count });
-  }
+/** @throws CoinSetError */
+function requireAllOf(set: CoinSet, count: number, value: number, network: NetworkInfo): void {
+  const { height } = set.tip;
+  const repeated = network.chain === REPEATED_COINBASES.chain ? REPEATED_COINBASES : { coins: 0, value: 0 };
+  const expected = { count: set.count - repeated.coins, value: set.value - repeated.value };
+  if (count !== expected.count || value !== expected.value)
+    throw new CoinSetError(`expected ${expected.count} coins of ${expected.value} satoshis at height ${height}, as the node has counted them, got ${count} of ${value}`);
+  const most = totalSubsidy(height, network.halvingInterval);
+  if (value > most) throw new CoinSetError(`expected coins of at most ${most} satoshis at height ${height}, all that was ever created, got ${value}`);
 }

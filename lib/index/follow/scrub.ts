@@ -1,5 +1,5 @@
-// Looks through the files of the open index again and again, slowly: what rots there would otherwise be noticed at the
-// next start, or never, once LevelDB has merged it.
+// Looks through the files of the open index again and again, slowly. Damage in them would otherwise be noticed at the next
+// start, or never, once LevelDB has merged it.
 
 import { setTimeout } from 'node:timers/promises';
 import { StoreError } from '../../store/errors';
@@ -13,73 +13,39 @@ const MOST_BYTES_PER_MS = 5_000;
 /** When there was nothing to look through, or it could not be done. */
 const RETRY_MS = 60_000;
 
-export interface ScrubOptions {
+export interface ScrubParts {
   readonly store: Store;
   readonly logger: IndexLogger;
-  /** How long one time takes; longer where that would be more than five megabytes a second. 0: never. */
+  /** How long one time takes; longer where that would be more than five megabytes a second. */
   readonly passMs: number;
   readonly onDamage: (error: Error) => void;
+  readonly signal: AbortSignal;
 }
 
-export class Scrub {
-  readonly #options: ScrubOptions;
-  readonly #abort = new AbortController();
-  #work: Promise<void> = Promise.resolve();
-
-  constructor(options: ScrubOptions) {
-    this.#options = options;
-  }
-
-  start(): void {
-    if (this.#options.passMs > 0) this.#work = this.#run();
-  }
-
-  /** Waits for the read that is under way. */
-  async close(): Promise<void> {
-    this.#abort.abort();
-    await this.#work;
-  }
-
-  async #run(): Promise<void> {
-    let said: string | undefined;
-    while (!this.#isOver()) {
-      try {
-        const bytes = await this.#pass();
-        said = undefined;
-        if (bytes === 0) await this.#pause(this.#retryMs);
-        else this.#options.logger.info(`The files of the index were looked through again: ${(bytes / 1_000_000).toFixed(1)} MB, all sound.`);
-      } catch (error) {
-        if (this.#isOver()) return;
-        const message = error instanceof Error ? error.message : String(error);
-        if (error instanceof StoreError && isDamage(error)) this.#options.onDamage(error);
-        else if (message !== said) this.#options.logger.warning(`The files of the index could not be looked through again: ${message}.`);
-        said = message;
-        await this.#pause(this.#retryMs);
-      }
-    }
-  }
-
-  get #retryMs(): number {
-    return Math.min(RETRY_MS, this.#options.passMs);
-  }
-
-  /** Returns how many bytes it has looked through. @throws StoreError (corrupt) */
-  async #pass(): Promise<number> {
-    let bytes = 0;
-    for await (const { count, total } of this.#options.store.scrub()) {
-      bytes += count;
-      await this.#pause(Math.max(this.#options.passMs * count / total, count / MOST_BYTES_PER_MS));
-      if (this.#isOver()) break;
-    }
-    return bytes;
-  }
-
+/** Ends when it is aborted and no read is under way. Never rejects. */
+export async function scrubAgainAndAgain({ store, logger, passMs, onDamage, signal }: ScrubParts): Promise<void> {
   /** Shorter than that only when it is over. */
-  async #pause(ms: number): Promise<void> {
-    await setTimeout(ms, undefined, { signal: this.#abort.signal, ref: false }).catch(() => undefined);
-  }
-
-  #isOver(): boolean {
-    return this.#abort.signal.aborted;
+  const pause = (ms: number): Promise<void> => setTimeout(ms, undefined, { signal, ref: false }).catch(() => undefined);
+  const isOver = (): boolean => signal.aborted;
+  let said: string | undefined;
+  while (!isOver()) {
+    let bytes = 0;
+    try {
+      for await (const { count, total } of store.scrub()) {
+        bytes += count;
+        await pause(Math.max(passMs * count / total, count / MOST_BYTES_PER_MS));
+        signal.throwIfAborted();
+      }
+      said = undefined;
+      if (bytes > 0) logger.info(`The files of the index were looked through again: ${(bytes / 1_000_000).toFixed(1)} MB, all sound.`);
+    } catch (error) {
+      if (isOver()) return;
+      bytes = 0;
+      const message = error instanceof Error ? error.message : String(error);
+      if (error instanceof StoreError && isDamage(error)) onDamage(error);
+      else if (message !== said) logger.warning(`The files of the index could not be looked through again: ${message}.`);
+      said = message;
+    }
+    if (bytes === 0) await pause(Math.min(RETRY_MS, passMs));
   }
 }

@@ -1,5 +1,7 @@
 // Progress in words, for the log, the gate and the command line.
 
+import { secondsLeft as secondsTo } from './pace';
+import type { OpeningProgress } from '../../store/store';
 import type { BackfillProgress, IndexState, Pace } from '../types';
 
 type Indexing = Extract<IndexState, { readonly phase: 'indexing' }>;
@@ -17,6 +19,19 @@ export function copyingText({ coins, of }: Extract<IndexState, { readonly phase:
   return `${coins} of ${of} (${percent(coins, of)})`;
 }
 
+/** `checking the files of the index, 3.2 of 12.0 GB (26.7%)`. */
+export function checkingText({ done, total }: OpeningProgress): string {
+  const [checked, all] = [done, total].map((bytes) => (bytes / 1_000_000_000).toFixed(1));
+  return `checking the files of the index, ${checked} of ${all} GB (${percent(done, total)})`;
+}
+
+/** `migrating index, 43.2%, 4.5 MB/s, 2 min left`, as far as it is known. `part`: 0 to 1; the pace is that of the part. */
+export function migratingText(part: number, pace: Pace | undefined): string {
+  const parts = ['migrating index', percent(part, 1)];
+  if (pace !== undefined) parts.push(speedText(pace.bytesPerSecond), `${duration(secondsTo(part, 1, pace))} left`);
+  return parts.join(', ');
+}
+
 /** `43.0% (height 123456)`. */
 export function backfillText({ height, from }: BackfillProgress): string {
   return `${percent(from + 1 - height, from + 1)} (height ${height})`;
@@ -26,7 +41,7 @@ export function paceText({ bytesPerSecond, coinsPerSecond }: Pace): string {
   return `${speedText(bytesPerSecond)}, ${Math.round(coinsPerSecond)} coins/s`;
 }
 
-export function speedText(bytesPerSecond: number): string {
+function speedText(bytesPerSecond: number): string {
   return `${(bytesPerSecond / 1_000_000).toFixed(1)} MB/s`;
 }
 

@@ -1,45 +1,73 @@
-// `index rebuild`: empties the index and builds it anew, here and now.
+// `index rebuild`: empties the index and builds it again, here and now.
 
 import { existsSync } from 'node:fs';
+import { filter, firstValueFrom, fromEvent, map, merge, tap } from 'rxjs';
+import { ChainIndexer, whyNotRebuildable, type ChainIndexerOptions } from '../../../lib/index/chain-index';
 import { duration } from '../../../lib/index/progress/text';
-import { whyNotRebuildable } from '../../../lib/index/follow/rebuilding';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { StoreError } from '../../../lib/store/errors';
 import { diskStore } from '../../../lib/store/level-store';
-import { buildIndex } from './build';
-import { EXIT, ImpossibleError, type CommandContext, type ExitCode } from './command';
+import { migrations } from '../../../migrations';
+import { EXIT, ImpossibleError, type CommandContext, type CommandResult } from './command';
 import { blockJson, blockText, requireNetwork } from './open-index';
-import { progressDisplay } from './progress-display';
 import type { Store } from '../../../lib/store/store';
 import type { StoppedNode } from './stopped-node';
 
-export async function rebuildIndex({ stopped, signal, json, out }: CommandContext): Promise<ExitCode> {
-  const { node, options: { undoDepth, catchUpCacheBytes: cacheBytes, bootstrap } } = stopped;
+export async function rebuildIndex(context: CommandContext): Promise<CommandResult> {
+  const { stopped } = context;
+  const { node, indexFolder, options: { undoDepth, catchUpCacheBytes: cacheBytes, bootstrap } } = stopped;
   const why = await whyNotRebuildable(node, bootstrap);
   if (why !== undefined)
     throw new ImpossibleError(`${why} (for this command: rest-bootstrap in bcoin.conf, or BCOIN_REST_BOOTSTRAP=coins)`);
-  const store = diskStore(stopped.indexFolder);
-  if (existsSync(stopped.indexFolder)) await empty(store, stopped);
+  const store = diskStore(indexFolder);
+  if (existsSync(indexFolder)) await empty(store, stopped);
   const start = performance.now();
-  await buildIndex({ store, node, undoDepth, cacheBytes, bootstrap, signal, display: progressDisplay(process.stderr) });
+  await buildIndex({ store, node, undoDepth, cacheBytes, bootstrap }, context);
   const seconds = Math.ceil((performance.now() - start) / 1_000);
   const tip = node.tip();
-  out(json ? `${JSON.stringify({ index: blockJson(tip), seconds })}\n` : `The index was built anew up to ${blockText(tip)}, in ${duration(seconds)}.\n`);
-  return EXIT.done;
+  return {
+    exit: EXIT.done,
+    json: { index: blockJson(tip), seconds },
+    text: `The index was built anew up to ${blockText(tip)}, in ${duration(seconds)}.`
+  };
 }
 
 /** Whatever is wrong with the index goes; another network's stays. */
-async function empty(store: Store, { node, network }: StoppedNode): Promise<void> {
+async function empty(store: Store, stopped: StoppedNode): Promise<void> {
   try {
     await store.open();
-    requireNetwork(new ClosedIndex(store), node, network);
+    requireNetwork(new ClosedIndex(store), stopped);
   } catch (error) {
-    const isOthers = error instanceof StoreError && (error.reason === 'locked' || error.reason === 'denied');
-    if (isOthers || error instanceof ImpossibleError) {
+    const isInUse = error instanceof StoreError && (error.reason === 'locked' || error.reason === 'denied');
+    if (isInUse || error instanceof ImpossibleError) {
       await store.close();
       throw error;
     }
   }
   await store.clear();
   await store.close();
+}
+
+/**
+ * Builds an index up to the tip of a stopped node, as the plugin does in a running one. The store is closed before and afterwards.
+ * @throws ImpossibleError when the index cannot be built, and the reason of an abort; what is in it by then is a whole index of fewer blocks.
+ */
+export async function buildIndex(options: Omit<ChainIndexerOptions, 'logger' | 'migrations'>, { display, signal }: Pick<CommandContext, 'display' | 'signal'>): Promise<void> {
+  const index = new ChainIndexer({ ...options, migrations, logger: display.logger });
+  const states$ = index.state$.pipe(
+    tap((state) => { display.note(state); }),
+    filter(({ phase }) => phase === 'live' || phase === 'failed')
+  );
+  const aborted$ = fromEvent(signal, 'abort').pipe(map(() => undefined));
+  signal.throwIfAborted();
+  await index.open();
+  try {
+    signal.throwIfAborted();
+    const end = await firstValueFrom(merge(states$, aborted$));
+    signal.throwIfAborted();
+    if (end?.phase === 'failed') throw new ImpossibleError(`the index could not be built: ${end.message}`);
+  } finally {
+    await index.close();
+    display.end();
+  }
 }

@@ -1,18 +1,25 @@
 // `bcoin-rest index`: looks after the index of a stopped node.
 
+import { parseArgs } from 'node:util';
 import { IndexError, IndexRefusedError, isDamage } from '../../../lib/index/errors';
 import { UnsupportedNodeError } from '../../../lib/node/errors';
 import { LayoutVersionError, StoreError } from '../../../lib/store/errors';
 import { OptionError } from '../../options';
-import { EXIT, ImpossibleError, parseOptions, UsageError, type Command, type CommandIo, type CommandOptions, type ExitCode } from './command';
+import { ProgressDisplay } from '../../progress';
+import { EXIT, ImpossibleError, UsageError, type Command, type CommandResult, type ExitCode } from './command';
 import { rebuildIndex } from './rebuild';
 import { indexStatus } from './status';
-import { openStoppedNode } from './stopped-node';
+import { openStoppedNode, type NodeOptions } from './stopped-node';
 import { verifyIndex } from './verify';
 
 const COMMANDS: Readonly<Record<string, Command>> = { status: indexStatus, verify: verifyIndex, rebuild: rebuildIndex };
 
 export const INDEX_COMMANDS = Object.keys(COMMANDS);
+
+const OPTIONS = { network: { type: 'string' }, prefix: { type: 'string' }, json: { type: 'boolean' } } as const;
+
+/** bcoin's names of its networks. */
+const NETWORKS = ['main', 'testnet', 'regtest', 'simnet'];
 
 class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
@@ -28,7 +35,7 @@ Looks after the index of a node that is not running.
 
   status     says where the index stands, and changes nothing
   verify     computes the index again from the node's blocks, in a folder beside it, and says
-             the first difference; needs the time and the room that building it takes
+             the first difference; needs the time and the disk space that building it takes
   rebuild    empties the index and builds it anew
 
   --network  main unless given, testnet, regtest or simnet
@@ -46,42 +53,60 @@ Exit codes:
   130  interrupted; the index is usable, and the node goes on from where it stands
 `;
 
+export interface CommandIo {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
 /** @param args what follows `index`. @returns the exit code. */
 export async function runIndexCommand(args: readonly string[], io: CommandIo): Promise<ExitCode> {
   const [name = '', ...rest] = args;
-  const json = rest.includes('--json');
+  const isJson = rest.includes('--json');
   try {
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     if (command === undefined) throw new UsageError(name === '' ? 'a command is missing' : `there is no command '${name}'`);
-    return await runInterruptibly(command, parseOptions(rest), io);
+    const { exit, json, text } = await runInterruptibly(command, parseOptions(rest));
+    io.out(`${isJson ? JSON.stringify(json) : text}\n`);
+    return exit;
   } catch (error) {
     const message = messageOf(error);
-    if (json) io.out(`${JSON.stringify({ error: message })}\n`);
+    if (isJson) io.out(`${JSON.stringify({ error: message })}\n`);
     else io.err(`${message}${error instanceof UsageError ? `\n\n${INDEX_USAGE}` : '\n'}`);
-    return exitCodeOf(error);
+    if (error instanceof UsageError || error instanceof OptionError) return EXIT.usage;
+    if (error instanceof InterruptedError) return EXIT.interrupted;
+    return isDamage(error) ? EXIT.different : EXIT.impossible;
   }
 }
 
-async function runInterruptibly(command: Command, options: CommandOptions, io: CommandIo): Promise<ExitCode> {
+/** @throws UsageError */
+function parseOptions(args: readonly string[]): NodeOptions {
+  let options: NodeOptions;
+  try {
+    options = parseArgs({ args: [...args], options: OPTIONS }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+  const { network, prefix } = options;
+  if (network !== undefined && !NETWORKS.includes(network))
+    throw new UsageError(`--network must be one of ${NETWORKS.join(', ')}, not '${network}'`);
+  if (prefix === '') throw new UsageError("--prefix must be a folder, not ''");
+  return options;
+}
+
+async function runInterruptibly(command: Command, options: NodeOptions): Promise<CommandResult> {
   const interrupt = new AbortController();
   const onSignal = (): void => { interrupt.abort(new InterruptedError('interrupted')); };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
     const stopped = await openStoppedNode(options);
     try {
-      return await command({ ...io, stopped, json: options.json, signal: interrupt.signal });
+      return await command({ stopped, display: new ProgressDisplay(process.stderr), signal: interrupt.signal });
     } finally {
       await stopped.close();
     }
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
-}
-
-function exitCodeOf(error: unknown): ExitCode {
-  if (error instanceof UsageError || error instanceof OptionError) return EXIT.usage;
-  if (error instanceof InterruptedError) return EXIT.interrupted;
-  return isDamage(error) ? EXIT.different : EXIT.impossible;
 }
 
 /** What nobody expected comes with its stack. */

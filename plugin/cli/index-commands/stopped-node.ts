@@ -1,14 +1,19 @@
 // The chain of a node that does not run, opened for reading: no network, no pool, no mempool,
-// no HTTP server. What a running node holds is locked, so nothing can change underneath.
+// no HTTP server. bcoin's locks keep a running node away from these files.
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BcoinNode } from '../../../lib/node/bcoin';
 import { loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
-import { indexFolder } from '../../index-folder';
-import { readOptions, type RestOptions } from '../../options';
-import { ImpossibleError, type CommandOptions } from './command';
+import { indexFolder, readOptions, type RestOptions } from '../../options';
+import { ImpossibleError } from './command';
 import type { NodeSource } from '../../../lib/node/types';
+
+/** bcoin's own options that say which node is meant. */
+export interface NodeOptions {
+  readonly network?: string | undefined;
+  readonly prefix?: string | undefined;
+}
 
 export interface StoppedNode {
   readonly node: NodeSource;
@@ -21,7 +26,7 @@ export interface StoppedNode {
   close(): Promise<void>;
 }
 
-/** bcoin wants to be told again what it wrote down about its own data. */
+/** bcoin wants to be told again with which options it made its data. */
 const REFUSALS: readonly { readonly words: RegExp; readonly setting: string }[] = [
   { words: /retroactively unprune/, setting: 'prune' },
   { words: /retroactively disable TX index/, setting: 'indexTx' },
@@ -29,10 +34,10 @@ const REFUSALS: readonly { readonly words: RegExp; readonly setting: string }[] 
 ];
 
 /**
- * Opens what reads blocks. The rest of the settings is bcoin.conf's and the environment's.
+ * Opens what reads blocks. The other settings are those of bcoin.conf and of the environment.
  * @throws ImpossibleError when the node runs, or has no chain there that this bcoin can read; OptionError.
  */
-export async function openStoppedNode(options: CommandOptions): Promise<StoppedNode> {
+export async function openStoppedNode(options: NodeOptions): Promise<StoppedNode> {
   const host = await openChain(requireBcoin(), options, {});
   return {
     node: new BcoinNode(host),
@@ -52,25 +57,9 @@ function requireBcoin(): Bcoin {
   }
 }
 
-async function openChain(bcoin: Bcoin, options: CommandOptions, settings: Readonly<Record<string, boolean>>): Promise<HostFullNode> {
-  const host = makeNode(bcoin, options, settings);
-  requireFolders(host);
-  try {
-    await host.blocks?.open();
-    await host.chain.open();
-    return host;
-  } catch (error) {
-    // What did not open cannot always be closed; the first error says why.
-    await closeChain(host).catch(() => undefined);
-    const message = error instanceof Error ? error.message : String(error);
-    const refusal = REFUSALS.find(({ words, setting }) => words.test(message) && settings[setting] === undefined);
-    if (refusal !== undefined) return await openChain(bcoin, options, { ...settings, [refusal.setting]: true });
-    throw new ImpossibleError(refusalText(message, host), { cause: error });
-  }
-}
-
-function makeNode(bcoin: Bcoin, { network, prefix }: CommandOptions, settings: Readonly<Record<string, boolean>>): HostFullNode {
-  return new bcoin.FullNode({
+async function openChain(bcoin: Bcoin, options: NodeOptions, settings: Readonly<Record<string, boolean>>): Promise<HostFullNode> {
+  const { network, prefix } = options;
+  const host = new bcoin.FullNode({
     ...network !== undefined && { network },
     ...prefix !== undefined && { prefix: resolve(prefix) },
     config: true,
@@ -84,22 +73,32 @@ function makeNode(bcoin: Bcoin, { network, prefix }: CommandOptions, settings: R
     loader: () => ({ init: () => ({}) }),
     ...settings
   });
+  const chainFolder = requireFolders(host);
+  try {
+    await host.blocks?.open();
+    await host.chain.open();
+    return host;
+  } catch (error) {
+    // What did not open cannot always be closed; the first error says why.
+    await closeChain(host).catch(() => undefined);
+    const message = error instanceof Error ? error.message : String(error);
+    const refusal = REFUSALS.find(({ words, setting }) => words.test(message) && settings[setting] === undefined);
+    if (refusal !== undefined) return await openChain(bcoin, options, { ...settings, [refusal.setting]: true });
+    throw new ImpossibleError(/\bLOCK\b|\block\b/.test(message)
+      ? `the node is running, or something else uses ${chainFolder}: stop it first (${message})`
+      : `bcoin cannot open the chain in ${chainFolder}: ${message}; if it was made by another version of bcoin, name that one with BCOIN_PATH`, { cause: error });
+  }
 }
 
-/** bcoin would begin a chain of its own where there is none. */
-function requireFolders({ config, blocks, network }: HostFullNode): void {
+/** bcoin would begin a chain of its own where there is none. Returns the chain's folder. */
+function requireFolders({ config, blocks, network }: HostFullNode): string {
   const chainFolder = config.location('chain');
   if (!existsSync(chainFolder))
     throw new ImpossibleError(`there is no ${network.type} node here: expected its chain in ${chainFolder}`);
   const blocksFolder = config.location('blocks');
   if (blocks !== undefined && !existsSync(blocksFolder))
     throw new ImpossibleError(`the chain in ${chainFolder} was made by another version of bcoin: expected blocks in ${blocksFolder}; name the node's own bcoin with BCOIN_PATH`);
-}
-
-function refusalText(message: string, { config }: HostFullNode): string {
-  const chainFolder = config.location('chain');
-  if (/\bLOCK\b|\block\b/.test(message)) return `the node is running, or something else uses ${chainFolder}: stop it first (${message})`;
-  return `bcoin cannot open the chain in ${chainFolder}: ${message}; if it was made by another version of bcoin, name that one with BCOIN_PATH`;
+  return chainFolder;
 }
 
 async function closeChain(host: HostFullNode): Promise<void> {
@@ -108,10 +107,4 @@ async function closeChain(host: HostFullNode): Promise<void> {
   } finally {
     await host.blocks?.close();
   }
-}
-
-/** @throws ImpossibleError when the node has thrown blocks away: without them there is nothing to compute an index from. */
-export async function requireBlocks(node: NodeSource): Promise<void> {
-  if (!await node.hasAllBlocks())
-    throw new ImpossibleError(`the node has not kept all its blocks${node.pruned ? ' (--prune)' : ''}, and an index can only be computed from all of them`);
 }

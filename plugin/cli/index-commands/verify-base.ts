@@ -1,153 +1,153 @@
 // `index verify` of an index that began with the node's coins: it cannot be computed from
-// blocks, some of which may be gone. All its coins are held against the node's own, headers
-// against those of the node's chain, and what it knows of transactions and how to take blocks
-// out again against the node's blocks.
+// blocks, some of which may be gone. All its coins are compared with the node's own, headers
+// with those of the node's chain, and what it knows of transactions and how to take blocks
+// out again with the node's blocks.
 
 import { hash256, toDisplayHex } from '../../../lib/bitcoin/hash';
 import { scanBlock, type ScannedBlock } from '../../../lib/bitcoin/block';
-import { bitsOf, MEDIAN_TIME_SPAN, medianTimePast, timeOf } from '../../../lib/bitcoin/header';
-import { proofOf } from '../../../lib/bitcoin/work';
+import { nextHeader, type HeaderFold } from '../../../lib/bitcoin/header';
 import { decodeBaseCoin } from '../../../lib/index/coins/base-spends';
 import { coinsIn } from '../../../lib/index/records/coin-record';
 import { blockHashKey, decodeHeader, decodeHeight, headerKey, recordOf, type StoredHeader } from '../../../lib/index/records/layout';
 import { SnapshotReader } from '../../../lib/index/read/reader';
-import { EXIT, ImpossibleError, type CommandContext, type ExitCode } from './command';
+import { EXIT, ImpossibleError, type CommandContext, type CommandResult } from './command';
 import { blockJson, blockText } from './open-index';
 import { differentUndo, whereKnown } from './verify-undo';
-import { progressDisplay, type ProgressDisplay } from './progress-display';
 import type { Base } from '../../../lib/index/records/base';
 import type { IndexSnapshot } from '../../../lib/index/types';
-import type { BlockPoint, NodeCoin, NodeSource } from '../../../lib/node/types';
+import type { BlockPoint, NodeSource } from '../../../lib/node/types';
 import type { Store } from '../../../lib/store/store';
 
-/** The base's coins, and those by place. */
+/** Of the base's coins, and of those by position. */
 const COIN_LETTERS = ['c', 'o'] as const;
 
 /** @throws ImpossibleError when the node stands elsewhere, DamagedIndexError. */
-export async function compareWithNode({ stopped, signal, json, out }: CommandContext, store: Store, base: Base, tip: BlockPoint): Promise<ExitCode> {
-  const { node } = stopped;
+export async function compareWithNode({ stopped: { node }, display, signal }: CommandContext, store: Store, base: Base, tip: BlockPoint): Promise<CommandResult> {
   if (!node.tip().hash.equals(tip.hash))
     throw new ImpossibleError(`the index began with the node's coins, and can only be compared with them at the same block: expected ${blockText(node.tip())}, got ${blockText(tip)}; the node brings it there when it runs`);
-  const display = progressDisplay(process.stderr);
+  let records = 0;
+  const note = (part: number): void => {
+    signal.throwIfAborted();
+    display.compared(++records, part);
+  };
   // Damage is to be told as such.
   const reader = new SnapshotReader(store, (error) => { throw error; });
-  const comparison = new Comparison({ node, store, base, tip, signal, display });
-  const difference = await reader.read((snapshot) => comparison.run(snapshot)).finally(() => {
+  const difference = await reader.read((snapshot) => new Comparison({ node, store, base, tip, snapshot, signal, note }).run()).finally(() => {
     display.end();
     reader.close();
   });
-  const { records } = comparison;
-  out(json
-    ? `${JSON.stringify({ verified: difference === undefined, index: blockJson(tip), records, ...difference !== undefined && { difference } })}\n`
-    : `${difference === undefined ? `The index is right: all its coins at ${blockText(tip)} are the node's, and the blocks from ${base.positionsFrom} up are in it; ${records} comparisons.` : `The index is wrong after ${records} right comparisons: ${difference}.`}\n`);
-  return difference === undefined ? EXIT.done : EXIT.different;
+  return {
+    exit: difference === undefined ? EXIT.done : EXIT.different,
+    json: { verified: difference === undefined, index: blockJson(tip), records, ...difference !== undefined && { difference } },
+    text: difference === undefined
+      ? `The index is right: all its coins at ${blockText(tip)} are the node's, and the blocks from ${base.positionsFrom} up are in it; ${records} comparisons.`
+      : `The index is wrong after ${records} right comparisons: ${difference}.`
+  };
 }
 
-interface ComparisonParts {
+interface Compared {
   readonly node: NodeSource;
   readonly store: Store;
   readonly base: Base;
   readonly tip: BlockPoint;
+  readonly snapshot: IndexSnapshot;
   readonly signal: AbortSignal;
-  readonly display: ProgressDisplay;
+  /** To be called before each comparison, with how much of the work is done, 0 to 1. @throws the reason of an abort. */
+  readonly note: (part: number) => void;
 }
 
 /** About how much of the work is done when each step begins, 0 to 1. */
-const BEGINS = { coins: 0, count: 0.3, headers: 0.4, blocks: 0.45, undo: 0.95 } as const;
+const BEGINS = { coins: 0, headers: 0.4, blocks: 0.45, undo: 0.95 } as const;
 
+/** Each step returns the first difference in words. */
 class Comparison {
-  records = 0;
+  readonly #compared: Compared;
 
-  constructor(private readonly parts: ComparisonParts) {}
-
-  /** The first difference in words. */
-  async run(snapshot: IndexSnapshot): Promise<string | undefined> {
-    const { node, store, tip } = this.parts;
-    return await this.coins(snapshot) ?? await this.headers() ?? await this.blocks(snapshot)
-      ?? await differentUndo(tip, { node, store, snapshot, onRecord: () => { this.note(BEGINS.undo); } });
+  constructor(compared: Compared) {
+    this.#compared = compared;
   }
 
-  private async coins(snapshot: IndexSnapshot): Promise<string | undefined> {
-    const set = await this.parts.node.openCoinSet();
+  async run(): Promise<string | undefined> {
+    const { tip, note } = this.#compared;
+    return await this.#coins() ?? await this.#headers() ?? await this.#blocks()
+      ?? await differentUndo(tip, { ...this.#compared, onRecord: () => { note(BEGINS.undo); } });
+  }
+
+  async #coins(): Promise<string | undefined> {
+    const { node, store, base, snapshot, signal, note } = this.#compared;
+    const set = await node.openCoinSet();
     let count = 0;
     try {
       for await (const coins of set.coins()) {
-        for (const coin of coins) {
-          this.note(BEGINS.count * Math.min(++count / set.count, 1));
-          const found = snapshot.coin(coin.txid, coin.index);
-          if (found?.value !== coin.value || found.height !== coin.height || found.coinbase !== coin.coinbase || !found.script.equals(coin.script))
-            return `coin ${nameOf(coin)}: expected ${coin.value} satoshis of height ${coin.height}, got ${found === undefined ? 'none' : `${found.value} of height ${found.height}`}`;
+        for (const { txid, index, value, height, coinbase, script } of coins) {
+          note(BEGINS.headers * Math.min(++count / set.count, 1));
+          const found = snapshot.coin(txid, index);
+          if (found?.value !== value || found.height !== height || found.coinbase !== coinbase || !found.script.equals(script))
+            return `coin ${toDisplayHex(txid)}-${index}: expected ${value} satoshis of height ${height}, got ${found === undefined ? 'none' : `${found.value} of height ${found.height}`}`;
         }
       }
     } finally {
       await set.close();
     }
     // The node's coins are all there: no others are, if there are as many.
-    const own = await this.count();
+    let own = 0;
+    for (const letter of COIN_LETTERS) {
+      for await (const [key, value] of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) {
+        signal.throwIfAborted();
+        own += letter === 'o' ? coinsIn(recordOf(key, value)).length : decodeBaseCoin(key, value, base) === undefined ? 0 : 1;
+      }
+    }
     return own === count ? undefined : `expected ${count} coins, got ${own}`;
   }
 
-  private async count(): Promise<number> {
-    let count = 0;
-    for (const letter of COIN_LETTERS) {
-      for await (const [key, value] of this.parts.store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) {
-        this.parts.signal.throwIfAborted();
-        count += letter === 'o' ? coinsIn(recordOf(key, value)).length : decodeBaseCoin(key, value, this.parts.base) === undefined ? 0 : 1;
-      }
-    }
-    return count;
-  }
-
   /** Of all blocks, what follows from the headers alone. */
-  private async headers(): Promise<string | undefined> {
-    const { node, tip } = this.parts;
-    let chainwork = 0n;
-    let times: readonly number[] = [];
+  async #headers(): Promise<string | undefined> {
+    const { node, tip, note } = this.#compared;
+    let fold: HeaderFold | undefined;
     for (let height = 0; height <= tip.height; height++) {
-      this.note(BEGINS.headers + (BEGINS.blocks - BEGINS.headers) * height / (tip.height + 1));
+      note(BEGINS.headers + (BEGINS.blocks - BEGINS.headers) * height / (tip.height + 1));
       const hash = await node.activeHash(height);
-      const stored = this.storedHeader(height);
-      if (hash === undefined || stored?.hash.equals(hash) !== true || !hash256(stored.header).equals(hash) || this.storedHeight(hash) !== height)
+      const stored = this.#storedHeader(height);
+      if (hash === undefined || stored?.hash.equals(hash) !== true || !hash256(stored.header).equals(hash) || this.#storedHeight(hash) !== height)
         return `header at height ${height}: expected that of ${hash === undefined ? 'no block' : toDisplayHex(hash)}`;
-      chainwork += proofOf(bitsOf(stored.header));
-      times = [...times, timeOf(stored.header)].slice(-MEDIAN_TIME_SPAN);
-      if (stored.chainwork !== chainwork || stored.medianTime !== medianTimePast(times))
-        return `header at height ${height}: expected work ${chainwork} and median time ${medianTimePast(times)}, got ${stored.chainwork} and ${stored.medianTime}`;
+      fold = nextHeader(fold, stored.header);
+      if (stored.chainwork !== fold.chainwork || stored.medianTime !== fold.medianTime)
+        return `header at height ${height}: expected work ${fold.chainwork} and median time ${fold.medianTime}, got ${stored.chainwork} and ${stored.medianTime}`;
     }
     return undefined;
   }
 
   /** Transactions and sizes of the blocks that were read. */
-  private async blocks(snapshot: IndexSnapshot): Promise<string | undefined> {
-    const { node, base, tip } = this.parts;
+  async #blocks(): Promise<string | undefined> {
+    const { node, base, tip, note } = this.#compared;
     for (let { height } = tip; height >= base.positionsFrom; height--) {
-      this.note(BEGINS.blocks + (BEGINS.undo - BEGINS.blocks) * (tip.height - height) / (tip.height - base.positionsFrom + 1));
+      note(BEGINS.blocks + (BEGINS.undo - BEGINS.blocks) * (tip.height - height) / (tip.height - base.positionsFrom + 1));
       const hash = await node.activeHash(height);
       const raw = hash && await node.rawBlock(hash);
       const block = raw && scanBlock(raw);
-      const difference = block && (this.counts(block, height) ?? this.transactions(block, height, snapshot));
+      const difference = block && (this.#counts(block, height) ?? this.#transactions(block, height));
       if (difference !== undefined) return difference;
     }
     return undefined;
   }
 
-  private storedHeader(height: number): StoredHeader | undefined {
+  #storedHeader(height: number): StoredHeader | undefined {
     const key = headerKey(height);
-    const value = this.parts.store.get(key);
+    const value = this.#compared.store.get(key);
     return value && decodeHeader(key, value);
   }
 
-  /** Readers know the heights of blocks from headers. */
-  private storedHeight(hash: Buffer): number | undefined {
+  /** No reader notices when it is wrong: readers know the heights of blocks from headers. */
+  #storedHeight(hash: Buffer): number | undefined {
     const key = blockHashKey(hash);
-    const value = this.parts.store.get(key);
+    const value = this.#compared.store.get(key);
     return value && decodeHeight(key, value);
   }
 
   /** Headers count transactions and bytes up to their block. */
-  private counts({ transactions: { length: count }, length }: ScannedBlock, height: number): string | undefined {
-    const header = this.storedHeader(height);
-    const below = height === 0 ? undefined : this.storedHeader(height - 1);
+  #counts({ transactions: { length: count }, length }: ScannedBlock, height: number): string | undefined {
+    const header = this.#storedHeader(height);
+    const below = height === 0 ? undefined : this.#storedHeader(height - 1);
     const transactions = (header?.chainTransactions ?? 0) - (below?.chainTransactions ?? 0);
     // Bytes are not counted from the genesis block.
     const bytes = below === undefined ? length : (header?.chainBytes ?? 0) - below.chainBytes;
@@ -155,7 +155,8 @@ class Comparison {
     return `header at height ${height}: expected ${count} transactions of ${length} bytes, got ${header?.transactionCount ?? 'none'}, counted as ${transactions} of ${bytes}`;
   }
 
-  private transactions({ transactions }: ScannedBlock, height: number, snapshot: IndexSnapshot): string | undefined {
+  #transactions({ transactions }: ScannedBlock, height: number): string | undefined {
+    const { snapshot } = this.#compared;
     for (const { txid, offset, length, isCoinbase } of transactions) {
       const found = whereKnown(() => snapshot.location(txid));
       // A later coinbase may have the same txid.
@@ -164,11 +165,4 @@ class Comparison {
     }
     return undefined;
   }
-
-  private note(part: number): void {
-    this.parts.signal.throwIfAborted();
-    this.parts.display.compared(++this.records, part);
-  }
 }
-
-const nameOf = ({ txid, index }: NodeCoin): string => `${toDisplayHex(txid)}-${index}`;

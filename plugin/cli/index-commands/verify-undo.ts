@@ -1,4 +1,4 @@
-// The undo records of an index that began with the node's coins: each is held against the
+// The undo records of an index that began with the node's coins: each is compared with the
 // coins that the node kept of its block, and there may be no gap among them.
 
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
@@ -23,8 +23,9 @@ export interface UndoParts {
   readonly onRecord: () => void;
 }
 
-/** The first difference in words, from the tip down. What the node has not kept is not compared. @throws DamagedIndexError */
-export async function differentUndo(tip: BlockPoint, { node, store, snapshot, onRecord }: UndoParts): Promise<string | undefined> {
+/** The first difference in words, from the tip down. Where the node has not kept the coins nothing is compared. @throws DamagedIndexError */
+export async function differentUndo(tip: BlockPoint, parts: UndoParts): Promise<string | undefined> {
+  const { node, store, onRecord } = parts;
   const hasher = TxidHasher.of(store);
   let { height } = tip;
   for (; height > 0; height--) {
@@ -35,40 +36,34 @@ export async function differentUndo(tip: BlockPoint, { node, store, snapshot, on
     const hash = await node.activeHash(height);
     const [raw, spent] = hash === undefined ? [] : [await node.rawBlock(hash), await node.spentCoins(hash)];
     const undo = decodeUndo(recordOf(key, value), height);
-    if (hash?.equals(undo.hash) !== true || raw && spent && !isUndoOf(raw, spent, undo, { height, store, hasher, snapshot }))
+    if (hash?.equals(undo.hash) !== true || raw && spent && !isUndoOf(raw, spent, undo, height, hasher, parts))
       return `undo record of height ${height}: expected that of ${hash === undefined ? 'no block' : toDisplayHex(hash)} and the coins that it spent`;
   }
   const lowest = await new ClosedIndex(store).lowestUndo();
   return lowest === undefined || lowest > height ? undefined : `undo record of height ${lowest}: expected none below the gap at height ${height}`;
 }
 
-interface UndoneBlock {
-  readonly height: number;
-  readonly store: Store;
-  readonly hasher: TxidHasher;
-  readonly snapshot: IndexSnapshot;
-}
-
-function isUndoOf(raw: Buffer, spent: readonly SpentNodeCoin[], undo: UndoRecord, { height, store, hasher, snapshot }: UndoneBlock): boolean {
+function isUndoOf(raw: Buffer, spent: readonly SpentNodeCoin[], undo: UndoRecord, height: number, hasher: TxidHasher, { store, snapshot }: UndoParts): boolean {
   const { transactions } = scanBlock(raw);
   const starts = Buffer.concat(transactions.map(({ txid }) => hasher.hash(txid).subarray(0, HASH_START_LENGTH)));
   const inputs = transactions.filter(({ isCoinbase }) => !isCoinbase).flatMap((transaction) => transaction.inputs);
   const expected: string[] = [];
-  /** Place to txid, of what the block spends from. */
+  /** Position to txid, of what the block spends from. */
   const txids = new Map<string, Buffer>();
   spent.forEach((coin, i) => {
     const input = inputs[i];
+    // A coin of the block itself is in no undo record.
     if (input === undefined || coin.height === height) return;
     const { txid } = input;
-    const place = whereKnown(() => snapshot.position(txid));
-    if (place !== undefined) txids.set(`${place.block.height} ${place.index}`, txid);
+    const position = whereKnown(() => snapshot.position(txid));
+    if (position !== undefined) txids.set(`${position.block.height} ${position.index}`, txid);
     expected.push(textOf(txid, input.index, coin));
   });
   const found = [...coinsOfUndo(undo, txids), ...baseCoinsOfUndo(height, store)];
   return spent.length === inputs.length && starts.equals(undo.hashStarts) && found.sort().join() === expected.sort().join();
 }
 
-/** What an index that began with coins cannot tell is undefined here: it then has no record of its own by place. */
+/** undefined where an index that began with coins cannot tell: it then has no record of its own by position. */
 export function whereKnown<T>(ask: () => T | undefined): T | undefined {
   try {
     return ask();

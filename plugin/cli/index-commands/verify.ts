@@ -1,66 +1,65 @@
 // `index verify`: computes the index again from the node's blocks, in a folder of its own, and
-// holds the two against each other record by record. How many blocks can be undone is a
-// matter of --rest-undo and of the past, and is said; a gap in undo records is a difference.
+// compares the two record by record. How many blocks can be undone depends on --rest-undo
+// and on the past, and is told; a gap in undo records is a difference.
 
 import { rm } from 'node:fs/promises';
 import { describeRecord } from '../../../lib/index/records/describe-record';
 import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
-import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { sameSecret } from '../../../lib/index/records/txid-hash';
 import { firstDifference, type StoreDifference } from '../../../lib/store/compare';
 import { diskStore } from '../../../lib/store/level-store';
 import { versionRecord } from '../../../lib/store/migrate';
-import { buildIndex } from './build';
-import { comparedPart } from './compared-part';
-import { EXIT, type CommandContext, type ExitCode } from './command';
+import { EXIT, ImpossibleError, type CommandContext, type CommandResult } from './command';
+import { blockJson, blockText, withIndex, type OpenIndex } from './open-index';
+import { buildIndex } from './rebuild';
 import { compareWithNode } from './verify-base';
-import { blockJson, blockText, requireOurs, withIndex } from './open-index';
-import { progressDisplay } from './progress-display';
-import { requireBlocks } from './stopped-node';
 import type { BlockPoint, NodeSource } from '../../../lib/node/types';
-import type { Store } from '../../../lib/store/store';
 
 /** So many bytes of two records are shown from where they part. */
 const SHOWN_BYTES = 16;
 
+/** Kinds of records in the order of their letters, and about how much of the work they are on a long chain. */
+const KINDS: readonly { readonly letter: string; readonly share: number; readonly next: 'hash' | 'height' }[] = [
+  { letter: 'b', share: 0.02, next: 'hash' },
+  { letter: 'd', share: 0.03, next: 'height' },
+  { letter: 'h', share: 0.02, next: 'height' },
+  { letter: 'l', share: 0.03, next: 'height' },
+  { letter: 'o', share: 0.3, next: 'height' },
+  { letter: 'p', share: 0.6, next: 'hash' }
+];
+
 /** Exit code 1: there is a difference, or the index is not on the node's chain. */
-export function verifyIndex(context: CommandContext): Promise<ExitCode> {
-  const { stopped, json, out } = context;
-  return withIndex(stopped, async (store) => {
-    const index = new ClosedIndex(store);
-    await requireOurs(index, stopped);
-    const tip = await index.tip();
-    if (tip === undefined) {
-      out(json ? `${JSON.stringify({ verified: true, index: null, records: 0 })}\n` : 'The index is empty.\n');
-      return EXIT.done;
-    }
-    const forkHeight = await index.forkHeight(tip, stopped.node);
-    if (forkHeight !== tip.height) {
-      out(json
-        ? `${JSON.stringify({ verified: false, index: blockJson(tip), onNodeChain: false, forkHeight })}\n`
-        : `The index, at ${blockText(tip)}, is not on the node's chain: they part after block ${forkHeight}. Nothing more was compared.\n`);
-      return EXIT.different;
-    }
+export function verifyIndex(context: CommandContext): Promise<CommandResult> {
+  const { node } = context.stopped;
+  return withIndex(context, async (open) => {
+    const { index, store, tip, forkHeight } = open;
+    if (tip === undefined) return { exit: EXIT.done, json: { verified: true, index: null, records: 0 }, text: 'The index is empty.' };
+    if (forkHeight !== tip.height)
+      return {
+        exit: EXIT.different,
+        json: { verified: false, index: blockJson(tip), onNodeChain: false, forkHeight },
+        text: `The index, at ${blockText(tip)}, is not on the node's chain: they part after block ${forkHeight}. Nothing more was compared.`
+      };
     const base = index.base();
     if (base !== undefined) return await compareWithNode(context, store, base, tip);
-    await requireBlocks(stopped.node);
-    return await compareWithFresh(context, store, index, tip);
+    if (!await node.hasAllBlocks())
+      throw new ImpossibleError(`the node has not kept all its blocks${node.pruned ? ' (--prune)' : ''}, and an index can only be computed from all of them`);
+    return await compareWithFresh(context, open, tip);
   });
 }
 
-async function compareWithFresh(context: CommandContext, store: Store, index: ClosedIndex, tip: BlockPoint): Promise<ExitCode> {
-  const { stopped, signal, json, out } = context;
-  const folder = `${stopped.indexFolder}-verify`;
-  // The node's lock keeps others out: what lies there is of a run that was killed.
+async function compareWithFresh(context: CommandContext, { store, index }: OpenIndex, tip: BlockPoint): Promise<CommandResult> {
+  const { stopped: { node, indexFolder, options }, signal, display } = context;
+  const folder = `${indexFolder}-verify`;
+  // The node's lock keeps other runs out: what is there was left by a run that was killed.
   await rm(folder, { recursive: true, force: true });
   try {
-    const display = progressDisplay(process.stderr);
     // Fewer than --rest-undo when the index was rewound, or the option raised.
-    const undoableBlocks = tip.height + 1 - (await index.lowestUndo() ?? tip.height + 1);
+    const undoDepth = tip.height + 1 - (await index.lowestUndo() ?? tip.height + 1);
     const fresh = diskStore(folder);
     await fresh.open();
     await fresh.batch([versionRecord(LAYOUT_VERSION), sameSecret(store)], { durable: false }).finally(() => fresh.close());
-    await buildIndex({ store: fresh, node: nodeAt(stopped.node, tip), undoDepth: undoableBlocks, cacheBytes: stopped.options.catchUpCacheBytes, signal, display });
+    await buildIndex({ store: fresh, node: nodeAt(node, tip), undoDepth, cacheBytes: options.catchUpCacheBytes }, context);
     let records = 0;
     await fresh.open();
     const difference = await firstDifference(fresh, store, {
@@ -72,12 +71,13 @@ async function compareWithFresh(context: CommandContext, store: Store, index: Cl
       display.end();
       await fresh.close();
     });
-    out(json
-      ? `${JSON.stringify({ verified: difference === undefined, index: blockJson(tip), records, undoableBlocks, ...difference && { difference: differenceJson(difference) } })}\n`
-      : difference === undefined
-        ? `The index is right: all its ${records} records up to ${blockText(tip)}.\n${undoText(undoableBlocks, tip, stopped.options.undoDepth)}\n`
-        : `The index is wrong after ${records} right records: ${differenceText(difference)}.\n`);
-    return difference === undefined ? EXIT.done : EXIT.different;
+    return {
+      exit: difference === undefined ? EXIT.done : EXIT.different,
+      json: { verified: difference === undefined, index: blockJson(tip), records, undoableBlocks: undoDepth, ...difference && { difference: differenceJson(difference) } },
+      text: difference === undefined
+        ? `The index is right: all its ${records} records up to ${blockText(tip)}.\n${undoText(undoDepth, tip, options.undoDepth)}`
+        : `The index is wrong after ${records} right records: ${differenceText(difference)}.`
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -91,6 +91,18 @@ function nodeAt(node: NodeSource, tip: BlockPoint): NodeSource {
       return typeof value === 'function' ? value.bind(target) as unknown : value;
     }
   });
+}
+
+/** How far a comparison in the order of the keys is, 0 to 1, estimated: hashes are spread evenly, and so are heights, up to that of the tip. */
+export function comparedPart(key: Buffer, tipHeight: number): number {
+  const letter = key.toString('latin1', 0, 1);
+  let part = 0;
+  for (const kind of KINDS) {
+    if (letter < kind.letter) break;
+    const within = letter !== kind.letter ? 1 : kind.next === 'hash' ? key.readUInt16BE(1) / 0x1_0000 : key.readUInt32BE(1) / (tipHeight + 1);
+    part += kind.share * within;
+  }
+  return Math.min(part, 1);
 }
 
 function undoText(blocks: number, { height }: BlockPoint, depth: number): string {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { StateLog } from '../../lib/index/progress/state-log';
+import { StateLog } from '../../lib/index/progress/log';
 import { MemoryLog } from '../support/memory-log';
 import type { IndexState } from '../../lib/index/types';
 

@@ -1,33 +1,32 @@
 // Says in the log what the index is doing: each phase when it begins, progress now and then.
 
+import { Throttle } from './pace';
 import { copyingText, indexingText } from './text';
-import type { IndexLogger } from '../types';
-import type { IndexState } from '../types';
+import type { IndexLogger, IndexState } from '../types';
 
-const PROGRESS_MS = 10_000;
+/** Between two lines of the log about the same work. */
+export const LOG_MS = 10_000;
 
 export class StateLog {
   readonly #logger: IndexLogger;
   #phase: IndexState['phase'] | undefined;
-  #saidAt = -Infinity;
-  /** Of phases that take turns while the node downloads the chain. */
-  readonly #turnsSaidAt = new Map<IndexState['phase'], number>();
+  /** Of each phase in turn; while the node downloads the chain, `indexing` and `live` take turns all the time. */
+  readonly #throttles = new Map<IndexState['phase'], Throttle>();
 
   constructor(logger: IndexLogger) {
     this.#logger = logger;
   }
 
   note(state: IndexState): void {
-    const now = performance.now();
-    // Live, every block is a state; the node says those itself.
-    if (state.phase === this.#phase && (state.phase === 'live' || now - this.#saidAt < PROGRESS_MS)) return;
-    this.#phase = state.phase;
-    if (state.phase === 'live' || state.phase === 'indexing') {
-      if (now - (this.#turnsSaidAt.get(state.phase) ?? -Infinity) < PROGRESS_MS) return;
-      this.#turnsSaidAt.set(state.phase, now);
-    } else this.#turnsSaidAt.clear();
-    this.#saidAt = now;
-    const line = lineOf(state);
+    const { phase } = state;
+    const isNew = phase !== this.#phase;
+    this.#phase = phase;
+    // Every block is such a state, and the node logs blocks itself.
+    if (phase === 'live' && !isNew) return;
+    if (isNew && phase !== 'live' && phase !== 'indexing') this.#throttles.clear();
+    let throttle = this.#throttles.get(phase);
+    if (throttle === undefined) this.#throttles.set(phase, throttle = new Throttle(LOG_MS));
+    const line = throttle.isDue() ? lineOf(state) : undefined;
     if (line !== undefined) this.#logger.info(line);
   }
 }
@@ -44,7 +43,7 @@ function lineOf(state: IndexState): string | undefined {
       return `The index is at the node's tip, block ${state.height}.`;
     case 'loading':
       return state.work && `${state.work.charAt(0).toUpperCase()}${state.work.slice(1)}.`;
-    // Whoever sets these says why.
+    // The code that ends in these phases logs why.
     case 'failed':
     case 'closed':
       return undefined;
