@@ -8,7 +8,8 @@ import { ChainIndexer } from '../lib/index/chain-index';
 import { MerchantService } from '../lib/merchant/merchant-service';
 import { BcoinNode } from '../lib/node/bcoin';
 import { RestService } from '../lib/rest/rest-service';
-import { diskStore, memoryStore } from '../lib/store/level-store';
+import { DiskStore } from '../lib/store/disk-store';
+import { MemoryStore } from '../lib/store/memory-store';
 import { migrations } from '../migrations';
 import { showCatchUp } from './catch-up-bar';
 import { indexFolder } from './index-folder';
@@ -51,7 +52,7 @@ export class RestPlugin {
     const logger = host.logger.context(id);
     this.node = new BcoinNode(host);
     this.index = new ChainIndexer({
-      store: host.memory ? memoryStore() : diskStore(indexFolder(host.config), { latestBytes: options.cacheBytes }),
+      store: host.memory ? new MemoryStore() : new DiskStore(indexFolder(host.config), { latestBytes: options.cacheBytes }),
       node: this.node,
       logger,
       migrations,

@@ -8,7 +8,8 @@ import { BASE_KEY } from '../../lib/index/records/base';
 import { NotYetKnownError } from '../../lib/index/errors';
 import { headerKey, TIP_KEY } from '../../lib/index/records/layout';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { diskStore, memoryStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { nodeWith } from '../support/changed-node';
 import { baseOf, expectRight, expectRightSoFar, newBaseIndex, untilFilled, untilLive } from '../support/base-index';
 import { bcoin, type TestFullNode } from '../support/bcoin';
@@ -42,7 +43,7 @@ describe('an index that begins with the coins of the node', () => {
       rawBlock: async (hash) => ((await real.entry(hash))?.height ?? 0) < lowestGiven ? undefined : real.rawBlock(hash)
     });
     log = new MemoryLog();
-    store = new FaultyStore(memoryStore());
+    store = new FaultyStore(new MemoryStore());
     await chainWithSpends(host);
     index = newIndex();
   });
@@ -376,7 +377,7 @@ describe('an index that begins with the coins of the node', () => {
 
   it('is right on disk', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'rest-base-'));
-    store = new FaultyStore(diskStore(join(folder, 'index')));
+    store = new FaultyStore(new DiskStore(join(folder, 'index')));
     index = newIndex();
     await opened();
     await expectRight(store, real);

@@ -7,7 +7,7 @@ import { DamagedIndexError, IndexError } from '../../lib/index/errors';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { coinKey, decodeHeader, headerKey, putRecord, TIP_KEY, undoKey } from '../../lib/index/records/layout';
 import { sameSecret } from '../../lib/index/records/txid-hash';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { chainAActiveBlocks, chainABlocks, type ChainABlock } from '../support/chain-a';
 import { caught } from '../support/caught';
 import { blockHash, madeBlock, madeCoinbase, madeTransaction, type MadeInput, type MadeOutput } from '../support/made-blocks';
@@ -28,7 +28,7 @@ function openIndexer(options: { genesisHash?: Buffer; undoDepth?: number } = {})
 /** For each test of the group: an empty store with an indexer. */
 function withIndexer(): void {
   beforeEach(async () => {
-    store = memoryStore();
+    store = new MemoryStore();
     await store.open();
     indexer = openIndexer();
     await indexer.load();

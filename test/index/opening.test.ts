@@ -8,7 +8,7 @@ import { LAYOUT_VERSION } from '../../lib/index/records/layout';
 import { OpeningWatch } from '../../lib/index/progress/opening-watch';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { StoreError } from '../../lib/store/errors';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { versionRecord, type Migration } from '../../lib/store/migrate';
 import { FaultyStore } from '../support/faulty-store';
 import { MemoryLog } from '../support/memory-log';
@@ -57,7 +57,7 @@ describe('opening an index that takes its time', () => {
 
   beforeEach(async () => {
     host = await openRegtestNode();
-    store = new SlowStore(memoryStore());
+    store = new SlowStore(new MemoryStore());
     log = new MemoryLog();
     index = newIndex();
   });

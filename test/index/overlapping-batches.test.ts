@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { newSecret } from '../../lib/index/records/txid-hash';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks } from '../support/chain-a';
 import { holdBatches, type HeldBatch } from '../support/held-batches';
@@ -24,7 +24,7 @@ describe('filling a batch while another is written', function () {
   let taken: HeldBatch | undefined;
 
   beforeEach(async () => {
-    store = memoryStore();
+    store = new MemoryStore();
     await store.open();
     await store.batch([newSecret()], { durable: false });
     indexer = openIndexer(holdBatches(store, (batch) => { taken = batch; }));

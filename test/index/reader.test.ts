@@ -6,7 +6,7 @@ import { IndexWriter } from '../../lib/index/write/index-writer';
 import { blockHashKey, headerKey } from '../../lib/index/records/layout';
 import { SnapshotReader } from '../../lib/index/read/reader';
 import { StoreError } from '../../lib/store/errors';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks } from '../support/chain-a';
 import { blockHash } from '../support/made-blocks';
@@ -28,7 +28,7 @@ describe('reading the index', () => {
   let troubles: Error[];
 
   beforeEach(async () => {
-    store = memoryStore();
+    store = new MemoryStore();
     await store.open();
     [open, taken] = [0, 0];
     const snapshot = store.snapshot.bind(store);

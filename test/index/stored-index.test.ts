@@ -7,7 +7,7 @@ import { describeRecord } from '../../lib/index/records/describe-record';
 import { coinKey, encodeTip, putRecord, TIP_KEY, undoKey } from '../../lib/index/records/layout';
 import { ClosedIndex } from '../../lib/index/read/closed-index';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
 import { caught } from '../support/caught';
 import { MemoryLog } from '../support/memory-log';
@@ -15,8 +15,8 @@ import { chainWithSpends } from '../support/regtest-chain';
 import { openRegtestNode } from '../support/regtest-node';
 import type { StoreWrite } from '../../lib/store/store';
 
-async function storeWith(writes: readonly StoreWrite[]): Promise<ReturnType<typeof memoryStore>> {
-  const store = memoryStore();
+async function storeWith(writes: readonly StoreWrite[]): Promise<MemoryStore> {
+  const store = new MemoryStore();
   await store.open();
   await store.batch(writes, { durable: false });
   return store;
@@ -44,7 +44,7 @@ describe('an index that nobody works on', () => {
   it('says what each of its records is', async () => {
     const node = await openRegtestNode();
     await chainWithSpends(node);
-    const store = memoryStore();
+    const store = new MemoryStore();
     const index = new ChainIndexer({ store, node: new BcoinNode(node), logger: new MemoryLog(), migrations: [] });
     await index.open();
     await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));

@@ -6,7 +6,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { baseCoinKey, spentBaseKey } from '../../lib/index/coins/base-spends';
 import { decodeHeader, encodeHeader, headerKey, positionKey, putRecord, recordOf, undoKey, type StoredHeader } from '../../lib/index/records/layout';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { compareWithNode } from '../../plugin/cli/index-commands/verify-base';
 import { baseOf, newBaseIndex, untilFilled, untilLive } from '../support/base-index';
 import { MemoryLog } from '../support/memory-log';
@@ -20,7 +20,7 @@ const LAST_SPEND = 212;
 describe('verifying an index that began with the coins of the node', () => {
   let host: TestFullNode;
   let node: BcoinNode;
-  const store = memoryStore();
+  const store = new MemoryStore();
 
   before(async () => {
     host = await openRegtestNode();

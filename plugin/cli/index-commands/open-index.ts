@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
-import { diskStore } from '../../../lib/store/level-store';
+import { DiskStore } from '../../../lib/store/disk-store';
 import { ImpossibleError } from './command';
 import { progressDisplay } from './progress-display';
 import type { BlockPoint, NodeSource } from '../../../lib/node/types';
@@ -15,7 +15,7 @@ import type { StoppedNode } from './stopped-node';
 export async function withIndex<T>({ indexFolder }: StoppedNode, use: (store: Store) => Promise<T>): Promise<T> {
   if (!existsSync(indexFolder))
     throw new ImpossibleError(`there is no index in ${indexFolder}; the node builds it when it runs with the plugin, \`bcoin-rest index rebuild\` without it`);
-  const store = diskStore(indexFolder);
+  const store = new DiskStore(indexFolder);
   const display = progressDisplay(process.stderr);
   try {
     await store.open((progress) => { display.checked(progress); }).finally(() => { display.end(); });

@@ -5,7 +5,7 @@ import { duration } from '../../../lib/index/progress/text';
 import { whyNotRebuildable } from '../../../lib/index/follow/rebuilding';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { StoreError } from '../../../lib/store/errors';
-import { diskStore } from '../../../lib/store/level-store';
+import { DiskStore } from '../../../lib/store/disk-store';
 import { buildIndex } from './build';
 import { EXIT, ImpossibleError, type CommandContext, type ExitCode } from './command';
 import { blockJson, blockText, requireNetwork } from './open-index';
@@ -18,7 +18,7 @@ export async function rebuildIndex({ stopped, signal, json, out }: CommandContex
   const why = await whyNotRebuildable(node, bootstrap);
   if (why !== undefined)
     throw new ImpossibleError(`${why} (for this command: rest-bootstrap in bcoin.conf, or BCOIN_REST_BOOTSTRAP=coins)`);
-  const store = diskStore(stopped.indexFolder);
+  const store = new DiskStore(stopped.indexFolder);
   if (existsSync(stopped.indexFolder)) await empty(store, stopped);
   const start = performance.now();
   await buildIndex({ store, node, undoDepth, cacheBytes, bootstrap, signal, display: progressDisplay(process.stderr) });

@@ -8,7 +8,7 @@ import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { sameSecret } from '../../../lib/index/records/txid-hash';
 import { firstDifference, type StoreDifference } from '../../../lib/store/compare';
-import { diskStore } from '../../../lib/store/level-store';
+import { DiskStore } from '../../../lib/store/disk-store';
 import { versionRecord } from '../../../lib/store/migrate';
 import { buildIndex } from './build';
 import { comparedPart } from './compared-part';
@@ -57,7 +57,7 @@ async function compareWithFresh(context: CommandContext, store: Store, index: Cl
     const display = progressDisplay(process.stderr);
     // Fewer than --rest-undo when the index was rewound, or the option raised.
     const undoableBlocks = tip.height + 1 - (await index.lowestUndo() ?? tip.height + 1);
-    const fresh = diskStore(folder);
+    const fresh = new DiskStore(folder);
     await fresh.open();
     await fresh.batch([versionRecord(LAYOUT_VERSION), sameSecret(store)], { durable: false }).finally(() => fresh.close());
     await buildIndex({ store: fresh, node: nodeAt(stopped.node, tip), undoDepth: undoableBlocks, cacheBytes: stopped.options.catchUpCacheBytes, signal, display });
