@@ -67,7 +67,6 @@ export class ChainIndexer implements ChainIndex {
   constructor(options: ChainIndexerOptions) {
     this.#options = options;
     const { store, node, logger } = options;
-    this.#reader = this.reader = new SnapshotReader(store, (error) => this.#sync.distrust(error));
     this.state$ = this.#state.asObservable();
     this.tip$ = this.#tip.pipe(distinctUntilChanged((a, b) => a.hash.equals(b.hash)));
     this.blocks$ = this.#blocks.asObservable();
@@ -80,6 +79,7 @@ export class ChainIndexer implements ChainIndex {
       onMove: () => this.#reader.renew(),
       onThreadLost: (reason) => { logger.warning(`The index has lost its thread, and goes on without: ${reason}. Blocks take longer.`); }
     });
+    this.#reader = this.reader = new SnapshotReader(store, (error) => this.#sync.distrust(error), this.#indexer.headers);
     this.#log = new StateLog(logger);
     this.#sync = new ChainSync({
       node,

@@ -75,7 +75,7 @@ describe('the store of an index', function () {
   it('is set up for many blocks, and for following before the first answer', async () => {
     await mine(host, MANY);
     await openIndex();
-    expect(uses).to.deep.equal(['filling while loading', 'following while indexing']);
+    expect(uses).to.deep.equal(['catching-up while loading', 'following while indexing']);
   });
 
   it('stays as it is for a few blocks, and for those that come', async () => {
@@ -89,7 +89,7 @@ describe('the store of an index', function () {
   it('is looked after every thousand blocks: by then it may be large', async () => {
     await mine(host, VERY_MANY);
     await openIndex();
-    expect(uses).to.deep.equal(['filling while loading', 'following while indexing']);
+    expect(uses).to.deep.equal(['catching-up while loading', 'following while indexing']);
     expect(heights).to.deep.equal([-1, 999, VERY_MANY]);
   });
 

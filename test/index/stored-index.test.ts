@@ -4,7 +4,10 @@ import { describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { describeRecord } from '../../lib/index/records/describe-record';
-import { coinKey, encodeTip, putRecord, TIP_KEY, undoKey } from '../../lib/index/records/layout';
+import { coinKey } from '../../lib/index/records/coin-record';
+import { putRecord } from '../../lib/index/records/layout';
+import { putTip } from '../../lib/index/records/tip';
+import { undoKey } from '../../lib/index/records/undo-record';
 import { ClosedIndex } from '../../lib/index/read/closed-index';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { MemoryStore } from '../../lib/store/memory-store';
@@ -37,7 +40,7 @@ describe('an index that nobody works on', () => {
 
   it('is empty, or has a tip, or is damaged', async () => {
     expect(await new ClosedIndex(await storeWith([])).tip()).to.equal(undefined);
-    expect(await new ClosedIndex(await storeWith([putRecord(TIP_KEY, encodeTip(tipAt(5)))])).tip()).to.deep.equal(tipAt(5));
+    expect(await new ClosedIndex(await storeWith([putTip(tipAt(5))])).tip()).to.deep.equal(tipAt(5));
     expect(await caught(new ClosedIndex(await storeWith([putRecord(undoKey(5), Buffer.from('undo'))])).tip())).to.have.property('message').that.includes('expected a tip');
   });
 

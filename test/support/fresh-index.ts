@@ -2,8 +2,10 @@
 
 import { expect } from 'chai';
 import { headerOver, type Base } from '../../lib/index/records/base';
+import { decodeHeader, type StoredHeader } from '../../lib/index/records/header';
+import { BLOCK_RECORDS } from '../../lib/index/records/layout';
+import { TIP_KEY } from '../../lib/index/records/tip';
 import { IndexWriter } from '../../lib/index/write/index-writer';
-import { BLOCK_RECORDS, decodeHeader, TIP_KEY, type StoredHeader } from '../../lib/index/records/layout';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { blockHash } from './made-blocks';
 import type { Store, StorePut, StoreWrite } from '../../lib/store/store';

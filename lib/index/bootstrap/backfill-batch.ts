@@ -3,13 +3,15 @@
 
 import { toDisplayHex } from '../../bitcoin/hash';
 import { BASE_BYTES, type Base } from '../records/base';
-import { spentBaseCoins, spentBaseKey } from '../coins/base-spends';
+import { spentBaseCoins, spentBaseKey } from '../records/base-coin';
+import { encodeHeader, headerKey, type StoredHeader } from '../records/header';
+import { putRecord, recordOf } from '../records/layout';
+import { lengthsKey } from '../records/lengths';
+import { positionOf, putPosition, type Position } from '../records/position';
+import { TXID_HASH_LENGTH } from '../records/txid-hash';
+import { encodeUndo, undoKey, withReplaced } from '../records/undo-record';
 import { OUTPOINT_WORDS } from '../records/cache-entry';
 import { DamagedIndexError } from '../errors';
-import {
-  decodePosition, encodeHeader, headerKey, lengthsKey, POSITION_KEY_LENGTH, positionKey, putRecord, recordOf, TXID_HASH_LENGTH, undoKey, writePositionRecord, type Position, type StoredHeader
-} from '../records/layout';
-import { encodeUndo, withReplaced } from '../records/undo-record';
 import { WriteBuffer } from '../records/write-buffer';
 import type { NodeSource } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
@@ -68,11 +70,10 @@ export class BackfillBatch {
 
   /** The bytes of a write hold until the next. */
   *writes(): Generator<StoreWrite> {
-    const room = new WriteBuffer();
-    const bytes = room.reserve(0);
+    const buffer = new WriteBuffer();
     for (const { height, hashes, from } of this.#rows)
       for (let position = from; position * TXID_HASH_LENGTH < hashes.length; position++)
-        yield room.put(POSITION_KEY_LENGTH, writePositionRecord(bytes, hashes, position * TXID_HASH_LENGTH, height, position));
+        yield putPosition(buffer, hashes, position * TXID_HASH_LENGTH, height, position);
     yield* this.#otherWrites;
     if (this.#below !== undefined) yield putRecord(headerKey(this.#below.height), encodeHeader(this.#below));
   }
@@ -113,9 +114,7 @@ export class BackfillBatch {
   /** Where a later block of the index has a coinbase with this txid (replaced.ts). */
   #laterPlace(coinbase: Buffer): Position | undefined {
     const { indexer, store } = this.#options;
-    const key = positionKey(indexer.hasher.hash(coinbase));
-    const value = store.get(key);
-    return value && decodePosition(key, value);
+    return positionOf(store, indexer.hasher, coinbase);
   }
 
   /** The last of the later blocks with the txid learns what it replaced, if it can be taken out again. */

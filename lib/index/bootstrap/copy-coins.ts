@@ -3,14 +3,15 @@
 // what was interrupted before is begun anew.
 
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
-import { bitsOf, MEDIAN_TIME_SPAN, medianTimePast, previousHashOf, timeOf } from '../../bitcoin/header';
+import { previousHashOf } from '../../bitcoin/header';
 import { MalformedBytesError } from '../../bitcoin/reader';
 import { totalSubsidy } from '../../bitcoin/subsidy';
-import { proofOf } from '../../bitcoin/work';
-import { BASE_BYTES, BASE_KEY, encodeBase, type Base } from '../records/base';
-import { putBaseCoin } from '../coins/base-spends';
+import { BASE_BYTES, putBase, type Base } from '../records/base';
+import { putBaseCoin } from '../records/base-coin';
+import { encodeHeader, extendHeaders, headerKey, NO_HEADERS, putHeight, type HeaderChain } from '../records/header';
+import { putRecord } from '../records/layout';
+import { putTip } from '../records/tip';
 import { CoinSetError } from '../errors';
-import { blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, putRecord, TIP_KEY } from '../records/layout';
 import { WriteBuffer } from '../records/write-buffer';
 import { ChainMovedError } from '../../node/errors';
 import type { CoinSet, NodeCoin, NodeSource } from '../../node/types';
@@ -91,17 +92,16 @@ class Copy {
     const { set: { tip }, options: { store } } = this;
     const base: Base = { ...tip, positionsFrom: tip.height + 1, bytes: 0, ended: false };
     // Before all else: it tells what was left behind when there is no tip.
-    await store.batch([putRecord(BASE_KEY, encodeBase(base))], { durable: false });
+    await store.batch([putBase(base)], { durable: false });
     await this.copyHeaders();
     await this.copyCoins();
     this.check();
-    await store.batch([putRecord(TIP_KEY, encodeTip(tip))], { durable: true });
+    await store.batch([putTip(tip)], { durable: true });
   }
 
   private async copyHeaders(): Promise<void> {
     const { set, options: { store, signal } } = this;
-    let [height, chainwork] = [0, 0n];
-    let times: readonly number[] = [];
+    let chain: HeaderChain = NO_HEADERS;
     let previous: Buffer = Buffer.alloc(32);
     for await (const headers of set.headers()) {
       signal.throwIfAborted();
@@ -110,15 +110,11 @@ class Copy {
       for (const header of headers) {
         if (!previousHashOf(header).equals(previous)) throw new ChainMovedError(`expected a header on top of ${toDisplayHex(previous)}`);
         const hash = hash256(header);
-        times = [...times, timeOf(header)].slice(-MEDIAN_TIME_SPAN);
-        chainwork += proofOf(bitsOf(header));
-        const isBase = height === set.tip.height;
-        const [chainTransactions, chainBytes] = isBase ? [set.transactions, BASE_BYTES] : [0, 0];
-        writes.push(
-          putRecord(headerKey(height), encodeHeader({ height, hash, header, chainwork, medianTime: medianTimePast(times), transactionCount: 0, chainTransactions, chainBytes })),
-          putRecord(blockHashKey(hash), encodeHeight(height)));
+        const isBase = hash.equals(set.tip.hash);
+        const next = extendHeaders(chain, hash, header, { transactionCount: 0, chainTransactions: isBase ? set.transactions : 0, chainBytes: isBase ? BASE_BYTES : 0 });
+        writes.push(putRecord(headerKey(next.tip.height), encodeHeader(next.tip)), putHeight(hash, next.tip.height));
+        chain = next;
         previous = hash;
-        height++;
       }
       await store.batch(writes, { durable: false });
     }

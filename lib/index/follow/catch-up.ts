@@ -120,16 +120,13 @@ export class CatchUp {
   async #commit(batch: BlockBatch): Promise<void> {
     if (batch.blocks.length === 0) return;
     await this.#underWay;
-    await new Promise<void>((resolve, reject) => {
-      this.#underWay = this.#write(batch, resolve);
-      this.#underWay.then(resolve, reject);
+    const { handedOver, written } = this.#options.indexer.commit(batch);
+    this.#underWay = written.then(() => {
+      for (const block of batch.blocks) this.#options.onBlock({ type: 'connect', block });
     });
-  }
-
-  async #write(batch: BlockBatch, onHandedOver: () => void): Promise<void> {
-    await this.#options.indexer.commit(batch, { onHandedOver });
-    for (const block of batch.blocks)
-      this.#options.onBlock({ type: 'connect', block });
+    // Waited for by the next batch, or at the end.
+    this.#underWay.catch(() => undefined);
+    await handedOver;
   }
 
   /** Height of the last block that is in the index and in the node's chain; -1 for an empty index. */

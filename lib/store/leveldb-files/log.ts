@@ -5,7 +5,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { levelChecksum } from './checksum';
+import { levelChecksum } from './cursor';
 
 const BLOCK_LENGTH = 32_768;
 /** Checksum 4, length 2, type 1; little endian. */

@@ -4,8 +4,7 @@
 // has no option to have them verified.
 
 import { open, type FileHandle } from 'node:fs/promises';
-import { levelChecksum } from './checksum';
-import { LevelFormatError, LevelReader } from './cursor';
+import { levelChecksum, LevelFormatError, LevelReader } from './cursor';
 
 /** Two handles and padding 40, magic 8. */
 const FOOTER_LENGTH = 48;
@@ -71,10 +70,10 @@ async function handlesIn(file: FileHandle, { offset, length }: BlockHandle, file
   while (!reader.atEnd) {
     reader.integer();
     const [keyLength, valueLength] = [reader.integer(), reader.integer()];
-    reader.skip(keyLength);
+    reader.take(keyLength);
     const valueEnd = reader.offset + valueLength;
     handles.push(readHandle(reader));
-    reader.skip(valueEnd - reader.offset);
+    reader.take(valueEnd - reader.offset);
   }
   return handles;
 }

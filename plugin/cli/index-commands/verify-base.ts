@@ -7,15 +7,16 @@ import { hash256, toDisplayHex } from '../../../lib/bitcoin/hash';
 import { scanBlock, type ScannedBlock } from '../../../lib/bitcoin/block';
 import { bitsOf, MEDIAN_TIME_SPAN, medianTimePast, timeOf } from '../../../lib/bitcoin/header';
 import { proofOf } from '../../../lib/bitcoin/work';
-import { decodeBaseCoin } from '../../../lib/index/coins/base-spends';
+import type { Base } from '../../../lib/index/records/base';
+import { decodeBaseCoin } from '../../../lib/index/records/base-coin';
 import { coinsIn } from '../../../lib/index/records/coin-record';
-import { blockHashKey, decodeHeader, decodeHeight, headerKey, recordOf, type StoredHeader } from '../../../lib/index/records/layout';
+import { decodeHeader, headerKey, heightOf, type StoredHeader } from '../../../lib/index/records/header';
+import { recordOf } from '../../../lib/index/records/layout';
 import { SnapshotReader } from '../../../lib/index/read/reader';
 import { EXIT, ImpossibleError, type CommandContext, type ExitCode } from './command';
 import { blockJson, blockText } from './open-index';
 import { differentUndo, whereKnown } from './verify-undo';
 import { progressDisplay, type ProgressDisplay } from './progress-display';
-import type { Base } from '../../../lib/index/records/base';
 import type { IndexSnapshot } from '../../../lib/index/types';
 import type { BlockPoint, NodeCoin, NodeSource } from '../../../lib/node/types';
 import type { Store } from '../../../lib/store/store';
@@ -107,7 +108,7 @@ class Comparison {
       this.note(BEGINS.headers + (BEGINS.blocks - BEGINS.headers) * height / (tip.height + 1));
       const hash = await node.activeHash(height);
       const stored = this.storedHeader(height);
-      if (hash === undefined || stored?.hash.equals(hash) !== true || !hash256(stored.header).equals(hash) || this.storedHeight(hash) !== height)
+      if (hash === undefined || stored?.hash.equals(hash) !== true || !hash256(stored.header).equals(hash) || heightOf(this.parts.store, hash) !== height)
         return `header at height ${height}: expected that of ${hash === undefined ? 'no block' : toDisplayHex(hash)}`;
       chainwork += proofOf(bitsOf(stored.header));
       times = [...times, timeOf(stored.header)].slice(-MEDIAN_TIME_SPAN);
@@ -135,13 +136,6 @@ class Comparison {
     const key = headerKey(height);
     const value = this.parts.store.get(key);
     return value && decodeHeader(key, value);
-  }
-
-  /** Readers know the heights of blocks from headers. */
-  private storedHeight(hash: Buffer): number | undefined {
-    const key = blockHashKey(hash);
-    const value = this.parts.store.get(key);
-    return value && decodeHeight(key, value);
   }
 
   /** Headers count transactions and bytes up to their block. */
