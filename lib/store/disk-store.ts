@@ -155,7 +155,8 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   async #openEngine(): Promise<void> {
     await this.#folder.make();
     await this.#fitTables();
-    this.engine = new ClassicLevel<Buffer, Buffer>(this.#path, {
+    // A store that is open stays as it is.
+    this.engine ??= new ClassicLevel<Buffer, Buffer>(this.#path, {
       ...ENCODINGS,
       cacheSize: CACHE_BYTES,
       writeBufferSize: this.#use === 'catching-up' ? CATCH_UP_BUFFER_BYTES : this.#followingBytes,
