@@ -62,7 +62,10 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   #use: StoreUse = 'following';
   #tableBytes = SMALLEST_TABLE_BYTES;
   #opening = new AbortController();
-  /** Of the engine that is open, and not in use: the memory of a batch, tens of megabytes, is only given back by the garbage collector, which sees nothing of it. */
+  /**
+   * A batch of the open engine that is used again: only the garbage collector gives its memory back, tens of megabytes,
+   * and it does not see how much that is.
+   */
   #spareBatch: BareBatch | undefined;
   /** Settled when no batch is being written. Never rejects. */
   #writing: Promise<unknown> = Promise.resolve();
@@ -181,7 +184,8 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
     // What is written while the engine closes would be in a log behind an empty one: as if that one had lost its writes.
     await this.#writing;
     try {
-      // Before LevelDB compacts a range, be it empty, it puts the latest writes into a table: a sixth of the work of reading them from the log.
+      // Before LevelDB merges a range, even an empty one, it puts the latest writes into a table. Reading them from the
+      // log at the next start would be six times the work.
       if (engine?.status === 'open') await engine.compactRange(BEHIND_ALL, BEHIND_ALL);
     } finally {
       await engine?.close();

@@ -144,7 +144,7 @@ describe('taking blocks in and out again', () => {
     for (let i = 1; i <= 14; i++) blocks.push(madeBlock(blockHash(blocks[i - 1] as Buffer), [madeCoinbase(i, [output(1)])], i));
     await applyAll(blocks);
     const key = headerKey(14);
-    const header = decodeHeader(key, store.get(key) as Buffer);
+    const header = decodeHeader(key, store.get(key));
     expect(header).to.include({ medianTime: 1_300_000_000 + 600 * 9, transactionCount: 1, chainTransactions: 15, chainwork: 30n });
     expect(header.chainBytes).to.equal(blocks.reduce((sum, raw) => sum + raw.length, 0));
     await indexer.undo();

@@ -21,7 +21,7 @@ export const NO_ENTRY: EntryName = 0;
 const MOST_UNWRITTEN = 16 * 1024 * 1024;
 /** A batch is at most so small a share of the cache. */
 const BATCHES = 16;
-/** The engine holds them of what is written at once: the batch, whose memory grows by doubling, and its new records before they are a table. */
+/** Of what is written at once the engine has so many: the batch, whose memory grows by doubling, and its new records before they are a table. */
 const COPIES = 7;
 
 export class CoinCache {
@@ -38,7 +38,10 @@ export class CoinCache {
   /** Entries written before that have changed since. */
   #changed: EntryName[] = [];
 
-  /** `bytes`: what both generations with their tables and the engine's copies take at most; a block more may come together before a batch is full. */
+  /**
+   * `bytes`: what both generations with their tables and the engine's copies take at most; a block more may come together
+   * before a batch is full.
+   */
   constructor(bytes: number) {
     this.#bytes = bytes;
     this.#divide();
@@ -46,7 +49,10 @@ export class CoinCache {
     this.#old = new Generation(this.#halfBytes >>> 2);
   }
 
-  /** From now on it takes as much. A generation gives memory back when it is emptied: the old one at once, unless something waits to be written. */
+  /**
+   * From now on the cache takes so many bytes. A generation gives memory back when it is emptied: the old one at once,
+   * unless something waits to be written.
+   */
   resize(bytes: number): void {
     if (bytes === this.#bytes) return;
     const isLess = bytes < this.#bytes;
@@ -109,7 +115,7 @@ export class CoinCache {
     return true;
   }
 
-  /** What brings the store to the state of the cache. To be gone through once, then `handedOver` or `clear`. A write holds until the next. */
+  /** What brings the store to the state of the cache. To be gone through once, then `handedOver` or `clear`. Each write holds until the next. */
   *writes(): Generator<StoreWrite> {
     // In the order of the chain, nearly, and so of the keys: the store takes neighbours faster.
     for (const entry of Int32Array.from(this.#changed).sort()) {

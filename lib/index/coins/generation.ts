@@ -54,7 +54,7 @@ export class Generation {
     }
   }
 
-  /** Adds copies of all entries in `entries`; a later one takes the place of an earlier one of the same txid and group. */
+  /** Adds copies of all entries in `entries`; a later one replaces an earlier one of the same txid and group. */
   append(entries: Int32Array): void {
     let at = this.used;
     this.#reserve(entries.length);

@@ -152,8 +152,9 @@ class StoreIndexSnapshot implements IndexSnapshot {
     if (height < 0 || height >= length) return undefined;
     if (this.#version === this.#headers.version) return this.#headers.run(height, count, length);
     const end = Math.min(height + Math.min(count, STORED_AT_ONCE), length);
-    const records = Array.from({ length: end - height }, (_, i) => this.#headerRecord(height + i));
-    const next = end < length ? this.#headerRecord(end) : undefined;
+    const recordAt = (at: number): Buffer => headerRecordOf(headerKey(at), this.#records.get(headerKey(at)));
+    const records = Array.from({ length: end - height }, (_, i) => recordAt(height + i));
+    const next = end < length ? recordAt(end) : undefined;
     return headerRunOf(height, records, next?.subarray(HEADER_RECORD.hash.start, HEADER_RECORD.hash.end));
   }
 
@@ -172,10 +173,5 @@ class StoreIndexSnapshot implements IndexSnapshot {
   #header(height: number): HeaderRecord {
     const header = headerAt(this.#records, height);
     return this.#base === undefined ? header : headerOver(this.#base, header);
-  }
-
-  #headerRecord(height: number): Buffer {
-    const key = headerKey(height);
-    return headerRecordOf(key, this.#records.get(key));
   }
 }

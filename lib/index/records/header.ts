@@ -42,8 +42,8 @@ export function encodeHeader(header: StoredHeader): Buffer {
 }
 
 /** Hash and header are views. @throws DamagedIndexError */
-export function decodeHeader(key: Buffer, value: Buffer): StoredHeader {
-  const record = recordOf(key, value, HEADER_RECORD_LENGTH);
+export function decodeHeader(key: Buffer, value: Buffer | undefined): StoredHeader {
+  const record = headerRecordOf(key, value);
   return {
     height: key.readUInt32BE(1),
     hash: record.subarray(0, 32),
@@ -65,9 +65,7 @@ export function headerRecordOf(key: Buffer, value: Buffer | undefined): Buffer {
 /** The header at a height that the index has. @throws DamagedIndexError */
 export function headerAt(records: Records, height: number): StoredHeader {
   const key = headerKey(height);
-  const value = records.get(key);
-  if (value === undefined) throw damaged(key, 'a header', 'none');
-  return decodeHeader(key, value);
+  return decodeHeader(key, records.get(key));
 }
 
 export function putHeight(hash: Buffer, height: number): StorePut {

@@ -44,7 +44,10 @@ export function putRecord(key: Buffer, record: Buffer): StorePut {
   return { type: 'put', key, value };
 }
 
-/** The record in a value read, a view. @throws DamagedIndexError when the checksum is not that of key and record, or the record has another length. */
+/**
+ * The record in a value read, a view.
+ * @throws DamagedIndexError when the checksum is not that of key and record, or the record has another length than expected.
+ */
 export function recordOf(key: Buffer, value: Buffer, expectedLength?: number): Buffer {
   const length = value.length - CHECKSUM_LENGTH;
   if (length < 0) throw damaged(key, `a checksum of ${CHECKSUM_LENGTH} bytes`, `${value.length} bytes`);

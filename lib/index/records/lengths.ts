@@ -22,7 +22,8 @@ export function spanOf(records: Records, { height, index }: Position): Span {
   if (value === undefined) throw damaged(key, 'lengths of transactions', 'none');
   const record = recordOf(key, value);
   let [count, before, length, all] = [0, 0, -1, 0];
-  // All of them, since the block's length is their sum: a loop over thousands of bytes, with nothing to call. No block is so long that a length has more than 28 bits.
+  // All of them, since the length of the block is their sum: a loop over thousands of bytes, which calls nothing.
+  // No block is so long that the length of a transaction has more than 28 bits.
   for (let at = 0, next = 0, bits = 0; at < record.length; at++) {
     const byte = record[at] as number; // at < length
     next |= (byte & 0x7f) << bits;

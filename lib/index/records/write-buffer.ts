@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import { CHECKSUM_LENGTH } from './layout';
 import type { StoreWrite } from '../../store/store';
 
-/** Longer ones are rare, and their views are made anew. */
+/** Longer ones are rare, and their views are not cached. */
 const USUAL_LENGTH = 1 << 12;
 
 export class WriteBuffer {

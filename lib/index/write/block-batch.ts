@@ -22,7 +22,7 @@ import type { Store, StoreWrite } from '../../store/store';
 export interface BatchOptions extends Omit<CoinSources, 'records'> {
   readonly store: Store;
   readonly genesisHash: Buffer;
-  /** Undo records are kept for this many blocks. */
+  /** The last so many blocks have undo records. */
   readonly undoDepth: number;
   /** Lowest height that gets an undo record. */
   readonly undoFrom: number;

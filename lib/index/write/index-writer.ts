@@ -19,7 +19,7 @@ import { MEDIAN_TIME_SPAN, timeOf } from '../../bitcoin/header';
 import { BaseSpends } from '../coins/base-spends';
 import { CoinCache } from '../coins/coin-cache';
 import { HeaderTable } from '../read/header-table';
-import { BASE_KEY, findBase, isBackfilling, putBase, type Base } from '../records/base';
+import { findBase, isBackfilling, putBase, type Base } from '../records/base';
 import { spentBaseKey } from '../records/base-coin';
 import { headerAt, headerKey, headerRecordOf, NO_HEADERS, type HeaderChain, type StoredHeader } from '../records/header';
 import { damaged, recordOf } from '../records/layout';
@@ -108,9 +108,9 @@ export class IndexWriter {
    */
   async load(): Promise<void> {
     const { store } = this.#options;
-    if (store.get(BASE_KEY) !== undefined && store.get(TIP_KEY) === undefined) throw new DamagedIndexError('copying the coins of the node was interrupted');
-    const tip = await findTip(store);
     this.#base = findBase(store);
+    if (this.#base !== undefined && store.get(TIP_KEY) === undefined) throw new DamagedIndexError('copying the coins of the node was interrupted');
+    const tip = await findTip(store);
     this.#moveTo(tip === undefined ? NO_HEADERS : this.#chainUpTo(tip));
     if (tip === undefined && store.get(SECRET_KEY) === undefined) await store.batch([newSecret()], { durable: true });
     this.#hasher = TxidHasher.of(store);
@@ -140,7 +140,8 @@ export class IndexWriter {
     // What an abandoned batch has left there is not the state of the store.
     if (this.#failure !== undefined || !this.#cache.isClean) this.#cache.clear();
     this.#failure = undefined;
-    return new BlockBatch(this.#ahead ?? this.#chain, { store, cache: this.#cache, hasher: this.hasher, genesisHash, undoDepth, undoFrom, ...this.#base && { base: new BaseSpends(this.#base) } });
+    const base = this.#base && { base: new BaseSpends(this.#base) };
+    return new BlockBatch(this.#ahead ?? this.#chain, { store, cache: this.#cache, hasher: this.hasher, genesisHash, undoDepth, undoFrom, ...base });
   }
 
   /** Writes a batch, once the one before is written. */
@@ -198,13 +199,14 @@ export class IndexWriter {
     if (value === undefined) throw new TooDeepError(`expected an undo record for height ${tip.height}, got none`);
     const undo = decodeUndo(recordOf(key, value), tip.height);
     if (!undo.hash.equals(tip.hash)) throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(undo.hash));
-    const previous = this.headerAt(tip.height - 1);
+    const { hash, height } = this.headerAt(tip.height - 1);
+    const previous = { hash, height };
     const chain = this.#chainUpTo(previous);
     this.#cache.clear();
     const writes = await undoWrites(undo, tip.height, previous, store);
-    const ofBase = this.#base && undoBaseWrites(this.#base, tip.height, { hash: previous.hash, height: previous.height }, store);
-    await store.batch([...writes, ...ofBase?.writes ?? []], { durable: true });
-    this.#base = ofBase?.base;
+    const [baseWrites, base] = this.#base === undefined ? [[], undefined] : undoBaseWrites(this.#base, tip.height, previous, store);
+    await store.batch([...writes, ...baseWrites], { durable: true });
+    this.#base = base;
     this.headers.pop(tip.height);
     this.#moveTo(chain);
     return { hash: tip.hash, height: tip.height };

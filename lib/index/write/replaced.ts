@@ -4,7 +4,7 @@
 
 import { NO_ENTRY, type CoinCache, type EntryName } from '../coins/coin-cache';
 import { readCold, type CoinSources } from '../coins/spending';
-import { entryWords, groupOf, HEIGHT, indexOf, POSITION, STATE } from '../records/cache-entry';
+import { entryWords, groupOf, indexOf, POSITION, STATE } from '../records/cache-entry';
 import { GROUP_SIZE } from '../records/coin-record';
 import { positionOf, type Position } from '../records/position';
 import type { SpentCoinList } from '../records/undo-record';
@@ -20,7 +20,7 @@ export interface Replaced {
  * The earlier transaction with the txid of the block's coinbase, its coins read into the cache.
  * To be called before the block's own coins are there. @throws DamagedIndexError
  */
-export async function findReplaced({ entries, coinbase, height }: BlockRows, sources: CoinSources): Promise<Replaced | undefined> {
+export async function findReplaced({ entries, coinbase }: BlockRows, sources: CoinSources): Promise<Replaced | undefined> {
   const { records, cache, hasher } = sources;
   // Every coinbase has an entry of group 0, whatever became of its coins, until it is written; its txid comes first in it.
   const entry = cache.find(entries, 0, 0);
@@ -28,8 +28,11 @@ export async function findReplaced({ entries, coinbase, height }: BlockRows, sou
   if (position === undefined) return undefined;
   // The earlier one had the same outputs.
   const groups: number[] = [];
-  for (let at = 0; at < entries.length && entries[at + HEIGHT] === height && indexOf(entries[at + POSITION] as number) === 0; at += entryWords(entries[at + STATE] as number))
-    groups.push(groupOf(entries[at + POSITION] as number)); // entries are whole
+  for (let at = 0; at < entries.length; at += entryWords(entries[at + STATE] as number)) { // entries are whole
+    const word = entries[at + POSITION] as number;
+    if (indexOf(word) !== 0) break;
+    groups.push(groupOf(word));
+  }
   const cold = groups.filter((group) => cache.find(entries, 0, group) === NO_ENTRY);
   await readCold(cold.map((group) => ({ txid: Buffer.from(coinbase), group })), sources);
   return { position, entries: groups.map((group) => cache.find(entries, 0, group)).filter((each) => each !== NO_ENTRY) };

@@ -17,7 +17,8 @@ import type { Store, StoreWrite } from '../../store/store';
 const LOOKUPS = 64;
 
 /** Takes the block at `height` out and makes `previous` the tip. @throws DamagedIndexError */
-export async function undoWrites({ hash, hashStarts, replaced, coins }: UndoRecord, height: number, previous: BlockPoint, store: Store): Promise<StoreWrite[]> {
+export async function undoWrites(undo: UndoRecord, height: number, previous: BlockPoint, store: Store): Promise<StoreWrite[]> {
+  const { hash, hashStarts, replaced, coins } = undo;
   const writes = await restoringWrites(coins, store);
   for await (const [key] of store.range(coinsOfBlock(height))) writes.push({ type: 'del', key });
   const keys = await findPositions(hashStarts, height, store);
@@ -35,13 +36,13 @@ export async function undoWrites({ hash, hashStarts, replaced, coins }: UndoReco
  * back. Of a block of the base itself nobody knows which coins it made: then the base is the block before, and what is above
  * it counts no more (base-coin.ts). @throws DamagedIndexError
  */
-export function undoBaseWrites(base: Base, height: number, previous: BlockPoint, store: Store): { readonly writes: StoreWrite[]; readonly base: Base } {
+export function undoBaseWrites(base: Base, height: number, previous: BlockPoint, store: Store): readonly [writes: readonly StoreWrite[], base: Base] {
   const key = spentBaseKey(height);
   const spent = store.get(key);
   const writes: StoreWrite[] = spent === undefined ? [] : [...restoringBaseWrites(key, spent), { type: 'del', key }];
-  if (height > base.height) return { writes, base };
+  if (height > base.height) return [writes, base];
   const lower = { ...base, ...previous };
-  return { writes: [...writes, putBase(lower)], base: lower };
+  return [[...writes, putBase(lower)], lower];
 }
 
 /** The keys of the positions of a block's transactions, in its order. @throws DamagedIndexError */
@@ -64,7 +65,8 @@ async function findPosition(hashStart: Buffer, height: number, index: number, st
     const found = decodePosition(key, value);
     if (found.height === height && found.index === index) return key;
   }
-  throw new DamagedIndexError(`expected the position of transaction ${index} of the block at height ${height} under a hash that begins with ${hashStart.toString('hex')}, got none`);
+  const start = hashStart.toString('hex');
+  throw new DamagedIndexError(`expected the position of transaction ${index} of the block at height ${height} under a hash that begins with ${start}, got none`);
 }
 
 /** Puts coins back into their records. */
