@@ -118,6 +118,21 @@ for (const [name, makeStore] of Object.entries(engines)) {
       expect(await entries(store)).to.deep.equal(['b=2']);
     });
 
+    it('stays as it is when it is opened while it is open', async () => {
+      await store.batch([put('a', '1')], { durable: false });
+      const snapshot = store.snapshot();
+      await store.open();
+      expect([store.get(bytes('a')), snapshot.get(bytes('a'))]).to.deep.equal([bytes('1'), bytes('1')]);
+      snapshot.close();
+    });
+
+    it('says when it has a copy of all writes, and holds none of them yet', async () => {
+      let held: Buffer | undefined = bytes('not called');
+      await store.batch([put('a', '1')], { durable: false, onTaken: () => { held = store.get(bytes('a')); } });
+      expect(held).to.equal(undefined);
+      expect(store.get(bytes('a'))).to.deep.equal(bytes('1'));
+    });
+
     it('refuses to work when it is closed', async () => {
       await store.batch([put('a', '1')], { durable: false });
       await store.close();
