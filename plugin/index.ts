@@ -8,7 +8,8 @@ import { ChainIndexer } from '../lib/index/chain-index';
 import { MerchantService } from '../lib/merchant/merchant-service';
 import { BcoinNode } from '../lib/node/bcoin';
 import { RestService } from '../lib/rest/rest-service';
-import { diskStore, memoryStore } from '../lib/store/level-store';
+import { DiskStore } from '../lib/store/disk-store';
+import { MemoryStore } from '../lib/store/memory-store';
 import { migrations } from '../migrations';
 import { indexFolder, OptionError, readOptions } from './options';
 import { showCatchUp } from './progress';
@@ -52,7 +53,7 @@ export class RestPlugin {
     const { undoDepth, cacheBytes, catchUpCacheBytes, bootstrap, scrubMs } = options;
     const logger = host.logger.context(id);
     const node = this.node = new BcoinNode(host);
-    const store = host.memory ? memoryStore() : diskStore(indexFolder(host.config), { latestBytes: cacheBytes });
+    const store = host.memory ? new MemoryStore() : new DiskStore(indexFolder(host.config), { latestBytes: cacheBytes });
     const index = this.#index = new ChainIndexer({ store, node, logger, migrations, undoDepth, cacheBytes, catchUpCacheBytes, bootstrap, scrubMs });
     const service = this.#service = new RestService({ node, index, options: { ...options, limits }, logger });
     this.#merchant = payments && new MerchantService({

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { DEFAULT_CACHE_BYTES } from '../../lib/index/write/index-writer';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import { migrations } from '../../migrations';
 import { cacheShares } from '../../plugin/options';
 import { DATA_FOLDER, openNodeOn, type SyntheticChain } from '../chain/synthetic-chain';
@@ -70,7 +70,7 @@ async function withIndex<T>(node: BcoinNode, { height }: ChainManifest, use: (fr
   const heldBack = await holdBack(node, height);
   // As an operator's node has them.
   const { cacheBytes, catchUpCacheBytes } = cacheShares(DEFAULT_CACHE_BYTES);
-  const store = new WatchedStore(diskStore(folder, { latestBytes: cacheBytes }));
+  const store = new WatchedStore(new DiskStore(folder, { latestBytes: cacheBytes }));
   const index = new ChainIndexer({ store, node: heldBack.source, migrations, cacheBytes, catchUpCacheBytes, logger: quiet });
   try {
     return await use({ heldBack, index, store, folder });

@@ -1,6 +1,6 @@
 // A store that remembers how its last batch was to be written.
 
-import type { OpeningProgress, ScrubbedPart, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from '../../lib/store/store';
+import type { BatchOptions, OpeningProgress, ScrubbedPart, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from '../../lib/store/store';
 
 export class WatchedStore implements Store {
   /** Whether the last batch written was on the disk itself when it resolved. */
@@ -35,13 +35,9 @@ export class WatchedStore implements Store {
     return this.#store.snapshot();
   }
 
-  async batch(writes: Iterable<StoreWrite>, options: { readonly durable: boolean }): Promise<void> {
+  async batch(writes: Iterable<StoreWrite>, options: BatchOptions): Promise<void> {
     await this.#store.batch(writes, options);
     this.lastDurable = options.durable;
-  }
-
-  compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void> {
-    return this.#store.compact(range);
   }
 
   prepareFor(use: StoreUse): Promise<void> {

@@ -80,7 +80,6 @@ export class ChainIndexer implements ChainIndex {
     this.#options = options;
     const { store, node, logger, bootstrap = 'blocks', undoDepth = DEFAULT_UNDO_DEPTH, cacheBytes, catchUpCacheBytes } = options;
     this.#bootstrap = bootstrap;
-    this.#reader = this.reader = new SnapshotReader(store, this.#distrust);
     this.state$ = this.#state.asObservable();
     this.tip$ = this.#tip.pipe(distinctUntilChanged((a, b) => a.hash.equals(b.hash)));
     this.blocks$ = this.#blocks.asObservable();
@@ -97,6 +96,7 @@ export class ChainIndexer implements ChainIndex {
       },
       onThreadLost: (reason) => { logger.warning(`The index has lost its thread, and goes on without: ${reason}. Blocks take longer.`); }
     });
+    this.#reader = this.reader = new SnapshotReader(store, this.#distrust, this.#writer.headers);
     this.#log = new StateLog(logger);
     this.#sync = new ChainSync({
       node,

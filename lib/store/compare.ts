@@ -4,6 +4,7 @@ import { WHOLE_STORE } from './migrate';
 import type { Store } from './store';
 
 type StoredRecord = readonly [key: Buffer, value: Buffer];
+type Records = AsyncIterator<StoredRecord>;
 
 /** A record that is in one store only, or another in each. */
 export interface StoreDifference {
@@ -24,47 +25,26 @@ export interface CompareOptions {
  * @throws StoreError when one of them cannot be read, and what `onRecord` throws.
  */
 export async function firstDifference(expected: Store, found: Store, { onRecord }: CompareOptions): Promise<StoreDifference | undefined> {
-  const [expectedRecords, foundRecords] = [new Cursor(expected), new Cursor(found)];
+  const [wanted, present] = [expected, found].map((store) => store.range(WHOLE_STORE)[Symbol.asyncIterator]()) as [Records, Records];
   try {
-    let [left, right] = [await expectedRecords.next(), await foundRecords.next()];
-    while (left !== undefined || right !== undefined) {
-      const order = compareKeys(left, right);
-      if (order !== 0 || left?.[1].equals(right?.[1] as Buffer) !== true) // of one key: both are there
-        return differenceOf(order <= 0 ? left : undefined, order >= 0 ? right : undefined);
+    for (;;) {
+      const [left, right] = [await next(wanted), await next(present)];
+      // As Buffer.compare; what has come to its end is behind everything.
+      const order = left === undefined || right === undefined
+        ? Number(left === undefined) - Number(right === undefined)
+        : left[0].compare(right[0]);
+      if (order < 0) return left && { key: left[0], expected: left[1], found: undefined };
+      if (order > 0) return right && { key: right[0], expected: undefined, found: right[1] };
+      if (left === undefined || right === undefined) return undefined;
+      if (!left[1].equals(right[1])) return { key: left[0], expected: left[1], found: right[1] };
       onRecord(left[0]);
-      [left, right] = [await expectedRecords.next(), await foundRecords.next()];
     }
-    return undefined;
   } finally {
-    await expectedRecords.close();
-    await foundRecords.close();
+    for (const records of [wanted, present]) await records.return?.();
   }
 }
 
-/** As Buffer.compare; what has come to its end is behind everything. */
-function compareKeys(a: StoredRecord | undefined, b: StoredRecord | undefined): number {
-  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
-  return a[0].compare(b[0]);
-}
-
-function differenceOf(expected: StoredRecord | undefined, found: StoredRecord | undefined): StoreDifference {
-  const [key] = (expected ?? found) as StoredRecord; // one of them is there
-  return { key, expected: expected?.[1], found: found?.[1] };
-}
-
-class Cursor {
-  readonly #records: AsyncIterator<StoredRecord>;
-
-  constructor(store: Store) {
-    this.#records = store.range(WHOLE_STORE)[Symbol.asyncIterator]();
-  }
-
-  async next(): Promise<StoredRecord | undefined> {
-    const result = await this.#records.next();
-    return result.done === true ? undefined : result.value;
-  }
-
-  async close(): Promise<void> {
-    await this.#records.return?.();
-  }
+async function next(records: Records): Promise<StoredRecord | undefined> {
+  const result = await records.next();
+  return result.done === true ? undefined : result.value;
 }

@@ -1,117 +1,144 @@
-// The two kinds of stores: LevelDB in a folder (classic-level) and a sorted tree in memory
-// (memory-level), with what they are set to.
+// What both stores are made of: an engine of abstract-level, which is LevelDB on disk (classic-level)
+// or a sorted tree in memory (memory-level). Reads are the same for both; every error of an engine
+// leaves as a StoreError that names the store.
 
-import { ClassicLevel } from 'classic-level';
-import { MemoryLevel } from 'memory-level';
-import { LevelStore } from './level-adapter';
-import { bareBatches, copyingBatch } from './level-batch';
-import { findDamage } from './leveldb-files/check';
-import { encodings, type Engine, type EngineKind } from './level-engine';
-import { scrubTables } from './leveldb-files/scrub';
-import { bytesOfTables, tableBytes } from './level-table-size';
-import { PrivateFolder } from './private-folder';
-import type { Store, StoreUse } from './store';
+import { setImmediate } from 'node:timers/promises';
+import { StoreError, type StoreFailure } from './errors';
+import type { StoreRange, StoreSnapshot, StoreWrite } from './store';
 
-interface CompactableEngine {
-  compactRange(start: Buffer, end: Buffer): Promise<void>;
+/** Keys looked up before others get the event loop: handing over the values takes as long. */
+const KEYS_PER_SLICE = 500;
+
+/** Writes handed to an engine before others get the event loop: about a millisecond. */
+const WRITES_PER_SLICE = 1_000;
+
+export const ENCODINGS = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;
+
+/** Given whole with every read from a snapshot: abstract-level copies options that lack the encodings. */
+type ReadOptions = typeof ENCODINGS & { readonly snapshot: EngineSnapshot };
+
+interface EngineSnapshot {
+  close(): Promise<void>;
 }
 
-const BEHIND_ALL_KEYS = { gte: Buffer.from([0xff]), lt: Buffer.from([0xff]) };
-
-/** For blocks of tables that are not mapped into memory: from the thousandth table on. */
-const CACHE_BYTES = 16 * 1024 * 1024;
-/** For writes that are not in a table yet, twice, while others need the memory more. */
-const FILLING_BUFFER_BYTES = 32 * 1024 * 1024;
-/** After a crash so much is read from the log again, which takes some seconds. */
-const LARGEST_BUFFER_BYTES = 192 * 1024 * 1024;
-/** LevelDB writes each block of a table with a call of its own: of 4 KiB, its own size, these are a tenth of the work of catching up. */
-const BLOCK_BYTES = 16 * 1024;
-
-export interface DiskStoreOptions {
-  /**
-   * Memory for the latest writes while the store follows, from 32 to 192 MiB. When it is full it goes through all
-   * levels before long, which writes most of the store again: the larger it is, the less often.
-   */
-  readonly latestBytes?: number;
+/** What the stores use of an engine; the generic types of abstract-level do not fit both engines. */
+export interface Engine {
+  readonly status: string;
+  open(): Promise<void>;
+  close(): Promise<void>;
+  getSync(key: Buffer, options?: ReadOptions): Buffer | undefined;
+  getMany(keys: readonly Buffer[], options?: ReadOptions): Promise<(Buffer | undefined)[]>;
+  iterator(range: StoreRange): AsyncIterable<[Buffer, Buffer]>;
+  snapshot(): EngineSnapshot;
 }
 
-/** A store in a folder of its own, which is made when it is missing, and is its owner's alone. */
-export function diskStore(folder: string, { latestBytes = 0 }: DiskStoreOptions = {}): Store {
-  const followingBytes = Math.min(Math.max(latestBytes, FILLING_BUFFER_BYTES), LARGEST_BUFFER_BYTES);
-  const privately = new PrivateFolder(folder);
-  let maxFileSize = tableBytes(0);
-  const make = (use: StoreUse): Engine => new ClassicLevel<Buffer, Buffer>(folder, {
-    ...encodings,
-    cacheSize: CACHE_BYTES,
-    writeBufferSize: use === 'catching-up' ? FILLING_BUFFER_BYTES : followingBytes,
-    // Hashes and amounts do not get smaller.
-    compression: false,
-    blockSize: BLOCK_BYTES,
-    maxFileSize
-  });
-  return new LevelStore({
-    name: folder,
-    make,
-    fitTables: async () => {
-      const bytes = tableBytes(await bytesOfTables(folder));
-      const isLarger = bytes > maxFileSize;
-      if (isLarger) maxFileSize = bytes;
-      return isLarger;
-    },
-    isKept: true,
-    close: async (engine) => {
-      try {
-        // Before LevelDB compacts a range, be it empty, it puts the latest writes into a table: a sixth of the work of reading them from the log.
-        if (engine.status === 'open') await compact(engine, BEHIND_ALL_KEYS);
-      } finally {
-        await engine.close();
-      }
-    },
-    batch: bareBatches(),
-    empty: async (engine) => {
-      await engine?.close();
-      await ClassicLevel.destroy(folder);
-      maxFileSize = tableBytes(0);
-    },
-    findDamage: (options) => findDamage(folder, options),
-    requireOurs: () => requireLock(folder),
-    makeFolder: () => privately.make(),
-    tightenFiles: () => privately.tightenFiles(),
-    scrub: () => scrubTables(folder),
-    compact
-  });
-}
+export abstract class LevelStore<E extends Engine> {
+  /** undefined: the store is not open. */
+  protected engine: E | undefined;
+  readonly #name: string;
 
-const compact: EngineKind['compact'] = (engine, { gte, lt }) => (engine as Engine & CompactableEngine).compactRange(gte, lt); // every engine on disk has it
+  protected constructor(name: string) {
+    this.#name = name;
+  }
 
-/** @throws the engine's error when another has the folder or it must not be written. Nothing in it is read. */
-async function requireLock(folder: string): Promise<void> {
-  const engine: Engine = new ClassicLevel<Buffer, Buffer>(folder, { ...encodings, createIfMissing: false, errorIfExists: true });
-  try {
-    await engine.open();
-  } catch (error) {
-    // With the lock in hand it looks whether there is a database, and goes no further either way.
-    if (!/error_if_exists is true|create_if_missing is false/.test(String((error as Error).cause))) throw error;
-  } finally {
-    await engine.close();
+  get(key: Buffer): Buffer | undefined {
+    try {
+      return this.requireEngine().getSync(key);
+    } catch (error) {
+      throw this.failure('read', error);
+    }
+  }
+
+  load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]> {
+    return this.#load(keys);
+  }
+
+  async *range(range: StoreRange): AsyncGenerator<readonly [Buffer, Buffer]> {
+    try {
+      yield* this.requireEngine().iterator(range);
+    } catch (error) {
+      throw this.failure('read', error);
+    }
+  }
+
+  snapshot(): StoreSnapshot {
+    try {
+      const engine = this.requireEngine();
+      const snapshot = engine.snapshot();
+      const options: ReadOptions = { snapshot, ...ENCODINGS };
+      return {
+        get: (key) => {
+          try {
+            return engine.getSync(key, options);
+          } catch (error) {
+            throw this.failure('read', error);
+          }
+        },
+        load: (keys) => this.#load(keys, options),
+        // Only waits for reads that are under way.
+        close: () => void snapshot.close()
+      };
+    } catch (error) {
+      throw this.failure('read', error);
+    }
+  }
+
+  /** One that is not open refuses by itself whatever it is asked, but for batches on disk. */
+  protected requireEngine(): E {
+    return this.engine ?? notOpen();
+  }
+
+  protected requireOpen(): E {
+    const engine = this.requireEngine();
+    return engine.status === 'open' ? engine : notOpen();
+  }
+
+  protected async attempt<T>(action: string, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      throw this.failure(action, error);
+    }
+  }
+
+  protected failure(action: string, error: unknown): StoreError {
+    // abstract-level says only "failed to open" and puts the engine's words into the cause.
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const { code, message } = cause instanceof Error ? cause as NodeJS.ErrnoException : { code: '', message: String(cause) };
+    return new StoreError(reasonOf(code ?? '', message), `cannot ${action} the store in ${this.#name}: ${message}`, { cause: error });
+  }
+
+  #load(keys: readonly Buffer[], options?: ReadOptions): Promise<(Buffer | undefined)[]> {
+    return this.attempt('read', async () => {
+      const engine = this.requireEngine();
+      if (keys.length <= KEYS_PER_SLICE) return engine.getMany(keys, options);
+      const values: (Buffer | undefined)[] = [];
+      for (let at = 0; at < keys.length; at += KEYS_PER_SLICE) values.push(...await engine.getMany(keys.slice(at, at + KEYS_PER_SLICE), options));
+      return values;
+    });
   }
 }
 
-/** A store that is gone when the process ends. */
-export function memoryStore(): Store {
-  return new LevelStore({
-    name: 'memory',
-    make: () => new MemoryLevel<Buffer, Buffer>(encodings),
-    fitTables: () => Promise.resolve(false),
-    isKept: false,
-    close: (engine) => engine.close(),
-    batch: copyingBatch,
-    empty: async (engine) => engine?.clear(),
-    findDamage: () => Promise.resolve(undefined),
-    requireOurs: () => Promise.resolve(),
-    makeFolder: () => Promise.resolve(),
-    tightenFiles: () => Promise.resolve(),
-    scrub: undefined,
-    compact: () => Promise.resolve()
-  });
+/** Calls `take` with each write, in slices between which others get the event loop; the last slice ends at once. */
+export async function inSlices(writes: Iterable<StoreWrite>, take: (write: StoreWrite) => void): Promise<void> {
+  let left = WRITES_PER_SLICE;
+  for (const write of writes) {
+    take(write);
+    if (--left > 0) continue;
+    left = WRITES_PER_SLICE;
+    await setImmediate();
+  }
+}
+
+/** @throws the error of an engine that is not open */
+export function notOpen(): never {
+  throw Object.assign(new Error('it is not open'), { code: 'LEVEL_DATABASE_NOT_OPEN' });
+}
+
+function reasonOf(code: string, message: string): StoreFailure {
+  if (code === 'LEVEL_LOCKED') return 'locked';
+  if (code === 'LEVEL_CORRUPTION') return 'corrupt';
+  if (code.endsWith('_NOT_OPEN')) return 'closed';
+  // LevelDB gives only the system's text.
+  return /permission denied|read-only|EACCES|EROFS|EPERM/i.test(message) ? 'denied' : 'failed';
 }

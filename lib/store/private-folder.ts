@@ -1,6 +1,6 @@
-// A folder whose files are their owner's alone. LevelDB makes its files readable by everybody,
-// as far as the process's umask lets it, and that is not ours to change. So the folder keeps others out,
-// and files lose what is too much soon after they were made: for whoever copies them elsewhere.
+// A folder whose files are their owner's alone. LevelDB makes its files readable by everybody, as far as the umask of
+// the process allows it, and a library must not change that. So other users may not enter the folder, and files lose
+// the modes of others soon after they were made, since somebody may copy them elsewhere.
 
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const GROUP_AND_OTHERS = 0o077;
 
 export class PrivateFolder {
   readonly #path: string;
-  /** Files that were looked at: LevelDB gives no name twice while it is open. */
+  /** Files that were tightened: LevelDB gives no name twice while it is open. */
   #seen = new Set<string>();
 
   constructor(path: string) {
@@ -33,7 +33,7 @@ export class PrivateFolder {
   }
 }
 
-/** What is another user's, or on a file system without modes, stays as it is. */
+/** chmod fails for files of another user and on file systems without modes; those files stay as they are. */
 async function takeFromOthers(path: string): Promise<void> {
   try {
     const { mode } = await stat(path);

@@ -42,26 +42,29 @@ export interface ScrubbedPart {
 /** What comes next: batch after batch, or a block now and then between reads. */
 export type StoreUse = 'catching-up' | 'following';
 
+export interface BatchOptions {
+  /** On the disk itself when the promise resolves. */
+  readonly durable: boolean;
+  /** Called when the store has a copy of all writes, and has not written them yet. */
+  readonly onTaken?: (() => void) | undefined;
+}
+
 export interface Store {
   /**
    * Looks through all its files first, which takes a second for some gigabytes at best.
    * @throws StoreError when the folder cannot be opened, is in use or damaged, and when it is closed meanwhile.
    */
   open(onProgress?: (progress: OpeningProgress) => void): Promise<void>;
-  close(): Promise<void>;
   get(key: Buffer): Buffer | undefined;
   /** The values in the order of the keys, off the event loop: for thousands of cold keys. */
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
   range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
   snapshot(): StoreSnapshot;
   /**
-   * All or nothing. `durable`: on the disk itself when the promise resolves. The writes are
-   * asked for one by one, and others get the event loop in between. The bytes of a write are
-   * copied before the next one is asked for, those of the last one before the end is.
+   * All or nothing. The writes are asked for one by one, and others get the event loop in between. The bytes
+   * of a write are copied before the next one is asked for.
    */
-  batch(writes: Iterable<StoreWrite>, options: { readonly durable: boolean }): Promise<void>;
-  /** Gives the room back that deleted records of a range still take on the disk; it comes back by and by otherwise. */
-  compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void>;
+  batch(writes: Iterable<StoreWrite>, options: BatchOptions): Promise<void>;
   /**
    * Sets the store up for a use, and for the size that it has come to; it is opened for `following`. When that changes
    * anything all snapshots are closed, and whoever reads meanwhile is told that the store is closed.
@@ -75,4 +78,5 @@ export interface Store {
   scrub(): AsyncIterable<ScrubbedPart>;
   /** Deletes everything and leaves an empty, open store; closes all snapshots. Repairs a store that is too damaged to open. */
   clear(): Promise<void>;
+  close(): Promise<void>;
 }

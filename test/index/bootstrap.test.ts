@@ -5,10 +5,12 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { BASE_KEY } from '../../lib/index/records/base';
+import { headerKey } from '../../lib/index/records/header';
+import { TIP_KEY } from '../../lib/index/records/tip';
 import { NotYetKnownError } from '../../lib/index/errors';
-import { headerKey, TIP_KEY } from '../../lib/index/records/layout';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { diskStore, memoryStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { nodeWith } from '../support/changed-node';
 import { baseOf, expectRight, expectRightSoFar, newBaseIndex, untilBackfilled, untilLive } from '../support/base-index';
 import { bcoin, type TestFullNode } from '../support/bcoin';
@@ -42,7 +44,7 @@ describe('an index that begins with the coins of the node', () => {
       rawBlock: async (hash) => ((await real.entry(hash))?.height ?? 0) < lowestGiven ? undefined : real.rawBlock(hash)
     });
     log = new MemoryLog();
-    store = new FaultyStore(memoryStore());
+    store = new FaultyStore(new MemoryStore());
     await chainWithSpends(host);
     index = newIndex();
   });
@@ -376,7 +378,7 @@ describe('an index that begins with the coins of the node', () => {
 
   it('is right on disk', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'rest-base-'));
-    store = new FaultyStore(diskStore(join(folder, 'index')));
+    store = new FaultyStore(new DiskStore(join(folder, 'index')));
     index = newIndex();
     await opened();
     await expectRight(store, real);

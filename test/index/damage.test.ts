@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
-import { decodeBaseCoin } from '../../lib/index/coins/base-spends';
+import { decodeBaseCoin } from '../../lib/index/records/base-coin';
 import { baseOf } from '../support/base-index';
 import { IndexWalk } from '../support/index-walk';
 import { testScale, testSeed } from '../support/scale';

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import { migrations } from '../../migrations';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks } from '../support/chain-a';
@@ -51,7 +51,7 @@ describe('an index whose disk is full', function () {
   async function expectToGoOn(): Promise<void> {
     const host = await openRegtestNode();
     for (const raw of blocks.slice(1)) await host.chain.add(bcoin.Block.fromRaw(raw));
-    const [store, log] = [diskStore(folder), new MemoryLog()];
+    const [store, log] = [new DiskStore(folder), new MemoryLog()];
     const index = new ChainIndexer({ store, node: new BcoinNode(host), logger: log, migrations });
     await index.open();
     await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));

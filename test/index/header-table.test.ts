@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { hash256 } from '../../lib/bitcoin/hash';
 import { HeaderTable } from '../../lib/index/read/header-table';
-import { encodeHeader } from '../../lib/index/records/layout';
+import { encodeHeader } from '../../lib/index/records/header';
 
 /** The record of a header that follows `previousHash`; `salt` tells forks apart. */
 function recordAfter(previousHash: Buffer, height: number, salt: number): Buffer {
@@ -20,49 +20,46 @@ function extend(table: HeaderTable, chain: Buffer[], count: number, salt: number
   for (let i = 0; i < count; i++) {
     const previous = chain.at(-1)?.subarray(0, 32) ?? Buffer.alloc(32);
     const record = recordAfter(previous, chain.length, salt);
+    table.push(chain.length, record);
     chain.push(record);
-    expect(table.append(record)).to.equal(true);
   }
 }
 
-/** All rows, run by run, as records hold them. */
+/** The rows of a chain that the table has, or of its first blocks, run by run, as records hold them. */
 function expectRows(table: HeaderTable, chain: readonly Buffer[], count: number): void {
-  expect(table.length).to.equal(chain.length);
-  expect(table.lastHash).to.deep.equal(chain.at(-1)?.subarray(0, 32));
+  const hashOf = (height: number): Buffer | undefined => chain[height]?.subarray(0, 32);
   for (let height = 0; height < chain.length;) {
-    const run = table.run(height, count);
+    expect(table.hashAt(height)).to.deep.equal(hashOf(height));
+    const run = table.run(height, count, chain.length);
     const records = chain.slice(height, height + run.count);
     expect(run.count).to.be.within(1, count);
     expect(run.headers.equals(Buffer.concat(records.map((record) => record.subarray(32, 112))))).to.equal(true);
     expect(run.details.equals(Buffer.concat(records.map((record) => record.subarray(112, 152))))).to.equal(true);
     height += run.count;
-    expect(run.lastHash).to.deep.equal(chain[height - 1]?.subarray(0, 32));
-    expect(run.nextHash).to.deep.equal(chain[height]?.subarray(0, 32));
+    expect(run.lastHash).to.deep.equal(hashOf(height - 1));
+    expect(run.nextHash).to.deep.equal(hashOf(height));
   }
 }
 
-/** The blocks of the chain are found by hash, `others` and what is before the first one are not. */
-function expectHeights(table: HeaderTable, chain: readonly Buffer[], others: readonly Buffer[]): void {
-  const heightOf = (record: Buffer): number | undefined => table.heightOf(record.subarray(0, 32));
-  expect(chain.map(heightOf)).to.deep.equal(chain.map((_, height) => height));
-  expect(others.map(heightOf)).to.deep.equal(others.map(() => undefined));
-  expect(table.heightOf(Buffer.alloc(32))).to.equal(undefined);
-}
-
 describe('the table of headers', () => {
-  it('holds the rows of any history of blocks and forks', () => {
-    const step = fc.record({ keep: fc.nat(100), add: fc.nat(12) });
+  it('holds the rows of any history of blocks and forks, and tells by its version when rows are gone', () => {
+    const step = fc.record({ left: fc.nat(100), add: fc.nat(12) });
     fc.assert(fc.property(fc.array(step, { maxLength: 12 }), fc.integer({ min: 1, max: 9 }), (steps, count) => {
       const table = new HeaderTable();
       const chain: Buffer[] = [];
-      const gone: Buffer[] = [];
-      steps.forEach(({ keep, add }, salt) => {
-        table.truncate(keep);
-        gone.push(...chain.splice(keep));
-        expectHeights(table, chain, gone);
-        extend(table, chain, add, salt);
+      steps.forEach(({ left, add }, salt) => {
+        const { version } = table;
+        const isCut = left < chain.length;
+        table.pop(left);
+        chain.splice(left);
+        expect(table.version).to.equal(isCut ? version + 1 : version);
         expectRows(table, chain, count);
-        expectHeights(table, chain, gone);
+        const before = [...chain];
+        extend(table, chain, add, salt);
+        expect(table.version).to.equal(isCut ? version + 1 : version);
+        expect(table.length).to.equal(chain.length);
+        expectRows(table, chain, count);
+        expectRows(table, before, count);
       });
     }));
   });
@@ -73,11 +70,10 @@ describe('the table of headers', () => {
     extend(table, chain, 32_800, 1);
     expectRows(table, chain, 2_000);
     for (const length of [32_790, 32_768, 32_767]) {
-      table.truncate(length);
+      table.pop(length);
       chain.length = length;
       extend(table, chain, 20, length);
       expectRows(table, chain, 40_000);
-      expectHeights(table, chain, []);
     }
   });
 
@@ -85,19 +81,22 @@ describe('the table of headers', () => {
     const table = new HeaderTable();
     const chain: Buffer[] = [];
     extend(table, chain, 20, 1);
-    const before = table.run(5, 15);
+    const before = table.run(5, 15, 20);
     const copies = [before.headers, before.details, before.lastHash].map((bytes) => Buffer.from(bytes));
-    table.truncate(8);
+    table.pop(8);
     chain.length = 8;
     extend(table, chain, 30, 2);
     expect([before.headers, before.details, before.lastHash]).to.deep.equal(copies);
   });
 
-  it('takes no header that does not follow its last one', () => {
+  it('takes no header that does not come next', () => {
     const table = new HeaderTable();
-    extend(table, [], 3, 1);
-    expect(table.append(recordAfter(Buffer.alloc(32, 9), 3, 1))).to.equal(false);
+    const chain: Buffer[] = [];
+    extend(table, chain, 3, 1);
+    for (const height of [2, 4]) table.push(height, recordAfter(Buffer.alloc(32, 9), height, 1));
+    expectRows(table, chain, 3);
     expect(table.length).to.equal(3);
-    expect(() => table.run(3, 1)).to.throw(RangeError);
+    expect(() => table.run(3, 1, 4)).to.throw(RangeError);
+    expect(() => table.hashAt(3)).to.throw(RangeError);
   });
 });

@@ -5,9 +5,13 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { previousHashOf } from '../../lib/bitcoin/header';
 import { DamagedIndexError, IndexError } from '../../lib/index/errors';
 import { IndexWriter } from '../../lib/index/write/index-writer';
-import { coinKey, decodeHeader, headerKey, putRecord, TIP_KEY, undoKey } from '../../lib/index/records/layout';
+import { coinKey } from '../../lib/index/records/coin-record';
+import { decodeHeader, headerKey } from '../../lib/index/records/header';
+import { putRecord } from '../../lib/index/records/layout';
+import { TIP_KEY } from '../../lib/index/records/tip';
 import { sameSecret } from '../../lib/index/records/txid-hash';
-import { memoryStore } from '../../lib/store/level-store';
+import { undoKey } from '../../lib/index/records/undo-record';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { chainAActiveBlocks, chainABlocks, type ChainABlock } from '../support/chain-a';
 import { caught } from '../support/caught';
 import { blockHash, madeBlock, madeCoinbase, madeTransaction, type MadeInput, type MadeOutput } from '../support/made-blocks';
@@ -28,7 +32,7 @@ function openIndexer(options: { genesisHash?: Buffer; undoDepth?: number } = {})
 /** For each test of the group: an empty store with an indexer. */
 function withIndexer(): void {
   beforeEach(async () => {
-    store = memoryStore();
+    store = new MemoryStore();
     await store.open();
     indexer = openIndexer();
     await indexer.load();
@@ -75,7 +79,7 @@ describe('taking blocks in and out again', () => {
     for (const part of [blocks.slice(0, 1), blocks.slice(1, 130), blocks.slice(130)]) {
       const batch = indexer.batch();
       for (const raw of part) await batch.add(raw);
-      await indexer.commit(batch);
+      await indexer.commit(batch).written;
     }
     expect(await imageOf(store)).to.deep.equal(oneByOne);
   });
@@ -123,13 +127,13 @@ describe('taking blocks in and out again', () => {
     expect(await imageOf(store)).to.deep.equal(before);
     const batch = indexer.batch();
     await batch.add(second);
-    await indexer.commit(batch);
+    await indexer.commit(batch).written;
     await indexer.undo();
     await indexer.undo();
     await indexer.undo();
     const all = indexer.batch();
     for (const raw of [first, between, second]) await all.add(raw);
-    await indexer.commit(all);
+    await indexer.commit(all).written;
     await expectIndexOf(store, [genesis, first, between, second]);
     await indexer.undo();
     expect(await imageOf(store)).to.deep.equal(before);
@@ -140,7 +144,7 @@ describe('taking blocks in and out again', () => {
     for (let i = 1; i <= 14; i++) blocks.push(madeBlock(blockHash(blocks[i - 1] as Buffer), [madeCoinbase(i, [output(1)])], i));
     await applyAll(blocks);
     const key = headerKey(14);
-    const header = decodeHeader(key, store.get(key) as Buffer);
+    const header = decodeHeader(key, store.get(key));
     expect(header).to.include({ medianTime: 1_300_000_000 + 600 * 9, transactionCount: 1, chainTransactions: 15, chainwork: 30n });
     expect(header.chainBytes).to.equal(blocks.reduce((sum, raw) => sum + raw.length, 0));
     await indexer.undo();
@@ -166,7 +170,7 @@ describe('taking blocks in and out again', () => {
       for (let next = 1, turn = 0; next < blocks.length; turn++) {
         const batch = indexer.batch();
         for (const raw of blocks.slice(next, next += 1 + (batchSizes[turn % batchSizes.length] ?? 0))) await batch.add(raw);
-        await indexer.commit(batch);
+        await indexer.commit(batch).written;
       }
       expect(await imageOf(store)).to.deep.equal(images.at(-1));
     }), { numRuns: 60 });

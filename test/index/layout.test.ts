@@ -1,16 +1,18 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { COIN_OVERHEAD, writeCoin } from '../../lib/index/records/coin-record';
+import { COIN_OVERHEAD, coinAt, coinKey, writeCoin } from '../../lib/index/records/coin-record';
 import { DamagedIndexError } from '../../lib/index/errors';
-import {
-  blockHashKey, coinKey, decodeHeader, decodeHeight, decodePosition, decodeTip, encodeHeader, encodeHeight, encodePosition, encodeTip, headerKey, lengthsKey, positionKey, positionsOfHashes,
-  POSITION_KEY_LENGTH, putRecord, recordOf, TIP_KEY, undoKey, writePositionRecord
-} from '../../lib/index/records/layout';
-import { coinIn, coinKeyOf, spanOf } from '../../lib/index/records/location-record';
-import { decodeUndo, encodeUndo, SpentCoinList, HASH_START_LENGTH } from '../../lib/index/records/undo-record';
+import { decodeHeader, encodeHeader, headerAt, headerKey, heightOf, putHeight } from '../../lib/index/records/header';
+import { putRecord, recordOf, type Records } from '../../lib/index/records/layout';
+import { lengthsKey, spanOf } from '../../lib/index/records/lengths';
+import { decodePosition, encodePosition, positionKey, positionOf, positionsOfHashes, putPosition } from '../../lib/index/records/position';
+import { decodeTip, putTip } from '../../lib/index/records/tip';
+import { TxidHasher } from '../../lib/index/records/txid-hash';
+import { decodeUndo, encodeUndo, HASH_START_LENGTH, SpentCoinList, undoKey } from '../../lib/index/records/undo-record';
 import { writeInteger } from '../../lib/index/records/variable-integer';
 import { WriteBuffer } from '../../lib/index/records/write-buffer';
+import type { StorePut } from '../../lib/store/store';
 
 const bytes = (length: number): fc.Arbitrary<Buffer> => fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
 const someBytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
@@ -20,7 +22,7 @@ const height = fc.nat({ max: 0x7fff_ffff });
 const u32 = fc.nat({ max: 0xffff_ffff });
 const amount = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 
-const place = fc.record({ height, index: fc.nat({ max: 0xffff }) });
+const somePosition = fc.record({ height, index: fc.nat({ max: 0xffff }) });
 
 /** A coin as it stands in a record. */
 function packed(slot: number, value: number, script: Buffer): Buffer {
@@ -28,10 +30,8 @@ function packed(slot: number, value: number, script: Buffer): Buffer {
   return coin.subarray(0, writeCoin(coin, 0, slot, value, script, 0, script.length));
 }
 
-/** The value under which a record is stored. */
-function stored(key: Buffer, record: Buffer): Buffer {
-  return putRecord(key, record).value;
-}
+/** A store with one record. */
+const storeWith = ({ key, value }: StorePut): Records => ({ get: (wanted) => wanted.equals(key) ? value : undefined });
 
 describe('the layout of the index', () => {
   it('reads every record as it was written', () => {
@@ -39,35 +39,37 @@ describe('the layout of the index', () => {
       height, hash, header: bytes(80), chainwork: fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }), medianTime: u32,
       transactionCount: u32, chainTransactions: amount, chainBytes: amount
     });
-    fc.assert(fc.property(hash, txidHash, place, header, (id, txid, aPlace, aHeader) => {
-      const keys = { header: headerKey(aHeader.height), place: positionKey(txid), block: blockHashKey(id) };
-      expect(decodeHeader(keys.header, stored(keys.header, encodeHeader(aHeader)))).to.deep.equal(aHeader);
-      expect(decodePosition(keys.place, stored(keys.place, encodePosition(aPlace)))).to.deep.equal(aPlace);
-      const room = new WriteBuffer();
-      const length = writePositionRecord(room.reserve(0), txid, 0, aPlace.height, aPlace.index);
-      expect(room.put(POSITION_KEY_LENGTH, length)).to.deep.equal(putRecord(keys.place, encodePosition(aPlace)));
-      expect(decodeHeight(keys.block, stored(keys.block, encodeHeight(aHeader.height)))).to.equal(aHeader.height);
+    fc.assert(fc.property(hash, txidHash, hash, somePosition, header, (id, txid, secret, position, aHeader) => {
+      const headers = storeWith(putRecord(headerKey(aHeader.height), encodeHeader(aHeader)));
+      expect(headerAt(headers, aHeader.height)).to.deep.equal(aHeader);
+      expect(() => headerAt(headers, aHeader.height + 1)).to.throw(DamagedIndexError, 'expected a header, got none');
+      const hasher = new TxidHasher(secret);
+      const put = putRecord(positionKey(hasher.hash(id)), encodePosition(position));
+      expect(positionOf(storeWith(put), hasher, id)).to.deep.equal(position);
+      expect(positionOf(storeWith(put), hasher, secret)).to.equal(undefined);
+      expect(putPosition(new WriteBuffer(), txid, 0, position.height, position.index)).to.deep.equal(putRecord(positionKey(txid), encodePosition(position)));
+      expect(heightOf(storeWith(putHeight(id, aHeader.height)), id)).to.equal(aHeader.height);
       const tip = { hash: id, height: aHeader.height };
-      expect(decodeTip(stored(TIP_KEY, encodeTip(tip)))).to.deep.equal(tip);
+      expect(decodeTip(putTip(tip).value)).to.deep.equal(tip);
     }));
   });
 
   it('reads every undo record as it was written', () => {
-    const spent = fc.record({ place, group: fc.nat({ max: 0xffff }), slot: fc.nat({ max: 31 }), value: amount, script: someBytes });
-    fc.assert(fc.property(hash, fc.array(txidHash), fc.option(place, { nil: undefined }), fc.array(spent), u32, (id, hashes, replaced, coins, height) => {
+    const spent = fc.record({ position: somePosition, group: fc.nat({ max: 0xffff }), slot: fc.nat({ max: 31 }), value: amount, script: someBytes });
+    fc.assert(fc.property(hash, fc.array(txidHash), fc.option(somePosition, { nil: undefined }), fc.array(spent), u32, (id, hashes, replaced, coins, height) => {
       const list = new SpentCoinList();
-      const expected = coins.map(({ place: { height: before, index }, group, slot, value, script }) => {
+      const expected = coins.map(({ position: { height: before, index }, group, slot, value, script }) => {
         const coin = packed(slot, value, script);
         const blocksBefore = Math.min(before, height);
         list.add(blocksBefore, index, group, Buffer.concat([Buffer.alloc(1), coin]), 1, 1 + coin.length);
-        return { place: { height: height - blocksBefore, index }, group, coin };
+        return { position: { height: height - blocksBefore, index }, group, coin };
       });
       const hashStarts = Buffer.concat(hashes.map((one) => one.subarray(0, HASH_START_LENGTH)));
       expect(decodeUndo(encodeUndo(id, Buffer.concat(hashes), replaced, list.bytes), height)).to.deep.equal({ hash: id, hashStarts, replaced, coins: expected });
     }));
   });
 
-  it('bounds the places of all hashes that begin with some bytes', () => {
+  it('bounds the positions of all hashes that begin with some bytes', () => {
     fc.assert(fc.property(txidHash, fc.integer({ min: 1, max: 12 }), txidHash, fc.nat({ max: 12 }), (id, length, other, filled) => {
       const start = Buffer.concat([id.subarray(0, Math.max(0, length - filled)), Buffer.alloc(Math.min(length, filled), 0xff)]);
       const { gte, lt } = positionsOfHashes(start);
@@ -84,15 +86,15 @@ describe('the layout of the index', () => {
       const record = Buffer.alloc(lengths.length * 8);
       let end = 0;
       for (const length of lengths) end = writeInteger(record, end, length);
-      const key = lengthsKey(7);
-      const value = stored(key, record.subarray(0, end));
+      const store = storeWith(putRecord(lengthsKey(7), record.subarray(0, end)));
       let offset = lengths.length < 0xfd ? 81 : 83;
       const blockLength = lengths.reduce((sum, length) => sum + length, offset);
-      lengths.forEach((length, position) => {
-        expect(spanOf(key, value, position)).to.deep.equal({ offset, length, blockLength });
+      lengths.forEach((length, index) => {
+        expect(spanOf(store, { height: 7, index })).to.deep.equal({ offset, length, blockLength });
         offset += length;
       });
-      expect(() => spanOf(key, value, lengths.length)).to.throw(DamagedIndexError);
+      expect(() => spanOf(store, { height: 7, index: lengths.length })).to.throw(DamagedIndexError);
+      expect(() => spanOf(store, { height: 8, index: 0 })).to.throw(DamagedIndexError, 'expected lengths of transactions, got none');
     }));
   });
 
@@ -110,22 +112,26 @@ describe('the layout of the index', () => {
 
   it('notices every flipped bit, and a value under another key', () => {
     const at = { height: 7, index: 0 };
-    const key = coinKeyOf(at, 3);
-    const value = stored(key, packed(3, 50, Buffer.from('51', 'hex')));
-    expect(coinIn(key, value, at, 3)).to.deep.equal({ height: 7, coinbase: true, value: 50, script: Buffer.from('51', 'hex') });
+    const key = coinKey(at, 0);
+    const put = putRecord(key, packed(3, 50, Buffer.from('51', 'hex')));
+    const { value } = put;
+    expect([2, 4, 35, 2 ** 32 - 1].map((output) => coinAt(storeWith(put), at, output))).to.deep.equal([undefined, undefined, undefined, undefined]);
+    expect(coinAt(storeWith(put), at, 3)).to.deep.equal({ height: 7, coinbase: true, value: 50, script: Buffer.from('51', 'hex') });
     for (let bit = 0; bit < value.length * 8; bit++) {
       const flipped = Buffer.from(value);
       flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ 1 << (bit & 7);
       expect(() => recordOf(key, flipped), `bit ${bit}`).to.throw(DamagedIndexError, 'expected checksum');
     }
-    expect(() => coinIn(coinKeyOf(at, 40), value, at, 40)).to.throw(DamagedIndexError);
+    expect(() => coinAt({ get: () => value }, at, 40)).to.throw(DamagedIndexError);
     expect(() => recordOf(key, Buffer.alloc(3))).to.throw(DamagedIndexError);
   });
 
   it('refuses records of another length', () => {
     const key = headerKey(1);
-    for (const decode of [decodeHeader, decodeHeight, decodePosition])
-      expect(() => decode(key, stored(key, Buffer.alloc(11)))).to.throw(DamagedIndexError, 'bytes, got 11');
+    const { value } = putRecord(key, Buffer.alloc(11));
+    for (const decode of [decodeHeader, decodePosition]) expect(() => decode(key, value)).to.throw(DamagedIndexError, 'bytes, got 11');
+    const height = putHeight(key, 1);
+    expect(() => heightOf(storeWith(putRecord(height.key, Buffer.alloc(11))), key)).to.throw(DamagedIndexError, 'bytes, got 11');
   });
 
   it('orders heights, positions and groups by number', () => {

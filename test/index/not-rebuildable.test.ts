@@ -5,9 +5,11 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { ChainIndexer, type ChainIndexerOptions } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
-import { coinKey, decodeTip, TIP_KEY } from '../../lib/index/records/layout';
+import { coinKey } from '../../lib/index/records/coin-record';
+import { decodeTip, TIP_KEY } from '../../lib/index/records/tip';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { diskStore, memoryStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { MemoryLog } from '../support/memory-log';
 import { reorganize } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -36,7 +38,7 @@ describe('an index of a node that prunes, which cannot be rebuilt', () => {
     folder = await mkdtemp(join(tmpdir(), 'rest-pruned-'));
     host = await openRegtestNode({ settings: { prune: true } });
     log = new MemoryLog();
-    store = memoryStore();
+    store = new MemoryStore();
     index = newIndex({ undoDepth: 3 });
     await index.open();
     blocks = await mine(host, HEIGHT);
@@ -97,7 +99,7 @@ describe('an index of a node that prunes, which cannot be rebuilt', () => {
 
   it('stays as it is when a file is damaged', async () => {
     await index.close();
-    store = diskStore(join(folder, 'index'));
+    store = new DiskStore(join(folder, 'index'));
     // From its coins: from blocks it could not be built.
     index = newIndex({ bootstrap: 'coins' });
     await index.open();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { IndexRefusedError, IndexUnavailableError } from '../../lib/index/errors';
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import { LAYOUT_VERSION_KEY, versionRecord } from '../../lib/store/migrate';
 import { caught } from '../support/caught';
 import { nodeWith } from '../support/changed-node';
@@ -81,7 +81,7 @@ describe('an index on disk', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rest-index-'));
-    current.store = diskStore(join(folder, 'index'));
+    current.store = new DiskStore(join(folder, 'index'));
     current.index = newIndex();
     await mine(current.host, 12);
     await current.index.open();
@@ -96,7 +96,7 @@ describe('an index on disk', () => {
   it('goes on after it was closed', async () => {
     await current.index.close();
     await mine(current.host, 2);
-    current.store = diskStore(join(folder, 'index'));
+    current.store = new DiskStore(join(folder, 'index'));
     await openNew();
     await expectLevel();
     expect(current.log.lines.join()).to.not.include('anew');
@@ -105,7 +105,7 @@ describe('an index on disk', () => {
   it('is rebuilt when its folder was deleted', async () => {
     await current.index.close();
     await rm(join(folder, 'index'), { recursive: true });
-    current.store = diskStore(join(folder, 'index'));
+    current.store = new DiskStore(join(folder, 'index'));
     await openNew();
     await expectLevel();
   });

@@ -7,7 +7,7 @@ import { IndexUnavailableError } from '../../lib/index/errors';
 import { LAYOUT_VERSION } from '../../lib/index/records/layout';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { StoreError } from '../../lib/store/errors';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { versionRecord, type Migration } from '../../lib/store/migrate';
 import { FaultyStore } from '../support/faulty-store';
 import { MemoryLog } from '../support/memory-log';
@@ -56,7 +56,7 @@ describe('opening an index that takes its time', () => {
 
   beforeEach(async () => {
     host = await openRegtestNode();
-    store = new SlowStore(memoryStore());
+    store = new SlowStore(new MemoryStore());
     log = new MemoryLog();
     index = newIndex();
   });

@@ -1,10 +1,11 @@
 // A batch is filled while the store still writes the one before.
 
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
-import { IndexWriter } from '../../lib/index/write/index-writer';
+import { IndexWriter, type CommittedBatch } from '../../lib/index/write/index-writer';
 import { newSecret } from '../../lib/index/records/txid-hash';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks } from '../support/chain-a';
 import { holdBatches, type HeldBatch } from '../support/held-batches';
@@ -24,7 +25,7 @@ describe('filling a batch while another is written', function () {
   let taken: HeldBatch | undefined;
 
   beforeEach(async () => {
-    store = memoryStore();
+    store = new MemoryStore();
     await store.open();
     await store.batch([newSecret()], { durable: false });
     indexer = openIndexer(holdBatches(store, (batch) => { taken = batch; }));
@@ -45,48 +46,75 @@ describe('filling a batch while another is written', function () {
   };
 
   /** The store has taken the batch and writes it when it is told. */
-  const handOver = (batch: BlockBatch): { readonly handedOver: boolean; readonly held: HeldBatch; readonly settled: Promise<void> } => {
-    let handedOver = false;
-    const settled = indexer.commit(batch, { onHandedOver: () => { handedOver = true; } });
-    settled.catch(() => undefined);
-    return { handedOver, held: taken ?? expect.fail('the store took no batch'), settled };
+  const commit = async (batch: BlockBatch): Promise<CommittedBatch & { readonly held: HeldBatch; readonly isHandedOver: boolean }> => {
+    let isHandedOver = false;
+    const committed = indexer.commit(batch);
+    committed.handedOver.then(() => { isHandedOver = true; }, () => undefined);
+    await setImmediate();
+    return { ...committed, isHandedOver, held: taken ?? expect.fail('the store took no batch') };
   };
 
   it('is the same index as one after the other', async () => {
-    let before = handOver(await filled(0));
+    let before = await commit(await filled(0));
     for (let part = 1; part + 1 < PARTS.length; part++) {
-      expect(before.handedOver).to.equal(true);
+      expect(before.isHandedOver).to.equal(true);
       const next = await filled(part);
       before.held.write();
-      await before.settled;
-      before = handOver(next);
+      await before.written;
+      before = await commit(next);
     }
     before.held.write();
-    await before.settled;
+    await before.written;
     await expectIndexOf(store, blocks.slice(0, PARTS.at(-1)));
   });
 
   it('stays where it was when the write fails; the batch on top is lost, and both come in afterwards', async () => {
     for (let part = 0; part + 2 < PARTS.length; part++) {
-      const { held, settled } = handOver(await filled(part));
-      await filled(part + 1);
+      const { held, written } = await commit(await filled(part));
+      const next = await filled(part + 1);
       held.fail(new Error('no space left on device'));
-      expect(await caught(settled)).to.have.property('message', 'no space left on device');
+      expect(await caught(written)).to.have.property('message', 'no space left on device');
       expect(indexer.tip?.height).to.equal(part === 0 ? undefined : (PARTS[part] as number) - 1);
-      const again = handOver(await filled(part));
+      const lostToo = indexer.commit(next);
+      for (const lost of [lostToo.handedOver, lostToo.written]) expect(await caught(lost)).to.have.property('message', 'no space left on device');
+      const again = await commit(await filled(part));
       again.held.write();
-      await again.settled;
+      await again.written;
       await expectIndexOf(store, blocks.slice(0, PARTS[part + 1]));
     }
   });
 
-  it('does not happen when the generations of the cache change places: what they drop must be written', async () => {
+  it('waits for the batch before, and fails with it', async () => {
+    const first = await commit(await filled(0));
+    const second = indexer.commit(await filled(1));
+    await setImmediate();
+    expect(taken).to.equal(first.held);
+    first.held.fail(new Error('no space left on device'));
+    for (const lost of [first.written, second.handedOver, second.written]) expect(await caught(lost)).to.have.property('message', 'no space left on device');
+    expect(indexer.tip).to.equal(undefined);
+    // One whose failure nobody has heard must not end the process.
+    indexer.commit(await filled(0));
+    await setImmediate();
+    taken?.fail(new Error('no space left on device'));
+    await setImmediate();
+    const again = await commit(await filled(0));
+    const next = indexer.commit(await filled(1));
+    again.held.write();
+    await again.written;
+    await setImmediate();
+    taken?.write();
+    await next.written;
+    await expectIndexOf(store, blocks.slice(0, PARTS[2]));
+  });
+
+  it('does not happen when the generations of the cache swap: what they drop must be written', async () => {
     indexer = openIndexer(holdBatches(store, (batch) => { taken = batch; }), 1);
     for (let part = 0; part + 1 < PARTS.length; part++) {
-      const { handedOver, held, settled } = handOver(await filled(part));
-      expect(handedOver).to.equal(false);
+      const { handedOver, isHandedOver, held, written } = await commit(await filled(part));
+      expect(isHandedOver).to.equal(false);
       held.write();
-      await settled;
+      await handedOver;
+      await written;
     }
     await expectIndexOf(store, blocks.slice(0, PARTS.at(-1)));
   });

@@ -3,19 +3,36 @@ import { beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { IndexWriter } from '../../lib/index/write/index-writer';
-import { blockHashKey, headerKey } from '../../lib/index/records/layout';
+import { blockHashKey, headerKey } from '../../lib/index/records/header';
 import { SnapshotReader } from '../../lib/index/read/reader';
 import { StoreError } from '../../lib/store/errors';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks } from '../support/chain-a';
-import { blockHash } from '../support/made-blocks';
+import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
 import { modelOf } from '../support/utxo-model';
 import type { IndexSnapshot } from '../../lib/index/types';
 import type { Store } from '../../lib/store/store';
 
 const blocks = chainAActiveBlocks().slice(0, 131).map(({ raw }) => raw);
 const transactions = blocks.flatMap((raw) => scanBlock(raw).transactions);
+
+/** All headers of a chain, by run, height and hash, and positions of transactions. */
+function expectHeaders(snapshot: IndexSnapshot, chain: readonly Buffer[]): void {
+  expect(snapshot.tip.height).to.equal(chain.length - 1);
+  for (let height = 0; height < chain.length;) {
+    const run = snapshot.headerRun(height, 1_000) ?? expect.fail(`headers from ${height}`);
+    expect(run.headers).to.deep.equal(Buffer.concat(chain.slice(height, height + run.count).map((raw) => raw.subarray(0, 80))));
+    height += run.count;
+    expect(run.lastHash).to.deep.equal(blockHash(chain[height - 1] as Buffer));
+    expect(run.nextHash).to.deep.equal(chain.slice(height, height + 1).map(blockHash)[0]);
+  }
+  expect(snapshot.headerRun(chain.length, 1)).to.equal(undefined);
+  chain.forEach((raw, height) => {
+    expect(snapshot.heightOf(blockHash(raw))).to.equal(height);
+    expect(snapshot.position(scanBlock(raw).transactions[0]?.txid ?? expect.fail('a coinbase'))).to.deep.equal({ block: { hash: blockHash(raw), height }, index: 0 });
+  });
+}
 
 describe('reading the index', () => {
   let store: Store;
@@ -28,7 +45,7 @@ describe('reading the index', () => {
   let troubles: Error[];
 
   beforeEach(async () => {
-    store = memoryStore();
+    store = new MemoryStore();
     await store.open();
     [open, taken] = [0, 0];
     const snapshot = store.snapshot.bind(store);
@@ -39,12 +56,12 @@ describe('reading the index', () => {
       return { ...made, close: () => { open--; made.close(); } };
     };
     troubles = [];
-    reader = new SnapshotReader(store, (error) => troubles.push(error));
     indexer = new IndexWriter({ store, genesisHash: blockHash(blocks[0] as Buffer), undoDepth: 100, onMove: () => reader.renew() });
+    reader = new SnapshotReader(store, (error) => troubles.push(error), indexer.headers);
     await indexer.load();
     const batch = indexer.batch();
     for (const raw of blocks) await batch.add(raw);
-    await indexer.commit(batch);
+    await indexer.commit(batch).written;
     // Of the reader's alone.
     [open, taken] = [0, 0];
   });
@@ -127,30 +144,51 @@ describe('reading the index', () => {
     expect(troubles.map(({ name }) => name)).to.deep.equal(['DamagedIndexError', 'DamagedIndexError']);
   });
 
-  it('does not answer from a damaged height by hash, and needs none once the headers are in memory', async () => {
-    const longer = chainAActiveBlocks().slice(blocks.length).map(({ raw }) => raw);
-    const batch = indexer.batch();
-    for (const raw of longer) await batch.add(raw);
-    await indexer.commit(batch);
+  it('does not answer from a damaged height by hash', async () => {
     const hash = blockHash(blocks[7] as Buffer);
     const key = blockHashKey(hash);
     const value = Buffer.from(store.get(key) ?? expect.fail('a height'));
     value.writeUInt8((value[3] as number) ^ 1, 3);
     await store.batch([{ type: 'put', key, value }], { durable: false });
     reader.renew();
-    // More headers than one reader fetches for itself: this one goes to the store.
     expect(() => reader.read((snapshot) => snapshot.heightOf(hash))).to.throw(IndexUnavailableError, 'is damaged');
     expect(troubles).to.have.length(1);
-    const heightOrNone = (): number | undefined => {
-      try {
-        return reader.read((snapshot) => snapshot.heightOf(hash));
-      } catch {
-        return undefined;
-      }
+  });
+
+  it('gives each reader the headers of its own state, wherever the chain has moved meanwhile', async () => {
+    const active = chainAActiveBlocks().map(({ raw }) => raw);
+    const last = active[blocks.length] as Buffer;
+    // Another block on top of the same one.
+    const other = madeBlock(blockHash(blocks.at(-1) as Buffer), [madeCoinbase(9, [])], 99);
+    const held: Promise<void>[] = [];
+    let letGo: () => void = () => undefined;
+    const gone = new Promise<void>((resolve) => { letGo = resolve; });
+    const hold = (chain: readonly Buffer[]): void => {
+      held.push(reader.read(async (snapshot) => {
+        await gone;
+        expectHeaders(snapshot, chain);
+      }));
     };
-    let height;
-    while ((height = heightOrNone()) === undefined) await new Promise(setImmediate);
-    expect(height).to.equal(7);
+    hold(blocks);
+    await indexer.apply(last);
+    hold([...blocks, last]);
+    await indexer.undo();
+    hold(blocks);
+    await indexer.apply(other);
+    hold([...blocks, other]);
+    await indexer.undo();
+    await indexer.undo();
+    hold(blocks.slice(0, -1));
+    letGo();
+    await Promise.all(held);
+    expect(open).to.equal(1);
+  });
+
+  it('reads headers from the store as long as it has none in memory', () => {
+    const alone = new SnapshotReader(store, (error) => troubles.push(error));
+    alone.read((snapshot) => { expectHeaders(snapshot, blocks); });
+    alone.close();
+    expect(troubles).to.deep.equal([]);
   });
 
   it('says that the store cannot be read', () => {

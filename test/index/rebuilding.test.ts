@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { IndexUnavailableError } from '../../lib/index/errors';
-import { coinKey, GENESIS_KEY, headerKey, TIP_KEY, undoKey } from '../../lib/index/records/layout';
+import { coinKey } from '../../lib/index/records/coin-record';
+import { headerKey } from '../../lib/index/records/header';
+import { GENESIS_KEY } from '../../lib/index/records/layout';
+import { TIP_KEY } from '../../lib/index/records/tip';
+import { undoKey } from '../../lib/index/records/undo-record';
 import { StoreError } from '../../lib/store/errors';
 import { nodeWith } from '../support/changed-node';
 import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';

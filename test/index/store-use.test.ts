@@ -7,7 +7,7 @@ import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import { nodeWith } from '../support/changed-node';
 import { MemoryLog } from '../support/memory-log';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -47,7 +47,7 @@ describe('the store of an index', function () {
   });
 
   async function openIndex(node: NodeSource = new BcoinNode(host)): Promise<void> {
-    store = diskStore(join(folder, 'index'));
+    store = new DiskStore(join(folder, 'index'));
     uses = [];
     heights = [];
     let current: StoreUse = 'following';

@@ -4,10 +4,13 @@ import { describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { describeRecord } from '../../lib/index/records/describe-record';
-import { coinKey, encodeTip, putRecord, TIP_KEY, undoKey } from '../../lib/index/records/layout';
+import { coinKey } from '../../lib/index/records/coin-record';
+import { putRecord } from '../../lib/index/records/layout';
+import { putTip } from '../../lib/index/records/tip';
+import { undoKey } from '../../lib/index/records/undo-record';
 import { ClosedIndex } from '../../lib/index/read/closed-index';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
 import { caught } from '../support/caught';
 import { MemoryLog } from '../support/memory-log';
@@ -15,8 +18,8 @@ import { chainWithSpends } from '../support/regtest-chain';
 import { openRegtestNode } from '../support/regtest-node';
 import type { StoreWrite } from '../../lib/store/store';
 
-async function storeWith(writes: readonly StoreWrite[]): Promise<ReturnType<typeof memoryStore>> {
-  const store = memoryStore();
+async function storeWith(writes: readonly StoreWrite[]): Promise<MemoryStore> {
+  const store = new MemoryStore();
   await store.open();
   await store.batch(writes, { durable: false });
   return store;
@@ -37,14 +40,14 @@ describe('an index that nobody works on', () => {
 
   it('is empty, or has a tip, or is damaged', async () => {
     expect(await new ClosedIndex(await storeWith([])).tip()).to.equal(undefined);
-    expect(await new ClosedIndex(await storeWith([putRecord(TIP_KEY, encodeTip(tipAt(5)))])).tip()).to.deep.equal(tipAt(5));
+    expect(await new ClosedIndex(await storeWith([putTip(tipAt(5))])).tip()).to.deep.equal(tipAt(5));
     expect(await caught(new ClosedIndex(await storeWith([putRecord(undoKey(5), Buffer.from('undo'))])).tip())).to.have.property('message').that.includes('expected a tip');
   });
 
   it('says what each of its records is', async () => {
     const node = await openRegtestNode();
     await chainWithSpends(node);
-    const store = memoryStore();
+    const store = new MemoryStore();
     const index = new ChainIndexer({ store, node: new BcoinNode(node), logger: new MemoryLog(), migrations: [] });
     await index.open();
     await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));

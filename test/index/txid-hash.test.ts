@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { DamagedIndexError } from '../../lib/index/errors';
-import { putRecord, SECRET_KEY } from '../../lib/index/records/layout';
-import { newSecret, sameSecret, TxidHasher } from '../../lib/index/records/txid-hash';
+import { putRecord } from '../../lib/index/records/layout';
+import { newSecret, sameSecret, SECRET_KEY, TxidHasher } from '../../lib/index/records/txid-hash';
 import type { StorePut } from '../../lib/store/store';
 
 const txid = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((array) => Buffer.from(array));

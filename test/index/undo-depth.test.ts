@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
-import { undoKey } from '../../lib/index/records/layout';
+import { undoKey } from '../../lib/index/records/undo-record';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { nodeWith } from '../support/changed-node';
 import { MemoryLog } from '../support/memory-log';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -50,7 +50,7 @@ describe('the undo records of an index that catches up', () => {
     // A reset leaves 1.0.2's pool behind while it is not connected.
     await host.connect();
     node = new BcoinNode(host);
-    store = memoryStore();
+    store = new MemoryStore();
     log = new MemoryLog();
   });
 

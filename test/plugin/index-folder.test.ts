@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { IndexUnavailableError } from '../../lib/index/errors';
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import { mine } from '../support/regtest-node';
 import { activeChain, chainWithSpends } from '../support/regtest-chain';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
@@ -37,7 +37,7 @@ describe("the folder of a node's index", function () {
     let chain: Buffer[] = [];
     await withNode('other', async ({ rest }) => { chain = await activeChain(rest.node); });
     expect(chain).to.have.length(4);
-    const store = diskStore(indexOf('other'));
+    const store = new DiskStore(indexOf('other'));
     await store.open();
     await expectIndexOf(store, chain);
     await store.close();
@@ -57,7 +57,7 @@ describe("the folder of a node's index", function () {
 
   it('may be in use: the node runs, and says where and why nobody answers', async () => {
     await mkdir(indexOf('one'), { recursive: true });
-    const holder = diskStore(indexOf('one'));
+    const holder = new DiskStore(indexOf('one'));
     await holder.open();
     await expectClosed('one', new RegExp(`^Service temporarily unavailable: index failed: cannot open the store in ${indexOf('one')}: .*lock`));
     await holder.close();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ImpossibleError } from '../../plugin/cli/index-commands/command';
 import { rebuildIndex } from '../../plugin/cli/index-commands/rebuild';
@@ -37,7 +37,7 @@ describe('rebuilding the index of a node that prunes', () => {
   const indexFolder = (): string => join(prefix, 'regtest/rest/index');
 
   async function image(): Promise<string[]> {
-    const store = diskStore(indexFolder());
+    const store = new DiskStore(indexFolder());
     await store.open();
     const records = await imageOf(store);
     await store.close();
@@ -68,7 +68,7 @@ describe('rebuilding the index of a node that prunes', () => {
 
   it('is done from the coins when that is asked for', async () => {
     expect(await rebuild('coins')).to.equal(0);
-    const store = diskStore(indexFolder());
+    const store = new DiskStore(indexFolder());
     await store.open();
     expect(store.get(Buffer.from('B'))).to.be.instanceOf(Buffer);
     await store.close();

@@ -2,11 +2,14 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { BASE_KEY } from '../../lib/index/records/base';
-import { BcoinNode } from '../../lib/node/bcoin';
-import { baseCoinKey, spentBaseKey } from '../../lib/index/coins/base-spends';
-import { decodeHeader, encodeHeader, headerKey, positionKey, putRecord, recordOf, undoKey, type StoredHeader } from '../../lib/index/records/layout';
+import { baseCoinKey, spentBaseKey } from '../../lib/index/records/base-coin';
+import { decodeHeader, encodeHeader, headerKey, type StoredHeader } from '../../lib/index/records/header';
+import { putRecord, recordOf } from '../../lib/index/records/layout';
+import { positionKey } from '../../lib/index/records/position';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
-import { memoryStore } from '../../lib/store/level-store';
+import { undoKey } from '../../lib/index/records/undo-record';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { compareWithNode } from '../../plugin/cli/index-commands/verify-base';
 import { ProgressDisplay } from '../../plugin/progress';
 import { baseOf, newBaseIndex, untilBackfilled, untilLive } from '../support/base-index';
@@ -21,7 +24,7 @@ const LAST_SPEND = 212;
 describe('verifying an index that began with the coins of the node', () => {
   let host: TestFullNode;
   let node: BcoinNode;
-  const store = memoryStore();
+  const store = new MemoryStore();
 
   before(async () => {
     host = await openRegtestNode();

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { encodePosition, positionKey, putRecord } from '../../lib/index/records/layout';
+import { putRecord } from '../../lib/index/records/layout';
+import { encodePosition, positionKey } from '../../lib/index/records/position';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import { ask } from '../support/http';
 import { mineCoinbases, spend } from '../support/regtest-chain';
 import { mine } from '../support/regtest-node';
@@ -28,7 +29,7 @@ describe('tx of a txid whose hash in the index is that of another transaction', 
   /** What the index would hold if the hash of the txid were that of the coinbase of block 1. */
   async function confuse(txid: Buffer): Promise<void> {
     await served.node.close();
-    const store = diskStore(join(prefix, 'regtest/rest/index'));
+    const store = new DiskStore(join(prefix, 'regtest/rest/index'));
     await store.open();
     await store.batch([putRecord(positionKey(TxidHasher.of(store).hash(txid)), encodePosition({ height: 1, index: 0 }))], { durable: true });
     await store.close();

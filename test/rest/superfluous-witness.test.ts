@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { ChainIndexer } from '../../lib/index/chain-index';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks, type ChainABlock } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
@@ -75,7 +75,7 @@ describe('blocks that came with superfluous witnesses', () => {
   });
 
   it('lead to the same index, whether it followed or caught up', async () => {
-    const index = new ChainIndexer({ store: memoryStore(), node: served.rest.node, logger: new MemoryLog(), migrations: [] });
+    const index = new ChainIndexer({ store: new MemoryStore(), node: served.rest.node, logger: new MemoryLog(), migrations: [] });
     await index.open();
     await reach('live', index);
     try {

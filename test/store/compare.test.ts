@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { firstDifference } from '../../lib/store/compare';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import type { Store } from '../../lib/store/store';
 
 type Records = Readonly<Record<string, string>>;
 
 async function storeOf(records: Records): Promise<Store> {
-  const store = memoryStore();
+  const store = new MemoryStore();
   await store.open();
   await store.batch(Object.entries(records).map(([key, value]) => ({ type: 'put', key: Buffer.from(key), value: Buffer.from(value) })), { durable: false });
   return store;

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { firstDifference } from '../../lib/store/compare';
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import { migrate, storedVersion, versionRecord } from '../../lib/store/migrate';
 import { fillWithMadeUpRecords, MADE_UP_VERSION, madeUpMigrations } from '../support/made-up-migrations';
 import { testScale, testSeed } from '../support/scale';
@@ -37,7 +37,7 @@ describe('a migration that is killed', function () {
   const close: (() => Promise<void>)[] = [];
 
   async function opened(name: string): Promise<Store> {
-    const store = diskStore(join(folder, name));
+    const store = new DiskStore(join(folder, name));
     await store.open();
     close.push(() => store.close());
     return store;
@@ -45,7 +45,7 @@ describe('a migration that is killed', function () {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rest-migration-'));
-    const store = diskStore(join(folder, 'layout-1'));
+    const store = new DiskStore(join(folder, 'layout-1'));
     await store.open();
     await fillWithMadeUpRecords(store, RECORDS);
     await store.batch([versionRecord(1)], { durable: true });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { StoreError } from '../../lib/store/errors';
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import { caught } from '../support/caught';
 
 const MIB = 2 ** 20;
@@ -38,7 +38,7 @@ describe('a store with two logs', function () {
     const running = join(folder, 'running');
     for (const path of [running, left]) await rm(path, { recursive: true, force: true });
     await mkdir(left);
-    const store = diskStore(running);
+    const store = new DiskStore(running);
     await store.open();
     for (let i = 0; i < WRITES; i++)
       await store.batch([{ type: 'put', key: keyAt(i), value: Buffer.alloc(MIB, i) }], { durable: i === WRITES - 1 });
@@ -55,7 +55,7 @@ describe('a store with two logs', function () {
 
   it('has all writes, as long as both logs are whole', async () => {
     expect(logs).to.have.length(2);
-    const store = diskStore(left);
+    const store = new DiskStore(left);
     await store.open();
     for (let i = 0; i < WRITES; i++) expect(store.get(keyAt(i))?.[0], `write ${i}`).to.equal(i);
     await store.close();
@@ -65,7 +65,7 @@ describe('a store with two logs', function () {
     const [first, second] = logs as [string, string];
     await truncate(join(left, first), (await stat(join(left, first))).size - 1);
     await truncate(join(left, second), BLOCK);
-    const store = diskStore(left);
+    const store = new DiskStore(left);
     await store.open();
     const there = Array.from({ length: WRITES }, (_, i) => store.get(keyAt(i)) !== undefined);
     expect(there.lastIndexOf(true)).to.equal(there.indexOf(false) - 1);
@@ -81,7 +81,7 @@ describe('a store with two logs', function () {
     it(`is not opened when the first one has lost ${what}`, async () => {
       const [first] = logs as [string, string];
       await truncate(join(left, first), lengthOf((await stat(join(left, first))).size));
-      const error = await caught(diskStore(left).open());
+      const error = await caught(new DiskStore(left).open());
       expect(error).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
       expect(error).to.have.property('message').that.includes(`${first} is damaged`);
     });

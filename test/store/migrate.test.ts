@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { LayoutVersionError, StoreError } from '../../lib/store/errors';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { LAYOUT_VERSION_KEY, migrate, versionRecord, type Migration } from '../../lib/store/migrate';
 import type { Store } from '../../lib/store/store';
 import { migrations } from '../../migrations';
@@ -28,7 +28,7 @@ describe('migrating a store', () => {
   const version = (): number | undefined => store.get(LAYOUT_VERSION_KEY)?.readUInt32BE();
 
   beforeEach(async () => {
-    store = memoryStore();
+    store = new MemoryStore();
     await store.open();
   });
   afterEach(() => store.close());
@@ -66,7 +66,7 @@ describe('migrating a store', () => {
   it('leads to the same after an interruption at any write, whether that was still done or not', async () => {
     const toNewest = (migrated: Store): Promise<void> => migrate(migrated, madeUpMigrations, { version: MADE_UP_VERSION });
     const migratedImage = async (use: (store: FaultyStore) => Promise<void>): Promise<string[]> => {
-      const real = memoryStore();
+      const real = new MemoryStore();
       await real.open();
       await fillWithMadeUpRecords(real, 900);
       await real.batch([versionRecord(1)], { durable: false });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import type { Store, StoreWrite } from '../../lib/store/store';
 
 const OWNER_ALONE = 0o600;
@@ -16,7 +16,7 @@ describe('the files of a store on disk', () => {
   beforeEach(async () => {
     parent = await mkdtemp(join(tmpdir(), 'rest-private-'));
     folder = join(parent, 'rest/index');
-    store = diskStore(folder);
+    store = new DiskStore(folder);
   });
   afterEach(async () => {
     await store.close();
@@ -57,7 +57,7 @@ describe('the files of a store on disk', () => {
     await store.close();
     await chmod(folder, 0o755);
     for (const name of await readdir(folder)) await chmod(join(folder, name), 0o644);
-    store = diskStore(folder);
+    store = new DiskStore(folder);
     await store.open();
     await expectPrivate(5);
   });
@@ -72,7 +72,7 @@ describe('the files of a store on disk', () => {
     await store.open();
     await store.close();
     await chmod(folder, 0o500);
-    store = diskStore(folder);
+    store = new DiskStore(folder);
     await store.open().catch(() => undefined);
     expect((await stat(folder)).mode & 0o777).to.equal(0o500);
     await store.close();

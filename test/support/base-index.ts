@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { filter, firstValueFrom } from 'rxjs';
-import { BASE_KEY, decodeBase, isBackfilling, type Base } from '../../lib/index/records/base';
+import { findBase, isBackfilling, type Base } from '../../lib/index/records/base';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { SnapshotReader } from '../../lib/index/read/reader';
 import { differentUndo } from '../../plugin/cli/index-commands/verify-undo';
@@ -31,8 +31,7 @@ export function newBaseIndex({ log, ...options }: BaseIndexOptions): ChainIndexe
 }
 
 export function baseOf(store: Store): Base {
-  const value = store.get(BASE_KEY);
-  return value === undefined ? expect.fail('an index with a base') : decodeBase(value);
+  return findBase(store) ?? expect.fail('an index with a base');
 }
 
 /** Resolves once the index is live, or fails with why it is not going to be. */

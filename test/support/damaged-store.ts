@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { LevelReader } from '../../lib/store/leveldb-files/cursor';
 import { StoreError } from '../../lib/store/errors';
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
 import type { Store, StoreWrite } from '../../lib/store/store';
 
@@ -40,7 +40,7 @@ interface Change {
 
 /** Makes a folder that a store left when its process was killed, and says what it may hold after each batch of its log. */
 async function makeStore(working: string, folder: string): Promise<Set<string>> {
-  const store = diskStore(working);
+  const store = new DiskStore(working);
   const states = new Set<string>();
   for (let round = 0; round <= TABLES; round++) {
     await store.open();
@@ -106,7 +106,7 @@ function rangeOf(part: DamagedPart, bytes: Buffer): readonly [from: number, to: 
 }
 
 async function outcomeOf(folder: string, states: ReadonlySet<string>): Promise<{ outcome: Outcome; message: string }> {
-  const store = diskStore(folder);
+  const store = new DiskStore(folder);
   try {
     await store.open();
     return { outcome: states.has(await digest(store)) ? 'harmless' : 'wrong', message: '' };

@@ -2,7 +2,7 @@
 // broken one would, before or after the real store has done it.
 
 import { StoreError } from '../../lib/store/errors';
-import type { OpeningProgress, ScrubbedPart, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from '../../lib/store/store';
+import type { BatchOptions, OpeningProgress, ScrubbedPart, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from '../../lib/store/store';
 
 export const STORE_CALLS = ['open', 'close', 'get', 'load', 'range', 'snapshot', 'snapshot.get', 'snapshot.load', 'batch', 'prepareFor', 'clear'] as const;
 export type StoreCall = (typeof STORE_CALLS)[number];
@@ -74,12 +74,8 @@ export class FaultyStore implements Store {
     };
   }
 
-  batch(writes: Iterable<StoreWrite>, options: { readonly durable: boolean }): Promise<void> {
+  batch(writes: Iterable<StoreWrite>, options: BatchOptions): Promise<void> {
     return this.#async('batch', () => this.real.batch(writes, options));
-  }
-
-  compact(range: Pick<StoreRange, 'gte' | 'lt'>): Promise<void> {
-    return this.real.compact(range);
   }
 
   prepareFor(use: StoreUse): Promise<void> {

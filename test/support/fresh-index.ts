@@ -2,9 +2,11 @@
 
 import { expect } from 'chai';
 import { headerOver, type Base } from '../../lib/index/records/base';
+import { decodeHeader, type StoredHeader } from '../../lib/index/records/header';
+import { BLOCK_RECORDS } from '../../lib/index/records/layout';
+import { TIP_KEY } from '../../lib/index/records/tip';
 import { IndexWriter } from '../../lib/index/write/index-writer';
-import { BLOCK_RECORDS, decodeHeader, TIP_KEY, type StoredHeader } from '../../lib/index/records/layout';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { blockHash } from './made-blocks';
 import type { Store, StorePut, StoreWrite } from '../../lib/store/store';
 
@@ -51,7 +53,7 @@ function writesOf(image: StoreImage): StoreWrite[] {
 }
 
 async function build(from: readonly StoreWrite[], blocks: readonly Buffer[], genesisHash: Buffer): Promise<StoreImage> {
-  const store = memoryStore();
+  const store = new MemoryStore();
   await store.open();
   await store.batch(from, { durable: false });
   const indexer = new IndexWriter({ store, genesisHash, undoDepth: 1_000_000, onMove: () => undefined });

@@ -7,7 +7,7 @@ import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import { migrations } from '../../migrations';
 import { bcoin } from './bcoin';
 import { chainAActiveBlocks } from './chain-a';
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   const host = await openRegtestNode();
   for (const block of blocks.slice(0, opened)) await host.chain.add(block);
   const log = new MemoryLog();
-  const index = new ChainIndexer({ store: diskStore(folder), node: new BcoinNode(host), logger: log, migrations });
+  const index = new ChainIndexer({ store: new DiskStore(folder), node: new BcoinNode(host), logger: log, migrations });
   await index.open();
   await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live' || phase === 'failed')));
   for (const block of blocks.slice(opened)) await host.chain.add(block);

@@ -14,7 +14,8 @@ import { ChainIndexer } from '../../lib/index/chain-index';
 import { IndexUnavailableError, NotYetKnownError } from '../../lib/index/errors';
 import { sameSecret } from '../../lib/index/records/txid-hash';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { diskStore, memoryStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { baseOf, expectRight as expectBaseIndexOf } from './base-index';
 import { bcoin, type TestFullNode } from './bcoin';
 import { regtestGenesis } from './chain-a';
@@ -83,7 +84,7 @@ export class IndexWalk {
   private constructor(readonly host: TestFullNode, private readonly folder: string | undefined, private readonly undoDepth: number, private readonly bootstrap: BootstrapFrom = 'blocks', turn = 0) {
     this.#maker = new BlockMaker(turn * 1_000_000);
     this.node = new BcoinNode(host);
-    this.store = new FaultyStore(folder === undefined ? memoryStore() : diskStore(join(folder, 'index')));
+    this.store = new FaultyStore(folder === undefined ? new MemoryStore() : new DiskStore(join(folder, 'index')));
     this.index = this.newIndex();
   }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach } from 'mocha';
 import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer, type ChainIndexerOptions } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { MemoryLog } from './memory-log';
 import { activeChain } from './regtest-chain';
 import { openRegtestNode } from './regtest-node';
@@ -30,7 +30,7 @@ export function withNodeAndIndex(): void {
   beforeEach(async () => {
     current.host = await openRegtestNode();
     current.node = new BcoinNode(current.host);
-    current.store = memoryStore();
+    current.store = new MemoryStore();
     current.log = new MemoryLog();
     current.index = newIndex();
   });

@@ -2,7 +2,7 @@
 //
 //   killed-migration.ts <folder>
 
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import { migrate } from '../../lib/store/migrate';
 import { MADE_UP_VERSION, madeUpMigrations } from './made-up-migrations';
 
@@ -12,7 +12,7 @@ export type KilledMigrationMessage = number;
 async function main(): Promise<void> {
   const [folder] = process.argv.slice(2);
   if (folder === undefined) throw new Error('expected <folder>');
-  const store = diskStore(folder);
+  const store = new DiskStore(folder);
   await store.open();
   let steps = 0;
   await migrate(store, madeUpMigrations, { version: MADE_UP_VERSION, onProgress: () => { process.send?.(++steps); } });

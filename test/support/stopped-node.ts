@@ -6,7 +6,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describeRecord } from '../../lib/index/records/describe-record';
-import { diskStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
 import { mine, openRegtestNode } from './regtest-node';
 import { chainWithSpends } from './regtest-chain';
@@ -60,7 +60,7 @@ export class StoppedNodeFolder {
   }
 
   async withIndex(use: (store: Store) => Promise<unknown>): Promise<void> {
-    const store = diskStore(this.indexFolder);
+    const store = new DiskStore(this.indexFolder);
     await store.open();
     try {
       await use(store);

@@ -3,11 +3,13 @@
 import { expect } from 'chai';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { BASE_KEY, decodeBase, headerOver } from '../../lib/index/records/base';
-import { decodeBaseCoin } from '../../lib/index/coins/base-spends';
+import { findBase, headerOver } from '../../lib/index/records/base';
+import { decodeBaseCoin } from '../../lib/index/records/base-coin';
 import { coinsIn } from '../../lib/index/records/coin-record';
-import { decodeHeader, decodePosition, lengthsKey, recordOf, type Position } from '../../lib/index/records/layout';
-import { spanOf } from '../../lib/index/records/location-record';
+import { decodeHeader } from '../../lib/index/records/header';
+import { recordOf } from '../../lib/index/records/layout';
+import { spanOf } from '../../lib/index/records/lengths';
+import { decodePosition, type Position } from '../../lib/index/records/position';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import type { Coin } from '../../lib/index/types';
 import type { Store } from '../../lib/store/store';
@@ -58,10 +60,9 @@ export async function modelIn(store: Store, chain: readonly Buffer[]): Promise<I
   const txids = new Map<string, string>();
   for await (const [key, value] of store.range({ gte: Buffer.from('p'), lt: Buffer.from('q') })) {
     const place = decodePosition(key, value);
-    const { height, index: position } = place;
+    const { height } = place;
     const txid = txidOf(key.subarray(1));
-    const lengths = store.get(lengthsKey(height)) ?? expect.fail(`no lengths of the transactions at height ${height}`);
-    const { offset, length } = spanOf(lengthsKey(height), lengths, position);
+    const { offset, length } = spanOf(store, place);
     txids.set(nameOf(place), txid);
     model.locations.set(txid, `${height} ${offset} ${length}`);
   }
@@ -72,8 +73,7 @@ export async function modelIn(store: Store, chain: readonly Buffer[]): Promise<I
     for (const { slot, value: satoshis, script } of coinsIn(recordOf(key, value)))
       model.coins.set(`${txid}-${first + slot}`, describeCoin({ height: place.height, coinbase: place.index === 0, value: satoshis, script }));
   }
-  const baseRecord = store.get(BASE_KEY);
-  const base = baseRecord && decodeBase(baseRecord);
+  const base = findBase(store);
   for await (const [key, value] of store.range({ gte: Buffer.from('c'), lt: Buffer.from('d') })) {
     const coin = decodeBaseCoin(key, value, base ?? expect.fail('a base'));
     if (coin !== undefined) model.coins.set(`${toDisplayHex(key.subarray(1, 33))}-${key.readUInt32BE(33)}`, describeCoin(coin));

@@ -4,14 +4,15 @@
 
 import { toDisplayHex } from '../../bitcoin/hash';
 import { BASE_BYTES, isBackfilling, type Base } from '../records/base';
-import { spentBaseCoins, spentBaseKey } from '../coins/base-spends';
+import { spentBaseCoins, spentBaseKey } from '../records/base-coin';
 import { OUTPOINT_WORDS } from '../records/cache-entry';
 import { DamagedIndexError } from '../errors';
-import {
-  decodePosition, encodeHeader, headerKey, lengthsKey, POSITION_KEY_LENGTH, positionKey, putRecord, recordOf, TXID_HASH_LENGTH, undoKey,
-  writePositionRecord, type Position, type StoredHeader
-} from '../records/layout';
-import { encodeUndo, withReplaced } from '../records/undo-record';
+import { encodeHeader, headerKey, type StoredHeader } from '../records/header';
+import { putRecord, recordOf } from '../records/layout';
+import { lengthsKey } from '../records/lengths';
+import { positionOf, putPosition, type Position } from '../records/position';
+import { TXID_HASH_LENGTH } from '../records/txid-hash';
+import { encodeUndo, undoKey, withReplaced } from '../records/undo-record';
 import { WriteBuffer } from '../records/write-buffer';
 import { LOG_MS } from '../progress/log';
 import { Throttle } from '../progress/pace';
@@ -145,10 +146,9 @@ class BackfillBatch {
   /** The bytes of a write hold until the next. */
   *writes(): Generator<StoreWrite> {
     const buffer = new WriteBuffer();
-    const bytes = buffer.reserve(0);
     for (const { height, hashes, from } of this.#rows)
       for (let index = from; index * TXID_HASH_LENGTH < hashes.length; index++)
-        yield buffer.put(POSITION_KEY_LENGTH, writePositionRecord(bytes, hashes, index * TXID_HASH_LENGTH, height, index));
+        yield putPosition(buffer, hashes, index * TXID_HASH_LENGTH, height, index);
     yield* this.#otherWrites;
     if (this.#below !== undefined) yield putRecord(headerKey(this.#below.height), encodeHeader(this.#below));
   }
@@ -187,9 +187,7 @@ class BackfillBatch {
   /** The position of a later coinbase with this txid in the index (replaced.ts). */
   #laterPosition(coinbase: Buffer): Position | undefined {
     const { writer, store } = this.#parts;
-    const key = positionKey(writer.hasher.hash(coinbase));
-    const value = store.get(key);
-    return value && decodePosition(key, value);
+    return positionOf(store, writer.hasher, coinbase);
   }
 
   /** The undo record of the last later block with the txid, if there is one, learns what that block replaced. */

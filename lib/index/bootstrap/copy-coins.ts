@@ -2,13 +2,15 @@
 // node, which is the index's base from then on (base.ts). The tip is written last: a copy that was interrupted is begun again.
 
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
-import { nextHeader, previousHashOf, type HeaderFold } from '../../bitcoin/header';
+import { previousHashOf } from '../../bitcoin/header';
 import { MalformedBytesError } from '../../bitcoin/reader';
 import { totalSubsidy } from '../../bitcoin/subsidy';
-import { BASE_BYTES, BASE_KEY, encodeBase, type Base } from '../records/base';
-import { putBaseCoin } from '../coins/base-spends';
+import { BASE_BYTES, putBase, type Base } from '../records/base';
+import { putBaseCoin } from '../records/base-coin';
+import { encodeHeader, extendHeaders, headerKey, NO_HEADERS, putHeight, type HeaderChain } from '../records/header';
+import { putRecord } from '../records/layout';
+import { putTip } from '../records/tip';
 import { CoinSetError } from '../errors';
-import { blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, putRecord, TIP_KEY } from '../records/layout';
 import { WriteBuffer } from '../records/write-buffer';
 import { ChainMovedError } from '../../node/errors';
 import type { CoinSet, NetworkInfo, NodeCoin, NodeSource } from '../../node/types';
@@ -65,10 +67,10 @@ async function copyState(parts: BootstrapParts): Promise<boolean> {
     if (tip.height === 0 || node.network.chain === REPEATED_COINBASES.chain && tip.height < REPEATED_COINBASES.upTo) return false;
     const base: Base = { ...tip, positionsFrom: tip.height + 1, bytes: 0, ended: false };
     // Before all else: a base without a tip tells that a copy was interrupted.
-    await store.batch([putRecord(BASE_KEY, encodeBase(base))], { durable: false });
+    await store.batch([putBase(base)], { durable: false });
     await writeHeaders(set, parts);
     await writeCoins(set, parts);
-    await store.batch([putRecord(TIP_KEY, encodeTip(tip))], { durable: true });
+    await store.batch([putTip(tip)], { durable: true });
     return true;
   } finally {
     await set.close();
@@ -76,8 +78,7 @@ async function copyState(parts: BootstrapParts): Promise<boolean> {
 }
 
 async function writeHeaders(set: CoinSet, { store, signal, onState }: BootstrapParts): Promise<void> {
-  let height = 0;
-  let fold: HeaderFold | undefined;
+  let chain: HeaderChain = NO_HEADERS;
   let previous: Buffer = Buffer.alloc(32);
   for await (const headers of set.headers()) {
     signal.throwIfAborted();
@@ -86,14 +87,11 @@ async function writeHeaders(set: CoinSet, { store, signal, onState }: BootstrapP
     for (const header of headers) {
       if (!previousHashOf(header).equals(previous)) throw new ChainMovedError(`expected a header on top of ${toDisplayHex(previous)}`);
       const hash = hash256(header);
-      fold = nextHeader(fold, header);
-      const { chainwork, medianTime } = fold;
-      const [chainTransactions, chainBytes] = height === set.tip.height ? [set.transactions, BASE_BYTES] : [0, 0];
-      writes.push(
-        putRecord(headerKey(height), encodeHeader({ height, hash, header, chainwork, medianTime, transactionCount: 0, chainTransactions, chainBytes })),
-        putRecord(blockHashKey(hash), encodeHeight(height)));
+      const isBase = hash.equals(set.tip.hash);
+      const next = extendHeaders(chain, hash, header, { transactionCount: 0, chainTransactions: isBase ? set.transactions : 0, chainBytes: isBase ? BASE_BYTES : 0 });
+      writes.push(putRecord(headerKey(next.tip.height), encodeHeader(next.tip)), putHeight(hash, next.tip.height));
+      chain = next;
       previous = hash;
-      height++;
     }
     await store.batch(writes, { durable: false });
   }

@@ -1,18 +1,19 @@
 // Coins on their way into the index, and those that were there lately. New ones stay until
 // they are written, and most are spent before; written ones stay for a while, so that
 // spending them needs no read. Two generations: what is new goes into the young one; when
-// that is full and written, the old one is dropped and they change places.
+// that is full and written, the old one is emptied and becomes the young one.
 //
 // What is in the cache counts, not what the store has. An entry is named by a number that
-// holds until the generations change places (`written`): above 0 in the young generation, below in the old one.
+// holds until the generations swap (`written`): above 0 in the young generation, below in the old one.
 
-import { CHANGED, coinBytes, entryWords, groupOf, HEAD_BYTES, HEIGHT, PLACE, positionOf, STATE, STORED, UNSPENT } from '../records/cache-entry';
-import { coinEnd } from '../records/coin-record';
-import { Generation } from './generation';
-import { CHECKSUM_LENGTH, coinKeyLength, writeCoinKey, type Position } from '../records/layout';
+import { CHANGED, coinBytes, entryWords, groupOf, HEAD_BYTES, HEIGHT, indexOf, POSITION, STATE, STORED, UNSPENT } from '../records/cache-entry';
+import { COIN_KEY_LENGTH, coinEnd, writeCoinKey } from '../records/coin-record';
+import { CHECKSUM_LENGTH } from '../records/layout';
 import { WriteBuffer } from '../records/write-buffer';
-import type { StoreWrite } from '../../store/store';
+import { Generation } from './generation';
+import type { Position } from '../records/position';
 import type { SpentCoinList } from '../records/undo-record';
+import type { StoreWrite } from '../../store/store';
 
 export type EntryName = number;
 export const NO_ENTRY: EntryName = 0;
@@ -20,32 +21,38 @@ export const NO_ENTRY: EntryName = 0;
 const MOST_UNWRITTEN = 16 * 1024 * 1024;
 /** A batch is at most so small a share of the cache. */
 const BATCHES = 16;
-/** The engine holds them of what is written at once: the batch, whose memory grows by doubling, and its new records before they are a table. */
+/** Of what is written at once the engine has so many: the batch, whose memory grows by doubling, and its new records before they are a table. */
 const COPIES = 7;
 
 export class CoinCache {
   #bytes: number;
   #halfBytes = 0;
   #mostUnwritten = 0;
-  readonly #room = new WriteBuffer();
+  readonly #buffer = new WriteBuffer();
   #young: Generation;
   #old: Generation;
   /** Entries of the young generation from here on were not written yet. */
   #writtenTo = 1;
-  /** The generations change places when what was handed over is written. */
-  #turns = false;
+  /** The generations swap when what was handed over is written. */
+  #swaps = false;
   /** Entries written before that have changed since. */
   #changed: EntryName[] = [];
 
-  /** `bytes`: what both generations with their tables and the engine's copies take at most; a block more may come together before a batch is full. */
+  /**
+   * `bytes`: what both generations with their tables and the engine's copies take at most; a block more may come together
+   * before a batch is full.
+   */
   constructor(bytes: number) {
     this.#bytes = bytes;
     this.#divide();
-    this.#young = this.#emptyGeneration();
-    this.#old = this.#emptyGeneration();
+    this.#young = new Generation(this.#halfBytes >>> 2);
+    this.#old = new Generation(this.#halfBytes >>> 2);
   }
 
-  /** From now on it takes as much. A generation gives memory back when it is emptied: the old one at once, unless something waits to be written. */
+  /**
+   * From now on the cache takes so many bytes. A generation gives memory back when it is emptied: the old one at once,
+   * unless something waits to be written.
+   */
   resize(bytes: number): void {
     if (bytes === this.#bytes) return;
     const isLess = bytes < this.#bytes;
@@ -78,30 +85,27 @@ export class CoinCache {
   }
 
   /** Where the transaction of an entry stands. */
-  placeOf(entry: EntryName): Position {
-    return { height: this.#word(entry, HEIGHT), index: positionOf(this.#word(entry, PLACE)) };
-  }
-
-  /** The bits of the unspent outputs. */
-  unspentOf(entry: EntryName): number {
-    return this.#word(entry, UNSPENT);
+  positionOf(entry: EntryName): Position {
+    const { words } = entry > 0 ? this.#young : this.#old;
+    const at = Math.abs(entry);
+    return { height: words[at + HEIGHT] as number, index: indexOf(words[at + POSITION] as number) }; // entries are whole
   }
 
   /**
-   * Spends an output for the transaction at a place; `undo` gets coins of earlier blocks.
+   * Spends an output for the transaction at a position; `undo` gets coins of earlier blocks.
    * False when there is no such coin, or not yet.
    */
-  spend(entry: EntryName, slot: number, height: number, position: number, undo: SpentCoinList | undefined): boolean {
+  spend(entry: EntryName, slot: number, height: number, index: number, undo: SpentCoinList | undefined): boolean {
     const { words, bytes } = entry > 0 ? this.#young : this.#old;
     const at = Math.abs(entry);
     const unspent = words[at + UNSPENT] as number; // entries are whole
     const made = words[at + HEIGHT] as number;
-    const place = words[at + PLACE] as number;
-    if ((unspent & 1 << slot) === 0 || made === height && positionOf(place) >= position) return false;
+    const position = words[at + POSITION] as number;
+    if ((unspent & 1 << slot) === 0 || made === height && indexOf(position) >= index) return false;
     if (undo !== undefined && made !== height) {
       let from = at * 4 + HEAD_BYTES;
       while (((bytes[from] as number) & 31) !== slot) from = coinEnd(bytes, from); // it is there
-      undo.add(height - made, positionOf(place), groupOf(place), bytes, from, coinEnd(bytes, from));
+      undo.add(height - made, indexOf(position), groupOf(position), bytes, from, coinEnd(bytes, from));
     }
     words[at + UNSPENT] = unspent & ~(1 << slot);
     const state = words[at + STATE] as number;
@@ -111,17 +115,14 @@ export class CoinCache {
     return true;
   }
 
-  /**
-   * What brings the store to the state of the cache. To be gone through once, then `handedOver`
-   * or `clear`; the bytes of a write hold until the next.
-   */
+  /** What brings the store to the state of the cache. To be gone through once, then `handedOver` or `clear`. Each write holds until the next. */
   *writes(): Generator<StoreWrite> {
     // In the order of the chain, nearly, and so of the keys: the store takes neighbours faster.
     for (const entry of Int32Array.from(this.#changed).sort()) {
       const write = this.#writeOf(entry);
       if (write !== undefined) yield write;
     }
-    for (let entry = this.#writtenTo; entry < this.#young.used; entry += entryWords(this.#word(entry, STATE))) {
+    for (let entry = this.#writtenTo; entry < this.#young.used; entry += entryWords(this.#young.words[entry + STATE] as number)) {
       const write = this.#writeOf(entry);
       if (write !== undefined) yield write;
     }
@@ -132,25 +133,25 @@ export class CoinCache {
     this.#changed = [];
     this.#writtenTo = this.#young.used;
     // The next batch would not fit in any more.
-    this.#turns = this.#young.size + this.#mostUnwritten > this.#halfBytes;
-    return !this.#turns;
+    this.#swaps = this.#young.size + this.#mostUnwritten > this.#halfBytes;
+    return !this.#swaps;
   }
 
   /** What was handed over is in the store, and so may be dropped. */
   written(): void {
-    if (!this.#turns) return;
-    this.#turns = false;
+    if (!this.#swaps) return;
+    this.#swaps = false;
     [this.#young, this.#old] = [this.#old, this.#young];
     this.#young.clear();
     this.#writtenTo = 1;
   }
 
   clear(): void {
-    this.#young = this.#emptyGeneration();
-    this.#old = this.#emptyGeneration();
+    this.#young = new Generation(this.#halfBytes >>> 2);
+    this.#old = new Generation(this.#halfBytes >>> 2);
     this.#changed = [];
     this.#writtenTo = 1;
-    this.#turns = false;
+    this.#swaps = false;
   }
 
   #divide(): void {
@@ -158,47 +159,29 @@ export class CoinCache {
     this.#halfBytes = (this.#bytes - this.#mostUnwritten * COPIES) / 2;
   }
 
-  #emptyGeneration(): Generation {
-    return new Generation(this.#halfBytes >>> 2);
-  }
-
+  /** undefined: the store never had the coins, and is to have none. */
   #writeOf(entry: EntryName): StoreWrite | undefined {
-    const { words } = entry > 0 ? this.#young : this.#old;
-    const state = this.#word(entry, STATE);
-    const spent = this.#word(entry, UNSPENT) === 0;
-    words[Math.abs(entry) + STATE] = state & ~(STORED | CHANGED) | (spent ? 0 : STORED);
-    if (!spent) return this.#put(entry, coinBytes(state));
-    return (state & STORED) === 0 ? undefined : this.#room.del(this.#writeKey(entry, 0));
-  }
-
-  #put(entry: EntryName, length: number): StoreWrite {
-    const { bytes } = entry > 0 ? this.#young : this.#old;
-    const from = Math.abs(entry) * 4 + HEAD_BYTES;
-    const to = from + length;
-    const keyLength = this.#writeKey(entry, length + CHECKSUM_LENGTH);
-    const write = this.#room.reserve(0);
-    const unspent = this.unspentOf(entry);
+    const { words, bytes } = entry > 0 ? this.#young : this.#old;
+    const at = Math.abs(entry);
+    const unspent = words[at + UNSPENT] as number; // entries are whole
+    const state = words[at + STATE] as number;
+    words[at + STATE] = state & ~(STORED | CHANGED) | (unspent === 0 ? 0 : STORED);
+    if (unspent === 0 && (state & STORED) === 0) return undefined;
+    const position = words[at + POSITION] as number;
+    const write = this.#buffer.reserve(COIN_KEY_LENGTH + coinBytes(state) + CHECKSUM_LENGTH);
+    const keyLength = writeCoinKey(write, words[at + HEIGHT] as number, indexOf(position), groupOf(position));
+    if (unspent === 0) return this.#buffer.del(keyLength);
     let end = keyLength;
-    let start = from; // of the unspent coins that are not copied yet
-    for (let at = from, next = from; at < to; at = next) {
-      next = coinEnd(bytes, at);
-      if ((unspent & 1 << ((bytes[at] as number) & 31)) !== 0) continue; // at < to
-      end += bytes.copy(write, end, start, at);
+    let coin = at * 4 + HEAD_BYTES;
+    let start = coin; // of the unspent coins that are not copied yet
+    const to = coin + coinBytes(state);
+    for (let next = coin; coin < to; coin = next) {
+      next = coinEnd(bytes, coin);
+      if ((unspent & 1 << ((bytes[coin] as number) & 31)) !== 0) continue; // coin < to
+      end += bytes.copy(write, end, start, coin);
       start = next;
     }
     end += bytes.copy(write, end, start, to);
-    return this.#room.put(keyLength, end - keyLength);
-  }
-
-  /** Writes the entry's key into the room, with more room behind it, and returns its length. */
-  #writeKey(entry: EntryName, more: number): number {
-    const place = this.#word(entry, PLACE);
-    const length = coinKeyLength(groupOf(place));
-    writeCoinKey(this.#room.reserve(length + more), this.#word(entry, HEIGHT), positionOf(place), groupOf(place));
-    return length;
-  }
-
-  #word(entry: EntryName, place: number): number {
-    return (entry > 0 ? this.#young.words[entry + place] : this.#old.words[place - entry]) as number; // entries are whole
+    return this.#buffer.put(keyLength, end - keyLength);
   }
 }

@@ -6,9 +6,9 @@
 // main memory and far from the processor, so entries of other hashes are not looked at.
 
 import { randomBytes } from 'node:crypto';
-import { entryWords, groupOf, PLACE, STATE } from '../records/cache-entry';
+import { entryWords, groupOf, POSITION, STATE } from '../records/cache-entry';
 
-/** Txids can be ground out by whoever wants long chains in the table: places depend on a secret. */
+/** Txids can be ground out by whoever wants long chains in the table: slots depend on a secret. */
 const SECRET = randomBytes(4).readInt32LE();
 
 const FIRST_WORDS = 1 << 14;
@@ -54,7 +54,7 @@ export class Generation {
     }
   }
 
-  /** Adds copies of all entries in `entries`; a later one takes the place of an earlier one of the same txid and group. */
+  /** Adds copies of all entries in `entries`; a later one replaces an earlier one of the same txid and group. */
   append(entries: Int32Array): void {
     let at = this.used;
     this.#reserve(entries.length);
@@ -75,7 +75,7 @@ export class Generation {
     const { words } = this;
     const slots = this.#slots;
     const mask = slots.length - 1;
-    const group = groupOf(words[entry + PLACE] as number);
+    const group = groupOf(words[entry + POSITION] as number);
     const hash = hashOf(words, entry, group);
     for (let slot = hash << 1 & mask; ; slot = slot + 2 & mask) {
       const present = slots[slot] as number; // masked
@@ -91,7 +91,7 @@ export class Generation {
     const { words } = this;
     for (let i = 0; i < 8; i++)
       if (words[entry + i] !== from[at + i]) return false;
-    return groupOf(words[entry + PLACE] as number) === group;
+    return groupOf(words[entry + POSITION] as number) === group;
   }
 
   #growTable(): void {

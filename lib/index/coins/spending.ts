@@ -3,19 +3,17 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { toDisplayHex } from '../../bitcoin/hash';
-import { HEAD_WORDS, HEIGHT, OUTPOINT_WORDS, packPosition, PLACE, STATE, STORED, UNSPENT } from '../records/cache-entry';
-import { NO_ENTRY, type CoinCache, type EntryName } from './coin-cache';
-import { coinEnd } from '../records/coin-record';
+import { HEAD_BYTES, HEIGHT, OUTPOINT_WORDS, packPosition, POSITION, STATE, STORED, UNSPENT } from '../records/cache-entry';
+import { coinEnd, coinKey, MOST_GROUPS } from '../records/coin-record';
+import { recordOf } from '../records/layout';
+import { decodePosition, positionKey, type Position } from '../records/position';
 import { IndexError } from '../errors';
-import { coinKey, decodePosition, positionKey, recordOf, type Position } from '../records/layout';
-import type { StoreSnapshot } from '../../store/store';
+import { NO_ENTRY, type CoinCache, type EntryName } from './coin-cache';
 import type { BaseSpends } from './base-spends';
-import type { BlockRows } from '../scan/rows';
 import type { TxidHasher } from '../records/txid-hash';
 import type { SpentCoinList } from '../records/undo-record';
-
-/** A group's number has 16 bits; outputs beyond are in no block. */
-const MOST_GROUPS = 0x1_0000;
+import type { BlockRows } from '../scan/rows';
+import type { StoreSnapshot } from '../../store/store';
 
 /** Inputs looked at before others get the event loop: about a millisecond. */
 const INPUTS_PER_SLICE = 2_000;
@@ -28,7 +26,7 @@ const READS_UNDER_WAY = 3;
 
 /** Where coins are looked for: in the cache, then in the store. */
 export interface CoinSources {
-  /** The store, for one block: LevelDB has a lock to wait for when a read has no snapshot. */
+  /** The state of the store, for one block: without a snapshot each read waits for a lock of LevelDB. */
   readonly records: StoreSnapshot;
   /** At the state of the store, or ahead of it. */
   readonly cache: CoinCache;
@@ -100,30 +98,31 @@ export async function readCold(groups: readonly ColdGroup[], sources: CoinSource
 
 /** @throws DamagedIndexError */
 async function readGroups(groups: readonly ColdGroup[], { records, cache, hasher }: CoinSources): Promise<void> {
-  const placeKeys = groups.map(({ txid }) => positionKey(hasher.hash(txid)));
-  const values = await records.load(placeKeys);
-  const found: { readonly from: ColdGroup; readonly place: Position }[] = [];
+  const positionKeys = groups.map(({ txid }) => positionKey(hasher.hash(txid)));
+  const positions = await records.load(positionKeys);
+  const found: { readonly from: ColdGroup; readonly position: Position; readonly key: Buffer }[] = [];
   groups.forEach((from, i) => {
-    const value = values[i];
-    if (value !== undefined) found.push({ from, place: decodePosition(placeKeys[i] as Buffer, value) }); // as many keys
+    const value = positions[i];
+    if (value === undefined) return;
+    const position = decodePosition(positionKeys[i] as Buffer, value); // as many keys
+    found.push({ from, position, key: coinKey(position, from.group) });
   });
-  const coinKeys = found.map(({ from, place }) => coinKey(place, from.group));
-  const coins = await records.load(coinKeys);
-  found.forEach(({ from, place }, i) => {
+  const coins = await records.load(found.map(({ key }) => key));
+  found.forEach(({ from, position, key }, i) => {
     const value = coins[i];
-    if (value !== undefined) cache.append(storedEntry(from, place, recordOf(coinKeys[i] as Buffer, value))); // as many keys
+    if (value !== undefined) cache.append(storedEntry(from, position, recordOf(key, value)));
   });
 }
 
-function storedEntry({ txid, group }: ColdGroup, { height, index: position }: Position, coins: Buffer): Int32Array {
-  const entry = new Int32Array(HEAD_WORDS + (coins.length + 3 >> 2));
+function storedEntry({ txid, group }: ColdGroup, { height, index }: Position, coins: Buffer): Int32Array {
+  const entry = new Int32Array(HEAD_BYTES + coins.length + 3 >> 2);
   const bytes = Buffer.from(entry.buffer);
   txid.copy(bytes);
-  coins.copy(bytes, HEAD_WORDS * 4);
+  coins.copy(bytes, HEAD_BYTES);
   let unspent = 0;
   for (let at = 0; at < coins.length; at = coinEnd(coins, at)) unspent |= 1 << ((coins[at] as number) & 31); // at < length
   entry[HEIGHT] = height;
-  entry[PLACE] = packPosition(position, group);
+  entry[POSITION] = packPosition(index, group);
   entry[UNSPENT] = unspent;
   entry[STATE] = coins.length << 3 | STORED;
   return entry;
@@ -135,13 +134,13 @@ function storedEntry({ txid, group }: ColdGroup, { height, index: position }: Po
  */
 export async function spend({ inputs, inputEnds, height }: BlockRows, entries: Int32Array, { cache, base }: Pick<CoinSources, 'cache' | 'base'>, undo: SpentCoinList | undefined): Promise<void> {
   let input = 0;
-  for (let position = 0; position < inputEnds.length; position++) {
-    for (const end = inputEnds[position] as number; input < end; input++) {
+  for (let index = 0; index < inputEnds.length; index++) {
+    for (const end = inputEnds[index] as number; input < end; input++) {
       if (input % INPUTS_PER_SLICE === INPUTS_PER_SLICE - 1) await setImmediate();
       const entry = entries[input] as number; // one for each
       const slot = (inputs[input * OUTPOINT_WORDS + 8] as number) & 31;
       if (entry === NO_ENTRY && base?.spend(inputs, input) === true) continue;
-      if (entry === NO_ENTRY || !cache.spend(entry, slot, height, position, undo)) throw missingCoin(inputs, input, height);
+      if (entry === NO_ENTRY || !cache.spend(entry, slot, height, index, undo)) throw missingCoin(inputs, input, height);
     }
   }
 }

@@ -115,12 +115,13 @@ export class CatchUp {
     if (batch.blocks.length === 0) return;
     await this.#writing;
     const { writer, blocks } = this.#parts;
-    await new Promise<void>((resolve, reject) => {
-      this.#writing = writer.commit(batch, { onHandedOver: resolve }).then(() => {
-        for (const block of batch.blocks) blocks.next({ type: 'connect', block });
-      });
-      this.#writing.then(resolve, reject);
+    const { handedOver, written } = writer.commit(batch);
+    this.#writing = written.then(() => {
+      for (const block of batch.blocks) blocks.next({ type: 'connect', block });
     });
+    // The next batch waits for the write, or the end of `pull` does.
+    this.#writing.catch(() => undefined);
+    await handedOver;
   }
 
   /** Height of the last block that is in the index and in the node's chain; -1 for an empty index. */

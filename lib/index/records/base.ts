@@ -1,14 +1,18 @@
 // The base of an index that was not built from blocks: the block at whose state the node's
 // coins were copied. Coins up to its height have a key space of their own for ever
-// (base-coins.ts), and what blocks up to it say beside coins is filled in afterwards, the
-// newest first (place-fill.ts). An index built from blocks has no base.
+// (base-coin.ts), and what blocks up to it say beside coins is backfilled, the
+// newest first (lib/index/bootstrap/backfill.ts). An index built from blocks has no base.
+//
+//   'B'    height 4, hash 32, lowest height with known positions 4, bytes 8, ended 1
 //
 // Headers up to the base are there from the start, without what only the blocks tell:
-// transactions 0 and bytes 0 until filled in. Since nobody knows at first how many bytes the
+// transactions 0 and bytes 0 until backfilled. Since nobody knows at first how many bytes the
 // chain had at the base, all headers count from BASE_BYTES there, up and down.
 
-import { damaged, readU64, recordOf, writeU64, type StoredHeader } from './layout';
+import { putRecord, readU64, recordOf, writeU64, type Records } from './layout';
+import type { StoredHeader } from './header';
 import type { BlockPoint } from '../../node/types';
+import type { StorePut } from '../../store/store';
 
 export const BASE_KEY = Buffer.from('B');
 
@@ -26,25 +30,26 @@ export interface Base extends BlockPoint {
   readonly ended: boolean;
 }
 
-/** Whether there is more to fill in. */
+/** Whether there are positions to backfill. */
 export function isBackfilling(base: Base): boolean {
   return base.positionsFrom > 0 && !base.ended;
 }
 
-export function encodeBase({ height, hash, positionsFrom: positionsFrom, bytes, ended }: Base): Buffer {
+export function putBase({ height, hash, positionsFrom, bytes, ended }: Base): StorePut {
   const record = Buffer.alloc(BASE_LENGTH);
   record.writeUInt32BE(height);
   hash.copy(record, 4);
   record.writeUInt32BE(positionsFrom, 36);
   writeU64(record, bytes, 40);
   record.writeUInt8(ended ? 1 : 0, 48);
-  return record;
+  return putRecord(BASE_KEY, record);
 }
 
-/** @throws DamagedIndexError */
-export function decodeBase(value: Buffer): Base {
-  const record = recordOf(BASE_KEY, value);
-  if (record.length !== BASE_LENGTH) throw damaged(BASE_KEY, `${BASE_LENGTH} bytes`, `${record.length}`);
+/** undefined: the index was built from blocks. @throws DamagedIndexError */
+export function findBase(records: Records): Base | undefined {
+  const value = records.get(BASE_KEY);
+  if (value === undefined) return undefined;
+  const record = recordOf(BASE_KEY, value, BASE_LENGTH);
   return {
     height: record.readUInt32BE(),
     hash: record.subarray(4, 36),

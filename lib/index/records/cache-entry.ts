@@ -4,7 +4,7 @@
 //
 //   words 0 to 7   txid
 //   word 8         height
-//   word 9         group * 2^16 + position
+//   word 9         group * 2^16 + index in the block
 //   word 10        which outputs are unspent, a bit for each
 //   word 11        length of the coins in bytes * 8 + flags
 //   from word 12   the coins, as in a record, filled up to a word
@@ -12,7 +12,7 @@
 // Numbers and bytes are in the machine's order: entries never leave the process.
 
 export const HEIGHT = 8;
-export const PLACE = 9;
+export const POSITION = 9;
 export const UNSPENT = 10;
 export const STATE = 11;
 export const HEAD_WORDS = 12;
@@ -34,14 +34,15 @@ export function entryWords(state: number): number {
   return HEAD_WORDS + (coinBytes(state) + 3 >> 2);
 }
 
-export function packPosition(position: number, group: number): number {
-  return group << 16 | position;
+/** The word at POSITION. */
+export function packPosition(index: number, group: number): number {
+  return group << 16 | index;
 }
 
-export function positionOf(place: number): number {
-  return place & 0xffff;
+export function indexOf(position: number): number {
+  return position & 0xffff;
 }
 
-export function groupOf(place: number): number {
-  return place >>> 16;
+export function groupOf(position: number): number {
+  return position >>> 16;
 }

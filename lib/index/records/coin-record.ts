@@ -1,5 +1,10 @@
 // Coins as bytes, packed as Bitcoin Core packs its own (compressor.h): up to 32 outputs of a
-// transaction share a record, one behind the other in the order of their indexes. Each is
+// transaction, a group, share a record.
+//
+//   'o' height 4, index in the block 2, group 2    the unspent ones of the group, in the order of their indexes;
+//                                                  the group is the output's index / 32, left out when it is 0
+//
+// Each coin is
 //
 //   kind of script * 32 + index % 32    1
 //   amount                              1 to 9: trailing zeros of the decimal number in the low
@@ -7,14 +12,61 @@
 //   script                              what is not the same in all scripts of the kind; for
 //                                       kind 7 the whole script behind its length
 //
-// Height and coinbase flag follow from the key: they are the transaction's place.
+// Height and coinbase flag follow from the key.
 
+import { keyOfHeight, recordOf, type Records } from './layout';
+import { POSITION_LENGTH, writePosition, type Position } from './position';
 import { RecordReader, writeInteger } from './variable-integer';
+import type { StoreRange } from '../../store/store';
+import type { Coin } from '../types';
 
 /** Outputs that share a record. */
 export const GROUP_SIZE = 32;
+/** The number of a group has 16 bits; outputs beyond are in no block. */
+export const MOST_GROUPS = 0x1_0000;
 /** Bytes that a coin takes at most beside its script. */
 export const COIN_OVERHEAD = 12;
+
+const LETTER = 'o'.charCodeAt(0);
+
+/** Bytes of a coin key at most. */
+export const COIN_KEY_LENGTH = 1 + POSITION_LENGTH + 2;
+
+/** Writes a coin key to the start of `bytes`, and returns its length. */
+export function writeCoinKey(bytes: Buffer, height: number, index: number, group: number): number {
+  bytes[0] = LETTER;
+  const end = writePosition(bytes, 1, height, index);
+  return group === 0 ? end : bytes.writeUInt16BE(group, end);
+}
+
+/** The key of a group of outputs of the transaction at a position. */
+export function coinKey({ height, index }: Position, group: number): Buffer {
+  const key = Buffer.allocUnsafe(COIN_KEY_LENGTH);
+  return key.subarray(0, writeCoinKey(key, height, index, group));
+}
+
+const startOfBlock = keyOfHeight('o');
+
+/** All coins that the block at `height` left. */
+export function coinsOfBlock(height: number): StoreRange {
+  return { gte: startOfBlock(height), lt: startOfBlock(height + 1) };
+}
+
+/** The coin of an output of the transaction at a position; undefined: it was spent, or never was. @throws DamagedIndexError */
+export function coinAt(records: Records, position: Position, output: number): Coin | undefined {
+  const group = Math.floor(output / GROUP_SIZE);
+  if (group >= MOST_GROUPS) return undefined;
+  const key = coinKey(position, group);
+  const value = records.get(key);
+  if (value === undefined) return undefined;
+  const record = recordOf(key, value);
+  for (let at = 0; at < record.length; at = coinEnd(record, at)) {
+    if (((record[at] as number) & 31) !== output % GROUP_SIZE) continue; // at < length
+    const { value: satoshis, script } = readCoin(new RecordReader(record.subarray(at)));
+    return { height: position.height, coinbase: position.index === 0, value: satoshis, script };
+  }
+  return undefined;
+}
 
 interface ScriptKind {
   readonly prefix: Buffer;

@@ -1,12 +1,14 @@
 // What a record of the index is about, for people. Knows the same letters as layout.ts. A
-// transaction is told by its place: of its txid there is only a hash.
+// transaction is named by its position: the index has only a hash of its txid.
 
 import { toDisplayHex } from '../../bitcoin/hash';
 import { GROUP_SIZE } from './coin-record';
 
 /** `coins of transaction 3 of the block at height 7`, `header at height 7` and the like; the key in hex where it is none of ours. */
 export function describeRecord(key: Buffer, value?: Buffer): string {
-  const place = (bytes?: Buffer): string => bytes === undefined || bytes.length < 6 ? 'unknown' : `${bytes.readUInt16BE(4)} of the block at height ${bytes.readUInt32BE(0)}`;
+  const at = (bytes?: Buffer): string => bytes === undefined || bytes.length < 6
+    ? 'unknown'
+    : `${bytes.readUInt16BE(4)} of the block at height ${bytes.readUInt32BE(0)}`;
   switch (`${String.fromCharCode(key[0] ?? 0)}${key.length}`) {
     case '\x001': return 'layout version';
     case 'G1': return 'hash of the genesis block';
@@ -17,9 +19,9 @@ export function describeRecord(key: Buffer, value?: Buffer): string {
     case 'd5': return `undo record of height ${key.readUInt32BE(1)}`;
     case 'h5': return `header at height ${key.readUInt32BE(1)}`;
     case 'l5': return `lengths of the transactions at height ${key.readUInt32BE(1)}`;
-    case 'o7': return `coins of transaction ${place(key.subarray(1))}`;
-    case 'o9': return `coins of transaction ${place(key.subarray(1))}, outputs from ${key.readUInt16BE(7) * GROUP_SIZE}`;
-    case 'p13': return `place of transaction ${place(value)}`;
+    case 'o7': return `coins of transaction ${at(key.subarray(1))}`;
+    case 'o9': return `coins of transaction ${at(key.subarray(1))}, outputs from ${key.readUInt16BE(7) * GROUP_SIZE}`;
+    case 'p13': return `place of transaction ${at(value)}`;
     case 's5': return `coins of the base that the block at height ${key.readUInt32BE(1)} spent`;
     case 'S1': return 'secret of the hashes of txids';
     default: return `unknown record ${key.toString('hex')}`;

@@ -2,13 +2,18 @@
 // own: 20 bytes less for each transaction of the chain, and nobody who does not know the
 // secret can make two txids whose hashes are the same.
 //
+//   'S'    secret 32
+//
 // SHA-256 of secret and txid, cut off. The hashes of two different txids are then the same once
 // in 2^96 times; among the 1.3 billion of the main network, once in 10^11 indexes. Whoever knows
 // the secret still has to try 2^48 txids for two that are alike, and 2^96 for one that is like a given one.
 
 import { hash, randomBytes } from 'node:crypto';
-import { damaged, putRecord, recordOf, SECRET_KEY, TXID_HASH_LENGTH } from './layout';
-import type { StorePut, StoreSnapshot } from '../../store/store';
+import { damaged, putRecord, recordOf, type Records } from './layout';
+import type { StorePut } from '../../store/store';
+
+export const SECRET_KEY = Buffer.from('S');
+export const TXID_HASH_LENGTH = 12;
 
 const SECRET_LENGTH = 32;
 const TXID_LENGTH = 32;
@@ -19,11 +24,11 @@ export function newSecret(): StorePut {
 }
 
 /** The write of the secret that a store has, for an index that is to have the same hashes. @throws DamagedIndexError when it has none. */
-export function sameSecret(store: Pick<StoreSnapshot, 'get'>): StorePut {
+export function sameSecret(store: Records): StorePut {
   return putRecord(SECRET_KEY, secretIn(store));
 }
 
-function secretIn(store: Pick<StoreSnapshot, 'get'>): Buffer {
+function secretIn(store: Records): Buffer {
   const value = store.get(SECRET_KEY);
   const secret = value && recordOf(SECRET_KEY, value);
   if (secret?.length !== SECRET_LENGTH) throw damaged(SECRET_KEY, `a secret of ${SECRET_LENGTH} bytes`, `${secret?.length ?? 'none'}`);
@@ -41,7 +46,7 @@ export class TxidHasher {
   }
 
   /** That of a store. @throws DamagedIndexError when it has no secret. */
-  static of(store: Pick<StoreSnapshot, 'get'>): TxidHasher {
+  static of(store: Records): TxidHasher {
     return new TxidHasher(secretIn(store));
   }
 

@@ -1,27 +1,32 @@
 // What takes a block out of the index again, without the block: the node may no longer have
 // it. Sizes in bytes, integers of variable length (variable-integer.ts):
 //
-//   block hash 32
-//   number of transactions, and the first 6 of the hash of each txid: enough to find its place,
-//     which is compared whole (undo-writes.ts)
-//   replaced 1, and when it is 1: place of the transaction whose txid the coinbase has 6
-//   coins to put back, to the end: how many blocks before this one they were made, position * 2,
-//     or position * 2 + 1 and the group when that is not 0, the coin (coin-record.ts)
+//   'd' height 4    block hash 32, and
+//
+//   number of transactions, and the first 6 of the hash of each txid: enough to find its record,
+//     whose position is compared (undo-block.ts)
+//   replaced 1, and when it is 1: position of the transaction whose txid the coinbase has 6
+//   coins to put back, to the end: how many blocks before this one they were made, index in the block * 2,
+//     or that + 1 and the group when that is not 0, the coin (coin-record.ts)
 //
 // Coins to put back are those that the block spent of earlier blocks, and those that its
 // coinbase replaced: until BIP30 a later coinbase could have the txid of an earlier one, and
-// took its coins' place. The coins that the block made are found by its height.
+// replaced its coins. The coins that the block made are found by its height.
 
 import { readCoin } from './coin-record';
 import { DamagedIndexError } from '../errors';
-import { encodePosition, TXID_HASH_LENGTH, type Position } from './layout';
+import { keyOfHeight } from './layout';
+import { encodePosition, type Position } from './position';
+import { TXID_HASH_LENGTH } from './txid-hash';
 import { LONGEST_INTEGER, RecordReader, writeInteger } from './variable-integer';
 
-/** Bytes kept of a txid's hash. Of 1.3 billion transactions another one begins alike once in 200,000 times. */
+export const undoKey = keyOfHeight('d');
+
+/** Bytes of the hash of a txid that are stored. Of 1.3 billion transactions another one begins alike once in 200,000 times. */
 export const HASH_START_LENGTH = 6;
 
 export interface SpentCoin {
-  readonly place: Position;
+  readonly position: Position;
   readonly group: number;
   readonly coin: Buffer;
 }
@@ -31,7 +36,7 @@ export interface UndoRecord {
   readonly hash: Buffer;
   /** HASH_START_LENGTH bytes for each transaction. */
   readonly hashStarts: Buffer;
-  /** Place of the transaction that had the coinbase's txid before. */
+  /** Position of the transaction that had the coinbase's txid before. */
   readonly replaced: Position | undefined;
   readonly coins: readonly SpentCoin[];
 }
@@ -47,10 +52,10 @@ export class SpentCoinList {
   }
 
   /** Adds the coin that lies in `source`, of a transaction so many blocks before the one that is undone. */
-  add(blocksBefore: number, position: number, group: number, source: Uint8Array, from: number, to: number): void {
+  add(blocksBefore: number, index: number, group: number, source: Uint8Array, from: number, to: number): void {
     const bytes = this.#reserve(3 * LONGEST_INTEGER + to - from);
     let at = writeInteger(bytes, this.#length, blocksBefore);
-    at = writeInteger(bytes, at, group === 0 ? position * 2 : position * 2 + 1);
+    at = writeInteger(bytes, at, group === 0 ? index * 2 : index * 2 + 1);
     if (group !== 0) at = writeInteger(bytes, at, group);
     for (let i = from; i < to; i++) bytes[at++] = source[i] as number; // within the coin
     this.#length = at;
@@ -96,17 +101,17 @@ export function decodeUndo(bytes: Buffer, height: number): UndoRecord {
 function readSpentCoin(reader: RecordReader, height: number): SpentCoin {
   const blocksBefore = reader.integer();
   if (blocksBefore > height) throw new DamagedIndexError(`an undo record is damaged: expected a coin of at most ${height} blocks before, got ${blocksBefore}`);
-  const place = reader.integer();
-  const group = place % 2 === 0 ? 0 : reader.integer();
-  return { place: { height: height - blocksBefore, index: Math.floor(place / 2) }, group, coin: readCoin(reader).bytes };
+  const packed = reader.integer();
+  const group = packed % 2 === 0 ? 0 : reader.integer();
+  return { position: { height: height - blocksBefore, index: Math.floor(packed / 2) }, group, coin: readCoin(reader).bytes };
 }
 
-/** The record with a place that its coinbase replaced, unless it has one: then that one beside it. @throws DamagedIndexError */
-export function withReplaced(bytes: Buffer, place: Position): { readonly record: Buffer; readonly replaced: Position | undefined } {
+/** The record with a position that its coinbase replaced, unless it has one: then that one beside it. @throws DamagedIndexError */
+export function withReplaced(bytes: Buffer, position: Position): { readonly record: Buffer; readonly replaced: Position | undefined } {
   const reader = new RecordReader(bytes);
   reader.take(32);
   reader.take(reader.integer() * HASH_START_LENGTH);
   const { offset } = reader;
   if (reader.byte() !== 0) return { record: bytes, replaced: { height: reader.u32(), index: reader.u16() } };
-  return { record: Buffer.concat([bytes.subarray(0, offset), Buffer.from([1]), encodePosition(place), bytes.subarray(offset + 1)]), replaced: undefined };
+  return { record: Buffer.concat([bytes.subarray(0, offset), Buffer.from([1]), encodePosition(position), bytes.subarray(offset + 1)]), replaced: undefined };
 }

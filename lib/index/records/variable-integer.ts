@@ -1,6 +1,7 @@
-// Integers of variable length: seven bits to a byte, the lowest first, the top bit set in all
-// bytes but the last (LEB128).
+// Integers of variable length, as LevelDB writes them too: seven bits to a byte, the lowest first, the top bit
+// set in all bytes but the last (LEB128).
 
+import { LevelReader } from '../../store/leveldb-files/cursor';
 import { DamagedIndexError } from '../errors';
 
 /** Bytes that an integer up to 2^53 - 1 takes at most. */
@@ -17,28 +18,10 @@ export function writeInteger(bytes: Uint8Array, at: number, value: number): numb
   return end;
 }
 
-/** A cursor over integers and other bytes. Every read throws DamagedIndexError where the bytes end too early. */
-export class RecordReader {
-  constructor(readonly bytes: Buffer, public offset = 0) {}
-
-  get atEnd(): boolean {
-    return this.offset === this.bytes.length;
-  }
-
-  integer(): number {
-    let value = 0;
-    for (let unit = 1; ; unit *= 0x80) {
-      const byte = this.byte();
-      value += (byte & 0x7f) * unit;
-      if (byte < 0x80) return value;
-    }
-  }
-
+/** A cursor over integers and other bytes of a record. Every read throws DamagedIndexError where the bytes end too early. */
+export class RecordReader extends LevelReader {
   byte(): number {
-    const byte = this.bytes[this.offset];
-    if (byte === undefined) throw tooShort(1, this.offset, 0);
-    this.offset++;
-    return byte;
+    return this.take(1).readUInt8();
   }
 
   u16(): number {
@@ -49,15 +32,7 @@ export class RecordReader {
     return this.take(4).readUInt32BE();
   }
 
-  /** The next bytes, a view. */
-  take(length: number): Buffer {
-    const { bytes, offset } = this;
-    if (length > bytes.length - offset) throw tooShort(length, offset, bytes.length - offset);
-    this.offset += length;
-    return bytes.subarray(offset, this.offset);
+  protected override error(message: string): Error {
+    return new DamagedIndexError(`a record is damaged: ${message}`);
   }
-}
-
-function tooShort(length: number, offset: number, came: number): DamagedIndexError {
-  return new DamagedIndexError(`a record is damaged: expected ${length} bytes at byte ${offset}, got ${came}`);
 }

@@ -1,12 +1,12 @@
-// Room in which one write after the other is put together: key, record and checksum side by
-// side. The bytes hold until the next write; a store copies them (store.ts). Views of the
-// usual lengths are made once: hundreds of thousands of writes a second leave no garbage.
+// A buffer in which one write after the other is put together: key, record and checksum side by
+// side. A write holds until the next one is put together, by which time a store has copied it (store.ts). Views
+// of the usual lengths are made once: hundreds of thousands of writes a second leave no garbage.
 
 import { crc32 } from 'node:zlib';
 import { CHECKSUM_LENGTH } from './layout';
 import type { StoreWrite } from '../../store/store';
 
-/** Longer ones are rare, and their views are made anew. */
+/** Longer ones are rare, and their views are not cached. */
 const USUAL_LENGTH = 1 << 12;
 
 export class WriteBuffer {

@@ -1,6 +1,6 @@
 // Makes the rows of blocks, large ones in a worker thread. The thread is started when the
-// first large block comes, and that block is not kept waiting for it. Block and rows lie in
-// rooms of shared memory that are used again: what is sent to and fro would be garbage that
+// first large block comes, and that block does not wait for it. Block and rows lie in
+// pieces of shared memory that are used again: what is sent to and fro would be garbage that
 // the collector cannot see the size of, and stops for too often or too late.
 
 import { extname, join } from 'node:path';
@@ -17,19 +17,19 @@ export interface RowRequest {
   readonly height: number;
   /** Of the hashes of txids (txid-hash.ts). */
   readonly secret: Uint8Array;
-  /** Begins with the block, and has room for its rows. */
-  readonly room: SharedArrayBuffer;
+  /** Begins with the block, and is large enough for its rows too. */
+  readonly memory: SharedArrayBuffer;
   readonly length: number;
 }
 export type RowReply = { readonly id: number } & ({ readonly rows: BlockRows } | { readonly error: unknown });
 
-/** Rooms that nobody uses are kept, as many as there are blocks under way. */
-const MOST_FREE_ROOMS = 6;
-/** Room of a common size fits the next block too. */
-const ROOM_STEP = 1 << 20;
+/** So many pieces of memory wait for another use: as many as there are blocks under way. */
+const MOST_FREE = 6;
+/** Memory of a common size fits the next block too. */
+const MEMORY_STEP = 1 << 20;
 
 interface Waiting {
-  readonly room: SharedArrayBuffer;
+  readonly memory: SharedArrayBuffer;
   readonly raw: Buffer;
   readonly height: number;
   readonly hasher: TxidHasher;
@@ -46,7 +46,7 @@ export class RowMaker {
   readonly #waiting = new Map<number, Waiting>();
 
   readonly #free: SharedArrayBuffer[] = [];
-  readonly #rooms = new WeakMap<BlockRows, SharedArrayBuffer>();
+  readonly #memories = new WeakMap<BlockRows, SharedArrayBuffer>();
   readonly #onLost: (reason: string) => void;
 
   /** `onLost`: called when the thread ended by itself. Everything goes on, but the event loop is held longer. */
@@ -61,22 +61,22 @@ export class RowMaker {
     if (!this.#ready) return blockRows(raw, height, hasher);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
-      const room = this.#takeRoom(raw.length + mostRowBytes(raw.length));
-      this.#waiting.set(id, { room, raw, height, hasher, resolve, reject });
-      new Uint8Array(room).set(raw);
-      worker.postMessage({ id, height, secret: hasher.secret, room, length: raw.length } satisfies RowRequest);
+      const memory = this.#takeMemory(raw.length + mostRowBytes(raw.length));
+      this.#waiting.set(id, { memory, raw, height, hasher, resolve, reject });
+      new Uint8Array(memory).set(raw);
+      worker.postMessage({ id, height, secret: hasher.secret, memory, length: raw.length } satisfies RowRequest);
     });
   }
 
-  /** Nobody looks at these rows any more. Those that are never released only cost new room. */
+  /** Nobody looks at these rows any more. Those that are never released only cost other memory. */
   release(rows: BlockRows): void {
-    const room = this.#rooms.get(rows);
-    if (room !== undefined && this.#rooms.delete(rows) && this.#free.length < MOST_FREE_ROOMS) this.#free.push(room);
+    const memory = this.#memories.get(rows);
+    if (memory !== undefined && this.#memories.delete(rows) && this.#free.length < MOST_FREE) this.#free.push(memory);
   }
 
   /**
-   * Blocks will come one by one from now on: a thread that has come to much memory, the rooms of
-   * many blocks among it, gives way to a fresh one. An idle thread would never give it back.
+   * Blocks will come one by one from now on: a thread that has come to much memory, that of the rows of
+   * many blocks among it, gives way to another. An idle thread would never give it back.
    */
   async renew(): Promise<void> {
     const worker = this.#worker;
@@ -114,14 +114,14 @@ export class RowMaker {
     this.#waiting.delete(reply.id);
     if (waiting === undefined) return;
     if ('rows' in reply) {
-      this.#rooms.set(reply.rows, waiting.room);
+      this.#memories.set(reply.rows, waiting.memory);
       waiting.resolve(reply.rows);
     } else waiting.reject(reply.error);
   }
 
-  #takeRoom(length: number): SharedArrayBuffer {
-    const room = this.#free.pop();
-    return room !== undefined && room.byteLength >= length ? room : new SharedArrayBuffer(Math.ceil(length / ROOM_STEP) * ROOM_STEP);
+  #takeMemory(length: number): SharedArrayBuffer {
+    const memory = this.#free.pop();
+    return memory !== undefined && memory.byteLength >= length ? memory : new SharedArrayBuffer(Math.ceil(length / MEMORY_STEP) * MEMORY_STEP);
   }
 
   /** The thread ended: nothing of what it was to do is lost. */

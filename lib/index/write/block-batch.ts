@@ -1,36 +1,28 @@
 // Blocks on their way into the index: folded one after the other over the coin cache, written
-// together. Coins that are born and die within the batch are never written.
+// together (index-writer.ts). Coins that are born and die within the batch are never written.
 
-import { bitsOf, MEDIAN_TIME_SPAN, medianTimePast, previousHashOf, timeOf } from '../../bitcoin/header';
+import { previousHashOf } from '../../bitcoin/header';
 import { toDisplayHex } from '../../bitcoin/hash';
-import { proofOf } from '../../bitcoin/work';
-import { spentBaseKey, type BaseSpends } from '../coins/base-spends';
-import { IndexError } from '../errors';
-import {
-  blockHashKey, encodeHeader, encodeHeight, encodeTip, headerKey, lengthsKey, POSITION_KEY_LENGTH, putRecord, TIP_KEY, TXID_HASH_LENGTH, undoKey, writePositionRecord,
-  type StoredHeader
-} from '../records/layout';
-import { blockIn, inOrderOfHashes, positionIn } from './position-order';
-import { findReplaced, spendReplaced, type Replaced } from './replaced';
-import { blockRows, type BlockRows } from '../scan/rows';
 import { findSpent, spend, type CoinSources } from '../coins/spending';
-import { encodeUndo, SpentCoinList } from '../records/undo-record';
+import { spentBaseKey } from '../records/base-coin';
+import { encodeHeader, extendHeaders, headerKey, putHeight, type HeaderChain } from '../records/header';
+import { putRecord } from '../records/layout';
+import { lengthsKey } from '../records/lengths';
+import { MAX_TRANSACTIONS, putPosition } from '../records/position';
+import { putTip } from '../records/tip';
+import { TXID_HASH_LENGTH } from '../records/txid-hash';
+import { encodeUndo, SpentCoinList, undoKey } from '../records/undo-record';
 import { WriteBuffer } from '../records/write-buffer';
+import { blockRows, type BlockRows } from '../scan/rows';
+import { IndexError } from '../errors';
+import { findReplaced, spendReplaced } from './replaced';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
-
-/** Where the index stands: what the next block builds on. */
-export interface TipState {
-  /** undefined: the index is empty, the genesis block is next. */
-  readonly tip: StoredHeader | undefined;
-  /** Times of the last blocks, MEDIAN_TIME_SPAN at most, the tip's last. */
-  readonly times: readonly number[];
-}
 
 export interface BatchOptions extends Omit<CoinSources, 'records'> {
   readonly store: Store;
   readonly genesisHash: Buffer;
-  /** Undo records are kept for this many blocks. */
+  /** The last so many blocks have undo records. */
   readonly undoDepth: number;
   /** Lowest height that gets an undo record. */
   readonly undoFrom: number;
@@ -38,28 +30,34 @@ export interface BatchOptions extends Omit<CoinSources, 'records'> {
 
 export class BlockBatch {
   readonly #options: BatchOptions;
-  /** Of the txids, by block. */
-  readonly #hashes: Buffer[] = [];
-  readonly #firstHeight: number;
-  readonly #otherWrites: StoreWrite[] = [];
   readonly #blocks: BlockPoint[] = [];
+  /** For each block, its header record. */
+  readonly #headers: Buffer[] = [];
+  /** For each block, the hashes of its txids. */
+  readonly #hashes: Uint8Array[] = [];
+  /** All but coins and positions, without the tip. */
+  readonly #otherWrites: StoreWrite[] = [];
   readonly #spent = new SpentCoinList();
-  #position: TipState;
+  #chain: HeaderChain;
   #otherBytes = 0;
 
-  constructor(tipState: TipState, options: BatchOptions) {
-    this.#position = tipState;
+  constructor(chain: HeaderChain, options: BatchOptions) {
+    this.#chain = chain;
     this.#options = options;
-    this.#firstHeight = this.#nextHeight;
   }
 
-  /** The position after the last block added. */
-  get position(): TipState {
-    return this.#position;
+  /** The headers up to the last block added. */
+  get chain(): HeaderChain {
+    return this.#chain;
   }
 
   get blocks(): readonly BlockPoint[] {
     return this.#blocks;
+  }
+
+  /** For each block, its header record. */
+  get headers(): readonly Buffer[] {
+    return this.#headers;
   }
 
   /** Whether it is time to write. */
@@ -69,7 +67,7 @@ export class BlockBatch {
 
   /** Whether a block with this previous hash comes next. */
   isExtendedBy(previousHash: Buffer): boolean {
-    const { tip } = this.#position;
+    const { tip } = this.#chain;
     return tip === undefined || tip.hash.equals(previousHash);
   }
 
@@ -84,61 +82,59 @@ export class BlockBatch {
   /** Adds a block by its rows, which are not needed any more afterwards. @throws as `add` */
   async addRows(rows: BlockRows): Promise<void> {
     this.#checkExtends(rows);
-    const { cache, undoFrom, undoDepth, base } = this.#options;
+    const { store, cache, undoFrom, undoDepth, base } = this.#options;
     const { height } = rows;
-    const hashes = Buffer.from(rows.hashes);
     const undo = height > 0 && height >= undoFrom ? this.#spent : undefined;
     undo?.clear();
     if (undo === undefined && this.#blocks.length === 0) this.#dropUndoBelow(height);
-    const { replaced, entries } = await this.#find(rows);
-    if (replaced !== undefined) spendReplaced(replaced, height, cache, undo);
-    await spend(rows, entries, this.#options, undo);
-    this.#addBlock(rows, hashes);
-    if (undo !== undefined) this.#write(putRecord(undoKey(height), encodeUndo(rows.hash, hashes, replaced?.place, undo.bytes)));
-    if (height >= undoDepth) this.#write({ type: 'del', key: undoKey(height - undoDepth) });
-    if (base !== undefined) this.#keepSpentOf(base, height, undo !== undefined);
-  }
-
-  /** What the block spends and replaces, read into the cache; its own coins are there then. */
-  async #find(rows: BlockRows): Promise<{ readonly replaced: Replaced | undefined; readonly entries: Int32Array }> {
-    const { store, cache } = this.#options;
     const records = store.snapshot();
     try {
       const sources = { ...this.#options, records };
       const replaced = await findReplaced(rows, sources);
       cache.append(rows.entries);
-      return { replaced, entries: await findSpent(rows, sources) };
+      const entries = await findSpent(rows, sources);
+      if (replaced !== undefined) spendReplaced(replaced, height, cache, undo);
+      await spend(rows, entries, this.#options, undo);
+      this.#addRecords(rows);
+      if (undo !== undefined) this.#write(putRecord(undoKey(height), encodeUndo(rows.hash, rows.hashes, replaced?.position, undo.bytes)));
     } finally {
       records.close();
     }
+    if (height >= undoDepth) this.#write({ type: 'del', key: undoKey(height - undoDepth) });
+    if (base === undefined) return;
+    const spentOfBase = base.takeUndo();
+    if (undo !== undefined && spentOfBase.length > 0) this.#write(putRecord(spentBaseKey(height), spentOfBase));
+    if (height >= undoDepth) this.#write({ type: 'del', key: spentBaseKey(height - undoDepth) });
   }
 
-  /** All writes of the batch, the new tip among them. To be gone through once, up to `onEnd`; then the cache is handed over or cleared. The bytes of a write hold until the next. */
-  *writes(onEnd: () => void): Generator<StoreWrite> {
-    yield* this.#options.cache.writes();
-    if (this.#options.base !== undefined) yield* this.#options.base.writes();
-    const room = new WriteBuffer();
-    const bytes = room.reserve(0);
-    for (const transaction of inOrderOfHashes(this.#hashes)) {
-      const [block, position] = [blockIn(transaction), positionIn(transaction)];
-      const hashes = this.#hashes[block] as Buffer; // one for each block
-      yield room.put(POSITION_KEY_LENGTH, writePositionRecord(bytes, hashes, position * TXID_HASH_LENGTH, this.#firstHeight + block, position));
+  /** All writes of the batch, the new tip among them. To be gone through once; a write holds until the next. */
+  *writes(): Generator<StoreWrite> {
+    const { cache, base } = this.#options;
+    yield* cache.writes();
+    if (base !== undefined) yield* base.writes();
+    const buffer = new WriteBuffer();
+    for (const number of inOrderOfHashes(this.#hashes)) {
+      const index = number % MAX_TRANSACTIONS;
+      const block = Math.floor(number / MAX_TRANSACTIONS) % MOST_BLOCKS;
+      const { height } = this.#blocks[block] as BlockPoint; // numbered so, as the hashes are
+      yield putPosition(buffer, this.#hashes[block] as Uint8Array, index * TXID_HASH_LENGTH, height, index);
     }
     yield* this.#otherWrites;
-    if (this.#position.tip !== undefined)
-      yield putRecord(TIP_KEY, encodeTip(this.#position.tip));
-    // The store has copies of all that; the next batch is filled while it writes them.
+    if (this.#chain.tip !== undefined) yield putTip(this.#chain.tip);
+  }
+
+  /** The store has copies of all writes: memory for the next batch, which is filled while the store writes these. */
+  dropWrites(): void {
     this.#hashes.length = 0;
     this.#otherWrites.length = 0;
-    onEnd();
   }
 
   get #nextHeight(): number {
-    return (this.#position.tip?.height ?? -1) + 1;
+    return (this.#chain.tip?.height ?? -1) + 1;
   }
 
   #checkExtends({ height, hash, header }: BlockRows): void {
-    const { tip } = this.#position;
+    const { tip } = this.#chain;
     const { genesisHash } = this.#options;
     const previousHash = previousHashOf(Buffer.from(header));
     if (tip === undefined && !genesisHash.equals(hash))
@@ -149,36 +145,26 @@ export class BlockBatch {
       throw new IndexError(`expected rows of height ${this.#nextHeight}, got ${height}`);
   }
 
-  #addBlock({ height, hash: hashBytes, header: headerBytes, length, lengths }: BlockRows, hashes: Buffer): void {
-    const { tip, times } = this.#position;
-    const [hash, header] = [Buffer.from(hashBytes), Buffer.from(headerBytes)];
-    const lastTimes = [...times, timeOf(header)].slice(-MEDIAN_TIME_SPAN);
+  /** Extends the chain by the block, and puts all that is stored of it beside coins. */
+  #addRecords({ height, length, lengths, ...rows }: BlockRows): void {
+    const { tip: before } = this.#chain;
+    // The memory of the rows is used again.
+    const [hash, header, hashes] = [Buffer.from(rows.hash), Buffer.from(rows.header), Buffer.from(rows.hashes)];
     const transactionCount = hashes.length / TXID_HASH_LENGTH;
-    const next: StoredHeader = {
-      height,
-      hash,
-      header,
-      chainwork: (tip?.chainwork ?? 0n) + proofOf(bitsOf(header)),
-      medianTime: medianTimePast(lastTimes),
+    const chain = extendHeaders(this.#chain, hash, header, {
       transactionCount,
-      chainTransactions: (tip?.chainTransactions ?? 0) + transactionCount,
-      chainBytes: (tip?.chainBytes ?? 0) + length
-    };
-    this.#position = { tip: next, times: lastTimes };
+      chainTransactions: (before?.chainTransactions ?? 0) + transactionCount,
+      chainBytes: (before?.chainBytes ?? 0) + length
+    });
+    const headerRecord = encodeHeader(chain.tip);
+    this.#chain = chain;
+    this.#blocks.push({ hash, height });
+    this.#headers.push(headerRecord);
     this.#hashes.push(hashes);
     this.#otherBytes += hashes.length;
-    this.#write(putRecord(headerKey(height), encodeHeader(next)));
-    this.#write(putRecord(blockHashKey(hash), encodeHeight(height)));
+    this.#write(putRecord(headerKey(height), headerRecord));
+    this.#write(putHeight(hash, height));
     this.#write(putRecord(lengthsKey(height), Buffer.from(lengths)));
-    this.#blocks.push({ hash, height });
-  }
-
-  /** As the undo record, of the coins that are the base's. */
-  #keepSpentOf(base: BaseSpends, height: number, keeps: boolean): void {
-    const spent = base.takeUndo();
-    const { undoDepth } = this.#options;
-    if (keeps && spent.length > 0) this.#write(putRecord(spentBaseKey(height), spent));
-    if (height >= undoDepth) this.#write({ type: 'del', key: spentBaseKey(height - undoDepth) });
   }
 
   /** Below a block that cannot be taken out, no undo record is of use any more. */
@@ -193,4 +179,23 @@ export class BlockBatch {
     this.#otherWrites.push(write);
     if (write.type === 'put') this.#otherBytes += write.value.length;
   }
+}
+
+/** More than there are in a batch, which has the blocks of one leg of catching up at most. */
+const MOST_BLOCKS = 0x1000;
+
+/**
+ * The transactions of a batch in the order of the first bytes of their txids' hashes: the store's table of new records is in
+ * this order, and neighbours go in there faster than what lies far apart. As numbers that sort, of less than a double's
+ * 53 bits: three bytes of the hash, which block of the batch it is, the index in the block.
+ */
+export function inOrderOfHashes(hashesOfBlocks: readonly Uint8Array[]): Float64Array {
+  const order = new Float64Array(hashesOfBlocks.reduce((count, hashes) => count + hashes.length / TXID_HASH_LENGTH, 0));
+  let next = 0;
+  for (const [block, hashes] of hashesOfBlocks.entries())
+    for (let at = 0; at < hashes.length; at += TXID_HASH_LENGTH) {
+      const start = (hashes[at] as number) << 16 | (hashes[at + 1] as number) << 8 | (hashes[at + 2] as number); // whole hashes
+      order[next++] = (start * MOST_BLOCKS + block) * MAX_TRANSACTIONS + at / TXID_HASH_LENGTH;
+    }
+  return order.sort();
 }

@@ -1,22 +1,37 @@
 // The only writer of the index. Every change is one atomic batch that also moves the tip
 // record; memory moves after it. A single block is on the disk when it is in; of batches of
 // blocks a power cut may take the last ones back, and the node still has their blocks.
+//
+// How batches are written. While the store writes one to the disk, the next one is filled with blocks:
+//
+//   batch 1   fill | the store takes the writes | the store writes ........... | written: memory moves
+//                                               | handedOver
+//   batch 2                                     | fill, on top of batch 1 .... | the store takes the writes | ...
+//
+// The store asks for one write after the other and copies it, since all of a batch lie in the same few buffers. Once it
+// has taken them all, the coin cache takes them for written, and may change again: that is `handedOver`. Only when
+// the two generations of the cache are about to swap must it wait, since what the old one drops has to be in the store;
+// then `handedOver` comes with `written`. When a write fails, the batch on top of it is lost too: both fail with the same
+// error, the cache is emptied, and the next batch begins on top of what is written.
 
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { MEDIAN_TIME_SPAN, timeOf } from '../../bitcoin/header';
-import { BASE_KEY, decodeBase, encodeBase, type Base } from '../records/base';
-import { BaseSpends, spentBaseKey } from '../coins/base-spends';
-import { withoutBaseBlock } from '../coins/base-undo';
-import { BlockBatch, type TipState } from './block-batch';
+import { BaseSpends } from '../coins/base-spends';
 import { CoinCache } from '../coins/coin-cache';
-import { DamagedIndexError, IndexError, TooDeepError } from '../errors';
-import { blockHashKey, BLOCK_RECORDS, damaged, decodeHeader, decodeHeight, decodeTip, headerKey, putRecord, recordOf, SECRET_KEY, TIP_KEY, undoKey, type StoredHeader } from '../records/layout';
+import { HeaderTable } from '../read/header-table';
+import { findBase, isBackfilling, putBase, type Base } from '../records/base';
+import { spentBaseKey } from '../records/base-coin';
+import { headerAt, headerKey, headerRecordOf, NO_HEADERS, type HeaderChain, type StoredHeader } from '../records/header';
+import { damaged, recordOf } from '../records/layout';
+import { findTip, TIP_KEY } from '../records/tip';
+import { newSecret, SECRET_KEY, TxidHasher } from '../records/txid-hash';
+import { decodeUndo, undoKey } from '../records/undo-record';
 import { RowMaker } from '../scan/row-maker';
-import { newSecret, TxidHasher } from '../records/txid-hash';
-import { undoWrites } from './undo-block';
-import { decodeUndo } from '../records/undo-record';
-import type { Store, StoreUse, StoreWrite } from '../../store/store';
+import { DamagedIndexError, IndexError, TooDeepError } from '../errors';
+import { BlockBatch } from './block-batch';
+import { undoBaseWrites, undoWrites } from './undo-block';
 import type { BlockPoint } from '../../node/types';
+import type { Store, StoreUse, StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 
 export interface IndexWriterOptions {
@@ -34,19 +49,31 @@ export interface IndexWriterOptions {
   readonly onThreadLost?: (reason: string) => void;
 }
 
-export const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024;
+/** How far the write of a batch is. Both reject with the same error when it fails; nobody has to listen. */
+export interface CommittedBatch {
+  /** The next batch may be filled. */
+  readonly handedOver: Promise<void>;
+  /** The index stands at the last block of the batch. */
+  readonly written: Promise<void>;
+}
 
-const EMPTY: TipState = { tip: undefined, times: [] };
+export const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024;
 
 export class IndexWriter {
   readonly #options: IndexWriterOptions;
   readonly #cache: CoinCache;
   /** Scans blocks (rowsOf). */
   readonly rowMaker: RowMaker;
-  #position = EMPTY;
-  /** Of the batch that the store has taken and is still writing. */
-  #ahead: TipState | undefined;
-  #writeFailed = false;
+  /** In memory, for readers. While positions are backfilled there are none: what their records lack comes later. */
+  readonly headers = new HeaderTable();
+  /** What is written. */
+  #chain = NO_HEADERS;
+  /** With the batch that was handed over last, until it is written. */
+  #ahead: HeaderChain | undefined;
+  /** The write of the batch committed last. */
+  #writing: Promise<void> = Promise.resolve();
+  /** Why the last write failed; no batch can be committed that was begun before. */
+  #failure: { readonly error: unknown } | undefined;
   #base: Base | undefined;
   #hasher: TxidHasher | undefined;
 
@@ -58,7 +85,7 @@ export class IndexWriter {
 
   /** The block that the index stands at; undefined while it is empty. */
   get tip(): StoredHeader | undefined {
-    return this.#position.tip;
+    return this.#chain.tip;
   }
 
   /** undefined: the index is built from blocks. */
@@ -81,18 +108,14 @@ export class IndexWriter {
    */
   async load(): Promise<void> {
     const { store } = this.#options;
-    const value = store.get(TIP_KEY);
-    const base = store.get(BASE_KEY);
-    if (base !== undefined && value === undefined) throw new DamagedIndexError('copying the coins of the node was interrupted');
-    this.#base = base && decodeBase(base);
-    this.#moveTo(value === undefined ? EMPTY : this.#positionAt(decodeTip(value)));
-    if (value === undefined) {
-      for await (const [key] of store.range({ ...BLOCK_RECORDS, limit: 1 }))
-        throw damaged(TIP_KEY, `a tip beside the record under ${key.toString('hex')}`, 'none');
-      if (store.get(SECRET_KEY) === undefined) await store.batch([newSecret()], { durable: true });
-    }
+    this.#base = findBase(store);
+    if (this.#base !== undefined && store.get(TIP_KEY) === undefined) throw new DamagedIndexError('copying the coins of the node was interrupted');
+    const tip = await findTip(store);
+    this.#moveTo(tip === undefined ? NO_HEADERS : this.#chainUpTo(tip));
+    if (tip === undefined && store.get(SECRET_KEY) === undefined) await store.batch([newSecret()], { durable: true });
     this.#hasher = TxidHasher.of(store);
     await this.#dropOldUndo();
+    await this.#loadHeaders();
   }
 
   /** The rows of a serialized block for this index; they hold until the row maker is given them back. @throws as blockRows */
@@ -108,50 +131,58 @@ export class IndexWriter {
 
   /** The header at a height up to the tip. @throws DamagedIndexError */
   headerAt(height: number): StoredHeader {
-    const key = headerKey(height);
-    const value = this.#options.store.get(key);
-    if (value === undefined) throw damaged(key, 'a header', 'none');
-    return decodeHeader(key, value);
+    return headerAt(this.#options.store, height);
   }
 
   /** A batch on top of the tip, or of the batch handed over last; to be committed before anything else changes the index. */
   batch(undoFrom = 0): BlockBatch {
     const { store, genesisHash, undoDepth } = this.#options;
     // What an abandoned batch has left there is not the state of the store.
-    if (this.#writeFailed || !this.#cache.isClean) this.#cache.clear();
-    this.#writeFailed = false;
-    return new BlockBatch(this.#ahead ?? this.#position, { store, cache: this.#cache, hasher: this.hasher, genesisHash, undoDepth, undoFrom, ...this.#base && { base: new BaseSpends(this.#base) } });
+    if (this.#failure !== undefined || !this.#cache.isClean) this.#cache.clear();
+    this.#failure = undefined;
+    const base = this.#base && { base: new BaseSpends(this.#base) };
+    return new BlockBatch(this.#ahead ?? this.#chain, { store, cache: this.#cache, hasher: this.hasher, genesisHash, undoDepth, undoFrom, ...base });
   }
 
-  /**
-   * Writes a batch, after the one before is written. `onHandedOver` may be called when the store
-   * has taken it all: the next batch can be filled while the store still writes. When this one
-   * fails, that one is lost too.
-   */
-  async commit(batch: BlockBatch, { durable = false, onHandedOver = (): void => undefined } = {}): Promise<void> {
-    const handOver = (): void => {
-      this.#ahead = batch.position;
-      if (this.#cache.handedOver()) onHandedOver();
+  /** Writes a batch, once the one before is written. */
+  commit(batch: BlockBatch, { durable = false } = {}): CommittedBatch {
+    let handOver = (): void => undefined;
+    const early = new Promise<void>((resolve) => { handOver = resolve; });
+    const written = this.#writing = this.#write(batch, durable, handOver);
+    const handedOver = Promise.race([early, written]);
+    // Nobody may listen to one of them.
+    for (const promise of [handedOver, written]) promise.catch(() => undefined);
+    return { handedOver, written };
+  }
+
+  async #write(batch: BlockBatch, durable: boolean, handOver: () => void): Promise<void> {
+    if (this.#ahead !== undefined) await this.#writing;
+    if (this.#failure !== undefined) throw this.#failure.error;
+    const onTaken = (): void => {
+      batch.dropWrites();
+      this.#ahead = batch.chain;
+      if (this.#cache.handedOver()) handOver();
     };
     try {
-      await this.#options.store.batch(batch.writes(handOver), { durable });
+      await this.#options.store.batch(batch.writes(), { durable, onTaken });
     } catch (error) {
-      this.#ahead = undefined;
-      this.#writeFailed = true;
+      this.#failure = { error };
       throw error;
+    } finally {
+      this.#ahead = undefined;
     }
-    this.#ahead = undefined;
     this.#cache.written();
-    this.#moveTo(batch.position);
+    batch.blocks.forEach(({ height }, i) => { this.headers.push(height, batch.headers[i] as Buffer); }); // each has one
+    this.#moveTo(batch.chain);
   }
 
   /** Takes in a serialized block, durably. @throws IndexError when it does not fit; nothing is changed. */
   async apply(raw: Buffer): Promise<void> {
     const batch = this.batch();
-    const rows = await this.rowsOf(raw, (this.#position.tip?.height ?? -1) + 1);
+    const rows = await this.rowsOf(raw, (this.tip?.height ?? -1) + 1);
     await batch.addRows(rows);
     this.rowMaker.release(rows);
-    await this.commit(batch, { durable: true });
+    await this.commit(batch, { durable: true }).written;
   }
 
   /**
@@ -160,33 +191,33 @@ export class IndexWriter {
    */
   async undo(): Promise<BlockPoint> {
     const { store } = this.#options;
-    const { tip } = this.#position;
+    const { tip } = this;
     if (tip === undefined || tip.height === 0)
       throw new IndexError(`expected a block above the genesis block to undo, got ${tip === undefined ? 'an empty index' : 'the genesis block'}`);
     const key = undoKey(tip.height);
     const value = store.get(key);
-    if (value === undefined)
-      throw new TooDeepError(`expected an undo record for height ${tip.height}, got none`);
+    if (value === undefined) throw new TooDeepError(`expected an undo record for height ${tip.height}, got none`);
     const undo = decodeUndo(recordOf(key, value), tip.height);
-    if (!undo.hash.equals(tip.hash))
-      throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(undo.hash));
-    this.#checkHeightOf(tip);
+    if (!undo.hash.equals(tip.hash)) throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(undo.hash));
     const { hash, height } = this.headerAt(tip.height - 1);
-    const position = this.#positionAt({ hash, height });
+    const previous = { hash, height };
+    const chain = this.#chainUpTo(previous);
     this.#cache.clear();
-    const writes = await undoWrites(undo, tip.height, { hash, height }, store);
-    const change = this.#base && withoutBaseBlock(this.#base, tip.height, { hash, height }, writes, store);
-    await store.batch(change?.writes ?? writes, { durable: true });
-    this.#base = change?.base;
-    this.#moveTo(position);
+    const writes = await undoWrites(undo, tip.height, previous, store);
+    const [baseWrites, base] = this.#base === undefined ? [[], undefined] : undoBaseWrites(this.#base, tip.height, previous, store);
+    await store.batch([...writes, ...baseWrites], { durable: true });
+    this.#base = base;
+    this.headers.pop(tip.height);
+    this.#moveTo(chain);
     return { hash: tip.hash, height: tip.height };
   }
 
-  /** Writes what was filled in below the base; the tip stays. */
+  /** Writes what was backfilled below the base; the tip stays. */
   async fill(writes: Iterable<StoreWrite>, base: Base): Promise<void> {
     const { store, onMove } = this.#options;
     await store.batch(withBase(writes, base), { durable: false });
     this.#base = base;
+    if (!isBackfilling(base)) await this.#loadHeaders();
     onMove();
   }
 
@@ -200,7 +231,8 @@ export class IndexWriter {
     this.#cache.clear();
     this.#base = undefined;
     this.#hasher = undefined;
-    this.#moveTo(EMPTY);
+    this.headers.pop(0);
+    this.#moveTo(NO_HEADERS);
   }
 
   /** Each block drops the record that it makes too old; those of a larger undo depth of before are left. */
@@ -214,30 +246,33 @@ export class IndexWriter {
     if (writes.length > 0) await store.batch(writes, { durable: false });
   }
 
-  /** Nobody else reads this record while the headers are in memory. @throws DamagedIndexError */
-  #checkHeightOf({ hash, height }: BlockPoint): void {
-    const key = blockHashKey(hash);
-    const value = this.#options.store.get(key);
-    const stored = value && decodeHeight(key, value);
-    if (stored !== height) throw damaged(key, `height ${height}`, String(stored));
+  /** @throws DamagedIndexError */
+  async #loadHeaders(): Promise<void> {
+    const { headers, tip } = this;
+    headers.pop(0);
+    if (tip === undefined || this.#base !== undefined && isBackfilling(this.#base)) return;
+    for await (const [key, value] of this.#options.store.range({ gte: headerKey(0), lt: headerKey(tip.height + 1) }))
+      headers.push(key.readUInt32BE(1), headerRecordOf(key, value));
+    if (headers.length <= tip.height) throw damaged(headerKey(headers.length), 'a header', 'none');
   }
 
-  #positionAt(point: BlockPoint): TipState {
-    const first = Math.max(0, point.height - MEDIAN_TIME_SPAN + 1);
-    const headers = Array.from({ length: point.height - first + 1 }, (_, i) => this.headerAt(first + i));
+  /** @throws DamagedIndexError */
+  #chainUpTo({ hash, height }: BlockPoint): HeaderChain {
+    const first = Math.max(0, height - MEDIAN_TIME_SPAN + 1);
+    const headers = Array.from({ length: height - first + 1 }, (_, i) => this.headerAt(first + i));
     const tip = headers.at(-1);
-    if (tip === undefined || !tip.hash.equals(point.hash) || !hash256(tip.header).equals(point.hash))
-      throw damaged(headerKey(point.height), `the header of ${toDisplayHex(point.hash)}`, tip === undefined ? 'none' : toDisplayHex(tip.hash));
+    if (tip === undefined || !tip.hash.equals(hash) || !hash256(tip.header).equals(hash))
+      throw damaged(headerKey(height), `the header of ${toDisplayHex(hash)}`, tip === undefined ? 'none' : toDisplayHex(tip.hash));
     return { tip, times: headers.map(({ header }) => timeOf(header)) };
   }
 
-  #moveTo(position: TipState): void {
-    this.#position = position;
+  #moveTo(chain: HeaderChain): void {
+    this.#chain = chain;
     this.#options.onMove();
   }
 }
 
 function* withBase(writes: Iterable<StoreWrite>, base: Base): Generator<StoreWrite> {
   yield* writes;
-  yield putRecord(BASE_KEY, encodeBase(base));
+  yield putBase(base);
 }

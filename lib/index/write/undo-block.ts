@@ -1,57 +1,79 @@
 // The writes that take the tip out again.
 
-import { withCoins } from '../records/coin-record';
+import { putBase, type Base } from '../records/base';
+import { restoringBaseWrites, spentBaseKey } from '../records/base-coin';
+import { coinKey, coinsOfBlock, withCoins } from '../records/coin-record';
+import { blockHashKey, headerKey } from '../records/header';
+import { putRecord, recordOf } from '../records/layout';
+import { lengthsKey } from '../records/lengths';
+import { decodePosition, encodePosition, positionsOfHashes } from '../records/position';
+import { putTip } from '../records/tip';
+import { HASH_START_LENGTH, undoKey, type SpentCoin, type UndoRecord } from '../records/undo-record';
 import { DamagedIndexError } from '../errors';
-import { blockHashKey, coinKey, coinsOfBlock, decodePosition, encodePosition, encodeTip, headerKey, lengthsKey, positionsOfHashes, putRecord, recordOf, TIP_KEY, undoKey } from '../records/layout';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
-import { HASH_START_LENGTH, type SpentCoin, type UndoRecord } from '../records/undo-record';
 
-/** Places looked for at once. */
+/** Positions looked for at once. */
 const LOOKUPS = 64;
 
 /** Takes the block at `height` out and makes `previous` the tip. @throws DamagedIndexError */
-export async function undoWrites({ hash, hashStarts, replaced, coins }: UndoRecord, height: number, previous: BlockPoint, store: Store): Promise<StoreWrite[]> {
+export async function undoWrites(undo: UndoRecord, height: number, previous: BlockPoint, store: Store): Promise<StoreWrite[]> {
+  const { hash, hashStarts, replaced, coins } = undo;
   const writes = await restoringWrites(coins, store);
   for await (const [key] of store.range(coinsOfBlock(height))) writes.push({ type: 'del', key });
-  const placeKeys = await findPlaces(hashStarts, height, store);
-  for (const key of placeKeys) writes.push({ type: 'del', key });
-  const [coinbaseKey] = placeKeys;
-  // After the deletions: it is the place of the same txid.
+  const keys = await findPositions(hashStarts, height, store);
+  for (const key of keys) writes.push({ type: 'del', key });
+  const [coinbaseKey] = keys;
+  // After the deletions: it is the position under the same txid.
   if (replaced !== undefined && coinbaseKey !== undefined) writes.push(putRecord(coinbaseKey, encodePosition(replaced)));
   for (const key of [headerKey(height), lengthsKey(height), blockHashKey(hash), undoKey(height)]) writes.push({ type: 'del', key });
-  writes.push(putRecord(TIP_KEY, encodeTip(previous)));
+  writes.push(putTip(previous));
   return writes;
 }
 
-/** The keys of the places of a block's transactions, in its order. @throws DamagedIndexError */
-async function findPlaces(hashStarts: Buffer, height: number, store: Store): Promise<Buffer[]> {
+/**
+ * The writes that an index with a base needs besides, and the base afterwards. Coins of the base that the block spent come
+ * back. Of a block of the base itself nobody knows which coins it made: then the base is the block before, and what is above
+ * it counts no more (base-coin.ts). @throws DamagedIndexError
+ */
+export function undoBaseWrites(base: Base, height: number, previous: BlockPoint, store: Store): readonly [writes: readonly StoreWrite[], base: Base] {
+  const key = spentBaseKey(height);
+  const spent = store.get(key);
+  const writes: StoreWrite[] = spent === undefined ? [] : [...restoringBaseWrites(key, spent), { type: 'del', key }];
+  if (height > base.height) return [writes, base];
+  const lower = { ...base, ...previous };
+  return [[...writes, putBase(lower)], lower];
+}
+
+/** The keys of the positions of a block's transactions, in its order. @throws DamagedIndexError */
+async function findPositions(hashStarts: Buffer, height: number, store: Store): Promise<Buffer[]> {
   const count = hashStarts.length / HASH_START_LENGTH;
   const keys: Buffer[] = [];
   for (let first = 0; first < count; first += LOOKUPS) {
-    const positions = Array.from({ length: Math.min(LOOKUPS, count - first) }, (_, i) => first + i);
-    keys.push(...await Promise.all(positions.map((position) => {
-      const at = position * HASH_START_LENGTH;
-      return findPlace(hashStarts.subarray(at, at + HASH_START_LENGTH), height, position, store);
+    const indexes = Array.from({ length: Math.min(LOOKUPS, count - first) }, (_, i) => first + i);
+    keys.push(...await Promise.all(indexes.map((index) => {
+      const at = index * HASH_START_LENGTH;
+      return findPosition(hashStarts.subarray(at, at + HASH_START_LENGTH), height, index, store);
     })));
   }
   return keys;
 }
 
-/** Other hashes may begin alike: the place says which one it is. */
-async function findPlace(hashStart: Buffer, height: number, position: number, store: Store): Promise<Buffer> {
+/** The hashes of other txids may begin with the same bytes: the position says which one it is. */
+async function findPosition(hashStart: Buffer, height: number, index: number, store: Store): Promise<Buffer> {
   for await (const [key, value] of store.range(positionsOfHashes(hashStart))) {
-    const place = decodePosition(key, value);
-    if (place.height === height && place.index === position) return key;
+    const found = decodePosition(key, value);
+    if (found.height === height && found.index === index) return key;
   }
-  throw new DamagedIndexError(`expected the place of transaction ${position} of the block at height ${height} under a hash that begins with ${hashStart.toString('hex')}, got none`);
+  const start = hashStart.toString('hex');
+  throw new DamagedIndexError(`expected the position of transaction ${index} of the block at height ${height} under a hash that begins with ${start}, got none`);
 }
 
 /** Puts coins back into their records. */
 async function restoringWrites(coins: readonly SpentCoin[], store: Store): Promise<StoreWrite[]> {
   const byKey = new Map<string, { readonly key: Buffer; readonly coins: Buffer[] }>();
-  for (const { place, group, coin } of coins) {
-    const key = coinKey(place, group);
+  for (const { position, group, coin } of coins) {
+    const key = coinKey(position, group);
     const name = key.toString('latin1');
     const record = byKey.get(name);
     if (record === undefined) byKey.set(name, { key, coins: [coin] });

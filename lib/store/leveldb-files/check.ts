@@ -1,6 +1,7 @@
-// Looks for damage in the files of a LevelDB that nobody has open, before LevelDB reads them:
-// it would skip what is damaged, write it anew as if it were right, or end the process.
-// Everything that is in use is read, so that a store that was opened is what was written.
+// Looks for damage in the files of a LevelDB that nobody has open, before LevelDB reads them.
+// LevelDB would skip what is damaged, write it again as if it were right, or end the process: its options against that
+// (paranoid_checks, verify_checksums) are none of those that classic-level passes on. This is why this folder exists.
+// All files in use are read, so that a store that was opened is what was written.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -32,7 +33,7 @@ export async function findDamage(folder: string, options: LevelCheckOptions): Pr
   return await findLogDamage(folder, names, manifest) ?? await findTableDamage(folder, names, manifest, options);
 }
 
-/** What the manifest that CURRENT names says, or what is wrong with the two. `names`: of the folder's files. @throws errors of the system. */
+/** The manifest that CURRENT names, or what is wrong with one of the two. `names`: of the folder's files. @throws errors of the system. */
 export async function currentManifest(folder: string, names: ReadonlySet<string>): Promise<Manifest | string> {
   const current = await readFile(join(folder, 'CURRENT'), 'latin1');
   const name = /^(MANIFEST-\d+)\n$/.exec(current)?.[1];
@@ -53,7 +54,12 @@ async function findLogDamage(folder: string, names: ReadonlySet<string>, { logNu
 }
 
 /** The first damage found; the rest is then left. */
-async function findTableDamage(folder: string, names: ReadonlySet<string>, { tables }: Manifest, { onProgress, signal }: LevelCheckOptions): Promise<string | undefined> {
+async function findTableDamage(
+  folder: string,
+  names: ReadonlySet<string>,
+  { tables }: Manifest,
+  { onProgress, signal }: LevelCheckOptions
+): Promise<string | undefined> {
   const missing = [...tables.keys()].map((number) => fileName(number, 'ldb')).find((name) => !names.has(name));
   if (missing !== undefined) return `${missing} is missing`;
   const total = [...tables.values()].reduce((sum, length) => sum + length, 0);
@@ -84,7 +90,7 @@ export function damageOf(name: string, error: unknown): string {
   throw error;
 }
 
-/** A bad sector, or a file that went while we looked. */
+/** A bad sector, or a file that was deleted during the check. */
 function isUnreadable(error: unknown): error is Error {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EIO' || code === 'ENOENT';

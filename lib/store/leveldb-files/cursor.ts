@@ -1,5 +1,9 @@
 // A cursor over LevelDB's encodings: integers of variable length (seven bits to a byte, the
-// lowest first) and byte strings with their length in front.
+// lowest first) and byte strings with their length in front; and LevelDB's checksum.
+
+import { crc32c } from '@node-rs/crc32';
+
+const MASK_DELTA = 0xa282ead8;
 
 /** Bytes that are not what LevelDB writes. */
 export class LevelFormatError extends Error {
@@ -7,42 +11,57 @@ export class LevelFormatError extends Error {
 }
 
 export class LevelReader {
-  constructor(private readonly bytes: Buffer, public offset = 0) {}
+  readonly bytes: Buffer;
+  #offset = 0;
 
-  get atEnd(): boolean {
-    return this.offset === this.bytes.length;
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
   }
 
-  /** Up to 2^53 - 1. @throws LevelFormatError */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  get atEnd(): boolean {
+    return this.#offset === this.bytes.length;
+  }
+
+  /** Up to 2^53 - 1. */
   integer(): number {
-    const start = this.offset;
+    const start = this.#offset;
     let value = 0;
     for (let unit = 1; ; unit *= 0x80) {
-      const byte = this.bytes[this.offset];
-      if (byte === undefined) throw new LevelFormatError(`expected an integer at byte ${start}, got its beginning only`);
-      this.offset++;
+      const byte = this.bytes[this.#offset];
+      if (byte === undefined) throw this.error(`expected an integer at byte ${start}, got its beginning only`);
+      this.#offset++;
       value += (byte & 0x7f) * unit;
-      if (!Number.isSafeInteger(value)) throw new LevelFormatError(`expected an integer below 2^53 at byte ${start}, got more`);
+      if (!Number.isSafeInteger(value)) throw this.error(`expected an integer below 2^53 at byte ${start}, got more`);
       if (byte < 0x80) return value;
     }
   }
 
-  /** @throws LevelFormatError when there are fewer bytes, or fewer than none to skip. */
-  skip(length: number): void {
-    const left = this.bytes.length - this.offset;
-    if (length < 0 || length > left) throw new LevelFormatError(`expected ${length} bytes at byte ${this.offset}, got ${left}`);
-    this.offset += length;
-  }
-
-  /** A view. @throws LevelFormatError */
+  /** The next bytes, a view. */
   take(length: number): Buffer {
-    const start = this.offset;
-    this.skip(length);
-    return this.bytes.subarray(start, this.offset);
+    const start = this.#offset;
+    const left = this.bytes.length - start;
+    if (length < 0 || length > left) throw this.error(`expected ${length} bytes at byte ${start}, got ${left}`);
+    this.#offset += length;
+    return this.bytes.subarray(start, this.#offset);
   }
 
-  /** A view. @throws LevelFormatError */
+  /** A view. */
   string(): Buffer {
     return this.take(this.integer());
   }
+
+  /** What every read throws that meets the end, or no integer. */
+  protected error(message: string): Error {
+    return new LevelFormatError(message);
+  }
+}
+
+/** CRC-32C (Castagnoli; node:zlib has only the other one), masked, since data that has checksums in it is checksummed again. */
+export function levelChecksum(bytes: Uint8Array): number {
+  const crc = crc32c(bytes);
+  return ((crc >>> 15 | crc << 17) + MASK_DELTA) >>> 0;
 }

@@ -1,11 +1,11 @@
-// LevelDB's log format (doc/log_format.md of LevelDB), in which it keeps its writes and its
+// LevelDB's log format (doc/log_format.md of LevelDB), in which it stores its writes and its
 // manifest. LevelDB skips what is damaged in a log and goes on behind it, unless it is told to
 // be paranoid, which classic-level cannot: batches in the middle would be missing, and nobody
-// would say so. So whoever opens a store looks first.
+// would say so. So the files are read before LevelDB opens them.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { levelChecksum } from './checksum';
+import { levelChecksum } from './cursor';
 
 const BLOCK_LENGTH = 32_768;
 /** Checksum 4, length 2, type 1; little endian. */
@@ -30,12 +30,14 @@ export async function findLostWrites(folder: string, logs: readonly string[]): P
   let before: string | undefined;
   for (const name of logs) {
     const bytes = await readFile(join(folder, name));
-    const { batches, soundLength: end } = logBatches(bytes);
+    const { entries, soundLength: end } = logEntries(bytes, BATCH_HEAD_LENGTH);
+    const batches = entries.filter(({ length }) => length === BATCH_HEAD_LENGTH);
     if (damage !== undefined && batches.length > 0) return damage;
-    for (const { first, count } of batches) {
+    for (const batch of batches) {
+      const first = batch.readBigUInt64LE();
       if (before !== undefined && first !== next)
         return `${before} is damaged: it ends before write ${first}, with which ${name} goes on`;
-      [next, before] = [first + BigInt(count), undefined];
+      [next, before] = [first + BigInt(batch.readUInt32LE(8)), undefined];
     }
     if (startsWrite(bytes, nextBlock(end)))
       return damage ?? `${name} is damaged at byte ${end}, and writes follow`;
@@ -45,45 +47,18 @@ export async function findLostWrites(folder: string, logs: readonly string[]): P
   return undefined;
 }
 
-interface LoggedBatch {
-  /** Number of its first write. */
-  readonly first: bigint;
-  readonly count: number;
+export interface LogEntries {
+  /** Each up to a length. */
+  readonly entries: readonly Buffer[];
+  /** Where the first record begins that is not whole. */
+  readonly soundLength: number;
 }
 
-/** The batches of a log up to the first record that is not whole, and where that begins. */
-function logBatches(bytes: Buffer): { readonly batches: readonly LoggedBatch[]; readonly soundLength: number } {
-  const batches: LoggedBatch[] = [];
-  let head = Buffer.alloc(0);
-  const end = soundLength(bytes, (type, payload) => {
-    if (type === FULL || type === FIRST) head = Buffer.alloc(0);
-    if (head.length < BATCH_HEAD_LENGTH) head = Buffer.concat([head, payload.subarray(0, BATCH_HEAD_LENGTH - head.length)]);
-    if ((type === FULL || type === LAST) && head.length === BATCH_HEAD_LENGTH)
-      batches.push({ first: head.readBigUInt64LE(), count: head.readUInt32LE(8) });
-  });
-  return { batches, soundLength: end };
-}
-
-/** The entries of a log up to the first record that is not whole, and where that begins. */
-export function logEntries(bytes: Buffer): { readonly entries: readonly Buffer[]; readonly soundLength: number } {
+/** The entries of a log up to the first record that is not whole; of each, so many bytes at most. */
+export function logEntries(bytes: Buffer, most = Infinity): LogEntries {
   const entries: Buffer[] = [];
   let parts: Buffer[] = [];
-  const end = soundLength(bytes, (type, payload) => {
-    if (type === FULL || type === FIRST) parts = [];
-    parts.push(payload);
-    if (type === FULL || type === LAST) entries.push(Buffer.concat(parts));
-  });
-  return { entries, soundLength: end };
-}
-
-/** Whether what stands at `from` to the end is a write that was cut off: too short, or room that was never written. */
-export function isCutOff(bytes: Buffer, from: number): boolean {
-  const left = bytes.subarray(from);
-  return left.length < HEADER_LENGTH || HEADER_LENGTH + left.readUInt16LE(4) > left.length || left.every((byte) => byte === 0);
-}
-
-/** Bytes up to the first record that is not whole. */
-function soundLength(bytes: Buffer, onRecord?: (type: number, payload: Buffer) => void): number {
+  let length = 0;
   let at = 0;
   while (at < bytes.length) {
     const left = BLOCK_LENGTH - at % BLOCK_LENGTH;
@@ -92,11 +67,22 @@ function soundLength(bytes: Buffer, onRecord?: (type: number, payload: Buffer) =
       continue;
     }
     const end = endOfRecord(bytes, at);
-    if (end === undefined) return at;
-    onRecord?.(bytes[at + 6] as number, bytes.subarray(at + HEADER_LENGTH, end)); // the type: the record is whole
+    if (end === undefined) return { entries, soundLength: at };
+    const type = bytes[at + 6];
+    if (type === FULL || type === FIRST) [parts, length] = [[], 0];
+    const part = bytes.subarray(at + HEADER_LENGTH, Math.min(end, at + HEADER_LENGTH + most - length));
+    parts.push(part);
+    length += part.length;
+    if (type === FULL || type === LAST) entries.push(Buffer.concat(parts));
     at = end;
   }
-  return bytes.length;
+  return { entries, soundLength: bytes.length };
+}
+
+/** Whether what stands at `from` to the end is a write that was cut off: too short, or space that was never written. */
+export function isCutOff(bytes: Buffer, from: number): boolean {
+  const left = bytes.subarray(from);
+  return left.length < HEADER_LENGTH || HEADER_LENGTH + left.readUInt16LE(4) > left.length || left.every((byte) => byte === 0);
 }
 
 /** Whether a write begins at `from`, the start of a block, or in a block behind it. */
@@ -114,7 +100,7 @@ function startsWrite(bytes: Buffer, from: number): boolean {
 
 const nextBlock = (at: number): number => (Math.floor(at / BLOCK_LENGTH) + 1) * BLOCK_LENGTH;
 
-/** undefined: the record at `at` breaks off, or its checksum is not that of its bytes. Room that was never written is none. */
+/** undefined: the record at `at` breaks off, or its checksum is not that of its bytes. Space that was never written is none. */
 function endOfRecord(bytes: Buffer, at: number): number | undefined {
   if (at + HEADER_LENGTH > bytes.length) return undefined;
   const end = at + HEADER_LENGTH + bytes.readUInt16LE(at + 4);

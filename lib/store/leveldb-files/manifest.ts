@@ -1,8 +1,8 @@
 // LevelDB's manifest: the edits that lead to the set of tables of now (db/version_edit.cc of
 // LevelDB), in the format of a log. What it says is what must be there.
 
-import { isCutOff, logEntries } from './log';
 import { LevelFormatError, LevelReader } from './cursor';
+import { isCutOff, logEntries } from './log';
 
 export interface Manifest {
   /** Lengths of the tables in use, in bytes, by their numbers. */
@@ -30,49 +30,35 @@ const TAG = {
  */
 export function readManifest(bytes: Buffer): Manifest {
   const { entries, soundLength } = logEntries(bytes);
-  if (soundLength < bytes.length && !isCutOff(bytes, soundLength))
-    throw new LevelFormatError(`damaged at byte ${soundLength}`);
-  const state = new ManifestState();
-  for (const entry of entries) state.apply(entry);
-  return state.manifest();
-}
-
-class ManifestState {
-  /** Length and number by level and number: tables move from level to level. */
-  readonly #tables = new Map<string, readonly [number: number, length: number]>();
-  #logNumber: number | undefined;
-
-  apply(entry: Buffer): void {
+  if (soundLength < bytes.length && !isCutOff(bytes, soundLength)) throw new LevelFormatError(`damaged at byte ${soundLength}`);
+  /** Number and length by level and number: tables move from level to level. */
+  const tables = new Map<string, readonly [number: number, length: number]>();
+  let logNumber: number | undefined;
+  for (const entry of entries) {
     const reader = new LevelReader(entry);
-    const added: (readonly [place: string, table: readonly [number, number]])[] = [];
-    while (!reader.atEnd) this.#applyField(reader, added);
-    // In the same edit a table leaves one level and enters the next.
-    for (const [place, table] of added) this.#tables.set(place, table);
-  }
-
-  manifest(): Manifest {
-    if (this.#logNumber === undefined) throw new LevelFormatError('expected the number of a log, got none');
-    return { tables: new Map(this.#tables.values()), logNumber: this.#logNumber };
-  }
-
-  #applyField(reader: LevelReader, added: (readonly [string, readonly [number, number]])[]): void {
-    const tag = reader.integer();
-    switch (tag) {
-      case TAG.comparator: reader.string(); break;
-      case TAG.logNumber: this.#logNumber = reader.integer(); break;
-      case TAG.nextFileNumber:
-      case TAG.lastSequence:
-      case TAG.previousLogNumber: reader.integer(); break;
-      case TAG.compactPointer: reader.integer(); reader.string(); break;
-      case TAG.deletedFile: this.#tables.delete(`${reader.integer()}/${reader.integer()}`); break;
-      case TAG.newFile: {
-        const [level, number, length] = [reader.integer(), reader.integer(), reader.integer()];
-        reader.string(); // smallest key
-        reader.string(); // largest key
-        added.push([`${level}/${number}`, [number, length]]);
-        break;
+    const added: (readonly [level: number, number: number, length: number])[] = [];
+    while (!reader.atEnd) {
+      const tag = reader.integer();
+      switch (tag) {
+        case TAG.comparator: reader.string(); break;
+        case TAG.logNumber: logNumber = reader.integer(); break;
+        case TAG.nextFileNumber:
+        case TAG.lastSequence:
+        case TAG.previousLogNumber: reader.integer(); break;
+        case TAG.compactPointer: reader.integer(); reader.string(); break;
+        case TAG.deletedFile: tables.delete(`${reader.integer()}/${reader.integer()}`); break;
+        case TAG.newFile: {
+          added.push([reader.integer(), reader.integer(), reader.integer()]);
+          reader.string(); // smallest key
+          reader.string(); // largest key
+          break;
+        }
+        default: throw new LevelFormatError(`expected a field of an edit, got ${tag}`);
       }
-      default: throw new LevelFormatError(`expected a field of an edit, got ${tag}`);
     }
+    // In the same edit a table leaves one level and enters the next.
+    for (const [level, number, length] of added) tables.set(`${level}/${number}`, [number, length]);
   }
+  if (logNumber === undefined) throw new LevelFormatError('expected the number of a log, got none');
+  return { tables: new Map(tables.values()), logNumber };
 }

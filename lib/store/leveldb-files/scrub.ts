@@ -1,6 +1,6 @@
-// Looks through the tables of a LevelDB that is open: what rots on the disk, or in the pages of it that the system
-// has in memory, LevelDB would not notice (level-table.ts). Tables never change once they are written,
-// but come and go meanwhile, as LevelDB merges them.
+// Looks through the tables of a LevelDB that is open: LevelDB would not notice what rots on the disk, or in the
+// pages of it that the system has in memory. Tables never change once they are written, but come and go
+// meanwhile, as LevelDB merges them.
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ async function tablesInUse(folder: string): Promise<ReadonlyMap<number, number> 
     const names = new Set(await readdir(folder));
     const manifest = names.has('CURRENT') ? await currentManifest(folder, names) : 'CURRENT is missing';
     if (typeof manifest !== 'string') return manifest.tables;
-    // LevelDB begins another manifest and deletes the one before when it is opened, perhaps between our looks.
+    // LevelDB begins another manifest and deletes the one before when it is opened, perhaps between the two reads.
     if (!isFirst) return manifest;
   }
 }

@@ -1,18 +1,16 @@
 // Checks every byte of one of LevelDB's tables (doc/table_format.md of LevelDB), which never
 // change once they are written: blocks one behind the other, each with a checksum, and a
-// footer that says where the block of handles is. LevelDB has the checksums, but classic-level
-// has no option to have them verified.
+// footer that says where the block of handles is.
 
 import { open, type FileHandle } from 'node:fs/promises';
-import { levelChecksum } from './checksum';
-import { LevelFormatError, LevelReader } from './cursor';
+import { levelChecksum, LevelFormatError, LevelReader } from './cursor';
 
 /** Two handles and padding 40, magic 8. */
 const FOOTER_LENGTH = 48;
 const MAGIC = 0xdb4775248b80fb57n;
 /** Behind each block: type 1, checksum 4. */
 const TRAILER_LENGTH = 5;
-/** Not compressed: no other is written (level-store.ts). */
+/** Not compressed: no other is written (disk-store.ts). */
 const PLAIN = 0;
 /** Checked before others get the event loop: half a millisecond of work. */
 const SLICE_BYTES = 1 << 20;
@@ -71,10 +69,10 @@ async function handlesIn(file: FileHandle, { offset, length }: BlockHandle, file
   while (!reader.atEnd) {
     reader.integer();
     const [keyLength, valueLength] = [reader.integer(), reader.integer()];
-    reader.skip(keyLength);
+    reader.take(keyLength);
     const valueEnd = reader.offset + valueLength;
     handles.push(readHandle(reader));
-    reader.skip(valueEnd - reader.offset);
+    reader.take(valueEnd - reader.offset);
   }
   return handles;
 }
@@ -91,12 +89,12 @@ function readHandle(reader: LevelReader): BlockHandle {
 }
 
 async function* checkBlocks(file: FileHandle, ends: readonly number[]): AsyncGenerator<number, void> {
-  let room = Buffer.allocUnsafeSlow(0);
+  let buffer = Buffer.allocUnsafeSlow(0);
   let start = 0;
   for (let next = 0; next < ends.length;) {
     const count = sliceLength(ends, next, start);
-    if (count > room.length) room = Buffer.allocUnsafeSlow(Math.max(count, Math.min(SLICE_BYTES, ends.at(-1) ?? 0)));
-    const bytes = await readAt(file, start, count, room);
+    if (count > buffer.length) buffer = Buffer.allocUnsafeSlow(Math.max(count, Math.min(SLICE_BYTES, ends.at(-1) ?? 0)));
+    const bytes = await readAt(file, start, count, buffer);
     for (let at = 0; at < count; next++) {
       const end = (ends[next] as number) - start; // a slice is whole blocks
       checkBlock(bytes, at, end, start + at);
@@ -121,11 +119,11 @@ function checkBlock(bytes: Buffer, start: number, end: number, offset: number): 
     throw new LevelFormatError(`the block at byte ${offset} is damaged`);
 }
 
-async function readAt(file: FileHandle, position: number, length: number, room = Buffer.allocUnsafeSlow(length)): Promise<Buffer> {
+async function readAt(file: FileHandle, position: number, length: number, buffer = Buffer.allocUnsafeSlow(length)): Promise<Buffer> {
   for (let read = 0; read < length;) {
-    const { bytesRead } = await file.read(room, read, length - read, position + read);
+    const { bytesRead } = await file.read(buffer, read, length - read, position + read);
     if (bytesRead === 0) throw new LevelFormatError(`expected ${length} bytes at byte ${position}, got ${read}`);
     read += bytesRead;
   }
-  return room.subarray(0, length);
+  return buffer.subarray(0, length);
 }

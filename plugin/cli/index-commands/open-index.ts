@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
-import { diskStore } from '../../../lib/store/level-store';
+import { DiskStore } from '../../../lib/store/disk-store';
 import { ImpossibleError, type CommandContext } from './command';
 import type { BlockPoint } from '../../../lib/node/types';
 import type { Store } from '../../../lib/store/store';
@@ -27,7 +27,7 @@ export async function withIndex<T>({ stopped, display }: CommandContext, use: (o
   const { indexFolder, node } = stopped;
   if (!existsSync(indexFolder))
     throw new ImpossibleError(`there is no index in ${indexFolder}; the node builds it when it runs with the plugin, \`bcoin-rest index rebuild\` without it`);
-  const store = diskStore(indexFolder);
+  const store = new DiskStore(indexFolder);
   try {
     await store.open((progress) => { display.checked(progress); }).finally(() => { display.end(); });
     const index = new ClosedIndex(store);

@@ -6,7 +6,7 @@ import { ChainIndexer, whyNotRebuildable, type ChainIndexerOptions } from '../..
 import { duration } from '../../../lib/index/progress/text';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { StoreError } from '../../../lib/store/errors';
-import { diskStore } from '../../../lib/store/level-store';
+import { DiskStore } from '../../../lib/store/disk-store';
 import { migrations } from '../../../migrations';
 import { EXIT, ImpossibleError, type CommandContext, type CommandResult } from './command';
 import { blockJson, blockText, requireNetwork } from './open-index';
@@ -19,7 +19,7 @@ export async function rebuildIndex(context: CommandContext): Promise<CommandResu
   const why = await whyNotRebuildable(node, bootstrap);
   if (why !== undefined)
     throw new ImpossibleError(`${why} (for this command: rest-bootstrap in bcoin.conf, or BCOIN_REST_BOOTSTRAP=coins)`);
-  const store = diskStore(indexFolder);
+  const store = new DiskStore(indexFolder);
   if (existsSync(indexFolder)) await empty(store, stopped);
   const start = performance.now();
   await buildIndex({ store, node, undoDepth, cacheBytes, bootstrap }, context);

@@ -6,9 +6,10 @@
 import { hash256, toDisplayHex } from '../../../lib/bitcoin/hash';
 import { scanBlock, type ScannedBlock } from '../../../lib/bitcoin/block';
 import { nextHeader, type HeaderFold } from '../../../lib/bitcoin/header';
-import { decodeBaseCoin } from '../../../lib/index/coins/base-spends';
+import { decodeBaseCoin } from '../../../lib/index/records/base-coin';
 import { coinsIn } from '../../../lib/index/records/coin-record';
-import { blockHashKey, decodeHeader, decodeHeight, headerKey, recordOf, type StoredHeader } from '../../../lib/index/records/layout';
+import { decodeHeader, headerKey, heightOf, type StoredHeader } from '../../../lib/index/records/header';
+import { recordOf } from '../../../lib/index/records/layout';
 import { SnapshotReader } from '../../../lib/index/read/reader';
 import { EXIT, ImpossibleError, type CommandContext, type CommandResult } from './command';
 import { blockJson, blockText } from './open-index';
@@ -108,7 +109,7 @@ class Comparison {
       note(BEGINS.headers + (BEGINS.blocks - BEGINS.headers) * height / (tip.height + 1));
       const hash = await node.activeHash(height);
       const stored = this.#storedHeader(height);
-      if (hash === undefined || stored?.hash.equals(hash) !== true || !hash256(stored.header).equals(hash) || this.#storedHeight(hash) !== height)
+      if (hash === undefined || stored?.hash.equals(hash) !== true || !hash256(stored.header).equals(hash) || heightOf(this.#compared.store, hash) !== height)
         return `header at height ${height}: expected that of ${hash === undefined ? 'no block' : toDisplayHex(hash)}`;
       fold = nextHeader(fold, stored.header);
       if (stored.chainwork !== fold.chainwork || stored.medianTime !== fold.medianTime)
@@ -135,13 +136,6 @@ class Comparison {
     const key = headerKey(height);
     const value = this.#compared.store.get(key);
     return value && decodeHeader(key, value);
-  }
-
-  /** No reader notices when it is wrong: readers know the heights of blocks from headers. */
-  #storedHeight(hash: Buffer): number | undefined {
-    const key = blockHashKey(hash);
-    const value = this.#compared.store.get(key);
-    return value && decodeHeight(key, value);
   }
 
   /** Headers count transactions and bytes up to their block. */

@@ -3,13 +3,13 @@
 
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { scanBlock } from '../../../lib/bitcoin/block';
-import { baseCoinOf, restoringBaseWrites, spentBaseKey } from '../../../lib/index/coins/base-spends';
-import { NotYetKnownError } from '../../../lib/index/errors';
+import { baseCoinOf, restoringBaseWrites, spentBaseKey } from '../../../lib/index/records/base-coin';
 import { GROUP_SIZE, readCoin } from '../../../lib/index/records/coin-record';
-import { recordOf, undoKey } from '../../../lib/index/records/layout';
-import { ClosedIndex } from '../../../lib/index/read/closed-index';
+import { recordOf } from '../../../lib/index/records/layout';
 import { TxidHasher } from '../../../lib/index/records/txid-hash';
-import { decodeUndo, HASH_START_LENGTH, type UndoRecord } from '../../../lib/index/records/undo-record';
+import { decodeUndo, HASH_START_LENGTH, undoKey, type UndoRecord } from '../../../lib/index/records/undo-record';
+import { NotYetKnownError } from '../../../lib/index/errors';
+import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { RecordReader } from '../../../lib/index/records/variable-integer';
 import type { IndexSnapshot } from '../../../lib/index/types';
 import type { BlockPoint, NodeSource, SpentNodeCoin } from '../../../lib/node/types';
@@ -75,10 +75,10 @@ export function whereKnown<T>(ask: () => T | undefined): T | undefined {
 
 /** Without those that the coinbase replaced: the block did not spend them. */
 function coinsOfUndo({ coins, replaced }: UndoRecord, txids: ReadonlyMap<string, Buffer>): string[] {
-  return coins.filter(({ place }) => place.height !== replaced?.height || place.index !== replaced.index).map(({ place, group, coin }) => {
+  return coins.filter(({ position }) => position.height !== replaced?.height || position.index !== replaced.index).map(({ position, group, coin }) => {
     const { slot, value, script } = readCoin(new RecordReader(coin));
-    const txid = txids.get(`${place.height} ${place.index}`) ?? Buffer.alloc(0);
-    return textOf(txid, group * GROUP_SIZE + slot, { height: place.height, coinbase: place.index === 0, value, script });
+    const txid = txids.get(`${position.height} ${position.index}`) ?? Buffer.alloc(0);
+    return textOf(txid, group * GROUP_SIZE + slot, { height: position.height, coinbase: position.index === 0, value, script });
   });
 }
 

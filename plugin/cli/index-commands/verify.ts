@@ -7,7 +7,7 @@ import { describeRecord } from '../../../lib/index/records/describe-record';
 import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
 import { sameSecret } from '../../../lib/index/records/txid-hash';
 import { firstDifference, type StoreDifference } from '../../../lib/store/compare';
-import { diskStore } from '../../../lib/store/level-store';
+import { DiskStore } from '../../../lib/store/disk-store';
 import { versionRecord } from '../../../lib/store/migrate';
 import { EXIT, ImpossibleError, type CommandContext, type CommandResult } from './command';
 import { blockJson, blockText, withIndex, type OpenIndex } from './open-index';
@@ -56,7 +56,7 @@ async function compareWithFresh(context: CommandContext, { store, index }: OpenI
   try {
     // Fewer than --rest-undo when the index was rewound, or the option raised.
     const undoDepth = tip.height + 1 - (await index.lowestUndo() ?? tip.height + 1);
-    const fresh = diskStore(folder);
+    const fresh = new DiskStore(folder);
     await fresh.open();
     await fresh.batch([versionRecord(LAYOUT_VERSION), sameSecret(store)], { durable: false }).finally(() => fresh.close());
     await buildIndex({ store: fresh, node: nodeAt(node, tip), undoDepth, cacheBytes: options.catchUpCacheBytes }, context);

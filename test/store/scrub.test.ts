@@ -7,9 +7,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { StoreError } from '../../lib/store/errors';
-import { diskStore, memoryStore } from '../../lib/store/level-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
 import { flipBit } from '../support/flipped-bit';
+import { MergingStore } from '../support/merging-store';
 import { testSeed } from '../support/scale';
 import type { ScrubbedPart, Store, StoreWrite } from '../../lib/store/store';
 
@@ -30,11 +31,11 @@ async function pass(store: Store): Promise<ScrubbedPart[]> {
 
 describe('looking through the files of a store that is open', () => {
   let folder: string;
-  let store: Store;
+  let store: MergingStore;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rest-scrub-'));
-    store = diskStore(folder);
+    store = new MergingStore(folder);
     await store.open();
     for (let table = 0; table < 3; table++) {
       await store.batch(records(), { durable: false });
@@ -103,7 +104,7 @@ describe('looking through the files of a store that is open', () => {
     await passesWhile(async () => {
       for (let round = 0; round < 20; round++) {
         await store.batch(records(100), { durable: false });
-        await store.compact({ gte: Buffer.from('k'), lt: Buffer.from('l') });
+        await store.merge(Buffer.from('k'), Buffer.from('l'));
       }
     });
     expect(await pass(store)).to.have.length.above(0);
@@ -127,7 +128,7 @@ describe('looking through the files of a store that is open', () => {
     expect(await pass(store)).to.deep.equal([]);
     await store.close();
     expect(await pass(store)).to.deep.equal([]);
-    const memory = memoryStore();
+    const memory = new MemoryStore();
     await memory.open();
     await memory.batch(records(), { durable: false });
     expect(await pass(memory)).to.deep.equal([]);

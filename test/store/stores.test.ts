@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { StoreError } from '../../lib/store/errors';
-import { diskStore, memoryStore } from '../../lib/store/level-store';
+import { DiskStore } from '../../lib/store/disk-store';
+import { MemoryStore } from '../../lib/store/memory-store';
 import type { Store, StoreRange, StoreWrite } from '../../lib/store/store';
 import { caught } from '../support/caught';
 
@@ -29,8 +30,8 @@ function withFolder(): void {
 }
 
 const engines = {
-  'a store on disk': () => diskStore(join(folder, 'index')),
-  'a store in memory': () => memoryStore()
+  'a store on disk': () => new DiskStore(join(folder, 'index')),
+  'a store in memory': () => new MemoryStore()
 };
 
 for (const [name, makeStore] of Object.entries(engines)) {
@@ -71,13 +72,6 @@ for (const [name, makeStore] of Object.entries(engines)) {
       await store.batch(['b', 'a', 'ab', 'c', 'd'].map((key) => put(key, key)), { durable: false });
       expect(await entries(store, { gte: bytes('ab'), lt: bytes('d') })).to.deep.equal(['ab=ab', 'b=b', 'c=c']);
       expect(await entries(store, { gte: bytes('ab'), lt: bytes('d'), reverse: true, limit: 2 })).to.deep.equal(['c=c', 'b=b']);
-    });
-
-    it('keeps what is there when room is given back', async () => {
-      await store.batch(['a', 'b', 'c', 'd'].map((key) => put(key, key)), { durable: false });
-      await store.batch([del('b')], { durable: false });
-      await store.compact({ gte: bytes('b'), lt: bytes('d') });
-      expect(await entries(store)).to.deep.equal(['a=a', 'c=c', 'd=d']);
     });
 
     it('reads a snapshot as it was, whatever is written later', async () => {
@@ -122,6 +116,21 @@ for (const [name, makeStore] of Object.entries(engines)) {
       expect(await entries(store)).to.deep.equal([]);
       await store.batch([put('b', '2')], { durable: false });
       expect(await entries(store)).to.deep.equal(['b=2']);
+    });
+
+    it('stays as it is when it is opened while it is open', async () => {
+      await store.batch([put('a', '1')], { durable: false });
+      const snapshot = store.snapshot();
+      await store.open();
+      expect([store.get(bytes('a')), snapshot.get(bytes('a'))]).to.deep.equal([bytes('1'), bytes('1')]);
+      snapshot.close();
+    });
+
+    it('says when it has a copy of all writes, and holds none of them yet', async () => {
+      let held: Buffer | undefined = bytes('not called');
+      await store.batch([put('a', '1')], { durable: false, onTaken: () => { held = store.get(bytes('a')); } });
+      expect(held).to.equal(undefined);
+      expect(store.get(bytes('a'))).to.deep.equal(bytes('1'));
     });
 
     it('refuses to work when it is closed', async () => {
@@ -180,7 +189,7 @@ describe('a store on disk', () => {
   const path = (): string => join(folder, 'index');
 
   it('keeps its data when it is closed and opened again', async () => {
-    const store = diskStore(path());
+    const store = new DiskStore(path());
     await store.open();
     await store.batch([put('a', '1')], { durable: true });
     await store.close();
@@ -190,7 +199,7 @@ describe('a store on disk', () => {
   });
 
   it('has everything in tables when it is closed: there is nothing to be read from the log', async () => {
-    const store = diskStore(path());
+    const store = new DiskStore(path());
     await store.open();
     await store.batch([put('a', '1'.repeat(10_000))], { durable: false });
     await store.close();
@@ -199,7 +208,7 @@ describe('a store on disk', () => {
   });
 
   it('says that another process or store has the folder', async () => {
-    const [first, second] = [diskStore(path()), diskStore(path())];
+    const [first, second] = [new DiskStore(path()), new DiskStore(path())];
     await first.open();
     const error = await caught(second.open());
     expect(error).to.be.instanceOf(StoreError).with.property('reason', 'locked');
@@ -209,13 +218,13 @@ describe('a store on disk', () => {
 
   it('says that the path is no folder', async () => {
     await writeFile(path(), 'a file');
-    expect(await caught(diskStore(path()).open())).to.be.instanceOf(StoreError)
+    expect(await caught(new DiskStore(path()).open())).to.be.instanceOf(StoreError)
       .with.property('message').that.includes(`cannot open the store in ${path()}: `);
   });
 
   it('says that its files are damaged, and clearing repairs it', async () => {
     await mkdir(path());
-    const store = diskStore(path());
+    const store = new DiskStore(path());
     await store.open();
     await store.batch([put('a', '1')], { durable: true });
     await store.close();
@@ -229,7 +238,7 @@ describe('a store on disk', () => {
   });
 
   it('is closed for a moment when it is set up for another use, and its snapshots are for good', async () => {
-    const store = diskStore(path());
+    const store = new DiskStore(path());
     await store.open();
     await store.batch([put('a', '1')], { durable: true });
     const snapshot = store.snapshot();
@@ -243,7 +252,7 @@ describe('a store on disk', () => {
   });
 
   it('is closed when what is being written is in it', async () => {
-    const store = diskStore(path());
+    const store = new DiskStore(path());
     await store.open();
     const writing = store.batch(Array.from({ length: 5_000 }, (_, i) => put(`k${i}`, '1')), { durable: false });
     await store.close();
@@ -253,28 +262,13 @@ describe('a store on disk', () => {
     await store.close();
   });
 
-  it('gives the room of deleted records back', async () => {
-    const store = diskStore(join(folder, 'index'));
-    await store.open();
-    const keys = Array.from({ length: 2_000 }, (_, i) => Buffer.from(`k${i}`));
-    await store.batch(keys.map((key) => ({ type: 'put', key, value: Buffer.alloc(10_000, key) })), { durable: false });
-    await store.close();
-    await store.open();
-    const full = await folderBytes(join(folder, 'index'));
-    await store.batch(keys.map((key) => ({ type: 'del', key })), { durable: false });
-    await store.compact({ gte: bytes('k'), lt: bytes('l') });
-    await store.close();
-    expect(full).to.be.greaterThan(20_000_000);
-    expect(await folderBytes(join(folder, 'index'))).to.be.below(1_000_000);
-  });
-
   describe('whose log is damaged', () => {
     /** Some two blocks of the log each. */
     const writes = Array.from({ length: 8 }, (_, i) => put(`k${i}`, `${i}`.repeat(60_000)));
 
     /** A closed store as a process that was killed would have left it, with all writes in one log, and the log changed. */
     async function reopened(change: (log: Buffer) => Buffer): Promise<Store> {
-      const store = diskStore(path());
+      const store = new DiskStore(path());
       await store.open();
       for (const write of writes) await store.batch([write], { durable: false });
       await cp(path(), join(folder, 'left'), { recursive: true });
@@ -324,8 +318,3 @@ describe('a store on disk', () => {
     });
   });
 });
-
-async function folderBytes(path: string): Promise<number> {
-  const sizes = await Promise.all((await readdir(path)).map(async (file) => (await stat(join(path, file))).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
-}

@@ -4,34 +4,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { diskStore } from '../../lib/store/level-store';
-import { tableBytes } from '../../lib/store/level-table-size';
-import type { Store } from '../../lib/store/store';
+import { suitedTableBytes } from '../../lib/store/disk-store';
+import { MergingStore } from '../support/merging-store';
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
 describe('the size of tables', () => {
   it('is as small as LevelDB has them, until there are many', () => {
-    expect([0, 1, GIB, 600 * 2 * MIB].map(tableBytes)).to.deep.equal([2, 2, 2, 2].map((size) => size * MIB));
+    expect([0, 1, GIB, 600 * 2 * MIB].map(suitedTableBytes)).to.deep.equal([2, 2, 2, 2].map((size) => size * MIB));
   });
 
   it('keeps their number: 300 to 600 in a store of any size that LevelDB can give tables to', () => {
     for (let store = 1.2 * GIB; store <= 500 * GIB; store *= 1.1)
-      expect(store / tableBytes(store), `${store} bytes`).to.be.within(300, 600);
-    expect(tableBytes(39e9) / MIB).to.equal(64);
-    expect(tableBytes(1e15)).to.equal(GIB);
+      expect(store / suitedTableBytes(store), `${store} bytes`).to.be.within(300, 600);
+    expect(suitedTableBytes(39e9) / MIB).to.equal(64);
+    expect(suitedTableBytes(1e15)).to.equal(GIB);
   });
 });
 
 describe('a store that gets large', function () {
   this.timeout(60_000);
   let folder: string;
-  let store: Store;
+  let store: MergingStore;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rest-tables-'));
-    store = diskStore(folder);
+    store = new MergingStore(folder);
     await store.open();
   });
 
@@ -51,7 +50,7 @@ describe('a store that gets large', function () {
   async function largestTable(): Promise<number> {
     for (let batch = 0; batch < 2; batch++) {
       await store.batch(Array.from({ length: 1_000 }, () => ({ type: 'put', key: randomBytes(16), value: randomBytes(10_000) })), { durable: false });
-      await store.compact({ gte: Buffer.alloc(1), lt: Buffer.alloc(17, 0xff) });
+      await store.merge(Buffer.alloc(1), Buffer.alloc(17, 0xff));
     }
     const names = (await readdir(folder)).filter((name) => name.endsWith('.ldb'));
     const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));

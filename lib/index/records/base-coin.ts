@@ -1,0 +1,96 @@
+// Coins of the base: those that were copied from the node (lib/index/bootstrap). Each has a record of
+// its own under its outpoint, for ever: it only is spent, or put back when the block that spent
+// it is taken out again. What a block spent of them is stored beside its undo record. Keys are in
+// the node's order, in which LevelDB has nothing to merge: so they have whole txids. When
+// blocks of the base are taken out, coins above it are left, and count no more.
+//
+//   'c' txid 32, index 4      height * 2 + coinbase flag 4, the coin (coin-record.ts)
+//   's' height 4              such coins, one behind the other: txid 32, index 4, record
+
+import { OUTPOINT_WORDS } from './cache-entry';
+import { COIN_OVERHEAD, GROUP_SIZE, readCoin, writeCoin } from './coin-record';
+import { CHECKSUM_LENGTH, keyOfHeight, putRecord, recordOf } from './layout';
+import { RecordReader } from './variable-integer';
+import type { Base } from './base';
+import type { WriteBuffer } from './write-buffer';
+import type { NodeCoin, SpentNodeCoin } from '../../node/types';
+import type { StorePut, StoreWrite } from '../../store/store';
+import type { Coin } from '../types';
+
+const LETTER = 'c'.charCodeAt(0);
+const OUTPOINT_LENGTH = 36;
+const KEY_LENGTH = 1 + OUTPOINT_LENGTH;
+const HEIGHT_LENGTH = 4;
+
+export function baseCoinKey(txid: Buffer, index: number): Buffer {
+  const key = Buffer.allocUnsafe(KEY_LENGTH);
+  key[0] = LETTER;
+  writeOutpoint(key, 1, txid, index);
+  return key;
+}
+
+/** The write of a copied coin, put together in a buffer. */
+export function putBaseCoin(coin: NodeCoin, buffer: WriteBuffer): StoreWrite {
+  const bytes = buffer.reserve(KEY_LENGTH + HEIGHT_LENGTH + COIN_OVERHEAD + coin.script.length + CHECKSUM_LENGTH);
+  bytes[0] = LETTER;
+  writeOutpoint(bytes, 1, coin.txid, coin.index);
+  return buffer.put(KEY_LENGTH, writeBaseCoin(bytes, KEY_LENGTH, coin, coin.index) - KEY_LENGTH);
+}
+
+/** undefined: it was made above the base. @throws DamagedIndexError */
+export function decodeBaseCoin(key: Buffer, value: Buffer, base: Base): Coin | undefined {
+  const coin = baseCoinOf(recordOf(key, value));
+  return coin.height > base.height ? undefined : coin;
+}
+
+/** The coin in a record. @throws DamagedIndexError */
+export function baseCoinOf(record: Buffer): Coin {
+  const reader = new RecordReader(record);
+  const field = reader.u32();
+  const { value, script } = readCoin(reader);
+  return { height: field >>> 1, coinbase: (field & 1) === 1, value, script };
+}
+
+/** Returns where it ends, as writeBaseCoin does. */
+function writeOutpoint(bytes: Buffer, at: number, txid: Buffer, index: number): number {
+  return bytes.writeUInt32BE(index, at + txid.copy(bytes, at, 0, 32));
+}
+
+function writeBaseCoin(bytes: Buffer, at: number, { height, coinbase, value, script }: SpentNodeCoin, index: number): number {
+  bytes.writeUInt32BE(height * 2 + (coinbase ? 1 : 0), at);
+  return writeCoin(bytes, at + HEIGHT_LENGTH, index % GROUP_SIZE, value, script, 0, script.length);
+}
+
+// What blocks spend of them
+
+export const spentBaseKey = keyOfHeight('s');
+
+/** The record of what the block at `height` spent, from the coins of all its inputs: those that it made itself are left out. */
+export function spentBaseCoins(inputs: Int32Array, coins: readonly SpentNodeCoin[], height: number): Buffer {
+  const most = coins.reduce((sum, { script }) => sum + OUTPOINT_LENGTH + HEIGHT_LENGTH + COIN_OVERHEAD + script.length, 0);
+  const bytes = Buffer.allocUnsafe(most);
+  const outpoints = Buffer.from(inputs.buffer, inputs.byteOffset, inputs.byteLength);
+  let end = 0;
+  coins.forEach((coin, input) => {
+    if (coin.height === height) return;
+    const outpoint = outpoints.subarray(input * OUTPOINT_WORDS * 4);
+    const index = outpoint.readUInt32LE(32);
+    end = writeBaseCoin(bytes, writeOutpoint(bytes, end, outpoint, index), coin, index);
+  });
+  return bytes.subarray(0, end);
+}
+
+/** The writes that put the coins of such a record back. @throws DamagedIndexError */
+export function restoringBaseWrites(key: Buffer, value: Buffer): StorePut[] {
+  const reader = new RecordReader(recordOf(key, value));
+  const writes: StorePut[] = [];
+  while (!reader.atEnd) {
+    const txid = reader.take(32);
+    const index = reader.u32();
+    const start = reader.offset;
+    reader.u32();
+    readCoin(reader);
+    writes.push(putRecord(baseCoinKey(txid, index), reader.bytes.subarray(start, reader.offset)));
+  }
+  return writes;
+}

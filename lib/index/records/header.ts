@@ -1,0 +1,103 @@
+// Headers by height, and heights by block hash.
+//
+//   'h' height 4         hash 32, header 80, chainwork 32, median time past 4, transactions 4,
+//                        transactions of the chain 8, bytes of the chain 8
+//   'b' block hash 32    height 4
+
+import { nextHeader } from '../../bitcoin/header';
+import { damaged, keyOfHeight, putRecord, readU64, recordOf, writeU64, type Records } from './layout';
+import type { StorePut } from '../../store/store';
+import type { HeaderRecord } from '../types';
+
+const HEADER_RECORD_LENGTH = 168;
+
+/** Where the parts of a header record lie. Details: chainwork, median time past, transactions. */
+export const HEADER_RECORD = {
+  hash: { start: 0, end: 32 },
+  header: { start: 32, end: 112 },
+  details: { start: 112, end: 152 }
+} as const;
+
+/** A header with what the index counts beside it. */
+export interface StoredHeader extends HeaderRecord {
+  /** Transactions of all blocks up to and with this one. */
+  readonly chainTransactions: number;
+}
+
+export const headerKey = keyOfHeight('h');
+
+export const blockHashKey = (hash: Buffer): Buffer => Buffer.concat([Buffer.from('b'), hash]);
+
+export function encodeHeader(header: StoredHeader): Buffer {
+  const record = Buffer.allocUnsafe(HEADER_RECORD_LENGTH);
+  header.hash.copy(record, 0);
+  header.header.copy(record, 32);
+  record.write(header.chainwork.toString(16).padStart(64, '0'), 112, 'hex');
+  record.writeUInt32BE(header.medianTime, 144);
+  record.writeUInt32BE(header.transactionCount, 148);
+  writeU64(record, header.chainTransactions, 152);
+  writeU64(record, header.chainBytes, 160);
+  return record;
+}
+
+/** Hash and header are views. @throws DamagedIndexError */
+export function decodeHeader(key: Buffer, value: Buffer | undefined): StoredHeader {
+  const record = headerRecordOf(key, value);
+  return {
+    height: key.readUInt32BE(1),
+    hash: record.subarray(0, 32),
+    header: record.subarray(32, 112),
+    chainwork: BigInt(`0x${record.toString('hex', 112, 144)}`),
+    medianTime: record.readUInt32BE(144),
+    transactionCount: record.readUInt32BE(148),
+    chainTransactions: readU64(record, 152),
+    chainBytes: readU64(record, 160)
+  };
+}
+
+/** The header record in a value read, a view. @throws DamagedIndexError */
+export function headerRecordOf(key: Buffer, value: Buffer | undefined): Buffer {
+  if (value === undefined) throw damaged(key, 'a header', 'none');
+  return recordOf(key, value, HEADER_RECORD_LENGTH);
+}
+
+/** The header at a height that the index has. @throws DamagedIndexError */
+export function headerAt(records: Records, height: number): StoredHeader {
+  const key = headerKey(height);
+  return decodeHeader(key, records.get(key));
+}
+
+export function putHeight(hash: Buffer, height: number): StorePut {
+  const record = Buffer.allocUnsafe(4);
+  record.writeUInt32BE(height);
+  return putRecord(blockHashKey(hash), record);
+}
+
+/** undefined: the index has no such block. @throws DamagedIndexError */
+export function heightOf(records: Records, hash: Buffer): number | undefined {
+  const key = blockHashKey(hash);
+  const value = records.get(key);
+  return value && recordOf(key, value, 4).readUInt32BE();
+}
+
+/** The end of a chain of headers: what the next one builds on. */
+export interface HeaderChain {
+  /** undefined: the genesis block is next. */
+  readonly tip: StoredHeader | undefined;
+  /** Times of the last blocks, MEDIAN_TIME_SPAN at most, the tip's last. */
+  readonly times: readonly number[];
+}
+
+export const NO_HEADERS: HeaderChain = { tip: undefined, times: [] };
+
+/** The chain with one header more; `counted`: what the index counts of the chain up to and with it. */
+export function extendHeaders(
+  { tip, times }: HeaderChain,
+  hash: Buffer,
+  header: Buffer,
+  counted: Pick<StoredHeader, 'transactionCount' | 'chainTransactions' | 'chainBytes'>
+): HeaderChain & { readonly tip: StoredHeader } {
+  const next = nextHeader(tip && { chainwork: tip.chainwork, times }, header);
+  const { chainwork, medianTime } = next;
+  return { tip: { height: tip === undefined ? 0 : tip.height + 1, hash, header, chainwork, medianTime, ...counted }, times: next.times };
+}

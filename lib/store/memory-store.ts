@@ -1,0 +1,54 @@
+// A store that is gone when the process ends.
+
+import { MemoryLevel } from 'memory-level';
+import { ENCODINGS, inSlices, LevelStore } from './level-store';
+import type { BatchOptions, ScrubbedPart, Store, StoreWrite } from './store';
+
+export class MemoryStore extends LevelStore<MemoryLevel<Buffer, Buffer>> implements Store {
+  constructor() {
+    super('memory');
+  }
+
+  /** What a store held that was closed is there again. */
+  open(): Promise<void> {
+    return this.attempt('open', () => (this.engine ??= new MemoryLevel(ENCODINGS)).open());
+  }
+
+  batch(writes: Iterable<StoreWrite>, { onTaken }: BatchOptions): Promise<void> {
+    return this.attempt('write', async () => {
+      const batch = this.requireEngine().batch();
+      try {
+        // The engine holds on to the very buffers that it is given.
+        await inSlices(writes, (write) => {
+          if (write.type === 'put') batch.put(Buffer.from(write.key), Buffer.from(write.value));
+          else batch.del(Buffer.from(write.key));
+        });
+        onTaken?.();
+        await batch.write();
+      } finally {
+        await batch.close();
+      }
+    });
+  }
+
+  /** It is the same for every use. */
+  prepareFor(): Promise<void> {
+    return this.attempt('open', () => this.requireOpen().open());
+  }
+
+  /** There are no files. */
+  async *scrub(): AsyncGenerator<ScrubbedPart> {
+    yield* await Promise.resolve([]);
+  }
+
+  clear(): Promise<void> {
+    return this.attempt('clear', async () => {
+      await this.open();
+      await this.engine?.clear();
+    });
+  }
+
+  close(): Promise<void> {
+    return this.attempt('close', async () => this.engine?.close());
+  }
+}
