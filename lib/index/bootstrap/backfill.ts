@@ -9,7 +9,7 @@ import { OUTPOINT_WORDS } from '../records/cache-entry';
 import { DamagedIndexError } from '../errors';
 import { encodeHeader, headerKey, type StoredHeader } from '../records/header';
 import { putRecord, recordOf } from '../records/layout';
-import { lengthsKey } from '../records/lengths';
+import { putLengths } from '../records/lengths';
 import { positionOf, putPosition, type Position } from '../records/position';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
 import { encodeUndo, undoKey, withReplaced } from '../records/undo-record';
@@ -135,7 +135,7 @@ class BackfillBatch {
     if (this.#coinbases.has(toDisplayHex(coinbase)) || later !== undefined && this.blocks > 0) return false;
     const hashes = Buffer.from(rows.hashes);
     const undo = await this.#undoOf(rows, hashes);
-    this.#otherWrites.push(putRecord(lengthsKey(height), Buffer.from(lengths)), ...undo, ...this.#replacing(later, { height, index: 0 }));
+    this.#otherWrites.push(...putLengths(height, lengths, hashes.length / TXID_HASH_LENGTH, length), ...undo, ...this.#replacing(later, { height, index: 0 }));
     this.#addHeader(rows);
     this.#rows.push({ height, hashes, from: later === undefined ? 0 : 1 });
     this.#coinbases.add(toDisplayHex(coinbase));

@@ -3,6 +3,7 @@
 
 import { toDisplayHex } from '../../bitcoin/hash';
 import { GROUP_SIZE } from './coin-record';
+import { GROUP_TRANSACTIONS } from './lengths';
 
 /** `coins of transaction 3 of the block at height 7`, `header at height 7` and the like; the key in hex where it is none of ours. */
 export function describeRecord(key: Buffer, value?: Buffer): string {
@@ -18,7 +19,7 @@ export function describeRecord(key: Buffer, value?: Buffer): string {
     case 'c37': return `coin of the base ${toDisplayHex(key.subarray(1, 33))}-${key.readUInt32BE(33)}`;
     case 'd5': return `undo record of height ${key.readUInt32BE(1)}`;
     case 'h5': return `header at height ${key.readUInt32BE(1)}`;
-    case 'l5': return `lengths of the transactions at height ${key.readUInt32BE(1)}`;
+    case 'l6': return `lengths of the transactions at height ${key.readUInt32BE(1)}${key[5] === 0 ? '' : `, from ${key.readUInt8(5) * GROUP_TRANSACTIONS}`}`;
     case 'o7': return `coins of transaction ${at(key.subarray(1))}`;
     case 'o9': return `coins of transaction ${at(key.subarray(1))}, outputs from ${key.readUInt16BE(7) * GROUP_SIZE}`;
     case 'p13': return `place of transaction ${at(value)}`;

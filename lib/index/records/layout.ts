@@ -12,7 +12,7 @@
 //   'c' txid 32, index 4     coin of the base (base-coin.ts)
 //   'd' height 4             undo record (undo-record.ts)
 //   'h' height 4             header (header.ts)
-//   'l' height 4             lengths of the block's transactions (lengths.ts)
+//   'l' height 4, group 1    lengths of 256 transactions of the block (lengths.ts)
 //   'o' position 6, group 2  coins of a transaction (coin-record.ts)
 //   'p' hash of txid 12      position of a transaction (position.ts)
 //   's' height 4             coins of the base that the block spent (base-coin.ts)

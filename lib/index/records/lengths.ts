@@ -1,10 +1,13 @@
 // Where transactions lie in their serialized blocks.
 //
-//   'l' height 4    lengths of the block's transactions, in order (variable-integer.ts)
+//   'l' height 4, group 1    offset of the group's first transaction 4, length of the block 4, lengths of the transactions in order (variable-integer.ts)
+//
+// A group is of 256 transactions: whoever looks for one reads a few hundred bytes, not the lengths of the whole block.
 
 import { HEADER_LENGTH } from '../../bitcoin/header';
-import { damaged, keyOfHeight, recordOf, type Records } from './layout';
+import { damaged, putRecord, recordOf, type Records } from './layout';
 import type { Position } from './position';
+import type { StorePut } from '../../store/store';
 
 export interface Span {
   /** From the start of the serialized block. */
@@ -13,30 +16,64 @@ export interface Span {
   readonly blockLength: number;
 }
 
-export const lengthsKey = keyOfHeight('l');
+const LETTER = 'l'.charCodeAt(0);
+export const GROUP_TRANSACTIONS = 256;
+const LENGTHS_AT = 8;
+
+function lengthsKey(height: number, group: number): Buffer {
+  const key = Buffer.allocUnsafe(6);
+  key.writeUInt8(LETTER);
+  key.writeUInt32BE(height, 1);
+  key.writeUInt8(group, 5);
+  return key;
+}
+
+/** The keys of a block of so many transactions. */
+export function lengthsKeys(height: number, transactionCount: number): Buffer[] {
+  return Array.from({ length: Math.ceil(transactionCount / GROUP_TRANSACTIONS) }, (_, group) => lengthsKey(height, group));
+}
+
+/** The records of a block. `lengths`: of its transactions, as integers of variable length. */
+export function putLengths(height: number, lengths: Uint8Array, transactionCount: number, blockLength: number): StorePut[] {
+  let at = 0;
+  let offset = HEADER_LENGTH + (transactionCount < 0xfd ? 1 : transactionCount < 0x1_0000 ? 3 : 5); // the number of transactions stands before them
+  return lengthsKeys(height, transactionCount).map((key) => {
+    const [start, first] = [at, offset];
+    for (let left = GROUP_TRANSACTIONS; left > 0 && at < lengths.length; left--) {
+      for (let bits = 0, more = true; more; bits += 7) {
+        const byte = lengths[at++] ?? 0;
+        offset += (byte & 0x7f) << bits;
+        more = byte >= 0x80;
+      }
+    }
+    const record = Buffer.allocUnsafe(LENGTHS_AT + at - start);
+    record.writeUInt32BE(first);
+    record.writeUInt32BE(blockLength, 4);
+    record.set(lengths.subarray(start, at), LENGTHS_AT);
+    return putRecord(key, record);
+  });
+}
 
 /** Where the transaction at a position lies in its serialized block. @throws DamagedIndexError */
 export function spanOf(records: Records, { height, index }: Position): Span {
-  const key = lengthsKey(height);
+  const key = lengthsKey(height, Math.floor(index / GROUP_TRANSACTIONS));
   const value = records.get(key);
   if (value === undefined) throw damaged(key, 'lengths of transactions', 'none');
   const record = recordOf(key, value);
-  let [count, before, length, all] = [0, 0, -1, 0];
-  // All of them, since the length of the block is their sum: a loop over thousands of bytes, which calls nothing.
+  if (record.length < LENGTHS_AT) throw damaged(key, 'an offset and a length', `${record.length} bytes`);
+  let offset = record.readUInt32BE();
+  let before = index % GROUP_TRANSACTIONS;
   // No block is so long that the length of a transaction has more than 28 bits.
-  for (let at = 0, next = 0, bits = 0; at < record.length; at++) {
+  for (let at = LENGTHS_AT, length = 0, bits = 0; at < record.length; at++) {
     const byte = record[at] as number; // at < length
-    next |= (byte & 0x7f) << bits;
+    length |= (byte & 0x7f) << bits;
     if (byte >= 0x80) {
       bits += 7;
       continue;
     }
-    if (count === index) [before, length] = [all, next];
-    all += next;
-    count++;
-    next = bits = 0;
+    if (before-- === 0) return { offset, length, blockLength: record.readUInt32BE(4) };
+    offset += length;
+    length = bits = 0;
   }
-  if (length < 0) throw damaged(key, `more than ${index} lengths`, `${count}`);
-  const start = HEADER_LENGTH + (count < 0xfd ? 1 : count < 0x1_0000 ? 3 : 5); // the number of transactions stands before them
-  return { offset: start + before, length, blockLength: start + all };
+  throw damaged(key, `more than ${index % GROUP_TRANSACTIONS} lengths`, `${index % GROUP_TRANSACTIONS - before}`);
 }

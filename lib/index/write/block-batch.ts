@@ -7,7 +7,7 @@ import { findSpent, spend, type CoinSources } from '../coins/spending';
 import { spentBaseKey } from '../records/base-coin';
 import { encodeHeader, extendHeaders, headerKey, putHeight, type HeaderChain } from '../records/header';
 import { putRecord } from '../records/layout';
-import { lengthsKey } from '../records/lengths';
+import { putLengths } from '../records/lengths';
 import { MAX_TRANSACTIONS, putPosition } from '../records/position';
 import { putTip } from '../records/tip';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
@@ -164,7 +164,7 @@ export class BlockBatch {
     this.#otherBytes += hashes.length;
     this.#write(putRecord(headerKey(height), headerRecord));
     this.#write(putHeight(hash, height));
-    this.#write(putRecord(lengthsKey(height), Buffer.from(lengths)));
+    for (const write of putLengths(height, lengths, transactionCount, length)) this.#write(write);
   }
 
   /** Below a block that cannot be taken out, no undo record is of use any more. */

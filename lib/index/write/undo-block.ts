@@ -5,7 +5,7 @@ import { restoringBaseWrites, spentBaseKey } from '../records/base-coin';
 import { coinKey, coinsOfBlock, withCoins } from '../records/coin-record';
 import { blockHashKey, headerKey } from '../records/header';
 import { putRecord, recordOf } from '../records/layout';
-import { lengthsKey } from '../records/lengths';
+import { lengthsKeys } from '../records/lengths';
 import { decodePosition, encodePosition, positionsOfHashes } from '../records/position';
 import { putTip } from '../records/tip';
 import { HASH_START_LENGTH, undoKey, type SpentCoin, type UndoRecord } from '../records/undo-record';
@@ -26,7 +26,7 @@ export async function undoWrites(undo: UndoRecord, height: number, previous: Blo
   const [coinbaseKey] = keys;
   // After the deletions: it is the position under the same txid.
   if (replaced !== undefined && coinbaseKey !== undefined) writes.push(putRecord(coinbaseKey, encodePosition(replaced)));
-  for (const key of [headerKey(height), lengthsKey(height), blockHashKey(hash), undoKey(height)]) writes.push({ type: 'del', key });
+  for (const key of [headerKey(height), ...lengthsKeys(height, keys.length), blockHashKey(hash), undoKey(height)]) writes.push({ type: 'del', key });
   writes.push(putTip(previous));
   return writes;
 }
