@@ -3,7 +3,6 @@
 
 import { PaymentError } from '../payments/error';
 import { NotYetKnownError } from '../index/errors';
-import { backfillText } from '../index/progress/text';
 import { TransactionRefusedError } from '../node/errors';
 import { notYetKnown, unavailable } from '../rest/errors';
 import type { IndexReader, IndexSnapshot } from '../index/types';
@@ -82,6 +81,6 @@ function inputIn(snapshot: IndexSnapshot, pool: PoolSource, outpoint: Buffer): '
 function reasonOf({ backfill: filling }: NotYetKnownError): string {
   const reason = filling === undefined
     ? unavailable('the node has thrown the blocks away that would tell what became of the payment')
-    : notYetKnown(backfillText(filling));
+    : notYetKnown(filling);
   return reason.message;
 }

@@ -1,32 +1,8 @@
 // The JSON of the chain's state (getblockchaininfo of Bitcoin Core 0.17).
 
-import { difficultyText } from './header-fields';
+import { difficultyText } from './header';
 import { JsonWriter } from './json-writer';
-
-/** A soft fork that was switched on by block version alone. */
-export interface VersionForkView {
-  readonly id: string;
-  readonly version: number;
-  /** True once blocks of lower version are rejected. */
-  readonly active: boolean;
-}
-
-/** A BIP9 deployment, as the next block will see it. */
-export interface Bip9View {
-  readonly id: string;
-  readonly status: 'defined' | 'started' | 'locked_in' | 'active' | 'failed';
-  readonly bit: number;
-  readonly startTime: bigint;
-  readonly timeout: bigint;
-  readonly since: number;
-  readonly statistics?: {
-    readonly period: number;
-    readonly threshold: number;
-    readonly elapsed: number;
-    readonly count: number;
-    readonly possible: boolean;
-  };
-}
+import type { Bip9Deployment, Deployments, VersionFork } from '../node/types';
 
 export interface ChainInfo {
   readonly chain: string;
@@ -53,10 +29,7 @@ export interface ChainInfo {
     /** In bytes. */
     readonly targetSize?: number;
   };
-  readonly deployments: {
-    readonly versionForks: readonly VersionForkView[];
-    readonly bip9: readonly Bip9View[];
-  };
+  readonly deployments: Deployments;
   readonly warnings: string;
 }
 
@@ -75,7 +48,7 @@ function writePruning(writer: JsonWriter, prune: ChainInfo['prune']): void {
   }
 }
 
-function writeVersionForks(writer: JsonWriter, forks: readonly VersionForkView[]): void {
+function writeVersionForks(writer: JsonWriter, forks: readonly VersionFork[]): void {
   writer.ascii(',"softforks":[');
   forks.forEach(({ id, version, active }, i) => {
     writer.ascii(i === 0 ? '{"id":' : ',{"id":');
@@ -90,7 +63,7 @@ function writeVersionForks(writer: JsonWriter, forks: readonly VersionForkView[]
 }
 
 /** Times are 64-bit integers, beyond what a JavaScript number holds. `bit` and statistics only while started. */
-function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since, statistics }: Bip9View): void {
+function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since, statistics }: Bip9Deployment): void {
   writer.ascii(`{"status":"${status}"`);
   if (status === 'started')
     writer.ascii(`,"bit":${bit}`);
@@ -104,7 +77,7 @@ function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since,
   writer.char(0x7d);
 }
 
-function writeDeployments(writer: JsonWriter, { versionForks, bip9 }: ChainInfo['deployments']): void {
+function writeDeployments(writer: JsonWriter, { versionForks, bip9 }: Deployments): void {
   writeVersionForks(writer, versionForks);
   writer.ascii(',"bip9_softforks":{');
   bip9.forEach((deployment, i) => {

@@ -5,20 +5,15 @@ import type { AddressPrefixes } from '../bitcoin/address';
 import { ByteWriter } from '../bitcoin/writer';
 import { JsonWriter } from './json-writer';
 import { writeScriptPubKey } from './script';
+import type { Coin } from '../index/types';
+import type { BlockPoint } from '../node/types';
 
-/** An unspent output. */
-export interface CoinView {
-  readonly height: number;
-  /** Satoshis. */
-  readonly value: number;
-  readonly script: Buffer;
-}
+/** An unspent output, of a block or of the pool. */
+export type CoinView = Pick<Coin, 'height' | 'value' | 'script'>;
 
 export interface CoinsAnswer {
-  /** Of the active chain's tip. */
-  readonly height: number;
-  /** 32 bytes in wire order. */
-  readonly tipHash: Buffer;
+  /** The tip of the active chain. */
+  readonly tip: BlockPoint;
   /** In the order of the request; undefined where there is none. */
   readonly coins: readonly (CoinView | undefined)[];
 }
@@ -38,12 +33,12 @@ function bitmapOf(coins: CoinsAnswer['coins']): Buffer {
 }
 
 /** `{chainHeight, chaintipHash, bitmap, utxos}` and a line feed. */
-export function coinsJson({ height, tipHash, coins }: CoinsAnswer, prefixes: AddressPrefixes): Buffer {
+export function coinsJson({ tip: { height, hash }, coins }: CoinsAnswer, prefixes: AddressPrefixes): Buffer {
   const writer = new JsonWriter();
   writer.ascii('{"chainHeight":');
   writer.integer(height);
   writer.ascii(',"chaintipHash":');
-  writer.hashString(tipHash);
+  writer.hashString(hash);
   writer.ascii(',"bitmap":"');
   for (const coin of coins)
     writer.char(coin === undefined ? 0x30 : 0x31);
@@ -62,10 +57,10 @@ export function coinsJson({ height, tipHash, coins }: CoinsAnswer, prefixes: Add
 }
 
 /** Height (32 bits), tip hash, bitmap, records: placeholder and height (32 bits each), value (64 bits), script. */
-export function coinsBinary({ height, tipHash, coins }: CoinsAnswer): Buffer {
+export function coinsBinary({ tip: { height, hash }, coins }: CoinsAnswer): Buffer {
   const hits = coins.filter(isCoin);
   const writer = new ByteWriter();
-  writer.i32(height).bytes(tipHash).varBytes(bitmapOf(coins)).compactSize(hits.length);
+  writer.i32(height).bytes(hash).varBytes(bitmapOf(coins)).compactSize(hits.length);
   for (const coin of hits)
     writer.u32(VERSION_PLACEHOLDER).u32(coin.height).u64(coin.value).varBytes(coin.script);
   return writer.toBuffer();

@@ -36,10 +36,3 @@ function writeDigits(digits: Uint32Array, count: number): void {
   for (let i = 0; i < count; i++)
     digits[i] = DIGITS_OF_PAIR[pairs[i] as number] as number;
 }
-
-/** The digits alone. */
-export function hexDigits(bytes: Buffer): Buffer {
-  const digits = Buffer.allocUnsafeSlow(bytes.length * 2);
-  digits.write(bytes.toString('hex'), 'latin1');
-  return digits;
-}

@@ -2,38 +2,17 @@
 // entryToJSON of Bitcoin Core 0.17).
 
 import { JsonWriter } from './json-writer';
-import { PoolGraph, type PoolGraphEntry, type PoolPlace } from './pool-graph';
+import { PoolGraph, type PoolPlace } from './pool-graph';
+import type { PoolEntry, PoolInfo } from '../node/types';
 
-export interface PoolInfoView {
-  readonly size: number;
-  /** Sum of the entries' sizes. */
-  readonly bytes: number;
-  /** Memory in bytes. */
-  readonly usage: number;
-  readonly maxUsage: number;
-  /** Satoshis per 1,000 virtual bytes. */
-  readonly minFeeRate: number;
-  readonly minRelayFeeRate: number;
-}
-
-/** Sizes are sigop-adjusted virtual bytes, fees satoshis, hashes in wire order. */
-export interface PoolEntryView extends PoolGraphEntry {
-  readonly wtxid: Buffer;
-  readonly fee: number;
-  /** Unix seconds of the entry into the pool. */
-  readonly time: number;
-  /** Chain height at the entry into the pool. */
-  readonly height: number;
-}
-
-type Place = PoolPlace<PoolEntryView>;
+type Place = PoolPlace<PoolEntry>;
 
 const ENTRY_BYTES_IN_JSON = 900;
 
 const compareDisplayed = (a: Buffer, b: Buffer): number => Buffer.from(a).reverse().compare(Buffer.from(b).reverse());
 
 /** `{size, bytes, usage, maxmempool, mempoolminfee, minrelaytxfee}` and a line feed. */
-export function mempoolInfoJson(info: PoolInfoView): Buffer {
+export function mempoolInfoJson(info: PoolInfo): Buffer {
   const writer = new JsonWriter();
   writer.ascii(`{"size":${info.size},"bytes":${info.bytes},"usage":${info.usage},"maxmempool":${info.maxUsage},"mempoolminfee":`);
   // What is not relayed does not enter the pool either.
@@ -113,8 +92,8 @@ const txidsOf = (places: ReadonlySet<Place>): Buffer[] => (places.size === 0 ? [
 
 /** The pool's contents as they were last written: only entries that have changed since are written anew. */
 export class PoolContents {
-  readonly #graph = new PoolGraph<PoolEntryView>();
-  readonly #texts = new Map<PoolEntryView, Buffer>();
+  readonly #graph = new PoolGraph<PoolEntry>();
+  readonly #texts = new Map<PoolEntry, Buffer>();
   readonly #writer = new JsonWriter(ENTRY_BYTES_IN_JSON);
   #textBytes = 0;
 
@@ -122,7 +101,7 @@ export class PoolContents {
    * The transactions by txid, in the order given, and a line feed. Yields often; must be run to
    * its end before the next one. An entry is known by its object.
    */
-  *json(entries: readonly PoolEntryView[]): Generator<void, Buffer> {
+  *json(entries: readonly PoolEntry[]): Generator<void, Buffer> {
     const { touched, removed } = yield* this.#graph.update(entries);
     for (const { entry } of removed) this.#drop(entry);
     for (const place of touched) {
@@ -151,7 +130,7 @@ export class PoolContents {
     this.#textBytes += text.length;
   }
 
-  #drop(entry: PoolEntryView): void {
+  #drop(entry: PoolEntry): void {
     this.#textBytes -= this.#texts.get(entry)?.length ?? 0;
     this.#texts.delete(entry);
   }

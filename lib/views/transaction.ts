@@ -5,7 +5,6 @@ import { ByteReader } from '../bitcoin/reader';
 import { writeScriptSigAsm } from '../bitcoin/script';
 import { scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
 import type { ScannedInput, ScannedOutput } from '../bitcoin/transaction-parts';
-import { HASH_LENGTH, type Digests } from './digests';
 import { JsonWriter } from './json-writer';
 import { writeScriptPubKey } from './script';
 
@@ -18,7 +17,7 @@ const SLICE = 64;
 export interface TransactionContext {
   readonly prefixes: AddressPrefixes;
   /** The block that holds it, when one does: 32 bytes in wire order. */
-  readonly blockHash?: Buffer;
+  readonly blockHash?: Buffer | undefined;
 }
 
 export interface TransactionForm extends TransactionContext {
@@ -78,12 +77,12 @@ function writeOutput(writer: JsonWriter, { bytes, value, scriptOffset, scriptLen
   writer.char(0x7d);
 }
 
-function writeSummary(writer: JsonWriter, transaction: ScannedTransaction, { txids, wtxids }: Digests, position: number): void {
+function writeSummary(writer: JsonWriter, transaction: ScannedTransaction): void {
   const { weight } = transaction;
   writer.ascii('{"txid":');
-  writer.hashString(txids, position * HASH_LENGTH);
+  writer.hashString(transaction.txid);
   writer.ascii(',"hash":');
-  writer.hashString(wtxids, position * HASH_LENGTH);
+  writer.hashString(transaction.wtxid);
   writer.ascii(',"version":');
   writer.integer(transaction.version);
   writer.ascii(',"size":');
@@ -109,15 +108,12 @@ function writeEnd(writer: JsonWriter, transaction: ScannedTransaction, form: Tra
   writer.ascii('"}');
 }
 
-/**
- * Writes `{txid, hash, version, size, vsize, weight, locktime, vin, vout, blockhash?, hex}`;
- * `position`: of its hashes among the digests. Yields within transactions of many inputs or outputs.
- */
-export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransaction, digests: Digests, position: number, form: TransactionForm): Generator<void, void> {
+/** Writes `{txid, hash, version, size, vsize, weight, locktime, vin, vout, blockhash?, hex}`. Yields within transactions of many inputs or outputs. */
+export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransaction, form: TransactionForm): Generator<void, void> {
   const { inputs, outputs, isCoinbase, bytes, offset } = transaction;
   // Every script and witness item is part of the hex at the end.
   writer.prepareHex(bytes, offset, offset + transaction.length);
-  writeSummary(writer, transaction, digests, position);
+  writeSummary(writer, transaction);
   writer.ascii(',"vin":[');
   const witness = transaction.hasWitness ? new ByteReader(transaction.bytes, transaction.witnessOffset) : undefined;
   for (let i = 0; i < inputs.length; i++) {
@@ -149,9 +145,7 @@ export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransa
  */
 export function* transactionJson(raw: Buffer, context: TransactionContext): Generator<void, Buffer> {
   const writer = new JsonWriter(raw.length * JSON_BYTES_PER_BYTE + 1024);
-  const transaction = scanWholeTransaction(raw);
-  const { txid, wtxid } = transaction;
-  yield* writeTransaction(writer, transaction, { txids: txid, wtxids: wtxid }, 0, { ...context, hexWithWitness: true });
+  yield* writeTransaction(writer, scanWholeTransaction(raw), { ...context, hexWithWitness: true });
   writer.char(0x0a);
   return writer.toBuffer();
 }

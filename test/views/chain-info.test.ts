@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { bitsOf } from '../../lib/bitcoin/header';
-import { chainInfoJson, type Bip9View, type ChainInfo } from '../../lib/views/chain-info';
+import { chainInfoJson, type ChainInfo } from '../../lib/views/chain-info';
 import { chainAChainInfo, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain-a';
 import { chainAView } from '../support/chain-a-views';
+import type { Bip9Deployment } from '../../lib/node/types';
 
-type RecordedBip9 = Pick<Bip9View, 'status' | 'since' | 'statistics'> & { readonly bit?: number; readonly startTime: number; readonly timeout: string };
+type RecordedBip9 = Pick<Bip9Deployment, 'status' | 'since' | 'statistics'> & { readonly bit?: number; readonly startTime: number; readonly timeout: string };
 
 interface RecordedChainInfo {
   readonly headers: number;

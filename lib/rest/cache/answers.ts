@@ -1,117 +1,104 @@
-// What replies are made of and what was made for them, kept while there is room: one store
-// for all endpoints, bounded in bytes, the least recently used leave first. What is kept says
-// nothing that changes with the chain, or says of which state it is
-// (docs/decisions/caches.md).
+// What is cached for answers. No entry has a time to live: it is right or it is not.
+//
+//   what                                found by                  bounded by              dropped when
+//   raw blocks (blocks.ts)              hash                      the cache for answers   least recently used; not answered from once pruned
+//   replies (replies.ts)                question, body included   the cache for answers   least recently used; not answered from once the index moves
+//   headers as JSON (headers.ts)        height of the first       the cache for answers   least recently used; not answered from after a fork
+//   JSON and hex of blocks (texts.ts)   block and its place       36 MiB beside it        its buffer is needed for another text
+//   the pool's contents (mempool.ts)    state of the pool         the pool                the pool has changed
+//   soft forks (chaininfo.ts)           tip                       one                     the tip is another one
+//
+// The cache for answers caches what is asked for a second time; the least recently used leave first.
 
 import { LRUCache } from 'lru-cache';
+import type { Waiting } from '../server/work-queue';
 
-/** What a kept answer costs beside its bytes: key, entry, objects. */
+/** What an entry costs beside its bytes: key, objects. */
 const ENTRY_BYTES = 512;
 
+/** Questions whose fingerprints are remembered. */
+const FINGERPRINTS = 65_536;
+
 /** Something that knows how much memory it takes. */
-export interface Kept {
+export interface Cached {
   /** Bytes of its buffers. */
   readonly byteLength: number;
-  /** Called once it is not kept any more. */
-  readonly onDropped?: () => void;
 }
 
 /** The part of the cache that is one kind's. */
-export interface Shelf<T extends Kept> {
+export interface Shelf<T extends Cached> {
   get(key: string): T | undefined;
-  set(key: string, kept: T): void;
-  drop(key: string): void;
-  /** Whether so much can be kept without dropping anything. */
-  hasRoomFor(byteLength: number): boolean;
-  /**
-   * Whether to keep what costs others their room: only what was asked for so many `times` (this
-   * time included) after all that would have to go; twice when nothing would. Who goes round more
-   * than there is room for would otherwise find nothing again. To be asked each time that it was
-   * not there.
-   */
-  isWorthKeeping(key: string, byteLength: number, times: number): boolean;
+  /** Caches the value when the key was offered before. */
+  offer(key: string, value: () => T): void;
 }
 
-/** How often something was asked for, since when by the cache's clock. */
-interface Asked {
-  readonly since: number;
-  readonly times: number;
-}
-
-/** Times to ask for something; a first time says nothing. */
-export const AGAIN = 2;
-
-interface Entry {
-  readonly kept: Kept;
-  /** By the cache's clock, which counts what is asked for. */
-  usedAt: number;
-}
-
+/** Blocks, replies and headers together, bounded in bytes. */
 export class AnswerCache {
-  private readonly entries: LRUCache<string, Entry>;
-  private clock = 0;
+  readonly #entries: LRUCache<string, Cached>;
+  /** Of keys that were offered, each in the place that it has by its last bits; a wrong match caches something a time too early. */
+  readonly #offered = new Uint32Array(FINGERPRINTS);
 
-  /** `maxBytes`: of everything together. */
-  constructor(private readonly maxBytes: number) {
-    this.entries = new LRUCache({
-      maxSize: maxBytes,
-      sizeCalculation: ({ kept }) => kept.byteLength + ENTRY_BYTES,
-      dispose: ({ kept }) => kept.onDropped?.()
-    });
+  constructor(maxBytes: number) {
+    this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ byteLength }) => byteLength + ENTRY_BYTES });
   }
 
-  /** Bytes that are kept. */
+  /** Bytes that are cached. */
   get byteLength(): number {
-    return this.entries.calculatedSize;
+    return this.#entries.calculatedSize;
   }
 
   /** `name`: one for each kind. */
-  shelf<T extends Kept>(name: string): Shelf<T> {
-    /** What was not there, as far back as one cache full of it. */
-    const asked = new LRUCache<string, Asked>({ maxSize: this.maxBytes });
-    const hasRoomFor = (byteLength: number): boolean => this.byteLength + byteLength + ENTRY_BYTES <= this.maxBytes;
+  shelf<T extends Cached>(name: string): Shelf<T> {
     return {
-      get: (key) => this.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
-      set: (key, kept) => { this.set(`${name}/${key}`, kept); },
-      drop: (key) => { this.entries.delete(`${name}/${key}`); },
-      hasRoomFor,
-      isWorthKeeping: (key, byteLength, times) => {
-        const before = asked.get(key);
-        const now = ++this.clock;
-        const lastUse = this.lastUseOfVictims(byteLength);
-        const sinceThen = before !== undefined && before.since > lastUse ? { since: before.since, times: before.times + 1 } : { since: now, times: 1 };
-        asked.set(key, sinceThen, { size: byteLength + ENTRY_BYTES });
-        return sinceThen.times >= (lastUse === 0 ? AGAIN : times);
+      get: (key) => this.#entries.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
+      offer: (key, value) => {
+        const full = `${name}/${key}`;
+        if (this.#isOfferedAgain(full)) this.#entries.set(full, value());
       }
     };
   }
 
-  private get(key: string): Kept | undefined {
-    const entry = this.entries.get(key);
-    if (entry !== undefined) entry.usedAt = ++this.clock;
-    return entry?.kept;
+  #isOfferedAgain(key: string): boolean {
+    const fingerprint = fingerprintOf(key);
+    const place = fingerprint % FINGERPRINTS;
+    const before = this.#offered[place];
+    this.#offered[place] = fingerprint;
+    return before === fingerprint;
   }
+}
 
-  private set(key: string, kept: Kept): void {
-    this.entries.set(key, { kept, usedAt: ++this.clock });
-    if (kept.byteLength + ENTRY_BYTES > this.maxBytes) kept.onDropped?.();
-  }
-
-  /** When the last of those was used that would have to go for so much; 0 when none would. */
-  private lastUseOfVictims(byteLength: number): number {
-    let missing = this.byteLength + byteLength + ENTRY_BYTES - this.maxBytes;
-    let last = 0;
-    // From the least recently used on.
-    for (const entry of this.entries.rvalues()) {
-      if (missing <= 0 || entry === undefined) break;
-      missing -= entry.kept.byteLength + ENTRY_BYTES;
-      last = entry.usedAt;
-    }
-    return last;
-  }
+/** FNV-1a. */
+function fingerprintOf(text: string): number {
+  let hash = 0x811c_9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193);
+  return hash >>> 0;
 }
 
 /** The memory behind a buffer, which may be more than it shows. */
 export function memoryOf(bytes: Buffer): number {
   return bytes.buffer.byteLength;
+}
+
+interface UnderWay<T> {
+  readonly clients: Waiting[];
+  readonly result: Promise<T>;
+}
+
+/** What several clients ask for while it is being made is made once, and given up only when all of them have left. */
+export class MadeOnce<T> {
+  readonly #underWay = new Map<string, UnderWay<T>>();
+
+  /** `make` gets one client that stands for all who wait. */
+  get(key: string, client: Waiting, make: (client: Waiting) => Promise<T>): Promise<T> {
+    const before = this.#underWay.get(key);
+    if (before !== undefined) {
+      before.clients.push(client);
+      return before.result;
+    }
+    const clients = [client];
+    const everybody: Waiting = { get isGone() { return clients.every(({ isGone }) => isGone); } };
+    const result = make(everybody).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, { clients, result });
+    return result;
+  }
 }

@@ -2,69 +2,61 @@
 
 import { withoutWitness } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
-import { backfillText } from '../../index/progress/text';
 import { transactionJson } from '../../views/transaction';
-import { notFound, notYetKnown } from '../errors';
-import { ALL_FORMATS, replyIn, splitSuffix, type Reply, type Suffixed } from '../format';
-import { parseHash } from './hash-parameter';
-import { StateReplies } from '../cache/replies';
+import { notFound } from '../errors';
+import { ALL_FORMATS, parseHash, replyIn, splitSuffix, type Reply } from '../format';
+import { ReplyCache, type StateReply } from '../cache/replies';
 import type { FoundTransaction } from '../cache/blocks';
-import type { BackfillProgress, HeaderRecord, IndexSnapshot } from '../../index/types';
+import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
-interface Question extends Suffixed {
-  readonly request: RestRequest;
+/** What index and pool know of a transaction at one moment. */
+interface Found {
+  readonly tip: HeaderRecord;
+  readonly confirmed?: FoundTransaction | undefined;
+  /** From the pool, where the index has none. */
+  readonly pooled?: Buffer | undefined;
 }
 
-export function transactionEndpoint({ node, reader, witness, blocks, cache }: EndpointContext): Endpoint {
+export function transactionEndpoint(context: EndpointContext): Endpoint {
+  const { node, reader, witness, blocks } = context;
   const prefixes = node.network.addressPrefixes;
-  /** Of confirmed transactions. */
-  const replies = new StateReplies(cache, 'tx');
+  const replies = new ReplyCache('tx', context);
 
-  const reply = (raw: Buffer, { format, request }: Question, blockHash?: Buffer): Reply | Promise<Reply> => replyIn(format, {
-    binary: () => witness ? raw : withoutWitness(raw),
-    json: () => transactionJson(raw, blockHash === undefined ? { prefixes } : { prefixes, blockHash })
-  }, ALL_FORMATS, request);
-
-  const confirmed = (raw: Buffer, question: Question, { block }: FoundTransaction, tip: HeaderRecord): Reply | Promise<Reply> => {
-    const made = reply(raw, question, block.hash);
-    // What the node throws away is not answered from memory.
-    return node.pruned ? made : replies.keep(question.request.path, { tip }, made);
-  };
-
-  const unconfirmed = (txid: Buffer, question: Question, filling: BackfillProgress | undefined): Reply | Promise<Reply> => {
-    const raw = node.pool.transaction(txid);
-    // What never will be known is "not found" for Bitcoin Core's clients, too: pruned data.
-    if (raw === undefined) throw filling === undefined ? notFound(question.parameter) : notYetKnown(backfillText(filling));
-    return reply(raw, question);
-  };
-
-  /** Undefined also for what the index cannot tell: it may be in the pool. */
-  const find = (txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined => {
+  /** @throws NotYetKnownError when the pool does not have what the index cannot tell */
+  const find = (txid: Buffer, snapshot: IndexSnapshot): Found => {
+    const { tip } = snapshot;
+    const pooled = (): Buffer | undefined => node.pool.transaction(txid);
     try {
-      return blocks.find(txid, snapshot);
+      const confirmed = blocks.find(txid, snapshot);
+      return confirmed === undefined ? { tip, pooled: pooled() } : { tip, confirmed };
     } catch (error) {
-      if (error instanceof NotYetKnownError) return undefined;
-      throw error;
+      const inPool = error instanceof NotYetKnownError ? pooled() : undefined;
+      // What the index will never know is not found for clients of Bitcoin Core either: pruned data.
+      if (inPool === undefined && !(error instanceof NotYetKnownError && error.backfill === undefined)) throw error;
+      return { tip, pooled: inPool };
     }
   };
 
-  return (request) => {
-    const { path } = request;
-    // The node may have begun to throw blocks away since.
-    const kept = node.pruned ? undefined : reader.read((snapshot) => replies.get(path, snapshot));
-    if (kept !== undefined) return kept;
-    const { parameter, format } = splitSuffix(path);
+  const answer = async (request: RestRequest): Promise<StateReply> => {
+    const { parameter, format } = splitSuffix(request.path);
     const txid = parseHash(parameter);
-    const question = { parameter, format, request };
+    const replyWith = (raw: Buffer, blockHash?: Buffer): Promise<Reply> => replyIn(format, {
+      binary: () => witness ? raw : withoutWitness(raw),
+      json: () => transactionJson(raw, { prefixes, blockHash })
+    }, ALL_FORMATS, request);
     // Index, then pool, in one tick: a transaction on its way is in at least one of them.
-    const { found, filling, tip } = reader.read((snapshot) => ({ found: find(txid, snapshot), filling: snapshot.backfilling, tip: snapshot.tip }));
-    if (found === undefined) return unconfirmed(txid, question, filling);
-    if ('raw' in found) return confirmed(found.raw, question, found, tip);
-    return blocks.transaction(txid, found, request).then(async (raw) => {
-      if (raw !== undefined) return confirmed(raw, question, found, tip);
-      await blocks.requireActive(found.block);
-      return unconfirmed(txid, question, filling);
-    });
+    const { tip, confirmed, pooled } = reader.read((snapshot) => find(txid, snapshot));
+    const raw = await confirmed?.read(request);
+    if (confirmed !== undefined && raw !== undefined) {
+      const reply = await replyWith(raw, confirmed.block.hash);
+      return node.pruned ? reply : { ...reply, tip };
+    }
+    if (confirmed !== undefined) await blocks.requireActive(confirmed.block);
+    const unconfirmed = pooled ?? node.pool.transaction(txid);
+    if (unconfirmed === undefined) throw notFound(parameter);
+    return replyWith(unconfirmed);
   };
+
+  return (request) => replies.reply(request.path, () => answer(request));
 }
