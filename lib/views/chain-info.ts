@@ -29,7 +29,6 @@ export interface ChainInfo {
     /** In bytes. */
     readonly targetSize?: number;
   };
-  readonly deployments: Deployments;
   readonly warnings: string;
 }
 
@@ -77,7 +76,9 @@ function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since,
   writer.char(0x7d);
 }
 
-function writeDeployments(writer: JsonWriter, { versionForks, bip9 }: Deployments): void {
+/** `softforks` and `bip9_softforks` as chainInfoJson takes them: the same for every answer of one tip. */
+export function softForksJson({ versionForks, bip9 }: Deployments): Buffer {
+  const writer = new JsonWriter();
   writeVersionForks(writer, versionForks);
   writer.ascii(',"bip9_softforks":{');
   bip9.forEach((deployment, i) => {
@@ -88,10 +89,11 @@ function writeDeployments(writer: JsonWriter, { versionForks, bip9 }: Deployment
     writeBip9(writer, deployment);
   });
   writer.char(0x7d);
+  return writer.toBuffer();
 }
 
 /** The chain's state and a line feed. */
-export function chainInfoJson(info: ChainInfo): Buffer {
+export function chainInfoJson(info: ChainInfo, softForks: Buffer): Buffer {
   const writer = new JsonWriter();
   writer.ascii('{"chain":');
   writer.string(info.chain);
@@ -105,7 +107,7 @@ export function chainInfoJson(info: ChainInfo): Buffer {
   writer.workString(info.chainwork);
   writer.ascii(`,"size_on_disk":${info.sizeOnDisk}`);
   writePruning(writer, info.prune);
-  writeDeployments(writer, info.deployments);
+  writer.bytes(softForks, 0, softForks.length);
   writer.ascii(',"warnings":');
   writer.string(info.warnings);
   writer.ascii('}\n');

@@ -2,7 +2,8 @@
 // up by two bytes at a time, in half the time that Node takes for text and its bytes, and
 // without the text. In a function of its own: within a generator the same loop takes several times as long.
 
-import { ownMemory, type Allocate } from '../bitcoin/text-writer';
+import { anyMemory } from './json-writer';
+import type { Allocate } from '../bitcoin/text-writer';
 
 const LINE_FEED = 0x0a;
 
@@ -16,8 +17,8 @@ const DIGITS_OF_PAIR = new Uint32Array(Buffer.from(Buffer.from(Uint16Array.from(
 const pairs = new Uint16Array(SLICE / 2);
 const pairBytes = Buffer.from(pairs.buffer);
 
-/** In memory of its own, ready to be sent: a string would cost a second pass over it. Yields within long ones. */
-export function* hexLine(bytes: Buffer, allocate: Allocate = ownMemory): Generator<void, Buffer> {
+/** Ready to be sent: a string would cost a second pass over it. Yields within long ones. */
+export function* hexLine(bytes: Buffer, allocate: Allocate = anyMemory): Generator<void, Buffer> {
   const { length } = bytes;
   // The last byte of an odd number is half of a pair.
   const line = allocate(length * 2 + 4);

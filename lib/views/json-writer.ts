@@ -1,7 +1,7 @@
 // JSON text under construction, as Bitcoin Core 0.17 (UniValue) prints it: no spaces,
 // doubles with 16 significant digits, hashes reversed.
 
-import { TextWriter } from '../bitcoin/text-writer';
+import { TextWriter, type Allocate } from '../bitcoin/text-writer';
 
 const QUOTE = 0x22;
 
@@ -20,15 +20,13 @@ const DEL = '\u007f';
 
 /** First `PRECISION` digits of a positive double and its decimal exponent; ties go to the even digit, as in C. */
 function roundedDigits(value: number): { digits: string; exponent: number } {
-  const [mantissa = '', exponent = ''] = value.toExponential(EXACT_DIGITS).split('e');
+  const [rounded = '', exponent = ''] = value.toExponential(PRECISION - 1).split('e');
+  const digits = rounded.replace('.', '');
+  // Most are no tie: those end otherwise one digit further on.
+  if (Number(digits[PRECISION - 1]) % 2 === 0 || !/5e/.test(value.toExponential(PRECISION))) return { digits, exponent: Number(exponent) };
+  const [mantissa = '', exactExponent = ''] = value.toExponential(EXACT_DIGITS).split('e');
   const exact = mantissa.replace('.', '');
-  const rest = exact.slice(PRECISION);
-  const isTie = /^50*$/.test(rest);
-  const last = Number(exact[PRECISION - 1]);
-  if (isTie && last % 2 === 0)
-    return { digits: exact.slice(0, PRECISION), exponent: Number(exponent) };
-  const [up = '', upExponent = ''] = value.toExponential(PRECISION - 1).split('e');
-  return { digits: up.replace('.', ''), exponent: Number(upExponent) };
+  return /^50*$/.test(exact.slice(PRECISION)) ? { digits: exact.slice(0, PRECISION), exponent: Number(exactExponent) } : { digits, exponent: Number(exponent) };
 }
 
 /** A finite double as C's `%.16g` prints it. */
@@ -57,7 +55,15 @@ function escaped(character: string): string {
   return ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
+/** Part of a larger piece for short texts, which costs less than memory of their own. */
+export const anyMemory: Allocate = (length) => Buffer.allocUnsafe(length);
+
 export class JsonWriter extends TextWriter {
+  /** `capacity`: bytes after which it has to grow. */
+  constructor(capacity = 1024, allocate = anyMemory) {
+    super(capacity, allocate);
+  }
+
   /** A string in quotes, escaped; any text. */
   string(text: string): void {
     this.utf8(`"${text.replace(/["\\\p{Cc}]/gu, escaped)}"`);

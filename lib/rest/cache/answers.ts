@@ -18,6 +18,7 @@ const ENTRY_BYTES = 512;
 
 /** Questions whose fingerprints are remembered. */
 const FINGERPRINTS = 65_536;
+const FINGERPRINT_CHARACTERS = 32;
 
 /** Something that knows how much memory it takes. */
 export interface Cached {
@@ -35,7 +36,7 @@ export interface Shelf<T extends Cached> {
 /** Blocks, replies and headers together, bounded in bytes. */
 export class AnswerCache {
   readonly #entries: LRUCache<string, Cached>;
-  /** Of keys that were offered, each in the place that it has by its last bits; a wrong match caches something a time too early. */
+  /** Of keys that were offered, each where its last bits say. Where two keys have the same, one is cached a time too early. */
   readonly #offered = new Uint32Array(FINGERPRINTS);
 
   constructor(maxBytes: number) {
@@ -52,8 +53,7 @@ export class AnswerCache {
     return {
       get: (key) => this.#entries.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
       offer: (key, value) => {
-        const full = `${name}/${key}`;
-        if (this.#isOfferedAgain(full)) this.#entries.set(full, value());
+        if (this.#isOfferedAgain(key)) this.#entries.set(`${name}/${key}`, value());
       }
     };
   }
@@ -67,10 +67,10 @@ export class AnswerCache {
   }
 }
 
-/** FNV-1a. */
+/** FNV-1a of the last characters: that is where hashes and formats are. */
 function fingerprintOf(text: string): number {
   let hash = 0x811c_9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193);
+  for (let i = Math.max(0, text.length - FINGERPRINT_CHARACTERS); i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193);
   return hash >>> 0;
 }
 

@@ -61,7 +61,7 @@ export class RawBlocks {
     // The index knows hashes of txids, which might be those of another transaction: that is not the one that was asked for.
     const ifAsked = (raw: Buffer | undefined): Buffer | undefined => raw !== undefined && scanTransaction(raw).txid.equals(txid) ? raw : undefined;
     if (this.#node.readsWholeBlocks || this.#fromMemory(block) !== undefined)
-      return { block, read: async (client) => ifAsked((await this.#block(block, client))?.transaction(index)) };
+      return { block, read: (client) => this.#block(block, client).then((found) => ifAsked(found?.transaction(index))) };
     const location = snapshot.location(txid);
     return location && {
       block,
@@ -85,8 +85,9 @@ export class RawBlocks {
     if (node.resetting || node.tip().height < height || active?.equals(hash) !== true) throw chainMoving();
   }
 
-  async #block(point: BlockPoint, client: Waiting): Promise<RawBlock | undefined> {
-    return this.#fromMemory(point) ?? this.#read(point.hash, client);
+  #block(point: BlockPoint, client: Waiting): Promise<RawBlock | undefined> {
+    const cached = this.#fromMemory(point);
+    return cached === undefined ? this.#read(point.hash, client) : Promise.resolve(cached);
   }
 
   #fromMemory(point: BlockPoint): RawBlock | undefined {

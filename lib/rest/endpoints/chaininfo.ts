@@ -1,28 +1,28 @@
 // /rest/chaininfo.json (contract 4.4): the state of the chain.
 
 import { bitsOf } from '../../bitcoin/header';
-import { chainInfoJson, type ChainInfo } from '../../views/chain-info';
+import { chainInfoJson, softForksJson, type ChainInfo } from '../../views/chain-info';
 import { jsonReply, requireJson } from '../format';
 import type { IndexSnapshot } from '../../index/types';
-import type { Deployments, NodeSource } from '../../node/types';
+import type { NodeSource } from '../../node/types';
 import type { Endpoint, EndpointContext } from '../endpoint';
 
 /** What a block costs in a blk file beside its bytes: magic and length. */
 const FRAMING_BYTES = 8;
 
 export function chainInfoEndpoint({ node, reader }: EndpointContext): Endpoint {
-  let softForks: { readonly tipHash: Buffer; readonly deployments: Deployments } | undefined;
+  let softForks: { readonly tipHash: Buffer; readonly json: Buffer } | undefined;
   return async ({ path }) => {
     requireJson(path);
     // Everything is of one tip: the index', where node and index may stand apart for a moment.
     const info = reader.read((snapshot) => describe(snapshot, node));
     const tipHash = info.bestHash;
-    if (softForks?.tipHash.equals(tipHash) !== true) softForks = { tipHash, deployments: await node.deployments(tipHash) };
-    return jsonReply(chainInfoJson({ ...info, deployments: softForks.deployments }));
+    if (softForks?.tipHash.equals(tipHash) !== true) softForks = { tipHash, json: softForksJson(await node.deployments(tipHash)) };
+    return jsonReply(chainInfoJson(info, softForks.json));
   };
 }
 
-function describe(snapshot: IndexSnapshot, node: NodeSource): Omit<ChainInfo, 'deployments'> {
+function describe(snapshot: IndexSnapshot, node: NodeSource): ChainInfo {
   const { tip } = snapshot;
   const { verified, synced } = node.progress();
   const pruneHeight = node.pruned ? node.pruneHeight() : undefined;

@@ -7,6 +7,7 @@ import { memoryOf, type Cached, type Shelf } from '../cache/answers';
 import { headerCountOutOfRange, noHeaderCount } from '../errors';
 import { parseHash, replyIn, splitSuffix } from '../format';
 import { ReplyCache, type StateReply } from '../cache/replies';
+import { runAtOnce, runInSlices } from '../server/slices';
 import type { IndexSnapshot } from '../../index/types';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
@@ -39,11 +40,14 @@ export function headersEndpoint(context: EndpointContext): Endpoint {
     if (countText === undefined || hashText === undefined || more.length > 0) throw noHeaderCount();
     const count = parseHeaderCount(countText, limits.maxHeaders);
     const hash = parseHash(hashText);
-    return reader.read(async (snapshot) => {
+    const view = (snapshot: IndexSnapshot): Generator<void, Buffer> => {
       const span = spanFrom(hash, count, snapshot);
-      const forms = { binary: () => headersBinary(span, snapshot), json: () => headersInJson(span, snapshot, chunks) };
-      return { ...await replyIn(format, forms, FORMATS, request), tip: snapshot.tip };
-    });
+      return format === 'json' ? headersInJson(span, snapshot, chunks) : headersBinary(span, snapshot);
+    };
+    const { bytes, tip } = count > CHUNK
+      ? await reader.read(async (snapshot) => ({ tip: snapshot.tip, bytes: await runInSlices(view(snapshot), request) }))
+      : reader.read((snapshot) => ({ tip: snapshot.tip, bytes: runAtOnce(view(snapshot)) }));
+    return { ...await replyIn(format, { binary: () => bytes, json: () => bytes }, FORMATS, request), tip };
   };
 
   return (request) => replies.reply(request.path, () => answer(request));

@@ -29,6 +29,14 @@ export function runInOrder<T>(view: Generator<void, T>, client: Waiting): Promis
   return result;
 }
 
+/** For a view that is known to be short. */
+export function runAtOnce<T>(view: Generator<void, T>): T {
+  for (;;) {
+    const step = view.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 function runSlice<T>(view: Generator<void, T>): IteratorResult<void, T> {
   const end = performance.now() + SLICE_MS;
   for (;;) {
