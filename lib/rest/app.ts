@@ -9,7 +9,10 @@ import { ChainMovedError } from '../node/errors';
 import { requireApiKey } from './server/auth';
 import { hasBody, NO_BODY, readBody } from './server/body';
 import { RestRequest } from './endpoint';
-import { brokenDown, chainMoving, ClientGoneError, methodNotAllowed, methodNotImplemented, noSuchPath, notYetKnown, queueFull, RestError, unavailable } from './errors';
+import {
+  brokenDown, chainMoving, ClientGoneError, methodNotAllowed, methodNotImplemented, noSuchPath, notYetKnown, queueFull, RestError,
+  unavailable
+} from './errors';
 import { findRoute, type Route } from './routes';
 import type { NodeSource } from '../node/types';
 import type { Reply } from './format';
@@ -85,7 +88,7 @@ async function serve(request: IncomingMessage, { routes, gate, queue, responses,
   // Bodies are read before the queue: a slow sender holds no slot.
   const body = route.readsBody && hasBody(request) ? await readBody(request, limits) : NO_BODY;
   const question = new RestRequest(url.slice(route.prefix.length), body, socket);
-  const lane = route.isHeavy(question.path) ? 'heavy' : 'small';
+  const lane = route.isHeavy?.(question.path) === true ? 'heavy' : 'small';
   // Nobody could send the reply.
   if (lane === 'heavy' && responses.isFull) throw queueFull();
   return queue.run(question, (client) => {

@@ -45,7 +45,8 @@ export const tooManyOutpoints = (most: number, tried: number): RestError =>
 export const notFound = (hash: string): RestError => new RestError(404, `${hash} not found`);
 
 /** The index does not know yet what was asked for. `progress`: how far it is. */
-export const notYetKnown = (progress: BackfillProgress): RestError => unavailable(`transaction index is being built: ${backfillText(progress)}`);
+export const notYetKnown = (progress: BackfillProgress): RestError =>
+  unavailable(`transaction index is being built: ${backfillText(progress)}`);
 
 /** The node's chain is moving to where it is without a block that the index still knows. */
 export const chainMoving = (): RestError => unavailable('the chain is moving');

@@ -37,8 +37,6 @@ export const CONTENT_TYPES = { bin: 'application/octet-stream', hex: 'text/plain
 /** The list in the format error of endpoints that serve all three. */
 export const ALL_FORMATS = '.bin, .hex, .json';
 
-const HASH = /^[0-9a-fA-F]{64}$/;
-
 const isFormat = (suffix: string): suffix is Format => suffix === 'bin' || suffix === 'hex' || suffix === 'json';
 
 /** Splits at the last dot. An unknown suffix stays with the parameter, an empty one goes. */
@@ -55,10 +53,13 @@ export function requireJson(text: string): void {
   if (splitSuffix(text).format !== 'json') throw formatNotFound('json');
 }
 
-/** The `<hash>` of a path, 64 hex digits of either case (contract 2.2), as 32 bytes in wire order. @throws RestError 400 for any other text. */
+/** The `<hash>` of a path, 64 hex digits of either case (contract 2.2), as 32 bytes in wire order. @throws RestError 400 */
 export function parseHash(text: string): Buffer {
-  if (!HASH.test(text)) throw invalidHash(text);
-  return fromDisplayHex(text);
+  try {
+    return fromDisplayHex(text);
+  } catch {
+    throw invalidHash(text);
+  }
 }
 
 export const jsonReply = (body: Buffer): Reply => ({ contentType: CONTENT_TYPES.json, body });

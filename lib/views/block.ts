@@ -22,16 +22,11 @@ const HASH_BYTES_IN_JSON = 67;
 
 /** Writes all up to the transactions. */
 function writeStart(writer: JsonWriter, block: ScannedBlock, context: BlockContext): void {
-  writer.ascii('{"hash":');
-  writer.hashString(block.hash);
-  writer.ascii(',"confirmations":');
-  writer.integer(context.confirmations);
-  writer.ascii(',"strippedsize":');
-  writer.integer(block.strippedLength);
-  writer.ascii(',"size":');
-  writer.integer(block.length);
-  writer.ascii(',"weight":');
-  writer.integer(block.strippedLength * 3 + block.length);
+  writer.hashField('{"hash":', block.hash);
+  writer.integerField(',"confirmations":', context.confirmations);
+  writer.integerField(',"strippedsize":', block.strippedLength);
+  writer.integerField(',"size":', block.length);
+  writer.integerField(',"weight":', block.strippedLength * 3 + block.length);
   writeHeaderStart(writer, block.header, context);
   writer.ascii(',"tx":[');
 }

@@ -35,15 +35,12 @@ export interface ChainInfo {
 function writePruning(writer: JsonWriter, prune: ChainInfo['prune']): void {
   writer.ascii(',"pruned":');
   writer.boolean(prune !== undefined);
-  if (prune === undefined)
-    return;
-  writer.ascii(',"pruneheight":');
-  writer.integer(prune.height);
+  if (prune === undefined) return;
+  writer.integerField(',"pruneheight":', prune.height);
   writer.ascii(',"automatic_pruning":');
   writer.boolean(prune.automatic);
   if (prune.targetSize !== undefined) {
-    writer.ascii(',"prune_target_size":');
-    writer.integer(prune.targetSize);
+    writer.integerField(',"prune_target_size":', prune.targetSize);
   }
 }
 
@@ -52,8 +49,7 @@ function writeVersionForks(writer: JsonWriter, forks: readonly VersionFork[]): v
   forks.forEach(({ id, version, active }, i) => {
     writer.ascii(i === 0 ? '{"id":' : ',{"id":');
     writer.string(id);
-    writer.ascii(',"version":');
-    writer.integer(version);
+    writer.integerField(',"version":', version);
     writer.ascii(',"reject":{"status":');
     writer.boolean(active);
     writer.ascii('}}');
@@ -64,8 +60,7 @@ function writeVersionForks(writer: JsonWriter, forks: readonly VersionFork[]): v
 /** Times are 64-bit integers, beyond what a JavaScript number holds. `bit` and statistics only while started. */
 function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since, statistics }: Bip9Deployment): void {
   writer.ascii(`{"status":"${status}"`);
-  if (status === 'started')
-    writer.ascii(`,"bit":${bit}`);
+  if (status === 'started') writer.ascii(`,"bit":${bit}`);
   writer.ascii(`,"startTime":${startTime},"timeout":${timeout},"since":${since}`);
   if (status === 'started' && statistics !== undefined) {
     const { period, threshold, elapsed, count, possible } = statistics;
@@ -82,8 +77,7 @@ export function softForksJson({ versionForks, bip9 }: Deployments): Buffer {
   writeVersionForks(writer, versionForks);
   writer.ascii(',"bip9_softforks":{');
   bip9.forEach((deployment, i) => {
-    if (i > 0)
-      writer.char(0x2c);
+    if (i > 0) writer.char(0x2c);
     writer.string(deployment.id);
     writer.char(0x3a);
     writeBip9(writer, deployment);

@@ -26,8 +26,7 @@ const isCoin = (coin: CoinView | undefined): coin is CoinView => coin !== undefi
 function bitmapOf(coins: CoinsAnswer['coins']): Buffer {
   const bitmap = Buffer.alloc(Math.ceil(coins.length / 8));
   coins.forEach((coin, i) => {
-    if (coin !== undefined)
-      bitmap[i >> 3] = (bitmap[i >> 3] as number) | 1 << (i & 7);
+    if (coin !== undefined) bitmap[i >> 3] = (bitmap[i >> 3] as number) | 1 << (i & 7);
   });
   return bitmap;
 }
@@ -35,19 +34,15 @@ function bitmapOf(coins: CoinsAnswer['coins']): Buffer {
 /** `{chainHeight, chaintipHash, bitmap, utxos}` and a line feed. */
 export function coinsJson({ tip: { height, hash }, coins }: CoinsAnswer, prefixes: AddressPrefixes): Buffer {
   const writer = new JsonWriter();
-  writer.ascii('{"chainHeight":');
-  writer.integer(height);
-  writer.ascii(',"chaintipHash":');
-  writer.hashString(hash);
+  writer.integerField('{"chainHeight":', height);
+  writer.hashField(',"chaintipHash":', hash);
   writer.ascii(',"bitmap":"');
-  for (const coin of coins)
-    writer.char(coin === undefined ? 0x30 : 0x31);
+  for (const coin of coins) writer.char(coin === undefined ? 0x30 : 0x31);
   writer.ascii('","utxos":[');
   coins.filter(isCoin).forEach((coin, i) => {
     writer.ascii(i === 0 ? '{"height":' : ',{"height":');
     writer.integer(coin.height);
-    writer.ascii(',"value":');
-    writer.amount(coin.value);
+    writer.amountField(',"value":', coin.value);
     writer.ascii(',"scriptPubKey":');
     writeScriptPubKey(writer, coin.script, 0, coin.script.length, prefixes);
     writer.char(0x7d);
@@ -61,7 +56,6 @@ export function coinsBinary({ tip: { height, hash }, coins }: CoinsAnswer): Buff
   const hits = coins.filter(isCoin);
   const writer = new ByteWriter();
   writer.i32(height).bytes(hash).varBytes(bitmapOf(coins)).compactSize(hits.length);
-  for (const coin of hits)
-    writer.u32(VERSION_PLACEHOLDER).u32(coin.height).u64(coin.value).varBytes(coin.script);
+  for (const coin of hits) writer.u32(VERSION_PLACEHOLDER).u32(coin.height).u64(coin.value).varBytes(coin.script);
   return writer.toBuffer();
 }

@@ -64,25 +64,20 @@ export function difficultyText(bits: number): string {
 /** Writes `height, version, versionHex, merkleroot`. */
 export function writeHeaderStart(writer: JsonWriter, header: Buffer, { height }: HeaderContext): void {
   const version = versionOf(header);
-  writer.ascii(',"height":');
-  writer.integer(height);
-  writer.ascii(',"version":');
-  writer.integer(version);
+  writer.integerField(',"height":', height);
+  writer.integerField(',"version":', version);
   writer.ascii(',"versionHex":"');
   writer.hex32(version);
-  writer.ascii('","merkleroot":');
-  writer.hashString(merkleRootOf(header));
+  writer.hashField('","merkleroot":', merkleRootOf(header));
 }
 
 /** Writes `time, mediantime, nonce, bits, difficulty, chainwork, nTx, previousblockhash?`. */
-export function writeHeaderEnd(writer: JsonWriter, header: Buffer, { medianTime, chainwork }: HeaderContext, transactionCount: number): void {
+export function writeHeaderEnd(writer: JsonWriter, header: Buffer, context: HeaderContext, transactionCount: number): void {
+  const { medianTime, chainwork } = context;
   const previousHash = previousHashOf(header);
-  writer.ascii(',"time":');
-  writer.integer(timeOf(header));
-  writer.ascii(',"mediantime":');
-  writer.integer(medianTime);
-  writer.ascii(',"nonce":');
-  writer.integer(nonceOf(header));
+  writer.integerField(',"time":', timeOf(header));
+  writer.integerField(',"mediantime":', medianTime);
+  writer.integerField(',"nonce":', nonceOf(header));
   writer.ascii(',"bits":"');
   writer.hex32(bitsOf(header));
   writer.ascii('","difficulty":');
@@ -90,19 +85,13 @@ export function writeHeaderEnd(writer: JsonWriter, header: Buffer, { medianTime,
   writer.ascii(',"chainwork":');
   if (typeof chainwork === 'bigint') writer.workString(chainwork);
   else writer.hexString(chainwork);
-  writer.ascii(',"nTx":');
-  writer.integer(transactionCount);
-  if (!previousHash.equals(NO_HASH)) {
-    writer.ascii(',"previousblockhash":');
-    writer.hashString(previousHash);
-  }
+  writer.integerField(',"nTx":', transactionCount);
+  if (!previousHash.equals(NO_HASH)) writer.hashField(',"previousblockhash":', previousHash);
 }
 
 /** Writes `nextblockhash`, which comes last; nothing without a next block. */
 export function writeNextHash(writer: JsonWriter, nextHash: Buffer | undefined): void {
-  if (nextHash === undefined) return;
-  writer.ascii(',"nextblockhash":');
-  writer.hashString(nextHash);
+  if (nextHash !== undefined) writer.hashField(',"nextblockhash":', nextHash);
 }
 
 /** What stands beside a header in a run. */
@@ -134,8 +123,7 @@ function writeHeader(writer: JsonWriter, run: HeaderRun, i: number): void {
   const header = headers.subarray(i * HEADER_LENGTH, (i + 1) * HEADER_LENGTH);
   const details = detailsAt(run, i);
   const context = { ...details, height: run.height + i };
-  writer.ascii('{"hash":');
-  writer.hashString(hashAt(i + 1));
+  writer.hashField('{"hash":', hashAt(i + 1));
   writer.ascii(',"confirmations":');
   writeHeaderStart(writer, header, context);
   writeHeaderEnd(writer, header, context, details.transactionCount);

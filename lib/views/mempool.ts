@@ -17,8 +17,7 @@ export function mempoolInfoJson(info: PoolInfo): Buffer {
   writer.ascii(`{"size":${info.size},"bytes":${info.bytes},"usage":${info.usage},"maxmempool":${info.maxUsage},"mempoolminfee":`);
   // What is not relayed does not enter the pool either.
   writer.amount(Math.max(info.minFeeRate, info.minRelayFeeRate));
-  writer.ascii(',"minrelaytxfee":');
-  writer.amount(info.minRelayFeeRate);
+  writer.amountField(',"minrelaytxfee":', info.minRelayFeeRate);
   writer.ascii('}\n');
   return writer.toBuffer();
 }
@@ -26,59 +25,31 @@ export function mempoolInfoJson(info: PoolInfo): Buffer {
 function writeHashes(writer: JsonWriter, hashes: readonly Buffer[]): void {
   writer.char(0x5b);
   hashes.forEach((hash, i) => {
-    if (i > 0)
-      writer.char(0x2c);
+    if (i > 0) writer.char(0x2c);
     writer.hashString(hash);
   });
   writer.char(0x5d);
 }
 
-function writeFees(writer: JsonWriter, { entry, modifiedFee, ancestors, descendants }: Place): void {
-  writer.ascii('{"fees":{"base":');
-  writer.amount(entry.fee);
-  writer.ascii(',"modified":');
-  writer.amount(modifiedFee);
-  writer.ascii(',"ancestor":');
-  writer.amount(ancestors.fees);
-  writer.ascii(',"descendant":');
-  writer.amount(descendants.fees);
-  writer.char(0x7d);
-}
-
 /** `descendantfees` and `ancestorfees` are satoshis, unlike all other fees. */
-function writeTotals(writer: JsonWriter, { ancestors, descendants }: Place): void {
-  writer.ascii(',"descendantcount":');
-  writer.integer(descendants.count);
-  writer.ascii(',"descendantsize":');
-  writer.integer(descendants.size);
-  writer.ascii(',"descendantfees":');
-  writer.integer(descendants.fees);
-  writer.ascii(',"ancestorcount":');
-  writer.integer(ancestors.count);
-  writer.ascii(',"ancestorsize":');
-  writer.integer(ancestors.size);
-  writer.ascii(',"ancestorfees":');
-  writer.integer(ancestors.fees);
-}
-
-function writeEntry(writer: JsonWriter, place: Place): void {
-  const { entry, modifiedFee, parents, children } = place;
+function writeEntry(writer: JsonWriter, { entry, modifiedFee, parents, children, ancestors, descendants }: Place): void {
   writer.hashString(entry.txid);
-  writer.char(0x3a);
-  writeFees(writer, place);
-  writer.ascii(',"size":');
-  writer.integer(entry.size);
-  writer.ascii(',"fee":');
-  writer.amount(entry.fee);
-  writer.ascii(',"modifiedfee":');
-  writer.amount(modifiedFee);
-  writer.ascii(',"time":');
-  writer.integer(entry.time);
-  writer.ascii(',"height":');
-  writer.integer(entry.height);
-  writeTotals(writer, place);
-  writer.ascii(',"wtxid":');
-  writer.hashString(entry.wtxid);
+  writer.amountField(':{"fees":{"base":', entry.fee);
+  writer.amountField(',"modified":', modifiedFee);
+  writer.amountField(',"ancestor":', ancestors.fees);
+  writer.amountField(',"descendant":', descendants.fees);
+  writer.integerField('},"size":', entry.size);
+  writer.amountField(',"fee":', entry.fee);
+  writer.amountField(',"modifiedfee":', modifiedFee);
+  writer.integerField(',"time":', entry.time);
+  writer.integerField(',"height":', entry.height);
+  writer.integerField(',"descendantcount":', descendants.count);
+  writer.integerField(',"descendantsize":', descendants.size);
+  writer.integerField(',"descendantfees":', descendants.fees);
+  writer.integerField(',"ancestorcount":', ancestors.count);
+  writer.integerField(',"ancestorsize":', ancestors.size);
+  writer.integerField(',"ancestorfees":', ancestors.fees);
+  writer.hashField(',"wtxid":', entry.wtxid);
   // The reference keeps parents in a set of texts, children in one of hashes.
   writer.ascii(',"depends":');
   writeHashes(writer, txidsOf(parents).sort(compareDisplayed));

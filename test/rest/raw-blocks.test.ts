@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { AnswerCache, memoryOf } from '../../lib/rest/cache/answers';
+import { AnswerCache } from '../../lib/rest/cache/answers';
 import { RawBlocks } from '../../lib/rest/cache/blocks';
 import { mine } from '../support/regtest-node';
 import { openRestNode, type RestNode } from '../support/rest-node';
@@ -20,7 +20,7 @@ describe('the blocks of the node', () => {
     served = await openRestNode();
     const { node } = served.rest;
     points = (await mine(served.node, BLOCKS)).map((block, i) => ({ hash: block.hash(), height: i + 1 }));
-    const sizes = await Promise.all(points.map(async ({ hash }) => memoryOf(await node.rawBlock(hash) ?? Buffer.alloc(0))));
+    const sizes = await Promise.all(points.map(async ({ hash }) => (await node.rawBlock(hash) ?? Buffer.alloc(0)).buffer.byteLength));
     reads = 0;
     const counted = Object.create(node, {
       rawBlock: { value: (hash: Buffer) => {

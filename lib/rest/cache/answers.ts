@@ -1,14 +1,14 @@
 // What is cached for answers. No entry has a time to live: it is right or it is not.
 //
-//   what                                found by                  bounded by              dropped when
-//   raw blocks (blocks.ts)              hash                      the cache for answers   least recently used; not answered from once pruned
-//   replies (replies.ts)                question, body included   the cache for answers   least recently used; not answered from once the index moves
-//   headers as JSON (headers.ts)        height of the first       the cache for answers   least recently used; not answered from after a fork
-//   JSON and hex of blocks (texts.ts)   block and its place       36 MiB beside it        its buffer is needed for another text
-//   the pool's contents (mempool.ts)    state of the pool         the pool                the pool has changed
-//   soft forks (chaininfo.ts)           tip                       one                     the tip is another one
+//   what                               found by                 bounded by             dropped
+//   raw blocks (blocks.ts)             hash                     the cache for answers  least recently used first; unread once pruned
+//   replies (replies.ts)               question with its body   the cache for answers  least recently used first; unread after a block
+//   headers as JSON (headers.ts)       height of the first      the cache for answers  least recently used first; unread after a fork
+//   JSON and hex of blocks (texts.ts)  block and its place      36 MiB beside it       when the buffer is needed for another text
+//   the pool's contents (mempool.ts)   state of the pool        the pool               when the pool changes
+//   soft forks (chaininfo.ts)          tip                      one                    when the tip changes
 //
-// The cache for answers caches what is asked for a second time; the least recently used leave first.
+// The cache for answers takes what is asked for a second time, and drops the least recently used first.
 
 import { LRUCache } from 'lru-cache';
 import type { Waiting } from '../server/work-queue';
@@ -22,7 +22,7 @@ const FINGERPRINT_CHARACTERS = 32;
 
 /** Something that knows how much memory it takes. */
 export interface Cached {
-  /** Bytes of its buffers. */
+  /** Bytes of the memory behind its buffers, which may be more than they show. */
   readonly byteLength: number;
 }
 
@@ -53,30 +53,21 @@ export class AnswerCache {
     return {
       get: (key) => this.#entries.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
       offer: (key, value) => {
-        if (this.#isOfferedAgain(key)) this.#entries.set(`${name}/${key}`, value());
+        const fingerprint = fingerprintOf(key);
+        const slot = fingerprint % FINGERPRINTS;
+        if (this.#offered[slot] === fingerprint) this.#entries.set(`${name}/${key}`, value());
+        else this.#offered[slot] = fingerprint;
       }
     };
-  }
-
-  #isOfferedAgain(key: string): boolean {
-    const fingerprint = fingerprintOf(key);
-    const place = fingerprint % FINGERPRINTS;
-    const before = this.#offered[place];
-    this.#offered[place] = fingerprint;
-    return before === fingerprint;
   }
 }
 
 /** FNV-1a of the last characters: that is where hashes and formats are. */
 function fingerprintOf(text: string): number {
   let hash = 0x811c_9dc5;
-  for (let i = Math.max(0, text.length - FINGERPRINT_CHARACTERS); i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193);
+  const start = Math.max(0, text.length - FINGERPRINT_CHARACTERS);
+  for (let i = start; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193);
   return hash >>> 0;
-}
-
-/** The memory behind a buffer, which may be more than it shows. */
-export function memoryOf(bytes: Buffer): number {
-  return bytes.buffer.byteLength;
 }
 
 interface UnderWay<T> {

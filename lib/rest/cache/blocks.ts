@@ -3,7 +3,7 @@
 
 import { transactionOffsets } from '../../bitcoin/block';
 import { scanTransaction } from '../../bitcoin/transaction';
-import { MadeOnce, memoryOf, type AnswerCache, type Cached, type Shelf } from './answers';
+import { MadeOnce, type AnswerCache, type Cached, type Shelf } from './answers';
 import { chainMoving } from '../errors';
 import type { IndexSnapshot } from '../../index/types';
 import type { BlockPoint, NodeSource } from '../../node/types';
@@ -17,14 +17,14 @@ class RawBlock implements Cached {
 
   constructor(raw: Buffer) {
     this.raw = raw;
-    this.byteLength = memoryOf(raw);
+    this.byteLength = raw.buffer.byteLength;
   }
 
   /** @throws RangeError when the block has fewer transactions */
   transaction(index: number): Buffer {
     const offsets = this.#offsets ??= transactionOffsets(this.raw);
     const [start, end] = [offsets[index], offsets[index + 1]];
-    if (start === undefined || end === undefined) throw new RangeError(`expected more than ${index} transactions in the block, got ${offsets.length - 1}`);
+    if (end === undefined) throw new RangeError(`expected more than ${index} transactions in the block, got ${offsets.length - 1}`);
     return this.raw.subarray(start, end);
   }
 }
@@ -58,14 +58,16 @@ export class RawBlocks {
     const position = snapshot.position(txid);
     if (position === undefined) return undefined;
     const { block, index } = position;
-    // The index knows hashes of txids, which might be those of another transaction: that is not the one that was asked for.
-    const ifAsked = (raw: Buffer | undefined): Buffer | undefined => raw !== undefined && scanTransaction(raw).txid.equals(txid) ? raw : undefined;
-    if (this.#node.readsWholeBlocks || this.#fromMemory(block) !== undefined)
-      return { block, read: (client) => this.#block(block, client).then((found) => ifAsked(found?.transaction(index))) };
-    const location = snapshot.location(txid);
-    return location && {
+    const inPart = this.#node.readsWholeBlocks || this.#fromMemory(block) !== undefined ? undefined : snapshot.location(txid);
+    return {
       block,
-      read: async () => ifAsked(await this.#node.rawBlockPart(block.hash, location.offset, location.length, location.blockLength))
+      read: async (client) => {
+        const raw = inPart === undefined
+          ? (await this.#block(block, client))?.transaction(index)
+          : await this.#node.rawBlockPart(block.hash, inPart.offset, inPart.length, inPart.blockLength);
+        // The index knows hashes of txids, which might be those of another transaction: that is not the one that was asked for.
+        return raw !== undefined && scanTransaction(raw).txid.equals(txid) ? raw : undefined;
+      }
     };
   }
 
@@ -85,23 +87,19 @@ export class RawBlocks {
     if (node.resetting || node.tip().height < height || active?.equals(hash) !== true) throw chainMoving();
   }
 
-  #block(point: BlockPoint, client: Waiting): Promise<RawBlock | undefined> {
-    const cached = this.#fromMemory(point);
-    return cached === undefined ? this.#read(point.hash, client) : Promise.resolve(cached);
-  }
-
-  #fromMemory(point: BlockPoint): RawBlock | undefined {
-    return this.isPruned(point) ? undefined : this.#cached.get(keyOf(point.hash));
-  }
-
-  #read(hash: Buffer, client: Waiting): Promise<RawBlock | undefined> {
+  async #block(point: BlockPoint, client: Waiting): Promise<RawBlock | undefined> {
+    const { hash } = point;
     const key = keyOf(hash);
-    return this.#reading.get(key, client, async () => {
+    return this.#fromMemory(point) ?? this.#reading.get(key, client, async () => {
       const raw = await this.#node.rawBlock(hash);
       if (raw === undefined) return undefined;
       const block = new RawBlock(raw);
       this.#cached.offer(key, () => block);
       return block;
     });
+  }
+
+  #fromMemory(point: BlockPoint): RawBlock | undefined {
+    return this.isPruned(point) ? undefined : this.#cached.get(keyOf(point.hash));
   }
 }

@@ -1,7 +1,7 @@
 // Replies that hold for one state of the index and no other: clients ask for the same things again and again while they wait for
 // the next block.
 
-import { memoryOf, type AnswerCache, type Cached, type Shelf } from './answers';
+import type { AnswerCache, Cached, Shelf } from './answers';
 import type { HeaderRecord, IndexReader } from '../../index/types';
 import type { NodeSource } from '../../node/types';
 import type { Reply } from '../format';
@@ -19,6 +19,12 @@ export interface StateReply extends Reply {
   readonly tip?: HeaderRecord | undefined;
 }
 
+interface ReplyContext {
+  readonly cache: AnswerCache;
+  readonly node: Pick<NodeSource, 'pruned'>;
+  readonly reader: IndexReader;
+}
+
 /** Longer replies are asked for less often than they would drive others out. */
 const LONGEST_BYTES = 65_536;
 
@@ -28,7 +34,7 @@ export class ReplyCache {
   readonly #reader: IndexReader;
 
   /** `name`: one for each kind. */
-  constructor(name: string, { cache, node, reader }: { readonly cache: AnswerCache; readonly node: Pick<NodeSource, 'pruned'>; readonly reader: IndexReader }) {
+  constructor(name: string, { cache, node, reader }: ReplyContext) {
     this.#replies = cache.shelf(name);
     this.#node = node;
     this.#reader = reader;
@@ -43,18 +49,12 @@ export class ReplyCache {
     const { tip, contentType, body } = made;
     if (tip !== undefined && body.length <= LONGEST_BYTES) {
       this.#replies.offer(question, () => {
-        const own = withOwnMemory(body);
-        return { reply: { contentType, body: own }, tip, pruned, byteLength: question.length + memoryOf(own) };
+        // Part of a larger buffer would keep all of it.
+        const own = Buffer.allocUnsafeSlow(body.length);
+        body.copy(own);
+        return { reply: { contentType, body: own }, tip, pruned, byteLength: question.length + own.length };
       });
     }
     return made;
   }
-}
-
-/** Part of a larger buffer would keep all of it. */
-function withOwnMemory(bytes: Buffer): Buffer {
-  if (memoryOf(bytes) === bytes.length) return bytes;
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(own);
-  return own;
 }

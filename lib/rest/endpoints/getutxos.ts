@@ -4,7 +4,7 @@
 import { coinsBinary, coinsJson, type CoinView } from '../../views/coins';
 import { emptyRequest, formatNotFound, outpointsTwice, parseError, tooManyOutpoints } from '../errors';
 import { ALL_FORMATS, replyIn, splitSuffix, type Format } from '../format';
-import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Outpoint, type Query } from '../outpoints';
+import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Query } from '../outpoints';
 import { ReplyCache, type StateReply } from '../cache/replies';
 import type { IndexSnapshot } from '../../index/types';
 import type { PoolSource } from '../../node/types';
@@ -25,7 +25,7 @@ export function coinsEndpoint(context: EndpointContext): Endpoint {
     // Index and pool in one tick: the answer is of one moment.
     const found = reader.read((snapshot) => ({
       tip: snapshot.tip,
-      coins: outpoints.map((outpoint) => checkMempool ? unspentCoin(outpoint, snapshot, node.pool) : snapshot.coin(outpoint.txid, outpoint.index))
+      coins: outpoints.map(({ txid, index }) => checkMempool ? unspentCoin(txid, index, snapshot, node.pool) : snapshot.coin(txid, index))
     }));
     const reply = await replyIn(format, { binary: () => coinsBinary(found), json: () => coinsJson(found, prefixes) }, ALL_FORMATS, request);
     // The pool has states of its own.
@@ -64,7 +64,7 @@ function combine(inPath: Query | undefined, body: Buffer | undefined): Query {
   return outpointsInBody(body);
 }
 
-function unspentCoin({ txid, index }: Outpoint, snapshot: IndexSnapshot, pool: PoolSource): CoinView | undefined {
+function unspentCoin(txid: Buffer, index: number, snapshot: IndexSnapshot, pool: PoolSource): CoinView | undefined {
   if (pool.isSpent(txid, index)) return undefined;
   const coin = snapshot.coin(txid, index);
   if (coin !== undefined) return coin;

@@ -3,12 +3,12 @@
 
 import { NotYetKnownError } from '../../index/errors';
 import { headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
-import { memoryOf, type Cached, type Shelf } from '../cache/answers';
 import { headerCountOutOfRange, noHeaderCount } from '../errors';
 import { parseHash, replyIn, splitSuffix } from '../format';
 import { ReplyCache, type StateReply } from '../cache/replies';
 import { runAtOnce, runInSlices } from '../server/slices';
 import type { IndexSnapshot } from '../../index/types';
+import type { Cached, Shelf } from '../cache/answers';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
 /** JSON is served all the same, and so it is in Bitcoin Core 0.17. */
@@ -109,7 +109,7 @@ function chunkFrom(start: number, snapshot: IndexSnapshot, chunks: Shelf<CachedC
   if (cached?.nextHash.equals(nextHash) === true) return cached.text;
   const text = textOf(start, CHUNK, snapshot);
   if (text?.count !== CHUNK) return undefined;
-  chunks.offer(key, () => ({ text, nextHash: Buffer.from(nextHash), byteLength: memoryOf(text.text) }));
+  chunks.offer(key, () => ({ text, nextHash: Buffer.from(nextHash), byteLength: text.text.buffer.byteLength }));
   return text;
 }
 

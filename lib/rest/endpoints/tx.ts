@@ -4,58 +4,42 @@ import { withoutWitness } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
 import { transactionJson } from '../../views/transaction';
 import { notFound } from '../errors';
-import { ALL_FORMATS, parseHash, replyIn, splitSuffix, type Reply } from '../format';
+import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
 import { ReplyCache, type StateReply } from '../cache/replies';
 import type { FoundTransaction } from '../cache/blocks';
-import type { HeaderRecord, IndexSnapshot } from '../../index/types';
+import type { IndexSnapshot } from '../../index/types';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
-
-/** What index and pool know of a transaction at one moment. */
-interface Found {
-  readonly tip: HeaderRecord;
-  readonly confirmed?: FoundTransaction | undefined;
-  /** From the pool, where the index has none. */
-  readonly pooled?: Buffer | undefined;
-}
 
 export function transactionEndpoint(context: EndpointContext): Endpoint {
   const { node, reader, witness, blocks } = context;
   const prefixes = node.network.addressPrefixes;
   const replies = new ReplyCache('tx', context);
 
-  /** @throws NotYetKnownError when the pool does not have what the index cannot tell */
-  const find = (txid: Buffer, snapshot: IndexSnapshot): Found => {
-    const { tip } = snapshot;
-    const pooled = (): Buffer | undefined => node.pool.transaction(txid);
+  /** In the index. @throws NotYetKnownError when the index cannot tell, and the pool does not have it either. */
+  const find = (txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined => {
     try {
-      const confirmed = blocks.find(txid, snapshot);
-      return confirmed === undefined ? { tip, pooled: pooled() } : { tip, confirmed };
+      return blocks.find(txid, snapshot);
     } catch (error) {
-      const inPool = error instanceof NotYetKnownError ? pooled() : undefined;
+      if (!(error instanceof NotYetKnownError)) throw error;
       // What the index will never know is not found for clients of Bitcoin Core either: pruned data.
-      if (inPool === undefined && !(error instanceof NotYetKnownError && error.backfill === undefined)) throw error;
-      return { tip, pooled: inPool };
+      if (error.backfill !== undefined && node.pool.transaction(txid) === undefined) throw error;
+      return undefined;
     }
   };
 
   const answer = async (request: RestRequest): Promise<StateReply> => {
     const { parameter, format } = splitSuffix(request.path);
     const txid = parseHash(parameter);
-    const replyWith = (raw: Buffer, blockHash?: Buffer): Promise<Reply> => replyIn(format, {
-      binary: () => witness ? raw : withoutWitness(raw),
-      json: () => transactionJson(raw, { prefixes, blockHash })
-    }, ALL_FORMATS, request);
-    // Index, then pool, in one tick: a transaction on its way is in at least one of them.
-    const { tip, confirmed, pooled } = reader.read((snapshot) => find(txid, snapshot));
-    const raw = await confirmed?.read(request);
-    if (confirmed !== undefined && raw !== undefined) {
-      const reply = await replyWith(raw, confirmed.block.hash);
-      return node.pruned ? reply : { ...reply, tip };
-    }
-    if (confirmed !== undefined) await blocks.requireActive(confirmed.block);
-    const unconfirmed = pooled ?? node.pool.transaction(txid);
-    if (unconfirmed === undefined) throw notFound(parameter);
-    return replyWith(unconfirmed);
+    const { tip, found } = reader.read((snapshot) => ({ tip: snapshot.tip, found: find(txid, snapshot) }));
+    const confirmed = found && await found.read(request);
+    if (found !== undefined && confirmed === undefined) await blocks.requireActive(found.block);
+    // In the tick of the index, unless that had it: a transaction on its way is in at least one of them.
+    const raw = confirmed ?? node.pool.transaction(txid);
+    if (raw === undefined) throw notFound(parameter);
+    const blockHash = confirmed && found.block.hash;
+    const forms = { binary: () => witness ? raw : withoutWitness(raw), json: () => transactionJson(raw, { prefixes, blockHash }) };
+    const reply = await replyIn(format, forms, ALL_FORMATS, request);
+    return confirmed === undefined || node.pruned ? reply : { ...reply, tip };
   };
 
   return (request) => replies.reply(request.path, () => answer(request));

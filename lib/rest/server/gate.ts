@@ -43,7 +43,7 @@ export class Gate {
     return this.#ready.value && !this.#node.resetting;
   }
 
-  /** To be asked at every look at the state that an answer is made from: the gate may have closed since. @throws RestError 503, with what is going on */
+  /** For every look at the state that an answer is made from: the gate may have closed since. @throws RestError 503 */
   requireOpen(): void {
     if (!this.isOpen) throw unavailable(this.status());
   }
@@ -71,7 +71,7 @@ export class GatedReader implements IndexReader {
   }
 }
 
-/** What is going on while requests are refused, the `<status>` of the 503 (contract part 7): a short text for people, without a full stop. */
+/** What is going on while requests are refused: the `<status>` of the 503 (contract part 7), for people, without a full stop. */
 export function gateStatus(index: IndexState, { height, verified }: NodeProgress, resetting: boolean): string {
   switch (index.phase) {
     case 'loading': return index.work ?? 'loading index';

@@ -97,7 +97,7 @@ export class Mount {
     }
   }
 
-  /** Nothing under our paths is anything but HTTP. When nobody listens Node, too, goes on in HTTP, but loses what came along behind the request. */
+  /** Under the prefix all is HTTP. When nobody listens Node goes on in HTTP too, but loses what came behind the request. */
   readonly #dispatchUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const { server, prefix, connections } = this.#parts;
     if (this.#otherUpgrades.length === 0 || isUnder(prefix, request.url ?? '')) {
