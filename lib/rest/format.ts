@@ -37,14 +37,12 @@ export const CONTENT_TYPES = { bin: 'application/octet-stream', hex: 'text/plain
 /** The list in the format error of endpoints that serve all three. */
 export const ALL_FORMATS = '.bin, .hex, .json';
 
-const isFormat = (suffix: string): suffix is Format => suffix === 'bin' || suffix === 'hex' || suffix === 'json';
-
 /** Splits at the last dot. An unknown suffix stays with the parameter, an empty one goes. */
 export function splitSuffix(text: string): Suffixed {
   const dot = text.lastIndexOf('.');
   if (dot < 0) return { parameter: text, format: undefined };
   const suffix = text.slice(dot + 1);
-  if (isFormat(suffix)) return { parameter: text.slice(0, dot), format: suffix };
+  if (suffix === 'bin' || suffix === 'hex' || suffix === 'json') return { parameter: text.slice(0, dot), format: suffix };
   return { parameter: suffix === '' ? text.slice(0, dot) : text, format: undefined };
 }
 

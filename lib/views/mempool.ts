@@ -2,10 +2,8 @@
 // entryToJSON of Bitcoin Core 0.17).
 
 import { JsonWriter } from './json-writer';
-import { PoolGraph, type PoolPlace } from './pool-graph';
+import { PoolGraph, type PoolNode } from './pool-graph';
 import type { PoolEntry, PoolInfo } from '../node/types';
-
-type Place = PoolPlace<PoolEntry>;
 
 const ENTRY_BYTES_IN_JSON = 900;
 
@@ -32,7 +30,7 @@ function writeHashes(writer: JsonWriter, hashes: readonly Buffer[]): void {
 }
 
 /** `descendantfees` and `ancestorfees` are satoshis, unlike all other fees. */
-function writeEntry(writer: JsonWriter, { entry, modifiedFee, parents, children, ancestors, descendants }: Place): void {
+function writeEntry(writer: JsonWriter, { entry, modifiedFee, parents, children, ancestors, descendants }: PoolNode): void {
   writer.hashString(entry.txid);
   writer.amountField(':{"fees":{"base":', entry.fee);
   writer.amountField(',"modified":', modifiedFee);
@@ -59,11 +57,11 @@ function writeEntry(writer: JsonWriter, { entry, modifiedFee, parents, children,
 }
 
 /** Most have none. */
-const txidsOf = (places: ReadonlySet<Place>): Buffer[] => (places.size === 0 ? [] : Array.from(places, ({ entry }) => entry.txid));
+const txidsOf = (nodes: ReadonlySet<PoolNode>): Buffer[] => (nodes.size === 0 ? [] : Array.from(nodes, ({ entry }) => entry.txid));
 
-/** The pool's contents as they were last written: only entries that have changed since are written anew. */
+/** The pool's contents as they were last written: only entries that have changed since are written again. */
 export class PoolContents {
-  readonly #graph = new PoolGraph<PoolEntry>();
+  readonly #graph = new PoolGraph();
   readonly #texts = new Map<PoolEntry, Buffer>();
   readonly #writer = new JsonWriter(ENTRY_BYTES_IN_JSON);
   #textBytes = 0;
@@ -75,8 +73,8 @@ export class PoolContents {
   *json(entries: readonly PoolEntry[]): Generator<void, Buffer> {
     const { touched, removed } = yield* this.#graph.update(entries);
     for (const { entry } of removed) this.#drop(entry);
-    for (const place of touched) {
-      this.#write(place);
+    for (const node of touched) {
+      this.#write(node);
       yield;
     }
     const writer = new JsonWriter(this.#textBytes + entries.length + 3);
@@ -91,13 +89,13 @@ export class PoolContents {
     return writer.toBuffer();
   }
 
-  #write(place: Place): void {
-    this.#drop(place.entry);
+  #write(node: PoolNode): void {
+    this.#drop(node.entry);
     const writer = this.#writer;
     writer.unwrite(writer.length);
-    writeEntry(writer, place);
+    writeEntry(writer, node);
     const text = Buffer.from(writer.toBuffer());
-    this.#texts.set(place.entry, text);
+    this.#texts.set(node.entry, text);
     this.#textBytes += text.length;
   }
 

@@ -2,7 +2,9 @@
 // expensive: the system gives its pages one by one, and the collector marks everything for every few of them.
 //
 // A buffer has holders: who makes the text, and each client on its way. When the last of them has let go the buffer is free, and shows its
-// text until it is needed for another one; a client who asks for that text meanwhile holds it again. A client that never lets go
+// text until it is needed for another one; a client who asks for that text meanwhile holds it again. First the text goes that was made last
+// and not asked for again: its memory may still be in the processor's cache, and who goes round all blocks leaves some of them there. Those
+// that were asked for again go when there is no other, the least recently used first. A client that never lets go
 // costs new memory and nothing else: the collector takes the buffer, as if nobody had counted.
 
 import { MadeOnce } from './answers';
@@ -34,6 +36,7 @@ interface TextBuffer {
   /** What it shows; undefined: nothing. */
   key: string | undefined;
   text: Buffer;
+  wasAskedAgain: boolean;
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -42,8 +45,11 @@ export class BlockTexts {
   readonly #mostFreeBytes: number;
   readonly #byKey = new Map<string, TextBuffer>();
   /** Those that nobody holds, the least recently used first. */
-  readonly #free = new Set<TextBuffer>();
+  readonly #free: TextBuffer[] = [];
   #freeBytes = 0;
+  /** Of all buffers that the collector has not taken, those included that somebody holds. */
+  #bytes = 0;
+  readonly #collected = new FinalizationRegistry<number>((byteLength) => { this.#bytes -= byteLength; });
   readonly #making = new MadeOnce<TextBuffer>();
 
   /** `cacheBytes`: of the cache for answers; free buffers have no more. */
@@ -54,7 +60,9 @@ export class BlockTexts {
   /** The text, if a buffer still shows it. */
   get(key: string): HeldText | undefined {
     const buffer = this.#byKey.get(key);
-    return buffer && this.#held(buffer);
+    if (buffer === undefined) return undefined;
+    buffer.wasAskedAgain = true;
+    return this.#held(buffer);
   }
 
   /** The same, or the text that the view makes in slices, after those that came before. @throws ClientGoneError, as the view */
@@ -89,8 +97,7 @@ export class BlockTexts {
   }
 
   #hold(buffer: TextBuffer): Release {
-    buffer.holders++;
-    if (this.#free.delete(buffer)) this.#freeBytes -= buffer.memory.byteLength;
+    if (buffer.holders++ === 0) this.#dropFree(buffer);
     let isHeld = true;
     return () => {
       if (isHeld && --buffer.holders === 0) this.#letGo(buffer);
@@ -99,33 +106,41 @@ export class BlockTexts {
   }
 
   #letGo(buffer: TextBuffer): void {
-    this.#free.add(buffer);
+    this.#free.push(buffer);
     this.#freeBytes += buffer.memory.byteLength;
-    for (const oldest of this.#free) {
-      if (this.#freeBytes <= this.#mostFreeBytes) return;
-      this.#forget(oldest);
-    }
+    while (this.#freeBytes > this.#mostFreeBytes) this.#forget(this.#free[0] as TextBuffer); // more than none
   }
 
-  /** The least recently used one that fits, or a new one: texts stay as long as there is space for others beside them. */
+  /** A free one that fits, or a new one: texts stay as long as there is space for more beside them. */
   #takeFree(length: number): TextBuffer {
     const wanted = Math.ceil(length / STEP) * STEP;
-    const hasSpace = this.#freeBytes + wanted <= this.#mostFreeBytes;
-    for (const buffer of this.#free) {
-      const { memory: { byteLength }, key } = buffer;
-      if (byteLength < wanted || byteLength > wanted * MOST_TOO_LARGE || hasSpace && key !== undefined) continue;
-      this.#forget(buffer);
-      return buffer;
+    const hasSpace = this.#bytes + wanted <= this.#mostFreeBytes;
+    const fitting = this.#free.filter(({ memory: { byteLength }, key }) =>
+      byteLength >= wanted && byteLength <= wanted * MOST_TOO_LARGE && !(hasSpace && key !== undefined));
+    const taken = fitting.findLast(({ wasAskedAgain }) => !wasAskedAgain) ?? fitting[0];
+    if (taken !== undefined) {
+      this.#forget(taken);
+      return taken;
     }
-    return { memory: Buffer.allocUnsafeSlow(wanted).buffer, holders: 0, key: undefined, text: NOTHING };
+    const memory = Buffer.allocUnsafeSlow(wanted).buffer;
+    this.#bytes += wanted;
+    this.#collected.register(memory, wanted);
+    return { memory, holders: 0, key: undefined, text: NOTHING, wasAskedAgain: false };
   }
 
   /** It is not free any more, and shows nothing. */
   #forget(buffer: TextBuffer): void {
-    this.#free.delete(buffer);
-    this.#freeBytes -= buffer.memory.byteLength;
+    this.#dropFree(buffer);
     if (buffer.key !== undefined) this.#byKey.delete(buffer.key);
     buffer.key = undefined;
     buffer.text = NOTHING;
+    buffer.wasAskedAgain = false;
+  }
+
+  #dropFree(buffer: TextBuffer): void {
+    const at = this.#free.indexOf(buffer);
+    if (at < 0) return;
+    this.#free.splice(at, 1);
+    this.#freeBytes -= buffer.memory.byteLength;
   }
 }

@@ -77,23 +77,20 @@ export class Mount {
     }
     connections.requestCame(socket);
     if (isUnder(prefix, request.url ?? '')) {
-      this.#serve(request, response);
+      void this.#serve(request, response);
       return;
     }
     for (const other of this.#others) other.call(server, request, response);
   };
 
   /** Nothing that a request brings about ends the node. */
-  #serve(request: IncomingMessage, response: ServerResponse): void {
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { handler, logger } = this.#parts;
-    const breakOff = (error: unknown): void => {
+    try {
+      await handler(request, response);
+    } catch (error) {
       logger.error(`request failed: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
       request.socket.destroy();
-    };
-    try {
-      handler(request, response).catch(breakOff);
-    } catch (error) {
-      breakOff(error);
     }
   }
 
