@@ -15,6 +15,9 @@ const rooms = {
   migrations: ['lib/store']
 };
 
+// Files whose types alone a room may import beside that: what its functions are given.
+const types = { 'lib/views': ['lib/index/types', 'lib/node/types'] };
+
 // What a folder of a room may import of that room: other folders, and files at the room's door.
 const folders = {
   'lib/store/leveldb-files': ['store'],
@@ -37,13 +40,18 @@ const bcoinRule = { regex: '^bcoin(/|$)', message: 'bcoin is reached through the
 /** Refuses imports out of a room into one that it may not know. */
 const roomPatterns = (room) => {
   const forbidden = [...Object.keys(rooms), 'plugin'].filter((other) => other !== room && !rooms[room].includes(other));
-  return forbidden.map((other) => ({
-    regex: `^(\\.\\./)+${other.replace('lib/', '(lib/)?')}(/|$)`,
-    message: `${room} may not import ${other}.`
-  }));
+  const typeFiles = types[room] ?? [];
+  const pattern = (path, end) => `^(\\.\\./)+${path.replace('lib/', '(lib/)?')}${end}`;
+  return [
+    ...typeFiles.map((file) => ({ regex: pattern(file, '$'), allowTypeImports: true, message: `${room} may import only types of ${file}.` })),
+    ...forbidden.map((other) => {
+      const allowed = typeFiles.filter((file) => file.startsWith(`${other}/`)).map((file) => file.slice(other.length + 1));
+      return { regex: pattern(other, allowed.length === 0 ? '(/|$)' : `(/(?!(${allowed.join('|')})$)|$)`), message: `${room} may not import ${other}.` };
+    })
+  ];
 };
 
-const importRule = (files, patterns) => ({ files, rules: { 'no-restricted-imports': ['error', { patterns: [...patterns, bcoinRule] }] } });
+const importRule = (files, patterns) => ({ files, rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns: [...patterns, bcoinRule] }] } });
 
 const folderRule = ([folder, allowed]) => {
   const room = folder.slice(0, folder.lastIndexOf('/'));

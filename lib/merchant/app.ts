@@ -7,7 +7,7 @@ import { MAX_PAYMENT_SIZE } from '../payments/messages';
 import { answerCreate, answerGet, answerPay, type PaymentReply } from './orders/http';
 import { requireApiKey } from '../rest/server/auth';
 import { brokenDown, RestError, unavailable } from '../rest/errors';
-import { readBody } from '../rest/server/request-body';
+import { readBody } from '../rest/server/body';
 import { IndexUnavailableError } from '../index/errors';
 import type { Merchant } from './orders/merchant';
 import type { NodeSource } from '../node/types';

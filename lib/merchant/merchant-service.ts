@@ -13,7 +13,7 @@ import { SigningFiles } from './signing-files';
 import type { Observable } from 'rxjs';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
-import type { IdleConnections } from '../rest/server/idle-connections';
+import type { IdleConnections } from '../rest/server/connections';
 
 export interface MerchantServiceParts {
   readonly node: NodeSource;

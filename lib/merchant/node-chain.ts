@@ -2,7 +2,6 @@
 
 import { PaymentError } from '../payments/error';
 import { NotYetKnownError } from '../index/errors';
-import { backfillText } from '../index/progress/text';
 import { TransactionRefusedError } from '../node/errors';
 import { notYetKnown, unavailable } from '../rest/errors';
 import type { IndexReader, IndexSnapshot } from '../index/types';
@@ -85,5 +84,5 @@ function inputIn(snapshot: IndexSnapshot, pool: PoolSource, outpoint: Buffer): '
 function reasonOf({ backfill }: NotYetKnownError): string {
   return (backfill === undefined
     ? unavailable('the node has thrown the blocks away that would tell what became of the payment')
-    : notYetKnown(backfillText(backfill))).message;
+    : notYetKnown(backfill)).message;
 }

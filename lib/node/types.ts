@@ -41,7 +41,7 @@ export interface BlockEntry extends BlockPoint {
 }
 
 /** A soft fork that was switched on by block version alone (BIP34, BIP66, BIP65). */
-interface VersionFork {
+export interface VersionFork {
   readonly id: string;
   readonly version: number;
   /** True once blocks of lower version are rejected. */

@@ -2,21 +2,23 @@
 // what went wrong. Replies are written to Node's response directly: Koa would guess content
 // types and turn empty bodies into 204.
 
-import type Koa from 'koa';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { IndexUnavailableError } from '../index/errors';
+import Koa from 'koa';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IndexUnavailableError, NotYetKnownError } from '../index/errors';
+import { ChainMovedError } from '../node/errors';
 import { requireApiKey } from './server/auth';
-import { DirectKoa } from './server/direct-koa';
+import { hasBody, NO_BODY, readBody } from './server/body';
 import { RestRequest } from './endpoint';
-import { brokenDown, ClientGoneError, methodNotAllowed, methodNotImplemented, noSuchPath, queueFull, RestError, unavailable, type HeaderList } from './errors';
-import { hasBody, NO_BODY, readBody } from './server/request-body';
+import {
+  brokenDown, chainMoving, ClientGoneError, methodNotAllowed, methodNotImplemented, noSuchPath, notYetKnown, queueFull, RestError,
+  unavailable
+} from './errors';
 import { findRoute, type Route } from './routes';
-import { sendBody } from './server/send-body';
 import type { NodeSource } from '../node/types';
 import type { Reply } from './format';
 import type { Gate } from './server/gate';
 import type { Limits } from './limits';
-import type { Outflow } from './server/outflow';
+import type { Responses } from './server/responses';
 import type { WorkQueue } from './server/work-queue';
 
 /** Where the service says what went wrong. bcoin's logger is one. */
@@ -29,69 +31,70 @@ export interface AppParts {
   readonly routes: readonly Route[];
   readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
   readonly queue: WorkQueue;
-  readonly outflow: Outflow;
+  readonly responses: Responses;
   readonly limits: Limits;
   readonly node: Pick<NodeSource, 'isApiKey'>;
-  readonly server: Pick<Server, 'listening'>;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
   readonly logger: RestLogger;
 }
 
+/**
+ * Koa without its watch over the end of every response (on-finished), which costs more than the rest of Koa together
+ * (docs/performance.md). The watch is for connections that break; Node's server closes those by itself, and clients that have yet to read
+ * are the business of server/responses.ts.
+ */
+class DirectKoa extends Koa {
+  /** Called by Koa's own callback for every request. */
+  handleRequest(context: Koa.Context, middleware: (context: Koa.Context) => Promise<unknown>): Promise<unknown> {
+    return middleware(context).catch((error: unknown) => { context.onerror(error as Error); });
+  }
+}
+
 /** An application that serves the routes and never prints by itself. */
 export function restApp(parts: AppParts): Koa {
-  const { gate, logger } = parts;
+  const { gate, responses, logger } = parts;
   const app = new DirectKoa();
   app.on('error', (error: unknown) => logger.debug(`reply failed: ${textOf(error)}`));
-  const answer = (response: ServerResponse, { contentType, body, release }: Reply): void => {
-    if (response.destroyed) release?.();
-    else if (release !== undefined) response.once('close', release);
-    send(response, 200, ['Content-Type', contentType, 'Content-Length', String(body.length)], body, parts);
-  };
   const fail = (response: ServerResponse, error: unknown): void => {
     if (response.req.socket.destroyed || error instanceof ClientGoneError) return;
     const { status, message, headers } = asRestError(error, gate, logger);
     const body = message === '' ? NO_BODY : Buffer.from(`${message}\r\n`);
     const type = message === '' ? [] : ['Content-Type', 'text/plain'];
-    send(response, status, [...headers, ...type, 'Content-Length', String(body.length)], body, parts);
+    responses.send(response, status, [...headers, ...type, 'Content-Length', String(body.length)], body);
   };
-  // Most replies are there at once: no promise is made for them.
-  app.use((context) => {
+  app.use(async (context) => {
     context.respond = false;
     const { req, res } = context;
     try {
-      const reply = serve(req, parts);
-      if (reply instanceof Promise) return reply.then((made) => { answer(res, made); }).catch((error: unknown) => { fail(res, error); });
-      answer(res, reply);
+      const { contentType, body, release } = await serve(req, parts);
+      if (res.destroyed) release?.();
+      else if (release !== undefined) res.once('close', release);
+      responses.send(res, 200, ['Content-Type', contentType, 'Content-Length', String(body.length)], body);
     } catch (error) {
       fail(res, error);
     }
-    return undefined;
   });
   return app;
 }
 
-function serve(request: IncomingMessage, parts: AppParts): Reply | Promise<Reply> {
+async function serve(request: IncomingMessage, { routes, gate, queue, responses, limits, node, auth }: AppParts): Promise<Reply> {
   requireMethod(request.method);
-  const path = request.url ?? '';
-  const route = findRoute(parts.routes, path);
+  const { url = '', socket } = request;
+  const route = findRoute(routes, url);
   if (route === undefined) throw noSuchPath();
-  parts.gate.requireOpen();
-  if (parts.auth) requireApiKey(request, parts.node);
+  gate.requireOpen();
+  if (auth) requireApiKey(request, node);
   // Bodies are read before the queue: a slow sender holds no slot.
-  if (route.readsBody && hasBody(request)) return readBody(request, parts.limits).then((body) => work(request, route, body, parts));
-  return work(request, route, NO_BODY, parts);
-}
-
-function work({ url = '', socket }: IncomingMessage, { prefix, endpoint, isHeavy }: Route, body: Buffer, { queue, outflow, gate }: AppParts): Reply | Promise<Reply> {
-  const request = new RestRequest(url.slice(prefix.length), body, socket);
-  const lane = isHeavy(request.path) ? 'heavy' : 'small';
+  const body = route.readsBody && hasBody(request) ? await readBody(request, limits) : NO_BODY;
+  const question = new RestRequest(url.slice(route.prefix.length), body, socket);
+  const lane = route.isHeavy?.(question.path) === true ? 'heavy' : 'small';
   // Nobody could send the reply.
-  if (lane === 'heavy' && outflow.isFull) throw queueFull();
-  return queue.run(request, (client) => {
+  if (lane === 'heavy' && responses.isFull) throw queueFull();
+  return queue.run(question, (client) => {
     // It may have closed while the body came, or while others had the slots.
     gate.requireOpen();
-    return endpoint(client);
+    return route.endpoint(client);
   }, lane);
 }
 
@@ -104,21 +107,12 @@ function requireMethod(method: string | undefined): void {
   }
 }
 
-function send(response: ServerResponse, status: number, headers: HeaderList, body: Buffer, { server, outflow }: AppParts): void {
-  outflow.requireRoom(body);
-  // A server that closes waits for connections in use: a busy client would never let go.
-  if (!server.listening) response.shouldKeepAlive = false;
-  response.writeHead(status, headers as string[]);
-  sendBody(response, body);
-  // What was not handed over at once, what the system did not take, or what stands behind
-  // other replies on the connection, may be waiting for a slow reader.
-  const { socket } = response;
-  if (!response.writableEnded || socket === null || socket.writableLength > 0) outflow.add(response, body);
-}
-
+/** What index and node could not tell becomes 503 here; endpoints let it pass. */
 function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLogger): RestError {
   if (error instanceof RestError) return error;
   if (error instanceof IndexUnavailableError) return unavailable(gate.status());
+  if (error instanceof NotYetKnownError && error.backfill !== undefined) return notYetKnown(error.backfill);
+  if (error instanceof ChainMovedError) return chainMoving();
   logger.error(`request failed: ${textOf(error)}`);
   return brokenDown();
 }

@@ -1,6 +1,9 @@
 // The error table of the contract (part 7): one function per row. The service sends the
 // message as text/plain with CRLF behind it; an error without a message has no body at all.
 
+import { backfillText } from '../index/progress/text';
+import type { BackfillProgress } from '../index/types';
+
 /** Names and values in turn, as `writeHead` takes them. */
 export type HeaderList = readonly string[];
 
@@ -41,8 +44,9 @@ export const tooManyOutpoints = (most: number, tried: number): RestError =>
 
 export const notFound = (hash: string): RestError => new RestError(404, `${hash} not found`);
 
-/** The transaction may be one that the index does not know yet. `progress`: how far it is. */
-export const notYetKnown = (progress: string): RestError => unavailable(`transaction index is being built: ${progress}`);
+/** The index does not know yet what was asked for. `progress`: how far it is. */
+export const notYetKnown = (progress: BackfillProgress): RestError =>
+  unavailable(`transaction index is being built: ${backfillText(progress)}`);
 
 /** The node's chain is moving to where it is without a block that the index still knows. */
 export const chainMoving = (): RestError => unavailable('the chain is moving');

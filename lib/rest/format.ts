@@ -1,30 +1,29 @@
-// Formats: the suffix rule as Bitcoin Core 0.17 has it (ParseDataFormat, contract 2.1), and
+// What a path asks for: the parameter and the suffix rule as Bitcoin Core 0.17 has it (ParseDataFormat, contract 2.1), and
 // the one place that chooses between bin, hex and json.
 
+import { fromDisplayHex } from '../bitcoin/hash';
 import { hexLine } from '../views/hex';
-import { formatNotFound } from './errors';
+import { formatNotFound, invalidHash } from './errors';
 import { runInSlices } from './server/slices';
-import type { Release } from './cache/buffers';
 import type { Waiting } from './server/work-queue';
 
 export type Format = 'bin' | 'hex' | 'json';
 
 /** A successful reply. */
 export interface Reply {
-  readonly contentType: 'application/octet-stream' | 'text/plain' | 'application/json';
+  readonly contentType: (typeof CONTENT_TYPES)[Format];
   readonly body: Buffer;
   /** To be called when the body is with the system, or its client has gone. */
-  readonly release?: Release;
+  readonly release?: () => void;
 }
+
+/** A view that yields where it may take long, or what is there at once. */
+type View = Buffer | Generator<void, Buffer>;
 
 /** The same answer as bytes and as JSON text; only what is asked for is made. */
 export interface Forms {
-  /** A view that yields where reading may take long. */
-  binary(): Buffer | Generator<void, Buffer>;
-  /** The line of hex, where there is a quicker way than from the bytes. */
-  hex?(): Generator<void, Buffer>;
-  /** A view that yields where the text may be long. */
-  json(): Buffer | Generator<void, Buffer>;
+  binary(): View;
+  json(): View;
 }
 
 export interface Suffixed {
@@ -33,50 +32,43 @@ export interface Suffixed {
   readonly format: Format | undefined;
 }
 
+export const CONTENT_TYPES = { bin: 'application/octet-stream', hex: 'text/plain', json: 'application/json' } as const;
+
 /** The list in the format error of endpoints that serve all three. */
 export const ALL_FORMATS = '.bin, .hex, .json';
-
-const isFormat = (suffix: string): suffix is Format => suffix === 'bin' || suffix === 'hex' || suffix === 'json';
 
 /** Splits at the last dot. An unknown suffix stays with the parameter, an empty one goes. */
 export function splitSuffix(text: string): Suffixed {
   const dot = text.lastIndexOf('.');
   if (dot < 0) return { parameter: text, format: undefined };
   const suffix = text.slice(dot + 1);
-  if (isFormat(suffix)) return { parameter: text.slice(0, dot), format: suffix };
+  if (suffix === 'bin' || suffix === 'hex' || suffix === 'json') return { parameter: text.slice(0, dot), format: suffix };
   return { parameter: suffix === '' ? text.slice(0, dot) : text, format: undefined };
-}
-
-export const jsonReply = (body: Buffer): Reply => ({ contentType: 'application/json', body });
-
-/**
- * The answer in the format asked for, made in slices unless it is short.
- * @throws RestError for an undefined one: 404 with `available`.
- */
-export function replyIn(format: Format | undefined, forms: Forms, available: string, client: Waiting): Reply | Promise<Reply> {
-  if (format === 'json') return replyWith('application/json', forms.json(), client);
-  if (format === 'hex' && forms.hex !== undefined) return replyWith('text/plain', forms.hex(), client);
-  return binaryReplyIn(format, () => forms.binary(), available, client);
-}
-
-/** As replyIn, where JSON is made otherwise. */
-export function binaryReplyIn(format: Exclude<Format, 'json'> | undefined, binary: Forms['binary'], available: string, client: Waiting): Reply | Promise<Reply> {
-  if (format === undefined) throw formatNotFound(available);
-  const bytes = binary();
-  if (format === 'bin') return replyWith('application/octet-stream', bytes, client);
-  return replyWith('text/plain', Buffer.isBuffer(bytes) ? hexLine(bytes) : hexLineOf(bytes), client);
-}
-
-function replyWith(contentType: Reply['contentType'], view: Buffer | Generator<void, Buffer>, client: Waiting): Reply | Promise<Reply> {
-  const body = Buffer.isBuffer(view) ? view : runInSlices(view, client);
-  return body instanceof Promise ? body.then((text) => ({ contentType, body: text })) : { contentType, body };
-}
-
-function* hexLineOf(binary: Generator<void, Buffer>): Generator<void, Buffer> {
-  return yield* hexLine(yield* binary);
 }
 
 /** For endpoints that serve JSON alone. @throws RestError 404 for any other format. */
 export function requireJson(text: string): void {
   if (splitSuffix(text).format !== 'json') throw formatNotFound('json');
+}
+
+/** The `<hash>` of a path, 64 hex digits of either case (contract 2.2), as 32 bytes in wire order. @throws RestError 400 */
+export function parseHash(text: string): Buffer {
+  try {
+    return fromDisplayHex(text);
+  } catch {
+    throw invalidHash(text);
+  }
+}
+
+export const jsonReply = (body: Buffer): Reply => ({ contentType: CONTENT_TYPES.json, body });
+
+/**
+ * The answer in the format asked for, made in slices unless it is short.
+ * @throws RestError for an undefined one: 404 with `available`.
+ */
+export async function replyIn(format: Format | undefined, forms: Forms, available: string, client: Waiting): Promise<Reply> {
+  if (format === undefined) throw formatNotFound(available);
+  const view = format === 'json' ? forms.json() : forms.binary();
+  const bytes = Buffer.isBuffer(view) ? view : await runInSlices(view, client);
+  return { contentType: CONTENT_TYPES[format], body: format === 'hex' ? await runInSlices(hexLine(bytes), client) : bytes };
 }

@@ -3,14 +3,13 @@
 import type { Observable } from 'rxjs';
 import { AnswerCache } from './cache/answers';
 import { restApp, type RestLogger } from './app';
-import { Gate, type Warmup } from './server/gate';
-import { GatedReader } from './server/gated-reader';
-import { IdleConnections } from './server/idle-connections';
+import { Gate, GatedReader, type Warmup } from './server/gate';
+import { IdleConnections } from './server/connections';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Mount } from './server/mount';
-import { Outflow } from './server/outflow';
 import { RawBlocks } from './cache/blocks';
-import { ReplyMemory } from './cache/buffers';
+import { BlockTexts } from './cache/texts';
+import { Responses } from './server/responses';
 import { restRoutes } from './routes';
 import { WorkQueue } from './server/work-queue';
 import type { ChainIndex } from '../index/types';
@@ -41,48 +40,51 @@ export class RestService {
   readonly ready$: Observable<boolean>;
   /** Those of the node's HTTP server, for whoever mounts something beside. */
   readonly connections: IdleConnections;
-  private readonly gate: Gate;
-  private readonly queue: WorkQueue;
-  private readonly mount: Mount;
+  readonly #gate: Gate;
+  readonly #queue: WorkQueue;
+  readonly #mount: Mount;
 
   constructor({ node, index, options, logger }: RestServiceParts) {
     const { warmup, witness, auth, limits, answerCacheBytes } = options;
-    this.gate = new Gate(node, index, warmup);
-    this.ready$ = this.gate.ready$;
-    this.queue = new WorkQueue(limits.threads, limits.workQueue);
+    const gate = this.#gate = new Gate(node, index, warmup);
+    this.ready$ = gate.ready$;
+    const queue = this.#queue = new WorkQueue(limits.threads, limits.workQueue);
     const cache = new AnswerCache(answerCacheBytes);
-    const blocks = new RawBlocks(node, cache);
-    const reader = new GatedReader(index.reader, this.gate);
-    const routes = restRoutes({ node, reader, gate: this.gate, witness, limits, cache, memory: new ReplyMemory(answerCacheBytes), blocks });
+    const routes = restRoutes({
+      node, gate, witness, limits, cache,
+      reader: new GatedReader(index.reader, gate),
+      blocks: new RawBlocks(node, cache),
+      texts: new BlockTexts(answerCacheBytes)
+    });
     const server = node.httpServer;
-    const outflow = new Outflow(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs, closingMs: CLOSING_MS });
-    const app = restApp({ routes, gate: this.gate, queue: this.queue, outflow, limits, node, server, auth, logger });
+    const responses = new Responses(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs, closingMs: CLOSING_MS });
+    const app = restApp({ routes, gate, queue, responses, limits, node, auth, logger });
     this.connections = new IdleConnections(server, limits.timeoutMs);
-    this.mount = new Mount({ server, prefix: PREFIX, handler: app.callback(), connections: this.connections, logger });
+    this.#mount = new Mount({ server, prefix: PREFIX, handler: app.callback(), connections: this.connections, logger });
   }
 
   /** Takes the paths under /rest over from the node's HTTP server, as soon as it listens. */
   open(): void {
-    this.gate.open();
+    this.#gate.open();
     this.connections.open();
-    this.mount.open();
+    this.#mount.open();
   }
 
   /** Why requests are refused; undefined while they are answered. */
   get status(): string | undefined {
-    return this.gate.isOpen ? undefined : this.gate.status();
+    return this.#gate.isOpen ? undefined : this.#gate.status();
   }
 
   /** @throws RestError 503, with what is going on, while the gate is closed. */
   requireReady(): void {
-    this.gate.requireOpen();
+    this.#gate.requireOpen();
   }
 
   /** Gives them back, and refuses requests that still wait. */
   close(): void {
-    this.mount.close();
+    this.#mount.close();
     this.connections.close();
-    this.queue.close();
-    this.gate.close();
+    this.#queue.close();
+    this.#gate.close();
   }
 }

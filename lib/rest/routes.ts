@@ -14,24 +14,23 @@ export interface Route {
   readonly endpoint: Endpoint;
   /** Whether request bodies mean anything to it. */
   readonly readsBody: boolean;
-  /** Whether a request takes the heavy lane of the work queue; `path`: what follows the prefix. */
-  readonly isHeavy: (path: string) => boolean;
+  /** Whether a request takes the heavy lane of the work queue; absent: none does. `path`: what follows the prefix. */
+  readonly isHeavy?: (path: string) => boolean;
 }
 
-const never = (): boolean => false;
 const always = (): boolean => true;
 
 /** All routes; a prefix of another one stands behind it. */
 export function restRoutes(context: EndpointContext): Route[] {
   return [
-    { prefix: '/rest/tx/', endpoint: transactionEndpoint(context), readsBody: false, isHeavy: never },
+    { prefix: '/rest/tx/', endpoint: transactionEndpoint(context), readsBody: false },
     { prefix: '/rest/block/notxdetails/', endpoint: blockSummaryEndpoint(context), readsBody: false, isHeavy: always },
     { prefix: '/rest/block/', endpoint: blockEndpoint(context), readsBody: false, isHeavy: always },
     { prefix: '/rest/headers/', endpoint: headersEndpoint(context), readsBody: false, isHeavy: asksForMany },
-    { prefix: '/rest/chaininfo', endpoint: chainInfoEndpoint(context), readsBody: false, isHeavy: never },
-    { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(context), readsBody: false, isHeavy: never },
+    { prefix: '/rest/chaininfo', endpoint: chainInfoEndpoint(context), readsBody: false },
+    { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(context), readsBody: false },
     { prefix: '/rest/mempool/contents', endpoint: mempoolContentsEndpoint(context), readsBody: false, isHeavy: always },
-    { prefix: '/rest/getutxos', endpoint: coinsEndpoint(context), readsBody: true, isHeavy: never }
+    { prefix: '/rest/getutxos', endpoint: coinsEndpoint(context), readsBody: true }
   ];
 }
 

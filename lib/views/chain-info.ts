@@ -1,32 +1,8 @@
 // The JSON of the chain's state (getblockchaininfo of Bitcoin Core 0.17).
 
-import { difficultyText } from './header-fields';
+import { difficultyText } from './header';
 import { JsonWriter } from './json-writer';
-
-/** A soft fork that was switched on by block version alone. */
-export interface VersionForkView {
-  readonly id: string;
-  readonly version: number;
-  /** True once blocks of lower version are rejected. */
-  readonly active: boolean;
-}
-
-/** A BIP9 deployment, as the next block will see it. */
-export interface Bip9View {
-  readonly id: string;
-  readonly status: 'defined' | 'started' | 'locked_in' | 'active' | 'failed';
-  readonly bit: number;
-  readonly startTime: bigint;
-  readonly timeout: bigint;
-  readonly since: number;
-  readonly statistics?: {
-    readonly period: number;
-    readonly threshold: number;
-    readonly elapsed: number;
-    readonly count: number;
-    readonly possible: boolean;
-  };
-}
+import type { Bip9Deployment, Deployments, VersionFork } from '../node/types';
 
 export interface ChainInfo {
   readonly chain: string;
@@ -53,35 +29,27 @@ export interface ChainInfo {
     /** In bytes. */
     readonly targetSize?: number;
   };
-  readonly deployments: {
-    readonly versionForks: readonly VersionForkView[];
-    readonly bip9: readonly Bip9View[];
-  };
   readonly warnings: string;
 }
 
 function writePruning(writer: JsonWriter, prune: ChainInfo['prune']): void {
   writer.ascii(',"pruned":');
   writer.boolean(prune !== undefined);
-  if (prune === undefined)
-    return;
-  writer.ascii(',"pruneheight":');
-  writer.integer(prune.height);
+  if (prune === undefined) return;
+  writer.integerField(',"pruneheight":', prune.height);
   writer.ascii(',"automatic_pruning":');
   writer.boolean(prune.automatic);
   if (prune.targetSize !== undefined) {
-    writer.ascii(',"prune_target_size":');
-    writer.integer(prune.targetSize);
+    writer.integerField(',"prune_target_size":', prune.targetSize);
   }
 }
 
-function writeVersionForks(writer: JsonWriter, forks: readonly VersionForkView[]): void {
+function writeVersionForks(writer: JsonWriter, forks: readonly VersionFork[]): void {
   writer.ascii(',"softforks":[');
   forks.forEach(({ id, version, active }, i) => {
     writer.ascii(i === 0 ? '{"id":' : ',{"id":');
     writer.string(id);
-    writer.ascii(',"version":');
-    writer.integer(version);
+    writer.integerField(',"version":', version);
     writer.ascii(',"reject":{"status":');
     writer.boolean(active);
     writer.ascii('}}');
@@ -90,10 +58,9 @@ function writeVersionForks(writer: JsonWriter, forks: readonly VersionForkView[]
 }
 
 /** Times are 64-bit integers, beyond what a JavaScript number holds. `bit` and statistics only while started. */
-function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since, statistics }: Bip9View): void {
+function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since, statistics }: Bip9Deployment): void {
   writer.ascii(`{"status":"${status}"`);
-  if (status === 'started')
-    writer.ascii(`,"bit":${bit}`);
+  if (status === 'started') writer.ascii(`,"bit":${bit}`);
   writer.ascii(`,"startTime":${startTime},"timeout":${timeout},"since":${since}`);
   if (status === 'started' && statistics !== undefined) {
     const { period, threshold, elapsed, count, possible } = statistics;
@@ -104,21 +71,23 @@ function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since,
   writer.char(0x7d);
 }
 
-function writeDeployments(writer: JsonWriter, { versionForks, bip9 }: ChainInfo['deployments']): void {
+/** `softforks` and `bip9_softforks` as chainInfoJson takes them: the same for every answer of one tip. */
+export function softForksJson({ versionForks, bip9 }: Deployments): Buffer {
+  const writer = new JsonWriter();
   writeVersionForks(writer, versionForks);
   writer.ascii(',"bip9_softforks":{');
   bip9.forEach((deployment, i) => {
-    if (i > 0)
-      writer.char(0x2c);
+    if (i > 0) writer.char(0x2c);
     writer.string(deployment.id);
     writer.char(0x3a);
     writeBip9(writer, deployment);
   });
   writer.char(0x7d);
+  return writer.toBuffer();
 }
 
 /** The chain's state and a line feed. */
-export function chainInfoJson(info: ChainInfo): Buffer {
+export function chainInfoJson(info: ChainInfo, softForks: Buffer): Buffer {
   const writer = new JsonWriter();
   writer.ascii('{"chain":');
   writer.string(info.chain);
@@ -132,7 +101,7 @@ export function chainInfoJson(info: ChainInfo): Buffer {
   writer.workString(info.chainwork);
   writer.ascii(`,"size_on_disk":${info.sizeOnDisk}`);
   writePruning(writer, info.prune);
-  writeDeployments(writer, info.deployments);
+  writer.bytes(softForks, 0, softForks.length);
   writer.ascii(',"warnings":');
   writer.string(info.warnings);
   writer.ascii('}\n');

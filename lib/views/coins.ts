@@ -5,20 +5,15 @@ import type { AddressPrefixes } from '../bitcoin/address';
 import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../bitcoin/reader';
 import { JsonWriter } from './json-writer';
 import { writeScriptPubKey } from './script';
+import type { Coin } from '../index/types';
+import type { BlockPoint } from '../node/types';
 
-/** An unspent output. */
-export interface CoinView {
-  readonly height: number;
-  /** Satoshis. */
-  readonly value: number;
-  readonly script: Buffer;
-}
+/** An unspent output, of a block or of the pool. */
+export type CoinView = Pick<Coin, 'height' | 'value' | 'script'>;
 
 export interface CoinsAnswer {
-  /** Of the active chain's tip. */
-  readonly height: number;
-  /** 32 bytes in wire order. */
-  readonly tipHash: Buffer;
+  /** The tip of the active chain. */
+  readonly tip: BlockPoint;
   /** In the order of the request; undefined where there is none. */
   readonly coins: readonly (CoinView | undefined)[];
 }
@@ -31,28 +26,23 @@ const isCoin = (coin: CoinView | undefined): coin is CoinView => coin !== undefi
 function bitmapOf(coins: CoinsAnswer['coins']): Buffer {
   const bitmap = Buffer.alloc(Math.ceil(coins.length / 8));
   coins.forEach((coin, i) => {
-    if (coin !== undefined)
-      bitmap[i >> 3] = (bitmap[i >> 3] as number) | 1 << (i & 7);
+    if (coin !== undefined) bitmap[i >> 3] = (bitmap[i >> 3] as number) | 1 << (i & 7);
   });
   return bitmap;
 }
 
 /** `{chainHeight, chaintipHash, bitmap, utxos}` and a line feed. */
-export function coinsJson({ height, tipHash, coins }: CoinsAnswer, prefixes: AddressPrefixes): Buffer {
+export function coinsJson({ tip: { height, hash }, coins }: CoinsAnswer, prefixes: AddressPrefixes): Buffer {
   const writer = new JsonWriter();
-  writer.ascii('{"chainHeight":');
-  writer.integer(height);
-  writer.ascii(',"chaintipHash":');
-  writer.hashString(tipHash);
+  writer.integerField('{"chainHeight":', height);
+  writer.hashField(',"chaintipHash":', hash);
   writer.ascii(',"bitmap":"');
-  for (const coin of coins)
-    writer.char(coin === undefined ? 0x30 : 0x31);
+  for (const coin of coins) writer.char(coin === undefined ? 0x30 : 0x31);
   writer.ascii('","utxos":[');
   coins.filter(isCoin).forEach((coin, i) => {
     writer.ascii(i === 0 ? '{"height":' : ',{"height":');
     writer.integer(coin.height);
-    writer.ascii(',"value":');
-    writer.amount(coin.value);
+    writer.amountField(',"value":', coin.value);
     writer.ascii(',"scriptPubKey":');
     writeScriptPubKey(writer, coin.script, 0, coin.script.length, prefixes);
     writer.char(0x7d);
@@ -62,14 +52,14 @@ export function coinsJson({ height, tipHash, coins }: CoinsAnswer, prefixes: Add
 }
 
 /** Height (32 bits), tip hash, bitmap, records: placeholder and height (32 bits each), value (64 bits), script. */
-export function coinsBinary({ height, tipHash, coins }: CoinsAnswer): Buffer {
+export function coinsBinary({ tip: { height, hash }, coins }: CoinsAnswer): Buffer {
   const hits = coins.filter(isCoin);
   const bitmap = bitmapOf(coins);
-  const longest = 4 + tipHash.length + bitmap.length + 2 * LONGEST_COMPACT_SIZE
+  const longest = 4 + hash.length + bitmap.length + 2 * LONGEST_COMPACT_SIZE
     + hits.reduce((sum, { script }) => sum + 16 + LONGEST_COMPACT_SIZE + script.length, 0);
   const bytes = Buffer.allocUnsafeSlow(longest);
   let at = bytes.writeInt32LE(height);
-  at += tipHash.copy(bytes, at);
+  at += hash.copy(bytes, at);
   at = writeCompactSize(bytes, bitmap.length, at);
   at += bitmap.copy(bytes, at);
   at = writeCompactSize(bytes, hits.length, at);

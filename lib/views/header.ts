@@ -1,24 +1,18 @@
-// The JSON of an array of headers (blockheaderToJSON of Bitcoin Core 0.17). All of a header
-// but `confirmations` stays as it is once the next block is known: texts are written without,
-// can be kept, and get their confirmations when they are put together.
+// The JSON of an array of headers (blockheaderToJSON of Bitcoin Core 0.17), and the fields that it shares with the JSON of blocks, in the
+// two runs in which Bitcoin Core prints them. All of a header but `confirmations` stays as it is once the next block
+// is known: texts are written without, can be cached, and get their confirmations when they are put together.
 
-import { HEADER_LENGTH, previousHashOf } from '../bitcoin/header';
-import { writeHeaderEnd, writeHeaderStart, writeNextHash } from './header-fields';
-import { JsonWriter } from './json-writer';
+import { bitsOf, HEADER_LENGTH, merkleRootOf, nonceOf, previousHashOf, timeOf, versionOf } from '../bitcoin/header';
+import { difficultyOf } from '../bitcoin/work';
+import { doubleText, JsonWriter } from './json-writer';
+import type { HeaderRun } from '../index/types';
 
-/** Consecutive headers of the active chain, as columns. */
-export interface HeaderColumns {
-  /** Of the first one. */
+export interface HeaderContext {
   readonly height: number;
-  readonly count: number;
-  /** 80 bytes each. */
-  readonly headers: Buffer;
-  /** 40 bytes each, big endian: chainwork 32, median time past 4, transactions 4. */
-  readonly details: Buffer;
-  /** Hash of the last one. */
-  readonly lastHash: Buffer;
-  /** Hash of the block after the last one; undefined at the tip. */
-  readonly nextHash: Buffer | undefined;
+  /** Work of the chain up to and with this block; as bytes: 32, big endian. */
+  readonly chainwork: bigint | Buffer;
+  /** Median time past of this block (BIP113). */
+  readonly medianTime: number;
 }
 
 export interface HeaderDetails {
@@ -56,8 +50,52 @@ const BEFORE_CONFIRMATIONS = '{"hash":"'.length + 64 + '","confirmations":'.leng
 
 const MAX_DIGITS = 16;
 
-/** What stands beside a header in the columns. */
-export function detailsAt({ details }: Pick<HeaderColumns, 'details'>, i: number): HeaderDetails {
+const NO_HASH = Buffer.alloc(32);
+
+// Bits change every 2,016 blocks at most, and exact decimals of a double are not cheap.
+let known = { bits: -1, text: '' };
+
+/** Difficulty of compact bits as the reference prints it. */
+export function difficultyText(bits: number): string {
+  if (bits !== known.bits) known = { bits, text: doubleText(difficultyOf(bits)) };
+  return known.text;
+}
+
+/** Writes `height, version, versionHex, merkleroot`. */
+export function writeHeaderStart(writer: JsonWriter, header: Buffer, { height }: HeaderContext): void {
+  const version = versionOf(header);
+  writer.integerField(',"height":', height);
+  writer.integerField(',"version":', version);
+  writer.ascii(',"versionHex":"');
+  writer.hex32(version);
+  writer.hashField('","merkleroot":', merkleRootOf(header));
+}
+
+/** Writes `time, mediantime, nonce, bits, difficulty, chainwork, nTx, previousblockhash?`. */
+export function writeHeaderEnd(writer: JsonWriter, header: Buffer, context: HeaderContext, transactionCount: number): void {
+  const { medianTime, chainwork } = context;
+  const previousHash = previousHashOf(header);
+  writer.integerField(',"time":', timeOf(header));
+  writer.integerField(',"mediantime":', medianTime);
+  writer.integerField(',"nonce":', nonceOf(header));
+  writer.ascii(',"bits":"');
+  writer.hex32(bitsOf(header));
+  writer.ascii('","difficulty":');
+  writer.ascii(difficultyText(bitsOf(header)));
+  writer.ascii(',"chainwork":');
+  if (typeof chainwork === 'bigint') writer.workString(chainwork);
+  else writer.hexString(chainwork);
+  writer.integerField(',"nTx":', transactionCount);
+  if (!previousHash.equals(NO_HASH)) writer.hashField(',"previousblockhash":', previousHash);
+}
+
+/** Writes `nextblockhash`, which comes last; nothing without a next block. */
+export function writeNextHash(writer: JsonWriter, nextHash: Buffer | undefined): void {
+  if (nextHash !== undefined) writer.hashField(',"nextblockhash":', nextHash);
+}
+
+/** What stands beside a header in a run. */
+export function detailsAt({ details }: Pick<HeaderRun, 'details'>, i: number): HeaderDetails {
   const at = i * DETAILS_LENGTH;
   return {
     chainwork: details.subarray(at, at + WORK_LENGTH),
@@ -67,30 +105,29 @@ export function detailsAt({ details }: Pick<HeaderColumns, 'details'>, i: number
 }
 
 /** The headers in the order given. */
-export function headersText(columns: HeaderColumns): HeadersText {
-  const { height, count } = columns;
+export function headersText(run: HeaderRun): HeadersText {
+  const { height, count } = run;
   const writer = new JsonWriter(count * HEADER_BYTES_IN_JSON);
   const starts = new Uint32Array(count + 1);
   for (let i = 0; i < count; i++) {
-    writeHeader(writer, columns, i);
+    writeHeader(writer, run, i);
     writer.char(0x2c);
     starts[i + 1] = writer.length;
   }
   return { height, count, text: writer.toBuffer(), starts };
 }
 
-function writeHeader(writer: JsonWriter, columns: HeaderColumns, i: number): void {
-  const { headers, count, lastHash } = columns;
+function writeHeader(writer: JsonWriter, run: HeaderRun, i: number): void {
+  const { headers, count, lastHash } = run;
   const hashAt = (at: number): Buffer => at < count ? previousHashOf(headers.subarray(at * HEADER_LENGTH)) : lastHash;
   const header = headers.subarray(i * HEADER_LENGTH, (i + 1) * HEADER_LENGTH);
-  const fields = detailsAt(columns, i);
-  const context = { ...fields, height: columns.height + i };
-  writer.ascii('{"hash":');
-  writer.hashString(hashAt(i + 1));
+  const details = detailsAt(run, i);
+  const context = { ...details, height: run.height + i };
+  writer.hashField('{"hash":', hashAt(i + 1));
   writer.ascii(',"confirmations":');
   writeHeaderStart(writer, header, context);
-  writeHeaderEnd(writer, header, context, fields.transactionCount);
-  writeNextHash(writer, i + 1 < count ? hashAt(i + 2) : columns.nextHash);
+  writeHeaderEnd(writer, header, context, details.transactionCount);
+  writeNextHash(writer, i + 1 < count ? hashAt(i + 2) : run.nextHash);
   writer.char(0x7d);
 }
 

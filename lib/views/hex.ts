@@ -2,7 +2,8 @@
 // up by two bytes at a time, in half the time that Node takes for text and its bytes, and
 // without the text. In a function of its own: within a generator the same loop takes several times as long.
 
-import { ownMemory, type Allocate } from '../bitcoin/text-writer';
+import { anyMemory } from './json-writer';
+import type { Allocate } from '../bitcoin/text-writer';
 
 const LINE_FEED = 0x0a;
 
@@ -10,20 +11,20 @@ const LINE_FEED = 0x0a;
 const SLICE = 0x2_0000;
 
 /** The four digits of any two bytes, both as they lie in memory. */
-const DIGITS_OF_PAIR = new Uint32Array(Buffer.from(Buffer.from(Uint16Array.from({ length: 0x1_0000 }, (_, pair) => pair).buffer).toString('hex'), 'latin1').buffer);
+const ALL_PAIRS = Uint16Array.from({ length: 0x1_0000 }, (_, pair) => pair);
+const DIGITS_OF_PAIR = new Uint32Array(Buffer.from(Buffer.from(ALL_PAIRS.buffer).toString('hex'), 'latin1').buffer);
 
 /** The bytes of a slice, where pairs begin at even places. */
 const pairs = new Uint16Array(SLICE / 2);
 const pairBytes = Buffer.from(pairs.buffer);
 
-/** In memory of its own, ready to be sent: a string would cost a second pass over it. Yields within long ones. */
-export function* hexLine(bytes: Buffer, allocate: Allocate = ownMemory): Generator<void, Buffer> {
+/** Ready to be sent: a string would cost a second pass over it. Yields within long ones. */
+export function* hexLine(bytes: Buffer, allocate: Allocate = anyMemory): Generator<void, Buffer> {
   const { length } = bytes;
   // The last byte of an odd number is half of a pair.
   const line = allocate(length * 2 + 4);
   for (let start = 0; start < length; start += SLICE) {
-    if (start > 0)
-      yield;
+    if (start > 0) yield;
     const copied = bytes.copy(pairBytes, 0, start, start + SLICE);
     const count = copied + 1 >> 1;
     writeDigits(new Uint32Array(line.buffer, line.byteOffset + start * 2, count), count);
@@ -33,13 +34,5 @@ export function* hexLine(bytes: Buffer, allocate: Allocate = ownMemory): Generat
 }
 
 function writeDigits(digits: Uint32Array, count: number): void {
-  for (let i = 0; i < count; i++)
-    digits[i] = DIGITS_OF_PAIR[pairs[i] as number] as number;
-}
-
-/** The digits alone. */
-export function hexDigits(bytes: Buffer): Buffer {
-  const digits = Buffer.allocUnsafeSlow(bytes.length * 2);
-  digits.write(bytes.toString('hex'), 'latin1');
-  return digits;
+  for (let i = 0; i < count; i++) digits[i] = DIGITS_OF_PAIR[pairs[i] as number] as number;
 }

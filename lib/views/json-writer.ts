@@ -1,7 +1,7 @@
 // JSON text under construction, as Bitcoin Core 0.17 (UniValue) prints it: no spaces,
 // doubles with 16 significant digits, hashes reversed.
 
-import { TextWriter } from '../bitcoin/text-writer';
+import { TextWriter, type Allocate } from '../bitcoin/text-writer';
 
 const QUOTE = 0x22;
 
@@ -20,23 +20,22 @@ const DEL = '\u007f';
 
 /** First `PRECISION` digits of a positive double and its decimal exponent; ties go to the even digit, as in C. */
 function roundedDigits(value: number): { digits: string; exponent: number } {
-  const [mantissa = '', exponent = ''] = value.toExponential(EXACT_DIGITS).split('e');
-  const exact = mantissa.replace('.', '');
-  const rest = exact.slice(PRECISION);
-  const isTie = /^50*$/.test(rest);
-  const last = Number(exact[PRECISION - 1]);
-  if (isTie && last % 2 === 0)
-    return { digits: exact.slice(0, PRECISION), exponent: Number(exponent) };
-  const [up = '', upExponent = ''] = value.toExponential(PRECISION - 1).split('e');
-  return { digits: up.replace('.', ''), exponent: Number(upExponent) };
+  const rounded = parseDigits(value.toExponential(PRECISION - 1));
+  // JavaScript rounds ties up. Only what ends in an odd digit so, and in a 5 one digit further on, may have been a tie.
+  if (Number(rounded.digits[PRECISION - 1]) % 2 === 0 || !value.toExponential(PRECISION).includes('5e')) return rounded;
+  const { digits, exponent } = parseDigits(value.toExponential(EXACT_DIGITS));
+  return /^50*$/.test(digits.slice(PRECISION)) ? { digits: digits.slice(0, PRECISION), exponent } : rounded;
+}
+
+function parseDigits(exponential: string): { digits: string; exponent: number } {
+  const [mantissa = '', exponent = ''] = exponential.split('e');
+  return { digits: mantissa.replace('.', ''), exponent: Number(exponent) };
 }
 
 /** A finite double as C's `%.16g` prints it. */
 export function doubleText(value: number): string {
-  if (value < 0)
-    return `-${doubleText(-value)}`;
-  if (value === 0)
-    return '0';
+  if (value < 0) return `-${doubleText(-value)}`;
+  if (value === 0) return '0';
   const { digits, exponent } = roundedDigits(value);
   const significant = digits.replace(/0+$/, '');
   const [first = '', rest] = [significant[0], significant.slice(1)];
@@ -44,8 +43,7 @@ export function doubleText(value: number): string {
     const sign = exponent < 0 ? '-' : '+';
     return `${first}${rest === '' ? '' : `.${rest}`}e${sign}${String(Math.abs(exponent)).padStart(2, '0')}`;
   }
-  if (exponent < 0)
-    return `0.${'0'.repeat(-exponent - 1)}${significant}`;
+  if (exponent < 0) return `0.${'0'.repeat(-exponent - 1)}${significant}`;
   const whole = significant.slice(0, exponent + 1).padEnd(exponent + 1, '0');
   const fraction = significant.slice(exponent + 1);
   return fraction === '' ? whole : `${whole}.${fraction}`;
@@ -57,7 +55,15 @@ function escaped(character: string): string {
   return ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
+/** Part of a larger piece for short texts, which costs less than memory of their own. */
+export const anyMemory: Allocate = (length) => Buffer.allocUnsafe(length);
+
 export class JsonWriter extends TextWriter {
+  /** `capacity`: bytes after which it has to grow. */
+  constructor(capacity = 1024, allocate = anyMemory) {
+    super(capacity, allocate);
+  }
+
   /** A string in quotes, escaped; any text. */
   string(text: string): void {
     this.utf8(`"${text.replace(/["\\\p{Cc}]/gu, escaped)}"`);
@@ -80,6 +86,22 @@ export class JsonWriter extends TextWriter {
   /** A chain's work as 64 hex digits in quotes. */
   workString(work: bigint): void {
     this.ascii(`"${work.toString(16).padStart(64, '0')}"`);
+  }
+
+  /** An integer behind the text with which its field begins, as below. */
+  integerField(beginning: string, value: number): void {
+    this.ascii(beginning);
+    this.integer(value);
+  }
+
+  amountField(beginning: string, satoshis: number): void {
+    this.ascii(beginning);
+    this.amount(satoshis);
+  }
+
+  hashField(beginning: string, bytes: Buffer, start?: number): void {
+    this.ascii(beginning);
+    this.hashString(bytes, start);
   }
 
   double(value: number): void {

@@ -2,44 +2,20 @@
 // entryToJSON of Bitcoin Core 0.17).
 
 import { JsonWriter } from './json-writer';
-import { PoolGraph, type PoolGraphEntry, type PoolPlace } from './pool-graph';
-
-export interface PoolInfoView {
-  readonly size: number;
-  /** Sum of the entries' sizes. */
-  readonly bytes: number;
-  /** Memory in bytes. */
-  readonly usage: number;
-  readonly maxUsage: number;
-  /** Satoshis per 1,000 virtual bytes. */
-  readonly minFeeRate: number;
-  readonly minRelayFeeRate: number;
-}
-
-/** Sizes are sigop-adjusted virtual bytes, fees satoshis, hashes in wire order. */
-export interface PoolEntryView extends PoolGraphEntry {
-  readonly wtxid: Buffer;
-  readonly fee: number;
-  /** Unix seconds of the entry into the pool. */
-  readonly time: number;
-  /** Chain height at the entry into the pool. */
-  readonly height: number;
-}
-
-type Place = PoolPlace<PoolEntryView>;
+import { PoolGraph, type PoolNode } from './pool-graph';
+import type { PoolEntry, PoolInfo } from '../node/types';
 
 const ENTRY_BYTES_IN_JSON = 900;
 
 const compareDisplayed = (a: Buffer, b: Buffer): number => Buffer.from(a).reverse().compare(Buffer.from(b).reverse());
 
 /** `{size, bytes, usage, maxmempool, mempoolminfee, minrelaytxfee}` and a line feed. */
-export function mempoolInfoJson(info: PoolInfoView): Buffer {
+export function mempoolInfoJson(info: PoolInfo): Buffer {
   const writer = new JsonWriter();
   writer.ascii(`{"size":${info.size},"bytes":${info.bytes},"usage":${info.usage},"maxmempool":${info.maxUsage},"mempoolminfee":`);
   // What is not relayed does not enter the pool either.
   writer.amount(Math.max(info.minFeeRate, info.minRelayFeeRate));
-  writer.ascii(',"minrelaytxfee":');
-  writer.amount(info.minRelayFeeRate);
+  writer.amountField(',"minrelaytxfee":', info.minRelayFeeRate);
   writer.ascii('}\n');
   return writer.toBuffer();
 }
@@ -47,59 +23,31 @@ export function mempoolInfoJson(info: PoolInfoView): Buffer {
 function writeHashes(writer: JsonWriter, hashes: readonly Buffer[]): void {
   writer.char(0x5b);
   hashes.forEach((hash, i) => {
-    if (i > 0)
-      writer.char(0x2c);
+    if (i > 0) writer.char(0x2c);
     writer.hashString(hash);
   });
   writer.char(0x5d);
 }
 
-function writeFees(writer: JsonWriter, { entry, modifiedFee, ancestors, descendants }: Place): void {
-  writer.ascii('{"fees":{"base":');
-  writer.amount(entry.fee);
-  writer.ascii(',"modified":');
-  writer.amount(modifiedFee);
-  writer.ascii(',"ancestor":');
-  writer.amount(ancestors.fees);
-  writer.ascii(',"descendant":');
-  writer.amount(descendants.fees);
-  writer.char(0x7d);
-}
-
 /** `descendantfees` and `ancestorfees` are satoshis, unlike all other fees. */
-function writeTotals(writer: JsonWriter, { ancestors, descendants }: Place): void {
-  writer.ascii(',"descendantcount":');
-  writer.integer(descendants.count);
-  writer.ascii(',"descendantsize":');
-  writer.integer(descendants.size);
-  writer.ascii(',"descendantfees":');
-  writer.integer(descendants.fees);
-  writer.ascii(',"ancestorcount":');
-  writer.integer(ancestors.count);
-  writer.ascii(',"ancestorsize":');
-  writer.integer(ancestors.size);
-  writer.ascii(',"ancestorfees":');
-  writer.integer(ancestors.fees);
-}
-
-function writeEntry(writer: JsonWriter, place: Place): void {
-  const { entry, modifiedFee, parents, children } = place;
+function writeEntry(writer: JsonWriter, { entry, modifiedFee, parents, children, ancestors, descendants }: PoolNode): void {
   writer.hashString(entry.txid);
-  writer.char(0x3a);
-  writeFees(writer, place);
-  writer.ascii(',"size":');
-  writer.integer(entry.size);
-  writer.ascii(',"fee":');
-  writer.amount(entry.fee);
-  writer.ascii(',"modifiedfee":');
-  writer.amount(modifiedFee);
-  writer.ascii(',"time":');
-  writer.integer(entry.time);
-  writer.ascii(',"height":');
-  writer.integer(entry.height);
-  writeTotals(writer, place);
-  writer.ascii(',"wtxid":');
-  writer.hashString(entry.wtxid);
+  writer.amountField(':{"fees":{"base":', entry.fee);
+  writer.amountField(',"modified":', modifiedFee);
+  writer.amountField(',"ancestor":', ancestors.fees);
+  writer.amountField(',"descendant":', descendants.fees);
+  writer.integerField('},"size":', entry.size);
+  writer.amountField(',"fee":', entry.fee);
+  writer.amountField(',"modifiedfee":', modifiedFee);
+  writer.integerField(',"time":', entry.time);
+  writer.integerField(',"height":', entry.height);
+  writer.integerField(',"descendantcount":', descendants.count);
+  writer.integerField(',"descendantsize":', descendants.size);
+  writer.integerField(',"descendantfees":', descendants.fees);
+  writer.integerField(',"ancestorcount":', ancestors.count);
+  writer.integerField(',"ancestorsize":', ancestors.size);
+  writer.integerField(',"ancestorfees":', ancestors.fees);
+  writer.hashField(',"wtxid":', entry.wtxid);
   // The reference keeps parents in a set of texts, children in one of hashes.
   writer.ascii(',"depends":');
   writeHashes(writer, txidsOf(parents).sort(compareDisplayed));
@@ -109,12 +57,12 @@ function writeEntry(writer: JsonWriter, place: Place): void {
 }
 
 /** Most have none. */
-const txidsOf = (places: ReadonlySet<Place>): Buffer[] => (places.size === 0 ? [] : Array.from(places, ({ entry }) => entry.txid));
+const txidsOf = (nodes: ReadonlySet<PoolNode>): Buffer[] => (nodes.size === 0 ? [] : Array.from(nodes, ({ entry }) => entry.txid));
 
-/** The pool's contents as they were last written: only entries that have changed since are written anew. */
+/** The pool's contents as they were last written: only entries that have changed since are written again. */
 export class PoolContents {
-  readonly #graph = new PoolGraph<PoolEntryView>();
-  readonly #texts = new Map<PoolEntryView, Buffer>();
+  readonly #graph = new PoolGraph();
+  readonly #texts = new Map<PoolEntry, Buffer>();
   readonly #writer = new JsonWriter(ENTRY_BYTES_IN_JSON);
   #textBytes = 0;
 
@@ -122,11 +70,11 @@ export class PoolContents {
    * The transactions by txid, in the order given, and a line feed. Yields often; must be run to
    * its end before the next one. An entry is known by its object.
    */
-  *json(entries: readonly PoolEntryView[]): Generator<void, Buffer> {
+  *json(entries: readonly PoolEntry[]): Generator<void, Buffer> {
     const { touched, removed } = yield* this.#graph.update(entries);
     for (const { entry } of removed) this.#drop(entry);
-    for (const place of touched) {
-      this.#write(place);
+    for (const node of touched) {
+      this.#write(node);
       yield;
     }
     const writer = new JsonWriter(this.#textBytes + entries.length + 3);
@@ -141,17 +89,17 @@ export class PoolContents {
     return writer.toBuffer();
   }
 
-  #write(place: Place): void {
-    this.#drop(place.entry);
+  #write(node: PoolNode): void {
+    this.#drop(node.entry);
     const writer = this.#writer;
     writer.unwrite(writer.length);
-    writeEntry(writer, place);
+    writeEntry(writer, node);
     const text = Buffer.from(writer.toBuffer());
-    this.#texts.set(place.entry, text);
+    this.#texts.set(node.entry, text);
     this.#textBytes += text.length;
   }
 
-  #drop(entry: PoolEntryView): void {
+  #drop(entry: PoolEntry): void {
     this.#textBytes -= this.#texts.get(entry)?.length ?? 0;
     this.#texts.delete(entry);
   }

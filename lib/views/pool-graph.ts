@@ -1,14 +1,8 @@
 // Who depends on whom in the transaction pool, and what each transaction's ancestors and
 // descendants come to, itself included. The graph follows the pool: what comes, goes or
-// changes its fee concerns its relatives, and only they are summed up anew.
+// changes its fee concerns its relatives, and only they are summed up again.
 
-export interface PoolGraphEntry {
-  readonly txid: Buffer;
-  readonly size: number;
-  readonly modifiedFee: number;
-  /** Txids that the inputs spend, confirmed ones included, repeats kept. */
-  readonly spends: readonly Buffer[];
-}
+import type { PoolEntry } from '../node/types';
 
 /** Sums over a set of transactions; fees in satoshis, as modified. */
 export interface PoolTotals {
@@ -19,10 +13,10 @@ export interface PoolTotals {
 
 const NOTHING: PoolTotals = { count: 0, size: 0, fees: 0 };
 
-/** A transaction's place in the pool. */
-export class PoolPlace<E extends PoolGraphEntry> {
-  readonly parents = new Set<PoolPlace<E>>();
-  readonly children = new Set<PoolPlace<E>>();
+/** A transaction among the others of the pool. */
+export class PoolNode {
+  readonly parents = new Set<PoolNode>();
+  readonly children = new Set<PoolNode>();
   ancestors = NOTHING;
   descendants = NOTHING;
   /** As it was when the graph last looked. */
@@ -32,26 +26,26 @@ export class PoolPlace<E extends PoolGraphEntry> {
   /** The last walk that came by. */
   walk = 0;
 
-  constructor(readonly entry: E) {
+  constructor(readonly entry: PoolEntry) {
     this.modifiedFee = entry.modifiedFee;
   }
 }
 
 /** What an update has changed. */
-export interface PoolChange<E extends PoolGraphEntry> {
+export interface PoolChange {
   /** Those whose sums, parents or children may be others than before. */
-  readonly touched: readonly PoolPlace<E>[];
-  readonly removed: readonly PoolPlace<E>[];
+  readonly touched: readonly PoolNode[];
+  readonly removed: readonly PoolNode[];
 }
 
 /** Strings of one character per byte make quick keys. */
 const keyOf = (txid: Buffer): string => txid.toString('latin1');
 
-export class PoolGraph<E extends PoolGraphEntry> {
-  readonly #places = new Map<E, PoolPlace<E>>();
-  readonly #byTxid = new Map<string, PoolPlace<E>>();
+export class PoolGraph {
+  readonly #nodes = new Map<PoolEntry, PoolNode>();
+  readonly #byTxid = new Map<string, PoolNode>();
   /** By the txids that they spend. */
-  readonly #spenders = new Map<string, Set<PoolPlace<E>>>();
+  readonly #spenders = new Map<string, Set<PoolNode>>();
   #updates = 0;
   #walks = 0;
 
@@ -59,37 +53,37 @@ export class PoolGraph<E extends PoolGraphEntry> {
    * Brings the graph to the pool's entries of now: an entry is known by its object. Yields
    * often; must be run to its end before the next one.
    */
-  *update(entries: readonly E[]): Generator<void, PoolChange<E>> {
+  *update(entries: readonly PoolEntry[]): Generator<void, PoolChange> {
     const { added, changed } = yield* this.#look(entries);
-    const removed = [...this.#places.values()].filter(({ seen }) => seen !== this.#updates);
+    const removed = [...this.#nodes.values()].filter(({ seen }) => seen !== this.#updates);
     const before = yield* this.#relatives([...removed, ...changed]);
-    for (const place of removed) {
-      this.#remove(place);
+    for (const node of removed) {
+      this.#remove(node);
       yield;
     }
-    for (const place of added) {
-      this.#add(place);
+    for (const node of added) {
+      this.#add(node);
       yield;
     }
     const touched = new Set([...before, ...yield* this.#relatives(added)].filter(({ seen }) => seen === this.#updates));
-    for (const place of touched) {
-      place.ancestors = this.#sum(place, 'parents');
-      place.descendants = this.#sum(place, 'children');
+    for (const node of touched) {
+      node.ancestors = this.#sum(node, 'parents');
+      node.descendants = this.#sum(node, 'children');
       yield;
     }
     return { touched: [...touched], removed };
   }
 
-  *#look(entries: readonly E[]): Generator<void, { readonly added: PoolPlace<E>[]; readonly changed: PoolPlace<E>[] }> {
-    const added: PoolPlace<E>[] = [];
-    const changed: PoolPlace<E>[] = [];
+  *#look(entries: readonly PoolEntry[]): Generator<void, { readonly added: PoolNode[]; readonly changed: PoolNode[] }> {
+    const added: PoolNode[] = [];
+    const changed: PoolNode[] = [];
     this.#updates++;
     for (const entry of entries) {
-      const known = this.#places.get(entry);
-      const place = known ?? new PoolPlace(entry);
-      place.seen = this.#updates;
+      const known = this.#nodes.get(entry);
+      const node = known ?? new PoolNode(entry);
+      node.seen = this.#updates;
       if (known === undefined) {
-        added.push(place);
+        added.push(node);
       } else if (known.modifiedFee !== entry.modifiedFee) {
         known.modifiedFee = entry.modifiedFee;
         changed.push(known);
@@ -99,50 +93,50 @@ export class PoolGraph<E extends PoolGraphEntry> {
     return { added, changed };
   }
 
-  #add(place: PoolPlace<E>): void {
-    const { entry } = place;
+  #add(node: PoolNode): void {
+    const { entry } = node;
     const key = keyOf(entry.txid);
-    this.#places.set(entry, place);
-    this.#byTxid.set(key, place);
-    for (const child of this.#spenders.get(key) ?? []) link(place, child);
+    this.#nodes.set(entry, node);
+    this.#byTxid.set(key, node);
+    for (const child of this.#spenders.get(key) ?? []) link(node, child);
     for (const txid of entry.spends) {
       const spent = keyOf(txid);
       const spenders = this.#spenders.get(spent);
-      if (spenders === undefined) this.#spenders.set(spent, new Set([place]));
-      else spenders.add(place);
+      if (spenders === undefined) this.#spenders.set(spent, new Set([node]));
+      else spenders.add(node);
       const parent = this.#byTxid.get(spent);
-      if (parent !== undefined) link(parent, place);
+      if (parent !== undefined) link(parent, node);
     }
   }
 
-  #remove(place: PoolPlace<E>): void {
-    const { entry, parents, children } = place;
-    this.#places.delete(entry);
+  #remove(node: PoolNode): void {
+    const { entry, parents, children } = node;
+    this.#nodes.delete(entry);
     this.#byTxid.delete(keyOf(entry.txid));
-    for (const parent of parents) parent.children.delete(place);
-    for (const child of children) child.parents.delete(place);
+    for (const parent of parents) parent.children.delete(node);
+    for (const child of children) child.parents.delete(node);
     for (const txid of entry.spends) {
       const spent = keyOf(txid);
       const spenders = this.#spenders.get(spent);
-      if (spenders?.delete(place) === true && spenders.size === 0) this.#spenders.delete(spent);
+      if (spenders?.delete(node) === true && spenders.size === 0) this.#spenders.delete(spent);
     }
   }
 
-  /** The places, their ancestors and their descendants. */
-  *#relatives(places: readonly PoolPlace<E>[]): Generator<void, Set<PoolPlace<E>>> {
-    const found = new Set<PoolPlace<E>>();
+  /** The nodes, their ancestors and their descendants. */
+  *#relatives(nodes: readonly PoolNode[]): Generator<void, Set<PoolNode>> {
+    const found = new Set<PoolNode>();
     for (const direction of ['parents', 'children'] as const) {
       // One walk for all: what one has passed, the next need not.
       this.#walks++;
-      for (const start of places) {
-        this.#walkFrom(start, direction, (place) => found.add(place));
+      for (const start of nodes) {
+        this.#walkFrom(start, direction, (node) => found.add(node));
         yield;
       }
     }
     return found;
   }
 
-  #sum(start: PoolPlace<E>, direction: 'parents' | 'children'): PoolTotals {
+  #sum(start: PoolNode, direction: 'parents' | 'children'): PoolTotals {
     const sum = { count: 0, size: 0, fees: 0 };
     this.#walks++;
     this.#walkFrom(start, direction, ({ entry, modifiedFee }) => {
@@ -153,14 +147,14 @@ export class PoolGraph<E extends PoolGraphEntry> {
     return sum;
   }
 
-  /** Visits each place once that this walk has not been at yet. */
-  #walkFrom(start: PoolPlace<E>, direction: 'parents' | 'children', visit: (place: PoolPlace<E>) => void): void {
+  /** Visits each node once that this walk has not been at yet. */
+  #walkFrom(start: PoolNode, direction: 'parents' | 'children', visit: (node: PoolNode) => void): void {
     if (start.walk === this.#walks) return;
     start.walk = this.#walks;
     const pending = [start];
-    for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
-      visit(place);
-      for (const next of place[direction]) {
+    for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+      visit(node);
+      for (const next of node[direction]) {
         if (next.walk === this.#walks) continue;
         next.walk = this.#walks;
         pending.push(next);
@@ -169,7 +163,7 @@ export class PoolGraph<E extends PoolGraphEntry> {
   }
 }
 
-function link<E extends PoolGraphEntry>(parent: PoolPlace<E>, child: PoolPlace<E>): void {
+function link(parent: PoolNode, child: PoolNode): void {
   parent.children.add(child);
   child.parents.add(parent);
 }

@@ -2,26 +2,16 @@
 
 import { writeAddress, writeKeyAddress, type AddressPrefixes } from '../bitcoin/address';
 import { writeAsm } from '../bitcoin/script';
-import { multisigOf, scriptTypeOf, type Multisig, type ScriptType } from '../bitcoin/script-type';
+import { multisigOf, scriptTypeOf, type Multisig } from '../bitcoin/script-type';
 import type { JsonWriter } from './json-writer';
 
 function writeMultisig(writer: JsonWriter, { required, keys }: Multisig, prefixes: AddressPrefixes): void {
-  writer.ascii(',"reqSigs":');
-  writer.integer(required);
+  writer.integerField(',"reqSigs":', required);
   writer.ascii(',"type":"multisig","addresses":["');
   keys.forEach((key, i) => {
-    if (i > 0)
-      writer.ascii('","');
+    if (i > 0) writer.ascii('","');
     writeKeyAddress(writer, key, prefixes);
   });
-  writer.ascii('"]}');
-}
-
-function writeOneAddress(writer: JsonWriter, bytes: Buffer, start: number, end: number, type: ScriptType, prefixes: AddressPrefixes): void {
-  writer.ascii(',"reqSigs":1,"type":"');
-  writer.ascii(type);
-  writer.ascii('","addresses":["');
-  writeAddress(writer, bytes, start, end, type, prefixes);
   writer.ascii('"]}');
 }
 
@@ -43,8 +33,13 @@ export function writeScriptPubKey(writer: JsonWriter, bytes: Buffer, start: numb
     return;
   }
   const multisig = type === 'multisig' ? multisigOf(bytes, start, end) : undefined;
-  if (multisig === undefined)
-    writeOneAddress(writer, bytes, start, end, type, prefixes);
-  else
+  if (multisig !== undefined) {
     writeMultisig(writer, multisig, prefixes);
+    return;
+  }
+  writer.ascii(',"reqSigs":1,"type":"');
+  writer.ascii(type);
+  writer.ascii('","addresses":["');
+  writeAddress(writer, bytes, start, end, type, prefixes);
+  writer.ascii('"]}');
 }

@@ -4,7 +4,6 @@ import type { AddressPrefixes } from '../bitcoin/address';
 import { ByteReader } from '../bitcoin/reader';
 import { writeScriptSigAsm } from '../bitcoin/script';
 import { scanWholeTransaction, type ScannedInput, type ScannedOutput, type ScannedTransaction } from '../bitcoin/transaction';
-import { HASH_LENGTH, type Digests } from './digests';
 import { JsonWriter } from './json-writer';
 import { writeScriptPubKey } from './script';
 
@@ -17,7 +16,7 @@ const SLICE = 64;
 export interface TransactionContext {
   readonly prefixes: AddressPrefixes;
   /** The block that holds it, when one does: 32 bytes in wire order. */
-  readonly blockHash?: Buffer;
+  readonly blockHash?: Buffer | undefined;
 }
 
 export interface TransactionForm extends TransactionContext {
@@ -28,8 +27,7 @@ export interface TransactionForm extends TransactionContext {
 /** Writes the items of one witness stack, and moves past them. Nothing is written for an empty one. */
 function writeWitness(writer: JsonWriter, witness: ByteReader): void {
   const count = witness.compactSize();
-  if (count === 0)
-    return;
+  if (count === 0) return;
   for (let i = 0; i < count; i++) {
     writer.ascii(i === 0 ? ',"txinwitness":["' : '","');
     const length = witness.compactSize();
@@ -41,20 +39,15 @@ function writeWitness(writer: JsonWriter, witness: ByteReader): void {
 
 function writeInput(writer: JsonWriter, input: ScannedInput, witness: ByteReader | undefined): void {
   const { bytes, offset, scriptOffset, scriptLength } = input;
-  writer.ascii('{"txid":');
-  writer.hashString(bytes, offset);
-  writer.ascii(',"vout":');
-  writer.integer(input.index);
+  writer.hashField('{"txid":', bytes, offset);
+  writer.integerField(',"vout":', input.index);
   writer.ascii(',"scriptSig":{"asm":"');
-  if (scriptLength > 0)
-    writeScriptSigAsm(writer, bytes, scriptOffset, scriptOffset + scriptLength);
+  if (scriptLength > 0) writeScriptSigAsm(writer, bytes, scriptOffset, scriptOffset + scriptLength);
   writer.ascii('","hex":"');
   writer.hex(bytes, scriptOffset, scriptOffset + scriptLength);
   writer.ascii('"}');
-  if (witness !== undefined)
-    writeWitness(writer, witness);
-  writer.ascii(',"sequence":');
-  writer.integer(input.sequence);
+  if (witness !== undefined) writeWitness(writer, witness);
+  writer.integerField(',"sequence":', input.sequence);
   writer.char(0x7d);
 }
 
@@ -62,84 +55,52 @@ function writeInput(writer: JsonWriter, input: ScannedInput, witness: ByteReader
 function writeCoinbaseInput(writer: JsonWriter, { script, sequence }: ScannedInput): void {
   writer.ascii('{"coinbase":');
   writer.hexString(script);
-  writer.ascii(',"sequence":');
-  writer.integer(sequence);
+  writer.integerField(',"sequence":', sequence);
   writer.char(0x7d);
 }
 
-function writeOutput(writer: JsonWriter, { bytes, value, scriptOffset, scriptLength }: ScannedOutput, n: number, prefixes: AddressPrefixes): void {
-  writer.ascii('{"value":');
-  writer.amount(value);
-  writer.ascii(',"n":');
-  writer.integer(n);
+function writeOutput(writer: JsonWriter, output: ScannedOutput, n: number, prefixes: AddressPrefixes): void {
+  const { bytes, value, scriptOffset, scriptLength } = output;
+  writer.amountField('{"value":', value);
+  writer.integerField(',"n":', n);
   writer.ascii(',"scriptPubKey":');
   writeScriptPubKey(writer, bytes, scriptOffset, scriptOffset + scriptLength, prefixes);
   writer.char(0x7d);
 }
 
-function writeSummary(writer: JsonWriter, transaction: ScannedTransaction, { txids, wtxids }: Digests, position: number): void {
-  const { weight } = transaction;
-  writer.ascii('{"txid":');
-  writer.hashString(txids, position * HASH_LENGTH);
-  writer.ascii(',"hash":');
-  writer.hashString(wtxids, position * HASH_LENGTH);
-  writer.ascii(',"version":');
-  writer.integer(transaction.version);
-  writer.ascii(',"size":');
-  writer.integer(transaction.length);
-  writer.ascii(',"vsize":');
-  writer.integer(Math.ceil(weight / 4));
-  writer.ascii(',"weight":');
-  writer.integer(weight);
-  writer.ascii(',"locktime":');
-  writer.integer(transaction.locktime);
-}
-
-function writeEnd(writer: JsonWriter, transaction: ScannedTransaction, form: TransactionForm): void {
-  if (form.blockHash !== undefined) {
-    writer.ascii(',"blockhash":');
-    writer.hashString(form.blockHash);
-  }
-  writer.ascii(',"hex":"');
-  if (form.hexWithWitness)
-    writer.hex(transaction.bytes, transaction.offset, transaction.offset + transaction.length);
-  else
-    transaction.strippedParts().forEach((part) => writer.hex(part));
-  writer.ascii('"}');
-}
-
-/**
- * Writes `{txid, hash, version, size, vsize, weight, locktime, vin, vout, blockhash?, hex}`;
- * `position`: of its hashes among the digests. Yields within transactions of many inputs or outputs.
- */
-export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransaction, digests: Digests, position: number, form: TransactionForm): Generator<void, void> {
-  const { inputs, outputs, isCoinbase, bytes, offset } = transaction;
+/** Writes `{txid, hash, version, size, vsize, weight, locktime, vin, vout, blockhash?, hex}`. Yields within long transactions. */
+export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransaction, form: TransactionForm): Generator<void, void> {
+  const { inputs, outputs, isCoinbase, weight, bytes, offset, length } = transaction;
   // Every script and witness item is part of the hex at the end.
-  writer.prepareHex(bytes, offset, offset + transaction.length);
-  writeSummary(writer, transaction, digests, position);
+  writer.prepareHex(bytes, offset, offset + length);
+  writer.hashField('{"txid":', transaction.txid);
+  writer.hashField(',"hash":', transaction.wtxid);
+  writer.integerField(',"version":', transaction.version);
+  writer.integerField(',"size":', length);
+  writer.integerField(',"vsize":', Math.ceil(weight / 4));
+  writer.integerField(',"weight":', weight);
+  writer.integerField(',"locktime":', transaction.locktime);
   writer.ascii(',"vin":[');
   const witness = transaction.hasWitness ? new ByteReader(transaction.bytes, transaction.witnessOffset) : undefined;
   for (let i = 0; i < inputs.length; i++) {
     const input = inputs[i] as ScannedInput; // below the length
-    if (i > 0)
-      writer.char(0x2c);
-    if (isCoinbase)
-      writeCoinbaseInput(writer, input);
-    else
-      writeInput(writer, input, witness);
-    if (i % SLICE === SLICE - 1)
-      yield;
+    if (i > 0) writer.char(0x2c);
+    if (isCoinbase) writeCoinbaseInput(writer, input);
+    else writeInput(writer, input, witness);
+    if (i % SLICE === SLICE - 1) yield;
   }
   writer.ascii('],"vout":[');
   for (let n = 0; n < outputs.length; n++) {
-    if (n > 0)
-      writer.char(0x2c);
+    if (n > 0) writer.char(0x2c);
     writeOutput(writer, outputs[n] as ScannedOutput, n, form.prefixes); // below the length
-    if (n % SLICE === SLICE - 1)
-      yield;
+    if (n % SLICE === SLICE - 1) yield;
   }
   writer.char(0x5d);
-  writeEnd(writer, transaction, form);
+  if (form.blockHash !== undefined) writer.hashField(',"blockhash":', form.blockHash);
+  writer.ascii(',"hex":"');
+  if (form.hexWithWitness) writer.hex(bytes, offset, offset + length);
+  else for (const part of transaction.strippedParts()) writer.hex(part);
+  writer.ascii('"}');
 }
 
 /**
@@ -148,9 +109,7 @@ export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransa
  */
 export function* transactionJson(raw: Buffer, context: TransactionContext): Generator<void, Buffer> {
   const writer = new JsonWriter(raw.length * JSON_BYTES_PER_BYTE + 1024);
-  const transaction = scanWholeTransaction(raw);
-  const { txid, wtxid } = transaction;
-  yield* writeTransaction(writer, transaction, { txids: txid, wtxids: wtxid }, 0, { ...context, hexWithWitness: true });
+  yield* writeTransaction(writer, scanWholeTransaction(raw), { ...context, hexWithWitness: true });
   writer.char(0x0a);
   return writer.toBuffer();
 }

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { MerchantService } from '../../lib/merchant/merchant-service';
-import { IdleConnections } from '../../lib/rest/server/idle-connections';
+import { IdleConnections } from '../../lib/rest/server/connections';
 import { checkPaymentRequest, decodePaymentRequest, type PayableRequest } from '../../lib/payments';
 import * as plugin from '../../plugin';
 import { bcoin } from '../support/bcoin';

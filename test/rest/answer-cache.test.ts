@@ -1,96 +1,54 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { AGAIN, AnswerCache, type Kept } from '../../lib/rest/cache/answers';
+import { AnswerCache, type Cached, type Shelf } from '../../lib/rest/cache/answers';
 
-const kept = (byteLength: number): Kept => ({ byteLength });
+const entry = (byteLength: number): Cached => ({ byteLength });
+
+/** Offers it as often as it takes. */
+function put(shelf: Shelf<Cached>, key: string, value: Cached): void {
+  for (let time = 0; time < 2; time++) shelf.offer(key, () => value);
+}
 
 describe('the cache of answers', () => {
   it('keeps what was used last within its bytes, of all kinds together', () => {
     const cache = new AnswerCache(10_000);
-    const [blocks, texts] = [cache.shelf<Kept>('a'), cache.shelf<Kept>('b')];
-    const [first, second] = [kept(4_000), kept(4_000)];
-    blocks.set('1', first);
-    texts.set('1', second);
+    const [blocks, texts] = [cache.shelf<Cached>('a'), cache.shelf<Cached>('b')];
+    const [first, second] = [entry(4_000), entry(4_000)];
+    put(blocks, '1', first);
+    put(texts, '1', second);
     expect(blocks.get('1')).to.equal(first);
-    texts.set('2', kept(4_000));
+    put(texts, '2', entry(4_000));
     expect([blocks.get('1'), texts.get('1')]).to.deep.equal([first, undefined]);
     expect(cache.byteLength).to.be.within(8_000, 10_000);
   });
 
-  it('drops what it is told to, of one kind', () => {
-    const cache = new AnswerCache(10_000);
-    const [blocks, texts] = [cache.shelf<Kept>('a'), cache.shelf<Kept>('b')];
-    const other = kept(100);
-    blocks.set('1', kept(100));
-    texts.set('1', other);
-    blocks.drop('1');
-    expect([blocks.get('1'), texts.get('1')]).to.deep.equal([undefined, other]);
+  it('takes what is offered for the second time', () => {
+    const shelf = new AnswerCache(10_000).shelf<Cached>('a');
+    let made = 0;
+    const offer = (key: string): void => shelf.offer(key, () => entry(++made));
+    offer('1');
+    offer('2');
+    expect([shelf.get('1'), shelf.get('2'), made]).to.deep.equal([undefined, undefined, 0]);
+    offer('1');
+    expect([shelf.get('1'), shelf.get('2'), made]).to.deep.equal([entry(1), undefined, 1]);
+  });
+
+  it('remembers offers of tens of thousands of other keys', () => {
+    const shelf = new AnswerCache(10_000).shelf<Cached>('a');
+    const keys = Array.from({ length: 1_000 }, (_, i) => `${i}`);
+    for (const key of keys) shelf.offer(key, () => entry(1));
+    for (let i = 0; i < 20_000; i++) shelf.offer(`other ${i}`, () => entry(1));
+    let taken = 0;
+    for (const key of keys) shelf.offer(key, () => { taken++; return entry(1); });
+    expect(taken).to.be.within(600, 1_000);
   });
 
   it('does not keep what is larger than all of it, nor what stood there before', () => {
     const cache = new AnswerCache(10_000);
-    const shelf = cache.shelf<Kept>('a');
-    shelf.set('1', kept(1_000));
-    shelf.set('1', kept(20_000));
+    const shelf = cache.shelf<Cached>('a');
+    put(shelf, '1', entry(1_000));
+    put(shelf, '1', entry(20_000));
     expect(shelf.get('1')).to.equal(undefined);
     expect(cache.byteLength).to.equal(0);
-  });
-
-  it('takes what is asked for again for worth keeping, unless what would have to go was used since', () => {
-    const cache = new AnswerCache(10_000);
-    const [shelf, other] = [cache.shelf<Kept>('a'), cache.shelf<Kept>('b')];
-    expect(['1', '2', '1', '2'].map((key) => shelf.isWorthKeeping(key, 3_000, AGAIN))).to.deep.equal([false, false, true, true]);
-    expect(other.isWorthKeeping('1', 3_000, AGAIN)).to.equal(false);
-    other.set('x', kept(9_000));
-    expect(shelf.isWorthKeeping('1', 3_000, AGAIN)).to.equal(false);
-    expect(shelf.isWorthKeeping('1', 3_000, AGAIN)).to.equal(true);
-    other.get('x');
-    expect(shelf.isWorthKeeping('1', 3_000, AGAIN)).to.equal(false);
-  });
-
-  it('takes what is made quickly for worth keeping when it is asked for more often', () => {
-    const cache = new AnswerCache(10_000);
-    const [shelf, other] = [cache.shelf<Kept>('a'), cache.shelf<Kept>('b')];
-    const ask = (times: number): boolean[] => Array.from({ length: times }, () => shelf.isWorthKeeping('1', 3_000, 4));
-    expect(ask(2)).to.deep.equal([false, true]);
-    other.set('x', kept(9_000));
-    expect(ask(4)).to.deep.equal([false, false, false, true]);
-    other.get('x');
-    expect(ask(3)).to.deep.equal([false, false, false]);
-    other.get('x');
-    expect(ask(4)).to.deep.equal([false, false, false, true]);
-  });
-
-  it('looks at all that would have to go', () => {
-    const cache = new AnswerCache(10_000);
-    const [small, large] = [cache.shelf<Kept>('a'), cache.shelf<Kept>('b')];
-    for (const key of ['1', '2', '3']) small.set(key, kept(2_500));
-    large.isWorthKeeping('x', 8_000, AGAIN);
-    small.get('3');
-    expect(large.isWorthKeeping('x', 8_000, AGAIN)).to.equal(false);
-    expect(large.isWorthKeeping('x', 8_000, AGAIN)).to.equal(true);
-    small.get('1');
-    expect(large.isWorthKeeping('x', 5_000, AGAIN)).to.equal(true);
-  });
-
-  it('does not remember longer what was asked for than until as much was asked for as it has room for', () => {
-    const shelf = new AnswerCache(10_000).shelf<Kept>('a');
-    for (const key of ['1', '2', '3', '4']) shelf.isWorthKeeping(key, 3_000, AGAIN);
-    expect(shelf.isWorthKeeping('1', 3_000, AGAIN)).to.equal(false);
-  });
-
-  it('says what it has room for, and when something is not kept any more', () => {
-    const cache = new AnswerCache(10_000);
-    const shelf = cache.shelf<Kept>('a');
-    const dropped: string[] = [];
-    const keep = (key: string, byteLength: number, name = key): void => { shelf.set(key, { byteLength, onDropped: () => dropped.push(name) }); };
-    keep('1', 6_000);
-    expect([2_900, 3_000].map((byteLength) => shelf.hasRoomFor(byteLength))).to.deep.equal([true, false]);
-    keep('2', 6_000);
-    expect(dropped).to.deep.equal(['1']);
-    keep('2', 1_000, 'again 2');
-    keep('3', 20_000);
-    shelf.drop('2');
-    expect(dropped).to.deep.equal(['1', '2', '3', 'again 2']);
   });
 });

@@ -3,13 +3,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { IndexUnavailableError } from '../../lib/index/errors';
+import { IndexUnavailableError, NotYetKnownError } from '../../lib/index/errors';
+import { ChainMovedError } from '../../lib/node/errors';
 import { restApp } from '../../lib/rest/app';
 import type { Endpoint, RestRequest } from '../../lib/rest/endpoint';
 import { noSuchPath, RestError, unavailable } from '../../lib/rest/errors';
 import { jsonReply, type Reply } from '../../lib/rest/format';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
-import { Outflow } from '../../lib/rest/server/outflow';
+import { Responses } from '../../lib/rest/server/responses';
 import { WorkQueue } from '../../lib/rest/server/work-queue';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
@@ -29,10 +30,9 @@ describe('the application', () => {
       routes: [{ prefix: '/rest/it', endpoint: (request) => endpoint(request), readsBody: true, isHeavy: () => false }],
       gate: { requireOpen: () => { if (!isOpen) throw unavailable('loading index'); }, status: () => 'loading index' },
       queue: new WorkQueue(4, 16),
-      outflow: new Outflow({ get listening() { return server.listening; } }, { mostBytes: 1_000_000, timeoutMs: 30_000, closingMs: 1_000 }),
+      responses: new Responses({ get listening() { return server.listening; } }, { mostBytes: 1_000_000, timeoutMs: 30_000, closingMs: 1_000 }),
       limits: DEFAULT_LIMITS,
       node: { isApiKey: () => false },
-      server: { get listening() { return server.listening; } },
       auth: false,
       logger: log
     });
@@ -48,7 +48,7 @@ describe('the application', () => {
   });
 
   it('sends nothing but the headers of the contract and those of HTTP', async () => {
-    endpoint = () => jsonReply(Buffer.from('{}\n'));
+    endpoint = () => Promise.resolve(jsonReply(Buffer.from('{}\n')));
     const { headers, body, status } = await ask(port, { path: '/rest/it' });
     expect(status).to.equal(200);
     expect(headers).to.have.all.keys('content-type', 'content-length', 'date', 'connection');
@@ -57,7 +57,7 @@ describe('the application', () => {
   });
 
   it('hands the raw path behind the prefix and the body to the endpoint', async () => {
-    endpoint = ({ path, body }) => jsonReply(Buffer.from(`${path} ${body.toString()}`));
+    endpoint = ({ path, body }) => Promise.resolve(jsonReply(Buffer.from(`${path} ${body.toString()}`)));
     const { body } = await ask(port, { method: 'POST', path: '/rest/it%41//x?y=1#z', body: Buffer.from('body') });
     expect(body.toString()).to.equal('%41//x?y=1#z body');
   });
@@ -98,6 +98,26 @@ describe('the application', () => {
     expect(log.lines).to.deep.equal([]);
   });
 
+  it('answers with 503 what the index does not know yet, and when the chain moves under a request', async () => {
+    const cases: [error: Error, body: string][] = [
+      [new NotYetKnownError({ height: 30, from: 80 }), 'transaction index is being built: 62.9% (height 30)'],
+      [new ChainMovedError('gone'), 'the chain is moving']
+    ];
+    for (const [error, text] of cases) {
+      endpoint = () => Promise.reject(error);
+      const { status, body } = await ask(port, { path: '/rest/it' });
+      expect({ status, body: body.toString() }).to.deep.equal({ status: 503, body: `Service temporarily unavailable: ${text}\r\n` });
+    }
+    expect(log.lines).to.deep.equal([]);
+  });
+
+  it('refuses none of many small requests in one write', async () => {
+    endpoint = ({ path }) => Promise.resolve(jsonReply(Buffer.from(path)));
+    const paths = Array.from({ length: 200 }, (_, i) => `/rest/it${i}`);
+    const replies = await askInOneWrite(port, paths.map((path) => ({ path })));
+    expect(replies.map(({ body }) => `/rest/it${body.toString()}`)).to.deep.equal(paths);
+  });
+
   it('does not ask an endpoint while the gate is closed, and knows which paths have none', async () => {
     isOpen = false;
     endpoint = () => { throw new Error('asked'); };
@@ -127,7 +147,7 @@ describe('the application', () => {
   });
 
   it('takes GET, POST and PUT for the same, and leaves the body out for HEAD', async () => {
-    endpoint = () => jsonReply(Buffer.from('[1]\n'));
+    endpoint = () => Promise.resolve(jsonReply(Buffer.from('[1]\n')));
     const methods = ['GET', 'POST', 'PUT', 'HEAD', 'GET'];
     const replies = await askInOneWrite(port, methods.map((method) => ({ method, path: '/rest/it' })));
     expect(replies.map(({ status, headers, body }) => [status, headers['content-type'], headers['content-length'], body.toString()]))

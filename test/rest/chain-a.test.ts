@@ -8,21 +8,17 @@ import { AnswerCache } from '../../lib/rest/cache/answers';
 import { blockEndpoint } from '../../lib/rest/endpoints/block';
 import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
 import { transactionEndpoint } from '../../lib/rest/endpoints/tx';
-import { RestRequest, type Endpoint, type EndpointContext } from '../../lib/rest/endpoint';
-import { RawBlocks } from '../../lib/rest/cache/blocks';
-import { ReplyMemory } from '../../lib/rest/cache/buffers';
+import type { Endpoint, EndpointContext } from '../../lib/rest/endpoint';
 import { RestError } from '../../lib/rest/errors';
-import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { caught } from '../support/caught';
 import { nodeWith } from '../support/changed-node';
 import { chainAActiveBlocks, chainAManifest } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { endpointContext, requestFor } from '../support/endpoints';
 import { ask, askInOneWrite, openSocket, requestBytes } from '../support/http';
 import type { NodeSource } from '../../lib/node/types';
 
 const largest = (): string => chainAActiveBlocks().reduce((a, b) => b.raw.length > a.raw.length ? b : a).hash;
-
-const requestFor = (path: string): RestRequest => new RestRequest(path, Buffer.alloc(0), { destroyed: false });
 
 describe('a node with a long chain', () => {
   let served: ChainANode;
@@ -106,13 +102,10 @@ describe('a node with a long chain', () => {
       }));
     });
 
-    const contextOf = (node: NodeSource): EndpointContext => {
-      const cache = new AnswerCache(2 ** 20);
-      return { node, reader: served.rest.reader, gate: { requireOpen: () => undefined }, witness: true, limits: DEFAULT_LIMITS, cache, memory: new ReplyMemory(0), blocks: new RawBlocks(node, cache) };
-    };
+    const contextOf = (node: NodeSource): EndpointContext => endpointContext(node, served.rest.reader, new AnswerCache(2 ** 20));
 
     const messageOf = async (endpoint: Endpoint, path: string): Promise<string> => {
-      const error = await caught((async () => endpoint(requestFor(path)))());
+      const error = await caught(endpoint(requestFor(path)));
       expect(error).to.be.instanceOf(RestError).with.property('status', 404);
       return (error as RestError).message;
     };

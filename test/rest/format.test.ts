@@ -34,10 +34,10 @@ describe('splitSuffix', () => {
 describe('replyIn', () => {
   const forms = { binary: (): Buffer => Buffer.of(0, 255), json: (): Buffer => Buffer.from('{}\n') };
 
-  it('gives each format its content type and ending', () => {
-    expect(replyIn('bin', forms, '', here)).to.deep.equal({ contentType: 'application/octet-stream', body: Buffer.of(0, 255) });
-    expect(replyIn('hex', forms, '', here)).to.deep.equal({ contentType: 'text/plain', body: Buffer.from('00ff\n') });
-    expect(replyIn('json', forms, '', here)).to.deep.equal({ contentType: 'application/json', body: Buffer.from('{}\n') });
+  it('gives each format its content type and ending', async () => {
+    expect(await replyIn('bin', forms, '', here)).to.deep.equal({ contentType: 'application/octet-stream', body: Buffer.of(0, 255) });
+    expect(await replyIn('hex', forms, '', here)).to.deep.equal({ contentType: 'text/plain', body: Buffer.from('00ff\n') });
+    expect(await replyIn('json', forms, '', here)).to.deep.equal({ contentType: 'application/json', body: Buffer.from('{}\n') });
   });
 
   it('makes long JSON and hex in slices, and stops when the client has gone', async () => {
@@ -47,12 +47,13 @@ describe('replyIn', () => {
     }
     const long = { binary: (): Buffer => Buffer.alloc(8_000_000), json: untilLater };
     for (const format of ['hex', 'json'] as const)
-      expect(await caught(Promise.resolve(replyIn(format, long, '', { isGone: true }))), format).to.be.instanceOf(ClientGoneError);
+      expect(await caught(replyIn(format, long, '', { isGone: true })), format).to.be.instanceOf(ClientGoneError);
     expect(await replyIn('json', long, '', here)).to.deep.equal({ contentType: 'application/json', body: Buffer.from('[]\n') });
   });
 
-  it('refuses an undefined format with the list of the endpoint', () => {
-    expect(() => replyIn(undefined, forms, '.bin, .hex', here)).to.throw(RestError, /^output format not found \(available: .bin, .hex\)$/);
+  it('refuses an undefined format with the list of the endpoint', async () => {
+    const refused = await caught(replyIn(undefined, forms, '.bin, .hex', here));
+    expect(refused).to.be.instanceOf(RestError).with.property('message', 'output format not found (available: .bin, .hex)');
   });
 });
 

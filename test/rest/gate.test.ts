@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { BehaviorSubject } from 'rxjs';
-import { Gate, type Warmup } from '../../lib/rest/server/gate';
-import { gateStatus } from '../../lib/rest/server/gate-status';
+import { Gate, gateStatus, type Warmup } from '../../lib/rest/server/gate';
 import type { IndexState } from '../../lib/index/types';
 
 describe('gateStatus', () => {
@@ -24,7 +23,7 @@ describe('gateStatus', () => {
   ];
   for (const [index, resetting, text] of cases) {
     it(`says '${text}'`, () => {
-      expect(gateStatus({ index, node, resetting })).to.equal(text);
+      expect(gateStatus(index, node, resetting)).to.equal(text);
     });
   }
 });

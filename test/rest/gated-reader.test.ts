@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { GatedReader } from '../../lib/rest/server/gated-reader';
+import { GatedReader } from '../../lib/rest/server/gate';
 import { unavailable } from '../../lib/rest/errors';
 import { current, reach, withNodeAndIndex } from '../support/indexed-node';
 

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
-import { IdleConnections } from '../../lib/rest/server/idle-connections';
+import { IdleConnections } from '../../lib/rest/server/connections';
 import { openSocket, requestBytes, untilClosed } from '../support/http';
 
 describe('connections on which nothing comes', () => {

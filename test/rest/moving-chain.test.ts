@@ -2,18 +2,15 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { AnswerCache } from '../../lib/rest/cache/answers';
-import { RestRequest, type EndpointContext } from '../../lib/rest/endpoint';
 import { chainInfoEndpoint } from '../../lib/rest/endpoints/chaininfo';
 import { RestError } from '../../lib/rest/errors';
-import { DEFAULT_LIMITS } from '../../lib/rest/limits';
-import { RawBlocks } from '../../lib/rest/cache/blocks';
-import { ReplyMemory } from '../../lib/rest/cache/buffers';
 import { findRoute, restRoutes } from '../../lib/rest/routes';
 import { nodeWith } from '../support/changed-node';
 import { coldAnswer } from '../support/cold-answers';
+import { endpointContext, requestFor } from '../support/endpoints';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import type { EndpointContext } from '../../lib/rest/endpoint';
 import type { NodeSource } from '../../lib/node/types';
 import type { HostFullBlock } from '../support/bcoin';
 
@@ -40,19 +37,13 @@ describe('requests that are worked on while the chain moves', () => {
 
   afterEach(() => served.node.close());
 
-  const contextOf = (node: NodeSource): EndpointContext => {
-    const cache = new AnswerCache(1);
-    const gate = { requireOpen: () => undefined };
-    return {
-      node, reader: served.rest.reader, gate, witness: true, limits: DEFAULT_LIMITS, cache, memory: new ReplyMemory(0), blocks: new RawBlocks(node, cache)
-    };
-  };
+  const contextOf = (node: NodeSource): EndpointContext => endpointContext(node, served.rest.reader);
 
   /** 200 with the right bytes, 503, or what else it is. */
   const outcome = async (node: NodeSource, path: string, expected: Buffer): Promise<string> => {
     const route = findRoute(restRoutes(contextOf(node)), path) ?? expect.fail('a route');
     try {
-      const { body } = await route.endpoint(new RestRequest(path.slice(route.prefix.length), Buffer.alloc(0), { destroyed: false }));
+      const { body } = await route.endpoint(requestFor(path.slice(route.prefix.length)));
       return body.equals(expected) ? 'answered' : `another answer: ${body.toString('latin1')}`;
     } catch (error) {
       return error instanceof RestError ? `${error.status} ${error.message}` : String(error);
@@ -94,7 +85,7 @@ describe('requests that are worked on while the chain moves', () => {
       return rest.node.deployments(hash);
     } });
     const info = async (of: NodeSource): Promise<Info> =>
-      JSON.parse((await chainInfoEndpoint(contextOf(of))(new RestRequest('.json', Buffer.alloc(0), { destroyed: false }))).body.toString()) as Info;
+      JSON.parse((await chainInfoEndpoint(contextOf(of))(requestFor('.json'))).body.toString()) as Info;
     const before = await info(late);
     expect(before).to.include({ blocks: HEIGHT, headers: HEIGHT, bestblockhash: tip });
     expect(before.bip9_softforks.csv.statistics.elapsed).to.equal((HEIGHT + 1) % 144);

@@ -7,7 +7,7 @@ import { restApp } from '../../lib/rest/app';
 import type { RestRequest } from '../../lib/rest/endpoint';
 import { jsonReply, type Reply } from '../../lib/rest/format';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
-import { Outflow } from '../../lib/rest/server/outflow';
+import { Responses } from '../../lib/rest/server/responses';
 import { WorkQueue } from '../../lib/rest/server/work-queue';
 import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
@@ -25,23 +25,23 @@ describe('replies that clients are slow to read', () => {
   /** `mostBytes` for two of the large replies. */
   const serve = async (timeoutMs: number, closingMs: number): Promise<void> => {
     const listening = { get listening() { return server.listening; } };
-    const large = ({ path }: RestRequest): Reply | Promise<Reply> => {
+    const large = async ({ path }: RestRequest): Promise<Reply> => {
       made++;
       const reply = jsonReply(path.endsWith('/kept') ? body : Buffer.from(body));
-      return path.startsWith('/later') ? new Promise((resolve) => setImmediate(() => { resolve(reply); })) : reply;
+      if (path.startsWith('/later')) await new Promise((resolve) => setImmediate(resolve));
+      return reply;
     };
     const app = restApp({
       routes: [
         { prefix: '/rest/large', endpoint: large, readsBody: false, isHeavy: () => true },
         { prefix: '/rest/unforeseen', endpoint: large, readsBody: false, isHeavy: () => false },
-        { prefix: '/rest/small', endpoint: () => jsonReply(Buffer.from('{}\n')), readsBody: false, isHeavy: () => false }
+        { prefix: '/rest/small', endpoint: () => Promise.resolve(jsonReply(Buffer.from('{}\n'))), readsBody: false, isHeavy: () => false }
       ],
       gate: { requireOpen: () => undefined, status: () => '' },
       queue: new WorkQueue(1, 1),
-      outflow: new Outflow(listening, { mostBytes: MOST, timeoutMs, closingMs }),
+      responses: new Responses(listening, { mostBytes: MOST, timeoutMs, closingMs }),
       limits: DEFAULT_LIMITS,
       node: { isApiKey: () => false },
-      server: listening,
       auth: false,
       logger: new MemoryLog()
     });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { parseHeaderCount } from '../../lib/rest/endpoints/headers';
 import { RestError } from '../../lib/rest/errors';
-import { parseHash } from '../../lib/rest/endpoints/hash-parameter';
+import { parseHash } from '../../lib/rest/format';
 
 describe('parseHash', () => {
   it('takes 64 hex digits of either case into wire order', () => {

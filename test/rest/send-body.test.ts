@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { AT_ONCE_BYTES, PIECE_BYTES, sendBody } from '../../lib/rest/server/send-body';
+import { AT_ONCE_BYTES, PIECE_BYTES, sendBody } from '../../lib/rest/server/responses';
 import { ask, askInOneWrite, openSocket, requestBytes } from '../support/http';
 
 /** Bytes of which no two pieces are alike. */

@@ -28,18 +28,20 @@ class ImpatientJob extends Job {
 const here = { isGone: false };
 
 describe('the work queue', () => {
-  it('answers work that needs no waiting without a promise', () => {
-    expect(new WorkQueue(1, 1).run(here, () => 'done', 'small')).to.equal('done');
+  it('hands the client to the work, and back what comes of it', async () => {
+    expect(await new WorkQueue(1, 1).run({ isGone: false, name: 'me' }, ({ name }) => Promise.resolve(name), 'small')).to.equal('me');
   });
 
-  it('hands the client to the work', () => {
-    expect(new WorkQueue(1, 1).run({ isGone: false, name: 'me' }, ({ name }) => name, 'small')).to.equal('me');
+  it('refuses nothing of what comes together and needs no waiting', async () => {
+    const queue = new WorkQueue(2, 1);
+    const results = Array.from({ length: 100 }, (_, i) => queue.run(here, () => Promise.resolve(i), i % 3 === 0 ? 'heavy' : 'small'));
+    expect(await Promise.all(results)).to.deep.equal(Array.from({ length: 100 }, (_, i) => i));
   });
 
   it('works on as many as it has slots, and lets the next in when one is done', async () => {
     const queue = new WorkQueue(2, 2);
     const jobs = [new Job(), new Job(), new Job()] as const;
-    const results = jobs.map((job) => Promise.resolve(queue.run(job, job.work, 'small')));
+    const results = jobs.map((job) => queue.run(job, job.work, 'small'));
     expect(jobs.map(({ started }) => started)).to.deep.equal([true, true, false]);
     jobs[1].finish('second');
     expect(await results[1]).to.equal('second');
@@ -54,7 +56,7 @@ describe('the work queue', () => {
     const queue = new WorkQueue(1, 1);
     const [first, second, third] = [new Job(), new Job(), new Job()];
     const results = [queue.run(first, first.work, 'small'), queue.run(second, second.work, 'small')];
-    const refused = await caught(Promise.resolve(queue.run(third, third.work, 'small')));
+    const refused = await caught(queue.run(third, third.work, 'small'));
     expect(refused).to.be.instanceOf(RestError).with.property('status', 500);
     expect(refused).to.have.property('message', 'Work queue depth exceeded');
     expect(third.started).to.equal(false);
@@ -67,12 +69,12 @@ describe('the work queue', () => {
 
   it('frees the slot of work that fails, at once or later', async () => {
     const queue = new WorkQueue(1, 1);
-    expect(() => queue.run(here, () => { throw new Error('at once'); }, 'small')).to.throw('at once');
+    expect(await caught(queue.run(here, () => { throw new Error('at once'); }, 'small'))).to.have.property('message', 'at once');
     const job = new Job();
     const result = queue.run(job, job.work, 'small');
     job.fail(new Error('later'));
-    expect(await caught(Promise.resolve(result))).to.have.property('message', 'later');
-    expect(queue.run(here, () => 'next', 'small')).to.equal('next');
+    expect(await caught(result)).to.have.property('message', 'later');
+    expect(await queue.run(here, () => Promise.resolve('next'), 'small')).to.equal('next');
   });
 
   it('skips clients that left before their turn', async () => {
@@ -95,7 +97,7 @@ describe('the work queue', () => {
     gone.isGone = true;
     results.push(queue.run(next, next.work, 'small'));
     expect(await caught(Promise.resolve(results[1]))).to.be.instanceOf(ClientGoneError);
-    expect(await caught(Promise.resolve(queue.run(here, () => 'one more', 'small')))).to.have.property('message', 'Work queue depth exceeded');
+    expect(await caught(queue.run(here, () => Promise.resolve('one more'), 'small'))).to.have.property('message', 'Work queue depth exceeded');
     for (const job of [working, waiting, next]) {
       job.finish('in turn');
       await new Promise(setImmediate);
@@ -109,13 +111,13 @@ describe('the work queue', () => {
     const results = [queue.run(working, working.work, 'small'), queue.run(waiting, waiting.work, 'small')];
     queue.close();
     expect(await caught(Promise.resolve(results[1]))).to.be.instanceOf(RestError).with.property('status', 503);
-    expect(() => queue.run(here, () => 'late', 'small')).to.throw(RestError, 'shutting down');
+    expect(await caught(queue.run(here, () => Promise.resolve('late'), 'small'))).to.be.instanceOf(RestError).with.property('message').that.includes('shutting down');
     working.finish('done');
     expect(await results[0]).to.equal('done');
   });
 
   describe('with heavy work', () => {
-    const run = (queue: WorkQueue, job: Job, lane: Lane): Promise<string> => Promise.resolve(queue.run(job, job.work, lane));
+    const run = (queue: WorkQueue, job: Job, lane: Lane): Promise<string> => queue.run(job, job.work, lane);
     const started = (jobs: readonly Job[]): boolean[] => jobs.map((job) => job.started);
     const turn = (): Promise<unknown> => new Promise(setImmediate);
 
@@ -124,7 +126,7 @@ describe('the work queue', () => {
       const jobs = [new Job(), new Job(), new Job()] as const;
       const results = jobs.map((job) => run(queue, job, 'heavy'));
       expect(started(jobs)).to.deep.equal([true, true, false]);
-      expect(queue.run(here, () => 'small', 'small')).to.equal('small');
+      expect(await queue.run(here, () => Promise.resolve('small'), 'small')).to.equal('small');
       await turn();
       expect(jobs[2].started).to.equal(false);
       jobs[0].finish('one');
@@ -172,7 +174,7 @@ describe('the work queue', () => {
       const first = new Job();
       const results = [run(queue, first, 'heavy')];
       for (const lane of ['heavy', 'heavy', 'small', 'small'] as const)
-        results.push(Promise.resolve(queue.run(here, () => { order.push(lane); return lane; }, lane)));
+        results.push(queue.run(here, () => { order.push(lane); return Promise.resolve(lane); }, lane));
       first.finish('first');
       await Promise.all(results);
       expect(order).to.deep.equal(['small', 'heavy', 'small', 'heavy']);
@@ -196,15 +198,15 @@ describe('the work queue', () => {
       };
       await Promise.all(requests.map(async ([delay, which]) => {
         if (delay === 0) await new Promise(setImmediate);
-        await Promise.resolve(queue.run(here, () => delay === 3 ? undefined : work(delay, which), which)).catch(() => { refused[which]++; });
+        await queue.run(here, () => delay === 3 ? Promise.resolve() : work(delay, which), which).catch(() => { refused[which]++; });
       }));
       expect(most.all).to.be.at.most(slots);
       expect(most.heavy).to.be.at.most(Math.max(1, slots - 1));
       expect(busy).to.deep.equal({ small: 0, heavy: 0 });
       expect(refused.small + refused.heavy).to.be.at.most(Math.max(0, requests.length - depth - 1));
       expect(refused.small).to.be.at.most(Math.max(0, requests.filter(([, which]) => which === 'small').length - depth));
-      expect(queue.run(here, () => 'free', 'small')).to.equal('free');
-      expect(queue.run(here, () => 'free', 'heavy')).to.equal('free');
+      expect(await queue.run(here, () => Promise.resolve('free'), 'small')).to.equal('free');
+      expect(await queue.run(here, () => Promise.resolve('free'), 'heavy')).to.equal('free');
     }), { numRuns: 50 });
   });
 });

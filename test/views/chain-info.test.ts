@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { bitsOf } from '../../lib/bitcoin/header';
-import { chainInfoJson, type Bip9View, type ChainInfo } from '../../lib/views/chain-info';
+import { chainInfoJson, softForksJson, type ChainInfo } from '../../lib/views/chain-info';
 import { chainAChainInfo, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain-a';
 import { chainAView } from '../support/chain-a-views';
+import type { Bip9Deployment, Deployments } from '../../lib/node/types';
 
-type RecordedBip9 = Pick<Bip9View, 'status' | 'since' | 'statistics'> & { readonly bit?: number; readonly startTime: number; readonly timeout: string };
+type RecordedBip9 = Pick<Bip9Deployment, 'status' | 'since' | 'statistics'> & { readonly bit?: number; readonly startTime: number; readonly timeout: string };
 
 interface RecordedChainInfo {
   readonly headers: number;
@@ -18,8 +19,14 @@ interface RecordedChainInfo {
   readonly warnings: string;
 }
 
+interface Info extends ChainInfo {
+  readonly deployments: Deployments;
+}
+
+const jsonOf = (info: Info): Buffer => chainInfoJson(info, softForksJson(info.deployments));
+
 /** Chain info whose chain facts come from the blocks, and the node's own facts from the recorded text. */
-function infoBehind(text: string): ChainInfo {
+function infoBehind(text: string): Info {
   const recorded = JSON.parse(text.replace(/"timeout":(\d+)/g, '"timeout":"$1"')) as RecordedChainInfo;
   const tip = chainAView(recorded.bestblockhash);
   return {
@@ -42,7 +49,7 @@ function infoBehind(text: string): ChainInfo {
   };
 }
 
-const anyInfo = (): ChainInfo => infoBehind(chainAChainInfo()['0'] ?? '');
+const anyInfo = (): Info => infoBehind(chainAChainInfo()['0'] ?? '');
 
 describe('chainInfoJson', () => {
   it('writes what was recorded, byte for byte, as soft forks progress', () => {
@@ -50,7 +57,7 @@ describe('chainInfoJson', () => {
     const states = new Set(recorded.flatMap(([, text]) => infoBehind(text).deployments.bip9.map(({ status }) => status)));
     expect([...states]).to.include.members(['defined', 'started', 'locked_in', 'active']);
     for (const [height, text] of recorded)
-      expect(chainInfoJson(infoBehind(text)).toString(), `height ${height}`).to.equal(text);
+      expect(jsonOf(infoBehind(text)).toString(), `height ${height}`).to.equal(text);
   });
 
   it('writes every recorded answer byte for byte', () => {
@@ -58,13 +65,13 @@ describe('chainInfoJson', () => {
     expect(answers).to.have.length.above(2);
     for (const answer of answers) {
       const text = recordedBody(answer).toString();
-      expect(chainInfoJson(infoBehind(text)).toString(), answer.id).to.equal(text);
+      expect(jsonOf(infoBehind(text)).toString(), answer.id).to.equal(text);
     }
   });
 
   it('adds what is pruned after "pruned", the target only when pruning is automatic', () => {
     const between = (prune: ChainInfo['prune']): string =>
-      /"pruned":.*?,"softforks"/.exec(chainInfoJson({ ...anyInfo(), ...prune === undefined ? {} : { prune } }).toString())?.[0] ?? '';
+      /"pruned":.*?,"softforks"/.exec(jsonOf({ ...anyInfo(), ...prune === undefined ? {} : { prune } }).toString())?.[0] ?? '';
     expect(between(undefined)).to.equal('"pruned":false,"softforks"');
     expect(between({ height: 12, automatic: false })).to.equal('"pruned":true,"pruneheight":12,"automatic_pruning":false,"softforks"');
     expect(between({ height: 1, automatic: true, targetSize: 576716800 }))
@@ -74,10 +81,10 @@ describe('chainInfoJson', () => {
   it('keeps times of deployments exact beyond 2^53', () => {
     const [deployment] = anyInfo().deployments.bip9;
     expect(deployment?.timeout).to.equal(2n ** 63n - 1n);
-    expect(chainInfoJson(anyInfo()).toString()).to.include('"timeout":9223372036854775807');
+    expect(jsonOf(anyInfo()).toString()).to.include('"timeout":9223372036854775807');
   });
 
   it('escapes warnings', () => {
-    expect(chainInfoJson({ ...anyInfo(), warnings: 'say "no"\n' }).toString()).to.match(/,"warnings":"say \\"no\\"\\n"}\n$/);
+    expect(jsonOf({ ...anyInfo(), warnings: 'say "no"\n' }).toString()).to.match(/,"warnings":"say \\"no\\"\\n"}\n$/);
   });
 });

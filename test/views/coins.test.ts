@@ -41,8 +41,7 @@ describe('answers to queries for coins', () => {
     const { bitmap, chainHeight, chaintipHash } = JSON.parse(recorded ?? '{}') as { bitmap: string; chainHeight: number; chaintipHash: string };
     const outpoints = (REQUEST.exec(path)?.[1] ?? '').slice(1).split('/');
     return {
-      height: chainHeight,
-      tipHash: fromDisplayHex(chaintipHash),
+      tip: { height: chainHeight, hash: fromDisplayHex(chaintipHash) },
       coins: outpoints.map((outpoint, i) => bitmap[i] === '1' ? outputs.get(outpoint) : undefined)
     };
   };
@@ -62,8 +61,8 @@ describe('answers to queries for coins', () => {
 
   it('have a bitmap as long as the request even when nothing was found', () => {
     const tipHash = fromDisplayHex(chainAManifest().tip);
-    const binary = coinsBinary({ height: 725, tipHash, coins: Array<undefined>(9).fill(undefined) });
+    const binary = coinsBinary({ tip: { height: 725, hash: tipHash }, coins: Array<undefined>(9).fill(undefined) });
     expect(binary.toString('hex')).to.equal(`d5020000${tipHash.toString('hex')}02000000`);
-    expect(coinsBinary({ height: 725, tipHash, coins: [] }).toString('hex')).to.equal(`d5020000${tipHash.toString('hex')}0000`);
+    expect(coinsBinary({ tip: { height: 725, hash: tipHash }, coins: [] }).toString('hex')).to.equal(`d5020000${tipHash.toString('hex')}0000`);
   });
 });

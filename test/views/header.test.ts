@@ -1,15 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { headersJson, headersText, type HeaderColumns } from '../../lib/views/header';
+import { headersJson, headersText } from '../../lib/views/header';
 import { finish } from '../support/finish';
 import { chainAActiveBlocks, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain-a';
 import { chainAView } from '../support/chain-a-views';
+import type { HeaderRun } from '../../lib/index/types';
 
 const tipHeight = chainAManifest().height;
 
 /** Heights `from` to before `to` of chain A. */
-function columns(from: number, to: number): HeaderColumns {
+function columns(from: number, to: number): HeaderRun {
   const views = chainAActiveBlocks().slice(from, to).map(({ hash }) => chainAView(hash));
   const last = views.at(-1);
   return {

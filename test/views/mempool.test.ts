@@ -4,8 +4,9 @@ import { describe, it } from 'mocha';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { finish } from '../support/finish';
-import { mempoolInfoJson, PoolContents, type PoolEntryView } from '../../lib/views/mempool';
+import { mempoolInfoJson, PoolContents } from '../../lib/views/mempool';
 import { chainAManifest, chainAPool, recordedBody, recordedSuccesses } from '../support/chain-a';
+import type { PoolEntry } from '../../lib/node/types';
 
 interface WrittenEntry {
   readonly size: number;
@@ -24,7 +25,7 @@ interface WrittenEntry {
 type WrittenPool = Readonly<Record<string, WrittenEntry>>;
 
 /** Chain A's pool in the recorded order; the node's own figures (size, time, height) as recorded. */
-function entriesBehind(text: string): PoolEntryView[] {
+function entriesBehind(text: string): PoolEntry[] {
   const transactions = new Map(chainAPool().map((raw) => [toDisplayHex(scanWholeTransaction(raw).txid), scanWholeTransaction(raw)]));
   const fees = new Map(chainAManifest().mempool.map(({ txid, fee }) => [txid, fee]));
   return Object.entries(JSON.parse(text) as WrittenPool).map(([id, { size, time, height }]) => {
@@ -39,11 +40,11 @@ function entriesBehind(text: string): PoolEntryView[] {
 
 const numbered = (n: number): Buffer => Buffer.alloc(32, n.toString(16).padStart(4, '0'), 'hex');
 
-const entry = (n: number, spends: readonly number[], modifiedFee = n): PoolEntryView => ({
+const entry = (n: number, spends: readonly number[], modifiedFee = n): PoolEntry => ({
   txid: numbered(n), wtxid: numbered(n), size: 100 + n, fee: 1000, modifiedFee, time: 0, height: 0, spends: spends.map(numbered)
 });
 
-const written = (entries: readonly PoolEntryView[]): WrittenPool => JSON.parse(finish(new PoolContents().json(entries)).toString()) as WrittenPool;
+const written = (entries: readonly PoolEntry[]): WrittenPool => JSON.parse(finish(new PoolContents().json(entries)).toString()) as WrittenPool;
 
 /** Transactions depend on each other in one direction; here the even ones come first. */
 const orderOf = (n: number): number => (n % 2 === 0 ? n : n + 100);
@@ -66,7 +67,7 @@ describe('PoolContents', () => {
   it('orders parents by their text and children by their bytes', () => {
     const ids = ['01ff', '02ee', '03dd'].map((hex) => Buffer.alloc(32, hex, 'hex'));
     const middle = Buffer.alloc(32, 7);
-    const sibling = (txid: Buffer, spends: Buffer[]): PoolEntryView => ({ ...entry(0, []), txid, spends });
+    const sibling = (txid: Buffer, spends: Buffer[]): PoolEntry => ({ ...entry(0, []), txid, spends });
     const above = written([sibling(middle, ids), ...ids.map((txid) => sibling(txid, []))]);
     expect(above[toDisplayHex(middle)]?.depends).to.deep.equal([...ids].reverse().map(toDisplayHex));
     const below = written([...ids.map((txid) => sibling(txid, [middle])), sibling(middle, [])]);
@@ -112,7 +113,7 @@ describe('PoolContents', () => {
     const links = fc.array(fc.array(fc.nat(30), { maxLength: 4 }), { minLength: 25, maxLength: 25 });
     fc.assert(fc.property(links, fc.array(step, { maxLength: 12 }), (spends, steps) => {
       const contents = new PoolContents();
-      const pool = new Map<number, { -readonly [field in keyof PoolEntryView]: PoolEntryView[field] }>();
+      const pool = new Map<number, { -readonly [field in keyof PoolEntry]: PoolEntry[field] }>();
       for (const { add, remove, fees } of steps) {
         for (const n of remove) pool.delete(n);
         for (const n of add) if (!pool.has(n)) pool.set(n, entry(n, acyclic(n, spends[n] ?? [])));

@@ -1,117 +1,95 @@
-// What replies are made of and what was made for them, kept while there is room: one store
-// for all endpoints, bounded in bytes, the least recently used leave first. What is kept says
-// nothing that changes with the chain, or says of which state it is
-// (docs/decisions/caches.md).
+// What is cached for answers. No entry has a time to live: it is right or it is not.
+//
+//   what                               found by                 bounded by             dropped
+//   raw blocks (blocks.ts)             hash                     the cache for answers  least recently used first; unread once pruned
+//   replies (replies.ts)               question with its body   the cache for answers  least recently used first; unread after a block
+//   headers as JSON (headers.ts)       height of the first      the cache for answers  least recently used first; unread after a fork
+//   JSON and hex of blocks (texts.ts)  block and its place      36 MiB beside it       when the buffer is needed for another text
+//   the pool's contents (mempool.ts)   state of the pool        the pool               when the pool changes
+//   soft forks (chaininfo.ts)          tip                      one                    when the tip changes
+//
+// The cache for answers takes what is asked for a second time, and drops the least recently used first.
 
 import { LRUCache } from 'lru-cache';
+import type { Waiting } from '../server/work-queue';
 
-/** What a kept answer costs beside its bytes: key, entry, objects. */
+/** What an entry costs beside its bytes: key, objects. */
 const ENTRY_BYTES = 512;
 
+/** Questions whose fingerprints are remembered. */
+const FINGERPRINTS = 65_536;
+const FINGERPRINT_CHARACTERS = 32;
+
 /** Something that knows how much memory it takes. */
-export interface Kept {
-  /** Bytes of its buffers. */
+export interface Cached {
+  /** Bytes of the memory behind its buffers, which may be more than they show. */
   readonly byteLength: number;
-  /** Called once it is not kept any more. */
-  readonly onDropped?: () => void;
 }
 
 /** The part of the cache that is one kind's. */
-export interface Shelf<T extends Kept> {
+export interface Shelf<T extends Cached> {
   get(key: string): T | undefined;
-  set(key: string, kept: T): void;
-  drop(key: string): void;
-  /** Whether so much can be kept without dropping anything. */
-  hasRoomFor(byteLength: number): boolean;
-  /**
-   * Whether to keep what costs others their room: only what was asked for so many `times` (this
-   * time included) after all that would have to go; twice when nothing would. Who goes round more
-   * than there is room for would otherwise find nothing again. To be asked each time that it was
-   * not there.
-   */
-  isWorthKeeping(key: string, byteLength: number, times: number): boolean;
+  /** Caches the value when the key was offered before. */
+  offer(key: string, value: () => T): void;
 }
 
-/** How often something was asked for, since when by the cache's clock. */
-interface Asked {
-  readonly since: number;
-  readonly times: number;
-}
-
-/** Times to ask for something; a first time says nothing. */
-export const AGAIN = 2;
-
-interface Entry {
-  readonly kept: Kept;
-  /** By the cache's clock, which counts what is asked for. */
-  usedAt: number;
-}
-
+/** Blocks, replies and headers together, bounded in bytes. */
 export class AnswerCache {
-  private readonly entries: LRUCache<string, Entry>;
-  private clock = 0;
+  readonly #entries: LRUCache<string, Cached>;
+  /** Of keys that were offered, each where its last bits say. Where two keys have the same, one is cached a time too early. */
+  readonly #offered = new Uint32Array(FINGERPRINTS);
 
-  /** `maxBytes`: of everything together. */
-  constructor(private readonly maxBytes: number) {
-    this.entries = new LRUCache({
-      maxSize: maxBytes,
-      sizeCalculation: ({ kept }) => kept.byteLength + ENTRY_BYTES,
-      dispose: ({ kept }) => kept.onDropped?.()
-    });
+  constructor(maxBytes: number) {
+    this.#entries = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ byteLength }) => byteLength + ENTRY_BYTES });
   }
 
-  /** Bytes that are kept. */
+  /** Bytes that are cached. */
   get byteLength(): number {
-    return this.entries.calculatedSize;
+    return this.#entries.calculatedSize;
   }
 
   /** `name`: one for each kind. */
-  shelf<T extends Kept>(name: string): Shelf<T> {
-    /** What was not there, as far back as one cache full of it. */
-    const asked = new LRUCache<string, Asked>({ maxSize: this.maxBytes });
-    const hasRoomFor = (byteLength: number): boolean => this.byteLength + byteLength + ENTRY_BYTES <= this.maxBytes;
+  shelf<T extends Cached>(name: string): Shelf<T> {
     return {
-      get: (key) => this.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
-      set: (key, kept) => { this.set(`${name}/${key}`, kept); },
-      drop: (key) => { this.entries.delete(`${name}/${key}`); },
-      hasRoomFor,
-      isWorthKeeping: (key, byteLength, times) => {
-        const before = asked.get(key);
-        const now = ++this.clock;
-        const lastUse = this.lastUseOfVictims(byteLength);
-        const sinceThen = before !== undefined && before.since > lastUse ? { since: before.since, times: before.times + 1 } : { since: now, times: 1 };
-        asked.set(key, sinceThen, { size: byteLength + ENTRY_BYTES });
-        return sinceThen.times >= (lastUse === 0 ? AGAIN : times);
+      get: (key) => this.#entries.get(`${name}/${key}`) as T | undefined, // nobody else writes under this name
+      offer: (key, value) => {
+        const fingerprint = fingerprintOf(key);
+        const slot = fingerprint % FINGERPRINTS;
+        if (this.#offered[slot] === fingerprint) this.#entries.set(`${name}/${key}`, value());
+        else this.#offered[slot] = fingerprint;
       }
     };
   }
-
-  private get(key: string): Kept | undefined {
-    const entry = this.entries.get(key);
-    if (entry !== undefined) entry.usedAt = ++this.clock;
-    return entry?.kept;
-  }
-
-  private set(key: string, kept: Kept): void {
-    this.entries.set(key, { kept, usedAt: ++this.clock });
-    if (kept.byteLength + ENTRY_BYTES > this.maxBytes) kept.onDropped?.();
-  }
-
-  /** When the last of those was used that would have to go for so much; 0 when none would. */
-  private lastUseOfVictims(byteLength: number): number {
-    let missing = this.byteLength + byteLength + ENTRY_BYTES - this.maxBytes;
-    let last = 0;
-    // From the least recently used on.
-    for (const entry of this.entries.rvalues()) {
-      if (missing <= 0 || entry === undefined) break;
-      missing -= entry.kept.byteLength + ENTRY_BYTES;
-      last = entry.usedAt;
-    }
-    return last;
-  }
 }
 
-/** The memory behind a buffer, which may be more than it shows. */
-export function memoryOf(bytes: Buffer): number {
-  return bytes.buffer.byteLength;
+/** FNV-1a of the last characters: that is where hashes and formats are. */
+function fingerprintOf(text: string): number {
+  let hash = 0x811c_9dc5;
+  const start = Math.max(0, text.length - FINGERPRINT_CHARACTERS);
+  for (let i = start; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x0100_0193);
+  return hash >>> 0;
+}
+
+interface UnderWay<T> {
+  readonly clients: Waiting[];
+  readonly result: Promise<T>;
+}
+
+/** What several clients ask for while it is being made is made once, and given up only when all of them have left. */
+export class MadeOnce<T> {
+  readonly #underWay = new Map<string, UnderWay<T>>();
+
+  /** `make` gets one client that stands for all who wait. */
+  get(key: string, client: Waiting, make: (client: Waiting) => Promise<T>): Promise<T> {
+    const before = this.#underWay.get(key);
+    if (before !== undefined) {
+      before.clients.push(client);
+      return before.result;
+    }
+    const clients = [client];
+    const everybody: Waiting = { get isGone() { return clients.every(({ isGone }) => isGone); } };
+    const result = make(everybody).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, { clients, result });
+    return result;
+  }
 }

@@ -1,68 +1,60 @@
-// What holds for one state of the index and no other, kept until the index moves: clients ask
-// for the same things again and again while they wait for the next block.
+// Replies that hold for one state of the index and no other: clients ask for the same things again and again while they wait for
+// the next block.
 
-import { memoryOf, type AnswerCache, type Kept, type Shelf } from './answers';
-import type { HeaderRecord, IndexSnapshot } from '../../index/types';
+import type { AnswerCache, Cached, Shelf } from './answers';
+import type { HeaderRecord, IndexReader } from '../../index/types';
+import type { NodeSource } from '../../node/types';
 import type { Reply } from '../format';
 
-interface OfState<T> extends Kept {
+interface CachedReply extends Cached {
+  readonly reply: Reply;
   /** The state's own: no two states share one. */
   readonly tip: HeaderRecord;
-  readonly value: T;
+  /** Whether the node was pruned: what it throws away is not answered from memory. */
+  readonly pruned: boolean;
 }
 
-type State = Pick<IndexSnapshot, 'tip'>;
+/** A reply, and the state for which it holds; none when it depends on more than that. */
+export interface StateReply extends Reply {
+  readonly tip?: HeaderRecord | undefined;
+}
 
-export class StateShelf<T> {
-  private readonly shelf: Shelf<OfState<T>>;
-
-  /** `name`: one for each kind. */
-  constructor(cache: AnswerCache, name: string) {
-    this.shelf = cache.shelf(name);
-  }
-
-  /** What was kept of this very state. */
-  get(key: string, { tip }: State): { readonly value: T } | undefined {
-    const kept = this.shelf.get(key);
-    return kept?.tip === tip ? kept : undefined;
-  }
-
-  /** `byteLength`: what the value takes in memory beside its objects. */
-  set(key: string, { tip }: State, value: T, byteLength: number): void {
-    this.shelf.set(key, { tip, value, byteLength });
-  }
+interface ReplyContext {
+  readonly cache: AnswerCache;
+  readonly node: Pick<NodeSource, 'pruned'>;
+  readonly reader: IndexReader;
 }
 
 /** Longer replies are asked for less often than they would drive others out. */
 const LONGEST_BYTES = 65_536;
 
-/** Whole replies by what was asked. */
-export class StateReplies {
-  private readonly replies: StateShelf<Reply>;
+export class ReplyCache {
+  readonly #replies: Shelf<CachedReply>;
+  readonly #node: Pick<NodeSource, 'pruned'>;
+  readonly #reader: IndexReader;
 
-  constructor(cache: AnswerCache, name: string) {
-    this.replies = new StateShelf(cache, name);
+  /** `name`: one for each kind. */
+  constructor(name: string, { cache, node, reader }: ReplyContext) {
+    this.#replies = cache.shelf(name);
+    this.#node = node;
+    this.#reader = reader;
   }
 
-  get(question: string, state: State): Reply | undefined {
-    return this.replies.get(question, state)?.value;
-  }
-
-  /** Gives the reply back, now or when it is made. */
-  keep(question: string, state: State, reply: Reply | Promise<Reply>): Reply | Promise<Reply> {
-    if (reply instanceof Promise) return reply.then((made) => this.keep(question, state, made));
-    if (reply.body.length <= LONGEST_BYTES) {
-      const body = withOwnMemory(reply.body);
-      this.replies.set(question, state, { ...reply, body }, question.length + memoryOf(body));
+  /** The cached reply, or the one that `make` makes. `question`: all that it depends on beside the state. */
+  async reply(question: string, make: () => Promise<StateReply>): Promise<Reply> {
+    const cached = this.#replies.get(question);
+    const { pruned } = this.#node;
+    if (cached?.pruned === pruned && cached.tip === this.#reader.read(({ tip }) => tip)) return cached.reply;
+    const made = await make();
+    const { tip, contentType, body } = made;
+    if (tip !== undefined && body.length <= LONGEST_BYTES) {
+      this.#replies.offer(question, () => {
+        // Part of a larger buffer would keep all of it.
+        const own = Buffer.allocUnsafeSlow(body.length);
+        body.copy(own);
+        return { reply: { contentType, body: own }, tip, pruned, byteLength: question.length + own.length };
+      });
     }
-    return reply;
+    return made;
   }
-}
-
-/** Part of a larger buffer would keep all of it. */
-export function withOwnMemory(bytes: Buffer): Buffer {
-  if (memoryOf(bytes) === bytes.length) return bytes;
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(own);
-  return own;
 }

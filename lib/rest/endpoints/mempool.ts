@@ -1,7 +1,6 @@
 // /rest/mempool/info.json and /rest/mempool/contents.json (contract 4.5, 4.6): the pool in
-// figures and entry by entry, each rendered once per change of the pool; of the entries, those
-// that a change concerns. There is one text of the entries, as large as the pool makes it: it has
-// a place of its own, and does not compete with other answers for theirs.
+// figures and entry by entry. The entries are written once per change of the pool, and only those that the change concerns. There is
+// one text of them, as large as the pool makes it, beside the cache for answers.
 
 import { mempoolInfoJson, PoolContents } from '../../views/mempool';
 import { jsonReply, requireJson, type Reply } from '../format';
@@ -9,29 +8,16 @@ import { runInSlices } from '../server/slices';
 import type { Endpoint, EndpointContext } from '../endpoint';
 
 export function mempoolInfoEndpoint({ node: { pool } }: EndpointContext): Endpoint {
-  let rendered: { readonly revision: number; readonly reply: Reply } | undefined;
   return ({ path }) => {
     requireJson(path);
-    const { revision } = pool;
-    if (rendered?.revision !== revision) rendered = { revision, reply: jsonReply(mempoolInfoJson(pool.info())) };
-    return rendered.reply;
+    return Promise.resolve(jsonReply(mempoolInfoJson(pool.info())));
   };
 }
 
-/** A state of the pool, as far as its contents show it. */
-interface PoolState {
+/** The contents of a state of the pool, as far as they show it. */
+interface Contents {
   readonly revision: number;
   readonly feeFingerprint: number;
-}
-
-interface KeptContents {
-  readonly contents: PoolContents;
-  readonly state: PoolState;
-  readonly reply: Reply;
-}
-
-interface Writing {
-  readonly state: PoolState;
   readonly reply: Promise<Reply>;
 }
 
@@ -39,44 +25,36 @@ interface Writing {
 const FOR_EVERYBODY = { isGone: false };
 
 export function mempoolContentsEndpoint({ node: { pool }, gate }: EndpointContext): Endpoint {
-  let kept: KeptContents | undefined;
-  let writing: Writing | undefined;
-  let next: Promise<Reply> | undefined;
+  let contents = new PoolContents();
+  let latest: Contents | undefined;
+  let isWriting = false;
 
-  const stateNow = (): PoolState => ({ revision: pool.revision, feeFingerprint: pool.feeFingerprint() });
-
-  const write = (): Reply | Promise<Reply> => {
-    const state = stateNow();
-    const { contents } = kept ?? { contents: new PoolContents() };
-    // Nobody else's until it is whole again.
-    kept = undefined;
-    const keep = (body: Buffer): Reply => {
-      const reply = jsonReply(body);
-      kept = { contents, state, reply };
-      return reply;
-    };
-    const text = runInSlices(contents.json(pool.entries()), FOR_EVERYBODY);
-    if (!(text instanceof Promise)) return keep(text);
-    const reply = text.then(keep).finally(() => { writing = undefined; });
-    writing = { state, reply };
-    return reply;
+  const write = async (): Promise<Reply> => {
+    isWriting = true;
+    try {
+      return jsonReply(await runInSlices(contents.json(pool.entries()), FOR_EVERYBODY));
+    } finally {
+      isWriting = false;
+    }
   };
 
-  return ({ path }) => {
+  return async ({ path }) => {
     requireJson(path);
-    const state = stateNow();
-    if (kept !== undefined && isSame(kept.state, state)) return kept.reply;
-    if (writing === undefined) return write();
-    if (isSame(writing.state, state)) return writing.reply;
-    // The text under way is of an older state: those who come meanwhile share the one after it.
-    return next ??= writing.reply.catch(() => undefined).then(() => {
-      next = undefined;
-      gate.requireOpen();
-      return write();
-    });
+    for (;;) {
+      const [revision, feeFingerprint] = [pool.revision, pool.feeFingerprint()];
+      if (latest?.revision === revision && latest.feeFingerprint === feeFingerprint) return latest.reply;
+      // The text under way is of an older state: those who come meanwhile share the one after it.
+      if (isWriting) {
+        await latest?.reply.catch(() => undefined);
+        gate.requireOpen();
+        continue;
+      }
+      latest = { revision, feeFingerprint, reply: write() };
+      latest.reply.catch(() => {
+        // They may be half of one state and half of another.
+        contents = new PoolContents();
+        latest = undefined;
+      });
+    }
   };
-}
-
-function isSame(a: PoolState, b: PoolState): boolean {
-  return a.revision === b.revision && a.feeFingerprint === b.feeFingerprint;
 }

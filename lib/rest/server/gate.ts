@@ -1,11 +1,10 @@
-// The gate: whether requests are answered yet. Follows node and index, so that a request
-// only looks at a boolean.
+// The gate: whether requests are answered yet. It follows node and index, so that a request only looks at a boolean.
 
 import { BehaviorSubject, combineLatest, distinctUntilChanged, type Observable, type Subscription } from 'rxjs';
+import { copyingText, indexingText, percent } from '../../index/progress/text';
 import { unavailable } from '../errors';
-import { gateStatus } from './gate-status';
-import type { ChainIndex } from '../../index/types';
-import type { NodeSource } from '../../node/types';
+import type { ChainIndex, IndexReader, IndexSnapshot, IndexState } from '../../index/types';
+import type { NodeProgress, NodeSource } from '../../node/types';
 
 /** `synced`: node and index are up to date. `indexed`: the index stands at the node's tip. */
 export type Warmup = 'synced' | 'indexed';
@@ -13,42 +12,74 @@ export type Warmup = 'synced' | 'indexed';
 export class Gate {
   /** The current state to a new subscriber, then every change. A chain reset shows in it once the chain says so. */
   readonly ready$: Observable<boolean>;
-  private readonly ready = new BehaviorSubject(false);
-  private following: Subscription | undefined;
+  readonly #ready = new BehaviorSubject(false);
+  readonly #node: Pick<NodeSource, 'progress' | 'resetting' | 'synced$'>;
+  readonly #index: Pick<ChainIndex, 'state' | 'state$'>;
+  readonly #warmup: Warmup;
+  #following: Subscription | undefined;
 
-  constructor(
-    private readonly node: Pick<NodeSource, 'progress' | 'resetting' | 'synced$'>,
-    private readonly index: Pick<ChainIndex, 'state' | 'state$'>,
-    private readonly warmup: Warmup
-  ) {
-    this.ready$ = this.ready.pipe(distinctUntilChanged());
+  constructor(node: Pick<NodeSource, 'progress' | 'resetting' | 'synced$'>, index: Pick<ChainIndex, 'state' | 'state$'>, warmup: Warmup) {
+    this.#node = node;
+    this.#index = index;
+    this.#warmup = warmup;
+    this.ready$ = this.#ready.pipe(distinctUntilChanged());
   }
 
-  /** Starts to follow node and index. Stays closed without. */
+  /** Starts to follow node and index. The gate stays closed before. */
   open(): void {
-    this.following = combineLatest([this.index.state$, this.node.synced$]).subscribe(([{ phase }, synced]) => {
-      this.ready.next(phase === 'live' && (synced || this.warmup === 'indexed'));
+    this.#following = combineLatest([this.#index.state$, this.#node.synced$]).subscribe(([{ phase }, synced]) => {
+      this.#ready.next(phase === 'live' && (synced || this.#warmup === 'indexed'));
     });
   }
 
   close(): void {
-    this.following?.unsubscribe();
-    this.ready.next(false);
-    this.ready.complete();
+    this.#following?.unsubscribe();
+    this.#ready.next(false);
+    this.#ready.complete();
   }
 
-  /** Closed also while the chain is being reset: the node is losing blocks that the index still knows. */
+  /** False also while the chain is being reset: the node is losing blocks that the index still knows. */
   get isOpen(): boolean {
-    return this.ready.value && !this.node.resetting;
+    return this.#ready.value && !this.#node.resetting;
   }
 
-  /** Asked at every look at the state that an answer is made from: what was open may have closed since. @throws RestError 503, with what is going on */
+  /** For every look at the state that an answer is made from: the gate may have closed since. @throws RestError 503 */
   requireOpen(): void {
     if (!this.isOpen) throw unavailable(this.status());
   }
 
-  /** Why it is closed. */
+  /** Why the gate is closed. */
   status(): string {
-    return gateStatus({ index: this.index.state, node: this.node.progress(), resetting: this.node.resetting });
+    return gateStatus(this.#index.state, this.#node.progress(), this.#node.resetting);
+  }
+}
+
+/** The index as endpoints read it: only while the gate is open. The index may be rebuilt while an endpoint waits. */
+export class GatedReader implements IndexReader {
+  readonly #reader: IndexReader;
+  readonly #gate: Pick<Gate, 'requireOpen'>;
+
+  constructor(reader: IndexReader, gate: Pick<Gate, 'requireOpen'>) {
+    this.#reader = reader;
+    this.#gate = gate;
+  }
+
+  /** @throws RestError 503 while the gate is closed. */
+  read<T>(use: (snapshot: IndexSnapshot) => T): T {
+    this.#gate.requireOpen();
+    return this.#reader.read(use);
+  }
+}
+
+/** What is going on while requests are refused: the `<status>` of the 503 (contract part 7), for people, without a full stop. */
+export function gateStatus(index: IndexState, { height, verified }: NodeProgress, resetting: boolean): string {
+  switch (index.phase) {
+    case 'loading': return index.work ?? 'loading index';
+    case 'closed': return 'shutting down';
+    case 'failed': return `index failed: ${index.message}`;
+    case 'rewinding': return `rewinding index, height ${index.height}, down to ${index.target}`;
+    case 'copying': return `copying coins, ${copyingText(index)}`;
+    case 'indexing': return `indexing, height ${indexingText(index)}`;
+    case 'live': return resetting ? 'resetting chain' : `syncing with the network, height ${height} (${percent(verified, 1)})`;
   }
 }

@@ -2,10 +2,9 @@
 // everything else to them, untouched. The node adds its listener when its server opens, after
 // its plugins: the swap is made when the server listens.
 
-import { servePlainly } from './plain-upgrade';
+import { servePlainly, type IdleConnections } from './connections';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { IdleConnections } from './idle-connections';
 
 /** Serves a request under the prefix. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
@@ -29,43 +28,46 @@ export interface MountParts {
 }
 
 export class Mount {
-  private others: RequestListener[] = [];
-  private otherUpgrades: UpgradeListener[] = [];
-  private tookOver = false;
+  readonly #parts: MountParts;
+  #others: RequestListener[] = [];
+  #otherUpgrades: UpgradeListener[] = [];
+  #tookOver = false;
 
-  constructor(private readonly parts: MountParts) {}
+  constructor(parts: MountParts) {
+    this.#parts = parts;
+  }
 
   open(): void {
-    const { server } = this.parts;
-    if (server.listening) this.takeOver();
-    else server.once('listening', this.takeOver);
+    const { server } = this.#parts;
+    if (server.listening) this.#takeOver();
+    else server.once('listening', this.#takeOver);
   }
 
   /** Puts everything back. The mount that was opened last is closed first. */
   close(): void {
-    const { server } = this.parts;
-    server.removeListener('listening', this.takeOver);
-    if (!this.tookOver) return;
-    this.tookOver = false;
-    server.removeListener('request', this.dispatch);
-    for (const other of this.others) server.on('request', other);
-    server.removeListener('upgrade', this.dispatchUpgrade);
-    for (const other of this.otherUpgrades) server.on('upgrade', other);
+    const { server } = this.#parts;
+    server.removeListener('listening', this.#takeOver);
+    if (!this.#tookOver) return;
+    this.#tookOver = false;
+    server.removeListener('request', this.#dispatch);
+    for (const other of this.#others) server.on('request', other);
+    server.removeListener('upgrade', this.#dispatchUpgrade);
+    for (const other of this.#otherUpgrades) server.on('upgrade', other);
   }
 
-  private readonly takeOver = (): void => {
-    const { server } = this.parts;
-    this.tookOver = true;
-    this.others = server.listeners('request') as RequestListener[];
+  readonly #takeOver = (): void => {
+    const { server } = this.#parts;
+    this.#tookOver = true;
+    this.#others = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
-    server.on('request', this.dispatch);
-    this.otherUpgrades = server.listeners('upgrade') as UpgradeListener[];
+    server.on('request', this.#dispatch);
+    this.#otherUpgrades = server.listeners('upgrade') as UpgradeListener[];
     server.removeAllListeners('upgrade');
-    server.on('upgrade', this.dispatchUpgrade);
+    server.on('upgrade', this.#dispatchUpgrade);
   };
 
-  private readonly dispatch = (request: IncomingMessage, response: ServerResponse): void => {
-    const { server, prefix, connections } = this.parts;
+  readonly #dispatch = (request: IncomingMessage, response: ServerResponse): void => {
+    const { server, prefix, connections } = this.#parts;
     const { socket } = request;
     // Node reads on behind a reply that ends the connection, and when the client has gone. It throws when
     // something that it reads then is answered before what was pending (state.incoming, _http_server.js).
@@ -75,34 +77,31 @@ export class Mount {
     }
     connections.requestCame(socket);
     if (isUnder(prefix, request.url ?? '')) {
-      this.serve(request, response);
+      void this.#serve(request, response);
       return;
     }
-    for (const other of this.others) other.call(server, request, response);
+    for (const other of this.#others) other.call(server, request, response);
   };
 
   /** Nothing that a request brings about ends the node. */
-  private serve(request: IncomingMessage, response: ServerResponse): void {
-    const { handler, logger } = this.parts;
-    const breakOff = (error: unknown): void => {
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { handler, logger } = this.#parts;
+    try {
+      await handler(request, response);
+    } catch (error) {
       logger.error(`request failed: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
       request.socket.destroy();
-    };
-    try {
-      handler(request, response).catch(breakOff);
-    } catch (error) {
-      breakOff(error);
     }
   }
 
-  /** Nothing under our paths is anything but HTTP. When nobody listens Node, too, goes on in HTTP, but loses what came along behind the request. */
-  private readonly dispatchUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const { server, prefix, connections } = this.parts;
-    if (this.otherUpgrades.length === 0 || isUnder(prefix, request.url ?? '')) {
+  /** Under the prefix all is HTTP. When nobody listens Node goes on in HTTP too, but loses what came behind the request. */
+  readonly #dispatchUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const { server, prefix, connections } = this.#parts;
+    if (this.#otherUpgrades.length === 0 || isUnder(prefix, request.url ?? '')) {
       servePlainly(server, request, socket, head);
       return;
     }
     connections.requestCame(request.socket);
-    for (const other of this.otherUpgrades) other.call(server, request, socket, head);
+    for (const other of this.#otherUpgrades) other.call(server, request, socket, head);
   };
 }

@@ -1,8 +1,9 @@
 // Worker slots and the queue before them (contract part 8: rpcthreads, rpcworkqueue), in two
-// lanes: whole blocks and other heavy work never take the last slot, nor a place from small
+// lanes: whole blocks and other heavy work never take the last slot, nor a place in the queue from small
 // requests. A slot is held while a reply is being made, not while its client sends or reads.
 // Why it is so, and not p-limit: docs/decisions/work-queue.md.
 
+import { setImmediate } from 'node:timers/promises';
 import { ClientGoneError, queueFull, unavailable } from '../errors';
 
 /** A client that may lose patience. */
@@ -19,96 +20,86 @@ interface Waiter {
   refuse(reason: Error): void;
 }
 
-type Waiters = Readonly<Record<Lane, Waiter[]>>;
-
 const otherLane = (lane: Lane): Lane => lane === 'small' ? 'heavy' : 'small';
 
 export class WorkQueue {
-  private readonly busy: Record<Lane, number> = { small: 0, heavy: 0 };
-  private readonly heavySlots: number;
-  private closed = false;
-  private readonly waiters: Waiters = { small: [], heavy: [] };
+  readonly #slots: number;
+  readonly #heavySlots: number;
+  readonly #depth: number;
+  readonly #busy: Record<Lane, number> = { small: 0, heavy: 0 };
+  readonly #waiters: Readonly<Record<Lane, Waiter[]>> = { small: [], heavy: [] };
+  #closed = false;
   /** Whose turn it is when both wait. */
-  private next: Lane = 'small';
+  #next: Lane = 'small';
 
   /** `slots`: pieces of work at a time. `depth`: how many more may wait. */
-  constructor(private readonly slots: number, private readonly depth: number) {
-    this.heavySlots = Math.max(1, slots - 1);
+  constructor(slots: number, depth: number) {
+    this.#slots = slots;
+    this.#heavySlots = Math.max(1, slots - 1);
+    this.#depth = depth;
   }
 
   /**
-   * Runs `work` for the client when a slot is free. Work that returns no promise and need not
-   * wait is answered without one.
-   * @throws RestError when the queue is full or closed; ClientGoneError, in the promise, when
-   * the client left before its turn.
+   * Runs `work` for the client when a slot is free.
+   * @throws RestError when the queue is full or closed; ClientGoneError when the client left before its turn.
    */
-  run<C extends Waiting, R>(client: C, work: (client: C) => R | Promise<R>, lane: Lane): R | Promise<R> {
-    if (this.closed) throw unavailable('shutting down');
-    if (!this.hasSlot(lane)) return this.waitAndRun(client, work, lane);
-    this.busy[lane]++;
-    return this.runInSlot(client, work, lane);
+  async run<C extends Waiting, R>(client: C, work: (client: C) => Promise<R>, lane: Lane): Promise<R> {
+    // Requests that came in one write with this one may have their replies by the next turn.
+    if (!this.#hasSlot(lane) && this.#isFull) await setImmediate();
+    if (this.#closed) throw unavailable('shutting down');
+    if (this.#hasSlot(lane)) this.#busy[lane]++;
+    else await this.#waitForSlot(client, lane);
+    try {
+      return await work(client);
+    } finally {
+      this.#release(lane);
+    }
   }
 
   /** Refuses those who wait, and everybody after them. */
   close(): void {
-    this.closed = true;
-    for (const lane of [this.waiters.small, this.waiters.heavy])
+    this.#closed = true;
+    for (const lane of [this.#waiters.small, this.#waiters.heavy])
       for (const waiter of lane.splice(0)) waiter.refuse(unavailable('shutting down'));
   }
 
-  private hasSlot(lane: Lane): boolean {
-    const { small, heavy } = this.busy;
-    return small + heavy < this.slots && (lane === 'small' || heavy < this.heavySlots);
+  #hasSlot(lane: Lane): boolean {
+    const { small, heavy } = this.#busy;
+    return small + heavy < this.#slots && (lane === 'small' || heavy < this.#heavySlots);
   }
 
-  private async waitAndRun<C extends Waiting, R>(client: C, work: (client: C) => R | Promise<R>, lane: Lane): Promise<R> {
-    this.makeRoom(lane);
-    await new Promise<void>((start, refuse) => { this.waiters[lane].push({ client, start, refuse }); });
-    return this.runInSlot(client, work, lane);
+  get #isFull(): boolean {
+    return this.#waiters.small.length + this.#waiters.heavy.length >= this.#depth;
   }
 
-  /** A place for one more: of somebody who left, or for small requests that of the youngest heavy one. @throws RestError */
-  private makeRoom(lane: Lane): void {
-    const { small, heavy } = this.waiters;
-    const isFull = (): boolean => small.length + heavy.length >= this.depth;
-    if (!isFull()) return;
-    dropGone(small);
-    dropGone(heavy);
-    if (!isFull()) return;
-    const displaced = lane === 'small' ? heavy.pop() : undefined;
-    if (displaced === undefined) throw queueFull();
-    displaced.refuse(queueFull());
-  }
-
-  /** Runs in a slot that is already taken, and frees it. */
-  private runInSlot<C extends Waiting, R>(client: C, work: (client: C) => R | Promise<R>, lane: Lane): R | Promise<R> {
-    let result;
-    try {
-      result = work(client);
-    } catch (error) {
-      this.release(lane);
-      throw error;
+  /** Resolves when a slot was taken for the client. @throws RestError when there is no place to wait */
+  #waitForSlot(client: Waiting, lane: Lane): Promise<void> {
+    const { small, heavy } = this.#waiters;
+    if (this.#isFull) [small, heavy].forEach(dropGone);
+    if (this.#isFull) {
+      // For a small request the youngest heavy one gives up its place.
+      const displaced = lane === 'small' ? heavy.pop() : undefined;
+      if (displaced === undefined) throw queueFull();
+      displaced.refuse(queueFull());
     }
-    if (result instanceof Promise) return result.finally(() => { this.release(lane); });
-    this.release(lane);
-    return result;
+    return new Promise((start, refuse) => { this.#waiters[lane].push({ client, start, refuse }); });
   }
 
   /** Frees the slot and hands it to whoever is next and still there. */
-  private release(lane: Lane): void {
-    this.busy[lane]--;
-    if (this.waiters.small.length + this.waiters.heavy.length === 0) return;
-    if (!this.startOne(this.next)) this.startOne(otherLane(this.next));
+  #release(lane: Lane): void {
+    this.#busy[lane]--;
+    if (this.#waiters.small.length + this.#waiters.heavy.length === 0) return;
+    if (!this.#startOne(this.#next)) this.#startOne(otherLane(this.#next));
   }
 
   /** Whether there was somebody for whom there is a slot. */
-  private startOne(lane: Lane): boolean {
-    if (!this.hasSlot(lane)) return false;
-    dropGone(this.waiters[lane]);
-    const waiter = this.waiters[lane].shift();
+  #startOne(lane: Lane): boolean {
+    if (!this.#hasSlot(lane)) return false;
+    dropGone(this.#waiters[lane]);
+    const waiter = this.#waiters[lane].shift();
     if (waiter === undefined) return false;
-    this.busy[lane]++;
-    this.next = otherLane(lane);
+    this.#busy[lane]++;
+    this.#next = otherLane(lane);
     waiter.start();
     return true;
   }

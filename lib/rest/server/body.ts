@@ -14,7 +14,8 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /** The whole body. A client that stops sending is cut off. @throws RestError 413 */
-export async function readBody(request: IncomingMessage, { maxBodyBytes, timeoutMs }: Pick<Limits, 'maxBodyBytes' | 'timeoutMs'>): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, limits: Pick<Limits, 'maxBodyBytes' | 'timeoutMs'>): Promise<Buffer> {
+  const { maxBodyBytes, timeoutMs } = limits;
   const { socket, headers } = request;
   socket.setTimeout(timeoutMs);
   try {

@@ -1,0 +1,132 @@
+// Replies on their way to clients. Most are with the system before `end` returns. The memory behind the others, which clients have
+// yet to read, is bounded; slow readers are cut off, and a server that closes does not wait for them for long.
+
+import { queueFull, type HeaderList } from '../errors';
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Bodies up to this length go in one piece: pieces cost more than one such body holds up others. */
+export const AT_ONCE_BYTES = 4 * 1024 * 1024;
+
+/** The system copies so much within half a millisecond. */
+export const PIECE_BYTES = 512 * 1024;
+
+/** Replies up to this size pass whatever waits: connections are few against what they take. */
+const SMALL_BYTES = 65_536;
+
+const CHECK_MS = 100;
+
+export interface ResponseLimits {
+  /** Bytes behind all replies that wait to be read; replies from the same memory count once. */
+  readonly mostBytes: number;
+  /** Milliseconds without progress before a client is cut off. */
+  readonly timeoutMs: number;
+  /** Milliseconds that clients have once the server closes. */
+  readonly closingMs: number;
+}
+
+export class Responses {
+  readonly #server: Pick<Server, 'listening'>;
+  readonly #limits: ResponseLimits;
+  #bytes = 0;
+  /** How many replies wait in each piece of memory. */
+  readonly #waiting = new Map<ArrayBufferLike, number>();
+  readonly #bySocket = new Map<Socket, ArrayBufferLike[]>();
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(server: Pick<Server, 'listening'>, limits: ResponseLimits) {
+    this.#server = server;
+    this.#limits = limits;
+  }
+
+  /** True while no further large reply may be made. */
+  get isFull(): boolean {
+    return this.#bytes >= this.#limits.mostBytes;
+  }
+
+  /** @throws RestError when the memory behind waiting replies leaves no space for this one; nothing is sent then. */
+  send(response: ServerResponse, status: number, headers: HeaderList, body: Buffer): void {
+    const { length, buffer } = body;
+    if (length > SMALL_BYTES && !this.#waiting.has(buffer) && this.#bytes + buffer.byteLength > this.#limits.mostBytes) throw queueFull();
+    // A server that closes waits for connections in use: a busy client would never let go.
+    if (!this.#server.listening) response.shouldKeepAlive = false;
+    response.writeHead(status, headers as string[]);
+    sendBody(response, body);
+    // What was not handed over at once, what the system did not take, and what stands behind
+    // other replies on the connection may be waiting for a slow reader.
+    const { socket } = response;
+    if (!response.writableEnded || socket === null || socket.writableLength > 0) this.#add(response, buffer);
+  }
+
+  /** Counts a reply until it is gone, or its client. */
+  #add(response: ServerResponse, memory: ArrayBufferLike): void {
+    const { socket } = response.req;
+    socket.setTimeout(this.#limits.timeoutMs);
+    if (socket.destroyed) return;
+    let held = this.#bySocket.get(socket);
+    if (held === undefined) {
+      this.#bySocket.set(socket, held = []);
+      // A response behind others on its connection never hears of the end: the socket does.
+      socket.once('close', () => { this.#drop(socket); });
+    }
+    held.push(memory);
+    this.#count(memory, 1);
+    response.once('finish', () => { this.#remove(socket, memory); });
+    this.#watch ??= setInterval(() => { this.#endWhenClosing(); }, CHECK_MS).unref();
+  }
+
+  #remove(socket: Socket, memory: ArrayBufferLike): void {
+    const held = this.#bySocket.get(socket);
+    if (held === undefined) return;
+    held.splice(held.indexOf(memory), 1);
+    this.#count(memory, -1);
+  }
+
+  #drop(socket: Socket): void {
+    const held = this.#bySocket.get(socket) ?? [];
+    this.#bySocket.delete(socket);
+    for (const memory of held) this.#count(memory, -1);
+  }
+
+  #count(memory: ArrayBufferLike, by: 1 | -1): void {
+    const before = this.#waiting.get(memory) ?? 0;
+    if (before + by === 0) this.#waiting.delete(memory);
+    else this.#waiting.set(memory, before + by);
+    if (before === 0 || before + by === 0) this.#bytes += by * memory.byteLength;
+    // Nobody reads: nobody has to be watched.
+    if (this.#waiting.size > 0) return;
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+  }
+
+  /** A server that closes looks once for connections to end; replies that were made later hold it up. */
+  #endWhenClosing(): void {
+    if (this.#server.listening) return;
+    clearInterval(this.#watch);
+    this.#watch = setTimeout(() => {
+      for (const [socket, held] of this.#bySocket) if (held.length > 0) socket.destroy();
+    }, this.#limits.closingMs).unref();
+  }
+}
+
+/**
+ * Sends a body whose headers are written already. The system copies at once what it takes, megabytes if it likes, while everybody
+ * else waits: so long bodies are handed over piece by piece, with turns of the event loop in between. All pieces are views of
+ * the one body. Stops where the client has gone.
+ */
+export function sendBody(response: ServerResponse, body: Buffer): void {
+  // For HEAD nothing is sent but the headers.
+  if (body.length <= AT_ONCE_BYTES || response.req.method === 'HEAD') response.end(body);
+  else sendFrom(0, response, body);
+}
+
+function sendFrom(start: number, response: ServerResponse, body: Buffer): void {
+  const end = start + PIECE_BYTES;
+  if (end >= body.length) {
+    response.end(body.subarray(start));
+    return;
+  }
+  response.write(body.subarray(start, end), (error) => {
+    if (error == null) setImmediate(sendFrom, end, response, body);
+  });
+}

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import { beforeEach, describe, it } from 'mocha';
+import { AnswerCache } from '../../lib/rest/cache/answers';
+import { ReplyCache, type StateReply } from '../../lib/rest/cache/replies';
+import type { HeaderRecord, IndexReader, IndexSnapshot } from '../../lib/index/types';
+
+const newTip = (): HeaderRecord => ({
+  hash: Buffer.alloc(32, 1), height: 1, header: Buffer.alloc(80), chainwork: 1n, medianTime: 0, transactionCount: 1, chainBytes: 0
+});
+
+describe('cached replies', () => {
+  let tip: HeaderRecord;
+  let node: { pruned: boolean };
+  let made: number;
+  let cache: AnswerCache;
+  const reader: IndexReader = { read: (use) => use({ tip } as IndexSnapshot) };
+  const open = (): ReplyCache => new ReplyCache('a', { cache, node, reader });
+  const make = (body: Buffer, holds = true) => (): Promise<StateReply> => {
+    made++;
+    return Promise.resolve({ contentType: 'application/octet-stream', body, ...holds && { tip } });
+  };
+
+  beforeEach(() => {
+    tip = newTip();
+    node = { pruned: false };
+    made = 0;
+    cache = new AnswerCache(1_000_000);
+  });
+
+  it('are given for the very state that they are of, also when another one looks the same', async () => {
+    const replies = open();
+    const ask = async (): Promise<string> => (await replies.reply('question', make(Buffer.from('body')))).body.toString();
+    for (let time = 0; time < 4; time++) expect(await ask()).to.equal('body');
+    expect(made).to.equal(2);
+    tip = newTip();
+    for (let time = 0; time < 4; time++) expect(await ask()).to.equal('body');
+    expect(made).to.equal(3);
+  });
+
+  it('are not given once the node prunes', async () => {
+    const replies = open();
+    for (let time = 0; time < 3; time++) await replies.reply('question', make(Buffer.from('body')));
+    node.pruned = true;
+    await replies.reply('question', make(Buffer.from('body')));
+    expect(made).to.equal(3);
+  });
+
+  it('have memory of their own, which counts together with the question', async () => {
+    const block = Buffer.alloc(50_000, 1);
+    const replies = open();
+    for (let time = 0; time < 2; time++) await replies.reply('question', make(block.subarray(10, 20)));
+    block.fill(2);
+    expect((await replies.reply('question', make(block))).body).to.deep.equal(Buffer.alloc(10, 1));
+    expect(cache.byteLength).to.be.within(18, 1_000);
+  });
+
+  it('are none that depend on more than the state, or would drive many others out', async () => {
+    const replies = open();
+    for (let time = 0; time < 3; time++) {
+      await replies.reply('long', make(Buffer.alloc(65_537)));
+      await replies.reply('pool', make(Buffer.alloc(10), false));
+    }
+    expect(made).to.equal(6);
+    expect(cache.byteLength).to.equal(0);
+  });
+});

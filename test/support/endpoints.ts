@@ -1,0 +1,21 @@
+// What endpoints ask, beside a cache of any size.
+
+import { AnswerCache } from '../../lib/rest/cache/answers';
+import { RawBlocks } from '../../lib/rest/cache/blocks';
+import { BlockTexts } from '../../lib/rest/cache/texts';
+import { DEFAULT_LIMITS } from '../../lib/rest/limits';
+import { RestRequest, type EndpointContext } from '../../lib/rest/endpoint';
+import type { IndexReader } from '../../lib/index/types';
+import type { NodeSource } from '../../lib/node/types';
+
+/** By default nothing is cached. */
+export function endpointContext(node: NodeSource, reader: IndexReader, cache = new AnswerCache(1)): EndpointContext {
+  return {
+    node, reader, gate: { requireOpen: () => undefined }, witness: true, limits: DEFAULT_LIMITS, cache, blocks: new RawBlocks(node, cache), texts: new BlockTexts(0)
+  };
+}
+
+/** A request of a client that waits. `path`: what follows the endpoint's prefix. */
+export function requestFor(path: string, body: Buffer = Buffer.alloc(0)): RestRequest {
+  return new RestRequest(path, body, { destroyed: false });
+}
