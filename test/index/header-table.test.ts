@@ -30,6 +30,7 @@ function expectRows(table: HeaderTable, chain: readonly Buffer[], count: number)
   const hashOf = (height: number): Buffer | undefined => chain[height]?.subarray(0, 32);
   for (let height = 0; height < chain.length;) {
     expect(table.hashAt(height)).to.deep.equal(hashOf(height));
+    expect(table.heightOf(table.hashAt(height))).to.equal(height);
     const run = table.run(height, count, chain.length);
     const records = chain.slice(height, height + run.count);
     expect(run.count).to.be.within(1, count);
@@ -51,7 +52,7 @@ describe('the table of headers', () => {
         const { version } = table;
         const isCut = left < chain.length;
         table.pop(left);
-        chain.splice(left);
+        for (const record of chain.splice(left)) expect(table.heightOf(record.subarray(0, 32))).to.equal(undefined);
         expect(table.version).to.equal(isCut ? version + 1 : version);
         expectRows(table, chain, count);
         const before = [...chain];

@@ -1,7 +1,8 @@
 // The headers of the active chain in memory: what a reader of many headers would otherwise fetch record by record.
 // The writer reads them once when the index is opened, pushes one for each block that comes in, and pops those of
 // blocks that are taken out. Two columns in segments of one allocation each, so that a run of headers is one slice.
-// Bytes that were handed out are never overwritten: where rows were popped, the segment goes on as a copy.
+// Bytes that were handed out are never overwritten: where rows were popped, the segment goes on as a copy. A hash table finds
+// a row by the hash of its block.
 //
 // A reader may hold an older state of the index. It never looks above its tip, and what is below stays the same until
 // something is popped; then the table has another version, and the reader goes to the store.
@@ -16,6 +17,9 @@ const DETAILS_LENGTH = 40;
 /** Rows of a segment: 3.9 MB, of which only those in use take memory. */
 const SEGMENT_ROWS = 32_768;
 
+/** Of the hash table at first; it doubles when half of them are taken. A power of two. */
+const SLOTS = 65_536;
+
 interface Segment {
   readonly headers: Buffer;
   readonly details: Buffer;
@@ -25,6 +29,8 @@ export class HeaderTable {
   /** Another one whenever rows were popped. Whoever has seen a row sees the same under the same version. */
   version = 0;
   readonly #segments: Segment[] = [];
+  /** Heights, each plus one, by the first bytes of the hash; 0 is free, and a slot that is taken is followed by the next one. */
+  #slots = new Uint32Array(SLOTS);
   #length = 0;
   #lastHash: Buffer = Buffer.alloc(0);
   /** Rows were popped from the last segment, and may still be in somebody's hands. */
@@ -48,12 +54,19 @@ export class HeaderTable {
     record.copy(segment.details, row * DETAILS_LENGTH, details.start, details.end);
     this.#lastHash = Buffer.from(record.subarray(hash.start, hash.end));
     this.#length++;
+    if (this.#length * 2 <= this.#slots.length) this.#slots[this.#slotOf(this.#lastHash, 0)] = this.#length;
+    else {
+      this.#slots = new Uint32Array(this.#slots.length * 2);
+      for (let at = 0; at < this.#length; at++) this.#slots[this.#slotOf(this.hashAt(at), 0)] = at + 1;
+    }
   }
 
   /** Drops the rows from a height on. */
   pop(height: number): void {
     if (height >= this.#length) return;
     this.version++;
+    // The last row that came goes first: no other row was put behind its slot since.
+    for (let at = this.#length - 1; at >= height; at--) this.#slots[this.#slotOf(this.hashAt(at), at + 1)] = 0;
     this.#lastHash = height === 0 ? Buffer.alloc(0) : Buffer.from(this.hashAt(height - 1));
     this.#segments.length = Math.ceil(height / SEGMENT_ROWS);
     this.#isSealed = true;
@@ -65,6 +78,16 @@ export class HeaderTable {
     if (height === this.#length - 1) return this.#lastHash;
     // A header has the hash of the one before.
     return previousHashOf(this.#segmentOf(height + 1).headers.subarray((height + 1) % SEGMENT_ROWS * HEADER_LENGTH));
+  }
+
+  /** `hash`: 32 bytes in wire order. undefined: no row is of that block. */
+  heightOf(hash: Buffer): number | undefined {
+    const mask = this.#slots.length - 1;
+    for (let slot = hash.readUInt32LE() & mask; ; slot = slot + 1 & mask) {
+      const height = (this.#slots[slot] as number) - 1; // slot is masked
+      if (height < 0) return undefined;
+      if (this.hashAt(height).equals(hash)) return height;
+    }
   }
 
   /** Up to `count` rows of a chain with `length` headers, at least one: those that lie together. @throws RangeError above the last row */
@@ -81,6 +104,14 @@ export class HeaderTable {
       lastHash: this.hashAt(next - 1),
       nextHash: next < length ? this.hashAt(next) : undefined
     };
+  }
+
+  /** The slot with this content that comes first where the hash belongs. */
+  #slotOf(hash: Buffer, content: number): number {
+    const mask = this.#slots.length - 1;
+    let slot = hash.readUInt32LE() & mask;
+    while (this.#slots[slot] !== content) slot = slot + 1 & mask;
+    return slot;
   }
 
   #segmentOf(height: number): Segment {

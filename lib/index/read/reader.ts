@@ -140,7 +140,9 @@ class StoreIndexSnapshot implements IndexSnapshot {
   }
 
   heightOf(hash: Buffer): number | undefined {
-    return heightOf(this.#records, hash);
+    if (this.#version !== this.#headers.version) return heightOf(this.#records, hash);
+    const height = this.#headers.heightOf(hash);
+    return height !== undefined && height <= this.tip.height ? height : undefined;
   }
 
   headerAt(height: number): HeaderRecord | undefined {

@@ -21,7 +21,7 @@ import { CoinCache } from '../coins/coin-cache';
 import { HeaderTable } from '../read/header-table';
 import { findBase, isBackfilling, putBase, type Base } from '../records/base';
 import { spentBaseKey } from '../records/base-coin';
-import { headerAt, headerKey, headerRecordOf, NO_HEADERS, type HeaderChain, type StoredHeader } from '../records/header';
+import { blockHashKey, headerAt, headerKey, headerRecordOf, heightOf, NO_HEADERS, type HeaderChain, type StoredHeader } from '../records/header';
 import { damaged, recordOf } from '../records/layout';
 import { findTip, TIP_KEY } from '../records/tip';
 import { newSecret, SECRET_KEY, TxidHasher } from '../records/txid-hash';
@@ -199,6 +199,9 @@ export class IndexWriter {
     if (value === undefined) throw new TooDeepError(`expected an undo record for height ${tip.height}, got none`);
     const undo = decodeUndo(recordOf(key, value), tip.height);
     if (!undo.hash.equals(tip.hash)) throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(undo.hash));
+    // Nobody else reads this record while the headers are in memory.
+    const stored = heightOf(store, tip.hash);
+    if (stored !== tip.height) throw damaged(blockHashKey(tip.hash), `height ${tip.height}`, String(stored));
     const { hash, height } = this.headerAt(tip.height - 1);
     const previous = { hash, height };
     const chain = this.#chainUpTo(previous);
