@@ -77,20 +77,23 @@ export class Mount {
     }
     connections.requestCame(socket);
     if (isUnder(prefix, request.url ?? '')) {
-      void this.#serve(request, response);
+      this.#serve(request, response);
       return;
     }
     for (const other of this.#others) other.call(server, request, response);
   };
 
   /** Nothing that a request brings about ends the node. */
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  #serve(request: IncomingMessage, response: ServerResponse): void {
     const { handler, logger } = this.#parts;
-    try {
-      await handler(request, response);
-    } catch (error) {
+    const breakOff = (error: unknown): void => {
       logger.error(`request failed: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
       request.socket.destroy();
+    };
+    try {
+      handler(request, response).catch(breakOff);
+    } catch (error) {
+      breakOff(error);
     }
   }
 
