@@ -10,7 +10,7 @@ import type { BlockPlan } from '../support/mined-blocks';
 
 /** By letter, of an index that began so. */
 const KINDS_OF_RECORD = {
-  blocks: { G: 'the network', S: 'the secret', T: 'the tip', b: 'a height by hash', d: 'what undoes a block', h: 'a header', l: 'lengths of transactions', o: 'coins', p: 'a place' },
+  blocks: { G: 'the network', S: 'the secret', T: 'the tip', b: 'a height by hash', d: 'what undoes a block', h: 'a header', l: 'lengths of transactions', o: 'coins', p: 'a position' },
   coins: { B: 'the base', c: 'a coin of the base', s: 'coins of the base that a block spent', d: 'what undoes a block' }
 } as const;
 const FLIPS_PER_KIND = 4;

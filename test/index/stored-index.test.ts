@@ -58,7 +58,7 @@ describe('an index that nobody works on', () => {
     await index.close();
     await node.close();
     expect([...kinds]).to.have.members([
-      'layout version', 'hash of the genesis block', 'tip', 'height of block', 'coins of transaction', 'header at height', 'undo record of height', 'place of transaction',
+      'layout version', 'hash of the genesis block', 'tip', 'height of block', 'coins of transaction', 'header at height', 'undo record of height', 'position of transaction',
       'lengths of the transactions at height', 'secret of the hashes of txids'
     ]);
     expect(describeRecord(coinKey({ height: 7, index: 3 }, 2))).to.equal('coins of transaction 3 of the block at height 7, outputs from 64');

@@ -93,7 +93,7 @@ describe('the tools for the index of a stopped node', function () {
       expect(out).to.include('undo record of height 300: missing');
     });
 
-    for (const kind of ['height of block', 'coin', 'header', 'undo record', 'place', 'lengths'])
+    for (const kind of ['height of block', 'coin', 'header', 'undo record', 'position', 'lengths'])
       it(`finds a flipped byte in a record of the kind '${kind}'`, async () => {
         let what = '';
         await folder.withIndex(async (store) => { what = await flip(store, kind); });
@@ -103,7 +103,7 @@ describe('the tools for the index of a stopped node', function () {
         expectNothingLeft();
       });
 
-    for (const kind of ['hash of the genesis block', 'height of block', 'coin', 'header', 'place', 'lengths'])
+    for (const kind of ['hash of the genesis block', 'height of block', 'coin', 'header', 'position', 'lengths'])
       it(`finds that a record of the kind '${kind}' is missing`, async () => {
         let what = '';
         await folder.withIndex(async (store) => { what = await deleteFirst(store, kind); });

@@ -91,7 +91,7 @@ describe('verifying an index that began with the coins of the node', () => {
 
   it('finds a transaction whose position is missing', async () => {
     const [coinbase] = scanBlock((await activeChain(node))[5] ?? expect.fail('a block')).transactions;
-    expect(await without(positionKey(TxidHasher.of(store).hash(coinbase?.txid ?? expect.fail('a coinbase'))))).to.match(/^1 .*"difference":"place of transaction /);
+    expect(await without(positionKey(TxidHasher.of(store).hash(coinbase?.txid ?? expect.fail('a coinbase'))))).to.match(/^1 .*"difference":"position of transaction /);
   });
 
   /** A record is another one, in form, while it is looked for. */

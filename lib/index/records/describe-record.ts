@@ -22,7 +22,7 @@ export function describeRecord(key: Buffer, value?: Buffer): string {
     case 'l6': return `lengths of the transactions at height ${key.readUInt32BE(1)}${key[5] === 0 ? '' : `, from ${key.readUInt8(5) * GROUP_TRANSACTIONS}`}`;
     case 'o7': return `coins of transaction ${at(key.subarray(1))}`;
     case 'o9': return `coins of transaction ${at(key.subarray(1))}, outputs from ${key.readUInt16BE(7) * GROUP_SIZE}`;
-    case 'p13': return `place of transaction ${at(value)}`;
+    case 'p13': return `position of transaction ${at(value)}`;
     case 's5': return `coins of the base that the block at height ${key.readUInt32BE(1)} spent`;
     case 'S1': return 'secret of the hashes of txids';
     default: return `unknown record ${key.toString('hex')}`;

@@ -155,7 +155,7 @@ class Comparison {
       const found = whereKnown(() => snapshot.location(txid));
       // A later coinbase may have the same txid.
       if (isCoinbase && found !== undefined && found.block.height > height) continue;
-      if (found?.block.height !== height || found.offset !== offset || found.length !== length) return `place of transaction ${toDisplayHex(txid)}: expected byte ${offset} of the block at height ${height}`;
+      if (found?.block.height !== height || found.offset !== offset || found.length !== length) return `position of transaction ${toDisplayHex(txid)}: expected byte ${offset} of the block at height ${height}`;
     }
     return undefined;
   }
