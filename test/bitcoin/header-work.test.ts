@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bitsOf, medianTimePast, merkleRootOf, nonceOf, previousHashOf, timeOf, versionOf } from '../../lib/bitcoin/header';
+import { hash256, toDisplayHex } from '../../lib/bitcoin/hash';
+import { bitsOf, medianTimePast, merkleRootOf, nextHeader, nonceOf, previousHashOf, timeOf, versionOf, type HeaderFold } from '../../lib/bitcoin/header';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
 import { difficultyOf, proofOf, targetOf } from '../../lib/bitcoin/work';
-import { recordedBody, recordedSuccesses } from '../support/chain-a';
+import { chainAActiveBlocks, recordedBody, recordedSuccesses } from '../support/chain-a';
 
 interface RecordedHeader {
   readonly version: number;
@@ -36,6 +36,27 @@ describe('header fields', () => {
       }
     }
     expect(seen).to.be.above(500);
+  });
+});
+
+describe('what follows from a chain of headers', () => {
+  it('is what the reference says of it', () => {
+    interface Told { readonly hash: string; readonly chainwork: string; readonly mediantime: number }
+    const told = new Map<string, Told>();
+    for (const answer of recordedSuccesses('headers', 'json'))
+      for (const header of JSON.parse(recordedBody(answer).toString()) as Told[]) told.set(header.hash, header);
+    let fold: HeaderFold | undefined;
+    let seen = 0;
+    for (const { raw } of chainAActiveBlocks()) {
+      const header = raw.subarray(0, 80);
+      fold = nextHeader(fold, header);
+      const expected = told.get(toDisplayHex(hash256(header)));
+      if (expected === undefined) continue;
+      expect({ chainwork: fold.chainwork.toString(16).padStart(64, '0'), mediantime: fold.medianTime }).to.deep.equal({ chainwork: expected.chainwork, mediantime: expected.mediantime });
+      seen++;
+    }
+    expect(seen).to.be.above(500);
+    expect(fold?.times).to.have.length(11);
   });
 });
 

@@ -86,4 +86,14 @@ describe('an index of a node that downloads the chain', function () {
     }
     expect(durable).to.deep.equal([true, true, true]);
   });
+
+  it('can be closed while it lets blocks gather, without waiting for them', async () => {
+    await mine(current.host, 1);
+    expect(current.index.state.phase).to.equal('indexing');
+    const started = performance.now();
+    await current.index.close();
+    expect(performance.now() - started).to.be.below(500);
+    await mine(current.host, 1);
+    expect(current.host.chain.height).to.equal(2);
+  });
 });
