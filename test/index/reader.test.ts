@@ -144,15 +144,19 @@ describe('reading the index', () => {
     expect(troubles.map(({ name }) => name)).to.deep.equal(['DamagedIndexError', 'DamagedIndexError']);
   });
 
-  it('does not answer from a damaged height by hash', async () => {
+  it('does not answer from a damaged height by hash, and needs none while the headers are in memory', async () => {
     const hash = blockHash(blocks[7] as Buffer);
     const key = blockHashKey(hash);
     const value = Buffer.from(store.get(key) ?? expect.fail('a height'));
     value.writeUInt8((value[3] as number) ^ 1, 3);
     await store.batch([{ type: 'put', key, value }], { durable: false });
     reader.renew();
-    expect(() => reader.read((snapshot) => snapshot.heightOf(hash))).to.throw(IndexUnavailableError, 'is damaged');
+    expect(reader.read((snapshot) => snapshot.heightOf(hash))).to.equal(7);
+    // A reader without them goes to the store.
+    const bare = new SnapshotReader(store, (error) => troubles.push(error));
+    expect(() => bare.read((snapshot) => snapshot.heightOf(hash))).to.throw(IndexUnavailableError, 'is damaged');
     expect(troubles).to.have.length(1);
+    bare.close();
   });
 
   it('gives each reader the headers of its own state, wherever the chain has moved meanwhile', async () => {
