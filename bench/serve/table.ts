@@ -14,7 +14,7 @@ interface Column<T> {
   readonly text: (row: T) => string;
 }
 
-export class Table<T> {
+class Table<T> {
   /** `firstWidth`: characters of the longest text in the first column, which is set to the left. */
   constructor(private readonly columns: readonly Column<T>[], private readonly firstWidth: number) {}
 

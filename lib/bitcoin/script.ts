@@ -38,7 +38,7 @@ while (OPCODE_NAMES.length < OP_INVALIDOPCODE - OP_1NEGATE) OPCODE_NAMES.push('O
 OPCODE_NAMES.push('OP_INVALIDOPCODE');
 
 /** Longer scripts cannot be run (MAX_SCRIPT_SIZE). */
-export const MAX_SCRIPT_LENGTH = 10_000;
+const MAX_SCRIPT_LENGTH = 10_000;
 
 /** Pushes up to this length are printed as numbers. */
 const MAX_NUMBER_LENGTH = 4;

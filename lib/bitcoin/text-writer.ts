@@ -21,7 +21,7 @@ const WORTH_COPYING = 12;
 export type Allocate = (length: number) => Buffer;
 
 /** Memory that is not part of a buffer that others use, as that of small buffers is. */
-export const ownMemory: Allocate = (length) => Buffer.allocUnsafeSlow(length);
+const ownMemory: Allocate = (length) => Buffer.allocUnsafeSlow(length);
 
 export class TextWriter {
   #buffer: Buffer;

@@ -44,7 +44,7 @@ function viewOf({ raw, height, stale }: ChainABlock, views: ReadonlyMap<string, 
 let made: ReadonlyMap<string, ChainAView> | undefined;
 
 /** Every block of chain A, genesis and stale ones included, by its hash as displayed. */
-export function chainAViews(): ReadonlyMap<string, ChainAView> {
+function chainAViews(): ReadonlyMap<string, ChainAView> {
   if (made === undefined) {
     const views = new Map<string, ChainAView>();
     for (const block of [...chainAActiveBlocks().slice(0, 1), ...chainABlocks()])

@@ -51,7 +51,7 @@ export function modelOf(chain: readonly Buffer[]): IndexModel {
 }
 
 /** What a store holds of a chain, in the model's form. During the backfill of an index, nothing of blocks below it. */
-export async function modelIn(store: Store, chain: readonly Buffer[]): Promise<IndexModel> {
+async function modelIn(store: Store, chain: readonly Buffer[]): Promise<IndexModel> {
   const model: IndexModel = { coins: new Map(), locations: new Map(), headers: [] };
   const hasher = TxidHasher.of(store);
   /** The index has only hashes of txids. */
