@@ -43,22 +43,35 @@ const roomPatterns = (room) => {
   const typeFiles = types[room] ?? [];
   const pattern = (path, end) => `^(\\.\\./)+${path.replace('lib/', '(lib/)?')}${end}`;
   return [
-    ...typeFiles.map((file) => ({ regex: pattern(file, '$'), allowTypeImports: true, message: `${room} may import only types of ${file}.` })),
+    ...typeFiles.map((file) => ({
+      regex: pattern(file, '$'),
+      allowTypeImports: true,
+      message: `${room} may import only types of ${file}.`
+    })),
     ...forbidden.map((other) => {
       const allowed = typeFiles.filter((file) => file.startsWith(`${other}/`)).map((file) => file.slice(other.length + 1));
-      return { regex: pattern(other, allowed.length === 0 ? '(/|$)' : `(/(?!(${allowed.join('|')})$)|$)`), message: `${room} may not import ${other}.` };
+      return {
+        regex: pattern(other, allowed.length === 0 ? '(/|$)' : `(/(?!(${allowed.join('|')})$)|$)`),
+        message: `${room} may not import ${other}.`
+      };
     })
   ];
 };
 
-const importRule = (files, patterns) => ({ files, rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns: [...patterns, bcoinRule] }] } });
+const importRule = (files, patterns) => ({
+  files,
+  rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns: [...patterns, bcoinRule] }] }
+});
 
 const folderRule = ([folder, allowed]) => {
   const room = folder.slice(0, folder.lastIndexOf('/'));
-  return importRule([`${folder}/**/*.ts`], [
-    ...roomPatterns(room),
-    { regex: `^\\.\\./(?!(?:${allowed.join('|')})(?:/|$))[a-z]`, message: `${folder} may import only ${allowed.join(', ')} of its room.` }
-  ]);
+  return importRule(
+    [`${folder}/**/*.ts`],
+    [
+      ...roomPatterns(room),
+      { regex: `^\\.\\./(?!(?:${allowed.join('|')})(?:/|$))[a-z]`, message: `${folder} may import only ${allowed.join(', ')} of its room.` }
+    ]
+  );
 };
 
 export default defineConfig(
@@ -79,10 +92,13 @@ export default defineConfig(
   {
     files: ['test/**/*.test.ts'],
     rules: {
-      'no-restricted-syntax': ['error', {
-        selector: 'Program > ExpressionStatement > CallExpression[callee.name=/^(before|after)(Each)?$/]',
-        message: 'Outside a group a hook runs for the tests of all files.'
-      }]
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'Program > ExpressionStatement > CallExpression[callee.name=/^(before|after)(Each)?$/]',
+          message: 'Outside a group a hook runs for the tests of all files.'
+        }
+      ]
     }
   },
   {

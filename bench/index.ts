@@ -16,7 +16,9 @@ import { runIndex } from './measure/index-run';
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { ...CHAIN_OPTIONS, json: { type: 'string' } } });
-  const say = (line: string): void => { console.error(line); };
+  const say = (line: string): void => {
+    console.error(line);
+  };
   const chain = await syntheticChain(chainParameters(values), say);
   const busy = loadavg()[0] ?? 0;
   const run = await runIndex(chain, say);
@@ -25,7 +27,9 @@ async function main(): Promise<void> {
   const { height, totals } = chain.manifest;
   console.log(machine);
   console.log(`load average at the start ${busy.toFixed(1)}: what else runs here is in the figures`);
-  console.log(`${(totals.bytes / 1e6).toFixed(0)} MB in ${height} blocks, ${totals.transactions} transactions, ${(totals.unspent / 1e6).toFixed(2)} million unspent coins`);
+  console.log(
+    `${(totals.bytes / 1e6).toFixed(0)} MB in ${height} blocks, ${totals.transactions} transactions, ${(totals.unspent / 1e6).toFixed(2)} million unspent coins`
+  );
   console.log(formatRows(rows));
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ machine, loadAverage: busy, rows, run }, null, 2)}\n`);
 }

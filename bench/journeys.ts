@@ -33,7 +33,10 @@ const AFTERWARDS_MS = 2_000;
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'journeys-'));
   try {
-    const { shaped: [first, second], next: [before, next] } = await makeChain(folder);
+    const {
+      shaped: [first, second],
+      next: [before, next]
+    } = await makeChain(folder);
     console.log(describeMachine());
     const coverage = new CallCoverage(pathToFileURL(`${DIST}/`));
     const { result: node, files: start } = await coverage.during(() => openNode(folder));
@@ -84,7 +87,7 @@ async function openNode(folder: string): Promise<TestFullNode> {
 /** For the one of the block with the most outputs: they are of many kinds. @throws Error when it is not answered */
 async function askForTransaction(rest: RestPlugin, block: Buffer): Promise<void> {
   const { port } = rest.node.httpServer.address() as AddressInfo;
-  const largest = scanBlock(block).transactions.reduce((most, each) => each.outputs.length > most.outputs.length ? each : most);
+  const largest = scanBlock(block).transactions.reduce((most, each) => (each.outputs.length > most.outputs.length ? each : most));
   const { status } = await fetchBody(port, `/rest/tx/${toDisplayHex(largest.txid)}.json`);
   if (status !== 200) throw new Error(`expected the transaction, got status ${status}`);
 }
@@ -100,7 +103,7 @@ function print(name: string, files: readonly CalledFile[]): void {
   const count = files.reduce((sum, { functions }) => sum + functions.length, 0);
   console.log(`\n${name}: ${count} functions in ${files.length} files`);
   for (const { file, functions } of files) {
-    const called = functions.map(({ name: each, calls }) => calls === 1 ? each : `${each} x${calls}`);
+    const called = functions.map(({ name: each, calls }) => (calls === 1 ? each : `${each} x${calls}`));
     console.log(`  ${file} (${functions.length}): ${called.join(', ')}`);
   }
 }

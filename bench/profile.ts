@@ -5,7 +5,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 interface Profile {
-  readonly nodes: readonly { readonly id: number; readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number } }[];
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+  }[];
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
 }
@@ -20,8 +23,12 @@ for (const file of readdirSync(process.argv[2] ?? '.').filter((name) => name.end
 
 /** Shares of the time that the thread was not idle. */
 function selfTimes({ nodes, samples, timeDeltas }: Profile): string {
-  const names = new Map(nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) =>
-    [id, `${functionName === '' ? '(anonymous)' : functionName} ${url === '' ? '' : `${basename(url)}:${lineNumber + 1}`}`.trimEnd()]));
+  const names = new Map(
+    nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => [
+      id,
+      `${functionName === '' ? '(anonymous)' : functionName} ${url === '' ? '' : `${basename(url)}:${lineNumber + 1}`}`.trimEnd()
+    ])
+  );
   const times = new Map<string, number>();
   samples.forEach((id, i) => {
     const name = names.get(id) ?? String(id);
@@ -29,6 +36,9 @@ function selfTimes({ nodes, samples, timeDeltas }: Profile): string {
   });
   times.delete(IDLE);
   const total = [...times.values()].reduce((sum, time) => sum + time, 0);
-  return [...times].sort((a, b) => b[1] - a[1]).slice(0, SHOWN)
-    .map(([name, time]) => `${(time / total * 100).toFixed(1).padStart(5)} %  ${name}`).join('\n');
+  return [...times]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, SHOWN)
+    .map(([name, time]) => `${((time / total) * 100).toFixed(1).padStart(5)} %  ${name}`)
+    .join('\n');
 }

@@ -29,7 +29,9 @@ const MIXED = 'mixed load';
 
 const CHECKOUT = join(__dirname, '..');
 
-const say = (line: string): void => { console.error(line); };
+const say = (line: string): void => {
+  console.error(line);
+};
 
 interface Bench {
   readonly chain: ServingChain;
@@ -49,9 +51,14 @@ interface Results {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: {
-    only: { type: 'string', multiple: true }, rounds: { type: 'string' }, before: { type: 'string' }, json: { type: 'string' }
-  } });
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string', multiple: true },
+      rounds: { type: 'string' },
+      before: { type: 'string' },
+      json: { type: 'string' }
+    }
+  });
   const isWanted = (name: string): boolean => values.only?.some((start) => name.startsWith(start)) ?? true;
   const results: Results = { rows: [], crowd: [] };
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
@@ -103,16 +110,22 @@ async function open(chain: ServingChain, before: string | undefined, closers: ((
     ours: await started(startBcoin(chain, 'ours', CHECKOUT)),
     bare: await started(startBare()),
     own: await startedOrNot('bcoin', startBcoin(chain, 'own')),
-    ...before !== undefined && { before: await startedOrNot(before, startBcoin(chain, 'before', resolve(before))) },
-    ...bitcoind !== undefined && { bitcoind: await startedOrNot(bitcoind, startBitcoind(bitcoind, chain, reader)) }
+    ...(before !== undefined && { before: await startedOrNot(before, startBcoin(chain, 'before', resolve(before))) }),
+    ...(bitcoind !== undefined && { bitcoind: await startedOrNot(bitcoind, startBitcoind(bitcoind, chain, reader)) })
   };
   const clients = [new LoadClient(), new LoadClient()] as const;
-  closers.push(() => { for (const client of clients) client.close(); });
+  closers.push(() => {
+    for (const client of clients) client.close();
+  });
   return { chain, reader, rows, servers, clients };
 }
 
 async function measureRows(bench: Bench, rows: readonly Row[], rounds: number, results: Results): Promise<void> {
-  const { reader: { wholeBlockReads }, servers, clients: [client] } = bench;
+  const {
+    reader: { wholeBlockReads },
+    servers,
+    clients: [client]
+  } = bench;
   const table = cpuTable({ rows, hasBefore: servers.before !== undefined, isLive: servers.bitcoind !== undefined });
   console.log(`\nmicroseconds of processor time per request, 16 connections\n${table.head()}`);
   for (const row of rows) {

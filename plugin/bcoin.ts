@@ -64,7 +64,12 @@ export interface HostMutableTransaction {
 
 export interface Bcoin {
   /** What full nodes are built on: reads the configuration when it is made, and opens nothing. */
-  readonly Node: new (module: string, configFile: string, logFile: string, options: Readonly<Record<string, unknown>>) => { readonly config: HostSettings };
+  readonly Node: new (
+    module: string,
+    configFile: string,
+    logFile: string,
+    options: Readonly<Record<string, unknown>>
+  ) => { readonly config: HostSettings };
   readonly FullNode: new (options: Readonly<Record<string, unknown>>) => HostFullNode;
   readonly MTX: new () => HostMutableTransaction;
   readonly KeyRing: { fromPrivate(key: Buffer, compressed: boolean): HostKeyRing };

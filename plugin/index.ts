@@ -52,20 +52,34 @@ export class RestPlugin {
     const { payments, limits, ...options } = readOptions(host.config);
     const { undoDepth, cacheBytes, catchUpCacheBytes, bootstrap, scrubMs } = options;
     const logger = host.logger.context(id);
-    const node = this.node = new BcoinNode(host);
+    const node = (this.node = new BcoinNode(host));
     const store = host.memory ? new MemoryStore() : new DiskStore(indexFolder(host.config), { latestBytes: cacheBytes });
-    const index = this.#index = new ChainIndexer({ store, node, logger, migrations, undoDepth, cacheBytes, catchUpCacheBytes, bootstrap, scrubMs });
-    const service = this.#service = new RestService({ node, index, options: { ...options, limits }, logger });
-    this.#merchant = payments && new MerchantService({
-      ...payments,
+    const index = (this.#index = new ChainIndexer({
+      store,
       node,
-      index,
-      ready$: service.ready$,
-      timeoutMs: limits.timeoutMs,
-      connections: service.connections,
-      requireReady: () => { service.requireReady(); },
-      logger
-    });
+      logger,
+      migrations,
+      undoDepth,
+      cacheBytes,
+      catchUpCacheBytes,
+      bootstrap,
+      scrubMs
+    }));
+    const service = (this.#service = new RestService({ node, index, options: { ...options, limits }, logger }));
+    this.#merchant =
+      payments &&
+      new MerchantService({
+        ...payments,
+        node,
+        index,
+        ready$: service.ready$,
+        timeoutMs: limits.timeoutMs,
+        connections: service.connections,
+        requireReady: () => {
+          service.requireReady();
+        },
+        logger
+      });
     this.reader = index.reader;
     this.tip$ = index.tip$;
     this.blocks$ = index.blocks$;

@@ -57,7 +57,12 @@ const CORE_NAMES: Readonly<Record<string, string | undefined>> = {
   'rest-timeout': 'rpctimeout'
 };
 
-const FLAGS = new Map([['true', true], ['1', true], ['false', false], ['0', false]]);
+const FLAGS = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false]
+]);
 
 const MIB = 1_024 * 1_024;
 const HOUR_MS = 3_600_000;
@@ -72,8 +77,21 @@ export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'ca
 
 /** Ours, each with `--` before it. */
 export const NAMES = [
-  'rest-warmup', 'rest-auth', 'rest-serial-version', 'rest-threads', 'rest-work-queue', 'rest-timeout',
-  'rest-max-body', 'rest-max-outpoints', 'rest-max-headers', 'rest-undo', 'rest-cache', 'rest-bootstrap', 'rest-scrub', 'rest-payments', 'rest-payments-url'
+  'rest-warmup',
+  'rest-auth',
+  'rest-serial-version',
+  'rest-threads',
+  'rest-work-queue',
+  'rest-timeout',
+  'rest-max-body',
+  'rest-max-outpoints',
+  'rest-max-headers',
+  'rest-undo',
+  'rest-cache',
+  'rest-bootstrap',
+  'rest-scrub',
+  'rest-payments',
+  'rest-payments-url'
 ];
 
 /** @throws OptionError for an unknown `rest-…` option or a value out of range. */
@@ -99,7 +117,7 @@ export function readOptions(config: HostConfig): RestOptions {
       maxOutpoints: read.integer('rest-max-outpoints', DEFAULT_LIMITS.maxOutpoints, 1, 10_000),
       maxHeaders: read.integer('rest-max-headers', DEFAULT_LIMITS.maxHeaders, 1, 100_000)
     },
-    ...payments && { payments }
+    ...(payments && { payments })
   };
 }
 

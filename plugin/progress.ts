@@ -49,7 +49,13 @@ export class ProgressDisplay {
 
   /** Records compared so far, and how much of the whole that is, 0 to 1. */
   compared(records: number, part: number): void {
-    this.#show('comparing', Math.floor(part * COMPARING_STEPS), COMPARING_STEPS, { records }, () => `Comparing: ${percent(part, 1)}, ${records} records.`);
+    this.#show(
+      'comparing',
+      Math.floor(part * COMPARING_STEPS),
+      COMPARING_STEPS,
+      { records },
+      () => `Comparing: ${percent(part, 1)}, ${records} records.`
+    );
   }
 
   /** A state of an index that is being built. */
@@ -59,7 +65,10 @@ export class ProgressDisplay {
       this.#show('copying', state.coins, state.of, {}, () => `Copying coins of the node: ${copyingText(state)}.`);
     if (state.phase !== 'indexing') return;
     const { height, target, pace, secondsLeft } = state;
-    const words = { pace: pace === undefined ? '' : paceText(pace), left: secondsLeft === undefined ? '' : `${duration(secondsLeft)} left` };
+    const words = {
+      pace: pace === undefined ? '' : paceText(pace),
+      left: secondsLeft === undefined ? '' : `${duration(secondsLeft)} left`
+    };
     this.#show('indexing', height, target, words, () => `Indexing: block ${indexingText(state)}.`);
   }
 
@@ -99,8 +108,12 @@ export class ProgressDisplay {
  * Shows how a node's index catches up: in a terminal, unless bcoin writes its log there, which has the same in words. Draws until
  * it is unsubscribed. What is over before its pace is known needs no bar.
  */
-export function showCatchUp(state$: Observable<IndexState>, stream: NodeJS.WriteStream, logger: Pick<HostNodeLogger, 'console' | 'level'>): Subscription | undefined {
-  if (!stream.isTTY || logger.console && logger.level >= INFO) return undefined;
+export function showCatchUp(
+  state$: Observable<IndexState>,
+  stream: NodeJS.WriteStream,
+  logger: Pick<HostNodeLogger, 'console' | 'level'>
+): Subscription | undefined {
+  if (!stream.isTTY || (logger.console && logger.level >= INFO)) return undefined;
   const display = new ProgressDisplay(stream);
   let isDrawn = false;
   const end = (): void => {
@@ -108,7 +121,7 @@ export function showCatchUp(state$: Observable<IndexState>, stream: NodeJS.Write
     isDrawn = false;
   };
   const drawing = state$.subscribe((state) => {
-    isDrawn ||= state.phase === 'indexing' && state.pace !== undefined || state.phase === 'copying' && state.coins > 0;
+    isDrawn ||= (state.phase === 'indexing' && state.pace !== undefined) || (state.phase === 'copying' && state.coins > 0);
     if (!isDrawn) return;
     display.note(state);
     if (state.phase !== 'indexing' && state.phase !== 'copying') end();

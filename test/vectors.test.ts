@@ -8,8 +8,7 @@ describe('the vectors of chain A', () => {
   it('bring for each recorded block body the block that was asked for', () => {
     const blocks = recordedSuccesses('block', 'bin');
     expect(blocks).to.have.length.above(30);
-    for (const answer of blocks)
-      expect(answer.path.toLowerCase()).to.include(toDisplayHex(scanBlock(recordedBody(answer)).hash));
+    for (const answer of blocks) expect(answer.path.toLowerCase()).to.include(toDisplayHex(scanBlock(recordedBody(answer)).hash));
   });
 
   it('know the genesis block', () => {

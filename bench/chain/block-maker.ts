@@ -63,8 +63,7 @@ export class BlockMaker {
       // The next one might not fit; few of them are larger than this.
       if (weight > MAX_WEIGHT - 20_000) break;
     }
-    if (!shape.spendsItself)
-      for (const { coins } of transactions) this.#release(coins);
+    if (!shape.spendsItself) for (const { coins } of transactions) this.#release(coins);
     return this.#finish(transactions, REWARD_OUTPUTS, NOT_SIGNALLING);
   }
 
@@ -92,7 +91,7 @@ export class BlockMaker {
     const reward = transactions.reduce((sum, { fee }) => sum + fee, subsidy);
     const share = Math.floor(reward / count);
     const outputs = Array.from({ length: count }, (_, i): Output => ({
-      ...lockingScript === undefined ? { kind: drawKind(this.random) } : { kind: undefined, lockingScript },
+      ...(lockingScript === undefined ? { kind: drawKind(this.random) } : { kind: undefined, lockingScript }),
       value: i === 0 ? reward - share * (count - 1) : share
     }));
     const commits = transactions.length > 0;
@@ -103,7 +102,10 @@ export class BlockMaker {
       // The commitment comes last: the places of the coins are those of `outputs`.
       const coinOutputs = new ByteWriter(512);
       writeOutputs(coinOutputs, outputs, this.random);
-      writer.compactSize(count + 1).bytes(coinOutputs.toBuffer().subarray(1)).u64(0);
+      writer
+        .compactSize(count + 1)
+        .bytes(coinOutputs.toBuffer().subarray(1))
+        .u64(0);
       writer.varBytes(commitmentScript(transactions.map(({ wtxid }) => wtxid)));
       writer.u8(1).varBytes(Buffer.alloc(32));
     } else {
@@ -119,7 +121,11 @@ export class BlockMaker {
     if (height <= 16) writer.u8(0x50 + height);
     else if (height < 0x80) writer.u8(1).u8(height);
     else if (height < 0x8000) writer.u8(2).u16(height);
-    else writer.u8(3).u16(height & 0xffff).u8(height >>> 16);
+    else
+      writer
+        .u8(3)
+        .u16(height & 0xffff)
+        .u8(height >>> 16);
     return writer.varBytes(this.random.bytes(16)).toBuffer();
   }
 

@@ -50,10 +50,8 @@ export class ByteWriter {
 
   /** In the shortest form. */
   compactSize(size: number): this {
-    if (size < 0xfd)
-      return this.u8(size);
-    if (size < 0x10000)
-      return this.u8(0xfd).u16(size);
+    if (size < 0xfd) return this.u8(size);
+    if (size < 0x10000) return this.u8(0xfd).u16(size);
     return size < 0x1_0000_0000 ? this.u8(0xfe).u32(size) : this.u8(0xff).u64(size);
   }
 

@@ -76,7 +76,8 @@ export class Coins {
   }
 
   release(slot: Slot): void {
-    if ((this.#columns.value[slot] as number) >= CHANGE_VALUE) this.#change.push(slot); // slots are in the columns
+    if ((this.#columns.value[slot] as number) >= CHANGE_VALUE)
+      this.#change.push(slot); // slots are in the columns
     else this.#free.add(slot);
   }
 

@@ -14,7 +14,7 @@ export class FreeSlots {
     let at = slot;
     for (const words of this.#levels) {
       const word = Math.floor(at / WORD_BITS);
-      words[word] = (words[word] ?? 0) | 1 << at % WORD_BITS;
+      words[word] = (words[word] ?? 0) | (1 << (at % WORD_BITS));
       at = word;
     }
   }
@@ -23,7 +23,7 @@ export class FreeSlots {
     let at = slot;
     for (const words of this.#levels) {
       const word = Math.floor(at / WORD_BITS);
-      words[word] = (words[word] ?? 0) & ~(1 << at % WORD_BITS);
+      words[word] = (words[word] ?? 0) & ~(1 << (at % WORD_BITS));
       if (words[word] !== 0) return;
       at = word;
     }
@@ -31,12 +31,17 @@ export class FreeSlots {
 
   /** The highest one that is not above `slot`. */
   atOrBelow(slot: Slot): Slot | undefined {
-    return this.#next(Math.min(slot, this.#capacity - 1), (word, bit) => word & (bit === WORD_BITS - 1 ? -1 : (1 << bit + 1) - 1), highestBit, -1);
+    return this.#next(
+      Math.min(slot, this.#capacity - 1),
+      (word, bit) => word & (bit === WORD_BITS - 1 ? -1 : (1 << (bit + 1)) - 1),
+      highestBit,
+      -1
+    );
   }
 
   /** The lowest one that is not below `slot`. */
   atOrAbove(slot: Slot): Slot | undefined {
-    return this.#next(slot, (word, bit) => word & -1 << bit, lowestBit, 1);
+    return this.#next(slot, (word, bit) => word & (-1 << bit), lowestBit, 1);
   }
 
   get #capacity(): number {
@@ -58,8 +63,7 @@ export class FreeSlots {
 
   #down(level: number, found: number, pick: (word: number) => number): Slot {
     let at = found;
-    for (const words of this.#levels.slice(0, level).reverse())
-      at = at * WORD_BITS + pick(words[at] ?? 0);
+    for (const words of this.#levels.slice(0, level).reverse()) at = at * WORD_BITS + pick(words[at] ?? 0);
     return at;
   }
 

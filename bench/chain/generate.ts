@@ -23,7 +23,11 @@ export async function generateChain(folder: string, parameters: ChainParameters,
 }
 
 /** A node on an empty folder that takes all blocks for history. */
-export async function onTrustingNode<T>(folder: string, settings: RegtestOptions['settings'], use: (node: TestFullNode) => Promise<T>): Promise<T> {
+export async function onTrustingNode<T>(
+  folder: string,
+  settings: RegtestOptions['settings'],
+  use: (node: TestFullNode) => Promise<T>
+): Promise<T> {
   const node = await openRegtestNode({ prefix: folder, settings: { coinCache: COIN_CACHE_MB, cacheSize: 256, ...settings } });
   const distrust = trustBlocks(node);
   try {
@@ -39,7 +43,9 @@ export function trustBlocks(node: TestFullNode): () => void {
   // bcoin keeps one such object for each network.
   const network = node.network as unknown as { lastCheckpoint: number };
   network.lastCheckpoint = ABOVE_ALL;
-  return () => { network.lastCheckpoint = NO_CHECKPOINT; };
+  return () => {
+    network.lastCheckpoint = NO_CHECKPOINT;
+  };
 }
 
 /** @throws Error when the block did not become the tip. */
@@ -66,14 +72,11 @@ class Generator {
 
   async run(): Promise<ChainManifest> {
     const { bytes, liveBlocks } = this.parameters;
-    for (let i = 0; i < FIRST_BLOCKS; i++)
-      await this.#add(this.#maker.nextFirst());
-    while (this.#totals.bytes < bytes)
-      await this.#add(this.#maker.next(usualShape(this.#maker.random, this.parameters)));
+    for (let i = 0; i < FIRST_BLOCKS; i++) await this.#add(this.#maker.nextFirst());
+    while (this.#totals.bytes < bytes) await this.#add(this.#maker.next(usualShape(this.#maker.random, this.parameters)));
     const { height } = this.node.chain.tip;
     const totals = { ...this.#totals, unspent: this.#maker.coins.unspent };
-    for (let i = 0; i < liveBlocks; i++)
-      await this.#add(this.#maker.next(LIVE_SHAPE));
+    for (let i = 0; i < liveBlocks; i++) await this.#add(this.#maker.next(LIVE_SHAPE));
     const { tip } = this.node.chain;
     return {
       generation: GENERATION,
@@ -109,7 +112,9 @@ class Generator {
     this.#reported = now;
     const { bytes } = this.#totals;
     const seconds = (now - this.#started) / 1_000;
-    this.report(`height ${this.node.chain.tip.height}, ${(bytes / 1e6).toFixed(0)} of ${(this.parameters.bytes / 1e6).toFixed(0)} MB, `
-      + `${(this.#maker.coins.unspent / 1e6).toFixed(2)} million coins, ${(bytes / 1e6 / seconds).toFixed(1)} MB/s`);
+    this.report(
+      `height ${this.node.chain.tip.height}, ${(bytes / 1e6).toFixed(0)} of ${(this.parameters.bytes / 1e6).toFixed(0)} MB, ` +
+        `${(this.#maker.coins.unspent / 1e6).toFixed(2)} million coins, ${(bytes / 1e6 / seconds).toFixed(1)} MB/s`
+    );
   }
 }

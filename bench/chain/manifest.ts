@@ -14,7 +14,13 @@ export interface ChainManifest {
   /** Hex, wire order. */
   readonly tipHash: string;
   /** Of the blocks up to `height`. */
-  readonly totals: { readonly bytes: number; readonly transactions: number; readonly inputs: number; readonly outputs: number; readonly unspent: number };
+  readonly totals: {
+    readonly bytes: number;
+    readonly transactions: number;
+    readonly inputs: number;
+    readonly outputs: number;
+    readonly unspent: number;
+  };
 }
 
 const FILE = 'chain.json';

@@ -21,8 +21,7 @@ const SCRIPT_PATH_SHARE = 0.12;
 const LARGEST_REVEALED_SCRIPT = 3_000;
 
 const bytes = (...values: readonly number[]): Buffer => Buffer.from(values);
-const push = (data: Buffer): Buffer =>
-  Buffer.concat(data.length < 0x4c ? [bytes(data.length), data] : [bytes(0x4c, data.length), data]);
+const push = (data: Buffer): Buffer => Buffer.concat(data.length < 0x4c ? [bytes(data.length), data] : [bytes(0x4c, data.length), data]);
 
 /** A compressed public key, by its looks. */
 const publicKey = (random: Random): Buffer => Buffer.concat([bytes(2 + random.below(2)), random.bytes(32)]);
@@ -31,8 +30,8 @@ const publicKey = (random: Random): Buffer => Buffer.concat([bytes(2 + random.be
 function signature(random: Random): Buffer {
   const padded = random.below(2) === 1;
   const [r, s] = [Buffer.from(random.bytes(32)), Buffer.from(random.bytes(32))];
-  r[0] = (r[0] as number) & 0x7f | (padded ? 0x80 : 0x01); // 32 bytes each
-  s[0] = (s[0] as number) & 0x7f | 0x01;
+  r[0] = ((r[0] as number) & 0x7f) | (padded ? 0x80 : 0x01); // 32 bytes each
+  s[0] = ((s[0] as number) & 0x7f) | 0x01;
   const rField = padded ? bytes(0x02, 33, 0) : bytes(0x02, 32);
   return Buffer.concat([bytes(0x30, padded ? 69 : 68), rField, r, bytes(0x02, 32), s, bytes(0x01)]);
 }
@@ -47,7 +46,12 @@ function writeKeyWitness(writer: ByteWriter, random: Random): void {
 }
 
 function writeMultisigWitness(writer: ByteWriter, random: Random): void {
-  writer.u8(4).u8(0).varBytes(signature(random)).varBytes(signature(random)).varBytes(multisigScript(random, 2, 3));
+  writer
+    .u8(4)
+    .u8(0)
+    .varBytes(signature(random))
+    .varBytes(signature(random))
+    .varBytes(multisigScript(random, 2, 3));
 }
 
 function writeTaprootWitness(writer: ByteWriter, random: Random): void {
@@ -60,41 +64,49 @@ function writeTaprootWitness(writer: ByteWriter, random: Random): void {
 }
 
 export const OUTPUT_KINDS: readonly OutputKind[] = [
-  { // P2WPKH
+  {
+    // P2WPKH
     share: 40,
     lockingScript: (random) => Buffer.concat([bytes(0x00, 20), random.bytes(20)]),
     scriptSig: () => NOTHING,
     witness: writeKeyWitness
   },
-  { // P2PKH
+  {
+    // P2PKH
     share: 17,
     lockingScript: (random) => Buffer.concat([bytes(0x76, 0xa9, 20), random.bytes(20), bytes(0x88, 0xac)]),
     scriptSig: (random) => Buffer.concat([push(signature(random)), push(publicKey(random))])
   },
-  { // P2TR
+  {
+    // P2TR
     share: 19,
     lockingScript: (random) => Buffer.concat([bytes(0x51, 32), random.bytes(32)]),
     scriptSig: () => NOTHING,
     witness: writeTaprootWitness
   },
-  { // P2SH of P2WPKH
+  {
+    // P2SH of P2WPKH
     share: 12,
     lockingScript: (random) => Buffer.concat([bytes(0xa9, 20), random.bytes(20), bytes(0x87)]),
     scriptSig: (random) => push(Buffer.concat([bytes(0x00, 20), random.bytes(20)])),
     witness: writeKeyWitness
   },
-  { // P2SH of 2-of-3
+  {
+    // P2SH of 2-of-3
     share: 3,
     lockingScript: (random) => Buffer.concat([bytes(0xa9, 20), random.bytes(20), bytes(0x87)]),
-    scriptSig: (random) => Buffer.concat([bytes(0x00), push(signature(random)), push(signature(random)), push(multisigScript(random, 2, 3))])
+    scriptSig: (random) =>
+      Buffer.concat([bytes(0x00), push(signature(random)), push(signature(random)), push(multisigScript(random, 2, 3))])
   },
-  { // P2WSH of 2-of-3
+  {
+    // P2WSH of 2-of-3
     share: 8,
     lockingScript: (random) => Buffer.concat([bytes(0x00, 32), random.bytes(32)]),
     scriptSig: () => NOTHING,
     witness: writeMultisigWitness
   },
-  { // bare 1-of-2
+  {
+    // bare 1-of-2
     share: 1,
     lockingScript: (random) => multisigScript(random, 1, 2),
     scriptSig: (random) => Buffer.concat([bytes(0x00), push(signature(random))])

@@ -21,12 +21,16 @@ export const DEFAULT_PARAMETERS: ChainParameters = { bytes: 2_000_000_000, input
 export const CHAIN_OPTIONS = { bytes: { type: 'string' }, inputs: { type: 'string' }, growth: { type: 'string' } } as const;
 
 /** @throws RangeError */
-export function chainParameters({ bytes, inputs, growth }: { readonly [name in keyof typeof CHAIN_OPTIONS]?: string | undefined }): ChainParameters {
+export function chainParameters({
+  bytes,
+  inputs,
+  growth
+}: { readonly [name in keyof typeof CHAIN_OPTIONS]?: string | undefined }): ChainParameters {
   return {
     ...DEFAULT_PARAMETERS,
-    ...bytes !== undefined && { bytes: parseSize(bytes) },
-    ...inputs !== undefined && { inputs: parseNumber(inputs, 1) },
-    ...growth !== undefined && { growth: parseNumber(growth, 0) }
+    ...(bytes !== undefined && { bytes: parseSize(bytes) }),
+    ...(inputs !== undefined && { inputs: parseNumber(inputs, 1) }),
+    ...(growth !== undefined && { growth: parseNumber(growth, 0) })
   };
 }
 

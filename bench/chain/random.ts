@@ -21,7 +21,7 @@ export class Random {
       this.#chunk = this.#stream.update(ZEROS);
       this.#at = 0;
     }
-    return this.#chunk.subarray(this.#at, this.#at += count);
+    return this.#chunk.subarray(this.#at, (this.#at += count));
   }
 
   /** 0 <= x < 1. */

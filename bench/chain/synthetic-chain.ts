@@ -33,12 +33,17 @@ export async function syntheticChain(parameters: ChainParameters, report: (line:
 }
 
 /** A node on the chain, connected to nobody. @throws Error when its chain is not the one of the manifest. */
-export async function openNodeOn({ manifest, folder }: SyntheticChain, options: Omit<RegtestOptions, 'prefix'> = {}): Promise<TestFullNode> {
+export async function openNodeOn(
+  { manifest, folder }: SyntheticChain,
+  options: Omit<RegtestOptions, 'prefix'> = {}
+): Promise<TestFullNode> {
   const node = await openRegtestNode({ ...options, prefix: folder });
   const { hash, height } = node.chain.tip;
   if (height !== manifest.tipHeight || fromHost(hash).toString('hex') !== manifest.tipHash) {
     await node.close();
-    throw new Error(`${folder}: expected a chain of height ${manifest.tipHeight} with tip ${manifest.tipHash}, got ${height} with ${fromHost(hash).toString('hex')}; delete the folder to make it anew`);
+    throw new Error(
+      `${folder}: expected a chain of height ${manifest.tipHeight} with tip ${manifest.tipHash}, got ${height} with ${fromHost(hash).toString('hex')}; delete the folder to make it anew`
+    );
   }
   return node;
 }

@@ -49,7 +49,7 @@ export function makeTransaction(shape: TransactionShape, coins: Coins, random: R
 export function finish(raw: Buffer, outputs: readonly Output[], coins: Coins): Omit<MadeTransaction, 'fee'> {
   const { txid, wtxid, weight } = scanWholeTransaction(raw);
   coins.addTransaction(txid);
-  const slots = outputs.flatMap(({ kind, value }, index) => kind === undefined ? [] : [coins.add(index, kind, value)]);
+  const slots = outputs.flatMap(({ kind, value }, index) => (kind === undefined ? [] : [coins.add(index, kind, value)]));
   return { raw, txid, wtxid, weight, coins: slots };
 }
 
@@ -82,7 +82,11 @@ function serialize(inputs: readonly SpendableCoin[], outputs: readonly Output[],
   if (hasWitness) writer.u8(0).u8(1);
   writer.compactSize(inputs.length);
   for (const { txid, index, kind } of inputs)
-    writer.bytes(txid).u32(index).varBytes(kindAt(kind).scriptSig(random)).u32(random.below(2) === 0 ? FINAL : REPLACEABLE);
+    writer
+      .bytes(txid)
+      .u32(index)
+      .varBytes(kindAt(kind).scriptSig(random))
+      .u32(random.below(2) === 0 ? FINAL : REPLACEABLE);
   writeOutputs(writer, outputs, random);
   if (hasWitness)
     for (const { kind } of inputs) {
@@ -96,5 +100,5 @@ function serialize(inputs: readonly SpendableCoin[], outputs: readonly Output[],
 export function writeOutputs(writer: ByteWriter, outputs: readonly Output[], random: Random): void {
   writer.compactSize(outputs.length);
   for (const { kind, value, lockingScript } of outputs)
-    writer.u64(value).varBytes(kind === undefined ? lockingScript ?? dataScript(random) : kindAt(kind).lockingScript(random));
+    writer.u64(value).varBytes(kind === undefined ? (lockingScript ?? dataScript(random)) : kindAt(kind).lockingScript(random));
 }

@@ -5,10 +5,13 @@ import autocannon from 'autocannon';
 import type { LoadOrder, LoadResult } from './load';
 
 process.on('message', (order: LoadOrder) => {
-  run(order).then((result) => process.send?.(result), (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  });
+  run(order).then(
+    (result) => process.send?.(result),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    }
+  );
 });
 
 process.on('disconnect', () => process.exit());
@@ -33,22 +36,25 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   let refused = 0;
   let connection = 0;
   const result = await new Promise<autocannon.Result>((resolve, reject) => {
-    const load = autocannon({
-      url: `http://127.0.0.1:${port}`,
-      connections,
-      ...lengthOf(order),
-      timeout: TIMEOUT_SECONDS,
-      sampleInt: LOOK_MS,
-      // Who does not answer once is not asked on.
-      bailout: 1,
-      setupClient: (client) => {
-        dropBodies(client);
-        client.setRequests(pathsOf(order, connection++).map((path): autocannon.Request => ({ method: 'GET', path })));
+    const load = autocannon(
+      {
+        url: `http://127.0.0.1:${port}`,
+        connections,
+        ...lengthOf(order),
+        timeout: TIMEOUT_SECONDS,
+        sampleInt: LOOK_MS,
+        // Who does not answer once is not asked on.
+        bailout: 1,
+        setupClient: (client) => {
+          dropBodies(client);
+          client.setRequests(pathsOf(order, connection++).map((path): autocannon.Request => ({ method: 'GET', path })));
+        }
+      },
+      (error: Error | null, done) => {
+        if (error === null) resolve(done);
+        else reject(error);
       }
-    }, (error: Error | null, done) => {
-      if (error === null) resolve(done);
-      else reject(error);
-    });
+    );
     // Its own histogram counts whole milliseconds.
     load.on('response', (_, status, __, milliseconds) => {
       if (status === 200) times.push(milliseconds);
@@ -78,6 +84,6 @@ function lengthOf({ paths, connections, limit }: LoadOrder): { readonly amount: 
 function pathsOf({ paths, connections, limit }: LoadOrder, connection: number): readonly string[] {
   if (limit === 'each path once') return paths.filter((_, i) => i % connections === connection);
   // Each from another one on: in step they would all ask for the same.
-  const from = Math.floor(connection * paths.length / connections);
+  const from = Math.floor((connection * paths.length) / connections);
   return [...paths.slice(from), ...paths.slice(0, from)];
 }

@@ -36,7 +36,9 @@ export class LoadClient {
 
   run(order: LoadOrder): Promise<LoadResult> {
     return new Promise((resolve, reject) => {
-      const onExit = (): void => { reject(new Error('expected the client to go on, it ended')); };
+      const onExit = (): void => {
+        reject(new Error('expected the client to go on, it ended'));
+      };
       this.child.once('exit', onExit);
       this.child.once('message', (result) => {
         this.child.removeListener('exit', onExit);

@@ -22,9 +22,8 @@ export async function barePass(node: NodeSource, toHeight: number): Promise<Bare
   const cpuBefore = cpuMilliseconds();
   for (let height = 0; height <= toHeight; height++) {
     const { raw } = await blockAt(node, height);
-    for (const transaction of scanBlock(raw).transactions)
-      hashed += transaction.txid.length;
-    bytesTo.push(bytes += raw.length);
+    for (const transaction of scanBlock(raw).transactions) hashed += transaction.txid.length;
+    bytesTo.push((bytes += raw.length));
   }
   const seconds = (performance.now() - started) / 1_000;
   const cpuSeconds = (cpuMilliseconds() - cpuBefore) / 1_000;

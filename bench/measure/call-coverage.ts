@@ -56,7 +56,11 @@ export class CallCoverage {
     this.#take();
     this.#seen = new Map();
     let turn = 0;
-    const turns = createHook({ before: () => { if (++turn < FIRST_TURNS || turn % LATER_TURNS === 0) this.#take(); } }).enable();
+    const turns = createHook({
+      before: () => {
+        if (++turn < FIRST_TURNS || turn % LATER_TURNS === 0) this.#take();
+      }
+    }).enable();
     try {
       const result = await run();
       this.#take();
@@ -90,17 +94,19 @@ export class CallCoverage {
 
   #files(): CalledFile[] {
     const byFile = new Map<string, Seen[]>();
-    for (const seen of this.#seen.values()) byFile.set(seen.url, [...byFile.get(seen.url) ?? [], seen]);
-    return [...byFile].map(([url, called]) => {
-      const path = fileURLToPath(url);
-      const source = readFileSync(path, 'utf8');
-      // The file as a whole is a function too, which runs when it is loaded.
-      const functions = called.filter(({ from, to }) => from > 0 || to < source.length);
-      return {
-        file: relative(fileURLToPath(this.folder), path),
-        functions: functions.map((each) => ({ name: nameOf(each, functions, source), calls: each.calls }))
-      };
-    }).filter(({ functions }) => functions.length > 0);
+    for (const seen of this.#seen.values()) byFile.set(seen.url, [...(byFile.get(seen.url) ?? []), seen]);
+    return [...byFile]
+      .map(([url, called]) => {
+        const path = fileURLToPath(url);
+        const source = readFileSync(path, 'utf8');
+        // The file as a whole is a function too, which runs when it is loaded.
+        const functions = called.filter(({ from, to }) => from > 0 || to < source.length);
+        return {
+          file: relative(fileURLToPath(this.folder), path),
+          functions: functions.map((each) => ({ name: nameOf(each, functions, source), calls: each.calls }))
+        };
+      })
+      .filter(({ functions }) => functions.length > 0);
   }
 }
 

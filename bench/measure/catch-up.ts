@@ -43,18 +43,20 @@ export async function catchUp(index: OpenableIndex, bytesTo: readonly number[]):
     seconds: (performance.now() - started) / 1_000,
     cpuSeconds: (cpuMilliseconds() - cpuBefore) / 1_000,
     firstTenth: speedBetween(samples, 0, total / 10),
-    lastTenth: speedBetween(samples, total * 9 / 10, total),
+    lastTenth: speedBetween(samples, (total * 9) / 10, total),
     peakBytes
   };
 }
 
 async function live(index: ChainIndex): Promise<IndexState> {
-  return firstValueFrom(index.state$.pipe(
-    tap((state) => {
-      if (state.phase === 'failed') throw new Error(`the index failed: ${state.message}`);
-    }),
-    filter(({ phase }) => phase === 'live')
-  ));
+  return firstValueFrom(
+    index.state$.pipe(
+      tap((state) => {
+        if (state.phase === 'failed') throw new Error(`the index failed: ${state.message}`);
+      }),
+      filter(({ phase }) => phase === 'live')
+    )
+  );
 }
 
 /** Blocks that were written together are said together: the last of them counts. */

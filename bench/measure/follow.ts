@@ -66,7 +66,8 @@ export async function follow({ node, heldBack, index, store, toHeight }: FollowO
   await untilAtRest();
   const cpu = cpuMilliseconds() - started.cpu - idle * probed;
   const readerWaits: number[] = [];
-  for (const block of blocks.slice(-READ_BLOCKS)) readerWaits.push(...await readDuring(index, block, () => heldBack.connect(block.point, block.raw)));
+  for (const block of blocks.slice(-READ_BLOCKS))
+    readerWaits.push(...(await readDuring(index, block, () => heldBack.connect(block.point, block.raw))));
   return { held, acknowledged, cpuPerBlock: cpu / held.length, peakBytes: peakBytes - waitingBytes, readerWaits, durable };
 }
 
@@ -115,8 +116,7 @@ async function readDuring(index: ChainIndex, block: LiveBlock, connect: () => Pr
 /** @throws Error when the index does not hold the block. */
 function check(index: ChainIndex, { point: { height, hash }, last }: LiveBlock): void {
   index.reader.read((snapshot) => {
-    if (!snapshot.tip.hash.equals(hash))
-      throw new Error(`expected the index at height ${height}, got ${snapshot.tip.height}`);
+    if (!snapshot.tip.hash.equals(hash)) throw new Error(`expected the index at height ${height}, got ${snapshot.tip.height}`);
     const location = snapshot.location(last.txid);
     if (location?.offset !== last.offset)
       throw new Error(`height ${height}: expected the last transaction at byte ${last.offset}, got ${String(location?.offset)}`);

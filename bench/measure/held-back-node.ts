@@ -20,7 +20,7 @@ export async function holdBack(node: NodeSource, height: number): Promise<HeldBa
     chain$: events.asObservable(),
     tip: () => tip,
     progress: () => ({ ...node.progress(), height: tip.height }),
-    activeHash: async (wanted) => wanted > tip.height ? undefined : node.activeHash(wanted)
+    activeHash: async (wanted) => (wanted > tip.height ? undefined : node.activeHash(wanted))
   };
   const source = new Proxy(node, {
     get: (target, name): unknown => {

@@ -49,7 +49,16 @@ export async function runIndex(chain: SyntheticChain, report: (line: string) => 
       report('following');
       const following = await follow({ node, heldBack, index, store, toHeight: manifest.tipHeight });
       const bytes = before.bytesTo.at(-1) ?? 0;
-      return { chain: manifest, bytes, bareSeconds: [before.seconds, after.seconds], bareCpuSeconds: [before.cpuSeconds, after.cpuSeconds], catchUp: built, nodeBytes, indexBytes, following };
+      return {
+        chain: manifest,
+        bytes,
+        bareSeconds: [before.seconds, after.seconds],
+        bareCpuSeconds: [before.cpuSeconds, after.cpuSeconds],
+        catchUp: built,
+        nodeBytes,
+        indexBytes,
+        following
+      };
     });
   } finally {
     await host.close();
@@ -82,7 +91,11 @@ async function withIndex<T>(node: BcoinNode, { height }: ChainManifest, use: (fr
 
 /** Progress would disturb the measurement; what is wrong must be seen. */
 const quiet = {
-  error: (message: string) => { console.error(message); },
-  warning: (message: string) => { console.error(message); },
+  error: (message: string) => {
+    console.error(message);
+  },
+  warning: (message: string) => {
+    console.error(message);
+  },
   info: () => undefined
 };

@@ -5,7 +5,9 @@
 const INTERVAL_MS = 1;
 
 export class LoopProbe {
-  readonly #timer = setInterval(() => { this.#look(); }, INTERVAL_MS);
+  readonly #timer = setInterval(() => {
+    this.#look();
+  }, INTERVAL_MS);
   #last = performance.now();
   #longest = 0;
 

@@ -26,7 +26,9 @@ export function ownMemory(): number {
 /** Watches the process' own memory while something runs. */
 export async function withPeakMemory<T>(run: () => Promise<T>): Promise<{ readonly result: T; readonly peakBytes: number }> {
   let peakBytes = ownMemory();
-  const timer = setInterval(() => { peakBytes = Math.max(peakBytes, ownMemory()); }, SAMPLE_MS);
+  const timer = setInterval(() => {
+    peakBytes = Math.max(peakBytes, ownMemory());
+  }, SAMPLE_MS);
   try {
     return { result: await run(), peakBytes };
   } finally {

@@ -1,6 +1,15 @@
 // A store that remembers how its last batch was to be written.
 
-import type { BatchOptions, OpeningProgress, ScrubbedPart, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from '../../lib/store/store';
+import type {
+  BatchOptions,
+  OpeningProgress,
+  ScrubbedPart,
+  Store,
+  StoreRange,
+  StoreSnapshot,
+  StoreUse,
+  StoreWrite
+} from '../../lib/store/store';
 
 export class WatchedStore implements Store {
   /** Whether the last batch written was on the disk itself when it resolved. */

@@ -19,12 +19,34 @@ export async function startBitcoind(program: string, chain: ServingChain, reader
   const folder = join(RUN_FOLDER, 'bitcoind');
   mkdirSync(folder, { recursive: true });
   const port = await freePort();
-  const child = spawn(program, [
-    '-regtest', `-datadir=${folder}`, '-server', '-rest', '-txindex', '-listen=0', '-connect=0', '-dnsseed=0', '-maxtipage=999999999',
-    '-rpcbind=127.0.0.1', '-rpcallowip=127.0.0.1', `-rpcport=${port}`, '-rpcworkqueue=64', '-checkpoints=0', '-checkblockindex=0', '-checkmempool=0',
-    `-assumevalid=${reader.hash(reader.tipHeight)}`, `-loadblock=${chain.blockFile}`, ...moreFlags()
-  ], { stdio: ['ignore', 'ignore', 'inherit'] });
-  process.once('exit', () => { child.kill('SIGKILL'); });
+  const child = spawn(
+    program,
+    [
+      '-regtest',
+      `-datadir=${folder}`,
+      '-server',
+      '-rest',
+      '-txindex',
+      '-listen=0',
+      '-connect=0',
+      '-dnsseed=0',
+      '-maxtipage=999999999',
+      '-rpcbind=127.0.0.1',
+      '-rpcallowip=127.0.0.1',
+      `-rpcport=${port}`,
+      '-rpcworkqueue=64',
+      '-checkpoints=0',
+      '-checkblockindex=0',
+      '-checkmempool=0',
+      `-assumevalid=${reader.hash(reader.tipHeight)}`,
+      `-loadblock=${chain.blockFile}`,
+      ...moreFlags()
+    ],
+    { stdio: ['ignore', 'ignore', 'inherit'] }
+  );
+  process.once('exit', () => {
+    child.kill('SIGKILL');
+  });
   try {
     await untilAnswers(child, port, '/rest/chaininfo.json');
     while (!(await fetchBody(port, '/rest/chaininfo.json')).body.includes(`"blocks":${reader.tipHeight},`)) await pause(RETRY_MS);

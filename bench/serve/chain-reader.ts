@@ -64,7 +64,10 @@ export interface WaitingTransaction {
 }
 
 /** 32 bytes in wire order, as bcoin's own interfaces print them. */
-export const display = (hash: HostHash): string => Buffer.from(Buffer.isBuffer(hash) ? hash : Buffer.from(hash, 'hex')).reverse().toString('hex');
+export const display = (hash: HostHash): string =>
+  Buffer.from(Buffer.isBuffer(hash) ? hash : Buffer.from(hash, 'hex'))
+    .reverse()
+    .toString('hex');
 
 export class ChainReader {
   private constructor(
@@ -87,7 +90,8 @@ export class ChainReader {
       entries.push(entry);
     }
     for (const raw of poolOf(chain)) await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(raw, 'hex')));
-    if (node.mempool.map.size !== POOL_TRANSACTIONS) throw new Error(`expected ${POOL_TRANSACTIONS} transactions in the pool, got ${node.mempool.map.size}`);
+    if (node.mempool.map.size !== POOL_TRANSACTIONS)
+      throw new Error(`expected ${POOL_TRANSACTIONS} transactions in the pool, got ${node.mempool.map.size}`);
     return new ChainReader(node, blocks, entries, wholeBlockReads);
   }
 
@@ -131,7 +135,7 @@ export class ChainReader {
 
 async function storedBlock({ chain }: TestFullNode, height: number): Promise<{ readonly entry: HostEntry; readonly raw: Buffer }> {
   const entry = await chain.getEntryByHeight(height);
-  const raw = entry && await chain.getRawBlock(entry.hash);
+  const raw = entry && (await chain.getRawBlock(entry.hash));
   if (!raw) throw new Error(`expected a block at height ${height}, got none`);
   return { entry, raw };
 }
@@ -140,7 +144,7 @@ async function storedBlock({ chain }: TestFullNode, height: number): Promise<{ r
 async function measureWholeBlockReads(node: TestFullNode): Promise<WholeBlockReads> {
   let [bytes, count] = [0, 0];
   const before = process.cpuUsage();
-  for (; count < BLOCKS_READ; count++) bytes += (await storedBlock(node, LARGE_FROM + count % LARGE_BLOCKS)).raw.length;
+  for (; count < BLOCKS_READ; count++) bytes += (await storedBlock(node, LARGE_FROM + (count % LARGE_BLOCKS))).raw.length;
   const { user, system } = process.cpuUsage(before);
   return { blockBytes: bytes / count, cpuMicroseconds: (user + system) / count };
 }

@@ -25,7 +25,7 @@ function pick(actual: unknown, like: unknown): unknown {
 
 /** Amounts as integers, wherever they stand. */
 export function readJson(body: Buffer): unknown {
-  return JSON.parse(body.toString(), (key, value: unknown) => key === 'value' || key === 'fee' ? sats(value) : value);
+  return JSON.parse(body.toString(), (key, value: unknown) => (key === 'value' || key === 'fee' ? sats(value) : value));
 }
 
 export function transactionFields(transaction: ChainTransaction, blockHash?: Buffer): Fields {
@@ -37,17 +37,19 @@ export function transactionFields(transaction: ChainTransaction, blockHash?: Buf
     vsize: transaction.getVirtualSize(),
     weight: transaction.getWeight(),
     locktime: transaction.locktime,
-    vin: transaction.inputs.map((input) => transaction.isCoinbase()
-      ? { coinbase: input.script.toRaw().toString('hex'), sequence: input.sequence }
-      : {
-          txid: display(input.prevout.hash),
-          vout: input.prevout.index,
-          scriptSig: { hex: input.script.toRaw().toString('hex') },
-          sequence: input.sequence,
-          ...input.witness.items.length > 0 && { txinwitness: input.witness.items.map((item) => item.toString('hex')) }
-        }),
+    vin: transaction.inputs.map((input) =>
+      transaction.isCoinbase()
+        ? { coinbase: input.script.toRaw().toString('hex'), sequence: input.sequence }
+        : {
+            txid: display(input.prevout.hash),
+            vout: input.prevout.index,
+            scriptSig: { hex: input.script.toRaw().toString('hex') },
+            sequence: input.sequence,
+            ...(input.witness.items.length > 0 && { txinwitness: input.witness.items.map((item) => item.toString('hex')) })
+          }
+    ),
     vout: transaction.outputs.map(({ value, script }, n) => ({ value, n, scriptPubKey: { hex: script.toRaw().toString('hex') } })),
-    ...blockHash !== undefined && { blockhash: display(blockHash) },
+    ...(blockHash !== undefined && { blockhash: display(blockHash) }),
     hex: transaction.toRaw().toString('hex')
   };
 }
@@ -60,7 +62,7 @@ export function blockFields(chain: ChainReader, height: number, detail: boolean)
     strippedsize: block.getBaseSize(),
     size: block.getSize(),
     weight: block.getWeight(),
-    tx: block.txs.map((transaction) => detail ? transactionFields(transaction) : display(transaction.hash()))
+    tx: block.txs.map((transaction) => (detail ? transactionFields(transaction) : display(transaction.hash())))
   };
 }
 
@@ -75,24 +77,37 @@ export function headerFields(chain: ChainReader, height: number): Fields {
     nonce: block.nonce,
     chainwork: chain.chainwork(height),
     nTx: block.txs.length,
-    ...height > 0 && { previousblockhash: chain.hash(height - 1) },
-    ...height < chain.tipHeight && { nextblockhash: chain.hash(height + 1) }
+    ...(height > 0 && { previousblockhash: chain.hash(height - 1) }),
+    ...(height < chain.tipHeight && { nextblockhash: chain.hash(height + 1) })
   };
 }
 
 export function chainInfoFields(chain: ChainReader): Fields {
   const { tipHeight } = chain;
-  return { chain: 'regtest', blocks: tipHeight, headers: tipHeight, bestblockhash: chain.hash(tipHeight), chainwork: chain.chainwork(tipHeight) };
+  return {
+    chain: 'regtest',
+    blocks: tipHeight,
+    headers: tipHeight,
+    bestblockhash: chain.hash(tipHeight),
+    chainwork: chain.chainwork(tipHeight)
+  };
 }
 
 export function poolFields(chain: ChainReader): Fields {
   const waiting = chain.pool();
   const here = new Set(waiting.map(({ tx }) => display(tx.hash())));
-  return Object.fromEntries(waiting.map(({ tx, size, fee, height }) => [display(tx.hash()), {
-    size, fee, height,
-    wtxid: display(tx.witnessHash()),
-    depends: [...new Set(tx.inputs.map(({ prevout }) => display(prevout.hash)))].filter((txid) => here.has(txid)).sort()
-  }]));
+  return Object.fromEntries(
+    waiting.map(({ tx, size, fee, height }) => [
+      display(tx.hash()),
+      {
+        size,
+        fee,
+        height,
+        wtxid: display(tx.witnessHash()),
+        depends: [...new Set(tx.inputs.map(({ prevout }) => display(prevout.hash)))].filter((txid) => here.has(txid)).sort()
+      }
+    ])
+  );
 }
 
 export interface FoundCoin extends ChainCoin {
@@ -104,7 +119,9 @@ export interface FoundCoin extends ChainCoin {
 export function coinsBinary(chain: ChainReader, coins: readonly FoundCoin[]): Buffer {
   const tip = chain.block(chain.tipHeight);
   const bitmap = Buffer.alloc(Math.ceil(coins.length / 8));
-  coins.forEach((_, i) => { bitmap[i >> 3] = (bitmap[i >> 3] ?? 0) | 1 << (i & 7); });
+  coins.forEach((_, i) => {
+    bitmap[i >> 3] = (bitmap[i >> 3] ?? 0) | (1 << (i & 7));
+  });
   const records = coins.map(({ height, value, script }) => {
     const raw = script.toRaw();
     const head = Buffer.alloc(17);

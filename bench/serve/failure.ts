@@ -27,4 +27,4 @@ export function failureOf(error: unknown): Failure {
   return { failure: error instanceof AssertionError ? 'wrong' : 'failed' };
 }
 
-export const textOf = (error: unknown): string => error instanceof Error ? error.message : String(error);
+export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -22,7 +22,9 @@ export function fetchBody(port: number, path: string): Promise<FetchedReply> {
         resolve({ status: response.statusCode ?? 0, contentType: response.headers['content-type'], body: Buffer.concat(parts) });
       });
     });
-    asked.on('timeout', () => { asked.destroy(new Error(`expected a reply to ${path} within ${PATIENCE_MS / 1_000} s`)); });
+    asked.on('timeout', () => {
+      asked.destroy(new Error(`expected a reply to ${path} within ${PATIENCE_MS / 1_000} s`));
+    });
     asked.on('error', reject);
   });
 }

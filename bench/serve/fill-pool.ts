@@ -21,15 +21,18 @@ function send({ port, auth, agent, raw }: Order): Promise<void> {
   return new Promise((resolve, reject) => {
     const body = JSON.stringify({ id: 1, method: 'sendrawtransaction', params: [raw] });
     const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length };
-    const asked = request({ host: '127.0.0.1', port, method: 'POST', path: '/', agent, headers, ...auth !== undefined && { auth } }, (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
-      response.on('end', () => {
-        const { error } = JSON.parse(Buffer.concat(parts).toString()) as { error: { readonly message: string } | null };
-        if (error === null) resolve();
-        else reject(new Error(`expected the pool to take the transaction, it says ${error.message}`));
-      });
-    });
+    const asked = request(
+      { host: '127.0.0.1', port, method: 'POST', path: '/', agent, headers, ...(auth !== undefined && { auth }) },
+      (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () => {
+          const { error } = JSON.parse(Buffer.concat(parts).toString()) as { error: { readonly message: string } | null };
+          if (error === null) resolve();
+          else reject(new Error(`expected the pool to take the transaction, it says ${error.message}`));
+        });
+      }
+    );
     asked.on('error', reject);
     asked.end(body);
   });

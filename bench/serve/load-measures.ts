@@ -37,10 +37,16 @@ export interface MixedOrder {
 }
 
 export async function measureMixed({ server, alone, blocks, small, clients: [one, other] }: MixedOrder): Promise<MixedFigures> {
-  const order = (row: Row, connections: number): Parameters<LoadClient['run']>[0] =>
-    ({ port: server.port, paths: row.questions.map(({ path }) => path), connections, limit: { seconds: MIXED_SECONDS } });
-  const { result: [heavy, quick], peakBytes } = await withPeakMemory(server.pid, () =>
-    Promise.all([one.run(order(blocks, HEAVY_CLIENTS)), other.run(order(small, SMALL_CLIENTS))]));
+  const order = (row: Row, connections: number): Parameters<LoadClient['run']>[0] => ({
+    port: server.port,
+    paths: row.questions.map(({ path }) => path),
+    connections,
+    limit: { seconds: MIXED_SECONDS }
+  });
+  const {
+    result: [heavy, quick],
+    peakBytes
+  } = await withPeakMemory(server.pid, () => Promise.all([one.run(order(blocks, HEAVY_CLIENTS)), other.run(order(small, SMALL_CLIENTS))]));
   await fetchBody(alone.port, '/');
   return {
     small: quick,

@@ -63,11 +63,13 @@ export async function measureRow(row: Row, servers: Servers, options: MeasureOpt
 function measureCached({ name, questions, own }: Row, servers: Servers, replyBytes: number, options: MeasureOptions): Promise<Cells> {
   const { client } = options;
   const all = questions.map(({ path }) => path);
-  const pathsFor = (peer: Peer): readonly string[] => peer === 'bare' ? all.slice(0, 1) : peer === 'own' && own !== undefined ? [own] : all;
+  const pathsFor = (peer: Peer): readonly string[] =>
+    peer === 'bare' ? all.slice(0, 1) : peer === 'own' && own !== undefined ? [own] : all;
   const { own: node, ...others } = servers;
   const peers = own === undefined ? others : { ...others, own: node };
   return measureAll(name, peers, options, (peer, server) =>
-    askAgainAndAgain({ server, client, paths: pathsFor(peer), checked: OURS.includes(peer) ? questions : [] }, replyBytes));
+    askAgainAndAgain({ server, client, paths: pathsFor(peer), checked: OURS.includes(peer) ? questions : [] }, replyBytes)
+  );
 }
 
 /** Of the bare server nothing is cold, and of bcoin's own interface nothing is kept. */
@@ -77,8 +79,9 @@ async function measureCold({ name, cold }: Row, { ours, before, bitcoind }: Serv
   const paths = questions.map(({ path }) => path);
   const everySo = Math.ceil(questions.length / COLD_CHECKS);
   const some = questions.filter((_, i) => i % everySo === 0);
-  return measureAll(`${name}, cold`, { ours, ...before && { before }, ...bitcoind && { bitcoind } }, options, (peer, server) =>
-    askEachOnce({ server, client: options.client, paths, checked: OURS.includes(peer) ? some : [] }, options.rounds));
+  return measureAll(`${name}, cold`, { ours, ...(before && { before }), ...(bitcoind && { bitcoind }) }, options, (peer, server) =>
+    askEachOnce({ server, client: options.client, paths, checked: OURS.includes(peer) ? some : [] }, options.rounds)
+  );
 }
 
 /** Everybody in turn in every round. */
@@ -89,7 +92,7 @@ async function measureAll(name: string, peers: Partial<Servers>, { rounds, say }
     if (isFailure(server)) cells[peer] = server;
     else if (server !== undefined) asked.push({ peer, server, task: taskFor(peer, server), figures: [] });
   }
-  const everybody = async (first: number, step: (one: typeof asked[number]) => Promise<void>): Promise<void> => {
+  const everybody = async (first: number, step: (one: (typeof asked)[number]) => Promise<void>): Promise<void> => {
     for (const one of [...asked.slice(first), ...asked.slice(0, first)].filter(({ peer }) => cells[peer] === undefined)) {
       const { peer, server } = one;
       try {
@@ -105,7 +108,9 @@ async function measureAll(name: string, peers: Partial<Servers>, { rounds, say }
   await everybody(0, ({ task }) => task.prepare());
   for (let round = 0; round < rounds; round++)
     // Whoever comes first finds everything cold: another one in each round.
-    await everybody(round % asked.length, async ({ task, figures }) => { figures.push(await task.round(round)); });
+    await everybody(round % asked.length, async ({ task, figures }) => {
+      figures.push(await task.round(round));
+    });
   await everybody(0, async ({ peer, task, figures }) => {
     await task.finish();
     cells[peer] = median(figures);
@@ -123,6 +128,10 @@ export async function answerAlike(bare: BareProcess, { name, questions: [first] 
 }
 
 function median(figures: readonly Figure[]): Figure {
-  const of = (key: keyof Figure): number => percentile(figures.map((figure) => figure[key]), 0.5);
+  const of = (key: keyof Figure): number =>
+    percentile(
+      figures.map((figure) => figure[key]),
+      0.5
+    );
   return { cpu: of('cpu'), p50: of('p50'), p99: of('p99') };
 }

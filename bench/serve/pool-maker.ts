@@ -27,11 +27,15 @@ const SIGNATURE_BYTES = 71;
 const SPENDABLE = Buffer.concat([Buffer.from([33, 2]), Buffer.alloc(32, 9), Buffer.from([0x6d, 0x51])]);
 
 const sha256 = (data: Buffer): Buffer => createHash('sha256').update(data).digest();
-const SCRIPT_HASH = Buffer.concat([Buffer.from([0xa9, 20]), createHash('ripemd160').update(sha256(SPENDABLE)).digest(), Buffer.from([0x87])]);
+const SCRIPT_HASH = Buffer.concat([
+  Buffer.from([0xa9, 20]),
+  createHash('ripemd160').update(sha256(SPENDABLE)).digest(),
+  Buffer.from([0x87])
+]);
 const WITNESS_SCRIPT_HASH = Buffer.concat([Buffer.from([0x00, 32]), sha256(SPENDABLE)]);
 
 /** P2WSH or P2SH. */
-export const ownScript = (isWitness: boolean): Buffer => isWitness ? WITNESS_SCRIPT_HASH : SCRIPT_HASH;
+export const ownScript = (isWitness: boolean): Buffer => (isWitness ? WITNESS_SCRIPT_HASH : SCRIPT_HASH);
 
 /** Serialized, each behind those that it spends. */
 export function makePool(coins: readonly OwnCoin[], count: number): Buffer[] {
@@ -39,7 +43,7 @@ export function makePool(coins: readonly OwnCoin[], count: number): Buffer[] {
   const fresh = [...coins];
   const change: OwnCoin[] = [];
   return Array.from({ length: count }, () => {
-    const coin = random.unit() < CHILD_SHARE ? change.splice(random.below(change.length), 1)[0] ?? fresh.pop() : fresh.pop();
+    const coin = random.unit() < CHILD_SHARE ? (change.splice(random.below(change.length), 1)[0] ?? fresh.pop()) : fresh.pop();
     if (coin === undefined) throw new Error('expected a coin to spend, got none');
     const { raw, rest } = pay(coin, random);
     change.push(rest);
@@ -54,7 +58,10 @@ function pay(coin: OwnCoin, random: Random): { readonly raw: Buffer; readonly re
   const value = payments.reduce((left, payment) => left - payment, coin.value - fee);
   const isWitness = random.below(2) === 0;
   const raw = serialize(coin, random, (writer) => {
-    writer.compactSize(1 + payments.length).u64(value).varBytes(ownScript(isWitness));
+    writer
+      .compactSize(1 + payments.length)
+      .u64(value)
+      .varBytes(ownScript(isWitness));
     for (const payment of payments) writer.u64(payment).varBytes(Buffer.concat([Buffer.from([0x00, 20]), random.bytes(20)]));
   });
   return { raw, rest: { txid: scanWholeTransaction(raw).txid, index: 0, value, isWitness } };

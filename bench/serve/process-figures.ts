@@ -33,7 +33,9 @@ const SAMPLE_MS = 50;
 /** The most that it holds while something runs. */
 export async function withPeakMemory<T>(pid: number, run: () => Promise<T>): Promise<{ readonly result: T; readonly peakBytes: number }> {
   let peakBytes = ownMemory(pid);
-  const timer = setInterval(() => { peakBytes = Math.max(peakBytes, ownMemory(pid)); }, SAMPLE_MS);
+  const timer = setInterval(() => {
+    peakBytes = Math.max(peakBytes, ownMemory(pid));
+  }, SAMPLE_MS);
   try {
     return { result: await run(), peakBytes };
   } finally {

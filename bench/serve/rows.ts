@@ -4,7 +4,18 @@
 
 import { strict as assert } from 'node:assert';
 import { display, type ChainBlock, type ChainReader, type ChainTransaction } from './chain-reader';
-import { blockFields, chainInfoFields, coinsBinary, coinsFields, compareFields, headerFields, poolFields, readJson, transactionFields, type FoundCoin } from './expected';
+import {
+  blockFields,
+  chainInfoFields,
+  coinsBinary,
+  coinsFields,
+  compareFields,
+  headerFields,
+  poolFields,
+  readJson,
+  transactionFields,
+  type FoundCoin
+} from './expected';
 import { Deck } from './deck';
 import { LARGE_FROM, LARGE_TO } from './serving-chain';
 import type { HostHash } from '../../lib/node/host';
@@ -39,18 +50,27 @@ export interface ColdQuestions {
 const TYPES = { bin: 'application/octet-stream', hex: 'text/plain', json: 'application/json' } as const;
 type Format = keyof typeof TYPES;
 
-const ask = (path: string, format: Format, check: Question['check']): Question => ({ path: `/rest/${path}.${format}`, contentType: TYPES[format], check });
+const ask = (path: string, format: Format, check: Question['check']): Question => ({
+  path: `/rest/${path}.${format}`,
+  contentType: TYPES[format],
+  check
+});
 
 /** The same bytes in bin and hex. */
-const asBytes = (path: string, format: 'bin' | 'hex', bytes: () => Buffer): Question => ask(path, format, (body) => {
-  const right = bytes();
-  assert.ok(body.equals(format === 'bin' ? right : Buffer.from(`${right.toString('hex')}\n`)), `${path}.${format}: other bytes than bcoin's`);
-});
+const asBytes = (path: string, format: 'bin' | 'hex', bytes: () => Buffer): Question =>
+  ask(path, format, (body) => {
+    const right = bytes();
+    assert.ok(
+      body.equals(format === 'bin' ? right : Buffer.from(`${right.toString('hex')}\n`)),
+      `${path}.${format}: other bytes than bcoin's`
+    );
+  });
 
-const asFields = (path: string, fields: () => unknown): Question => ask(path, 'json', (body) => {
-  assert.equal(body.at(-1), 0x0a);
-  compareFields(readJson(body), fields());
-});
+const asFields = (path: string, fields: () => unknown): Question =>
+  ask(path, 'json', (body) => {
+    assert.equal(body.at(-1), 0x0a);
+    compareFields(readJson(body), fields());
+  });
 
 interface Place {
   readonly block: ChainBlock;
@@ -78,13 +98,24 @@ function transactionRows(large: readonly ChainBlock[]): Row[] {
   const isHot = (position: number): boolean => position % HOT_STEP === 1;
   const placesIn = (block: ChainBlock): Place[] => block.txs.map((transaction) => ({ block, transaction }));
   const spread = (blocks: readonly ChainBlock[], count: number): Place[] =>
-    blocks.flatMap((block) => placesIn(block).filter((_, position) => isHot(position)).slice(0, Math.ceil(count / blocks.length)));
+    blocks.flatMap((block) =>
+      placesIn(block)
+        .filter((_, position) => isHot(position))
+        .slice(0, Math.ceil(count / blocks.length))
+    );
   const hot = spread(large.slice(-HOT_BLOCKS), FEW);
-  const others = new Deck(large.flatMap((block) => placesIn(block).filter((_, position) => position > 0 && !isHot(position))), SEED);
-  const question = (format: Format) => ({ block, transaction }: Place): Question => {
-    const path = `tx/${display(transaction.hash())}`;
-    return format === 'json' ? asFields(path, () => transactionFields(transaction, block.hash())) : asBytes(path, format, () => transaction.toRaw());
-  };
+  const others = new Deck(
+    large.flatMap((block) => placesIn(block).filter((_, position) => position > 0 && !isHot(position))),
+    SEED
+  );
+  const question =
+    (format: Format) =>
+    ({ block, transaction }: Place): Question => {
+      const path = `tx/${display(transaction.hash())}`;
+      return format === 'json'
+        ? asFields(path, () => transactionFields(transaction, block.hash()))
+        : asBytes(path, format, () => transaction.toRaw());
+    };
   const cold = (format: Format): ColdQuestions => ({ questions: () => others.take(COLD).map(question(format)), target: 1.2 });
   const own = `/tx/${display(hot[0]?.transaction.hash() ?? '')}`;
   return [
@@ -125,7 +156,13 @@ function stateRows(chain: ChainReader): Row[] {
   return [
     { name: 'chaininfo', questions: [asFields('chaininfo', () => chainInfoFields(chain))], own: '/', core: 41, target: 1.3 },
     { name: 'mempool/info', questions: [asFields('mempool/info', () => info)], core: 33, target: 1.3 },
-    { name: 'mempool/contents, 5000', questions: [asFields('mempool/contents', () => poolFields(chain))], own: '/mempool', core: 48_000, target: 8 }
+    {
+      name: 'mempool/contents, 5000',
+      questions: [asFields('mempool/contents', () => poolFields(chain))],
+      own: '/mempool',
+      core: 48_000,
+      target: 8
+    }
   ];
 }
 
@@ -141,8 +178,10 @@ function coinRows(chain: ChainReader): Row[] {
   const hot = coins.take(10 * most);
   const [first] = hot;
   const own = `/coin/${display(first?.txid ?? '')}/${first?.index ?? 0}`;
-  const cold = (count: number, format: Format, target: number): ColdQuestions =>
-    ({ questions: () => inRuns(coins.take(count * (count === 1 ? COLD : COLD_LONG)), count, format), target });
+  const cold = (count: number, format: Format, target: number): ColdQuestions => ({
+    questions: () => inRuns(coins.take(count * (count === 1 ? COLD : COLD_LONG)), count, format),
+    target
+  });
   return [
     { name: 'getutxos 1, json', questions: inRuns(hot, 1, 'json'), cold: cold(1, 'json', 1.2), own, core: 43, target: 1.3 },
     { name: 'getutxos 15, bin', questions: inRuns(hot, most, 'bin'), cold: cold(most, 'bin', 1), core: 47, target: 1.1 },
@@ -167,9 +206,13 @@ function unspentCoins(chain: ChainReader): FoundCoin[] {
 
 function blockRows(chain: ChainReader): Row[] {
   const heights = Array.from({ length: LARGE_TO - LARGE_FROM + 1 }, (_, i) => LARGE_FROM + i);
-  const bytes = (format: 'bin' | 'hex') => (height: number): Question => asBytes(`block/${chain.hash(height)}`, format, () => chain.block(height).toRaw());
+  const bytes =
+    (format: 'bin' | 'hex') =>
+    (height: number): Question =>
+      asBytes(`block/${chain.hash(height)}`, format, () => chain.block(height).toRaw());
   const json = (height: number): Question => asFields(`block/${chain.hash(height)}`, () => blockFields(chain, height, true));
-  const summary = (height: number): Question => asFields(`block/notxdetails/${chain.hash(height)}`, () => blockFields(chain, height, false));
+  const summary = (height: number): Question =>
+    asFields(`block/notxdetails/${chain.hash(height)}`, () => blockFields(chain, height, false));
   const one = heights.slice(-1);
   const own = `/block/${chain.hash(LARGE_TO)}`;
   return [

@@ -26,8 +26,15 @@ const BODIES_MS = 50;
 const QUEUE = 64;
 
 const FLAGS = [
-  '--network=regtest', '--listen=false', '--no-wallet', '--no-auth', '--workers=false',
-  '--log-console=false', '--log-file=false', '--index-tx', '--http-host=127.0.0.1'
+  '--network=regtest',
+  '--listen=false',
+  '--no-wallet',
+  '--no-auth',
+  '--workers=false',
+  '--log-console=false',
+  '--log-file=false',
+  '--index-tx',
+  '--http-host=127.0.0.1'
 ];
 
 /** bcoin on a copy of the chain, its pool filled; `plugin`: the folder of a built checkout of ours. */
@@ -37,9 +44,14 @@ export async function startBcoin(chain: ServingChain, name: string, plugin?: str
   const program = createRequire(__filename).resolve(join(bcoinTarget, 'bin/node'));
   const flags = [...FLAGS, `--prefix=${folder}`, `--http-port=${port}`];
   if (plugin !== undefined) flags.push(`--plugins=${plugin}`, '--rest-warmup=indexed', `--rest-work-queue=${QUEUE}`);
-  const child = spawn(process.execPath, [...nodeFlags(), program, ...flags], { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' } });
+  const child = spawn(process.execPath, [...nodeFlags(), program, ...flags], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' }
+  });
   // Interrupted, the benchmark leaves nobody behind.
-  process.once('exit', () => { child.kill('SIGKILL'); });
+  process.once('exit', () => {
+    child.kill('SIGKILL');
+  });
   await untilAnswers(child, port, plugin === undefined ? '/' : '/rest/chaininfo.json');
   await fillPool(port, chain);
   return { pid: pidOf(child), port, stop: () => end(child) };
@@ -67,7 +79,7 @@ export interface BareProcess extends ServerProcess {
 
 export async function startBare(): Promise<BareProcess> {
   const child = fork(join(__dirname, 'bare-server.mjs'), { execArgv: [], serialization: 'advanced' });
-  const [port] = await once(child, 'message') as [number];
+  const [port] = (await once(child, 'message')) as [number];
   const answer = async (wanted: BareAnswer): Promise<void> => {
     child.send(wanted);
     await once(child, 'message');

@@ -55,8 +55,12 @@ export async function servingChain(report: (line: string) => void): Promise<Serv
     const blocks = [...makeBlocks(fromHost(node.network.genesis.hash))];
     for (const raw of blocks) await addBlock(node, raw);
     writeFileSync(join(unfinished, BLOCKS), Buffer.concat(blocks.flatMap((raw) => [REGTEST_MAGIC, lengthOf(raw), raw])));
-    writeFileSync(join(unfinished, POOL), makePool(blocks.slice(0, OWNED_BLOCKS).flatMap(ownCoins), POOL_TRANSACTIONS)
-      .map((raw) => `${raw.toString('hex')}\n`).join(''));
+    writeFileSync(
+      join(unfinished, POOL),
+      makePool(blocks.slice(0, OWNED_BLOCKS).flatMap(ownCoins), POOL_TRANSACTIONS)
+        .map((raw) => `${raw.toString('hex')}\n`)
+        .join('')
+    );
   });
   renameSync(unfinished, folder);
   return chain;
@@ -64,7 +68,9 @@ export async function servingChain(report: (line: string) => void): Promise<Serv
 
 /** The pool's transactions in hex, each behind those that it spends. */
 export function poolOf({ folder }: ServingChain): string[] {
-  return readFileSync(join(folder, POOL), 'latin1').split('\n').filter((line) => line !== '');
+  return readFileSync(join(folder, POOL), 'latin1')
+    .split('\n')
+    .filter((line) => line !== '');
 }
 
 /** The outputs of a coinbase that pays to a script of ours. */

@@ -16,7 +16,10 @@ interface Column<T> {
 
 class Table<T> {
   /** `firstWidth`: characters of the longest text in the first column, which is set to the left. */
-  constructor(private readonly columns: readonly Column<T>[], private readonly firstWidth: number) {}
+  constructor(
+    private readonly columns: readonly Column<T>[],
+    private readonly firstWidth: number
+  ) {}
 
   head(): string {
     return this.join(this.columns.map(({ title }) => title));
@@ -28,7 +31,10 @@ class Table<T> {
 
   private join(texts: readonly string[]): string {
     const widthOf = (i: number): number => Math.max(LEAST_WIDTH, this.columns[i]?.title.length ?? 0);
-    return texts.map((text, i) => i === 0 ? text.padEnd(this.firstWidth) : text.padStart(widthOf(i))).join('  ').trimEnd();
+    return texts
+      .map((text, i) => (i === 0 ? text.padEnd(this.firstWidth) : text.padStart(widthOf(i))))
+      .join('  ')
+      .trimEnd();
   }
 }
 
@@ -37,13 +43,15 @@ const LEAST_WIDTH = 7;
 
 type Cell = Figure | Failure | undefined;
 
-const us = (value: number | undefined): string => value === undefined ? '' : value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en');
-const times = (value: number | undefined, digits = 2): string => value === undefined || Number.isNaN(value) ? '' : `${value.toFixed(digits)}x`;
+const us = (value: number | undefined): string =>
+  value === undefined ? '' : value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en');
+const times = (value: number | undefined, digits = 2): string =>
+  value === undefined || Number.isNaN(value) ? '' : `${value.toFixed(digits)}x`;
 const ms = (value: number): string => value.toFixed(value < 10 ? 2 : 0);
-const verdict = (met: boolean | undefined): string => met === undefined ? '' : met ? 'met' : 'MISSED';
+const verdict = (met: boolean | undefined): string => (met === undefined ? '' : met ? 'met' : 'MISSED');
 
-const cpuOf = (cell: Cell): number | undefined => cell === undefined || isFailure(cell) ? undefined : cell.cpu;
-const cellText = (cell: Cell): string => isFailure(cell) ? cell.failure : us(cpuOf(cell));
+const cpuOf = (cell: Cell): number | undefined => (cell === undefined || isFailure(cell) ? undefined : cell.cpu);
+const cellText = (cell: Cell): string => (isFailure(cell) ? cell.failure : us(cpuOf(cell)));
 const ratio = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? undefined : one / other;
 const isMet = (value: number | undefined, target: number | undefined): boolean | undefined =>
@@ -59,7 +67,7 @@ export interface CpuTableOptions {
 /** CPU per request in microseconds. "Core": Bitcoin Core in this run, or as recorded on a machine of this kind (Core*). */
 export function cpuTable({ rows, hasBefore, isLive }: CpuTableOptions): Table<RowFigures> {
   const core = isLive ? 'Core' : 'Core*';
-  const coreCached = ({ row, cached }: RowFigures): number | undefined => isLive ? cpuOf(cached.bitcoind) : row.core;
+  const coreCached = ({ row, cached }: RowFigures): number | undefined => (isLive ? cpuOf(cached.bitcoind) : row.core);
   const cachedRatio = (figures: RowFigures): number | undefined => ratio(coreCached(figures), cpuOf(figures.cached.ours));
   const coreBest = (figures: RowFigures): number | undefined => least(coreCached(figures), cpuOf(figures.cold.bitcoind));
   const coldRatio = (figures: RowFigures): number | undefined => ratio(coreBest(figures), cpuOf(figures.cold.ours));
@@ -69,21 +77,21 @@ export function cpuTable({ rows, hasBefore, isLive }: CpuTableOptions): Table<Ro
     { title: 'ours', text: ({ cached }) => cellText(cached.ours) },
     { title: 'bare', text: ({ cached }) => cellText(cached.bare) },
     { title: 'ours:bare', text: ({ cached }) => times(ratio(cpuOf(cached.ours), cpuOf(cached.bare))) },
-    ...hasBefore ? beforeColumns('before', ({ cached }) => cached) : [],
+    ...(hasBefore ? beforeColumns('before', ({ cached }) => cached) : []),
     { title: 'bcoin', text: ({ cached }) => cellText(cached.own) },
     { title: 'bcoin:ours', text: ({ cached }) => times(ratio(cpuOf(cached.own), cpuOf(cached.ours)), 1) },
-    { title: core, text: ({ row, cached }) => isLive ? cellText(cached.bitcoind) : us(row.core) },
+    { title: core, text: ({ row, cached }) => (isLive ? cellText(cached.bitcoind) : us(row.core)) },
     { title: `${core}:ours`, text: (figures) => times(cachedRatio(figures)) },
     { title: 'target', text: ({ row }) => times(row.target, 1) },
     { title: '', text: (figures) => verdict(isMet(cachedRatio(figures), figures.row.target)) },
-    { title: 'cold', text: ({ row, cold }) => row.cold === undefined ? '–' : cellText(cold.ours) },
-    ...hasBefore ? beforeColumns('before, cold', ({ cold }) => cold) : [],
-    ...isLive ? [{ title: 'Core, cold', text: ({ cold }: RowFigures) => cellText(cold.bitcoind) }] : [],
+    { title: 'cold', text: ({ row, cold }) => (row.cold === undefined ? '–' : cellText(cold.ours)) },
+    ...(hasBefore ? beforeColumns('before, cold', ({ cold }) => cold) : []),
+    ...(isLive ? [{ title: 'Core, cold', text: ({ cold }: RowFigures) => cellText(cold.bitcoind) }] : []),
     { title: `${core}:cold`, text: (figures) => times(coldRatio(figures)) },
     { title: 'target', text: ({ row }) => times(row.cold?.target, 1) },
     { title: '', text: (figures) => verdict(isMet(coldRatio(figures), figures.row.cold?.target)) },
-    { title: 'p50 ms', text: ({ cached: { ours } }) => ours === undefined || isFailure(ours) ? '' : ms(ours.p50) },
-    { title: 'p99 ms', text: ({ cached: { ours } }) => ours === undefined || isFailure(ours) ? '' : ms(ours.p99) }
+    { title: 'p50 ms', text: ({ cached: { ours } }) => (ours === undefined || isFailure(ours) ? '' : ms(ours.p50)) },
+    { title: 'p99 ms', text: ({ cached: { ours } }) => (ours === undefined || isFailure(ours) ? '' : ms(ours.p99)) }
   ];
   return new Table(columns, longest(rows.map(({ name }) => name)));
 }
@@ -96,7 +104,7 @@ function beforeColumns(title: string, cells: (figures: RowFigures) => RowFigures
 }
 
 const least = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined || other === undefined ? one ?? other : Math.min(one, other);
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 
 export interface CrowdFigures {
   readonly name: string;
@@ -118,35 +126,55 @@ const BLOCKS_PER_SECOND = 25;
 const MEMORY_MIB = 300;
 
 export function crowdTable(names: readonly string[]): Table<CrowdFigures> {
-  return new Table<CrowdFigures>([
-    { title: '64 connections', text: ({ name }) => name },
-    { title: 'p50 ms', text: ({ ours }) => ms(ours.result.p50) },
-    { title: 'p99 ms', text: ({ ours }) => ms(ours.result.p99) },
-    { title: 'longest', text: ({ ours }) => ms(ours.result.longest) },
-    { title: 'p50 at 16', text: ({ ours }) => ms(ours.p50At16) },
-    { title: 'p50 : p50 at 16', text: ({ ours: { result, p50At16 } }) => times(result.p50 / p50At16, 1) },
-    { title: 'p99 : p50 at 16', text: ({ ours: { result, p50At16 } }) => times(result.p99 / p50At16, 1) },
-    { title: '', text: ({ ours: { result, p50At16 } }) => verdict(result.answered > 0 && result.p99 <= CROWD_FACTOR * p50At16) },
-    { title: 'refused', text: ({ ours: { result } }) => String(result.refused + result.failed) },
-    { title: 'bare: p50', text: ({ bare: { result, p50At16 } }) => times(result.p50 / p50At16, 1) },
-    { title: 'p99', text: ({ bare: { result, p50At16 } }) => times(result.p99 / p50At16, 1) }
-  ], longest(names));
+  return new Table<CrowdFigures>(
+    [
+      { title: '64 connections', text: ({ name }) => name },
+      { title: 'p50 ms', text: ({ ours }) => ms(ours.result.p50) },
+      { title: 'p99 ms', text: ({ ours }) => ms(ours.result.p99) },
+      { title: 'longest', text: ({ ours }) => ms(ours.result.longest) },
+      { title: 'p50 at 16', text: ({ ours }) => ms(ours.p50At16) },
+      { title: 'p50 : p50 at 16', text: ({ ours: { result, p50At16 } }) => times(result.p50 / p50At16, 1) },
+      { title: 'p99 : p50 at 16', text: ({ ours: { result, p50At16 } }) => times(result.p99 / p50At16, 1) },
+      { title: '', text: ({ ours: { result, p50At16 } }) => verdict(result.answered > 0 && result.p99 <= CROWD_FACTOR * p50At16) },
+      { title: 'refused', text: ({ ours: { result } }) => String(result.refused + result.failed) },
+      { title: 'bare: p50', text: ({ bare: { result, p50At16 } }) => times(result.p50 / p50At16, 1) },
+      { title: 'p99', text: ({ bare: { result, p50At16 } }) => times(result.p99 / p50At16, 1) }
+    ],
+    longest(names)
+  );
 }
 
 export function mixedTable({ small, blocksPerSecond, refusedBlocks, peakBytes, aloneBytes }: MixedFigures): string {
   const above = (peakBytes - aloneBytes) / MIB;
   return columns([
     ['8 clients ask for block JSON', '', 'target', ''],
-    ['small request, p50 / p99 / longest', `${ms(small.p50)} / ${ms(small.p99)} / ${ms(small.longest)} ms`, `p99 < ${SMALL_P99_MS} ms`, verdict(small.p99 < SMALL_P99_MS)],
+    [
+      'small request, p50 / p99 / longest',
+      `${ms(small.p50)} / ${ms(small.p99)} / ${ms(small.longest)} ms`,
+      `p99 < ${SMALL_P99_MS} ms`,
+      verdict(small.p99 < SMALL_P99_MS)
+    ],
     ['small requests refused', String(small.refused + small.failed), '0', verdict(small.refused + small.failed === 0)],
-    ['blocks per second', `${blocksPerSecond.toFixed(1)} (${refusedBlocks} refused)`, `>= ${BLOCKS_PER_SECOND}`, verdict(blocksPerSecond >= BLOCKS_PER_SECOND)],
-    ['memory above the node alone', `${above.toFixed(0)} MiB (${(peakBytes / MIB).toFixed(0)} - ${(aloneBytes / MIB).toFixed(0)})`, `<= ${MEMORY_MIB} MiB`, verdict(above <= MEMORY_MIB)]
+    [
+      'blocks per second',
+      `${blocksPerSecond.toFixed(1)} (${refusedBlocks} refused)`,
+      `>= ${BLOCKS_PER_SECOND}`,
+      verdict(blocksPerSecond >= BLOCKS_PER_SECOND)
+    ],
+    [
+      'memory above the node alone',
+      `${above.toFixed(0)} MiB (${(peakBytes / MIB).toFixed(0)} - ${(aloneBytes / MIB).toFixed(0)})`,
+      `<= ${MEMORY_MIB} MiB`,
+      verdict(above <= MEMORY_MIB)
+    ]
   ]);
 }
 
 export function wholeBlocksLine({ blockBytes, cpuMicroseconds }: WholeBlockReads): string {
-  return `This bcoin reads blocks as a whole: ${us(cpuMicroseconds)} µs for one of ${sizeText(blockBytes)}. `
-    + 'A cold transaction costs that more when its block is not in memory; here all 40 are.';
+  return (
+    `This bcoin reads blocks as a whole: ${us(cpuMicroseconds)} µs for one of ${sizeText(blockBytes)}. ` +
+    'A cold transaction costs that more when its block is not in memory; here all 40 are.'
+  );
 }
 
 function sizeText(bytes: number): string {
@@ -157,5 +185,12 @@ const longest = (texts: readonly string[]): number => Math.max(...texts.map(({ l
 
 function columns(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, column) => longest(lines.map((line) => line[column] ?? '')));
-  return lines.map((line) => line.map((text, column) => column === 0 ? text.padEnd(widths[0] ?? 0) : text.padStart(widths[column] ?? 0)).join('  ').trimEnd()).join('\n');
+  return lines
+    .map((line) =>
+      line
+        .map((text, column) => (column === 0 ? text.padEnd(widths[0] ?? 0) : text.padStart(widths[column] ?? 0)))
+        .join('  ')
+        .trimEnd()
+    )
+    .join('\n');
 }

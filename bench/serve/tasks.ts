@@ -50,7 +50,7 @@ export function askAgainAndAgain({ server, client, paths, checked }: TaskOptions
   return {
     prepare: async () => {
       await checkAnswers(checked, server);
-      for (;; amount = Math.min(amount * 4, mostRequests)) {
+      for (; ; amount = Math.min(amount * 4, mostRequests)) {
         const { cpu } = await ask(amount);
         if (cpu * amount < ROUND_CPU / 2 && amount < mostRequests) continue;
         amount = Math.min(mostRequests, Math.max(LEAST_REQUESTS, Math.round(ROUND_CPU / cpu)));
@@ -69,7 +69,9 @@ export function askEachOnce({ server, client, paths, checked }: TaskOptions, rou
   const walk = (from: number, to: number): Promise<Figure> =>
     time(server, client, { paths: paths.slice(from, to), limit: 'each path once' });
   return {
-    prepare: async () => { await walk(0, first); },
+    prepare: async () => {
+      await walk(0, first);
+    },
     round: (round) => walk(first + round * share, first + (round + 1) * share),
     // Not before: they would not be cold.
     finish: () => checkAnswers(checked, server)

@@ -21,7 +21,14 @@ export function writeKeyAddress(writer: TextWriter, key: Buffer, prefixes: Addre
 }
 
 /** Writes the one address of the script of this type from `start` to before `end`; false, and nothing, for types with none or several. */
-export function writeAddress(writer: TextWriter, bytes: Buffer, start: number, end: number, type: ScriptType, prefixes: AddressPrefixes): boolean {
+export function writeAddress(
+  writer: TextWriter,
+  bytes: Buffer,
+  start: number,
+  end: number,
+  type: ScriptType,
+  prefixes: AddressPrefixes
+): boolean {
   switch (type) {
     case 'pubkeyhash':
       writeBase58Check(writer, prefixes.pubkeyhash, bytes, start + 3);

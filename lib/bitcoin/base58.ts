@@ -12,7 +12,7 @@ const GROUP_DIGITS = 5;
 const GROUP = 58 ** GROUP_DIGITS;
 /** Groups that 25 bytes need. */
 const GROUPS = 7;
-const LIMBS = LENGTH + 1 >> 1;
+const LIMBS = (LENGTH + 1) >> 1;
 
 /** Version, hash, checksum; a zero byte in front makes them whole limbs, big-endian numbers of 16 bits. */
 const padded = Buffer.alloc(LIMBS * 2);
@@ -25,22 +25,22 @@ const sums = new Float64Array(GROUPS);
 const digits = new Uint8Array(GROUPS * GROUP_DIGITS);
 
 function groupsOf(value: bigint): number[] {
-  return Array.from({ length: GROUPS }, (_, i) => Number(value / BigInt(GROUP) ** BigInt(GROUPS - 1 - i) % BigInt(GROUP)));
+  return Array.from({ length: GROUPS }, (_, i) => Number((value / BigInt(GROUP) ** BigInt(GROUPS - 1 - i)) % BigInt(GROUP)));
 }
 
 /** Writes the bytes into `digits` as a number and returns where its first digit stands that is not zero. */
 function fillDigits(): number {
   sums.fill(0);
   for (let limb = 0, power = 0; limb < LIMBS; limb++) {
-    const value = (padded[limb * 2] as number) << 8 | (padded[limb * 2 + 1] as number);
+    const value = ((padded[limb * 2] as number) << 8) | (padded[limb * 2 + 1] as number);
     for (let group = 0; group < GROUPS; group++, power++) sums[group] = (sums[group] as number) + value * (POWERS[power] as number);
   }
   let carry = 0;
   for (let group = GROUPS - 1, end = digits.length; group >= 0; group--) {
     const sum = (sums[group] as number) + carry;
     carry = Math.floor(sum / GROUP);
-    let rest = sum - carry * GROUP | 0;
-    for (let i = 0; i < GROUP_DIGITS; i++, rest = rest / 58 | 0) digits[--end] = rest % 58;
+    let rest = (sum - carry * GROUP) | 0;
+    for (let i = 0; i < GROUP_DIGITS; i++, rest = (rest / 58) | 0) digits[--end] = rest % 58;
   }
   let first = 0;
   while (digits[first] === 0) first++;

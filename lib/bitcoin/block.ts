@@ -4,9 +4,7 @@
 import { hash256 } from './hash';
 import { HEADER_LENGTH, previousHashOf } from './header';
 import { ByteReader } from './reader';
-import {
-  LOCKTIME_LENGTH, MARKER_AND_FLAG_LENGTH, readTransaction, ScannedTransaction, VERSION_LENGTH
-} from './transaction';
+import { LOCKTIME_LENGTH, MARKER_AND_FLAG_LENGTH, readTransaction, ScannedTransaction, VERSION_LENGTH } from './transaction';
 
 export interface ScannedBlock {
   /** 32 bytes in wire order. */
@@ -53,7 +51,10 @@ export function blockWithoutWitness(raw: Buffer): Buffer {
   const { transactions, strippedLength, length } = scanBlock(raw);
   const [first] = transactions;
   if (first === undefined || strippedLength === length) return raw;
-  return Buffer.concat([raw.subarray(0, first.offset), ...transactions.flatMap((transaction) => transaction.strippedParts())], strippedLength);
+  return Buffer.concat(
+    [raw.subarray(0, first.offset), ...transactions.flatMap((transaction) => transaction.strippedParts())],
+    strippedLength
+  );
 }
 
 /**

@@ -58,6 +58,6 @@ export interface HeaderFold {
 
 /** The fold with one more header; `below`: of the header before it, nothing below the genesis block. */
 export function nextHeader(below: Pick<HeaderFold, 'chainwork' | 'times'> | undefined, header: Buffer): HeaderFold {
-  const times = [...below?.times ?? [], timeOf(header)].slice(-MEDIAN_TIME_SPAN);
+  const times = [...(below?.times ?? []), timeOf(header)].slice(-MEDIAN_TIME_SPAN);
   return { chainwork: (below?.chainwork ?? 0n) + proofOf(bitsOf(header)), medianTime: medianTimePast(times), times };
 }

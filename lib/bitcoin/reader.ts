@@ -8,14 +8,21 @@ export class MalformedBytesError extends Error {
   override readonly name = 'MalformedBytesError';
 
   /** `offset`: where in the bytes the expectation failed. */
-  constructor(readonly expected: string, readonly came: string, readonly offset: number) {
+  constructor(
+    readonly expected: string,
+    readonly came: string,
+    readonly offset: number
+  ) {
     super(`expected ${expected} at byte ${offset}, got ${came}`);
   }
 }
 
 /** A cursor over bytes; `offset` is where it stands. Every read throws MalformedBytesError where the bytes end too early. */
 export class ByteReader {
-  constructor(readonly buffer: Buffer, public offset = 0) {}
+  constructor(
+    readonly buffer: Buffer,
+    public offset = 0
+  ) {}
 
   get remaining(): number {
     return this.buffer.length - this.offset;
@@ -42,7 +49,13 @@ export class ByteReader {
   u32(): number {
     const { buffer } = this;
     const at = this.skip(4);
-    return ((buffer[at] as number) | (buffer[at + 1] as number) << 8 | (buffer[at + 2] as number) << 16 | (buffer[at + 3] as number) << 24) >>> 0;
+    return (
+      ((buffer[at] as number) |
+        ((buffer[at + 1] as number) << 8) |
+        ((buffer[at + 2] as number) << 16) |
+        ((buffer[at + 3] as number) << 24)) >>>
+      0
+    );
   }
 
   /** An amount or other 64-bit count. @throws MalformedBytesError above 2^53 - 1. */
@@ -62,8 +75,12 @@ export class ByteReader {
   /** Apart from the usual case, which is short enough to be compiled into its callers. */
   #longCompactSize(first: number): number {
     const at = this.offset - 1;
-    const [size, least] = first === 0xfd ? [this.buffer.readUInt16LE(this.skip(2)), 0xfd]
-      : first === 0xfe ? [this.u32(), 0x10000] : [this.u64(), 0x1_0000_0000];
+    const [size, least] =
+      first === 0xfd
+        ? [this.buffer.readUInt16LE(this.skip(2)), 0xfd]
+        : first === 0xfe
+          ? [this.u32(), 0x10000]
+          : [this.u64(), 0x1_0000_0000];
     if (size < least) throw new MalformedBytesError('a compact size in its shortest form', `${size} in a longer one`, at);
     if (size > MAX_COMPACT_SIZE) throw new MalformedBytesError(`a compact size of at most ${MAX_COMPACT_SIZE}`, `${size}`, at);
     return size;
@@ -75,7 +92,10 @@ export class ByteReader {
 
   /** @throws MalformedBytesError when bytes follow. @param what was read whole, for the message. */
   requireEnd(what: string): void {
-    const { offset, buffer: { length } } = this;
+    const {
+      offset,
+      buffer: { length }
+    } = this;
     if (offset < length) throw new MalformedBytesError(`the end of the ${what}`, `${length - offset} more bytes`, offset);
   }
 }

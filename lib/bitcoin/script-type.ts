@@ -2,7 +2,17 @@
 // (Solver and ExtractDestinations, script/standard.cpp). Bytes only: no point is decoded.
 
 import {
-  OP_0, OP_1, OP_16, OP_CHECKMULTISIG, OP_CHECKSIG, OP_DUP, OP_EQUAL, OP_EQUALVERIFY, OP_HASH160, OP_RETURN, ScriptWalker
+  OP_0,
+  OP_1,
+  OP_16,
+  OP_CHECKMULTISIG,
+  OP_CHECKSIG,
+  OP_DUP,
+  OP_EQUAL,
+  OP_EQUALVERIFY,
+  OP_HASH160,
+  OP_RETURN,
+  ScriptWalker
 } from './script';
 
 export type ScriptType =
@@ -34,8 +44,14 @@ function keyLength(header: number | undefined): number {
 }
 
 function isPubkeyHash(bytes: Buffer, start: number, end: number): boolean {
-  return end - start === 25 && bytes[start] === OP_DUP && bytes[start + 1] === OP_HASH160 && bytes[start + 2] === 20
-    && bytes[start + 23] === OP_EQUALVERIFY && bytes[start + 24] === OP_CHECKSIG;
+  return (
+    end - start === 25 &&
+    bytes[start] === OP_DUP &&
+    bytes[start + 1] === OP_HASH160 &&
+    bytes[start + 2] === 20 &&
+    bytes[start + 23] === OP_EQUALVERIFY &&
+    bytes[start + 24] === OP_CHECKSIG
+  );
 }
 
 function isScriptHash(bytes: Buffer, start: number, end: number): boolean {
@@ -44,14 +60,20 @@ function isScriptHash(bytes: Buffer, start: number, end: number): boolean {
 
 function isPubkey(bytes: Buffer, start: number, end: number): boolean {
   const length = end - start - 2;
-  return (length === 33 || length === 65) && bytes[start] === length && keyLength(bytes[start + 1]) === length && bytes[end - 1] === OP_CHECKSIG;
+  return (
+    (length === 33 || length === 65) && bytes[start] === length && keyLength(bytes[start + 1]) === length && bytes[end - 1] === OP_CHECKSIG
+  );
 }
 
 /** BIP141: a version opcode and one direct push of 2 to 40 bytes. */
 function isWitnessProgram(bytes: Buffer, start: number, end: number): boolean {
   const length = end - start;
-  return length >= SHORTEST_WITNESS_PROGRAM && length <= LONGEST_WITNESS_PROGRAM
-    && (bytes[start] === OP_0 || isSmallInteger(bytes[start])) && bytes[start + 1] === length - 2;
+  return (
+    length >= SHORTEST_WITNESS_PROGRAM &&
+    length <= LONGEST_WITNESS_PROGRAM &&
+    (bytes[start] === OP_0 || isSmallInteger(bytes[start])) &&
+    bytes[start + 1] === length - 2
+  );
 }
 
 /** OP_RETURN and pushes; OP_RESERVED counts as a push, as in Bitcoin Core. */

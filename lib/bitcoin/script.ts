@@ -32,7 +32,9 @@ const OPCODE_NAMES = `
   OP_MIN OP_MAX OP_WITHIN OP_RIPEMD160 OP_SHA1 OP_SHA256 OP_HASH160 OP_HASH256 OP_CODESEPARATOR
   OP_CHECKSIG OP_CHECKSIGVERIFY OP_CHECKMULTISIG OP_CHECKMULTISIGVERIFY
   OP_NOP1 OP_CHECKLOCKTIMEVERIFY OP_CHECKSEQUENCEVERIFY OP_NOP4 OP_NOP5 OP_NOP6 OP_NOP7 OP_NOP8 OP_NOP9 OP_NOP10
-`.trim().split(/\s+/);
+`
+  .trim()
+  .split(/\s+/);
 const OP_INVALIDOPCODE = 0xff;
 while (OPCODE_NAMES.length < OP_INVALIDOPCODE - OP_1NEGATE) OPCODE_NAMES.push('OP_UNKNOWN');
 OPCODE_NAMES.push('OP_INVALIDOPCODE');
@@ -60,7 +62,7 @@ const HASH_TYPES: ReadonlyMap<number | undefined, string> = new Map([
 
 /** True for outputs that nothing can ever spend; they are no coins. The script goes from `start` to before `end`. */
 export function isUnspendable(bytes: Buffer, start = 0, end = bytes.length): boolean {
-  return end > start && bytes[start] === OP_RETURN || end - start > MAX_SCRIPT_LENGTH;
+  return (end > start && bytes[start] === OP_RETURN) || end - start > MAX_SCRIPT_LENGTH;
 }
 
 /** Walks the operations of the script from `start` to before `end` of the bytes: `next()` moves to an operation. */
@@ -70,7 +72,11 @@ export class ScriptWalker {
   dataStart: number;
   dataEnd: number;
 
-  constructor(readonly bytes: Buffer, start = 0, readonly end = bytes.length) {
+  constructor(
+    readonly bytes: Buffer,
+    start = 0,
+    readonly end = bytes.length
+  ) {
     this.dataStart = start;
     this.dataEnd = start;
   }
@@ -129,9 +135,13 @@ function isStrictSignature(bytes: Buffer, start: number, end: number): boolean {
   const lengthOfR = bytes[start + 3] as number; // at least MIN_SIGNATURE_LENGTH bytes are there
   if (5 + lengthOfR >= length) return false;
   const lengthOfS = bytes[start + 5 + lengthOfR] as number; // checked by the line before
-  return lengthOfR + lengthOfS + 7 === length
-    && bytes[start + 2] === DER_INTEGER && isStrictInteger(bytes, start + 4, lengthOfR)
-    && bytes[start + 4 + lengthOfR] === DER_INTEGER && isStrictInteger(bytes, start + 6 + lengthOfR, lengthOfS);
+  return (
+    lengthOfR + lengthOfS + 7 === length &&
+    bytes[start + 2] === DER_INTEGER &&
+    isStrictInteger(bytes, start + 4, lengthOfR) &&
+    bytes[start + 4 + lengthOfR] === DER_INTEGER &&
+    isStrictInteger(bytes, start + 6 + lengthOfR, lengthOfS)
+  );
 }
 
 /** @param decodeSignatures spells the hash type of what looks like a signature. */

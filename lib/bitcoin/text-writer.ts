@@ -12,7 +12,9 @@ const LOW_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => HEX_DIGITS[byte 
 
 /** Both digits of each byte in one 16-bit unit, in this machine's byte order. */
 const DIGIT_PAIRS = new Uint16Array(256);
-Buffer.from(DIGIT_PAIRS.buffer).set(Array.from({ length: 512 }, (_, digit) => (digit % 2 === 0 ? HIGH_DIGIT : LOW_DIGIT)[digit >> 1] as number));
+Buffer.from(DIGIT_PAIRS.buffer).set(
+  Array.from({ length: 512 }, (_, digit) => (digit % 2 === 0 ? HIGH_DIGIT : LOW_DIGIT)[digit >> 1] as number)
+);
 
 /** From so many bytes on, copying digits is quicker than making them. */
 const WORTH_COPYING = 12;
@@ -97,8 +99,8 @@ export class TextWriter {
     this.#reserve(length + 1);
     this.unwrite(length + 1);
     const buffer = this.#buffer;
-    const limit = buffer.length - length & ~1;
-    const units = this.#units ??= new Uint16Array(buffer.buffer, buffer.byteOffset, buffer.length >> 1);
+    const limit = (buffer.length - length) & ~1;
+    const units = (this.#units ??= new Uint16Array(buffer.buffer, buffer.byteOffset, buffer.length >> 1));
     for (let at = limit >> 1, i = start; i < end; i++) units[at++] = DIGIT_PAIRS[bytes[i] as number] as number;
     this.#limit = limit;
     this.#prepared = bytes;
@@ -136,7 +138,7 @@ export class TextWriter {
   /** An unsigned 32-bit integer as eight hex digits. */
   hex32(value: number): void {
     const at = this.#reserve(8);
-    for (let digit = 0; digit < 8; digit++) this.#buffer[at + digit] = HEX_DIGITS[value >>> (28 - digit * 4) & 15] as number;
+    for (let digit = 0; digit < 8; digit++) this.#buffer[at + digit] = HEX_DIGITS[(value >>> (28 - digit * 4)) & 15] as number;
   }
 
   /** An integer, at most 2^53 - 1 either way. */
@@ -176,9 +178,9 @@ export class TextWriter {
     const at = this.#reserve(count);
     const buffer = this.#buffer;
     let end = at + count;
-    for (; end > at && value > 0x7fff_ffff; value = Math.floor(value / 10)) buffer[--end] = ZERO + value % 10;
+    for (; end > at && value > 0x7fff_ffff; value = Math.floor(value / 10)) buffer[--end] = ZERO + (value % 10);
     // The rest in 32-bit integers, which are several times as fast.
-    for (let small = value | 0; end > at; small = small / 10 | 0) buffer[--end] = ZERO + small % 10;
+    for (let small = value | 0; end > at; small = (small / 10) | 0) buffer[--end] = ZERO + (small % 10);
   }
 
   /** Takes `count` bytes of the buffer and returns where they begin. */

@@ -17,7 +17,12 @@ const SEQUENCE_LENGTH = 4;
 
 /** An input. Offsets count from the start of `bytes`. */
 export class ScannedInput {
-  constructor(readonly bytes: Buffer, readonly offset: number, readonly scriptOffset: number, readonly scriptLength: number) {}
+  constructor(
+    readonly bytes: Buffer,
+    readonly offset: number,
+    readonly scriptOffset: number,
+    readonly scriptLength: number
+  ) {}
 
   /** Txid of the output spent: 32 bytes in wire order, a new view. */
   get txid(): Buffer {
@@ -41,7 +46,12 @@ export class ScannedInput {
 
 /** An output. `value` in satoshis. */
 export class ScannedOutput {
-  constructor(readonly bytes: Buffer, readonly value: number, readonly scriptOffset: number, readonly scriptLength: number) {}
+  constructor(
+    readonly bytes: Buffer,
+    readonly value: number,
+    readonly scriptOffset: number,
+    readonly scriptLength: number
+  ) {}
 
   /** The locking script, a new view. */
   get script(): Buffer {
@@ -161,7 +171,7 @@ export class ScannedTransaction {
 
   /** Hash without the witness: 32 bytes in wire order, computed once. */
   get txid(): Buffer {
-    return this.#txid ??= this.hasWitness ? hash256Of(...this.strippedParts()) : hash256(this.raw);
+    return (this.#txid ??= this.hasWitness ? hash256Of(...this.strippedParts()) : hash256(this.raw));
   }
 
   /** Hash with the witness (BIP141), computed on each call. */

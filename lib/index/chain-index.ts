@@ -48,9 +48,11 @@ export interface ChainIndexerOptions {
 
 /** Why an index cannot be rebuilt from the node's blocks or coins, and what to do, without a full stop; undefined: it can. */
 export async function whyNotRebuildable(node: Pick<NodeSource, 'hasAllBlocks'>, from: BootstrapFrom): Promise<string | undefined> {
-  if (from === 'coins' || await node.hasAllBlocks()) return undefined;
-  return 'the node has thrown blocks away (--prune), without which the index cannot be built anew: it was left as it is; '
-    + 'with --rest-bootstrap=coins it is built anew from the coins that the node holds';
+  if (from === 'coins' || (await node.hasAllBlocks())) return undefined;
+  return (
+    'the node has thrown blocks away (--prune), without which the index cannot be built anew: it was left as it is; ' +
+    'with --rest-bootstrap=coins it is built anew from the coins that the node holds'
+  );
 }
 
 export class ChainIndexer implements ChainIndex {
@@ -63,7 +65,9 @@ export class ChainIndexer implements ChainIndex {
   readonly #reader: SnapshotReader;
   readonly #writer: IndexWriter;
   readonly #sync: ChainSync;
-  readonly #distrust = (error: Error): void => { this.#sync.distrust(error); };
+  readonly #distrust = (error: Error): void => {
+    this.#sync.distrust(error);
+  };
   readonly #log: StateLog;
   readonly #reports = new Throttle(REPORT_MS);
   readonly #state = new BehaviorSubject<IndexState>({ phase: 'loading' });
@@ -87,14 +91,16 @@ export class ChainIndexer implements ChainIndex {
       store,
       genesisHash: node.network.genesisHash,
       undoDepth,
-      ...cacheBytes !== undefined && { cacheBytes },
-      ...catchUpCacheBytes !== undefined && { catchUpCacheBytes },
+      ...(cacheBytes !== undefined && { cacheBytes }),
+      ...(catchUpCacheBytes !== undefined && { catchUpCacheBytes }),
       onMove: () => {
         this.#reader.renew();
         const { tip } = this.#writer;
         if (tip !== undefined) this.#tip.next({ hash: tip.hash, height: tip.height });
       },
-      onThreadLost: (reason) => { logger.warning(`The index has lost its thread, and goes on without: ${reason}. Blocks take longer.`); }
+      onThreadLost: (reason) => {
+        logger.warning(`The index has lost its thread, and goes on without: ${reason}. Blocks take longer.`);
+      }
     });
     this.#reader = this.reader = new SnapshotReader(store, this.#distrust, this.#writer.headers);
     this.#log = new StateLog(logger);
@@ -191,7 +197,9 @@ export class ChainIndexer implements ChainIndex {
     const { store } = this.#options;
     this.#reports.restart();
     try {
-      await store.open((progress) => { this.#say({ phase: 'loading', work: checkingText(progress) }); });
+      await store.open((progress) => {
+        this.#say({ phase: 'loading', work: checkingText(progress) });
+      });
       // What was said of the files is over.
       if (this.state.phase === 'loading' && this.state.work !== undefined) this.#say({ phase: 'loading' });
       await this.#prepare();
@@ -232,7 +240,9 @@ export class ChainIndexer implements ChainIndex {
     }
     const stored = recordOf(GENESIS_KEY, value);
     if (!stored.equals(genesisHash))
-      throw new IndexRefusedError(`the index is of another network: expected ${chain} with genesis block ${toDisplayHex(genesisHash)}, got one with ${toDisplayHex(stored)}`);
+      throw new IndexRefusedError(
+        `the index is of another network: expected ${chain} with genesis block ${toDisplayHex(genesisHash)}, got one with ${toDisplayHex(stored)}`
+      );
   }
 
   /**

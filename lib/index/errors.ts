@@ -36,12 +36,12 @@ export class NotRebuildableError extends Error {
 
 /** Whether an error says that the index must be rebuilt. */
 export function isDamage(error: unknown): error is IndexError | StoreError {
-  return error instanceof IndexError || error instanceof StoreError && error.reason === 'corrupt';
+  return error instanceof IndexError || (error instanceof StoreError && error.reason === 'corrupt');
 }
 
 /** Whether an error is about a block of the node's chain, and the index is as it was: the chain may come to do without that block. */
 export function isOfBlock(error: unknown): boolean {
-  return error instanceof UnreadableBlockError || error instanceof IndexError && !(error instanceof DamagedIndexError);
+  return error instanceof UnreadableBlockError || (error instanceof IndexError && !(error instanceof DamagedIndexError));
 }
 
 /** The index in the store must not be touched: it is another network's, or of a newer layout. */
@@ -58,9 +58,11 @@ export class NotYetKnownError extends Error {
 
   /** `backfill`: how far the index is; undefined when the node has thrown the other blocks away, so that it stays unknown. */
   constructor(readonly backfill: BackfillProgress | undefined) {
-    super(backfill === undefined
-      ? 'the transaction may be one of a block that the node threw away before the index began'
-      : `the transaction may be one of a block below ${backfill.height}, which the index has not backfilled yet`);
+    super(
+      backfill === undefined
+        ? 'the transaction may be one of a block that the node threw away before the index began'
+        : `the transaction may be one of a block below ${backfill.height}, which the index has not backfilled yet`
+    );
   }
 }
 

@@ -110,7 +110,13 @@ export type IndexState =
   /** Coins of the node that were copied so far, of all. */
   | { readonly phase: 'copying'; readonly coins: number; readonly of: number }
   | { readonly phase: 'rewinding'; readonly height: number; readonly target: number }
-  | { readonly phase: 'indexing'; readonly height: number; readonly target: number; readonly secondsLeft: number | undefined; readonly pace?: Pace }
+  | {
+      readonly phase: 'indexing';
+      readonly height: number;
+      readonly target: number;
+      readonly secondsLeft: number | undefined;
+      readonly pace?: Pace;
+    }
   /** The index stands at the node's tip and follows it in lockstep. */
   | { readonly phase: 'live'; readonly height: number }
   | { readonly phase: 'failed'; readonly message: string }

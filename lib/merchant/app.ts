@@ -48,7 +48,9 @@ export function merchantApp({ merchant, node, timeoutMs, requireReady, logger }:
 
   const app = new Koa();
   // What fails in answering is caught below; this is a connection that broke.
-  app.on('error', (error: unknown) => { logger.debug(`payments: connection failed: ${String(error)}`); });
+  app.on('error', (error: unknown) => {
+    logger.debug(`payments: connection failed: ${String(error)}`);
+  });
   app.use(async (context, next) => {
     try {
       requireReady();
@@ -84,6 +86,6 @@ function hasHungUp(error: unknown): boolean {
 function asRestError(error: unknown, logger: RestLogger): RestError {
   if (error instanceof RestError) return error;
   if (error instanceof IndexUnavailableError) return unavailable('the index cannot be read');
-  logger.error(`payments: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
+  logger.error(`payments: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   return brokenDown();
 }

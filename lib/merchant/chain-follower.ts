@@ -71,7 +71,9 @@ export class ChainFollower {
         this.#isReady = isReady;
         if (isReady) this.#noteCaughtUp();
       }),
-      merge(ready$.pipe(filter((isReady) => isReady)), index.blocks$, interval(tendMs ?? TEND_MS)).subscribe(() => { this.#wake(); }),
+      merge(ready$.pipe(filter((isReady) => isReady)), index.blocks$, interval(tendMs ?? TEND_MS)).subscribe(() => {
+        this.#wake();
+      }),
       node.pool.events$.subscribe((event) => {
         if (event.type === 'add') this.#lookAt(event.txid);
       })
@@ -110,7 +112,7 @@ export class ChainFollower {
       } catch (error) {
         // The index itself reports what it lacks, and when it is ready again.
         if (error instanceof IndexUnavailableError) logger.debug(`payments: ${error.message}`);
-        else logger.error(`payments: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
+        else logger.error(`payments: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       }
     }
     this.#work = undefined;
@@ -118,7 +120,10 @@ export class ChainFollower {
 
   /** A merchant that stands where the chain stands has nothing to search. */
   #noteCaughtUp(): void {
-    const { index: { reader }, merchant } = this.#parts;
+    const {
+      index: { reader },
+      merchant
+    } = this.#parts;
     const position = this.#position;
     try {
       if (position === undefined || merchant.isIdle || reader.read(({ tip }) => tip.hash.equals(position.hash))) this.#isCaughtUp = true;
@@ -128,21 +133,24 @@ export class ChainFollower {
   }
 
   async #catchUp(): Promise<void> {
-    const { index: { reader }, merchant } = this.#parts;
+    const {
+      index: { reader },
+      merchant
+    } = this.#parts;
     const skipped: number[] = [];
     while (this.#goesOn) {
       const tip = reader.read((snapshot) => snapshot.tip);
       const from = this.#position === undefined || merchant.isIdle ? tip : await this.#lastOfChain(this.#position);
-      const next = reader.read((snapshot) => (
+      const next = reader.read((snapshot) =>
         snapshot.heightOf(from.hash) === undefined ? undefined : { block: snapshot.headerAt(from.height + 1) }
-      ));
+      );
       if (next === undefined) continue;
       if (next.block === undefined) {
         await this.#standAt(from);
         this.#isCaughtUp = true;
         break;
       }
-      if (!await this.#lookThrough(next.block)) {
+      if (!(await this.#lookThrough(next.block))) {
         // The end of a reset is an event.
         if (this.#parts.node.resetting) break;
         skipped.push(next.block.height);
@@ -151,8 +159,10 @@ export class ChainFollower {
     }
     const [lowest] = skipped;
     if (lowest === undefined) return;
-    this.#parts.logger.warning(`payments: the node lacks ${skipped.length} blocks, from height ${lowest} up: `
-      + 'what they paid to orders is only known from Payments.');
+    this.#parts.logger.warning(
+      `payments: the node lacks ${skipped.length} blocks, from height ${lowest} up: ` +
+        'what they paid to orders is only known from Payments.'
+    );
   }
 
   async #standAt({ height, hash }: BlockPoint): Promise<void> {
@@ -167,7 +177,10 @@ export class ChainFollower {
 
   /** `point`, or the block below it that is in the chain, when a reorganization has taken it out. */
   async #lastOfChain(point: BlockPoint): Promise<BlockPoint> {
-    const { node, index: { reader } } = this.#parts;
+    const {
+      node,
+      index: { reader }
+    } = this.#parts;
     let { hash, height } = point;
     while (reader.read((snapshot) => snapshot.heightOf(hash)) === undefined) {
       const entry = await node.entry(hash);

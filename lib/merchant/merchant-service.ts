@@ -49,16 +49,23 @@ export class MerchantService {
     const signing = await SigningFiles.open({ folder, clock, logger });
     const merchant = new Merchant(new NodeChain(node, index.reader), store, {
       // The server has its address when a request comes, and not before.
-      get baseUrl() { return `${publicUrl ?? addressOf(node)}/pay`; },
+      get baseUrl() {
+        return `${publicUrl ?? addressOf(node)}/pay`;
+      },
       identity: () => signing.identity(),
       clock,
-      onTrouble: (error) => { logger.warning(`payments: ${error.message}`); }
+      onTrouble: (error) => {
+        logger.warning(`payments: ${error.message}`);
+      }
     });
     await merchant.open();
-    const follower = this.#follower = new ChainFollower({ node, index, ready$, merchant, store, logger, tendMs });
+    const follower = (this.#follower = new ChainFollower({ node, index, ready$, merchant, store, logger, tendMs }));
     await follower.open();
     const app = merchantApp({
-      merchant, node, timeoutMs, logger,
+      merchant,
+      node,
+      timeoutMs,
+      logger,
       requireReady: () => {
         requireReady();
         follower.requireCaughtUp();

@@ -39,10 +39,16 @@ export class NodeChain implements MerchantChain {
 }
 
 function standingIn(
-  snapshot: IndexSnapshot, pool: PoolSource, { txid, outpoints, outputs }: TracedTransaction, seenIn?: ConfirmingBlock
+  snapshot: IndexSnapshot,
+  pool: PoolSource,
+  { txid, outpoints, outputs }: TracedTransaction,
+  seenIn?: ConfirmingBlock
 ): Standing {
-  const confirmedIn = ({ height, hash }: ConfirmingBlock): Standing =>
-    ({ state: 'confirmed', block: { height, hash }, confirmations: snapshot.tip.height - height + 1 });
+  const confirmedIn = ({ height, hash }: ConfirmingBlock): Standing => ({
+    state: 'confirmed',
+    block: { height, hash },
+    confirmations: snapshot.tip.height - height + 1
+  });
   if (seenIn !== undefined && snapshot.heightOf(seenIn.hash) === seenIn.height) return confirmedIn(seenIn);
 
   let unknown: NotYetKnownError | undefined;
@@ -82,7 +88,9 @@ function inputIn(snapshot: IndexSnapshot, pool: PoolSource, outpoint: Buffer): '
 }
 
 function reasonOf({ backfill }: NotYetKnownError): string {
-  return (backfill === undefined
-    ? unavailable('the node has thrown the blocks away that would tell what became of the payment')
-    : notYetKnown(backfill)).message;
+  return (
+    backfill === undefined
+      ? unavailable('the node has thrown the blocks away that would tell what became of the payment')
+      : notYetKnown(backfill)
+  ).message;
 }

@@ -52,7 +52,10 @@ export class SigningFiles {
     await this.#readAgain();
     const { folder, clock } = this.#parts;
     const identity = this.#identity;
-    if (identity) naming(join(folder, CERTIFICATES_FILE), () => { checkCertificates(identity.certificates, clock()); });
+    if (identity)
+      naming(join(folder, CERTIFICATES_FILE), () => {
+        checkCertificates(identity.certificates, clock());
+      });
     return identity;
   }
 
@@ -89,10 +92,12 @@ async function readIdentity(folder: string, time: Date): Promise<Identity | unde
 
 /** Inode, size and times of the files, which are not read. */
 async function look(folder: string): Promise<string> {
-  const looks = await Promise.all([KEY_FILE, CERTIFICATES_FILE].map(async (name) => {
-    const found = await ifThere(stat(join(folder, name), { bigint: true }));
-    return found && `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`;
-  }));
+  const looks = await Promise.all(
+    [KEY_FILE, CERTIFICATES_FILE].map(async (name) => {
+      const found = await ifThere(stat(join(folder, name), { bigint: true }));
+      return found && `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`;
+    })
+  );
   return looks.join(', ');
 }
 

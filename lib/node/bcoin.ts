@@ -13,7 +13,16 @@ import { fromHost, sameHostHash, toHostLike, type HostChain, type HostHttp, type
 import { BcoinPool } from './pool';
 import type { Server } from 'node:http';
 import type {
-  BlockEntry, BlockPoint, ChainEvent, CoinSet, Deployments, NetworkInfo, NodeProgress, NodeSource, PoolSource, SpentNodeCoin
+  BlockEntry,
+  BlockPoint,
+  ChainEvent,
+  CoinSet,
+  Deployments,
+  NetworkInfo,
+  NodeProgress,
+  NodeSource,
+  PoolSource,
+  SpentNodeCoin
 } from './types';
 
 /** Bitcoin Core's names of the networks where they are not bcoin's. */
@@ -104,13 +113,15 @@ export class BcoinNode implements NodeSource {
   async entry(hash: Buffer): Promise<BlockEntry | undefined> {
     const { chain } = this.#host;
     const entry = await chain.getEntryByHash(this.#toHost(hash));
-    return entry === null ? undefined : {
-      hash: fromHost(entry.hash),
-      height: entry.height,
-      header: entry.toRaw().subarray(0, HEADER_LENGTH),
-      chainwork: BigInt(`0x${entry.chainwork.toString(16)}`),
-      medianTime: await chain.getMedianTime(entry)
-    };
+    return entry === null
+      ? undefined
+      : {
+          hash: fromHost(entry.hash),
+          height: entry.height,
+          header: entry.toRaw().subarray(0, HEADER_LENGTH),
+          chainwork: BigInt(`0x${entry.chainwork.toString(16)}`),
+          medianTime: await chain.getMedianTime(entry)
+        };
   }
 
   rawBlock(hash: Buffer): Promise<Buffer | undefined> {
@@ -133,7 +144,7 @@ export class BcoinNode implements NodeSource {
     // Pruning always begins at the same height, above the blocks that bcoin never deletes.
     for (const first of [1, this.#host.network.block.pruneAfterHeight + 1]) {
       const hash = await this.activeHash(Math.min(first, this.tip().height));
-      if (hash === undefined || await this.rawBlock(hash) === undefined) return false;
+      if (hash === undefined || (await this.rawBlock(hash)) === undefined) return false;
     }
     return true;
   }
@@ -177,5 +188,7 @@ export function verificationProgress({ db: { state }, tip }: Pick<HostChain, 'db
  * bcoin logs the error as before.
  */
 function outliveBrokenRequests(http: HostHttp): void {
-  http.on('request', (request) => { request.on('error', () => undefined); });
+  http.on('request', (request) => {
+    request.on('error', () => undefined);
+  });
 }

@@ -46,7 +46,7 @@ export class Broadcaster {
   }
 
   async #parse(bytes: Buffer): Promise<HostTransaction> {
-    const hostClass = this.#hostClass ??= await this.#findClass();
+    const hostClass = (this.#hostClass ??= await this.#findClass());
     try {
       // bcoin also reads superfluous witnesses, and ignores what follows a transaction. Bitcoin Core refuses both.
       scanWholeTransaction(bytes);

@@ -53,7 +53,10 @@ class HostCoinSet implements CoinSet {
   readonly #heights: HostIterator;
 
   constructor(chain: HostChain) {
-    const { tip, db: { db, state } } = chain;
+    const {
+      tip,
+      db: { db, state }
+    } = chain;
     this.#chain = chain;
     this.tip = { hash: Buffer.from(fromHost(tip.hash)), height: tip.height };
     this.count = state.coin;
@@ -73,12 +76,14 @@ class HostCoinSet implements CoinSet {
   async *headers(): AsyncGenerator<readonly Buffer[]> {
     const { db } = this.#chain.db;
     for await (const records of portions(this.#heights, HEADERS_AT_ONCE)) {
-      yield await Promise.all(records.map(async ([, hash]) => {
-        // Entries are not read from the snapshot, but they never change; a reset deletes them.
-        const entry = await db.get(key('e', hash));
-        if (entry === null) throw new ChainMovedError('the chain was reset meanwhile');
-        return entry.subarray(0, HEADER_LENGTH);
-      }));
+      yield await Promise.all(
+        records.map(async ([, hash]) => {
+          // Entries are not read from the snapshot, but they never change; a reset deletes them.
+          const entry = await db.get(key('e', hash));
+          if (entry === null) throw new ChainMovedError('the chain was reset meanwhile');
+          return entry.subarray(0, HEADER_LENGTH);
+        })
+      );
     }
   }
 
@@ -91,7 +96,7 @@ class HostCoinSet implements CoinSet {
 async function* portions(records: HostIterator, size: number): AsyncGenerator<(readonly [key: Buffer, value: Buffer])[]> {
   for (;;) {
     const portion: (readonly [Buffer, Buffer])[] = [];
-    while (portion.length < size && await records.next()) portion.push([records.key, records.value]);
+    while (portion.length < size && (await records.next())) portion.push([records.key, records.value]);
     if (portion.length > 0) yield portion;
     if (portion.length < size) return;
   }

@@ -43,7 +43,10 @@ export class DeploymentReader {
   }
 
   async #readAt(tip: HostEntry): Promise<Deployments> {
-    const { deployments, block: { bip34height, bip66height, bip65height } } = this.#network;
+    const {
+      deployments,
+      block: { bip34height, bip66height, bip65height }
+    } = this.#network;
     const bip9: Bip9Deployment[] = [];
     for (const id of LISTED) {
       const deployment = deployments[id];
@@ -68,7 +71,7 @@ export class DeploymentReader {
       startTime: BigInt(deployment.startTime),
       timeout: BigInt(deployment.timeout),
       since,
-      ...status === 'started' && { statistics: await this.#statistics(deployment, tip) }
+      ...(status === 'started' && { statistics: await this.#statistics(deployment, tip) })
     };
   }
 
@@ -92,7 +95,7 @@ export class DeploymentReader {
     let first = periodEnd;
     for (;;) {
       const earlier = await this.#chain.getAncestor(first, first.height - period);
-      if (earlier === null || await this.#chain.getState(earlier, deployment) !== state) break;
+      if (earlier === null || (await this.#chain.getState(earlier, deployment)) !== state) break;
       first = earlier;
     }
     return { periodEnd: periodEnd.hash, status, since: first.height + 1 };
@@ -113,9 +116,9 @@ export class DeploymentReader {
 
   /** The last block of the last whole period up to `tip`. */
   async #periodEnd(deployment: HostDeployment, tip: HostEntry): Promise<HostEntry | undefined> {
-    const height = tip.height - (tip.height + 1) % this.#period(deployment);
+    const height = tip.height - ((tip.height + 1) % this.#period(deployment));
     if (height < 0) return undefined;
-    return await this.#chain.getAncestor(tip, height) ?? undefined;
+    return (await this.#chain.getAncestor(tip, height)) ?? undefined;
   }
 
   #period(deployment: HostDeployment): number {

@@ -25,38 +25,44 @@ export function chainEvents(chain: HostChain): Observable<ChainEvent> {
     /** The tip when an event was last delivered. */
     let told = chain.tip;
 
-    const deliver = (event: Omit<BlockEvent, 'acknowledge'> | Omit<TipEvent, 'acknowledge'>): Promise<void> => new Promise((resolve) => {
-      told = chain.tip;
-      const acknowledge = (): void => {
-        pending.delete(acknowledge);
-        resolve();
-      };
-      pending.add(acknowledge);
-      subscriber.next({ ...event, acknowledge });
-    });
+    const deliver = (event: Omit<BlockEvent, 'acknowledge'> | Omit<TipEvent, 'acknowledge'>): Promise<void> =>
+      new Promise((resolve) => {
+        told = chain.tip;
+        const acknowledge = (): void => {
+          pending.delete(acknowledge);
+          resolve();
+        };
+        pending.add(acknowledge);
+        subscriber.next({ ...event, acknowledge });
+      });
 
-    const blockListener = (type: BlockEvent['type']) => (entry: HostEntry, block: HostBlock): Promise<void> => {
-      const hash = fromHost(entry.hash);
-      const rawBlock = (): Buffer => {
-        try {
-          return canonicalBlock(block.toRaw());
-        } catch (error) {
-          throw new UnreadableBlockError(hash, error);
-        }
+    const blockListener =
+      (type: BlockEvent['type']) =>
+      (entry: HostEntry, block: HostBlock): Promise<void> => {
+        const hash = fromHost(entry.hash);
+        const rawBlock = (): Buffer => {
+          try {
+            return canonicalBlock(block.toRaw());
+          } catch (error) {
+            throw new UnreadableBlockError(hash, error);
+          }
+        };
+        return deliver({ type, block: { hash, height: entry.height }, rawBlock });
       };
-      return deliver({ type, block: { hash, height: entry.height }, rawBlock });
-    };
 
     // A replay resets silently: looks once after any number of new tips, when nothing is under way in the chain.
     let isWaiting = false;
     const onTip = (): void => {
       if (isWaiting) return;
       isWaiting = true;
-      chain.locker.lock().then((unlock) => {
-        isWaiting = false;
-        unlock();
-        if (chain.tip !== told) void deliver({ type: 'settled' });
-      }, () => undefined); // The chain was closed.
+      chain.locker.lock().then(
+        (unlock) => {
+          isWaiting = false;
+          unlock();
+          if (chain.tip !== told) void deliver({ type: 'settled' });
+        },
+        () => undefined
+      ); // The chain was closed.
     };
 
     const listeners = {

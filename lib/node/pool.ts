@@ -2,7 +2,15 @@
 
 import { map, merge, share, type Observable } from 'rxjs';
 import { occurrences } from './events';
-import { fromHost, type HostChain, type HostEntry, type HostMempool, type HostPoolEntry, type HostTransaction, type ToHostHash } from './host';
+import {
+  fromHost,
+  type HostChain,
+  type HostEntry,
+  type HostMempool,
+  type HostPoolEntry,
+  type HostTransaction,
+  type ToHostHash
+} from './host';
 import type { PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource } from './types';
 
 /** Odd, so that no bit of a fee is lost (FNV's prime). */
@@ -24,14 +32,18 @@ export class BcoinPool implements PoolSource {
     this.#toHost = toHost;
     this.events$ = poolEvents(mempool, chain).pipe(share());
     // For as long as the node lives, like the pool itself.
-    this.events$.subscribe(() => { this.#revision++; });
+    this.events$.subscribe(() => {
+      this.#revision++;
+    });
     let isLast = false;
     mempool.on('unconfirmed', (transaction: HostTransaction) => {
       const entry = mempool.getEntry(toHost(transaction.hash()));
       if (entry) this.#putBack.add(entry);
     });
     // Comes before the last block of the new branch is connected.
-    chain.on('reorganize', () => { isLast = true; });
+    chain.on('reorganize', () => {
+      isLast = true;
+    });
     chain.on('connect', ({ height }: HostEntry) => {
       if (isLast) this.#settle(height);
       isLast = false;
@@ -44,7 +56,9 @@ export class BcoinPool implements PoolSource {
 
   feeFingerprint(): number {
     let fingerprint = 0;
-    const take = (word: number): void => { fingerprint = Math.imul(fingerprint, FINGERPRINT_FACTOR) + word | 0; };
+    const take = (word: number): void => {
+      fingerprint = (Math.imul(fingerprint, FINGERPRINT_FACTOR) + word) | 0;
+    };
     for (const { deltaFee } of this.#mempool.map.values()) {
       // `| 0` leaves the lower 32 bits of each; a modified fee may be negative, and longer than 32 bits.
       take(deltaFee);
@@ -82,7 +96,7 @@ export class BcoinPool implements PoolSource {
   entries(): PoolEntry[] {
     return Array.from(this.#mempool.map.values(), (entry) => {
       let known = this.#known.get(entry);
-      if (known === undefined) this.#known.set(entry, known = new BcoinPoolEntry(entry));
+      if (known === undefined) this.#known.set(entry, (known = new BcoinPoolEntry(entry)));
       return known;
     });
   }

@@ -137,9 +137,7 @@ export interface PoolInfo {
 }
 
 /** A change of the pool. */
-export type PoolEvent =
-  | { readonly type: 'add' | 'remove'; readonly txid: Buffer }
-  | { readonly type: 'clear' };
+export type PoolEvent = { readonly type: 'add' | 'remove'; readonly txid: Buffer } | { readonly type: 'clear' };
 
 /** The node's transaction pool. All calls answer from memory. */
 export interface PoolSource {

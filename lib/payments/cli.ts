@@ -124,10 +124,10 @@ async function create(args: readonly string[], io: CommandIo): Promise<number> {
     network,
     outputs: (values.output ?? []).map(outputOption),
     time: unixSeconds(io.now()),
-    ...expires !== undefined && { expires: integerOption('expires', expires) },
-    ...memo !== undefined && { memo },
-    ...paymentUrl !== undefined && { paymentUrl },
-    ...merchantData !== undefined && { merchantData: hexOption('merchant-data', merchantData) }
+    ...(expires !== undefined && { expires: integerOption('expires', expires) }),
+    ...(memo !== undefined && { memo }),
+    ...(paymentUrl !== undefined && { paymentUrl }),
+    ...(merchantData !== undefined && { merchantData: hexOption('merchant-data', merchantData) })
   };
   const { total } = payableOutputs(details);
   checkExpiry(details, io.now());

@@ -3,8 +3,16 @@
 
 import { X509Certificate } from 'node:crypto';
 import {
-  DEFAULTS, decodeOutput, decodePayment, decodePaymentACK, decodePaymentDetails, decodePaymentRequest, decodeX509Certificates,
-  type Output, type Payment, type PaymentDetails
+  DEFAULTS,
+  decodeOutput,
+  decodePayment,
+  decodePaymentACK,
+  decodePaymentDetails,
+  decodePaymentRequest,
+  decodeX509Certificates,
+  type Output,
+  type Payment,
+  type PaymentDetails
 } from './messages';
 import { displayTxid, parseTransaction } from './rules/transaction';
 import { inOneLine } from './x509/certificate';
@@ -27,7 +35,8 @@ function describeRequest(bytes: Buffer): object {
   return {
     paymentDetailsVersion: paymentDetailsVersion ?? DEFAULTS.paymentDetailsVersion,
     pkiType: pkiType ?? DEFAULTS.pkiType,
-    ...pkiData && (pkiType?.startsWith('x509') ? { certificates: decodeX509Certificates(pkiData).certificate.map(describeCertificate) } : { pkiData }),
+    ...(pkiData &&
+      (pkiType?.startsWith('x509') ? { certificates: decodeX509Certificates(pkiData).certificate.map(describeCertificate) } : { pkiData })),
     paymentDetails: withDetailsDefaults(decodePaymentDetails(serializedPaymentDetails)),
     ...rest
   };

@@ -27,7 +27,11 @@ export type PaymentErrorCode =
 export class PaymentError extends Error {
   override readonly name = 'PaymentError';
 
-  constructor(readonly code: PaymentErrorCode, message: string, options?: ErrorOptions) {
+  constructor(
+    readonly code: PaymentErrorCode,
+    message: string,
+    options?: ErrorOptions
+  ) {
     super(message, options);
   }
 }

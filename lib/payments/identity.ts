@@ -86,9 +86,12 @@ export function checkIdentity(identity: Identity): Identity {
   checkStrength(identity.key);
   if (own.checkPrivateKey(identity.key)) return identity;
   const index = others.findIndex((certificate) => certificate.checkPrivateKey(identity.key));
-  throw new PaymentError('cannot-sign', index < 0
-    ? 'The first certificate is of another key. Put the key there that it was issued for, or a certificate of this key.'
-    : `The key's own certificate is the one at place ${index + 2}. ${ORDER}`);
+  throw new PaymentError(
+    'cannot-sign',
+    index < 0
+      ? 'The first certificate is of another key. Put the key there that it was issued for, or a certificate of this key.'
+      : `The key's own certificate is the one at place ${index + 2}. ${ORDER}`
+  );
 }
 
 function parseKey(pem: string): KeyObject {

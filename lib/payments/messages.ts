@@ -72,17 +72,23 @@ export interface PaymentACK extends Extensible {
 
 // What travels inside a PaymentRequest cannot be larger than it.
 export const { decode: decodeOutput, encode: encodeOutput } = codec<Output>('Output', MAX_PAYMENT_REQUEST_SIZE);
-export const { decode: decodePaymentDetails, encode: encodePaymentDetails } =
-  codec<PaymentDetails>('PaymentDetails', MAX_PAYMENT_REQUEST_SIZE);
-export const { decode: decodePaymentRequest, encode: encodePaymentRequest } =
-  codec<PaymentRequest>('PaymentRequest', MAX_PAYMENT_REQUEST_SIZE);
-export const { decode: decodeX509Certificates, encode: encodeX509Certificates } =
-  codec<X509Certificates>('X509Certificates', MAX_PAYMENT_REQUEST_SIZE);
+export const { decode: decodePaymentDetails, encode: encodePaymentDetails } = codec<PaymentDetails>(
+  'PaymentDetails',
+  MAX_PAYMENT_REQUEST_SIZE
+);
+export const { decode: decodePaymentRequest, encode: encodePaymentRequest } = codec<PaymentRequest>(
+  'PaymentRequest',
+  MAX_PAYMENT_REQUEST_SIZE
+);
+export const { decode: decodeX509Certificates, encode: encodeX509Certificates } = codec<X509Certificates>(
+  'X509Certificates',
+  MAX_PAYMENT_REQUEST_SIZE
+);
 export const { decode: decodePayment, encode: encodePayment } = codec<Payment>('Payment', MAX_PAYMENT_SIZE);
 export const { decode: decodePaymentACK, encode: encodePaymentACK } = codec<PaymentACK>('PaymentACK', MAX_PAYMENT_ACK_SIZE);
 
-const PAYMENT_TAG = 1 << 3 | 2;
-const MEMO_TAG = 2 << 3 | 2;
+const PAYMENT_TAG = (1 << 3) | 2;
+const MEMO_TAG = (2 << 3) | 2;
 
 /**
  * The PaymentACK that answers a Payment. The Payment goes back in the very bytes that it came in, unknown fields, order and all.

@@ -45,9 +45,10 @@ function readMessage(type: Type, buffer: Buffer): Fields {
   try {
     return type.decode(new StrictReader(buffer));
   } catch (error) {
-    const message = error instanceof util.ProtocolError
-      ? `${error.instance.$type.name}: ${error.message}.`
-      : `${type.name}: the bytes are no such message (${messageOf(error)}).`;
+    const message =
+      error instanceof util.ProtocolError
+        ? `${error.instance.$type.name}: ${error.message}.`
+        : `${type.name}: the bytes are no such message (${messageOf(error)}).`;
     throw new PaymentError('malformed', message, { cause: error });
   }
 }
@@ -77,7 +78,7 @@ function refuseKnown(type: Type, raw: Buffer): void {
   const tag = new StrictReader(raw).tag();
   const field = type.fieldsById[tag >>> 3];
   if (!field) return;
-  const expected = WIRE_TYPES[types.basic[field.type as keyof typeof types.basic] as number | undefined ?? 2];
+  const expected = WIRE_TYPES[(types.basic[field.type as keyof typeof types.basic] as number | undefined) ?? 2];
   throw new PaymentError('malformed', `${type.name}.${field.name}: ${String(expected)} expected, ${String(WIRE_TYPES[tag & 7])} came.`);
 }
 

@@ -7,13 +7,18 @@ import { sign } from 'node:crypto';
 import { PaymentError } from './error';
 import { checkIdentity, type Identity } from './identity';
 import {
-  DEFAULTS, encodePaymentDetails, encodePaymentRequest, encodeX509Certificates, type PaymentDetails, type PaymentRequest
+  DEFAULTS,
+  encodePaymentDetails,
+  encodePaymentRequest,
+  encodeX509Certificates,
+  type PaymentDetails,
+  type PaymentRequest
 } from './messages';
 import { fieldsOf } from './wire';
 
 const SIGNATURE_FIELD = 5;
 /** Tag of field 5, length-delimited, and length 0. */
-const EMPTY_SIGNATURE = Buffer.from([SIGNATURE_FIELD << 3 | 2, 0]);
+const EMPTY_SIGNATURE = Buffer.from([(SIGNATURE_FIELD << 3) | 2, 0]);
 
 /**
  * @param identity signs the request; without, it is unsigned.

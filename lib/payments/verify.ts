@@ -28,12 +28,12 @@ export type Verification =
   /** To be treated as forged: the request claims an identity that could not be verified. */
   | { readonly status: 'untrusted'; readonly reason: UntrustedReason; readonly message: string }
   | {
-    readonly status: 'trusted';
-    /** DNS name or common name of the signer. */
-    readonly name: string;
-    /** Subject of the trusted root, or `pinned key`. */
-    readonly trustedBy: string;
-  };
+      readonly status: 'trusted';
+      /** DNS name or common name of the signer. */
+      readonly name: string;
+      /** Subject of the trusted root, or `pinned key`. */
+      readonly trustedBy: string;
+    };
 
 /**
  * @param bytes the PaymentRequest as received.

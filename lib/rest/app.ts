@@ -10,7 +10,15 @@ import { requireApiKey } from './server/auth';
 import { hasBody, NO_BODY, readBody } from './server/body';
 import { RestRequest } from './endpoint';
 import {
-  brokenDown, chainMoving, ClientGoneError, methodNotAllowed, methodNotImplemented, noSuchPath, notYetKnown, queueFull, RestError,
+  brokenDown,
+  chainMoving,
+  ClientGoneError,
+  methodNotAllowed,
+  methodNotImplemented,
+  noSuchPath,
+  notYetKnown,
+  queueFull,
+  RestError,
   unavailable
 } from './errors';
 import { findRoute, type Route } from './routes';
@@ -47,7 +55,9 @@ export interface AppParts {
 class DirectKoa extends Koa {
   /** Called by Koa's own callback for every request. */
   handleRequest(context: Koa.Context, middleware: (context: Koa.Context) => Promise<unknown>): Promise<unknown> {
-    return middleware(context).catch((error: unknown) => { context.onerror(error as Error); });
+    return middleware(context).catch((error: unknown) => {
+      context.onerror(error as Error);
+    });
   }
 }
 
@@ -91,19 +101,29 @@ async function serve(request: IncomingMessage, { routes, gate, queue, responses,
   const lane = route.isHeavy?.(question.path) === true ? 'heavy' : 'small';
   // Nobody could send the reply.
   if (lane === 'heavy' && responses.isFull) throw queueFull();
-  return queue.run(question, (client) => {
-    // It may have closed while the body came, or while others had the slots.
-    gate.requireOpen();
-    return route.endpoint(client);
-  }, lane);
+  return queue.run(
+    question,
+    (client) => {
+      // It may have closed while the body came, or while others had the slots.
+      gate.requireOpen();
+      return route.endpoint(client);
+    },
+    lane
+  );
 }
 
 /** GET, POST and PUT are the same; Node leaves the body out for HEAD. @throws RestError 405, 501 */
 function requireMethod(method: string | undefined): void {
   switch (method) {
-    case 'GET': case 'HEAD': case 'POST': case 'PUT': return;
-    case 'DELETE': throw methodNotAllowed();
-    default: throw methodNotImplemented();
+    case 'GET':
+    case 'HEAD':
+    case 'POST':
+    case 'PUT':
+      return;
+    case 'DELETE':
+      throw methodNotAllowed();
+    default:
+      throw methodNotImplemented();
   }
 }
 
@@ -118,5 +138,5 @@ function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLog
 }
 
 function textOf(error: unknown): string {
-  return error instanceof Error ? error.stack ?? error.message : String(error);
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

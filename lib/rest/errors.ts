@@ -11,7 +11,11 @@ export type HeaderList = readonly string[];
 export class RestError extends Error {
   override readonly name = 'RestError';
 
-  constructor(readonly status: number, message: string, readonly headers: HeaderList = []) {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly headers: HeaderList = []
+  ) {
     super(message);
   }
 }
@@ -27,8 +31,7 @@ export const unavailable = (status: string): RestError => new RestError(503, `Se
 /** `text` as typed by the client, like all texts below. */
 export const invalidHash = (text: string): RestError => new RestError(400, `Invalid hash: ${text}`);
 
-export const noHeaderCount = (): RestError =>
-  new RestError(400, 'No header count specified. Use /rest/headers/<count>/<hash>.<ext>.');
+export const noHeaderCount = (): RestError => new RestError(400, 'No header count specified. Use /rest/headers/<count>/<hash>.<ext>.');
 
 export const headerCountOutOfRange = (text: string): RestError => new RestError(400, `Header count out of range: ${text}`);
 
@@ -36,8 +39,7 @@ export const emptyRequest = (): RestError => new RestError(400, 'Error: empty re
 
 export const parseError = (): RestError => new RestError(400, 'Parse error');
 
-export const outpointsTwice = (): RestError =>
-  new RestError(400, 'Combination of URI scheme inputs and raw post data is not allowed');
+export const outpointsTwice = (): RestError => new RestError(400, 'Combination of URI scheme inputs and raw post data is not allowed');
 
 export const tooManyOutpoints = (most: number, tried: number): RestError =>
   new RestError(400, `Error: max outpoints exceeded (max: ${most}, tried: ${tried})`);
@@ -54,8 +56,7 @@ export const chainMoving = (): RestError => unavailable('the chain is moving');
 export const prunedBlock = (hash: string): RestError => new RestError(404, `${hash} not available (pruned data)`);
 
 /** `available`: the list as the endpoint words it. */
-export const formatNotFound = (available: string): RestError =>
-  new RestError(404, `output format not found (available: ${available})`);
+export const formatNotFound = (available: string): RestError => new RestError(404, `output format not found (available: ${available})`);
 
 export const queueFull = (): RestError => new RestError(500, 'Work queue depth exceeded');
 

@@ -46,12 +46,16 @@ export class RestService {
 
   constructor({ node, index, options, logger }: RestServiceParts) {
     const { warmup, witness, auth, limits, answerCacheBytes } = options;
-    const gate = this.#gate = new Gate(node, index, warmup);
+    const gate = (this.#gate = new Gate(node, index, warmup));
     this.ready$ = gate.ready$;
-    const queue = this.#queue = new WorkQueue(limits.threads, limits.workQueue);
+    const queue = (this.#queue = new WorkQueue(limits.threads, limits.workQueue));
     const cache = new AnswerCache(answerCacheBytes);
     const routes = restRoutes({
-      node, gate, witness, limits, cache,
+      node,
+      gate,
+      witness,
+      limits,
+      cache,
       reader: new GatedReader(index.reader, gate),
       blocks: new RawBlocks(node, cache),
       texts: new BlockTexts(answerCacheBytes)

@@ -30,9 +30,8 @@ export async function firstDifference(expected: Store, found: Store, { onRecord 
     for (;;) {
       const [left, right] = [await next(wanted), await next(present)];
       // As Buffer.compare; what has come to its end is behind everything.
-      const order = left === undefined || right === undefined
-        ? Number(left === undefined) - Number(right === undefined)
-        : left[0].compare(right[0]);
+      const order =
+        left === undefined || right === undefined ? Number(left === undefined) - Number(right === undefined) : left[0].compare(right[0]);
       if (order < 0) return left && { key: left[0], expected: left[1], found: undefined };
       if (order > 0) return right && { key: right[0], expected: undefined, found: right[1] };
       if (left === undefined || right === undefined) return undefined;

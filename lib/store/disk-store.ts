@@ -79,7 +79,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
 
   open(onProgress: (progress: OpeningProgress) => void = () => undefined): Promise<void> {
     return this.attempt('open', async () => {
-      const { signal } = this.#opening = new AbortController();
+      const { signal } = (this.#opening = new AbortController());
       const damage = await findDamage(this.#path, { onProgress, signal });
       signal.throwIfAborted();
       if (damage === undefined) return this.#openEngine();
@@ -92,7 +92,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   batch(writes: Iterable<StoreWrite>, { durable, onTaken }: BatchOptions): Promise<void> {
     const written = this.attempt('write', async () => {
       const engine = this.requireEngine();
-      const batch = this.#spareBatch ?? engine.batch() as BareBatch; // the batches of classic-level have both halves
+      const batch = this.#spareBatch ?? (engine.batch() as BareBatch); // the batches of classic-level have both halves
       this.#spareBatch = undefined;
       try {
         await inSlices(writes, (write) => {
@@ -117,7 +117,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   prepareFor(use: StoreUse): Promise<void> {
     return this.attempt('open', async () => {
       this.requireOpen();
-      if (use === this.#use && !await this.#fitTables()) return;
+      if (use === this.#use && !(await this.#fitTables())) return;
       this.requireOpen();
       this.#use = use;
       await this.#closeEngine();
@@ -216,7 +216,14 @@ async function bytesOfTables(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const tables = names.filter((name) => name.endsWith('.ldb'));
   // LevelDB deletes tables at any time.
-  const sizes = await Promise.all(tables.map((name) => stat(join(folder, name)).then(({ size }) => size, () => 0)));
+  const sizes = await Promise.all(
+    tables.map((name) =>
+      stat(join(folder, name)).then(
+        ({ size }) => size,
+        () => 0
+      )
+    )
+  );
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 

@@ -6,7 +6,11 @@ export type StoreFailure = 'locked' | 'denied' | 'corrupt' | 'closed' | 'failed'
 export class StoreError extends Error {
   override readonly name = 'StoreError';
 
-  constructor(readonly reason: StoreFailure, message: string, options?: ErrorOptions) {
+  constructor(
+    readonly reason: StoreFailure,
+    message: string,
+    options?: ErrorOptions
+  ) {
     super(message, options);
   }
 }

@@ -104,7 +104,7 @@ export abstract class LevelStore<E extends Engine> {
   protected failure(action: string, error: unknown): StoreError {
     // abstract-level says only "failed to open" and puts the engine's words into the cause.
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const { code, message } = cause instanceof Error ? cause as NodeJS.ErrnoException : { code: '', message: String(cause) };
+    const { code, message } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : { code: '', message: String(cause) };
     return new StoreError(reasonOf(code ?? '', message), `cannot ${action} the store in ${this.#name}: ${message}`, { cause: error });
   }
 
@@ -113,7 +113,8 @@ export abstract class LevelStore<E extends Engine> {
       const engine = this.requireEngine();
       if (keys.length <= KEYS_PER_SLICE) return engine.getMany(keys, options);
       const values: (Buffer | undefined)[] = [];
-      for (let at = 0; at < keys.length; at += KEYS_PER_SLICE) values.push(...await engine.getMany(keys.slice(at, at + KEYS_PER_SLICE), options));
+      for (let at = 0; at < keys.length; at += KEYS_PER_SLICE)
+        values.push(...(await engine.getMany(keys.slice(at, at + KEYS_PER_SLICE), options)));
       return values;
     });
   }

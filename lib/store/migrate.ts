@@ -54,14 +54,18 @@ export async function migrate(
   migrations: readonly Migration[],
   { version, onStep, onProgress }: MigrateOptions
 ): Promise<void> {
-  let current = await storedVersion(store) ?? await stamp(store, version);
+  let current = (await storedVersion(store)) ?? (await stamp(store, version));
   if (current > version)
-    throw new LayoutVersionError(`the index has layout ${current}, made by a newer version of this program, which reads up to layout ${version}`);
+    throw new LayoutVersionError(
+      `the index has layout ${current}, made by a newer version of this program, which reads up to layout ${version}`
+    );
   while (current < version) {
     const from = current;
     const migration = migrations.find((candidate) => candidate.from === from && candidate.to > from && candidate.to <= version);
     if (migration === undefined)
-      throw new LayoutVersionError(`the index has layout ${current}, this program reads layout ${version} and knows no way from one to the other`);
+      throw new LayoutVersionError(
+        `the index has layout ${current}, this program reads layout ${version} and knows no way from one to the other`
+      );
     onStep?.(migration);
     const lastWrites = await migration.migrate(store, onProgress ?? (() => undefined));
     await store.batch([...lastWrites, versionRecord(migration.to)], { durable: true });

@@ -26,10 +26,14 @@ export class PrivateFolder {
   /** Never rejects: a folder that is gone has no files. */
   async tightenFiles(): Promise<void> {
     const entries = await readdir(this.#path, { withFileTypes: true }).catch(() => []);
-    await Promise.all(entries.filter((entry) => entry.isFile() && !this.#seen.has(entry.name)).map(async ({ name }) => {
-      this.#seen.add(name);
-      await takeFromOthers(join(this.#path, name));
-    }));
+    await Promise.all(
+      entries
+        .filter((entry) => entry.isFile() && !this.#seen.has(entry.name))
+        .map(async ({ name }) => {
+          this.#seen.add(name);
+          await takeFromOthers(join(this.#path, name));
+        })
+    );
   }
 }
 

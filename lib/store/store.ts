@@ -23,9 +23,7 @@ export interface StorePut {
   readonly value: Buffer;
 }
 
-export type StoreWrite =
-  | StorePut
-  | { readonly type: 'del'; readonly key: Buffer };
+export type StoreWrite = StorePut | { readonly type: 'del'; readonly key: Buffer };
 
 /** How many bytes of its files a store has looked through before it opens. */
 export interface OpeningProgress {

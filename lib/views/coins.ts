@@ -26,7 +26,7 @@ const isCoin = (coin: CoinView | undefined): coin is CoinView => coin !== undefi
 function bitmapOf(coins: CoinsAnswer['coins']): Buffer {
   const bitmap = Buffer.alloc(Math.ceil(coins.length / 8));
   coins.forEach((coin, i) => {
-    if (coin !== undefined) bitmap[i >> 3] = (bitmap[i >> 3] as number) | 1 << (i & 7);
+    if (coin !== undefined) bitmap[i >> 3] = (bitmap[i >> 3] as number) | (1 << (i & 7));
   });
   return bitmap;
 }
@@ -55,8 +55,12 @@ export function coinsJson({ tip: { height, hash }, coins }: CoinsAnswer, prefixe
 export function coinsBinary({ tip: { height, hash }, coins }: CoinsAnswer): Buffer {
   const hits = coins.filter(isCoin);
   const bitmap = bitmapOf(coins);
-  const longest = 4 + hash.length + bitmap.length + 2 * LONGEST_COMPACT_SIZE
-    + hits.reduce((sum, { script }) => sum + 16 + LONGEST_COMPACT_SIZE + script.length, 0);
+  const longest =
+    4 +
+    hash.length +
+    bitmap.length +
+    2 * LONGEST_COMPACT_SIZE +
+    hits.reduce((sum, { script }) => sum + 16 + LONGEST_COMPACT_SIZE + script.length, 0);
   const bytes = Buffer.allocUnsafeSlow(longest);
   let at = bytes.writeInt32LE(height);
   at += hash.copy(bytes, at);

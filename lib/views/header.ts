@@ -119,7 +119,7 @@ export function headersText(run: HeaderRun): HeadersText {
 
 function writeHeader(writer: JsonWriter, run: HeaderRun, i: number): void {
   const { headers, count, lastHash } = run;
-  const hashAt = (at: number): Buffer => at < count ? previousHashOf(headers.subarray(at * HEADER_LENGTH)) : lastHash;
+  const hashAt = (at: number): Buffer => (at < count ? previousHashOf(headers.subarray(at * HEADER_LENGTH)) : lastHash);
   const header = headers.subarray(i * HEADER_LENGTH, (i + 1) * HEADER_LENGTH);
   const details = detailsAt(run, i);
   const context = { ...details, height: run.height + i };

@@ -26,7 +26,7 @@ export function* hexLine(bytes: Buffer, allocate: Allocate = anyMemory): Generat
   for (let start = 0; start < length; start += SLICE) {
     if (start > 0) yield;
     const copied = bytes.copy(pairBytes, 0, start, start + SLICE);
-    const count = copied + 1 >> 1;
+    const count = (copied + 1) >> 1;
     writeDigits(new Uint32Array(line.buffer, line.byteOffset + start * 2, count), count);
   }
   line[length * 2] = LINE_FEED;

@@ -13,7 +13,13 @@ const EXACT_DIGITS = 100;
 
 /** UniValue's escapes; every other control character and DEL is \u00xx. */
 const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '\\"', '\\': '\\\\', '\b': '\\b', '\f': '\\f', '\n': '\\n', '\r': '\\r', '\t': '\\t'
+  '"': '\\"',
+  '\\': '\\\\',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t'
 };
 
 const DEL = '\u007f';

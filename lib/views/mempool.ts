@@ -52,7 +52,10 @@ function writeEntry(writer: JsonWriter, { entry, modifiedFee, parents, children,
   writer.ascii(',"depends":');
   writeHashes(writer, txidsOf(parents).sort(compareDisplayed));
   writer.ascii(',"spentby":');
-  writeHashes(writer, txidsOf(children).sort((a, b) => a.compare(b)));
+  writeHashes(
+    writer,
+    txidsOf(children).sort((a, b) => a.compare(b))
+  );
   writer.char(0x7d);
 }
 

@@ -65,7 +65,7 @@ export class PoolGraph {
       this.#add(node);
       yield;
     }
-    const touched = new Set([...before, ...yield* this.#relatives(added)].filter(({ seen }) => seen === this.#updates));
+    const touched = new Set([...before, ...(yield* this.#relatives(added))].filter(({ seen }) => seen === this.#updates));
     for (const node of touched) {
       node.ancestors = this.#sum(node, 'parents');
       node.descendants = this.#sum(node, 'children');

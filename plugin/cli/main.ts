@@ -4,11 +4,17 @@
 import { runCommandLine } from './run';
 
 runCommandLine(process.argv.slice(2), {
-  out: (text) => { process.stdout.write(text); },
-  err: (text) => { process.stderr.write(text); },
+  out: (text) => {
+    process.stdout.write(text);
+  },
+  err: (text) => {
+    process.stderr.write(text);
+  },
   now: () => new Date()
 }).then(
-  (code) => { process.exitCode = code; },
+  (code) => {
+    process.exitCode = code;
+  },
   (error: unknown) => {
     console.error(error);
     process.exitCode = 1;

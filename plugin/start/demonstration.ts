@@ -29,7 +29,8 @@ interface OutputKind {
 export async function demonstrate(node: HostFullNode, bcoin: Bcoin, signal: AbortSignal): Promise<void> {
   const kinds = outputKinds(bcoin);
   const miner = keyRing(bcoin, 'miner');
-  if (node.chain.height < LAST_HEIGHT) console.log(`Mining a demonstration chain, from block ${node.chain.height + 1} to ${LAST_HEIGHT} ...`);
+  if (node.chain.height < LAST_HEIGHT)
+    console.log(`Mining a demonstration chain, from block ${node.chain.height + 1} to ${LAST_HEIGHT} ...`);
   while (node.chain.height < LAST_HEIGHT && !signal.aborted) {
     if (node.chain.height === FAN_HEIGHT - 1) await makeFan(node, bcoin, kinds, miner);
     if (node.chain.height === FAN_HEIGHT) await spendFan(node, bcoin, kinds, 0, SPENT_IN_BLOCK);
@@ -79,7 +80,11 @@ function outputKinds(bcoin: Bcoin): OutputKind[] {
   /** A script with three keys, two of which sign; with a shape, an address of that script. */
   const twoOfThree = (name: string, shape?: Partial<HostKeyRing>): OutputKind => {
     const owners = [1, 2, 3].map((number) => keyRing(bcoin, `${name} ${number}`));
-    const script = bcoin.Script.fromMultisig(2, 3, owners.map((owner) => owner.getPublicKey()));
+    const script = bcoin.Script.fromMultisig(
+      2,
+      3,
+      owners.map((owner) => owner.getPublicKey())
+    );
     const signers = owners.slice(0, 2).map((owner) => Object.assign(owner, shape, { script }));
     return kind(shape === undefined ? script : signers[0]?.getAddress(), signers);
   };

@@ -14,8 +14,8 @@ const REMEDIES: readonly { readonly words: RegExp; readonly remedy: string }[] =
   { words: /network mismatch/i, remedy: 'what is in DIR is of another network: name another folder with --prefix' }
 ];
 
-const DEMONSTRATION_REMEDY = 'the demonstration chain in DIR was made by another version of bcoin, or with other options: '
-  + 'delete that folder for a fresh one';
+const DEMONSTRATION_REMEDY =
+  'the demonstration chain in DIR was made by another version of bcoin, or with other options: ' + 'delete that folder for a fresh one';
 
 /** The text for the operator; what nobody expected is as bcoin says it. */
 export function failureText(error: unknown, node: HostFullNode, { folder, isDemonstration }: StartSettings): string {

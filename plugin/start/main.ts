@@ -37,11 +37,16 @@ async function main(args: readonly string[]): Promise<void> {
 /** Aborted by Ctrl-C; a second one ends the process as it is. */
 function endSignal(): AbortSignal {
   const end = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => { end.abort(); });
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.once(signal, () => {
+      end.abort();
+    });
   return end.signal;
 }
 
-process.on('unhandledRejection', (error) => { throw error; });
+process.on('unhandledRejection', (error) => {
+  throw error;
+});
 
 main(process.argv.slice(2)).then(
   () => process.exit(0),

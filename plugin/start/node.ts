@@ -16,7 +16,7 @@ const STATUS_MS = 10_000;
 
 /** A node with plugin and wallet that is not open yet. @throws OptionError and what bcoin says of its options. */
 export function makeNode(bcoin: Bcoin, { options }: StartSettings): HostFullNode {
-  const load = (name: string): unknown => name === plugin.id ? plugin : createRequire(__filename)(name);
+  const load = (name: string): unknown => (name === plugin.id ? plugin : createRequire(__filename)(name));
   const node = new bcoin.FullNode({ ...options, loader: load });
   if (!node.has(plugin.id)) node.use(plugin);
   // As bcoin's own program does.
@@ -27,7 +27,9 @@ export function makeNode(bcoin: Bcoin, { options }: StartSettings): HostFullNode
 /** Runs until the signal, or until the node is stopped over RPC. Closes what it opened. */
 export async function runNode(node: HostFullNode, bcoin: Bcoin, settings: StartSettings, signal: AbortSignal): Promise<void> {
   const aborted = new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => { resolve(); });
+    signal.addEventListener('abort', () => {
+      resolve();
+    });
     if (signal.aborted) resolve();
   });
   await node.ensure();
@@ -48,11 +50,15 @@ export async function runNode(node: HostFullNode, bcoin: Bcoin, settings: StartS
 /** Says what it waits for until requests are answered. False when the node was closed before. */
 async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
   // A node that is in sync within a moment says nothing.
-  const said = timer(SOON_MS, STATUS_MS).pipe(
-    map(() => rest.status),
-    filter((status) => status !== undefined),
-    distinctUntilChanged()
-  ).subscribe((status) => { console.log(`Not in sync yet, ${restUrl(rest.node)} answers 503: ${status}`); });
+  const said = timer(SOON_MS, STATUS_MS)
+    .pipe(
+      map(() => rest.status),
+      filter((status) => status !== undefined),
+      distinctUntilChanged()
+    )
+    .subscribe((status) => {
+      console.log(`Not in sync yet, ${restUrl(rest.node)} answers 503: ${status}`);
+    });
   const ready = await firstValueFrom(rest.ready$.pipe(filter((isReady) => isReady)), { defaultValue: false });
   said.unsubscribe();
   return ready;
@@ -70,16 +76,14 @@ export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey']
     `REST answers at height ${height}. Try:`,
     `  curl ${base}/chaininfo.json`,
     `  curl ${base}/block/notxdetails/${toDisplayHex(hash)}.json`,
-    ...last ? [
-      `  curl ${base}/tx/${toDisplayHex(last.txid)}.json`,
-      `  curl ${base}/getutxos/checkmempool/${toDisplayHex(last.txid)}-0.json`
-    ] : [],
-    ...pooled ? [`  curl ${base}/tx/${toDisplayHex(pooled.txid)}.json`] : [],
+    ...(last
+      ? [`  curl ${base}/tx/${toDisplayHex(last.txid)}.json`, `  curl ${base}/getutxos/checkmempool/${toDisplayHex(last.txid)}-0.json`]
+      : []),
+    ...(pooled ? [`  curl ${base}/tx/${toDisplayHex(pooled.txid)}.json`] : []),
     `  curl ${base}/mempool/contents.json`,
-    ...apiKey?.file === undefined ? [] : [
-      `RPC and wallet ask for the key in ${apiKey.file}:`,
-      `  curl -u "x:$(cat ${apiKey.file})" ${base.replace(/rest$/, '')}`
-    ],
+    ...(apiKey?.file === undefined
+      ? []
+      : [`RPC and wallet ask for the key in ${apiKey.file}:`, `  curl -u "x:$(cat ${apiKey.file})" ${base.replace(/rest$/, '')}`]),
     'Ctrl-C stops the node.',
     ''
   ].join('\n');

@@ -39,14 +39,15 @@ export interface StartSettings {
 
 /** Makes the key in the node's folder when there is none. */
 export async function startSettings(bcoin: Bcoin): Promise<StartSettings> {
-  const configOf = (options: Readonly<Record<string, unknown>>): HostSettings => new bcoin.Node('bcoin', 'bcoin.conf', 'debug.log', options).config;
+  const configOf = (options: Readonly<Record<string, unknown>>): HostSettings =>
+    new bcoin.Node('bcoin', 'bcoin.conf', 'debug.log', options).config;
   const given = configOf({ argv: true, env: true });
   const isDemonstration = !CHAIN_OPTIONS.some((name) => given.has(name));
   const basic = {
     ...OPERATION,
-    ...isDemonstration
+    ...(isDemonstration
       ? { network: 'regtest', prefix: DEMONSTRATION_FOLDER, logLevel: 'error', listen: false }
-      : { logLevel: 'info', listen: true }
+      : { logLevel: 'info', listen: true })
   };
   const config = configOf(basic);
   const apiKey = await apiKeyOf(config);
@@ -56,7 +57,7 @@ export async function startSettings(bcoin: Bcoin): Promise<StartSettings> {
       // bcoin 1.0.2 has its wallet in ~/.bcoin, whatever the network is, unless told.
       walletPrefix: config.get('wallet-prefix') ?? config.prefix,
       // The wallet takes the node's.
-      ...apiKey && { apiKey: apiKey.key }
+      ...(apiKey && { apiKey: apiKey.key })
     },
     folder: config.prefix,
     isDemonstration,

@@ -9,8 +9,7 @@ import { withSuperfluousWitnesses } from '../support/superfluous-witness';
 
 const mixedBlock = (): Buffer => {
   const block = chainABlocks().find(({ hash }) => hash === chainAManifest().blocks['mixed']?.hash);
-  if (block === undefined)
-    throw new Error('chain A has no block named mixed');
+  if (block === undefined) throw new Error('chain A has no block named mixed');
   return block.raw;
 };
 
@@ -32,17 +31,24 @@ describe('scanBlock', () => {
     expect(named).to.have.length.above(100);
     for (const { block, index, txid } of named) {
       const raw = blocks.get(block);
-      if (raw !== undefined)
-        expect(toDisplayHex(scanBlock(raw).transactions[index]?.txid ?? Buffer.alloc(0))).to.equal(txid);
+      if (raw !== undefined) expect(toDisplayHex(scanBlock(raw).transactions[index]?.txid ?? Buffer.alloc(0))).to.equal(txid);
     }
   });
 
   it('measures blocks as the reference does', () => {
-    const lengths = new Map(recordedSuccesses('notxdetails', 'json').map((answer) => {
-      const { hash, strippedsize, size } = JSON.parse(recordedBody(answer).toString()) as { hash: string; strippedsize: number; size: number };
-      return [hash, { strippedsize, size }];
-    }));
-    const seen = [...chainABlocks().map(({ raw }) => raw), regtestGenesis].map(scanBlock).filter(({ hash }) => lengths.has(toDisplayHex(hash)));
+    const lengths = new Map(
+      recordedSuccesses('notxdetails', 'json').map((answer) => {
+        const { hash, strippedsize, size } = JSON.parse(recordedBody(answer).toString()) as {
+          hash: string;
+          strippedsize: number;
+          size: number;
+        };
+        return [hash, { strippedsize, size }];
+      })
+    );
+    const seen = [...chainABlocks().map(({ raw }) => raw), regtestGenesis]
+      .map(scanBlock)
+      .filter(({ hash }) => lengths.has(toDisplayHex(hash)));
     expect(seen).to.have.length(lengths.size);
     for (const { hash, strippedLength, length } of seen)
       expect({ strippedsize: strippedLength, size: length }).to.deep.equal(lengths.get(toDisplayHex(hash)));
@@ -69,16 +75,18 @@ describe('scanBlock', () => {
 
   it('fails with nothing but MalformedBytesError when bytes are changed', () => {
     const raw = mixedBlock();
-    fc.assert(fc.property(fc.array(fc.tuple(fc.nat(raw.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 }), (changes) => {
-      const changed = Buffer.from(raw);
-      for (const [at, value] of changes)
-        changed[at] = value;
-      try {
-        expect(scanBlock(changed).length).to.equal(raw.length);
-      } catch (error) {
-        expect(error).to.be.instanceOf(MalformedBytesError);
-      }
-    }), { numRuns: 300 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(raw.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 }), (changes) => {
+        const changed = Buffer.from(raw);
+        for (const [at, value] of changes) changed[at] = value;
+        try {
+          expect(scanBlock(changed).length).to.equal(raw.length);
+        } catch (error) {
+          expect(error).to.be.instanceOf(MalformedBytesError);
+        }
+      }),
+      { numRuns: 300 }
+    );
   });
 });
 
@@ -90,7 +98,9 @@ describe('blockWithoutWitness', () => {
     expect(after.transactions.some(({ hasWitness }) => hasWitness)).to.equal(false);
     expect(after.length).to.equal(before.strippedLength);
     expect(after.hash.equals(before.hash)).to.equal(true);
-    expect(after.transactions.map(({ txid }) => toDisplayHex(txid))).to.deep.equal(before.transactions.map(({ txid }) => toDisplayHex(txid)));
+    expect(after.transactions.map(({ txid }) => toDisplayHex(txid))).to.deep.equal(
+      before.transactions.map(({ txid }) => toDisplayHex(txid))
+    );
   });
 
   it('gives back the very bytes of a block without witness', () => {

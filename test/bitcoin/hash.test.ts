@@ -18,29 +18,35 @@ describe('hashes', () => {
   });
 
   it('are those of node:crypto for any bytes', () => {
-    fc.assert(fc.property(bytes, (data) => {
-      expect(shortChecksum(data)).to.equal(native(native(data)).readUInt32BE(0));
-      expect(hash256(data).equals(native(native(data)))).to.equal(true);
-      expect(hash160(data).equals(createHash('ripemd160').update(native(data)).digest())).to.equal(true);
-    }));
+    fc.assert(
+      fc.property(bytes, (data) => {
+        expect(shortChecksum(data)).to.equal(native(native(data)).readUInt32BE(0));
+        expect(hash256(data).equals(native(native(data)))).to.equal(true);
+        expect(hash160(data).equals(createHash('ripemd160').update(native(data)).digest())).to.equal(true);
+      })
+    );
   });
 
   it('of parts are those of the parts joined, also when they are large', () => {
-    fc.assert(fc.property(fc.array(bytes), (parts) => {
-      expect(hash256Of(...parts).equals(hash256(Buffer.concat(parts)))).to.equal(true);
-    }));
+    fc.assert(
+      fc.property(fc.array(bytes), (parts) => {
+        expect(hash256Of(...parts).equals(hash256(Buffer.concat(parts)))).to.equal(true);
+      })
+    );
     const large = Buffer.alloc(100_000, 5);
     expect(hash256Of(large, large).equals(hash256(Buffer.concat([large, large])))).to.equal(true);
   });
 
   it('are displayed in reverse and read back, in either case', () => {
-    fc.assert(fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (data) => {
-      const hash = Buffer.from(data);
-      const text = toDisplayHex(hash);
-      expect(text.slice(0, 2)).to.equal(hash.subarray(31).toString('hex'));
-      expect(fromDisplayHex(text).equals(hash) && fromDisplayHex(text.toUpperCase()).equals(hash)).to.equal(true);
-      expect(hash.equals(data)).to.equal(true);
-    }));
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (data) => {
+        const hash = Buffer.from(data);
+        const text = toDisplayHex(hash);
+        expect(text.slice(0, 2)).to.equal(hash.subarray(31).toString('hex'));
+        expect(fromDisplayHex(text).equals(hash) && fromDisplayHex(text.toUpperCase()).equals(hash)).to.equal(true);
+        expect(hash.equals(data)).to.equal(true);
+      })
+    );
   });
 
   it('are read from 64 hex digits and nothing else', () => {

@@ -1,7 +1,17 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { hash256, toDisplayHex } from '../../lib/bitcoin/hash';
-import { bitsOf, medianTimePast, merkleRootOf, nextHeader, nonceOf, previousHashOf, timeOf, versionOf, type HeaderFold } from '../../lib/bitcoin/header';
+import {
+  bitsOf,
+  medianTimePast,
+  merkleRootOf,
+  nextHeader,
+  nonceOf,
+  previousHashOf,
+  timeOf,
+  versionOf,
+  type HeaderFold
+} from '../../lib/bitcoin/header';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
 import { difficultyOf, proofOf, targetOf } from '../../lib/bitcoin/work';
 import { chainAActiveBlocks, recordedBody, recordedSuccesses } from '../support/chain-a';
@@ -18,7 +28,9 @@ interface RecordedHeader {
 describe('header fields', () => {
   it('are what the reference reads in the same headers', () => {
     const answers = recordedSuccesses('headers', 'bin').filter(({ body, bodyBase64 }) => (body ?? bodyBase64) !== '');
-    const texts = new Map(recordedSuccesses('headers', 'json').map((answer) => [answer.path.replace('.json', ''), recordedBody(answer).toString()]));
+    const texts = new Map(
+      recordedSuccesses('headers', 'json').map((answer) => [answer.path.replace('.json', ''), recordedBody(answer).toString()])
+    );
     let seen = 0;
     for (const answer of answers) {
       const raw = recordedBody(answer);
@@ -26,11 +38,19 @@ describe('header fields', () => {
       for (const [i, expected] of headers.entries()) {
         const header = raw.subarray(i * 80, i * 80 + 80);
         expect({
-          version: versionOf(header), merkleroot: toDisplayHex(merkleRootOf(header)), time: timeOf(header), nonce: nonceOf(header),
-          bits: bitsOf(header).toString(16), previous: toDisplayHex(previousHashOf(header))
+          version: versionOf(header),
+          merkleroot: toDisplayHex(merkleRootOf(header)),
+          time: timeOf(header),
+          nonce: nonceOf(header),
+          bits: bitsOf(header).toString(16),
+          previous: toDisplayHex(previousHashOf(header))
         }).to.deep.equal({
-          version: expected.version, merkleroot: expected.merkleroot, time: expected.time, nonce: expected.nonce,
-          bits: expected.bits, previous: expected.previousblockhash ?? '0'.repeat(64)
+          version: expected.version,
+          merkleroot: expected.merkleroot,
+          time: expected.time,
+          nonce: expected.nonce,
+          bits: expected.bits,
+          previous: expected.previousblockhash ?? '0'.repeat(64)
         });
         seen++;
       }
@@ -41,7 +61,11 @@ describe('header fields', () => {
 
 describe('what follows from a chain of headers', () => {
   it('is what the reference says of it', () => {
-    interface Told { readonly hash: string; readonly chainwork: string; readonly mediantime: number }
+    interface Told {
+      readonly hash: string;
+      readonly chainwork: string;
+      readonly mediantime: number;
+    }
     const told = new Map<string, Told>();
     for (const answer of recordedSuccesses('headers', 'json'))
       for (const header of JSON.parse(recordedBody(answer).toString()) as Told[]) told.set(header.hash, header);
@@ -52,7 +76,10 @@ describe('what follows from a chain of headers', () => {
       fold = nextHeader(fold, header);
       const expected = told.get(toDisplayHex(hash256(header)));
       if (expected === undefined) continue;
-      expect({ chainwork: fold.chainwork.toString(16).padStart(64, '0'), mediantime: fold.medianTime }).to.deep.equal({ chainwork: expected.chainwork, mediantime: expected.mediantime });
+      expect({ chainwork: fold.chainwork.toString(16).padStart(64, '0'), mediantime: fold.medianTime }).to.deep.equal({
+        chainwork: expected.chainwork,
+        mediantime: expected.mediantime
+      });
       seen++;
     }
     expect(seen).to.be.above(500);
@@ -82,11 +109,18 @@ describe('medianTimePast', () => {
 describe('targets', () => {
   it('come out of their compact form as in the reference', () => {
     const targets: [number, bigint][] = [
-      [0x1d00ffff, 0xffffn << 208n], [0x207fffff, 0x7fffffn << 232n], [0x05009234, 0x92340000n], [0x04123456, 0x12345600n],
-      [0x03123456, 0x123456n], [0x02123456, 0x1234n], [0x01123456, 0x12n], [0x00123456, 0n], [0x04923456, 0n], [0xff123456, 0n]
+      [0x1d00ffff, 0xffffn << 208n],
+      [0x207fffff, 0x7fffffn << 232n],
+      [0x05009234, 0x92340000n],
+      [0x04123456, 0x12345600n],
+      [0x03123456, 0x123456n],
+      [0x02123456, 0x1234n],
+      [0x01123456, 0x12n],
+      [0x00123456, 0n],
+      [0x04923456, 0n],
+      [0xff123456, 0n]
     ];
-    for (const [bits, target] of targets)
-      expect(targetOf(bits), bits.toString(16)).to.equal(target);
+    for (const [bits, target] of targets) expect(targetOf(bits), bits.toString(16)).to.equal(target);
   });
 
   it('stand for as much work as it takes to reach them', () => {

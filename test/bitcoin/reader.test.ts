@@ -28,18 +28,23 @@ const field = fc.oneof(
 
 describe('ByteReader', () => {
   it('gives back every sequence of fields, and each its own length', () => {
-    fc.assert(fc.property(fc.array(field), fc.uint8Array({ maxLength: 600 }), (fields, tail) => {
-      const bytes = Buffer.concat([...fields.map(({ type, value }) => ENCODINGS[type](value)), tail]);
-      const reader = new ByteReader(bytes);
-      expect(fields.map(({ type }) => reader[type]())).to.deep.equal(fields.map(({ value }) => value));
-      expect([reader.remaining, reader.offset]).to.deep.equal([tail.length, bytes.length - tail.length]);
-      expect(reader.bytes(tail.length).equals(tail)).to.equal(true);
-      reader.requireEnd('fields');
-    }));
+    fc.assert(
+      fc.property(fc.array(field), fc.uint8Array({ maxLength: 600 }), (fields, tail) => {
+        const bytes = Buffer.concat([...fields.map(({ type, value }) => ENCODINGS[type](value)), tail]);
+        const reader = new ByteReader(bytes);
+        expect(fields.map(({ type }) => reader[type]())).to.deep.equal(fields.map(({ value }) => value));
+        expect([reader.remaining, reader.offset]).to.deep.equal([tail.length, bytes.length - tail.length]);
+        expect(reader.bytes(tail.length).equals(tail)).to.equal(true);
+        reader.requireEnd('fields');
+      })
+    );
   });
 
   it('says that more bytes follow', () => {
-    expect(() => new ByteReader(Buffer.alloc(5), 2).requireEnd('field')).to.throw(MalformedBytesError, 'expected the end of the field at byte 2, got 3 more bytes');
+    expect(() => new ByteReader(Buffer.alloc(5), 2).requireEnd('field')).to.throw(
+      MalformedBytesError,
+      'expected the end of the field at byte 2, got 3 more bytes'
+    );
   });
 
   it('hands out views, not copies', () => {

@@ -21,11 +21,20 @@ const signature = (hashType: string): string => `3006020101020101${hashType}`;
 describe('writeAsm', () => {
   it('prints pushes of up to four bytes as numbers, minimal or not', () => {
     const numbers: [string, string][] = [
-      ['00', '0'], ['4c00', '0'], ['0180', '0'], ['0181', '-1'], ['03616263', '6513249'], ['04ffffffff', '-2147483647'],
-      ['04ffffff7f', '2147483647'], ['020100', '1'], ['4d0200ff80', '-255'], ['4e0100000005', '5'], ['0400000080', '0'], ['51024e73', '1 29518']
+      ['00', '0'],
+      ['4c00', '0'],
+      ['0180', '0'],
+      ['0181', '-1'],
+      ['03616263', '6513249'],
+      ['04ffffffff', '-2147483647'],
+      ['04ffffff7f', '2147483647'],
+      ['020100', '1'],
+      ['4d0200ff80', '-255'],
+      ['4e0100000005', '5'],
+      ['0400000080', '0'],
+      ['51024e73', '1 29518']
     ];
-    for (const [hex, expected] of numbers)
-      expect(asm(hex), hex).to.equal(expected);
+    for (const [hex, expected] of numbers) expect(asm(hex), hex).to.equal(expected);
   });
 
   it('prints longer pushes as hex, however they are pushed', () => {
@@ -44,7 +53,9 @@ describe('writeAsm', () => {
     expect(asm('4f50515860')).to.equal('-1 OP_RESERVED 1 8 16');
     expect(asm('6162656a')).to.equal('OP_NOP OP_VER OP_VERIF OP_RETURN');
     expect(asm('7e7f80818283848586')).to.equal('OP_CAT OP_SUBSTR OP_LEFT OP_RIGHT OP_SIZE OP_INVERT OP_AND OP_OR OP_XOR');
-    expect(asm('87888a8ba6a9acae')).to.equal('OP_EQUAL OP_EQUALVERIFY OP_RESERVED2 OP_1ADD OP_RIPEMD160 OP_HASH160 OP_CHECKSIG OP_CHECKMULTISIG');
+    expect(asm('87888a8ba6a9acae')).to.equal(
+      'OP_EQUAL OP_EQUALVERIFY OP_RESERVED2 OP_1ADD OP_RIPEMD160 OP_HASH160 OP_CHECKSIG OP_CHECKMULTISIG'
+    );
     expect(asm('b0b1b2b3b9')).to.equal('OP_NOP1 OP_CHECKLOCKTIMEVERIFY OP_CHECKSEQUENCEVERIFY OP_NOP4 OP_NOP10');
     expect(asm('bafafdfeff')).to.equal('OP_UNKNOWN OP_UNKNOWN OP_UNKNOWN OP_UNKNOWN OP_INVALIDOPCODE');
   });
@@ -54,26 +65,31 @@ describe('writeAsm', () => {
   });
 
   it('prints any bytes', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
-      const text = asm(Buffer.from(bytes).toString('hex'));
-      expect(text === '').to.equal(bytes.length === 0);
-      expect(text).to.match(/^([-\w]+( |$))*(\[error\])?$/);
-    }));
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
+        const text = asm(Buffer.from(bytes).toString('hex'));
+        expect(text === '').to.equal(bytes.length === 0);
+        expect(text).to.match(/^([-\w]+( |$))*(\[error\])?$/);
+      })
+    );
   });
 });
 
 describe('writeScriptSigAsm', () => {
   it('spells out the six hash types', () => {
     const types: [string, string][] = [
-      ['01', 'ALL'], ['02', 'NONE'], ['03', 'SINGLE'], ['81', 'ALL|ANYONECANPAY'], ['82', 'NONE|ANYONECANPAY'], ['83', 'SINGLE|ANYONECANPAY']
+      ['01', 'ALL'],
+      ['02', 'NONE'],
+      ['03', 'SINGLE'],
+      ['81', 'ALL|ANYONECANPAY'],
+      ['82', 'NONE|ANYONECANPAY'],
+      ['83', 'SINGLE|ANYONECANPAY']
     ];
-    for (const [byte, name] of types)
-      expect(scriptSigAsm(push(signature(byte)))).to.equal(`${signature('')}[${name}]`);
+    for (const [byte, name] of types) expect(scriptSigAsm(push(signature(byte)))).to.equal(`${signature('')}[${name}]`);
   });
 
   it('leaves other hash types as hex', () => {
-    for (const byte of ['00', '04', '41', '80', '84', 'c1', 'ff'])
-      expect(scriptSigAsm(push(signature(byte)))).to.equal(signature(byte));
+    for (const byte of ['00', '04', '41', '80', '84', 'c1', 'ff']) expect(scriptSigAsm(push(signature(byte)))).to.equal(signature(byte));
   });
 
   it('takes nothing but strict DER for a signature', () => {
@@ -92,8 +108,7 @@ describe('writeScriptSigAsm', () => {
       'too short': '3005020101020101',
       'too long': `3048022401${'11'.repeat(35)}022001${'11'.repeat(31)}01`
     };
-    for (const [why, hex] of Object.entries(malformed))
-      expect(scriptSigAsm(push(hex)), why).to.equal(hex);
+    for (const [why, hex] of Object.entries(malformed)) expect(scriptSigAsm(push(hex)), why).to.equal(hex);
     expect(scriptSigAsm(push('3007020200ff02010101')), 'needed padding').to.equal('3007020200ff020101[ALL]');
   });
 

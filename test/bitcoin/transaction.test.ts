@@ -18,12 +18,14 @@ interface DecodedTransaction {
   readonly hex: string;
 }
 
-const recorded = (): DecodedTransaction[] => recordedSuccesses('tx', 'json')
-  .map((answer) => JSON.parse(recordedBody(answer).toString()) as DecodedTransaction);
+const recorded = (): DecodedTransaction[] =>
+  recordedSuccesses('tx', 'json').map((answer) => JSON.parse(recordedBody(answer).toString()) as DecodedTransaction);
 
 /** A pool transaction with a witness, as small as they come. */
-const smallWithWitness = (): Buffer => chainAPool().filter((raw) => scanTransaction(raw, 0).hasWitness)
-  .reduce((least, raw) => raw.length < least.length ? raw : least);
+const smallWithWitness = (): Buffer =>
+  chainAPool()
+    .filter((raw) => scanTransaction(raw, 0).hasWitness)
+    .reduce((least, raw) => (raw.length < least.length ? raw : least));
 
 describe('scanTransaction', () => {
   it('reads every recorded transaction as the reference does', () => {
@@ -54,19 +56,27 @@ describe('scanTransaction', () => {
   });
 
   it('knows the pool by its txids', () => {
-    expect(chainAPool().map((raw) => toDisplayHex(scanTransaction(raw, 0).txid)))
-      .to.have.members(chainAManifest().mempool.map(({ txid }) => txid));
+    expect(chainAPool().map((raw) => toDisplayHex(scanTransaction(raw, 0).txid))).to.have.members(
+      chainAManifest().mempool.map(({ txid }) => txid)
+    );
   });
 
   it('reads the same at any offset', () => {
-    fc.assert(fc.property(fc.constantFrom(...chainAPool()), fc.uint8Array({ maxLength: 50 }), fc.uint8Array({ maxLength: 50 }), (raw, before, after) => {
-      const moved = scanTransaction(Buffer.concat([before, raw, after]), before.length);
-      const { txid, wtxid, length, strippedLength } = scanTransaction(raw, 0);
-      expect(moved.offset).to.equal(before.length);
-      expect(moved.raw.equals(raw)).to.equal(true);
-      expect([moved.length, moved.strippedLength]).to.deep.equal([length, strippedLength]);
-      expect(moved.txid.equals(txid) && moved.wtxid.equals(wtxid)).to.equal(true);
-    }));
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...chainAPool()),
+        fc.uint8Array({ maxLength: 50 }),
+        fc.uint8Array({ maxLength: 50 }),
+        (raw, before, after) => {
+          const moved = scanTransaction(Buffer.concat([before, raw, after]), before.length);
+          const { txid, wtxid, length, strippedLength } = scanTransaction(raw, 0);
+          expect(moved.offset).to.equal(before.length);
+          expect(moved.raw.equals(raw)).to.equal(true);
+          expect([moved.length, moved.strippedLength]).to.deep.equal([length, strippedLength]);
+          expect(moved.txid.equals(txid) && moved.wtxid.equals(wtxid)).to.equal(true);
+        }
+      )
+    );
   });
 
   it('refuses every shortened transaction with MalformedBytesError', () => {
@@ -76,13 +86,15 @@ describe('scanTransaction', () => {
   });
 
   it('fails with nothing but MalformedBytesError on arbitrary bytes', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      try {
-        expect(scanTransaction(Buffer.from(bytes), 0).length).to.be.at.most(bytes.length);
-      } catch (error) {
-        expect(error).to.be.instanceOf(MalformedBytesError);
-      }
-    }));
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        try {
+          expect(scanTransaction(Buffer.from(bytes), 0).length).to.be.at.most(bytes.length);
+        } catch (error) {
+          expect(error).to.be.instanceOf(MalformedBytesError);
+        }
+      })
+    );
   });
 
   it('refuses an unknown flag, no inputs and a witness of nothing but empty stacks', () => {

@@ -41,7 +41,7 @@ describe('an index that begins with the coins of the node', () => {
     lowestGiven = 0;
     real = new BcoinNode(host);
     node = nodeWith(real, {
-      rawBlock: async (hash) => ((await real.entry(hash))?.height ?? 0) < lowestGiven ? undefined : real.rawBlock(hash)
+      rawBlock: async (hash) => (((await real.entry(hash))?.height ?? 0) < lowestGiven ? undefined : real.rawBlock(hash))
     });
     log = new MemoryLog();
     store = new FaultyStore(new MemoryStore());
@@ -93,7 +93,9 @@ describe('an index that begins with the coins of the node', () => {
 
   it('says how far it is, and what it does not know yet', async () => {
     const states: string[] = [];
-    index.state$.subscribe(({ phase }) => { states.push(phase); });
+    index.state$.subscribe(({ phase }) => {
+      states.push(phase);
+    });
     const height = await openedWith(10);
     expect(states).to.include('copying');
     expect(index.reader.read(({ backfilling }) => backfilling)).to.deep.equal({ height: height - 9, from: height });
@@ -116,7 +118,10 @@ describe('an index that begins with the coins of the node', () => {
     await reopened();
     await untilBackfilled(store);
     expect(index.reader.read((snapshot) => snapshot.position(early)?.block.height)).to.equal(3);
-    expect(index.reader.read((snapshot) => [snapshot.location(invented), snapshot.position(invented)])).to.deep.equal([undefined, undefined]);
+    expect(index.reader.read((snapshot) => [snapshot.location(invented), snapshot.position(invented)])).to.deep.equal([
+      undefined,
+      undefined
+    ]);
   });
 
   it('says of a pruned node that it will never know', async () => {
@@ -128,23 +133,28 @@ describe('an index that begins with the coins of the node', () => {
   });
 
   const coinbaseAt = async (height: number): Promise<Buffer> => {
-    const raw = await real.rawBlock(await real.activeHash(height) ?? Buffer.alloc(0));
+    const raw = await real.rawBlock((await real.activeHash(height)) ?? Buffer.alloc(0));
     return scanBlock(raw ?? Buffer.alloc(0)).transactions[0]?.txid ?? expect.fail('a coinbase');
   };
 
   /** How far the index says that it is when it is asked for a transaction that it does not know. */
-  const whatIsSaid = (txid: Buffer): unknown[] => index.reader.read((snapshot) => (['location', 'position'] as const).map((ask) => {
-    try {
-      return snapshot[ask](txid) ?? 'nothing';
-    } catch (error) {
-      if (error instanceof NotYetKnownError) return error.backfill;
-      throw error;
-    }
-  }));
+  const whatIsSaid = (txid: Buffer): unknown[] =>
+    index.reader.read((snapshot) =>
+      (['location', 'position'] as const).map((ask) => {
+        try {
+          return snapshot[ask](txid) ?? 'nothing';
+        } catch (error) {
+          if (error instanceof NotYetKnownError) return error.backfill;
+          throw error;
+        }
+      })
+    );
 
   it('tells its first tip', async () => {
     const tips: number[] = [];
-    index.tip$.subscribe(({ height }) => { tips.push(height); });
+    index.tip$.subscribe(({ height }) => {
+      tips.push(height);
+    });
     await opened();
     expect(tips).to.deep.equal([node.tip().height]);
   });
@@ -235,8 +245,12 @@ describe('an index that begins with the coins of the node', () => {
   it('lets the chain go on, and is rebuilt, when the backfill meets damage while a block waits for its turn', async () => {
     let isAsked: () => void = () => undefined;
     let give: () => void = () => undefined;
-    const asked = new Promise<void>((resolve) => { isAsked = resolve; });
-    const given = new Promise<void>((resolve) => { give = resolve; });
+    const asked = new Promise<void>((resolve) => {
+      isAsked = resolve;
+    });
+    const given = new Promise<void>((resolve) => {
+      give = resolve;
+    });
     index = newIndex({
       node: nodeWith(node, {
         rawBlock: async (hash) => {
@@ -250,7 +264,11 @@ describe('an index that begins with the coins of the node', () => {
     await asked;
     const { height } = node.tip();
     await store.batch([{ type: 'put', key: headerKey(height - 1), value: Buffer.alloc(172) }], { durable: false });
-    const told = new Promise<void>((resolve) => { host.chain.prependListener('connect', () => { resolve(); }); });
+    const told = new Promise<void>((resolve) => {
+      host.chain.prependListener('connect', () => {
+        resolve();
+      });
+    });
     const mined = mine(host, 1);
     await told;
     // By now the chain waits for the index, which waits for the node's block.
@@ -294,7 +312,9 @@ describe('an index that begins with the coins of the node', () => {
   });
 
   it('is right when the chain moves while the coins are copied', async () => {
-    const moving = movingDuring(node, async () => { await mine(host, 2); });
+    const moving = movingDuring(node, async () => {
+      await mine(host, 2);
+    });
     index = newIndex({ node: moving });
     await opened();
     await expectRight(store, real);
@@ -341,7 +361,9 @@ describe('an index that begins with the coins of the node', () => {
       await opened();
       expect(store.get(BASE_KEY)).to.equal(undefined);
       await expectIndexOf(store, await activeChain(real));
-      expect(log.lines.find((line) => line.startsWith('warning'))).to.match(/^warning Building the index from blocks: expected \d+ coins of \d+ satoshis at height 108, as the node has counted them, got \d+ of \d+\.$/);
+      expect(log.lines.find((line) => line.startsWith('warning'))).to.match(
+        /^warning Building the index from blocks: expected \d+ coins of \d+ satoshis at height 108, as the node has counted them, got \d+ of \d+\.$/
+      );
     });
   }
 
@@ -359,7 +381,11 @@ describe('an index that begins with the coins of the node', () => {
     index = newIndex({ node: nodeWith(pruned, { pruned: true }) });
     await index.open();
     while (index.state.phase !== 'failed') await new Promise(setImmediate);
-    expect(index.state).to.have.property('message').that.matches(/^the node has no block at height 0, which the index needs: it was pruned, and its coins cannot be taken: expected 0 coins/);
+    expect(index.state)
+      .to.have.property('message')
+      .that.matches(
+        /^the node has no block at height 0, which the index needs: it was pruned, and its coins cannot be taken: expected 0 coins/
+      );
     expect(store.get(TIP_KEY)).to.equal(undefined);
   });
 

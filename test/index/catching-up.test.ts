@@ -12,7 +12,7 @@ import type { ChainEvent } from '../../lib/node/types';
 describe('an index that catches up', () => {
   withNodeAndIndex();
 
-  it('starts from nothing and ends at the node\'s tip with every coin', async () => {
+  it("starts from nothing and ends at the node's tip with every coin", async () => {
     await chainWithSpends(current.host);
     await current.index.open();
     await reach('live');
@@ -42,7 +42,9 @@ describe('an index that catches up', () => {
     await current.index.open();
     await reach('live');
     await expectLevel();
-    expect(blocks.map(({ type, block }) => `${type} ${block.height}`)).to.deep.equal([6, 7, 8, 9, 10, 11, 12].map((height) => `connect ${height}`));
+    expect(blocks.map(({ type, block }) => `${type} ${block.height}`)).to.deep.equal(
+      [6, 7, 8, 9, 10, 11, 12].map((height) => `connect ${height}`)
+    );
   });
 
   it('does nothing when the node has not moved', async () => {
@@ -58,7 +60,7 @@ describe('an index that catches up', () => {
     expect(states).to.deep.equal(['loading', 'live']);
   });
 
-  it('rewinds to the fork when the node reorganized meanwhile, without the node\'s help', async () => {
+  it("rewinds to the fork when the node reorganized meanwhile, without the node's help", async () => {
     await chainWithSpends(current.host);
     await current.index.open();
     await reach('live');
@@ -92,9 +94,18 @@ describe('an index that catches up', () => {
 
   it('does not hold the chain while it catches up', async () => {
     let letGo: () => void = () => undefined;
-    const gate = new Promise<void>((resolve) => { letGo = resolve; });
+    const gate = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
     await mine(current.host, 3);
-    current.index = newIndex({ node: nodeWith(current.node, { rawBlock: async (hash) => { await gate; return current.node.rawBlock(hash); } }) });
+    current.index = newIndex({
+      node: nodeWith(current.node, {
+        rawBlock: async (hash) => {
+          await gate;
+          return current.node.rawBlock(hash);
+        }
+      })
+    });
     await current.index.open();
     await mine(current.host, 3);
     expect(current.host.chain.height).to.equal(6);
@@ -109,16 +120,15 @@ describe('an index that catches up', () => {
     current.index.state$.subscribe((state) => states.push(state));
     await current.index.open();
     await reach('live');
-    expect(states.slice(0, 2)).to.deep.equal([
-      { phase: 'loading' },
-      { phase: 'indexing', height: 0, target: 30, secondsLeft: undefined }
-    ]);
+    expect(states.slice(0, 2)).to.deep.equal([{ phase: 'loading' }, { phase: 'indexing', height: 0, target: 30, secondsLeft: undefined }]);
   });
 
   it('turns back with a chain that was reset and has not said so yet', async () => {
     await mine(current.host, 40);
     let give: () => void = () => undefined;
-    const given = new Promise<void>((resolve) => { give = resolve; });
+    const given = new Promise<void>((resolve) => {
+      give = resolve;
+    });
     const lowest = 15;
     current.index = newIndex({
       node: nodeWith(current.node, {
@@ -151,7 +161,9 @@ describe('an index that catches up', () => {
     current.index = newIndex({
       node: nodeWith(current.node, {
         chain$,
-        get resetting() { return resetting; },
+        get resetting() {
+          return resetting;
+        },
         activeHash: (height: number) => (resetting && height === missing ? Promise.resolve(undefined) : current.node.activeHash(height))
       })
     });

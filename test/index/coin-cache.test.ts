@@ -17,7 +17,7 @@ function madeEntries(first: number, count: number): Int32Array {
     words[at + HEIGHT] = 1;
     words[at + POSITION] = packPosition(i & 0xffff, 0);
     words[at + UNSPENT] = 1;
-    words[at + STATE] = COIN_WORDS * 4 << 3;
+    words[at + STATE] = (COIN_WORDS * 4) << 3;
   }
   return words;
 }
@@ -41,7 +41,7 @@ describe('the coin cache', () => {
       const cache = new CoinCache(mebibytes * MIB);
       let most = 0;
       let written = 0;
-      const total = mebibytes * MIB * 4 / (ENTRY_WORDS * 4);
+      const total = (mebibytes * MIB * 4) / (ENTRY_WORDS * 4);
       let made = 0;
       for (; made < total; made += perBlock) {
         cache.append(madeEntries(made + 1, perBlock));

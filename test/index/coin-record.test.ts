@@ -17,8 +17,16 @@ const scripts: Readonly<Record<string, string>> = {
 };
 /** As long as the standard ones and nearly the same. */
 const nearly = [
-  `76a914${'22'.repeat(20)}88ad`, `76a915${'22'.repeat(20)}88ac`, `a914${'22'.repeat(20)}88`, `0114${'22'.repeat(20)}`, `0015${'22'.repeat(20)}`,
-  `5220${key}`, `0021${key}`, `2104${key}ac`, `2102${key}ad`, `2002${key}ac`
+  `76a914${'22'.repeat(20)}88ad`,
+  `76a915${'22'.repeat(20)}88ac`,
+  `a914${'22'.repeat(20)}88`,
+  `0114${'22'.repeat(20)}`,
+  `0015${'22'.repeat(20)}`,
+  `5220${key}`,
+  `0021${key}`,
+  `2104${key}ac`,
+  `2102${key}ad`,
+  `2002${key}ac`
 ];
 
 function packed(slot: number, value: number, script: Buffer): Buffer {
@@ -46,26 +54,37 @@ describe('packed coins', () => {
   it('are read as they were written, for every amount and script, one behind the other', () => {
     const coin = fc.record({
       slot: fc.nat({ max: 31 }),
-      value: fc.oneof(fc.nat({ max: Number.MAX_SAFE_INTEGER }), fc.nat({ max: 21_000_000 }).map((coins) => coins * 100_000_000), fc.constant(Number.MAX_SAFE_INTEGER)),
-      script: fc.oneof(fc.constantFrom(...Object.values(scripts), ...nearly).map(hex), fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)))
+      value: fc.oneof(
+        fc.nat({ max: Number.MAX_SAFE_INTEGER }),
+        fc.nat({ max: 21_000_000 }).map((coins) => coins * 100_000_000),
+        fc.constant(Number.MAX_SAFE_INTEGER)
+      ),
+      script: fc.oneof(
+        fc.constantFrom(...Object.values(scripts), ...nearly).map(hex),
+        fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes))
+      )
     });
-    fc.assert(fc.property(fc.array(coin), (coins) => {
-      const record = Buffer.concat(coins.map(({ slot, value, script }) => packed(slot, value, script)));
-      expect(coinsIn(record).map(({ slot, value, script }) => ({ slot, value, script }))).to.deep.equal(coins);
-      let at = 0;
-      for (const { slot, value, script } of coins) at += packed(slot, value, script).length;
-      let end = 0;
-      while (end < record.length) end = coinEnd(record, end);
-      expect(end).to.equal(at);
-    }));
+    fc.assert(
+      fc.property(fc.array(coin), (coins) => {
+        const record = Buffer.concat(coins.map(({ slot, value, script }) => packed(slot, value, script)));
+        expect(coinsIn(record).map(({ slot, value, script }) => ({ slot, value, script }))).to.deep.equal(coins);
+        let at = 0;
+        for (const { slot, value, script } of coins) at += packed(slot, value, script).length;
+        let end = 0;
+        while (end < record.length) end = coinEnd(record, end);
+        expect(end).to.equal(at);
+      })
+    );
   });
 
   it('go back to where they were in their record', () => {
     const coins = Array.from({ length: 32 }, (_, slot) => packed(slot, slot * 7, hex('51')));
-    fc.assert(fc.property(fc.subarray(coins), (taken) => {
-      const left = coins.filter((coin) => !taken.includes(coin));
-      expect(withCoins(left.length === 0 ? undefined : Buffer.concat(left), [...taken].reverse())).to.deep.equal(Buffer.concat(coins));
-    }));
+    fc.assert(
+      fc.property(fc.subarray(coins), (taken) => {
+        const left = coins.filter((coin) => !taken.includes(coin));
+        expect(withCoins(left.length === 0 ? undefined : Buffer.concat(left), [...taken].reverse())).to.deep.equal(Buffer.concat(coins));
+      })
+    );
   });
 
   it('are refused when their bytes end too early', () => {

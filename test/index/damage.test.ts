@@ -10,12 +10,28 @@ import type { BlockPlan } from '../support/mined-blocks';
 
 /** By letter, of an index that began so. */
 const KINDS_OF_RECORD = {
-  blocks: { G: 'the network', S: 'the secret', T: 'the tip', b: 'a height by hash', d: 'what undoes a block', h: 'a header', l: 'lengths of transactions', o: 'coins', p: 'a position' },
+  blocks: {
+    G: 'the network',
+    S: 'the secret',
+    T: 'the tip',
+    b: 'a height by hash',
+    d: 'what undoes a block',
+    h: 'a header',
+    l: 'lengths of transactions',
+    o: 'coins',
+    p: 'a position'
+  },
   coins: { B: 'the base', c: 'a coin of the base', s: 'coins of the base that a block spent', d: 'what undoes a block' }
 } as const;
 const FLIPS_PER_KIND = 4;
 
-const spending: BlockPlan = { repeat: undefined, transactions: [{ spends: [3, 60], outputs: [0, 1, 3] }, { spends: [199], outputs: [2] }] };
+const spending: BlockPlan = {
+  repeat: undefined,
+  transactions: [
+    { spends: [3, 60], outputs: [0, 1, 3] },
+    { spends: [199], outputs: [2] }
+  ]
+};
 const WORKED_BLOCKS = 12;
 
 const workedBlocks = (count: number): BlockPlan[] => Array.from({ length: count }, () => spending);
@@ -23,7 +39,7 @@ const workedBlocks = (count: number): BlockPlan[] => Array.from({ length: count 
 function flipped(bytes: Buffer, pick: number): Buffer {
   const copy = Buffer.from(bytes);
   const bit = pick % (copy.length * 8);
-  copy[bit >> 3] = (copy[bit >> 3] ?? 0) ^ 1 << (bit & 7);
+  copy[bit >> 3] = (copy[bit >> 3] ?? 0) ^ (1 << (bit & 7));
   return copy;
 }
 
@@ -32,7 +48,11 @@ async function recordAt(store: Store, letter: string, pick: number): Promise<rea
   const records: (readonly [Buffer, Buffer])[] = [];
   for await (const record of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) records.push(record);
   if (letter === 'b') records.sort(([, a], [, b]) => a.compare(b));
-  const eligible = 'dbs'.includes(letter) ? records.slice(-WORKED_BLOCKS) : letter === 'c' ? records.filter(([key, value]) => decodeBaseCoin(key, value, baseOf(store)) !== undefined) : records;
+  const eligible = 'dbs'.includes(letter)
+    ? records.slice(-WORKED_BLOCKS)
+    : letter === 'c'
+      ? records.filter(([key, value]) => decodeBaseCoin(key, value, baseOf(store)) !== undefined)
+      : records;
   return eligible[pick % eligible.length] ?? expect.fail(`a record under ${letter}`);
 }
 
@@ -42,7 +62,9 @@ for (const bootstrap of ['blocks', 'coins'] as const) {
     const seed = testSeed();
     let walk: IndexWalk;
 
-    before(async () => { walk = await IndexWalk.open({ disk: true, undoDepth: 1_000, bootstrap }); });
+    before(async () => {
+      walk = await IndexWalk.open({ disk: true, undoDepth: 1_000, bootstrap });
+    });
     after(() => walk.close());
 
     for (const [letter, what] of Object.entries(KINDS_OF_RECORD[bootstrap])) {
@@ -65,7 +87,10 @@ for (const bootstrap of ['blocks', 'coins'] as const) {
           walk.expectHonest();
           await walk.nodeStep({ do: 'fork', back: WORKED_BLOCKS, plans: workedBlocks(WORKED_BLOCKS + 1) });
           await walk.expectRight();
-          expect(walk.log.lines.slice(said).filter((line) => line.includes('anew')), key.toString('hex')).to.have.length(1);
+          expect(
+            walk.log.lines.slice(said).filter((line) => line.includes('anew')),
+            key.toString('hex')
+          ).to.have.length(1);
         }
       });
     }

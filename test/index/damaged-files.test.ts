@@ -19,7 +19,10 @@ describe('an index of which a file is damaged while it is closed', function () {
     folder = await mkdtemp(join(tmpdir(), 'rest-damaged-'));
     walk = await IndexWalk.on({ folder, undoDepth: 1_000, turn: 0 });
     await walk.index.open();
-    await walk.step({ do: 'mine', plans: Array.from({ length: 8 }, () => ({ repeat: undefined, transactions: [{ spends: [3, 60], outputs: [0, 1, 3] }] })) });
+    await walk.step({
+      do: 'mine',
+      plans: Array.from({ length: 8 }, () => ({ repeat: undefined, transactions: [{ spends: [3, 60], outputs: [0, 1, 3] }] }))
+    });
   });
   after(() => walk.close());
 
@@ -48,7 +51,7 @@ describe('an index of which a file is damaged while it is closed', function () {
     const bytes = await readFile(join(index, file));
     if (bytes.length === 0) return file;
     const bit = pick % (bytes.length * 8);
-    bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ 1 << (bit & 7), bit >> 3);
+    bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
     await writeFile(join(index, file), bytes);
     return file;
   }

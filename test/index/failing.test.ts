@@ -16,7 +16,8 @@ describe('an index that fails', () => {
     await mine(current.host, 3);
     let full = false;
     const batch = current.store.batch.bind(current.store);
-    current.store.batch = (writes, options) => (full ? Promise.reject(new StoreError('failed', 'no space left on device')) : batch(writes, options));
+    current.store.batch = (writes, options) =>
+      full ? Promise.reject(new StoreError('failed', 'no space left on device')) : batch(writes, options);
     await current.index.open();
     await reach('live');
     full = true;
@@ -35,9 +36,15 @@ describe('an index that fails', () => {
   it('says which block the node no longer has', async () => {
     await mine(current.host, 3);
     const second = await current.node.activeHash(2);
-    current.index = newIndex({ node: nodeWith(current.node, { rawBlock: (hash) => (second?.equals(hash) === true ? Promise.resolve(undefined) : current.node.rawBlock(hash)) }) });
+    current.index = newIndex({
+      node: nodeWith(current.node, {
+        rawBlock: (hash) => (second?.equals(hash) === true ? Promise.resolve(undefined) : current.node.rawBlock(hash))
+      })
+    });
     await current.index.open();
-    expect(await reach('failed')).to.have.property('message').that.includes('the node has no block at height 2');
+    expect(await reach('failed'))
+      .to.have.property('message')
+      .that.includes('the node has no block at height 2');
   });
 
   it('names a block that cannot be read, and goes on when the chain has moved and it can', async () => {
@@ -46,9 +53,13 @@ describe('an index that fails', () => {
     const stored = await replaceStoredBlock(current.host, hash, (bytes) => bytes.subarray(0, 81));
     const message = `block ${toDisplayHex(hash)} cannot be read: expected 4 more bytes at byte 81, got 0`;
     await current.index.open();
-    expect(await reach('failed')).to.have.property('message').that.equals(message);
+    expect(await reach('failed'))
+      .to.have.property('message')
+      .that.equals(message);
     await mine(current.host, 2);
-    expect(await reach('failed')).to.have.property('message').that.equals(message);
+    expect(await reach('failed'))
+      .to.have.property('message')
+      .that.equals(message);
     await replaceStoredBlock(current.host, hash, () => stored);
     await mine(current.host, 1);
     await reach('live');
@@ -59,16 +70,26 @@ describe('an index that fails', () => {
   it('goes on after a block that could not be read when it came', async () => {
     await mine(current.host, 3);
     let isTorn = false;
-    const chain$ = current.node.chain$.pipe(map((event) => {
-      if (event.type !== 'connect' || !isTorn) return event;
-      return { ...event, rawBlock: () => { throw new UnreadableBlockError(event.block.hash, 'torn'); } };
-    }));
+    const chain$ = current.node.chain$.pipe(
+      map((event) => {
+        if (event.type !== 'connect' || !isTorn) return event;
+        return {
+          ...event,
+          rawBlock: () => {
+            throw new UnreadableBlockError(event.block.hash, 'torn');
+          }
+        };
+      })
+    );
     current.index = newIndex({ node: nodeWith(current.node, { chain$ }) });
     await current.index.open();
     await reach('live');
     isTorn = true;
     const [torn] = await mine(current.host, 1);
-    expect(current.index.state).to.deep.equal({ phase: 'failed', message: `block ${toDisplayHex(torn?.hash() ?? Buffer.alloc(32))} cannot be read: torn` });
+    expect(current.index.state).to.deep.equal({
+      phase: 'failed',
+      message: `block ${toDisplayHex(torn?.hash() ?? Buffer.alloc(32))} cannot be read: torn`
+    });
     await mine(current.host, 1);
     await reach('live');
     await expectLevel();
@@ -83,7 +104,9 @@ describe('an index that fails', () => {
     };
     current.index = newIndex({ node: nodeWith(current.node, { rawBlock: withoutItsCoinbase }) });
     await current.index.open();
-    expect(await reach('failed')).to.have.property('message').that.includes('expected a coin there, got none');
+    expect(await reach('failed'))
+      .to.have.property('message')
+      .that.includes('expected a coin there, got none');
     expect(current.log.lines.filter((line) => line.includes('Building the index anew'))).to.have.length(1);
   });
 });

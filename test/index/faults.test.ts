@@ -13,7 +13,13 @@ const INDEXES = [
   { disk: true, bootstrap: 'blocks', mostCases: 2 }
 ] as const;
 
-const spending: BlockPlan = { repeat: undefined, transactions: [{ spends: [3, 60], outputs: [0, 1, 3] }, { spends: [199], outputs: [2] }] };
+const spending: BlockPlan = {
+  repeat: undefined,
+  transactions: [
+    { spends: [3, 60], outputs: [0, 1, 3] },
+    { spends: [199], outputs: [2] }
+  ]
+};
 const blocks = (count: number): BlockPlan[] => Array.from({ length: count }, () => spending);
 
 /** Blocks, a reorganization, one that is deeper than the undo records, resets. */

@@ -19,7 +19,7 @@ describe('an index that follows', () => {
     await reach('live');
   });
 
-  it('is at the node\'s tip whenever the chain says that a block is in', async () => {
+  it("is at the node's tip whenever the chain says that a block is in", async () => {
     for (let i = 0; i < 3; i++) {
       await mine(current.host, 1);
       await expectLevel();
@@ -33,7 +33,14 @@ describe('an index that follows', () => {
     await reorganize(current.host, 3, 5);
     await expectLevel();
     expect(blocks.map(({ type, block }) => `${type} ${block.height - height}`)).to.deep.equal([
-      'disconnect 0', 'disconnect -1', 'disconnect -2', 'connect -2', 'connect -1', 'connect 0', 'connect 1', 'connect 2'
+      'disconnect 0',
+      'disconnect -1',
+      'disconnect -2',
+      'connect -2',
+      'connect -1',
+      'connect 0',
+      'connect 1',
+      'connect 2'
     ]);
   });
 
@@ -48,7 +55,9 @@ describe('an index that follows', () => {
 
   it('follows a reset that the chain does not announce, without waiting for a block', async () => {
     await current.host.chain.replay(current.host.chain.height - 3);
-    await firstValueFrom(current.index.state$.pipe(filter((state) => state.phase === 'live' && state.height === current.host.chain.height)));
+    await firstValueFrom(
+      current.index.state$.pipe(filter((state) => state.phase === 'live' && state.height === current.host.chain.height))
+    );
     await expectLevel();
   });
 
@@ -67,7 +76,11 @@ describe('an index that follows', () => {
       durable.push(options.durable);
     };
     const each: boolean[][] = [];
-    for (const change of [(): Promise<unknown> => mine(current.host, 1), (): Promise<unknown> => current.host.chain.reset(current.host.chain.height - 2), (): Promise<unknown> => mine(current.host, 2)]) {
+    for (const change of [
+      (): Promise<unknown> => mine(current.host, 1),
+      (): Promise<unknown> => current.host.chain.reset(current.host.chain.height - 2),
+      (): Promise<unknown> => mine(current.host, 2)
+    ]) {
       await change();
       each.push(durable.splice(0));
       await expectLevel();

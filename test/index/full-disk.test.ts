@@ -21,24 +21,46 @@ import type { FullDiskMessage } from '../support/full-disk-node';
 const BLOCKS_PER_KIBIBYTE = 2;
 /** Of chain A: blocks above take a node long to verify. */
 const HEIGHT = 200;
-const blocks = chainAActiveBlocks().slice(0, HEIGHT + 1).map(({ raw }) => raw);
+const blocks = chainAActiveBlocks()
+  .slice(0, HEIGHT + 1)
+  .map(({ raw }) => raw);
 
 describe('an index whose disk is full', function () {
   this.timeout(60_000);
   let folder: string;
 
-  beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'rest-full-')); });
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rest-full-'));
+  });
   afterEach(() => rm(folder, { recursive: true }));
 
   /** What a process says that may write files of so many kibibytes at most, and opens the index when the node has a height. */
   async function onFullDisk(kibibytes: number, opened: number): Promise<FullDiskMessage> {
     const program = join(__dirname, '../support/full-disk-node.ts');
-    const child = spawn('sh', ['-c', 'ulimit -f "$1"; shift; exec "$@"', 'sh', kibibytes * BLOCKS_PER_KIBIBYTE, process.execPath, '-r', 'ts-node/register/transpile-only', program, folder, HEIGHT, opened].map(String), {
-      env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc']
-    });
+    const child = spawn(
+      'sh',
+      [
+        '-c',
+        'ulimit -f "$1"; shift; exec "$@"',
+        'sh',
+        kibibytes * BLOCKS_PER_KIBIBYTE,
+        process.execPath,
+        '-r',
+        'ts-node/register/transpile-only',
+        program,
+        folder,
+        HEIGHT,
+        opened
+      ].map(String),
+      {
+        env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
+        stdio: ['ignore', 'ignore', 'pipe', 'ipc']
+      }
+    );
     let words = '';
-    child.stderr?.on('data', (text: Buffer) => { words += text.toString(); });
+    child.stderr?.on('data', (text: Buffer) => {
+      words += text.toString();
+    });
     const [message, [code]] = await Promise.all([
       Promise.race([once(child, 'message').then(([said]) => said as FullDiskMessage), once(child, 'close').then(() => undefined)]),
       once(child, 'close') as Promise<[number | null]>

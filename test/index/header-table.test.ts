@@ -11,8 +11,14 @@ function recordAfter(previousHash: Buffer, height: number, salt: number): Buffer
   previousHash.copy(header, 4);
   header.writeUInt32LE(height, 76);
   return encodeHeader({
-    hash: hash256(header), height, header, chainwork: BigInt(height + 1) << 70n, medianTime: height + salt, transactionCount: height % 7,
-    chainTransactions: height, chainBytes: height
+    hash: hash256(header),
+    height,
+    header,
+    chainwork: BigInt(height + 1) << 70n,
+    medianTime: height + salt,
+    transactionCount: height % 7,
+    chainTransactions: height,
+    chainBytes: height
   });
 }
 
@@ -45,24 +51,26 @@ function expectRows(table: HeaderTable, chain: readonly Buffer[], count: number)
 describe('the table of headers', () => {
   it('holds the rows of any history of blocks and forks, and tells by its version when rows are gone', () => {
     const step = fc.record({ left: fc.nat(100), add: fc.nat(12) });
-    fc.assert(fc.property(fc.array(step, { maxLength: 12 }), fc.integer({ min: 1, max: 9 }), (steps, count) => {
-      const table = new HeaderTable();
-      const chain: Buffer[] = [];
-      steps.forEach(({ left, add }, salt) => {
-        const { version } = table;
-        const isCut = left < chain.length;
-        table.pop(left);
-        for (const record of chain.splice(left)) expect(table.heightOf(record.subarray(0, 32))).to.equal(undefined);
-        expect(table.version).to.equal(isCut ? version + 1 : version);
-        expectRows(table, chain, count);
-        const before = [...chain];
-        extend(table, chain, add, salt);
-        expect(table.version).to.equal(isCut ? version + 1 : version);
-        expect(table.length).to.equal(chain.length);
-        expectRows(table, chain, count);
-        expectRows(table, before, count);
-      });
-    }));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), fc.integer({ min: 1, max: 9 }), (steps, count) => {
+        const table = new HeaderTable();
+        const chain: Buffer[] = [];
+        steps.forEach(({ left, add }, salt) => {
+          const { version } = table;
+          const isCut = left < chain.length;
+          table.pop(left);
+          for (const record of chain.splice(left)) expect(table.heightOf(record.subarray(0, 32))).to.equal(undefined);
+          expect(table.version).to.equal(isCut ? version + 1 : version);
+          expectRows(table, chain, count);
+          const before = [...chain];
+          extend(table, chain, add, salt);
+          expect(table.version).to.equal(isCut ? version + 1 : version);
+          expect(table.length).to.equal(chain.length);
+          expectRows(table, chain, count);
+          expectRows(table, before, count);
+        });
+      })
+    );
   });
 
   it('goes on over the end of a segment, and back', () => {

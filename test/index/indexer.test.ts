@@ -26,7 +26,12 @@ let store: Store;
 let indexer: IndexWriter;
 
 function openIndexer(options: { genesisHash?: Buffer; undoDepth?: number } = {}): IndexWriter {
-  return new IndexWriter({ store, genesisHash: options.genesisHash ?? blockHash(genesis), undoDepth: options.undoDepth ?? 10_000, onMove: () => undefined });
+  return new IndexWriter({
+    store,
+    genesisHash: options.genesisHash ?? blockHash(genesis),
+    undoDepth: options.undoDepth ?? 10_000,
+    onMove: () => undefined
+  });
 }
 
 /** For each test of the group: an empty store with an indexer. */
@@ -67,7 +72,9 @@ describe('taking blocks in and out again', () => {
 
   it('writes the same in one batch as block by block', async function () {
     this.timeout(60_000);
-    const blocks = chainAActiveBlocks().map(({ raw }) => raw).slice(0, 200);
+    const blocks = chainAActiveBlocks()
+      .map(({ raw }) => raw)
+      .slice(0, 200);
     const genesisHash = blockHash(blocks[0] as Buffer);
     indexer = openIndexer({ genesisHash });
     await applyAll(blocks);
@@ -96,8 +103,12 @@ describe('taking blocks in and out again', () => {
       byHash.set(blockHash(raw).toString('hex'), raw);
       if (height < chain.length) continue; // The longest chain counts, the first of equals.
       const branch = [raw];
-      for (let parent = byHash.get(previousHashOf(raw).toString('hex')); parent !== undefined && !chain.includes(parent);
-        parent = byHash.get(previousHashOf(parent).toString('hex'))) branch.unshift(parent);
+      for (
+        let parent = byHash.get(previousHashOf(raw).toString('hex'));
+        parent !== undefined && !chain.includes(parent);
+        parent = byHash.get(previousHashOf(parent).toString('hex'))
+      )
+        branch.unshift(parent);
       const fork = height - branch.length;
       for (; indexer.tip !== undefined && indexer.tip.height > fork; undone++) await indexer.undo();
       await applyAll(branch);
@@ -117,7 +128,11 @@ describe('taking blocks in and out again', () => {
     // As in blocks 91722 and 91880, 91812 and 91842 of the main network.
     const coinbase = madeCoinbase(1, [output(50), output(7, '52')]);
     const first = madeBlock(blockHash(genesis), [coinbase], 1);
-    const between = madeBlock(blockHash(first), [madeCoinbase(2, [output(1)]), madeTransaction([{ txid: txidOf(first), index: 1 }], [output(6)], 0)], 2);
+    const between = madeBlock(
+      blockHash(first),
+      [madeCoinbase(2, [output(1)]), madeTransaction([{ txid: txidOf(first), index: 1 }], [output(6)], 0)],
+      2
+    );
     const second = madeBlock(blockHash(between), [coinbase], 3);
     await applyAll([genesis, first, between]);
     const before = await imageOf(store);
@@ -152,28 +167,31 @@ describe('taking blocks in and out again', () => {
   });
 
   it('is the model, block by block or in batches, over any chain, and undoes to every state before', async () => {
-    await fc.assert(fc.asyncProperty(chainPlan, fc.array(fc.nat({ max: 4 }), { minLength: 1 }), async (plan, batchSizes) => {
-      await store.clear();
-      indexer = openIndexer();
-      await indexer.load();
-      const blocks = [genesis, ...makeChain(plan)];
-      const images = [];
-      for (const raw of blocks) {
-        await indexer.apply(raw);
-        images.push(await imageOf(store));
-      }
-      await expectIndexOf(store, blocks);
-      while (indexer.tip !== undefined && indexer.tip.height > 0) {
-        expect(await imageOf(store)).to.deep.equal(images[indexer.tip.height]);
-        await indexer.undo();
-      }
-      for (let next = 1, turn = 0; next < blocks.length; turn++) {
-        const batch = indexer.batch();
-        for (const raw of blocks.slice(next, next += 1 + (batchSizes[turn % batchSizes.length] ?? 0))) await batch.add(raw);
-        await indexer.commit(batch).written;
-      }
-      expect(await imageOf(store)).to.deep.equal(images.at(-1));
-    }), { numRuns: 60 });
+    await fc.assert(
+      fc.asyncProperty(chainPlan, fc.array(fc.nat({ max: 4 }), { minLength: 1 }), async (plan, batchSizes) => {
+        await store.clear();
+        indexer = openIndexer();
+        await indexer.load();
+        const blocks = [genesis, ...makeChain(plan)];
+        const images = [];
+        for (const raw of blocks) {
+          await indexer.apply(raw);
+          images.push(await imageOf(store));
+        }
+        await expectIndexOf(store, blocks);
+        while (indexer.tip !== undefined && indexer.tip.height > 0) {
+          expect(await imageOf(store)).to.deep.equal(images[indexer.tip.height]);
+          await indexer.undo();
+        }
+        for (let next = 1, turn = 0; next < blocks.length; turn++) {
+          const batch = indexer.batch();
+          for (const raw of blocks.slice(next, (next += 1 + (batchSizes[turn % batchSizes.length] ?? 0)))) await batch.add(raw);
+          await indexer.commit(batch).written;
+        }
+        expect(await imageOf(store)).to.deep.equal(images.at(-1));
+      }),
+      { numRuns: 60 }
+    );
   });
 });
 
@@ -184,7 +202,10 @@ describe('what does not fit', () => {
 
   async function refuses(raw: Buffer, message: string): Promise<void> {
     const before = await imageOf(store);
-    expect(await caught(indexer.apply(raw))).to.be.instanceOf(IndexError).with.property('message').that.includes(message);
+    expect(await caught(indexer.apply(raw)))
+      .to.be.instanceOf(IndexError)
+      .with.property('message')
+      .that.includes(message);
     expect(await imageOf(store)).to.deep.equal(before);
   }
 
@@ -222,7 +243,10 @@ describe('what does not fit', () => {
     await applyAll(blocks);
     await indexer.undo();
     await indexer.undo();
-    expect(await caught(indexer.undo())).to.be.instanceOf(DamagedIndexError).with.property('message').that.includes('expected an undo record for height 2');
+    expect(await caught(indexer.undo()))
+      .to.be.instanceOf(DamagedIndexError)
+      .with.property('message')
+      .that.includes('expected an undo record for height 2');
     await expectIndexOf(store, blocks.slice(0, 3));
   });
 
@@ -270,7 +294,7 @@ describe('opening an index', () => {
     'a torn tip record': () => store.batch([{ type: 'put', key: TIP_KEY, value: Buffer.alloc(20) }], { durable: false }),
     'no tip record beside other records': () => store.batch([{ type: 'del', key: TIP_KEY }], { durable: false }),
     'no header at the tip': () => store.batch([{ type: 'del', key: headerKey(1) }], { durable: false }),
-    'another block\'s header at the tip': () => {
+    "another block's header at the tip": () => {
       const value = store.get(headerKey(0)) as Buffer;
       return store.batch([putRecord(headerKey(1), value.subarray(0, -4))], { durable: false });
     }
@@ -295,14 +319,23 @@ interface BlockPlan {
   readonly transactions: readonly { readonly spends: readonly number[]; readonly outputs: readonly string[] }[];
 }
 
-const chainPlan = fc.array(fc.record({
-  tag: fc.nat({ max: 2 }),
-  coinbaseOutputs: fc.integer({ min: 1, max: 2 }),
-  transactions: fc.array(fc.record({
-    spends: fc.array(fc.nat(), { minLength: 1, maxLength: 3 }),
-    outputs: fc.array(fc.constantFrom('51', '', '6a01', '76a914', '00'.repeat(10_000), '00'.repeat(10_001)), { minLength: 1, maxLength: 4 })
-  }), { maxLength: 4 })
-}), { maxLength: 10 });
+const chainPlan = fc.array(
+  fc.record({
+    tag: fc.nat({ max: 2 }),
+    coinbaseOutputs: fc.integer({ min: 1, max: 2 }),
+    transactions: fc.array(
+      fc.record({
+        spends: fc.array(fc.nat(), { minLength: 1, maxLength: 3 }),
+        outputs: fc.array(fc.constantFrom('51', '', '6a01', '76a914', '00'.repeat(10_000), '00'.repeat(10_001)), {
+          minLength: 1,
+          maxLength: 4
+        })
+      }),
+      { maxLength: 4 }
+    )
+  }),
+  { maxLength: 10 }
+);
 
 /** Blocks on top of genesis that spend what there is to spend, also within the block. */
 function makeChain(plan: readonly BlockPlan[]): Buffer[] {

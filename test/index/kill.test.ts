@@ -28,53 +28,62 @@ const moment: fc.Arbitrary<Moment> = fc.record({
   anew: fc.boolean()
 });
 
-for (const bootstrap of ['blocks', 'coins']) describe(`a node and its index that are killed, begun with ${bootstrap}`, function () {
-  const seed = testSeed();
-  const kills = KILLS * testScale();
-  this.timeout(300_000 * testScale());
-  let folder: string;
-  let child: ChildProcess | undefined;
-  let words = '';
+for (const bootstrap of ['blocks', 'coins'])
+  describe(`a node and its index that are killed, begun with ${bootstrap}`, function () {
+    const seed = testSeed();
+    const kills = KILLS * testScale();
+    this.timeout(300_000 * testScale());
+    let folder: string;
+    let child: ChildProcess | undefined;
+    let words = '';
 
-  before(async () => { folder = await mkdtemp(join(tmpdir(), 'rest-kill-')); });
-
-  after(async () => {
-    await kill();
-    await rm(folder, { recursive: true });
-  });
-
-  /** Starts a process on the folder and waits until it says so. */
-  async function untilSaid(turn: number, { said, undoDepth, anew }: Moment): Promise<void> {
-    words = '';
-    // Built from blocks it is killed often enough at its beginning.
-    if (anew && bootstrap === 'coins') await rm(join(folder, 'index'), { recursive: true, force: true });
-    const started = fork(join(__dirname, '../support/killed-node.ts'), [folder, turn, seed + turn, undoDepth, bootstrap].map(String), {
-      execArgv: ['-r', 'ts-node/register/transpile-only'],
-      // Without the --import that npm adds: it leaves the entry point to a loader that knows no TypeScript.
-      env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc']
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'rest-kill-'));
     });
-    child = started;
-    started.stderr?.on('data', (text: Buffer) => { words += text.toString(); });
-    await new Promise<void>((resolve, reject) => {
-      started.on('message', (message) => { if (message === said) resolve(); });
-      started.once('close', () => { reject(new Error(`the process ended before it was '${said}': ${words}`)); });
-    });
-  }
 
-  async function kill(): Promise<void> {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'close');
-  }
-
-  it(`are right whenever they are opened again: ${kills} kills, TEST_SEED=${seed}`, async () => {
-    for (const [turn, when] of fc.sample(moment, { seed, numRuns: kills }).entries()) {
-      await untilSaid(turn, when);
-      await setTimeout(when.ms);
-      expect(child?.exitCode, words).to.equal(null);
+    after(async () => {
       await kill();
+      await rm(folder, { recursive: true });
+    });
+
+    /** Starts a process on the folder and waits until it says so. */
+    async function untilSaid(turn: number, { said, undoDepth, anew }: Moment): Promise<void> {
+      words = '';
+      // Built from blocks it is killed often enough at its beginning.
+      if (anew && bootstrap === 'coins') await rm(join(folder, 'index'), { recursive: true, force: true });
+      const started = fork(join(__dirname, '../support/killed-node.ts'), [folder, turn, seed + turn, undoDepth, bootstrap].map(String), {
+        execArgv: ['-r', 'ts-node/register/transpile-only'],
+        // Without the --import that npm adds: it leaves the entry point to a loader that knows no TypeScript.
+        env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
+        stdio: ['ignore', 'ignore', 'pipe', 'ipc']
+      });
+      child = started;
+      started.stderr?.on('data', (text: Buffer) => {
+        words += text.toString();
+      });
+      await new Promise<void>((resolve, reject) => {
+        started.on('message', (message) => {
+          if (message === said) resolve();
+        });
+        started.once('close', () => {
+          reject(new Error(`the process ended before it was '${said}': ${words}`));
+        });
+      });
     }
-    await untilSaid(kills, { said: 'right', ms: 0, undoDepth: 1_000, anew: false });
+
+    async function kill(): Promise<void> {
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }
+
+    it(`are right whenever they are opened again: ${kills} kills, TEST_SEED=${seed}`, async () => {
+      for (const [turn, when] of fc.sample(moment, { seed, numRuns: kills }).entries()) {
+        await untilSaid(turn, when);
+        await setTimeout(when.ms);
+        expect(child?.exitCode, words).to.equal(null);
+        await kill();
+      }
+      await untilSaid(kills, { said: 'right', ms: 0, undoDepth: 1_000, anew: false });
+    });
   });
-});

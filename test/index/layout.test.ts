@@ -14,7 +14,8 @@ import { writeInteger } from '../../lib/index/records/variable-integer';
 import { WriteBuffer } from '../../lib/index/records/write-buffer';
 import type { StorePut } from '../../lib/store/store';
 
-const bytes = (length: number): fc.Arbitrary<Buffer> => fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
+const bytes = (length: number): fc.Arbitrary<Buffer> =>
+  fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
 const someBytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
 const hash = bytes(32);
 const txidHash = bytes(12);
@@ -36,66 +37,100 @@ const storeWith = (...records: StorePut[]): Records => ({ get: (wanted) => recor
 describe('the layout of the index', () => {
   it('reads every record as it was written', () => {
     const header = fc.record({
-      height, hash, header: bytes(80), chainwork: fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }), medianTime: u32,
-      transactionCount: u32, chainTransactions: amount, chainBytes: amount
+      height,
+      hash,
+      header: bytes(80),
+      chainwork: fc.bigInt({ min: 0n, max: (1n << 256n) - 1n }),
+      medianTime: u32,
+      transactionCount: u32,
+      chainTransactions: amount,
+      chainBytes: amount
     });
-    fc.assert(fc.property(hash, txidHash, hash, somePosition, header, (id, txid, secret, position, aHeader) => {
-      const headers = storeWith(putRecord(headerKey(aHeader.height), encodeHeader(aHeader)));
-      expect(headerAt(headers, aHeader.height)).to.deep.equal(aHeader);
-      expect(() => headerAt(headers, aHeader.height + 1)).to.throw(DamagedIndexError, 'expected a header, got none');
-      const hasher = new TxidHasher(secret);
-      const put = putRecord(positionKey(hasher.hash(id)), encodePosition(position));
-      expect(positionOf(storeWith(put), hasher, id)).to.deep.equal(position);
-      expect(positionOf(storeWith(put), hasher, secret)).to.equal(undefined);
-      expect(putPosition(new WriteBuffer(), txid, 0, position.height, position.index)).to.deep.equal(putRecord(positionKey(txid), encodePosition(position)));
-      expect(heightOf(storeWith(putHeight(id, aHeader.height)), id)).to.equal(aHeader.height);
-      const tip = { hash: id, height: aHeader.height };
-      expect(decodeTip(putTip(tip).value)).to.deep.equal(tip);
-    }));
+    fc.assert(
+      fc.property(hash, txidHash, hash, somePosition, header, (id, txid, secret, position, aHeader) => {
+        const headers = storeWith(putRecord(headerKey(aHeader.height), encodeHeader(aHeader)));
+        expect(headerAt(headers, aHeader.height)).to.deep.equal(aHeader);
+        expect(() => headerAt(headers, aHeader.height + 1)).to.throw(DamagedIndexError, 'expected a header, got none');
+        const hasher = new TxidHasher(secret);
+        const put = putRecord(positionKey(hasher.hash(id)), encodePosition(position));
+        expect(positionOf(storeWith(put), hasher, id)).to.deep.equal(position);
+        expect(positionOf(storeWith(put), hasher, secret)).to.equal(undefined);
+        expect(putPosition(new WriteBuffer(), txid, 0, position.height, position.index)).to.deep.equal(
+          putRecord(positionKey(txid), encodePosition(position))
+        );
+        expect(heightOf(storeWith(putHeight(id, aHeader.height)), id)).to.equal(aHeader.height);
+        const tip = { hash: id, height: aHeader.height };
+        expect(decodeTip(putTip(tip).value)).to.deep.equal(tip);
+      })
+    );
   });
 
   it('reads every undo record as it was written', () => {
-    const spent = fc.record({ position: somePosition, group: fc.nat({ max: 0xffff }), slot: fc.nat({ max: 31 }), value: amount, script: someBytes });
-    fc.assert(fc.property(hash, fc.array(txidHash), fc.option(somePosition, { nil: undefined }), fc.array(spent), u32, (id, hashes, replaced, coins, height) => {
-      const list = new SpentCoinList();
-      const expected = coins.map(({ position: { height: before, index }, group, slot, value, script }) => {
-        const coin = packed(slot, value, script);
-        const blocksBefore = Math.min(before, height);
-        list.add(blocksBefore, index, group, Buffer.concat([Buffer.alloc(1), coin]), 1, 1 + coin.length);
-        return { position: { height: height - blocksBefore, index }, group, coin };
-      });
-      const hashStarts = Buffer.concat(hashes.map((one) => one.subarray(0, HASH_START_LENGTH)));
-      expect(decodeUndo(encodeUndo(id, Buffer.concat(hashes), replaced, list.bytes), height)).to.deep.equal({ hash: id, hashStarts, replaced, coins: expected });
-    }));
+    const spent = fc.record({
+      position: somePosition,
+      group: fc.nat({ max: 0xffff }),
+      slot: fc.nat({ max: 31 }),
+      value: amount,
+      script: someBytes
+    });
+    fc.assert(
+      fc.property(
+        hash,
+        fc.array(txidHash),
+        fc.option(somePosition, { nil: undefined }),
+        fc.array(spent),
+        u32,
+        (id, hashes, replaced, coins, height) => {
+          const list = new SpentCoinList();
+          const expected = coins.map(({ position: { height: before, index }, group, slot, value, script }) => {
+            const coin = packed(slot, value, script);
+            const blocksBefore = Math.min(before, height);
+            list.add(blocksBefore, index, group, Buffer.concat([Buffer.alloc(1), coin]), 1, 1 + coin.length);
+            return { position: { height: height - blocksBefore, index }, group, coin };
+          });
+          const hashStarts = Buffer.concat(hashes.map((one) => one.subarray(0, HASH_START_LENGTH)));
+          expect(decodeUndo(encodeUndo(id, Buffer.concat(hashes), replaced, list.bytes), height)).to.deep.equal({
+            hash: id,
+            hashStarts,
+            replaced,
+            coins: expected
+          });
+        }
+      )
+    );
   });
 
   it('bounds the positions of all hashes that begin with some bytes', () => {
-    fc.assert(fc.property(txidHash, fc.integer({ min: 1, max: 12 }), txidHash, fc.nat({ max: 12 }), (id, length, other, filled) => {
-      const start = Buffer.concat([id.subarray(0, Math.max(0, length - filled)), Buffer.alloc(Math.min(length, filled), 0xff)]);
-      const { gte, lt } = positionsOfHashes(start);
-      const key = positionKey(other);
-      const within = key.compare(gte) >= 0 && key.compare(lt) < 0;
-      expect(within).to.equal(other.subarray(0, length).equals(start));
-      const alike = positionKey(Buffer.concat([start, other.subarray(length)]));
-      expect(alike.compare(gte) >= 0 && alike.compare(lt) < 0).to.equal(true);
-    }));
+    fc.assert(
+      fc.property(txidHash, fc.integer({ min: 1, max: 12 }), txidHash, fc.nat({ max: 12 }), (id, length, other, filled) => {
+        const start = Buffer.concat([id.subarray(0, Math.max(0, length - filled)), Buffer.alloc(Math.min(length, filled), 0xff)]);
+        const { gte, lt } = positionsOfHashes(start);
+        const key = positionKey(other);
+        const within = key.compare(gte) >= 0 && key.compare(lt) < 0;
+        expect(within).to.equal(other.subarray(0, length).equals(start));
+        const alike = positionKey(Buffer.concat([start, other.subarray(length)]));
+        expect(alike.compare(gte) >= 0 && alike.compare(lt) < 0).to.equal(true);
+      })
+    );
   });
 
   it('finds where each transaction of a block lies', () => {
-    fc.assert(fc.property(fc.array(fc.integer({ min: 60, max: 4_000_000 }), { minLength: 1, maxLength: 600 }), (lengths) => {
-      const record = Buffer.alloc(lengths.length * 8);
-      let end = 0;
-      for (const length of lengths) end = writeInteger(record, end, length);
-      let offset = lengths.length < 0xfd ? 81 : 83;
-      const blockLength = lengths.reduce((sum, length) => sum + length, offset);
-      const store = storeWith(...putLengths(7, record.subarray(0, end), lengths.length, blockLength));
-      lengths.forEach((length, index) => {
-        expect(spanOf(store, { height: 7, index })).to.deep.equal({ offset, length, blockLength });
-        offset += length;
-      });
-      expect(() => spanOf(store, { height: 7, index: lengths.length })).to.throw(DamagedIndexError);
-      expect(() => spanOf(store, { height: 8, index: 0 })).to.throw(DamagedIndexError, 'expected lengths of transactions, got none');
-    }));
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 60, max: 4_000_000 }), { minLength: 1, maxLength: 600 }), (lengths) => {
+        const record = Buffer.alloc(lengths.length * 8);
+        let end = 0;
+        for (const length of lengths) end = writeInteger(record, end, length);
+        let offset = lengths.length < 0xfd ? 81 : 83;
+        const blockLength = lengths.reduce((sum, length) => sum + length, offset);
+        const store = storeWith(...putLengths(7, record.subarray(0, end), lengths.length, blockLength));
+        lengths.forEach((length, index) => {
+          expect(spanOf(store, { height: 7, index })).to.deep.equal({ offset, length, blockLength });
+          offset += length;
+        });
+        expect(() => spanOf(store, { height: 7, index: lengths.length })).to.throw(DamagedIndexError);
+        expect(() => spanOf(store, { height: 8, index: 0 })).to.throw(DamagedIndexError, 'expected lengths of transactions, got none');
+      })
+    );
   });
 
   it('refuses undo records that end too early or go on', () => {
@@ -115,11 +150,16 @@ describe('the layout of the index', () => {
     const key = coinKey(at, 0);
     const put = putRecord(key, packed(3, 50, Buffer.from('51', 'hex')));
     const { value } = put;
-    expect([2, 4, 35, 2 ** 32 - 1].map((output) => coinAt(storeWith(put), at, output))).to.deep.equal([undefined, undefined, undefined, undefined]);
+    expect([2, 4, 35, 2 ** 32 - 1].map((output) => coinAt(storeWith(put), at, output))).to.deep.equal([
+      undefined,
+      undefined,
+      undefined,
+      undefined
+    ]);
     expect(coinAt(storeWith(put), at, 3)).to.deep.equal({ height: 7, coinbase: true, value: 50, script: Buffer.from('51', 'hex') });
     for (let bit = 0; bit < value.length * 8; bit++) {
       const flipped = Buffer.from(value);
-      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ 1 << (bit & 7);
+      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
       expect(() => recordOf(key, flipped), `bit ${bit}`).to.throw(DamagedIndexError, 'expected checksum');
     }
     expect(() => coinAt({ get: () => value }, at, 40)).to.throw(DamagedIndexError);
@@ -135,12 +175,18 @@ describe('the layout of the index', () => {
   });
 
   it('orders heights, positions and groups by number', () => {
-    fc.assert(fc.property(u32, u32, (a, b) => {
-      for (const key of [headerKey, undoKey, (at: number) => coinKey({ height: at, index: 5 }, 0)])
-        expect(Buffer.compare(key(a), key(b))).to.equal(Math.sign(a - b));
-      const [low, high] = [a & 0xffff, b & 0xffff];
-      expect(Buffer.compare(coinKey({ height: 1, index: low }, 3), coinKey({ height: 1, index: high }, 0))).to.equal(Math.sign(low - high) || 1);
-      expect(Buffer.compare(coinKey({ height: 1, index: 1 }, low), coinKey({ height: 1, index: 1 }, high))).to.equal(Math.sign(low - high));
-    }));
+    fc.assert(
+      fc.property(u32, u32, (a, b) => {
+        for (const key of [headerKey, undoKey, (at: number) => coinKey({ height: at, index: 5 }, 0)])
+          expect(Buffer.compare(key(a), key(b))).to.equal(Math.sign(a - b));
+        const [low, high] = [a & 0xffff, b & 0xffff];
+        expect(Buffer.compare(coinKey({ height: 1, index: low }, 3), coinKey({ height: 1, index: high }, 0))).to.equal(
+          Math.sign(low - high) || 1
+        );
+        expect(Buffer.compare(coinKey({ height: 1, index: 1 }, low), coinKey({ height: 1, index: 1 }, high))).to.equal(
+          Math.sign(low - high)
+        );
+      })
+    );
   });
 });

@@ -22,20 +22,25 @@ describe('an index on any walk', function () {
 
   it(`is at every step, byte for byte, an index built from nothing, or has the coins of one: ${walks * STEPS_PER_WALK} steps, TEST_SEED=${seed}`, async () => {
     let taken = 0;
-    await fc.assert(fc.asyncProperty(walk, async ({ steps, ...options }) => {
-      const way = await IndexWalk.open(options);
-      try {
-        await way.expectRight();
-        for (const next of steps) {
-          await way.step(next).catch((error: unknown) => {
-            throw new Error(`step ${taken % STEPS_PER_WALK}, ${next.do}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-          });
-          taken++;
+    await fc.assert(
+      fc.asyncProperty(walk, async ({ steps, ...options }) => {
+        const way = await IndexWalk.open(options);
+        try {
+          await way.expectRight();
+          for (const next of steps) {
+            await way.step(next).catch((error: unknown) => {
+              throw new Error(`step ${taken % STEPS_PER_WALK}, ${next.do}: ${error instanceof Error ? error.message : String(error)}`, {
+                cause: error
+              });
+            });
+            taken++;
+          }
+        } finally {
+          await way.close();
         }
-      } finally {
-        await way.close();
-      }
-    }), { numRuns: walks, seed, endOnFailure: process.env['TEST_SHRINK'] === undefined });
+      }),
+      { numRuns: walks, seed, endOnFailure: process.env['TEST_SHRINK'] === undefined }
+    );
     expect(taken).to.equal(walks * STEPS_PER_WALK);
   });
 });

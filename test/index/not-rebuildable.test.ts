@@ -112,7 +112,10 @@ describe('an index of a node that prunes, which cannot be rebuilt', () => {
     await writeFile(path, bytes);
     index = newIndex();
     await index.open();
-    expect(await reach('failed', index)).to.have.property('message').that.includes(table).and.that.matches(WHAT_TO_DO);
+    expect(await reach('failed', index))
+      .to.have.property('message')
+      .that.includes(table)
+      .and.that.matches(WHAT_TO_DO);
     await index.close();
     expect(await readFile(path)).to.deep.equal(bytes);
     await expectRebuiltFromCoins();
@@ -135,8 +138,12 @@ describe('an index of a node that prunes, which cannot be rebuilt', () => {
     await mine(host, 2 * KEPT_BLOCKS);
     index = newIndex();
     await index.open();
-    const missing = new RegExp(`^the node has no block at height ${HEIGHT + 1}, .*: it was pruned; start the node with --rest-bootstrap=coins`);
-    expect(await reach('failed', index)).to.have.property('message').that.matches(missing);
+    const missing = new RegExp(
+      `^the node has no block at height ${HEIGHT + 1}, .*: it was pruned; start the node with --rest-bootstrap=coins`
+    );
+    expect(await reach('failed', index))
+      .to.have.property('message')
+      .that.matches(missing);
     await index.close();
     await expectRebuiltFromCoins();
   });

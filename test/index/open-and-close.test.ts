@@ -22,8 +22,10 @@ describe('opening and closing an index', () => {
     await current.index.close();
     const other = { ...current.node.network, chain: 'main', genesisHash: Buffer.alloc(32, 1) };
     const error = await caught(newIndex({ node: nodeWith(current.node, { network: other }) }).open());
-    expect(error).to.be.instanceOf(IndexRefusedError)
-      .with.property('message').that.matches(/^the index is of another network: expected main with genesis block (01){32}, got one with 0f9188f1/);
+    expect(error)
+      .to.be.instanceOf(IndexRefusedError)
+      .with.property('message')
+      .that.matches(/^the index is of another network: expected main with genesis block (01){32}, got one with 0f9188f1/);
     await openNew();
     await expectLevel();
   });
@@ -32,14 +34,20 @@ describe('opening and closing an index', () => {
     await current.store.open();
     await current.store.batch([versionRecord(99)], { durable: false });
     await current.store.close();
-    expect(await caught(current.index.open())).to.be.instanceOf(IndexRefusedError).with.property('message').that.includes('layout 99');
+    expect(await caught(current.index.open()))
+      .to.be.instanceOf(IndexRefusedError)
+      .with.property('message')
+      .that.includes('layout 99');
   });
 
   it('rebuilds an index whose layout version is damaged or missing', async () => {
     await mine(current.host, 5);
     await current.index.open();
     await reach('live');
-    for (const damage of [{ type: 'put', key: LAYOUT_VERSION_KEY, value: Buffer.from('00000003282c9631', 'hex') }, { type: 'del', key: LAYOUT_VERSION_KEY }] as const) {
+    for (const damage of [
+      { type: 'put', key: LAYOUT_VERSION_KEY, value: Buffer.from('00000003282c9631', 'hex') },
+      { type: 'del', key: LAYOUT_VERSION_KEY }
+    ] as const) {
       await current.index.close();
       await current.store.open();
       await current.store.batch([damage], { durable: false });

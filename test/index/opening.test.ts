@@ -24,7 +24,10 @@ class SlowStore extends FaultyStore {
   override async open(onProgress: (progress: OpeningProgress) => void = () => undefined): Promise<void> {
     this.#report = onProgress;
     await new Promise<void>((resolve, reject) => {
-      this.#finish = (error) => { if (error === undefined) resolve(); else reject(error); };
+      this.#finish = (error) => {
+        if (error === undefined) resolve();
+        else reject(error);
+      };
     });
     await super.open();
   }
@@ -52,7 +55,8 @@ describe('opening an index that takes its time', () => {
 
   const newIndex = (migrations: readonly Migration[] = []): ChainIndexer =>
     new ChainIndexer({ store, node: new BcoinNode(host), logger: log, migrations, patienceMs: 0 });
-  const reach = (phase: IndexState['phase']): Promise<IndexState> => firstValueFrom(index.state$.pipe(filter((state) => state.phase === phase)));
+  const reach = (phase: IndexState['phase']): Promise<IndexState> =>
+    firstValueFrom(index.state$.pipe(filter((state) => state.phase === phase)));
 
   beforeEach(async () => {
     host = await openRegtestNode();
@@ -89,7 +93,9 @@ describe('opening an index that takes its time', () => {
     index = newIndex();
     await index.open();
     store.finish();
-    expect(await reach('failed')).to.have.property('message').that.includes('layout 99, made by a newer version');
+    expect(await reach('failed'))
+      .to.have.property('message')
+      .that.includes('layout 99, made by a newer version');
     expect(log.lines.at(-1)).to.match(/^error The index was not opened: .*layout 99/);
     expect(store.calls.batch).to.equal(writes);
     await mine(host, 1);
@@ -102,17 +108,23 @@ describe('opening an index that takes its time', () => {
     await store.batch([versionRecord(LAYOUT_VERSION - 1)], { durable: false });
     await store.close();
     let begun: () => void = () => undefined;
-    const hasBegun = new Promise<void>((resolve) => { begun = resolve; });
-    index = newIndex([{
-      from: LAYOUT_VERSION - 1, to: LAYOUT_VERSION, info: 'never done',
-      migrate: async (migrated) => {
-        begun();
-        for (;;) {
-          await setImmediate();
-          await migrated.batch([], { durable: false });
+    const hasBegun = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    index = newIndex([
+      {
+        from: LAYOUT_VERSION - 1,
+        to: LAYOUT_VERSION,
+        info: 'never done',
+        migrate: async (migrated) => {
+          begun();
+          for (;;) {
+            await setImmediate();
+            await migrated.batch([], { durable: false });
+          }
         }
       }
-    }]);
+    ]);
     await index.open();
     store.finish();
     await hasBegun;
@@ -123,14 +135,23 @@ describe('opening an index that takes its time', () => {
 
   it('says how far the check of its files is, after a second and then once a second', async () => {
     const works: unknown[] = [];
-    index.state$.subscribe((state) => { works.push(state.phase === 'loading' ? state.work : state.phase); });
+    index.state$.subscribe((state) => {
+      works.push(state.phase === 'loading' ? state.work : state.phase);
+    });
     await index.open();
-    for (const [done, waitMs] of [[1, 0], [3_210_000_000, 1_000], [4_000_000_000, 0], [6_000_000_000, 1_000]] as const) {
+    for (const [done, waitMs] of [
+      [1, 0],
+      [3_210_000_000, 1_000],
+      [4_000_000_000, 0],
+      [6_000_000_000, 1_000]
+    ] as const) {
       await setTimeout(waitMs);
       store.report({ done, total: 12_000_000_000 });
     }
     expect(works).to.deep.equal([
-      undefined, 'checking the files of the index, 3.2 of 12.0 GB (26.7%)', 'checking the files of the index, 6.0 of 12.0 GB (50.0%)'
+      undefined,
+      'checking the files of the index, 3.2 of 12.0 GB (26.7%)',
+      'checking the files of the index, 6.0 of 12.0 GB (50.0%)'
     ]);
     store.finish();
     await reach('live');

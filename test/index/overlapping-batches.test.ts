@@ -28,16 +28,21 @@ describe('filling a batch while another is written', function () {
     store = new MemoryStore();
     await store.open();
     await store.batch([newSecret()], { durable: false });
-    indexer = openIndexer(holdBatches(store, (batch) => { taken = batch; }));
+    indexer = openIndexer(
+      holdBatches(store, (batch) => {
+        taken = batch;
+      })
+    );
   });
 
-  const openIndexer = (held: Store, cacheBytes?: number): IndexWriter => new IndexWriter({
-    store: held,
-    genesisHash: blockHash(blocks[0] as Buffer), // there are 725
-    undoDepth: 10_000,
-    ...cacheBytes !== undefined && { cacheBytes },
-    onMove: () => undefined
-  });
+  const openIndexer = (held: Store, cacheBytes?: number): IndexWriter =>
+    new IndexWriter({
+      store: held,
+      genesisHash: blockHash(blocks[0] as Buffer), // there are 725
+      undoDepth: 10_000,
+      ...(cacheBytes !== undefined && { cacheBytes }),
+      onMove: () => undefined
+    });
 
   const filled = async (part: number): Promise<BlockBatch> => {
     const batch = indexer.batch();
@@ -49,7 +54,12 @@ describe('filling a batch while another is written', function () {
   const commit = async (batch: BlockBatch): Promise<CommittedBatch & { readonly held: HeldBatch; readonly isHandedOver: boolean }> => {
     let isHandedOver = false;
     const committed = indexer.commit(batch);
-    committed.handedOver.then(() => { isHandedOver = true; }, () => undefined);
+    committed.handedOver.then(
+      () => {
+        isHandedOver = true;
+      },
+      () => undefined
+    );
     await setImmediate();
     return { ...committed, isHandedOver, held: taken ?? expect.fail('the store took no batch') };
   };
@@ -76,7 +86,8 @@ describe('filling a batch while another is written', function () {
       expect(await caught(written)).to.have.property('message', 'no space left on device');
       expect(indexer.tip?.height).to.equal(part === 0 ? undefined : (PARTS[part] as number) - 1);
       const lostToo = indexer.commit(next);
-      for (const lost of [lostToo.handedOver, lostToo.written]) expect(await caught(lost)).to.have.property('message', 'no space left on device');
+      for (const lost of [lostToo.handedOver, lostToo.written])
+        expect(await caught(lost)).to.have.property('message', 'no space left on device');
       const again = await commit(await filled(part));
       again.held.write();
       await again.written;
@@ -90,7 +101,8 @@ describe('filling a batch while another is written', function () {
     await setImmediate();
     expect(taken).to.equal(first.held);
     first.held.fail(new Error('no space left on device'));
-    for (const lost of [first.written, second.handedOver, second.written]) expect(await caught(lost)).to.have.property('message', 'no space left on device');
+    for (const lost of [first.written, second.handedOver, second.written])
+      expect(await caught(lost)).to.have.property('message', 'no space left on device');
     expect(indexer.tip).to.equal(undefined);
     // One whose failure nobody has heard must not end the process.
     indexer.commit(await filled(0));
@@ -108,7 +120,12 @@ describe('filling a batch while another is written', function () {
   });
 
   it('does not happen when the generations of the cache swap: what they drop must be written', async () => {
-    indexer = openIndexer(holdBatches(store, (batch) => { taken = batch; }), 1);
+    indexer = openIndexer(
+      holdBatches(store, (batch) => {
+        taken = batch;
+      }),
+      1
+    );
     for (let part = 0; part + 1 < PARTS.length; part++) {
       const { handedOver, isHandedOver, held, written } = await commit(await filled(part));
       expect(isHandedOver).to.equal(false);

@@ -5,18 +5,30 @@ import type { BlockRows } from '../../lib/index/scan/rows';
 
 describe('blocks that are read ahead', () => {
   /** The rows of a block that only has a height. */
-  const rowsAt = (height: number): BlockRows => ({ height } as BlockRows); // nothing else is looked at
+  const rowsAt = (height: number): BlockRows => ({ height }) as BlockRows; // nothing else is looked at
 
   it('come in order, upwards or downwards, whatever is there first', async () => {
-    for (const [from, step, expected] of [[3, 1, [3, 4, 5, 6, 7, 8, 9]], [6, -1, [6, 5, 4, 3, 2, 1, 0]]] as const) {
+    for (const [from, step, expected] of [
+      [3, 1, [3, 4, 5, 6, 7, 8, 9]],
+      [6, -1, [6, 5, 4, 3, 2, 1, 0]]
+    ] as const) {
       const heights: (number | undefined)[] = [];
-      for await (const { height, rows } of prefetch(from, 7, step, (each) => new Promise((resolve) => { setTimeout(resolve, each % 3, rowsAt(each)); }))) {
+      for await (const { height, rows } of prefetch(
+        from,
+        7,
+        step,
+        (each) =>
+          new Promise((resolve) => {
+            setTimeout(resolve, each % 3, rowsAt(each));
+          })
+      )) {
         expect(rows?.height).to.equal(height);
         heights.push(height);
       }
       expect(heights).to.deep.equal(expected);
     }
-    for await (const block of prefetch(3, -1, 1, () => expect.fail('a block that nobody asked for'))) expect.fail(`no block, got ${block.height}`);
+    for await (const block of prefetch(3, -1, 1, () => expect.fail('a block that nobody asked for')))
+      expect.fail(`no block, got ${block.height}`);
   });
 
   it('are a few at a time', async () => {
@@ -34,7 +46,9 @@ describe('blocks that are read ahead', () => {
 
   it('that fail do so in their turn, and nobody hears of those that are not asked for any more', async () => {
     const heights: number[] = [];
-    const failing = prefetch(0, 10, 1, (height) => height < 2 ? Promise.resolve(rowsAt(height)) : Promise.reject(new Error(`block ${height}`)));
+    const failing = prefetch(0, 10, 1, (height) =>
+      height < 2 ? Promise.resolve(rowsAt(height)) : Promise.reject(new Error(`block ${height}`))
+    );
     let message: unknown;
     try {
       for await (const { height } of failing) heights.push(height);

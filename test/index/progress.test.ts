@@ -11,15 +11,21 @@ describe('the pace of the index', () => {
   });
 
   it('is blocks, bytes and coins per second so far', () => {
-    expect(new Progress(100, 0).pace({ height: 110, bytes: 3_000, coins: 70 }, 2_000)).to.deep.equal({ blocksPerSecond: 5, bytesPerSecond: 1_500, coinsPerSecond: 35 });
+    expect(new Progress(100, 0).pace({ height: 110, bytes: 3_000, coins: 70 }, 2_000)).to.deep.equal({
+      blocksPerSecond: 5,
+      bytesPerSecond: 1_500,
+      coinsPerSecond: 35
+    });
   });
 
   it('forgets what is over', () => {
     const progress = new Progress(0, 0);
     let pace;
-    for (let second = 1; second <= 60; second++) pace = progress.pace({ height: 1_000 * second, bytes: 1_000 * second, coins: 2_000 * second }, 1_000 * second);
+    for (let second = 1; second <= 60; second++)
+      pace = progress.pace({ height: 1_000 * second, bytes: 1_000 * second, coins: 2_000 * second }, 1_000 * second);
     expect(pace).to.deep.equal({ blocksPerSecond: 1_000, bytesPerSecond: 1_000, coinsPerSecond: 2_000 });
-    for (let second = 61; second <= 120; second++) pace = progress.pace({ height: 60_000 + second - 60, bytes: 60_000, coins: 120_000 }, 1_000 * second);
+    for (let second = 61; second <= 120; second++)
+      pace = progress.pace({ height: 60_000 + second - 60, bytes: 60_000, coins: 120_000 }, 1_000 * second);
     expect(pace).to.deep.equal({ blocksPerSecond: 1, bytesPerSecond: 0, coinsPerSecond: 0 });
   });
 
@@ -38,11 +44,21 @@ describe('what is said of a migration', () => {
   };
 
   it('is its part, and speed and time left as soon as they are known', () => {
-    expect(texts(5_000, [[0, 0, 5_100], [0.125, 8_200_000, 7_000]])).to.deep.equal(['migrating index, 0.0%', 'migrating index, 12.5%, 4.1 MB/s, 14 s left']);
+    expect(
+      texts(5_000, [
+        [0, 0, 5_100],
+        [0.125, 8_200_000, 7_000]
+      ])
+    ).to.deep.equal(['migrating index, 0.0%', 'migrating index, 12.5%, 4.1 MB/s, 14 s left']);
   });
 
   it('counts the time from where an interrupted one goes on', () => {
-    expect(texts(0, [[0.5, 0, 2_000], [0.75, 1_000_000, 10_000]])).to.deep.equal(['migrating index, 50.0%', 'migrating index, 75.0%, 0.1 MB/s, 10 s left']);
+    expect(
+      texts(0, [
+        [0.5, 0, 2_000],
+        [0.75, 1_000_000, 10_000]
+      ])
+    ).to.deep.equal(['migrating index, 50.0%', 'migrating index, 75.0%, 0.1 MB/s, 10 s left']);
   });
 });
 

@@ -14,7 +14,9 @@ import { modelOf } from '../support/utxo-model';
 import type { IndexSnapshot } from '../../lib/index/types';
 import type { Store } from '../../lib/store/store';
 
-const blocks = chainAActiveBlocks().slice(0, 131).map(({ raw }) => raw);
+const blocks = chainAActiveBlocks()
+  .slice(0, 131)
+  .map(({ raw }) => raw);
 const transactions = blocks.flatMap((raw) => scanBlock(raw).transactions);
 
 /** All headers of a chain, by run, height and hash, and positions of transactions. */
@@ -30,7 +32,10 @@ function expectHeaders(snapshot: IndexSnapshot, chain: readonly Buffer[]): void 
   expect(snapshot.headerRun(chain.length, 1)).to.equal(undefined);
   chain.forEach((raw, height) => {
     expect(snapshot.heightOf(blockHash(raw))).to.equal(height);
-    expect(snapshot.position(scanBlock(raw).transactions[0]?.txid ?? expect.fail('a coinbase'))).to.deep.equal({ block: { hash: blockHash(raw), height }, index: 0 });
+    expect(snapshot.position(scanBlock(raw).transactions[0]?.txid ?? expect.fail('a coinbase'))).to.deep.equal({
+      block: { hash: blockHash(raw), height },
+      index: 0
+    });
   });
 }
 
@@ -53,7 +58,13 @@ describe('reading the index', () => {
       const made = snapshot();
       open++;
       taken++;
-      return { ...made, close: () => { open--; made.close(); } };
+      return {
+        ...made,
+        close: () => {
+          open--;
+          made.close();
+        }
+      };
     };
     troubles = [];
     indexer = new IndexWriter({ store, genesisHash: blockHash(blocks[0] as Buffer), undoDepth: 100, onMove: () => reader.renew() });
@@ -103,7 +114,11 @@ describe('reading the index', () => {
         expect(snapshot.headerAt(height)?.header).to.deep.equal(raw.subarray(0, 80));
       });
       expect(snapshot.tip).to.deep.equal(snapshot.headerAt(130));
-      expect([snapshot.headerAt(131), snapshot.headerAt(-1), snapshot.heightOf(Buffer.alloc(32))]).to.deep.equal([undefined, undefined, undefined]);
+      expect([snapshot.headerAt(131), snapshot.headerAt(-1), snapshot.heightOf(Buffer.alloc(32))]).to.deep.equal([
+        undefined,
+        undefined,
+        undefined
+      ]);
     });
   });
 
@@ -113,7 +128,9 @@ describe('reading the index', () => {
     const noteTip = ({ tip }: IndexSnapshot): number => tips.push(tip.height);
     let letGo: () => void = () => undefined;
     const long = reader.read(async (snapshot) => {
-      await new Promise<void>((resolve) => { letGo = resolve; });
+      await new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
       noteTip(snapshot);
     });
     reader.read(noteTip);
@@ -131,16 +148,28 @@ describe('reading the index', () => {
   });
 
   it('lets go of the snapshot when a reader throws or rejects', async () => {
-    expect(() => reader.read(() => { throw new Error('reader'); })).to.throw('reader');
+    expect(() =>
+      reader.read(() => {
+        throw new Error('reader');
+      })
+    ).to.throw('reader');
     expect(await caught(reader.read(() => Promise.reject(new Error('later'))))).to.have.property('message', 'later');
     reader.renew();
     expect(open).to.equal(0);
   });
 
   it('answers nothing from a damaged record and says what it met', async () => {
-    await store.batch([{ type: 'put', key: headerKey(7), value: Buffer.alloc(172) }, { type: 'del', key: headerKey(8) }], { durable: false });
+    await store.batch(
+      [
+        { type: 'put', key: headerKey(7), value: Buffer.alloc(172) },
+        { type: 'del', key: headerKey(8) }
+      ],
+      { durable: false }
+    );
     expect(() => reader.read((snapshot) => snapshot.headerAt(7))).to.throw(IndexUnavailableError, 'is damaged');
-    expect(await caught(reader.read((snapshot) => Promise.resolve().then(() => snapshot.headerAt(8))))).to.be.instanceOf(IndexUnavailableError);
+    expect(await caught(reader.read((snapshot) => Promise.resolve().then(() => snapshot.headerAt(8))))).to.be.instanceOf(
+      IndexUnavailableError
+    );
     expect(troubles.map(({ name }) => name)).to.deep.equal(['DamagedIndexError', 'DamagedIndexError']);
   });
 
@@ -166,12 +195,16 @@ describe('reading the index', () => {
     const other = madeBlock(blockHash(blocks.at(-1) as Buffer), [madeCoinbase(9, [])], 99);
     const held: Promise<void>[] = [];
     let letGo: () => void = () => undefined;
-    const gone = new Promise<void>((resolve) => { letGo = resolve; });
+    const gone = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
     const hold = (chain: readonly Buffer[]): void => {
-      held.push(reader.read(async (snapshot) => {
-        await gone;
-        expectHeaders(snapshot, chain);
-      }));
+      held.push(
+        reader.read(async (snapshot) => {
+          await gone;
+          expectHeaders(snapshot, chain);
+        })
+      );
     };
     hold(blocks);
     await indexer.apply(last);
@@ -190,13 +223,17 @@ describe('reading the index', () => {
 
   it('reads headers from the store as long as it has none in memory', () => {
     const alone = new SnapshotReader(store, (error) => troubles.push(error));
-    alone.read((snapshot) => { expectHeaders(snapshot, blocks); });
+    alone.read((snapshot) => {
+      expectHeaders(snapshot, blocks);
+    });
     alone.close();
     expect(troubles).to.deep.equal([]);
   });
 
   it('says that the store cannot be read', () => {
-    store.snapshot = () => { throw new StoreError('failed', 'input/output error'); };
+    store.snapshot = () => {
+      throw new StoreError('failed', 'input/output error');
+    };
     expect(() => reader.read(() => 0)).to.throw(IndexUnavailableError, 'input/output error');
     expect(troubles).to.have.length(1);
   });
@@ -204,14 +241,22 @@ describe('reading the index', () => {
   it('says nothing of a state that is no longer the current one, nor of errors of the reader itself', async () => {
     await store.batch([{ type: 'del', key: headerKey(8) }], { durable: false });
     let letGo: () => void = () => undefined;
-    const late = caught(reader.read(async (snapshot) => {
-      await new Promise<void>((resolve) => { letGo = resolve; });
-      return snapshot.headerAt(8);
-    }));
+    const late = caught(
+      reader.read(async (snapshot) => {
+        await new Promise<void>((resolve) => {
+          letGo = resolve;
+        });
+        return snapshot.headerAt(8);
+      })
+    );
     reader.renew();
     letGo();
     expect(await late).to.be.instanceOf(IndexUnavailableError);
-    expect(() => reader.read(() => { throw new Error('reader'); })).to.throw('reader');
+    expect(() =>
+      reader.read(() => {
+        throw new Error('reader');
+      })
+    ).to.throw('reader');
     expect(troubles).to.deep.equal([]);
   });
 });

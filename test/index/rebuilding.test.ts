@@ -81,8 +81,10 @@ describe('an index that cannot go on from what it has', () => {
 
   const damages: Readonly<Record<string, () => Promise<void>>> = {
     'a torn tip record': () => current.store.batch([{ type: 'put', key: TIP_KEY, value: Buffer.alloc(20) }], { durable: false }),
-    'a missing header at the tip': () => current.store.batch([{ type: 'del', key: headerKey(current.host.chain.height) }], { durable: false }),
-    'a damaged record of the network': () => current.store.batch([{ type: 'put', key: GENESIS_KEY, value: Buffer.alloc(36) }], { durable: false })
+    'a missing header at the tip': () =>
+      current.store.batch([{ type: 'del', key: headerKey(current.host.chain.height) }], { durable: false }),
+    'a damaged record of the network': () =>
+      current.store.batch([{ type: 'put', key: GENESIS_KEY, value: Buffer.alloc(36) }], { durable: false })
   };
   for (const [damage, make] of Object.entries(damages)) {
     it(`is rebuilt because of ${damage}`, async () => {
@@ -143,7 +145,9 @@ describe('an index that cannot go on from what it has', () => {
     await reach('live');
     const snapshot = current.store.snapshot.bind(current.store);
     await mine(current.host, 1);
-    current.store.snapshot = () => { throw new StoreError('failed', 'input/output error'); };
+    current.store.snapshot = () => {
+      throw new StoreError('failed', 'input/output error');
+    };
     expect(() => current.index.reader.read(() => 0)).to.throw(IndexUnavailableError, 'input/output error');
     expect(await reach('failed')).to.have.property('message', 'input/output error');
     current.store.snapshot = snapshot;
@@ -156,9 +160,14 @@ describe('an index that cannot go on from what it has', () => {
     await current.index.open();
     await reach('live');
     const snapshot = current.store.snapshot.bind(current.store);
-    current.store.snapshot = () => { throw new StoreError('corrupt', 'bad block'); };
+    current.store.snapshot = () => {
+      throw new StoreError('corrupt', 'bad block');
+    };
     const cleared = current.store.clear.bind(current.store);
-    current.store.clear = () => { current.store.snapshot = snapshot; return cleared(); };
+    current.store.clear = () => {
+      current.store.snapshot = snapshot;
+      return cleared();
+    };
     await mine(current.host, 1);
     await reach('live');
     await expectLevel();

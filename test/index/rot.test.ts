@@ -66,7 +66,7 @@ describe('an index of which a file is damaged while it is open', function () {
     }
     await walk.expectRight();
     // Bits that say nothing are few: the padding of a footer.
-    expect(found).to.be.above(FLIPS * testScale() / 2);
+    expect(found).to.be.above((FLIPS * testScale()) / 2);
   });
 
   it('is rebuilt at once when a read fails, without waiting for its turn', async () => {

@@ -11,7 +11,9 @@ import { madeBlock, madeCoinbase, madeTransaction, type MadeOutput } from '../su
 const outputs = Array.from({ length: 100 }, (_, value): MadeOutput => ({ value, script: Buffer.from(`0014${'22'.repeat(20)}`, 'hex') }));
 const transactions = Array.from({ length: 40 }, (_, i) => madeTransaction([{ txid: Buffer.alloc(32, i), index: i }], outputs, i));
 const large = madeBlock(Buffer.alloc(32), [madeCoinbase(1, []), ...transactions], 1);
-const longScripts = Array.from({ length: 80 }, (_, i) => madeTransaction([{ txid: Buffer.alloc(32, 0xee), index: i }], [{ value: 77, script: Buffer.alloc(3_000, 0xdd) }], i));
+const longScripts = Array.from({ length: 80 }, (_, i) =>
+  madeTransaction([{ txid: Buffer.alloc(32, 0xee), index: i }], [{ value: 77, script: Buffer.alloc(3_000, 0xdd) }], i)
+);
 const other = madeBlock(Buffer.alloc(32), [madeCoinbase(1, []), ...longScripts], 1);
 
 const hasher = new TxidHasher(Buffer.alloc(32, 0x5e));
@@ -71,8 +73,10 @@ describe('making rows', function () {
   });
 
   it('says what is wrong with a block, and goes on', async () => {
-    expect(await caught(maker.make(Buffer.concat([large, Buffer.alloc(1)]), 7, hasher))).to.be.instanceOf(Error)
-      .with.property('message').that.includes('expected the end of the block');
+    expect(await caught(maker.make(Buffer.concat([large, Buffer.alloc(1)]), 7, hasher)))
+      .to.be.instanceOf(Error)
+      .with.property('message')
+      .that.includes('expected the end of the block');
     expect(await maker.make(large, 7, hasher)).to.deep.equal(blockRows(large, 7, hasher));
   });
 
@@ -103,7 +107,8 @@ describe('making rows', function () {
   });
 
   it('is not renewed while the thread has work', async () => {
-    for (const rows of await Promise.all([maker.make(large, 5, hasher), maker.make(large, 6, hasher), maker.make(large, 6, hasher)])) maker.release(rows);
+    for (const rows of await Promise.all([maker.make(large, 5, hasher), maker.make(large, 6, hasher), maker.make(large, 6, hasher)]))
+      maker.release(rows);
     const made = maker.make(large, 7, hasher);
     await maker.renew();
     expect(await made).to.deep.equal(blockRows(large, 7, hasher));

@@ -62,7 +62,9 @@ describe('the store of an index', function () {
     };
     index = new ChainIndexer({ store, node, logger: new MemoryLog(), migrations: [] });
     let height = -1;
-    index.tip$.subscribe((tip) => { height = tip.height; });
+    index.tip$.subscribe((tip) => {
+      height = tip.height;
+    });
     await index.open();
     await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));
     await expectIndexOf(store, await activeChain(new BcoinNode(host)));

@@ -29,19 +29,23 @@ const tipAt = (height: number): { height: number; hash: Buffer } => ({ height, h
 
 describe('an index that nobody works on', () => {
   it('counts the blocks that can be undone, from the tip down', async () => {
-    await fc.assert(fc.asyncProperty(fc.nat(300), fc.nat(300), async (height, depth) => {
-      const blocks = Math.min(height, depth);
-      const undo = Array.from({ length: blocks }, (_, i) => putRecord(undoKey(height - i), Buffer.from('undo')));
-      const index = new ClosedIndex(await storeWith(undo));
-      expect(index.undoableBlocks(tipAt(height))).to.equal(blocks);
-      expect(await index.lowestUndo()).to.equal(blocks === 0 ? undefined : height - blocks + 1);
-    }));
+    await fc.assert(
+      fc.asyncProperty(fc.nat(300), fc.nat(300), async (height, depth) => {
+        const blocks = Math.min(height, depth);
+        const undo = Array.from({ length: blocks }, (_, i) => putRecord(undoKey(height - i), Buffer.from('undo')));
+        const index = new ClosedIndex(await storeWith(undo));
+        expect(index.undoableBlocks(tipAt(height))).to.equal(blocks);
+        expect(await index.lowestUndo()).to.equal(blocks === 0 ? undefined : height - blocks + 1);
+      })
+    );
   });
 
   it('is empty, or has a tip, or is damaged', async () => {
     expect(await new ClosedIndex(await storeWith([])).tip()).to.equal(undefined);
     expect(await new ClosedIndex(await storeWith([putTip(tipAt(5))])).tip()).to.deep.equal(tipAt(5));
-    expect(await caught(new ClosedIndex(await storeWith([putRecord(undoKey(5), Buffer.from('undo'))])).tip())).to.have.property('message').that.includes('expected a tip');
+    expect(await caught(new ClosedIndex(await storeWith([putRecord(undoKey(5), Buffer.from('undo'))])).tip()))
+      .to.have.property('message')
+      .that.includes('expected a tip');
   });
 
   it('says what each of its records is', async () => {
@@ -58,10 +62,20 @@ describe('an index that nobody works on', () => {
     await index.close();
     await node.close();
     expect([...kinds]).to.have.members([
-      'layout version', 'hash of the genesis block', 'tip', 'height of block', 'coins of transaction', 'header at height', 'undo record of height', 'position of transaction',
-      'lengths of the transactions at height', 'secret of the hashes of txids'
+      'layout version',
+      'hash of the genesis block',
+      'tip',
+      'height of block',
+      'coins of transaction',
+      'header at height',
+      'undo record of height',
+      'position of transaction',
+      'lengths of the transactions at height',
+      'secret of the hashes of txids'
     ]);
-    expect(describeRecord(coinKey({ height: 7, index: 3 }, 2))).to.equal('coins of transaction 3 of the block at height 7, outputs from 64');
+    expect(describeRecord(coinKey({ height: 7, index: 3 }, 2))).to.equal(
+      'coins of transaction 3 of the block at height 7, outputs from 64'
+    );
     expect(describeRecord(Buffer.from('?1'))).to.equal('unknown record 3f31');
   });
 });

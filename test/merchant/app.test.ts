@@ -24,13 +24,17 @@ function servedShop(test: (shop: ServedShop) => Promise<void>): () => Promise<vo
   return inShop(async (shop) => {
     const errors: string[] = [];
     const server = createServer();
-    const over = async (): Promise<void> => { await once(server, 'over'); };
+    const over = async (): Promise<void> => {
+      await once(server, 'over');
+    };
     const served: ServedShop = Object.assign(shop, { port: 0, errors, closed: undefined, over });
     const app = merchantApp({
       merchant: shop.merchant,
       node: { isApiKey: (key) => key === 'sesame' },
       timeoutMs: 10_000,
-      requireReady: () => { if (served.closed) throw served.closed; },
+      requireReady: () => {
+        if (served.closed) throw served.closed;
+      },
       logger: { error: (message) => errors.push(message), debug: () => undefined }
     });
     const handle = app.callback();
@@ -47,65 +51,116 @@ function servedShop(test: (shop: ServedShop) => Promise<void>): () => Promise<vo
 }
 
 describe('merchantApp', () => {
-  it('says nothing in the log when a customer hangs up in the middle of a Payment', servedShop(async (shop) => {
-    const { id } = await shop.merchant.create(order);
-    const whole = requestBytes({ method: 'POST', path: `/pay/${id}`, headers: { 'Content-Type': PAYMENT_TYPE }, body: paymentFor(id, [paying(1)]) }, true);
-    const over = shop.over();
-    const socket = await openSocket(shop.port);
-    socket.write(whole.subarray(0, -10), () => socket.destroy());
-    await over;
-    expect(shop.errors).to.deep.equal([]);
-    expect(shop.chain.broadcasts).to.deep.equal([]);
-  }));
+  it(
+    'says nothing in the log when a customer hangs up in the middle of a Payment',
+    servedShop(async (shop) => {
+      const { id } = await shop.merchant.create(order);
+      const whole = requestBytes(
+        { method: 'POST', path: `/pay/${id}`, headers: { 'Content-Type': PAYMENT_TYPE }, body: paymentFor(id, [paying(1)]) },
+        true
+      );
+      const over = shop.over();
+      const socket = await openSocket(shop.port);
+      socket.write(whole.subarray(0, -10), () => socket.destroy());
+      await over;
+      expect(shop.errors).to.deep.equal([]);
+      expect(shop.chain.broadcasts).to.deep.equal([]);
+    })
+  );
 
-  it('answers paths that cannot be read with 4xx and nothing in the log', servedShop(async (shop) => {
-    for (const path of ['/pay/%zz', '/pay/%00', '/pay/..%2f..%2fkey.pem', '/pay/a/b', '/pay//', `/pay/${'a'.repeat(5_000)}`, '/pay/__proto__']) {
-      expect((await ask(shop.port, { path })).status, path).to.be.within(400, 404);
-    }
-    expect(shop.errors).to.deep.equal([]);
-  }));
+  it(
+    'answers paths that cannot be read with 4xx and nothing in the log',
+    servedShop(async (shop) => {
+      for (const path of [
+        '/pay/%zz',
+        '/pay/%00',
+        '/pay/..%2f..%2fkey.pem',
+        '/pay/a/b',
+        '/pay//',
+        `/pay/${'a'.repeat(5_000)}`,
+        '/pay/__proto__'
+      ]) {
+        expect((await ask(shop.port, { path })).status, path).to.be.within(400, 404);
+      }
+      expect(shop.errors).to.deep.equal([]);
+    })
+  );
 
-  it('answers every method but GET, HEAD and POST with 405 or 501', servedShop(async (shop) => {
-    const { id } = await shop.merchant.create(order);
-    expect((await ask(shop.port, { method: 'HEAD', path: `/pay/${id}` })).status).to.equal(200);
-    for (const method of ['PUT', 'DELETE', 'PATCH']) expect((await ask(shop.port, { method, path: `/pay/${id}` })).status, method).to.be.oneOf([405, 501]);
-  }));
+  it(
+    'answers every method but GET, HEAD and POST with 405 or 501',
+    servedShop(async (shop) => {
+      const { id } = await shop.merchant.create(order);
+      expect((await ask(shop.port, { method: 'HEAD', path: `/pay/${id}` })).status).to.equal(200);
+      for (const method of ['PUT', 'DELETE', 'PATCH'])
+        expect((await ask(shop.port, { method, path: `/pay/${id}` })).status, method).to.be.oneOf([405, 501]);
+    })
+  );
 
-  it('asks for the API key before it reads an order', servedShop(async (shop) => {
-    const reply = await ask(shop.port, { method: 'POST', path: '/pay', body: Buffer.alloc(300_000, '[') });
-    expect(reply.status).to.equal(401);
-  }));
+  it(
+    'asks for the API key before it reads an order',
+    servedShop(async (shop) => {
+      const reply = await ask(shop.port, { method: 'POST', path: '/pay', body: Buffer.alloc(300_000, '[') });
+      expect(reply.status).to.equal(401);
+    })
+  );
 
-  it('takes orders that nest without end, or are too long, for what they are', servedShop(async (shop) => {
-    const headers = { Authorization: `Basic ${Buffer.from('x:sesame').toString('base64')}` };
-    expect((await ask(shop.port, { method: 'POST', path: '/pay', headers, body: Buffer.alloc(200_000, '[') })).status).to.equal(400);
-    expect((await ask(shop.port, { method: 'POST', path: '/pay', headers, body: Buffer.alloc(300_000, '[') })).status).to.equal(413);
-  }));
+  it(
+    'takes orders that nest without end, or are too long, for what they are',
+    servedShop(async (shop) => {
+      const headers = { Authorization: `Basic ${Buffer.from('x:sesame').toString('base64')}` };
+      expect((await ask(shop.port, { method: 'POST', path: '/pay', headers, body: Buffer.alloc(200_000, '[') })).status).to.equal(400);
+      expect((await ask(shop.port, { method: 'POST', path: '/pay', headers, body: Buffer.alloc(300_000, '[') })).status).to.equal(413);
+    })
+  );
 
-  it('answers 503 while the gate is closed, and broadcasts nothing', servedShop(async (shop) => {
-    const { id } = await shop.merchant.create(order);
-    shop.closed = new RestError(503, 'Service temporarily unavailable: Loading');
-    for (const method of ['GET', 'POST']) {
-      const reply = await ask(shop.port, { method, path: `/pay/${id}`, headers: { 'Content-Type': PAYMENT_TYPE }, body: paymentFor(id, [paying(1)]) });
-      expect([reply.status, reply.body.toString()]).to.deep.equal([503, 'Service temporarily unavailable: Loading\r\n']);
-    }
-    expect(shop.chain.broadcasts).to.deep.equal([]);
-  }));
+  it(
+    'answers 503 while the gate is closed, and broadcasts nothing',
+    servedShop(async (shop) => {
+      const { id } = await shop.merchant.create(order);
+      shop.closed = new RestError(503, 'Service temporarily unavailable: Loading');
+      for (const method of ['GET', 'POST']) {
+        const reply = await ask(shop.port, {
+          method,
+          path: `/pay/${id}`,
+          headers: { 'Content-Type': PAYMENT_TYPE },
+          body: paymentFor(id, [paying(1)])
+        });
+        expect([reply.status, reply.body.toString()]).to.deep.equal([503, 'Service temporarily unavailable: Loading\r\n']);
+      }
+      expect(shop.chain.broadcasts).to.deep.equal([]);
+    })
+  );
 
-  it('answers 503 when the index cannot be read', servedShop(async (shop) => {
-    const { id } = await shop.merchant.create(order);
-    shop.chain.refusal = new IndexUnavailableError('the index is closed');
-    const reply = await ask(shop.port, { method: 'POST', path: `/pay/${id}`, headers: { 'Content-Type': PAYMENT_TYPE }, body: paymentFor(id, [paying(1)]) });
-    expect(reply.status).to.equal(503);
-    expect(shop.errors).to.deep.equal([]);
-  }));
+  it(
+    'answers 503 when the index cannot be read',
+    servedShop(async (shop) => {
+      const { id } = await shop.merchant.create(order);
+      shop.chain.refusal = new IndexUnavailableError('the index is closed');
+      const reply = await ask(shop.port, {
+        method: 'POST',
+        path: `/pay/${id}`,
+        headers: { 'Content-Type': PAYMENT_TYPE },
+        body: paymentFor(id, [paying(1)])
+      });
+      expect(reply.status).to.equal(503);
+      expect(shop.errors).to.deep.equal([]);
+    })
+  );
 
-  it('answers 500 for what broke, and tells the log what', servedShop(async (shop) => {
-    const { id } = await shop.merchant.create(order);
-    shop.chain.refusal = new Error('the node went away');
-    const reply = await ask(shop.port, { method: 'POST', path: `/pay/${id}`, headers: { 'Content-Type': PAYMENT_TYPE }, body: paymentFor(id, [paying(1)]) });
-    expect([reply.status, reply.body.toString()]).to.deep.equal([500, 'Internal error; the log of the node has details\r\n']);
-    expect(shop.errors).to.have.length(1);
-    expect(shop.errors[0]).to.include('the node went away');
-  }));
+  it(
+    'answers 500 for what broke, and tells the log what',
+    servedShop(async (shop) => {
+      const { id } = await shop.merchant.create(order);
+      shop.chain.refusal = new Error('the node went away');
+      const reply = await ask(shop.port, {
+        method: 'POST',
+        path: `/pay/${id}`,
+        headers: { 'Content-Type': PAYMENT_TYPE },
+        body: paymentFor(id, [paying(1)])
+      });
+      expect([reply.status, reply.body.toString()]).to.deep.equal([500, 'Internal error; the log of the node has details\r\n']);
+      expect(shop.errors).to.have.length(1);
+      expect(shop.errors[0]).to.include('the node went away');
+    })
+  );
 });

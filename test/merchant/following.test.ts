@@ -71,7 +71,7 @@ describe('a merchant that follows the chain', function () {
       headers: { authorization: `Basic ${Buffer.from(`x:${KEY}`).toString('base64')}` },
       body: JSON.stringify({ outputs: [{ amount: AMOUNT, script: script.toString('hex') }], ...more })
     });
-    const { id } = await response.json() as { id: string };
+    const { id } = (await response.json()) as { id: string };
     const bytes = Buffer.from(await (await get(id, 'application/bitcoin-paymentrequest')).arrayBuffer());
     return { id, request: checkPaymentRequest(decodePaymentRequest(bytes), { network: 'test', time: new Date() }) };
   }
@@ -79,7 +79,9 @@ describe('a merchant that follows the chain', function () {
   /** Status, and the text of what is no acknowledgement. */
   async function pay(id: string, payment: Buffer): Promise<readonly [number, string]> {
     const response = await fetch(pathOf(id), {
-      method: 'POST', headers: { 'content-type': 'application/bitcoin-payment' }, body: new Uint8Array(payment)
+      method: 'POST',
+      headers: { 'content-type': 'application/bitcoin-payment' },
+      body: new Uint8Array(payment)
     });
     return [response.status, response.status === 200 ? '' : await response.text()];
   }
@@ -87,12 +89,12 @@ describe('a merchant that follows the chain', function () {
   async function stateOf(id: string): Promise<State> {
     const response = await get(id, 'application/json');
     if (response.status !== 200) return { state: `${response.status} ${await response.text()}` };
-    return await response.json() as State;
+    return (await response.json()) as State;
   }
 
   async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
     const { node } = served;
-    while (!await isSo()) {
+    while (!(await isSo())) {
       if (!node.opened) throw new Error('the node was closed before it was so');
       await setImmediate();
     }
@@ -125,14 +127,16 @@ describe('a merchant that follows the chain', function () {
       // bcoin takes nothing back into an empty pool. The other branch knows nothing of the payment.
       const other = await openRegtestNode();
       for (let height = 1; height <= tip.height; height++) {
-        const raw = await served.rest.node.rawBlock(await served.rest.node.activeHash(height) ?? Buffer.alloc(0));
+        const raw = await served.rest.node.rawBlock((await served.rest.node.activeHash(height)) ?? Buffer.alloc(0));
         await other.chain.add(bcoin.Block.fromRaw(raw ?? Buffer.alloc(0)));
       }
       const branch = (await mine(other, 2)).map((block) => bcoin.Block.fromRaw(block.toRaw()));
       await other.close();
       for (const block of branch) await served.node.chain.add(block);
       await untilState(id, ({ state }) => state === 'unconfirmed');
-      expect(await stateOf(id)).to.deep.include({ state: 'unconfirmed' }).and.to.have.nested.property('received.confirmed', 0);
+      expect(await stateOf(id))
+        .to.deep.include({ state: 'unconfirmed' })
+        .and.to.have.nested.property('received.confirmed', 0);
       await mine(served.node, 1);
       await untilState(id, ({ state }) => state === 'confirmed');
     });
@@ -145,9 +149,16 @@ describe('a merchant that follows the chain', function () {
       const { rest } = served;
       const log = new MemoryLog();
       const service = new MerchantService({
-        node: rest.node, index: rest, ready$: rest.ready$, folder: payments, publicUrl: undefined, timeoutMs: 10_000,
+        node: rest.node,
+        index: rest,
+        ready$: rest.ready$,
+        folder: payments,
+        publicUrl: undefined,
+        timeoutMs: 10_000,
         connections: new IdleConnections(rest.node.httpServer, 10_000),
-        requireReady: () => undefined, logger: log, tendMs: 20
+        requireReady: () => undefined,
+        logger: log,
+        tendMs: 20
       });
       await service.open();
       for (let time = 0; time < 3; time++) {
@@ -176,7 +187,9 @@ describe('a merchant that follows the chain', function () {
     const rules = bcoin.Network.get('regtest').block;
     const asShipped = { ...rules };
 
-    afterEach(() => { Object.assign(rules, asShipped); });
+    afterEach(() => {
+      Object.assign(rules, asShipped);
+    });
 
     /** The index begins anew, with the node's coins. The node gives no block until what is returned is called. */
     async function begunWithCoins({ forgotten, ...more }: { forgotten?: string; prune?: true } = {}): Promise<() => void> {
@@ -184,18 +197,22 @@ describe('a merchant that follows the chain', function () {
       if (forgotten !== undefined) await forgetBlocks(forgotten);
       await rm(join(nodeFolder(), 'regtest', 'rest'), { recursive: true });
       const node = await createRegtestNode({
-        prefix: nodeFolder(), settings: { ...settings(), 'rest-bootstrap': 'coins', ...more }, plugins: [plugin]
+        prefix: nodeFolder(),
+        settings: { ...settings(), 'rest-bootstrap': 'coins', ...more },
+        plugins: [plugin]
       });
       const rest = node.get(plugin.id) as plugin.RestPlugin;
       const rawBlock = rest.node.rawBlock.bind(rest.node);
       let isHeld = more.prune === undefined;
-      Object.assign(rest.node, { rawBlock: (hash: Buffer) => isHeld ? Promise.resolve(undefined) : rawBlock(hash) });
+      Object.assign(rest.node, { rawBlock: (hash: Buffer) => (isHeld ? Promise.resolve(undefined) : rawBlock(hash)) });
       await node.ensure();
       await node.open();
       const { port } = rest.node.httpServer.address() as AddressInfo;
       served = { node, rest, port, baseUrl: `http://127.0.0.1:${port}` };
       await untilReady(served);
-      return () => { isHeld = false; };
+      return () => {
+        isHeld = false;
+      };
     }
 
     /** All blocks. */
@@ -270,10 +287,16 @@ describe('a merchant that follows the chain', function () {
 
     /** Spends the payment and its change, so that no coin tells of it. */
     async function spendAll(id: string): Promise<void> {
-      const { payments: [payment] } = JSON.parse(await readFile(recordOf(id), 'utf8')) as { payments: [{ txids: [string] }] };
+      const {
+        payments: [payment]
+      } = JSON.parse(await readFile(recordOf(id), 'utf8')) as { payments: [{ txids: [string] }] };
       const block = await served.rest.reader.read(async (snapshot) => {
         const txid = Buffer.from(payment.txids[0], 'hex').reverse();
-        const { block: { hash }, offset, length } = snapshot.location(txid) ?? expect.fail('a location');
+        const {
+          block: { hash },
+          offset,
+          length
+        } = snapshot.location(txid) ?? expect.fail('a location');
         return (await served.rest.node.rawBlock(hash))?.subarray(offset, offset + length);
       });
       const transaction = bcoin.TX.fromRaw(Buffer.from(block ?? Buffer.alloc(0)));
@@ -288,7 +311,9 @@ describe('a merchant that follows the chain', function () {
     it('shows it, in the pool and confirmed', async () => {
       const { id } = await created();
       await served.node.mempool.addTX(wallet.sends(0, SCRIPT, 100_000));
-      expect(await stateOf(id)).to.have.property('received').that.includes({ amount: 100_000, confirmed: 0 });
+      expect(await stateOf(id))
+        .to.have.property('received')
+        .that.includes({ amount: 100_000, confirmed: 0 });
       await mine(served.node, 1);
       await untilState(id, ({ received }) => received?.confirmed === 100_000);
       expect(await stateOf(id)).to.include({ state: 'open' });
@@ -314,10 +339,14 @@ describe('a merchant that follows the chain', function () {
       await untilState(id, ({ state }) => state === 'expired');
       const [status, reason] = await pay(id, paymentOf(request, [transaction]));
       expect(status).to.equal(400);
-      expect(await stateOf(id)).to.have.property('received').that.includes({ amount: AMOUNT, confirmed: 0 });
+      expect(await stateOf(id))
+        .to.have.property('received')
+        .that.includes({ amount: AMOUNT, confirmed: 0 });
       await mine(served.node, 1);
       await untilState(id, ({ received }) => received?.confirmed === AMOUNT);
-      const { payments: [kept] } = JSON.parse(await readFile(recordOf(id), 'utf8')) as { payments: [Record<string, unknown>] };
+      const {
+        payments: [kept]
+      } = JSON.parse(await readFile(recordOf(id), 'utf8')) as { payments: [Record<string, unknown>] };
       const outcome = { decision: 'refused', code: 'expired', reason: reason.trim() };
       expect(kept).to.deep.include({ refundTo: [{ script: '51' }], outcome });
     });

@@ -6,8 +6,17 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import {
-  TrustRoots, checkPaymentRequest, decodePaymentACK, decodePaymentDetails, decodePaymentRequest, encodePayment, keyPin, parseBitcoinUri, verifyPaymentRequest,
-  type PayableRequest, type Verification
+  TrustRoots,
+  checkPaymentRequest,
+  decodePaymentACK,
+  decodePaymentDetails,
+  decodePaymentRequest,
+  encodePayment,
+  keyPin,
+  parseBitcoinUri,
+  verifyPaymentRequest,
+  type PayableRequest,
+  type Verification
 } from '../../lib/payments';
 import { makeCertificate, type MadeCertificate } from '../payments/made-certificates';
 import { bcoin, type HostKeyRing } from '../support/bcoin';
@@ -39,7 +48,10 @@ describe('a merchant on the node', function () {
     await open();
     ring = bcoin.KeyRing.generate();
     const [first] = await mine(served.node, 101, undefined, ring.getAddress());
-    coins = walletSpends(first?.txs[0] as HostTransaction, 0, [[ring.getAddress(), COIN], [ring.getAddress(), COIN]]);
+    coins = walletSpends(first?.txs[0] as HostTransaction, 0, [
+      [ring.getAddress(), COIN],
+      [ring.getAddress(), COIN]
+    ]);
     await served.node.mempool.addTX(coins);
     await mine(served.node, 1);
   });
@@ -55,7 +67,7 @@ describe('a merchant on the node', function () {
   const createOrder = async (): Promise<{ readonly id: string; readonly url: string; readonly uri: string }> => {
     const response = await create({ outputs: [{ amount: AMOUNT, script: SCRIPT }], memo: 'Two mugs' });
     expect(response.status).to.equal(201);
-    return await response.json() as { id: string; url: string; uri: string };
+    return (await response.json()) as { id: string; url: string; uri: string };
   };
   const get = (url: string, accept: string): Promise<Response> => fetch(url, { headers: { accept } });
   const requestOf = async (url: string): Promise<PayableRequest> => {
@@ -64,14 +76,18 @@ describe('a merchant on the node', function () {
   };
   /** Without what was received. */
   const stateOf = async (url: string): Promise<unknown> => {
-    const state = await (await get(url, 'application/json')).json() as Record<string, unknown>;
+    const state = (await (await get(url, 'application/json')).json()) as Record<string, unknown>;
     delete state['received'];
     return state;
   };
   const pay = (url: string, body: Buffer): Promise<Response> =>
     fetch(url, { method: 'POST', headers: { 'content-type': 'application/bitcoin-payment' }, body: new Uint8Array(body) });
 
-  function walletSpends(from: HostTransaction, index: number, outputs: readonly (readonly [target: unknown, valueSats: number])[]): HostTransaction {
+  function walletSpends(
+    from: HostTransaction,
+    index: number,
+    outputs: readonly (readonly [target: unknown, valueSats: number])[]
+  ): HostTransaction {
     const transaction = new bcoin.MTX();
     transaction.addTX(from, index);
     for (const [target, valueSats] of outputs) transaction.addOutput(target, valueSats);
@@ -86,11 +102,12 @@ describe('a merchant on the node', function () {
       [ring.getAddress(), COIN - AMOUNT - 2 * FEE]
     ]);
   }
-  const paymentOf = (request: PayableRequest, ...transactions: readonly HostTransaction[]): Buffer => encodePayment({
-    transactions: transactions.map((transaction) => transaction.toRaw()),
-    refundTo: [{ script: Buffer.from(SCRIPT, 'hex') }],
-    ...request.merchantData && { merchantData: request.merchantData }
-  });
+  const paymentOf = (request: PayableRequest, ...transactions: readonly HostTransaction[]): Buffer =>
+    encodePayment({
+      transactions: transactions.map((transaction) => transaction.toRaw()),
+      refundTo: [{ script: Buffer.from(SCRIPT, 'hex') }],
+      ...(request.merchantData && { merchantData: request.merchantData })
+    });
 
   it('is paid, sees the payment wait, confirm, and wait again after a reorganization', async () => {
     const { url, id } = await createOrder();
@@ -113,7 +130,7 @@ describe('a merchant on the node', function () {
 
     // bcoin forgets what a reorganization undoes when its pool is empty: the merchant broadcasts it again.
     await mineWithoutPool(before, 4);
-    while ((await stateOf(url) as { state: string }).state === 'missing') await setImmediate();
+    while (((await stateOf(url)) as { state: string }).state === 'missing') await setImmediate();
     expect(await stateOf(url)).to.deep.equal({ id, state: 'unconfirmed' });
 
     const again = await pay(url, payment);
@@ -135,7 +152,7 @@ describe('a merchant on the node', function () {
   async function mineWithoutPool(parent: RestNode['node']['chain']['tip'], count: number): Promise<void> {
     const other = await openRestNode();
     for (let height = 1; height <= parent.height; height++) {
-      const raw = await served.rest.node.rawBlock(await served.rest.node.activeHash(height) ?? Buffer.alloc(0));
+      const raw = await served.rest.node.rawBlock((await served.rest.node.activeHash(height)) ?? Buffer.alloc(0));
       await other.node.chain.add(bcoin.Block.fromRaw(raw ?? Buffer.alloc(0)));
     }
     for (const block of await mine(other.node, count)) await served.node.chain.add(bcoin.Block.fromRaw(block.toRaw()));
@@ -196,7 +213,11 @@ describe('a merchant on the node', function () {
     const orderSignedBy = async (signer: MadeCertificate): Promise<Verification> => {
       const { url } = await createOrder();
       const request = Buffer.from(await (await get(url, 'application/bitcoin-paymentrequest')).arrayBuffer());
-      return verifyPaymentRequest(request, { roots: new TrustRoots([]), pinnedKeys: [keyPin(new X509Certificate(signer.der))], time: new Date() });
+      return verifyPaymentRequest(request, {
+        roots: new TrustRoots([]),
+        pinnedKeys: [keyPin(new X509Certificate(signer.der))],
+        time: new Date()
+      });
     };
     const [first, second] = [makeCertificate({ commonName: 'shop.example' }), makeCertificate({ commonName: 'shop.example' })];
     expect(await orderSignedBy(first)).to.deep.equal({ status: 'none' });
@@ -215,7 +236,10 @@ describe('a merchant on the node', function () {
     expect((await (await get(url, 'text/uri-list')).text()).trim()).to.equal(uri);
     expect(await (await get(url, 'text/html')).text()).to.include('Two mugs');
     const message = Buffer.from(await (await get(url, 'application/bitcoin-paymentrequest')).arrayBuffer());
-    expect(decodePaymentDetails(decodePaymentRequest(message).serializedPaymentDetails)).to.deep.include({ network: 'test', paymentUrl: url });
+    expect(decodePaymentDetails(decodePaymentRequest(message).serializedPaymentDetails)).to.deep.include({
+      network: 'test',
+      paymentUrl: url
+    });
   });
 
   it('answers what it does not know with 404 and too much with 413', async () => {

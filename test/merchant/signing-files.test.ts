@@ -70,7 +70,7 @@ describe('the files that payment requests are signed with', () => {
       const leaf = certify();
       await write('key.pem', leaf.keyPem);
       await write('certificates.pem', root.pem + leaf.pem);
-      expect(await refusal()).to.match(inCertificates('.*Put the key\'s own certificate first'));
+      expect(await refusal()).to.match(inCertificates(".*Put the key's own certificate first"));
     });
 
     it('there is no certificate', async () => {
@@ -118,12 +118,18 @@ describe('the files that payment requests are signed with', () => {
       const [first, second, third] = [certify(), certify(), certify()];
       await writePair(first);
       const files = await open();
-      for (const [name, text] of [['key.pem', second.keyPem], ['certificates.pem', second.pem + root.pem]] as const) {
+      for (const [name, text] of [
+        ['key.pem', second.keyPem],
+        ['certificates.pem', second.pem + root.pem]
+      ] as const) {
         await write(`${name}.new`, text);
         await rename(join(folder, `${name}.new`), join(folder, name));
       }
       expect(await firstOf(files)).to.equal(second.der.toString('hex'));
-      for (const [name, text] of [['key.pem', third.keyPem], ['certificates.pem', third.pem + root.pem]] as const) {
+      for (const [name, text] of [
+        ['key.pem', third.keyPem],
+        ['certificates.pem', third.pem + root.pem]
+      ] as const) {
         await write(`${name}.3`, text);
         await symlink(`${name}.3`, join(folder, `${name}.link`));
         await rename(join(folder, `${name}.link`), join(folder, name));
@@ -181,8 +187,9 @@ describe('the files that payment requests are signed with', () => {
     const files = await open();
     now = new Date(now.getTime() + 2 * HOUR_MS);
     const error = await caught(files.identity());
-    expect((error as PaymentError).message)
-      .to.match(/certificates\.pem: "CN=shop.example" was valid until .*Put a renewed certificate there/);
+    expect((error as PaymentError).message).to.match(
+      /certificates\.pem: "CN=shop.example" was valid until .*Put a renewed certificate there/
+    );
     const renewed = certify();
     await writePair(renewed);
     expect(await firstOf(files)).to.equal(renewed.der.toString('hex'));

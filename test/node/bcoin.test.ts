@@ -24,14 +24,15 @@ describe('a bcoin node as the source of the service', () => {
 
   it('names the network as Bitcoin Core does and gives its genesis hash in wire order', () => {
     expect(node.network.chain).to.equal('regtest');
-    expect(Buffer.from(node.network.genesisHash).reverse().toString('hex'))
-      .to.equal('0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206');
+    expect(Buffer.from(node.network.genesisHash).reverse().toString('hex')).to.equal(
+      '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206'
+    );
     expect(node.network.addressPrefixes).to.deep.include(bcoin.Network.get('regtest').addressPrefix);
   });
 
   it('finds blocks by height and hash, on and off the active chain', async () => {
-    const [, second] = await mine(host, 2) as [HostFullBlock, HostFullBlock];
-    const fork = await mine(host, 1, await host.chain.getEntryByHeight(1) ?? undefined);
+    const [, second] = (await mine(host, 2)) as [HostFullBlock, HostFullBlock];
+    const fork = await mine(host, 1, (await host.chain.getEntryByHeight(1)) ?? undefined);
     const stale = fork[0] as HostFullBlock;
     expect(node.tip()).to.deep.equal({ hash: second.hash(), height: 2 });
     expect(await node.activeHash(2)).to.deep.equal(second.hash());
@@ -47,27 +48,37 @@ describe('a bcoin node as the source of the service', () => {
   });
 
   it('says which block it cannot read', async () => {
-    const [block] = await mine(host, 1) as [HostFullBlock];
+    const [block] = (await mine(host, 1)) as [HostFullBlock];
     const length = block.toRaw().length;
     await replaceStoredBlock(host, block.hash(), (stored) => stored.subarray(0, -1));
     for (const error of [await caught(node.rawBlock(block.hash())), await caught(node.rawBlockPart(block.hash(), 81, 60, length))])
-      expect(error).to.be.instanceOf(UnreadableBlockError).and.to.have.property('message').that.includes(`block ${toDisplayHex(block.hash())} cannot be read`);
+      expect(error)
+        .to.be.instanceOf(UnreadableBlockError)
+        .and.to.have.property('message')
+        .that.includes(`block ${toDisplayHex(block.hash())} cannot be read`);
   });
 
   it('gives the median time past of a block', async () => {
     const blocks = await mine(host, 12);
-    const times = blocks.slice(1).map((block) => block.toRaw().readUInt32LE(68)).sort((a, b) => a - b);
+    const times = blocks
+      .slice(1)
+      .map((block) => block.toRaw().readUInt32LE(68))
+      .sort((a, b) => a - b);
     const entry = await node.entry((blocks[11] as HostFullBlock).hash());
     expect(entry?.medianTime).to.equal(times[5]);
   });
 
   it('holds the chain back until each event is acknowledged', async () => {
     const events: ChainEvent[] = [];
-    const subscription = node.chain$.subscribe((event) => { events.push(event); });
+    const subscription = node.chain$.subscribe((event) => {
+      events.push(event);
+    });
     const mined = mine(host, 1);
     while (events.length === 0) await new Promise(setImmediate);
     let added = false;
-    const done = mined.then(() => { added = true; });
+    const done = mined.then(() => {
+      added = true;
+    });
     for (let i = 0; i < 20; i++) await new Promise(setImmediate);
     expect(added).to.equal(false);
     events[0]?.acknowledge();
@@ -78,7 +89,9 @@ describe('a bcoin node as the source of the service', () => {
 
   it('lets the chain go on when a subscriber leaves with an event unacknowledged', async () => {
     let heard = 0;
-    const subscription: Subscription = node.chain$.subscribe(() => { heard++; });
+    const subscription: Subscription = node.chain$.subscribe(() => {
+      heard++;
+    });
     const mined = mine(host, 1);
     while (heard === 0) await new Promise(setImmediate);
     subscription.unsubscribe();
@@ -93,7 +106,7 @@ describe('a bcoin node as the source of the service', () => {
       told.push('block' in event ? `${event.type} ${event.block.height}` : event.type);
       event.acknowledge();
     });
-    await mine(host, 3, await host.chain.getEntryByHeight(1) ?? undefined);
+    await mine(host, 3, (await host.chain.getEntryByHeight(1)) ?? undefined);
     expect(told).to.deep.equal(['disconnect 3', 'disconnect 2', 'connect 2', 'connect 3', 'reorganize', 'connect 4']);
     subscription.unsubscribe();
   });
@@ -101,7 +114,10 @@ describe('a bcoin node as the source of the service', () => {
   it('tells a reset, also while the pool is connected to nobody', async () => {
     await mine(host, 3);
     const told: string[] = [];
-    const subscription = node.chain$.subscribe((event) => { told.push(event.type); event.acknowledge(); });
+    const subscription = node.chain$.subscribe((event) => {
+      told.push(event.type);
+      event.acknowledge();
+    });
     await host.chain.reset(1);
     expect(told).to.deep.equal(['reset']);
     expect(node.tip().height).to.equal(1);
@@ -139,7 +155,9 @@ describe('a bcoin node as the source of the service', () => {
   it('says whether it is synced: at once, and when that changes', async () => {
     await mine(host, 2);
     const heard: boolean[] = [];
-    const subscription = node.synced$.subscribe((synced) => { heard.push(synced); });
+    const subscription = node.synced$.subscribe((synced) => {
+      heard.push(synced);
+    });
     await host.chain.reset(1);
     expect(heard).to.deep.equal([true, false, true]);
     subscription.unsubscribe();
@@ -160,7 +178,7 @@ describe('a bcoin node as the source of the service', () => {
   });
 
   it('knows the blocks of an entry that the chain has forgotten no more', async () => {
-    const [, second] = await mine(host, 2) as [HostFullBlock, HostFullBlock];
+    const [, second] = (await mine(host, 2)) as [HostFullBlock, HostFullBlock];
     expect(fromHost((await entryOf(host, second)).hash)).to.deep.equal(second.hash());
     await host.chain.reset(1);
     expect(await node.entry(second.hash())).to.equal(undefined);

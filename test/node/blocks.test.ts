@@ -22,13 +22,16 @@ describe('parts of blocks in files', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'blocks-'));
     files = new Map();
-    blocks = new StoredBlocks({
-      blocks: {
-        db: { get: (key: Buffer) => Promise.resolve(recordOf(key.subarray(-32))) },
-        has: (hash: Buffer) => Promise.resolve(recordOf(hash) !== null),
-        filepath: (_: number, file: number) => pathOf(file)
-      }
-    } as unknown as HostNode, (hash) => hash);
+    blocks = new StoredBlocks(
+      {
+        blocks: {
+          db: { get: (key: Buffer) => Promise.resolve(recordOf(key.subarray(-32))) },
+          has: (hash: Buffer) => Promise.resolve(recordOf(hash) !== null),
+          filepath: (_: number, file: number) => pathOf(file)
+        }
+      } as unknown as HostNode,
+      (hash) => hash
+    );
   });
 
   afterEach(() => {
@@ -94,6 +97,9 @@ describe('parts of blocks in files', () => {
     rmSync(pathOf(1));
     expect(await caught(part(1))).to.be.instanceOf(UnreadableBlockError);
     writeFileSync(pathOf(1), Buffer.alloc(20));
-    expect(await caught(part(1))).to.be.instanceOf(UnreadableBlockError).with.property('message').that.includes('expected 20 bytes at 18');
+    expect(await caught(part(1)))
+      .to.be.instanceOf(UnreadableBlockError)
+      .with.property('message')
+      .that.includes('expected 20 bytes at 18');
   });
 });

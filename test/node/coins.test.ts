@@ -17,12 +17,23 @@ const scriptOf = (packed: string): string => readNodeCoin(key, recordOf('05', pa
 describe('a coin of the node', () => {
   it('has outpoint, height, coinbase flag, value and script', () => {
     expect(readNodeCoin(key, recordOf('fe00e1f505', '0751'))).to.deep.equal({
-      txid: Buffer.alloc(32, 7), index: 0x102, height: 3, coinbase: true, value: 100_000_000, script: Buffer.from('51', 'hex')
+      txid: Buffer.alloc(32, 7),
+      index: 0x102,
+      height: 3,
+      coinbase: true,
+      value: 100_000_000,
+      script: Buffer.from('51', 'hex')
     });
   });
 
   it('has values of every length', () => {
-    for (const [packed, value] of [['00', 0], ['fc', 252], ['fdfd00', 253], ['fe00000100', 65_536], ['ff0040075af0750700', 2_100_000_000_000_000]] as const)
+    for (const [packed, value] of [
+      ['00', 0],
+      ['fc', 252],
+      ['fdfd00', 253],
+      ['fe00000100', 65_536],
+      ['ff0040075af0750700', 2_100_000_000_000_000]
+    ] as const)
       expect(readNodeCoin(key, recordOf(packed, '06')).value).to.equal(value);
   });
 
@@ -35,13 +46,19 @@ describe('a coin of the node', () => {
   });
 
   it('has its public key back, compressed or not', () => {
-    fc.assert(fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }).filter((bytes) => bytes.some((byte) => byte > 0) && (bytes[0] as number) < 0xff), (secret) => {
-      const pair = createECDH('secp256k1');
-      pair.setPrivateKey(secret);
-      const [long, short] = [pair.getPublicKey('hex', 'uncompressed'), pair.getPublicKey('hex', 'compressed')];
-      expect(scriptOf(short)).to.equal(`21${short}ac`);
-      expect(scriptOf(`${short.startsWith('02') ? '04' : '05'}${short.slice(2)}`)).to.equal(`41${long}ac`);
-    }), { numRuns: 50 });
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ minLength: 32, maxLength: 32 }).filter((bytes) => bytes.some((byte) => byte > 0) && (bytes[0] as number) < 0xff),
+        (secret) => {
+          const pair = createECDH('secp256k1');
+          pair.setPrivateKey(secret);
+          const [long, short] = [pair.getPublicKey('hex', 'uncompressed'), pair.getPublicKey('hex', 'compressed')];
+          expect(scriptOf(short)).to.equal(`21${short}ac`);
+          expect(scriptOf(`${short.startsWith('02') ? '04' : '05'}${short.slice(2)}`)).to.equal(`41${long}ac`);
+        }
+      ),
+      { numRuns: 50 }
+    );
   });
 
   it('is malformed when it ends too early', () => {

@@ -35,7 +35,9 @@ describe("the node's pool", () => {
     transaction.sign(ring);
     spend = transaction.toTX();
     told = [];
-    node.pool.events$.subscribe((event) => { told.push(event); });
+    node.pool.events$.subscribe((event) => {
+      told.push(event);
+    });
   });
 
   afterEach(() => host.close());
@@ -44,7 +46,10 @@ describe("the node's pool", () => {
     const raw = spend.toRaw();
     const superfluous = withSuperfluousWitness(scanTransaction(raw));
     for (const bytes of [superfluous, Buffer.concat([raw, Buffer.alloc(1)])])
-      expect(await caught(node.broadcast(bytes))).to.be.instanceOf(TransactionRefusedError).and.to.have.property('message').that.equals('it cannot be read');
+      expect(await caught(node.broadcast(bytes)))
+        .to.be.instanceOf(TransactionRefusedError)
+        .and.to.have.property('message')
+        .that.equals('it cannot be read');
     expect(node.pool.entries()).to.have.length(0);
     await host.mempool.addTX(bcoin.TX.fromRaw(superfluous));
     expect(node.pool.transaction(spend.hash())?.equals(raw)).to.equal(true);
@@ -63,14 +68,17 @@ describe("the node's pool", () => {
     expect(node.pool.coin(txid, 0)?.value).to.equal(COINBASE_SATS - FEE_SATS);
     expect(node.pool.coin(txid, 1)).to.equal(undefined);
     const spent = input?.prevout.hash;
-    expect(node.pool.isSpent(typeof spent === 'string' ? Buffer.from(spent, 'hex') : spent as Buffer, 0)).to.equal(true);
+    expect(node.pool.isSpent(typeof spent === 'string' ? Buffer.from(spent, 'hex') : (spent as Buffer), 0)).to.equal(true);
     expect(node.pool.entries()).to.have.length(1);
     expect(node.pool.entries()[0]).to.deep.include({ txid, fee: FEE_SATS, modifiedFee: FEE_SATS, height: 101 });
     expect(node.pool.info()).to.deep.include({ size: 1, bytes: node.pool.entries()[0]?.size });
     await mine(host, 1);
     expect(node.pool.transaction(txid)).to.equal(undefined);
     expect(node.pool.info()).to.deep.include({ size: 0, bytes: 0 });
-    expect(told).to.deep.equal([{ type: 'add', txid }, { type: 'remove', txid }]);
+    expect(told).to.deep.equal([
+      { type: 'add', txid },
+      { type: 'remove', txid }
+    ]);
   });
 
   it('has what a reorganization put back from the height to which that led', async () => {
@@ -88,7 +96,7 @@ describe("the node's pool", () => {
     const putBack = paying(spend, COINBASE_SATS - 2 * FEE_SATS);
     await node.broadcast(putBack.toRaw());
     await mine(host, 1);
-    const [branch] = await mine(host, 1, fork) as [HostFullBlock];
+    const [branch] = (await mine(host, 1, fork)) as [HostFullBlock];
     const other = paying(coinbases[1] as HostTransaction, COINBASE_SATS - FEE_SATS);
     await node.broadcast(other.toRaw());
     expect(node.pool.entries().map(({ txid, height }) => [txid, height])).to.deep.equal([[other.hash(), 103]]);
@@ -117,7 +125,16 @@ describe("the node's pool", () => {
     const seen = new Set([node.pool.feeFingerprint()]);
     const entries = [...host.mempool.map.values()];
     // More than 32 bits hold, up and down.
-    for (const [i, fee] of [[0, 500], [1, -500], [0, -500], [1, 1_000], [0, 2 ** 32], [1, 3 * 2 ** 32], [0, -(2 ** 33)], [1, 2 ** 50]] as const) {
+    for (const [i, fee] of [
+      [0, 500],
+      [1, -500],
+      [0, -500],
+      [1, 1_000],
+      [0, 2 ** 32],
+      [1, 3 * 2 ** 32],
+      [0, -(2 ** 33)],
+      [1, 2 ** 50]
+    ] as const) {
       const { revision } = node.pool;
       host.mempool.prioritise(entries[i], 0, fee);
       expect(node.pool.revision).to.equal(revision);

@@ -12,8 +12,13 @@ describe('the progress of verification', () => {
     const now = 1_532_884_444 + 1_000_000;
     expect(verificationProgress(chainOf(1_000_000, 1_300_000_000), 'main', now)).to.equal(1_000_000 / (331_282_217 + 2_400_000));
     // More than were known then: from the tip on.
-    expect(verificationProgress(chainOf(1_100_000_000, 1_732_884_444), 'main', 1_732_884_444 + 600)).to.equal(1_100_000_000 / (1_100_000_000 + 1_440));
-    expect(verificationProgress(chainOf(19_438_709, 1_600_000_000), 'testnet', 1_600_001_000)).to.be.closeTo(19_438_709 / (19_438_709 + 626), 1e-12);
+    expect(verificationProgress(chainOf(1_100_000_000, 1_732_884_444), 'main', 1_732_884_444 + 600)).to.equal(
+      1_100_000_000 / (1_100_000_000 + 1_440)
+    );
+    expect(verificationProgress(chainOf(19_438_709, 1_600_000_000), 'testnet', 1_600_001_000)).to.be.closeTo(
+      19_438_709 / (19_438_709 + 626),
+      1e-12
+    );
   });
 
   it('is whole where nothing is known of the network', () => {

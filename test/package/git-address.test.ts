@@ -41,23 +41,30 @@ async function inFolder(test: (folder: string) => Promise<void>): Promise<void> 
 describe(`the package from a git address${long ? '' : ' (only in npm run test:long)'}`, function () {
   this.timeout(1_800_000);
 
-  (long ? it : it.skip)('is built, and has the files of the tarball', () => inFolder(async (folder) => {
-    const [{ files }] = await pack(folder);
-    const project = await emptyProject(join(folder, 'project'), { rest: repository(join(folder, 'repository')) });
-    await install(project);
-    const installed = await readdir(join(project, 'node_modules/rest'), { recursive: true, withFileTypes: true });
-    const paths = installed.filter((entry) => entry.isFile())
-      .map((entry) => relative(join(project, 'node_modules/rest'), join(entry.parentPath, entry.name)));
-    expect(paths.sort()).to.deep.equal([...files].sort());
-    expect((createRequire(join(project, 'index.js'))('rest') as { readonly id: string }).id).to.equal('rest');
-  }));
+  (long ? it : it.skip)('is built, and has the files of the tarball', () =>
+    inFolder(async (folder) => {
+      const [{ files }] = await pack(folder);
+      const project = await emptyProject(join(folder, 'project'), { rest: repository(join(folder, 'repository')) });
+      await install(project);
+      const installed = await readdir(join(project, 'node_modules/rest'), { recursive: true, withFileTypes: true });
+      const paths = installed
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(join(project, 'node_modules/rest'), join(entry.parentPath, entry.name)));
+      expect(paths.sort()).to.deep.equal([...files].sort());
+      expect((createRequire(join(project, 'index.js'))('rest') as { readonly id: string }).id).to.equal('rest');
+    })
+  );
 
-  (long ? it : it.skip)('needs nothing that building needs to be cloned and installed', () => inFolder(async (folder) => {
-    repository(join(folder, 'repository'));
-    for (const scripts of [true, false]) {
-      const options = ['--omit=dev', `--ignore-scripts=${!scripts}`, '--prefer-offline', '--no-audit', '--no-fund'];
-      await npm(join(folder, 'repository'), 'ci', ...options);
-      expect(await readdir(join(folder, 'repository'))).to.include('node_modules').and.to.not.include('dist');
-    }
-  }));
+  (long ? it : it.skip)('needs nothing that building needs to be cloned and installed', () =>
+    inFolder(async (folder) => {
+      repository(join(folder, 'repository'));
+      for (const scripts of [true, false]) {
+        const options = ['--omit=dev', `--ignore-scripts=${!scripts}`, '--prefer-offline', '--no-audit', '--no-fund'];
+        await npm(join(folder, 'repository'), 'ci', ...options);
+        expect(await readdir(join(folder, 'repository')))
+          .to.include('node_modules')
+          .and.to.not.include('dist');
+      }
+    })
+  );
 });

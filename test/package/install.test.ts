@@ -40,7 +40,16 @@ describe('the packages, installed', function () {
 
   async function serves(executable: string, pluginName: string): Promise<void> {
     const port = await freePort();
-    const bcoin = new BcoinExecutable(executable, '--memory', '--plugins', pluginName, '--http-port', `${port}`, '--rest-warmup', 'indexed');
+    const bcoin = new BcoinExecutable(
+      executable,
+      '--memory',
+      '--plugins',
+      pluginName,
+      '--http-port',
+      `${port}`,
+      '--rest-warmup',
+      'indexed'
+    );
     try {
       await bcoin.printed('Node is loaded');
       const response = await answerOf(`http://127.0.0.1:${port}/rest/chaininfo.json`);
@@ -75,7 +84,11 @@ describe('the packages, installed', function () {
 
   const program = 'console.log(decodePaymentDetails(encodePaymentDetails({ outputs: [], time: 5n })).time.toString());';
   const names = '{ decodePaymentDetails, encodePaymentDetails }';
-  for (const [where, from] of [['node', 'bcoin-rest/payments'], ['node', 'rest/payments'], ['wallet', 'bcoin-rest-payments']] as const) {
+  for (const [where, from] of [
+    ['node', 'bcoin-rest/payments'],
+    ['node', 'rest/payments'],
+    ['wallet', 'bcoin-rest-payments']
+  ] as const) {
     it(`read and write payment messages from ${from}, imported and required`, async () => {
       const loads = { module: `import ${names} from '${from}';`, commonjs: `const ${names} = require('${from}');` };
       for (const [type, load] of Object.entries(loads)) {
@@ -91,7 +104,9 @@ describe('the packages, installed', function () {
         await mkdir(join(at, 'node_modules/@types'), { recursive: true });
         await symlink(join(projectFolder, 'node_modules/@types/node'), join(at, 'node_modules/@types/node'));
       }
-      await writeFile(join(project, 'use.ts'), `
+      await writeFile(
+        join(project, 'use.ts'),
+        `
         import { id, type Coin, type RestPlugin } from 'bcoin-rest';
         import * as rest from 'rest';
         ${usePayments('bcoin-rest/payments')}
@@ -102,7 +117,8 @@ describe('the packages, installed', function () {
           return plugin.reader.read((snapshot) => snapshot.coin(Buffer.alloc(32), 0));
         }
         // @ts-expect-error: a type that was not found would take anything.
-        export const wrong: number = id;`);
+        export const wrong: number = id;`
+      );
       await writeFile(join(wallet, 'use.ts'), usePayments('bcoin-rest-payments'));
     });
 
@@ -133,13 +149,20 @@ function usePayments(from: string): string {
 /** What tsc says of a program and of the declarations of our packages that it uses; those of others are not looked at. */
 function errorsOf(file: string, resolution: ts.CompilerOptions): string[] {
   const program = ts.createProgram([file], {
-    ...resolution, noEmit: true, strict: true, target: ts.ScriptTarget.ES2022, lib: ['lib.es2022.d.ts'], types: ['node'],
+    ...resolution,
+    noEmit: true,
+    strict: true,
+    target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2022.d.ts'],
+    types: ['node'],
     typeRoots: [join(dirname(file), 'node_modules/@types')]
   });
-  const ours = program.getSourceFiles()
+  const ours = program
+    .getSourceFiles()
     .filter(({ fileName }) => fileName === file || /\/node_modules\/(bcoin-)?rest(-payments)?\//.test(fileName));
   expect(ours.length).to.be.greaterThan(5);
   const inFiles = ours.flatMap((source) => [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]);
-  return [...program.getOptionsDiagnostics(), ...inFiles]
-    .map(({ file: where, messageText }) => `${where?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
+  return [...program.getOptionsDiagnostics(), ...inFiles].map(
+    ({ file: where, messageText }) => `${where?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`
+  );
 }

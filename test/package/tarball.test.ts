@@ -40,7 +40,7 @@ describe('what npm packs', function () {
   it('has the licence, what tells of the program, the schema and everything that package.json points to', () => {
     for (const { name, files } of packed) {
       const { main, types, bin = {}, exports } = manifestOf(name);
-      const targets = Object.values(exports).flatMap((target) => typeof target === 'string' ? [target] : Object.values(target));
+      const targets = Object.values(exports).flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target)));
       const pointed = [main, types, ...Object.values(bin), ...targets];
       expect(files, name).to.include.members(pointed.map((path) => path.replace(/^\.\//, '')));
       expect(files, name).to.include.members(['LICENSE', 'README.md', 'docs/payments.md', 'dist/proto/payments.proto']);
@@ -63,7 +63,10 @@ describe('what npm packs', function () {
 
   it('has no source maps, and no program that names one', () => {
     for (const { name, files } of packed) {
-      expect(files.filter((path) => path.endsWith('.map')), name).to.deep.equal([]);
+      expect(
+        files.filter((path) => path.endsWith('.map')),
+        name
+      ).to.deep.equal([]);
       for (const path of files.filter((file) => file.endsWith('.js'))) {
         expect(readPacked(name, path), path).to.not.include('sourceMappingURL');
       }
@@ -87,7 +90,9 @@ describe('what npm packs', function () {
 
   it('asks for exactly the packages that the payments library imports', () => {
     const imported = ['lib/payments', 'lib/merchant/orders']
-      .flatMap((room) => readdirSync(join(projectFolder, room), { recursive: true, encoding: 'utf8' }).map((path) => join(projectFolder, room, path)))
+      .flatMap((room) =>
+        readdirSync(join(projectFolder, room), { recursive: true, encoding: 'utf8' }).map((path) => join(projectFolder, room, path))
+      )
       .filter((path) => path.endsWith('.ts'))
       .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/ from '((?!node:)[^.'][^']*)'/g)])
       .map(([, name = '']) => name);

@@ -18,7 +18,7 @@ const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 const extension = fc.tuple(fc.integer({ min: 100, max: 536870911 }), fc.oneof(uint64, bytes)).map(([number, value]) => {
   const writer = Writer.create();
   if (typeof value === 'bigint') writer.uint32((number << 3) >>> 0).uint64(value.toString());
-  else writer.uint32((number << 3 | 2) >>> 0).bytes(value);
+  else writer.uint32(((number << 3) | 2) >>> 0).bytes(value);
   return Buffer.from(writer.finish());
 });
 const unknownFields = fc.array(extension, { minLength: 1, maxLength: 3 });

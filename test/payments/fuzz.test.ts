@@ -6,7 +6,13 @@ import { sign } from 'node:crypto';
 import { expect } from 'chai';
 import fc, { type Arbitrary } from 'fast-check';
 import { describe, it } from 'mocha';
-import { acknowledgePayment, decodePayment, decodePaymentRequest, encodePaymentRequest, encodeX509Certificates } from '../../lib/payments/messages';
+import {
+  acknowledgePayment,
+  decodePayment,
+  decodePaymentRequest,
+  encodePaymentRequest,
+  encodeX509Certificates
+} from '../../lib/payments/messages';
 import { PaymentError } from '../../lib/payments/error';
 import { checkPayment } from '../../lib/payments/rules/payment';
 import { checkPaymentRequest } from '../../lib/payments/rules/request';
@@ -37,28 +43,44 @@ interface Target {
 
 /** What a stranger's bytes go through. */
 const TARGETS: Readonly<Record<string, Target>> = {
-  ...Object.fromEntries(Object.entries(CODECS).map(([name, { decode, encode }]): [string, Target] => [name, {
-    samples: everything,
-    run: (bytes) => {
-      const message = decode(bytes);
-      // What could be read can be written, and is then the same.
-      expect(decode(encode(message as never))).to.deep.equal(message);
-    }
-  }])),
+  ...Object.fromEntries(
+    Object.entries(CODECS).map(([name, { decode, encode }]): [string, Target] => [
+      name,
+      {
+        samples: everything,
+        run: (bytes) => {
+          const message = decode(bytes);
+          // What could be read can be written, and is then the same.
+          expect(decode(encode(message as never))).to.deep.equal(message);
+        }
+      }
+    ])
+  ),
   verify: {
     samples: signedRequests,
-    run: (bytes) => refuseTrust(bytes, signedRequests.some((request) => request.equals(bytes)))
+    run: (bytes) =>
+      refuseTrust(
+        bytes,
+        signedRequests.some((request) => request.equals(bytes))
+      )
   },
   certificate: {
     samples: certificates,
-    run: (bytes) => refuseTrust(signedWith(bytes), certificates.some((certificate) => certificate.equals(bytes)))
+    run: (bytes) =>
+      refuseTrust(
+        signedWith(bytes),
+        certificates.some((certificate) => certificate.equals(bytes))
+      )
   },
   signedBytes: { samples: everything, run: signedBytes },
   rules: { samples: everything, run: (bytes) => checkPaymentRequest(decodePaymentRequest(bytes), { network: 'test', time: VALID_TIME }) },
   payment: { samples: everything, run: (bytes) => checkPayment(decodePayment(bytes), { outputs: [{ amount: 1n, script }], total: 1n }) },
   acknowledgement: { samples: everything, run: (bytes) => acknowledgePayment(bytes) },
   transaction: { samples: [transaction], run: parseTransaction },
-  uri: { samples: [Buffer.from('abc?amount=20.3&label=Luke-Jr&r=https%3A%2F%2Fshop.example')], run: (bytes) => parseBitcoinUri(`bitcoin:${bytes.toString('latin1')}`) }
+  uri: {
+    samples: [Buffer.from('abc?amount=20.3&label=Luke-Jr&r=https%3A%2F%2Fshop.example')],
+    run: (bytes) => parseBitcoinUri(`bitcoin:${bytes.toString('latin1')}`)
+  }
 };
 
 function refuseTrust(request: Buffer, unchanged: boolean): void {
@@ -94,14 +116,18 @@ const mutation: Arbitrary<Mutation> = fc.oneof(
     const start = Math.floor(from * bytes.length);
     return Buffer.concat([bytes.subarray(0, start), inserted, bytes.subarray(start + Math.floor(length * 8))]);
   }),
-  fc.tuple(at, at, fc.constantFrom(...everything)).map(([head, tail, other]): Mutation => (bytes) =>
-    Buffer.concat([bytes.subarray(0, Math.ceil(head * bytes.length)), other.subarray(Math.floor(tail * other.length))]))
+  fc.tuple(at, at, fc.constantFrom(...everything)).map(
+    ([head, tail, other]): Mutation =>
+      (bytes) =>
+        Buffer.concat([bytes.subarray(0, Math.ceil(head * bytes.length)), other.subarray(Math.floor(tail * other.length))])
+  )
 );
 
 const randomBytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
 
 const input = fc.constantFrom(...Object.entries(TARGETS)).chain(([name, { run, samples }]) => {
-  const mutated = fc.tuple(fc.constantFrom(...samples), fc.array(mutation, { minLength: 1, maxLength: 4 }))
+  const mutated = fc
+    .tuple(fc.constantFrom(...samples), fc.array(mutation, { minLength: 1, maxLength: 4 }))
     .map(([sample, mutations]) => mutations.reduce((bytes, mutate) => mutate(bytes), sample));
   const bytes = fc.oneof({ weight: 1, arbitrary: randomBytes }, { weight: 4, arbitrary: mutated });
   return fc.record({ name: fc.constant(name), run: fc.constant(run), bytes });
@@ -109,12 +135,15 @@ const input = fc.constantFrom(...Object.entries(TARGETS)).chain(([name, { run, s
 
 describe('payments, with any bytes', () => {
   it(`throw nothing but their own error, and trust nothing that was changed (${CASES} cases)`, () => {
-    fc.assert(fc.property(input, ({ run, bytes }) => {
-      try {
-        run(bytes);
-      } catch (error) {
-        if (!(error instanceof PaymentError)) throw error;
-      }
-    }), { numRuns: CASES });
+    fc.assert(
+      fc.property(input, ({ run, bytes }) => {
+        try {
+          run(bytes);
+        } catch (error) {
+          if (!(error instanceof PaymentError)) throw error;
+        }
+      }),
+      { numRuns: CASES }
+    );
   }).timeout(0);
 });

@@ -30,8 +30,12 @@ describe('identityOfPem', () => {
 
   it('says that a key is encrypted, in either format', () => {
     const cipher = { cipher: 'aes-256-cbc', passphrase: 'sesame' };
-    const encrypted = createPrivateKey(keyText).export({ type: 'pkcs8', format: 'pem', ...cipher }).toString();
-    const traditional = createPrivateKey(keyText).export({ type: 'sec1', format: 'pem', ...cipher }).toString();
+    const encrypted = createPrivateKey(keyText)
+      .export({ type: 'pkcs8', format: 'pem', ...cipher })
+      .toString();
+    const traditional = createPrivateKey(keyText)
+      .export({ type: 'sec1', format: 'pem', ...cipher })
+      .toString();
     for (const key of [encrypted, traditional]) {
       expect(refusal(key, chain)).to.match(/^The key is encrypted\. Write it without a passphrase/);
     }
@@ -49,22 +53,27 @@ describe('identityOfPem', () => {
   it('says that certificates are not in order', () => {
     const order = /Put the key's own certificate first, then its issuer's, and so on\.$/;
     expect(refusal(keyText, pem('intermediate') + pem('p256')))
-      .to.match(/^"O=Test Roots, CN=Test Intermediate" is not issued by "CN=shop.example", which follows it\. /).and.to.match(order);
+      .to.match(/^"O=Test Roots, CN=Test Intermediate" is not issued by "CN=shop.example", which follows it\. /)
+      .and.to.match(order);
     expect(refusal(keyText, pem('p256') + pem('root') + pem('intermediate'))).to.match(order);
     expect(refusal(keyText, pem('p256') + pem('root'))).to.match(order);
     // In the order of issuers, but the key is of the second.
     const [authority, other] = [makeCertificate({ commonName: 'Authority', ca: true }), makeCertificate({ commonName: 'Root', ca: true })];
     const below = makeCertificate({ commonName: 'shop.example', issuer: authority });
     expect(refusal(authority.keyPem, below.pem + authority.pem, new Date()))
-      .to.match(/^The key's own certificate is the one at place 2\. /).and.to.match(order);
+      .to.match(/^The key's own certificate is the one at place 2\. /)
+      .and.to.match(order);
     // An issuer of the right name with another key.
     const namesake = makeCertificate({ commonName: 'Authority', ca: true, issuer: other });
-    expect(refusal(below.keyPem, below.pem + namesake.pem, new Date())).to.match(/is not signed by/).and.to.match(order);
+    expect(refusal(below.keyPem, below.pem + namesake.pem, new Date()))
+      .to.match(/is not signed by/)
+      .and.to.match(order);
   });
 
   it('says that a certificate has expired or is not valid yet, the one of the key or an issuer', () => {
-    expect(refusal(keyText, pem('expired') + pem('intermediate')))
-      .to.match(/^"CN=shop.example" was valid until 2026-.*\. Put a renewed certificate there\.$/);
+    expect(refusal(keyText, pem('expired') + pem('intermediate'))).to.match(
+      /^"CN=shop.example" was valid until 2026-.*\. Put a renewed certificate there\.$/
+    );
     expect(refusal(keyText, chain, new Date('2026-01-01'))).to.match(/^"CN=shop.example" is valid from 2026-/);
     const root = makeCertificate({ commonName: 'Root', ca: true });
     const [notBefore, notAfter] = [new Date('2020-01-01'), new Date('2021-01-01')];

@@ -4,9 +4,26 @@
 import { generateKeyPairSync, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto';
 import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
 import {
-  AlgorithmIdentifier, AttributeTypeAndValue, AttributeValue, BasicConstraints, Certificate, Extension, Extensions, GeneralName,
-  KeyUsage, KeyUsageFlags, Name, RelativeDistinguishedName, SubjectAlternativeName, SubjectPublicKeyInfo, TBSCertificate, Validity, Version,
-  id_ce_basicConstraints, id_ce_keyUsage, id_ce_subjectAltName
+  AlgorithmIdentifier,
+  AttributeTypeAndValue,
+  AttributeValue,
+  BasicConstraints,
+  Certificate,
+  Extension,
+  Extensions,
+  GeneralName,
+  KeyUsage,
+  KeyUsageFlags,
+  Name,
+  RelativeDistinguishedName,
+  SubjectAlternativeName,
+  SubjectPublicKeyInfo,
+  TBSCertificate,
+  Validity,
+  Version,
+  id_ce_basicConstraints,
+  id_ce_keyUsage,
+  id_ce_subjectAltName
 } from '@peculiar/asn1-x509';
 
 const COMMON_NAME = '2.5.4.3';
@@ -53,7 +70,7 @@ export function makeCertificate(wishes: CertificateWishes): MadeCertificate {
     }),
     subject: name,
     subjectPublicKeyInfo: AsnConvert.parse(publicKey.export({ type: 'spki', format: 'der' }), SubjectPublicKeyInfo),
-    extensions: new Extensions([...wishes.ca === true ? authorityExtensions() : shopExtensions(), ...wishes.extensions ?? []])
+    extensions: new Extensions([...(wishes.ca === true ? authorityExtensions() : shopExtensions()), ...(wishes.extensions ?? [])])
   });
   const signature = sign('sha256', Buffer.from(AsnConvert.serialize(tbsCertificate)), wishes.issuer?.key ?? key);
   const certificate = new Certificate({ tbsCertificate, signatureAlgorithm: algorithm, signatureValue: arrayOf(signature) });

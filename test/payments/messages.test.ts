@@ -4,9 +4,19 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import {
-  MAX_PAYMENT_ACK_SIZE, MAX_PAYMENT_REQUEST_SIZE, MAX_PAYMENT_SIZE,
-  decodeOutput, decodePayment, decodePaymentACK, decodePaymentDetails, decodePaymentRequest, decodeX509Certificates,
-  encodeOutput, encodePayment, encodePaymentDetails, encodePaymentRequest
+  MAX_PAYMENT_ACK_SIZE,
+  MAX_PAYMENT_REQUEST_SIZE,
+  MAX_PAYMENT_SIZE,
+  decodeOutput,
+  decodePayment,
+  decodePaymentACK,
+  decodePaymentDetails,
+  decodePaymentRequest,
+  decodeX509Certificates,
+  encodeOutput,
+  encodePayment,
+  encodePaymentDetails,
+  encodePaymentRequest
 } from '../../lib/payments/messages';
 import { CODECS, codecOf } from './codecs';
 import { codeOf, errorOf, messageVectors, vector, vectorsFolder } from './vectors';
@@ -28,22 +38,29 @@ describe('payment messages', () => {
     }
 
     const missing = ['protoc', 'xxd'].filter((tool) => spawnSync(tool, ['--version']).error);
-    (missing.length > 0 ? it.skip : it)(`agree with protoc in both directions${missing.map((tool) => `, not checked: no ${tool} here`).join('')}`, () => {
-      execFileSync('sh', [join(vectorsFolder, 'messages/check.sh')]);
-    });
+    (missing.length > 0 ? it.skip : it)(
+      `agree with protoc in both directions${missing.map((tool) => `, not checked: no ${tool} here`).join('')}`,
+      () => {
+        execFileSync('sh', [join(vectorsFolder, 'messages/check.sh')]);
+      }
+    );
   });
 
   describe('decoding', () => {
     it('reads an Output', () => {
       expect(decodeOutput(vector('messages/Output.full.hex'))).to.deep.equal({
-        amount: 500000n, script: hex('76a914000102030405060708090a0b0c0d0e0f1011121388ac')
+        amount: 500000n,
+        script: hex('76a914000102030405060708090a0b0c0d0e0f1011121388ac')
       });
     });
 
     it('reads PaymentDetails', () => {
       expect(decodePaymentDetails(vector('messages/PaymentDetails.full.hex'))).to.deep.equal({
         network: 'test',
-        outputs: [{ amount: 100000n, script: OP_1 }, { amount: 1n, script: hex('52') }],
+        outputs: [
+          { amount: 100000n, script: OP_1 },
+          { amount: 1n, script: hex('52') }
+        ],
         time: 1400000000n,
         expires: 1400000900n,
         memo: 'Two mugs ☕',
@@ -54,7 +71,11 @@ describe('payment messages', () => {
 
     it('reads a PaymentRequest', () => {
       expect(decodePaymentRequest(vector('messages/PaymentRequest.full.hex'))).to.deep.equal({
-        paymentDetailsVersion: 1, pkiType: 'x509+sha256', pkiData: hex('0a023000'), serializedPaymentDetails: hex('1800'), signature: hex('010203')
+        paymentDetailsVersion: 1,
+        pkiType: 'x509+sha256',
+        pkiData: hex('0a023000'),
+        serializedPaymentDetails: hex('1800'),
+        signature: hex('010203')
       });
     });
 
@@ -75,7 +96,8 @@ describe('payment messages', () => {
 
     it('reads a PaymentACK', () => {
       expect(decodePaymentACK(vector('messages/PaymentACK.full.hex'))).to.deep.equal({
-        payment: { merchantData: hex('00ff80'), transactions: [hex('0200')], refundTo: [] }, memo: 'Thanks'
+        payment: { merchantData: hex('00ff80'), transactions: [hex('0200')], refundTo: [] },
+        memo: 'Thanks'
       });
     });
 
@@ -89,7 +111,10 @@ describe('payment messages', () => {
     });
 
     it('hands out extension fields as they came', () => {
-      expect(decodeOutput(vector('messages/Output.extensions.hex')).unknownFields).to.deep.equal([hex('a206026869'), hex('f8ffffff0fac02')]);
+      expect(decodeOutput(vector('messages/Output.extensions.hex')).unknownFields).to.deep.equal([
+        hex('a206026869'),
+        hex('f8ffffff0fac02')
+      ]);
     });
 
     it('takes the last of a field that came twice, as protocol buffers do', () => {
@@ -109,13 +134,33 @@ describe('payment messages', () => {
       ['no bytes where a field is required', decodePaymentRequest, '', /^PaymentRequest: missing required 'serializedPaymentDetails'/],
       ['a varint where bytes belong', decodeOutput, '1005 120151', /^Output\.script: length-delimited expected, varint came/],
       ['bytes where a varint belongs', decodeOutput, '0a00 120151', /^Output\.amount: varint expected, length-delimited came/],
-      ['a fixed64 where a varint belongs', decodePaymentDetails, '1801 21 0000000000000000', /^PaymentDetails\.expires: varint expected, fixed64 came/],
-      ['a fixed32 where a message belongs', decodePaymentACK, '0a00 0d 00000000', /^PaymentACK\.payment: length-delimited expected, fixed32 came/],
-      ['a group where a message belongs', decodePaymentDetails, '1801 1314', /^PaymentDetails\.outputs: length-delimited expected, group came/],
+      [
+        'a fixed64 where a varint belongs',
+        decodePaymentDetails,
+        '1801 21 0000000000000000',
+        /^PaymentDetails\.expires: varint expected, fixed64 came/
+      ],
+      [
+        'a fixed32 where a message belongs',
+        decodePaymentACK,
+        '0a00 0d 00000000',
+        /^PaymentACK\.payment: length-delimited expected, fixed32 came/
+      ],
+      [
+        'a group where a message belongs',
+        decodePaymentDetails,
+        '1801 1314',
+        /^PaymentDetails\.outputs: length-delimited expected, group came/
+      ],
       ['bytes that end within a field', decodeOutput, '12 05 51', /^Output: the bytes are no such message/],
       ['bytes that end within a length', decodeOutput, '12 ff', /^Output: the bytes are no such message/],
       ['a length beyond any message', decodeOutput, '12 ffffffff0f', /^Output: the bytes are no such message/],
-      ['a message inside that is longer than its frame', decodePaymentDetails, '12 03 120551 1801', /^PaymentDetails: the bytes are no such message/],
+      [
+        'a message inside that is longer than its frame',
+        decodePaymentDetails,
+        '12 03 120551 1801',
+        /^PaymentDetails: the bytes are no such message/
+      ],
       ['an integer of more than 64 bits', decodeOutput, '08 ffffffffffffffffff02 120151', /uint64 expected/],
       ['a varint of eleven bytes', decodeOutput, '08 ffffffffffffffffffff01 120151', /^Output: the bytes are no such message/],
       ['a version of more than 32 bits', decodePaymentRequest, '08 8180808010 2200', /uint32 expected/],
@@ -137,7 +182,11 @@ describe('payment messages', () => {
       expect(codeOf(() => decodePayment(hex('a306'.repeat(20_000))))).to.equal('malformed');
     });
 
-    for (const [name, limit] of [['PaymentRequest', MAX_PAYMENT_REQUEST_SIZE], ['Payment', MAX_PAYMENT_SIZE], ['PaymentACK', MAX_PAYMENT_ACK_SIZE]] as const) {
+    for (const [name, limit] of [
+      ['PaymentRequest', MAX_PAYMENT_REQUEST_SIZE],
+      ['Payment', MAX_PAYMENT_SIZE],
+      ['PaymentACK', MAX_PAYMENT_ACK_SIZE]
+    ] as const) {
       it(`a ${name} of more than ${limit} bytes, before it is read`, () => {
         const error = errorOf(() => codecOf(name).decode(Buffer.alloc(limit + 1)));
         expect(error.message).to.equal(`${name}: at most ${limit} bytes expected, ${limit + 1} came.`);
@@ -157,19 +206,55 @@ describe('payment messages', () => {
       ['a negative amount', () => encodeOutput({ amount: -1n, script: OP_1 }), /^Output\.amount: a bigint of 64 bits expected, -1n came/],
       ['an amount of 65 bits', () => encodeOutput({ amount: 2n ** 64n, script: OP_1 }), /^Output\.amount/],
       ['a number as amount', () => encodeOutput({ amount: 1 as never, script: OP_1 }), /^Output\.amount/],
-      ['a fraction as version', () => encodePaymentRequest({ paymentDetailsVersion: 1.5, serializedPaymentDetails: OP_1 }), /^PaymentRequest\.paymentDetailsVersion/],
+      [
+        'a fraction as version',
+        () => encodePaymentRequest({ paymentDetailsVersion: 1.5, serializedPaymentDetails: OP_1 }),
+        /^PaymentRequest\.paymentDetailsVersion/
+      ],
       ['text as bytes', () => encodeOutput({ script: '51' as never }), /^Output\.script: bytes expected, '51' came/],
-      ['half a character', () => encodePaymentDetails({ outputs: [], time: 1n, memo: '\ud800' }), /^PaymentDetails\.memo: well-formed text expected/],
+      [
+        'half a character',
+        () => encodePaymentDetails({ outputs: [], time: 1n, memo: '\ud800' }),
+        /^PaymentDetails\.memo: well-formed text expected/
+      ],
       ['a missing required field', () => encodePaymentDetails({ outputs: [] } as never), /^PaymentDetails\.time is required and missing/],
-      ['a missing required field of a message inside', () => encodePaymentDetails({ outputs: [{ amount: 1n } as never], time: 1n }), /^Output\.script is required and missing/],
-      ['one output where a list belongs', () => encodePaymentDetails({ outputs: { script: OP_1 } as never, time: 1n }), /^PaymentDetails\.outputs: an array expected/],
-      ['null as a message', () => encodePaymentDetails({ outputs: [null as never], time: 1n }), /^PaymentDetails\.outputs: the fields of Output expected, null came/],
+      [
+        'a missing required field of a message inside',
+        () => encodePaymentDetails({ outputs: [{ amount: 1n } as never], time: 1n }),
+        /^Output\.script is required and missing/
+      ],
+      [
+        'one output where a list belongs',
+        () => encodePaymentDetails({ outputs: { script: OP_1 } as never, time: 1n }),
+        /^PaymentDetails\.outputs: an array expected/
+      ],
+      [
+        'null as a message',
+        () => encodePaymentDetails({ outputs: [null as never], time: 1n }),
+        /^PaymentDetails\.outputs: the fields of Output expected, null came/
+      ],
       ['null as the message', () => encodeOutput(null as never), /^Output: the fields of Output expected, null came/],
       ['an extension that is no field', () => encodeOutput({ script: OP_1, unknownFields: [hex('a206')] }), /^A field expected/],
-      ['an extension of two fields', () => encodeOutput({ script: OP_1, unknownFields: [hex('a20600 a20600')] }), /^Output\.unknownFields: one field that the schema does not know/],
-      ['an extension that changes a field of the schema', () => encodeOutput({ script: OP_1, unknownFields: [hex('120152')] }), /^Output\.unknownFields: one field that the schema does not know/],
-      ['text as an extension', () => encodeOutput({ script: OP_1, unknownFields: ['a20600' as never] }), /^Output\.unknownFields: bytes expected/],
-      ['an extension where a list belongs', () => encodeOutput({ script: OP_1, unknownFields: hex('a20600') as never }), /^Output\.unknownFields: an array expected/]
+      [
+        'an extension of two fields',
+        () => encodeOutput({ script: OP_1, unknownFields: [hex('a20600 a20600')] }),
+        /^Output\.unknownFields: one field that the schema does not know/
+      ],
+      [
+        'an extension that changes a field of the schema',
+        () => encodeOutput({ script: OP_1, unknownFields: [hex('120152')] }),
+        /^Output\.unknownFields: one field that the schema does not know/
+      ],
+      [
+        'text as an extension',
+        () => encodeOutput({ script: OP_1, unknownFields: ['a20600' as never] }),
+        /^Output\.unknownFields: bytes expected/
+      ],
+      [
+        'an extension where a list belongs',
+        () => encodeOutput({ script: OP_1, unknownFields: hex('a20600') as never }),
+        /^Output\.unknownFields: an array expected/
+      ]
     ];
     for (const [title, encode, message] of refused) {
       it(`refuses ${title}`, () => expect(errorOf(encode).message).to.match(message));
@@ -179,9 +264,12 @@ describe('payment messages', () => {
   describe('round trip', () => {
     for (const [name, { decode, encode, message }] of Object.entries(CODECS)) {
       it(`decode(encode(x)) is x for any ${name}`, () => {
-        fc.assert(fc.property(message, (original) => {
-          expect(decode(encode(original as never))).to.deep.equal(original);
-        }), { numRuns: 300 });
+        fc.assert(
+          fc.property(message, (original) => {
+            expect(decode(encode(original as never))).to.deep.equal(original);
+          }),
+          { numRuns: 300 }
+        );
       });
     }
   });

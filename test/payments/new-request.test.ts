@@ -18,10 +18,10 @@ function encodedAgain(bytes: Buffer): Buffer {
   const { paymentDetailsVersion, pkiType, pkiData, serializedPaymentDetails } = decodePaymentRequest(bytes);
   const writer = Writer.create();
   writer.uint32(1 << 3).uint32(paymentDetailsVersion ?? DEFAULTS.paymentDetailsVersion);
-  writer.uint32(2 << 3 | 2).string(pkiType ?? DEFAULTS.pkiType);
-  if (pkiData) writer.uint32(3 << 3 | 2).bytes(pkiData);
-  writer.uint32(4 << 3 | 2).bytes(serializedPaymentDetails);
-  writer.uint32(5 << 3 | 2).bytes(Buffer.alloc(0));
+  writer.uint32((2 << 3) | 2).string(pkiType ?? DEFAULTS.pkiType);
+  if (pkiData) writer.uint32((3 << 3) | 2).bytes(pkiData);
+  writer.uint32((4 << 3) | 2).bytes(serializedPaymentDetails);
+  writer.uint32((5 << 3) | 2).bytes(Buffer.alloc(0));
   return Buffer.from(writer.finish());
 }
 
@@ -35,16 +35,26 @@ const signers = fc.constantFrom('rsa2048', 'p256', 'p384');
 
 describe('a PaymentRequest that we make', () => {
   it('has a signature that also holds over an encoding with every default written', () => {
-    fc.assert(fc.property(details, signers, (made, name) => {
-      expectSignedOverEncodedAgain(makePaymentRequest(made, identity([name, 'intermediate'], name)), name);
-    }), { numRuns: 60 });
+    fc.assert(
+      fc.property(details, signers, (made, name) => {
+        expectSignedOverEncodedAgain(makePaymentRequest(made, identity([name, 'intermediate'], name)), name);
+      }),
+      { numRuns: 60 }
+    );
   });
 
   it('names its version, signed or not', () => {
-    fc.assert(fc.property(details, (made) => {
-      expect(makePaymentRequest(made).subarray(0, 2).toString('hex')).to.equal('0801');
-      expect(makePaymentRequest(made, identity(['p256'])).subarray(0, 2).toString('hex')).to.equal('0801');
-    }), { numRuns: 20 });
+    fc.assert(
+      fc.property(details, (made) => {
+        expect(makePaymentRequest(made).subarray(0, 2).toString('hex')).to.equal('0801');
+        expect(
+          makePaymentRequest(made, identity(['p256']))
+            .subarray(0, 2)
+            .toString('hex')
+        ).to.equal('0801');
+      }),
+      { numRuns: 20 }
+    );
   });
 
   it('names its version when it was given to be signed without one', () => {
@@ -61,10 +71,13 @@ describe('a PaymentRequest that we make', () => {
       const { request } = await merchant.request((await merchant.create(order)).id);
       expect(decodePaymentRequest(request).paymentDetailsVersion).to.equal(1);
     })();
-    await inShop(async ({ merchant }) => {
-      const { request } = await merchant.request((await merchant.create(order)).id);
-      expectSignedOverEncodedAgain(request, 'p256');
-    }, { identity: () => identity(['p256', 'intermediate']) })();
+    await inShop(
+      async ({ merchant }) => {
+        const { request } = await merchant.request((await merchant.create(order)).id);
+        expectSignedOverEncodedAgain(request, 'p256');
+      },
+      { identity: () => identity(['p256', 'intermediate']) }
+    )();
   });
 
   it('names its version when the command line makes and signs it', async () => {

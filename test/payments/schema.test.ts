@@ -7,12 +7,20 @@ import { messageType } from '../../lib/payments/schema';
 const CONTRACT: Record<string, string[]> = {
   Output: ['amount uint64 1 optional 0', 'script bytes 2 required'],
   PaymentDetails: [
-    'network string 1 optional main', 'outputs Output 2 repeated', 'time uint64 3 required', 'expires uint64 4 optional',
-    'memo string 5 optional', 'paymentUrl string 6 optional', 'merchantData bytes 7 optional'
+    'network string 1 optional main',
+    'outputs Output 2 repeated',
+    'time uint64 3 required',
+    'expires uint64 4 optional',
+    'memo string 5 optional',
+    'paymentUrl string 6 optional',
+    'merchantData bytes 7 optional'
   ],
   PaymentRequest: [
-    'paymentDetailsVersion uint32 1 optional 1', 'pkiType string 2 optional none', 'pkiData bytes 3 optional',
-    'serializedPaymentDetails bytes 4 required', 'signature bytes 5 optional'
+    'paymentDetailsVersion uint32 1 optional 1',
+    'pkiType string 2 optional none',
+    'pkiData bytes 3 optional',
+    'serializedPaymentDetails bytes 4 required',
+    'signature bytes 5 optional'
   ],
   X509Certificates: ['certificate bytes 1 repeated'],
   Payment: ['merchantData bytes 1 optional', 'transactions bytes 2 repeated', 'refundTo Output 3 repeated', 'memo string 4 optional'],

@@ -5,19 +5,24 @@ import { decodePaymentRequest, decodeX509Certificates, encodePaymentDetails } fr
 import { signPaymentRequest, signedBytes } from '../../lib/payments/signature';
 import { codeOf, der, errorOf, identity, key, pem, vector } from './vectors';
 
-const serializedPaymentDetails = encodePaymentDetails({ outputs: [{ amount: 100_000n, script: Buffer.from('51', 'hex') }], time: 1_800_000_000n });
+const serializedPaymentDetails = encodePaymentDetails({
+  outputs: [{ amount: 100_000n, script: Buffer.from('51', 'hex') }],
+  time: 1_800_000_000n
+});
 
 describe('signedBytes', () => {
   const hex = (text: string): Buffer => Buffer.from(text.replace(/\s/g, ''), 'hex');
 
   it('are the request with its signature emptied in place', () => {
-    expect(signedBytes(vector('messages/PaymentRequest.full.hex')).toString('hex'))
-      .to.equal(vector('messages/PaymentRequest.full.hex').toString('hex').replace('2a03010203', '2a00'));
+    expect(signedBytes(vector('messages/PaymentRequest.full.hex')).toString('hex')).to.equal(
+      vector('messages/PaymentRequest.full.hex').toString('hex').replace('2a03010203', '2a00')
+    );
   });
 
   it('keep unknown fields, explicit defaults and the order in which the fields came', () => {
-    expect(signedBytes(hex('a20601aa 2a020102 22021800 0801 a20601bb')).toString('hex'))
-      .to.equal(hex('a20601aa 2a00 22021800 0801 a20601bb').toString('hex'));
+    expect(signedBytes(hex('a20601aa 2a020102 22021800 0801 a20601bb')).toString('hex')).to.equal(
+      hex('a20601aa 2a00 22021800 0801 a20601bb').toString('hex')
+    );
   });
 
   it('keep an encoding that is longer than it need be', () => {
@@ -51,7 +56,9 @@ describe('signPaymentRequest', () => {
 
   it('refuses the key of another certificate', () => {
     expect(errorOf(() => signPaymentRequest({ serializedPaymentDetails }, identity(['rsa2048'], 'p256'))))
-      .to.include({ code: 'cannot-sign' }).and.to.have.property('message').that.matches(/^The first certificate is of another key\./);
+      .to.include({ code: 'cannot-sign' })
+      .and.to.have.property('message')
+      .that.matches(/^The first certificate is of another key\./);
   });
 
   it('refuses to sign without certificate', () => {
@@ -60,8 +67,14 @@ describe('signPaymentRequest', () => {
 
   it('refuses keys that no verifier takes', () => {
     const ed25519 = generateKeyPairSync('ed25519').privateKey;
-    for (const [weak, reason] of [[key('weak'), /1024 came/], [key('secp256k1'), /secp256k1 came/], [ed25519, /ed25519 came/]] as const) {
-      expect(errorOf(() => signPaymentRequest({ serializedPaymentDetails }, { key: weak, certificates: [der('p256')] })).message).to.match(reason);
+    for (const [weak, reason] of [
+      [key('weak'), /1024 came/],
+      [key('secp256k1'), /secp256k1 came/],
+      [ed25519, /ed25519 came/]
+    ] as const) {
+      expect(errorOf(() => signPaymentRequest({ serializedPaymentDetails }, { key: weak, certificates: [der('p256')] })).message).to.match(
+        reason
+      );
     }
   });
 });

@@ -25,12 +25,12 @@ export function outpointOf(txid: Buffer): Buffer {
 export function serialize({ inputs, outputs, witness = false }: TestTransaction): Buffer {
   return Buffer.concat([
     Buffer.from('02000000', 'hex'),
-    ...witness ? [Buffer.from('0001', 'hex')] : [],
+    ...(witness ? [Buffer.from('0001', 'hex')] : []),
     compactSize(inputs.length),
     ...inputs.flatMap((input) => [input, Buffer.from('00ffffffff', 'hex')]),
     compactSize(outputs.length),
     ...outputs.flatMap(({ value, script }) => [uint64(value), compactSize(script.length), script]),
-    ...witness ? inputs.map(() => Buffer.from('020101020202', 'hex')) : [],
+    ...(witness ? inputs.map(() => Buffer.from('020101020202', 'hex')) : []),
     Buffer.from('00000000', 'hex')
   ]);
 }

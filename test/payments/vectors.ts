@@ -19,7 +19,9 @@ export function vector(name: string): Buffer {
 
 /** Names of the message vectors, `<Message>.<case>`. */
 export function messageVectors(): string[] {
-  return readdirSync(join(vectorsFolder, 'messages')).filter((file) => file.endsWith('.hex')).map((file) => file.slice(0, -4));
+  return readdirSync(join(vectorsFolder, 'messages'))
+    .filter((file) => file.endsWith('.hex'))
+    .map((file) => file.slice(0, -4));
 }
 
 export function pem(name: string): string {

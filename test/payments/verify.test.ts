@@ -8,7 +8,10 @@ import { verifyPaymentRequest, type TrustPolicy, type Verification } from '../..
 import { TrustRoots, keyPin } from '../../lib/payments/x509/trust';
 import { VALID_TIME, codeOf, der, identity, key, pem, testRoots, vector } from './vectors';
 
-const serializedPaymentDetails = encodePaymentDetails({ outputs: [{ amount: 100_000n, script: Buffer.from('51', 'hex') }], time: 1_800_000_000n });
+const serializedPaymentDetails = encodePaymentDetails({
+  outputs: [{ amount: 100_000n, script: Buffer.from('51', 'hex') }],
+  time: 1_800_000_000n
+});
 const policy: TrustPolicy = { roots: testRoots(), time: VALID_TIME };
 
 /** Verifies a request signed with a chain; leaves but the named ones have the key of p256. */
@@ -43,16 +46,23 @@ describe('verifyPaymentRequest', () => {
 
     it('a chain that goes on above a trusted root', () => {
       const roots = testRoots('intermediate');
-      expect(verifyChain(['p256', 'intermediate', 'root'], 'p256', { roots, time: VALID_TIME })).to.include({ trustedBy: 'O=Test Roots, CN=Test Intermediate' });
+      expect(verifyChain(['p256', 'intermediate', 'root'], 'p256', { roots, time: VALID_TIME })).to.include({
+        trustedBy: 'O=Test Roots, CN=Test Intermediate'
+      });
     });
 
     it('a leaf issued by an ECDSA root with SHA-384', () => {
-      expect(verifyChain(['ec-leaf'], 'ec-leaf', { roots: testRoots('ec-root'), time: VALID_TIME }))
-        .to.deep.equal({ status: 'trusted', name: 'ec.example', trustedBy: 'CN=Test EC Root' });
+      expect(verifyChain(['ec-leaf'], 'ec-leaf', { roots: testRoots('ec-root'), time: VALID_TIME })).to.deep.equal({
+        status: 'trusted',
+        name: 'ec.example',
+        trustedBy: 'CN=Test EC Root'
+      });
     });
 
     it('the right one of two roots of one name', () => {
-      expect(verifyChain(['p256', 'intermediate'], 'p256', { roots: testRoots('other-root', 'root'), time: VALID_TIME })).to.deep.equal(trusted);
+      expect(verifyChain(['p256', 'intermediate'], 'p256', { roots: testRoots('other-root', 'root'), time: VALID_TIME })).to.deep.equal(
+        trusted
+      );
     });
 
     it('an unknown extension that is not critical', () => expect(verifyChain(['unknown', 'intermediate'])).to.deep.equal(trusted));
@@ -61,7 +71,8 @@ describe('verifyPaymentRequest', () => {
 
     it('a common name where there is no DNS name', () => expect(verifyChain(['no-san', 'intermediate'])).to.include({ name: 'Shop Ltd' }));
 
-    it('a certificate that has its name in an extension alone', () => expect(verifyChain(['no-subject', 'intermediate'])).to.deep.equal(trusted));
+    it('a certificate that has its name in an extension alone', () =>
+      expect(verifyChain(['no-subject', 'intermediate'])).to.deep.equal(trusted));
 
     it('what protoc encoded and openssl signed, with RSA', () => {
       expect(verifyPaymentRequest(vector('openssl-signed.rsa.hex'), policy)).to.deep.equal(trusted);
@@ -110,7 +121,9 @@ describe('verifyPaymentRequest', () => {
     }
 
     it('a certificate that is not valid yet', () => {
-      expect(reasonOf(verifyChain(['p256', 'intermediate'], 'p256', { ...policy, time: new Date('2026-01-01') }))).to.equal('not-yet-valid');
+      expect(reasonOf(verifyChain(['p256', 'intermediate'], 'p256', { ...policy, time: new Date('2026-01-01') }))).to.equal(
+        'not-yet-valid'
+      );
     });
 
     it('any certificate at a time that is none', () => {
@@ -118,11 +131,16 @@ describe('verifyPaymentRequest', () => {
     });
 
     it('a certificate without a subject, and says so', () => {
-      expect(verifyChain(['no-subject'])).to.include({ reason: 'unknown-root', message: '"(no name)" is issued by nobody who is trusted.' });
+      expect(verifyChain(['no-subject'])).to.include({
+        reason: 'unknown-root',
+        message: '"(no name)" is issued by nobody who is trusted.'
+      });
     });
 
     it('a root of the right name with another key', () => {
-      expect(reasonOf(verifyChain(['p256', 'intermediate'], 'p256', { roots: testRoots('other-root'), time: VALID_TIME }))).to.equal('certificate-signature');
+      expect(reasonOf(verifyChain(['p256', 'intermediate'], 'p256', { roots: testRoots('other-root'), time: VALID_TIME }))).to.equal(
+        'certificate-signature'
+      );
     });
 
     it('anybody in particular, with the roots of Node.js', () => {
@@ -145,7 +163,8 @@ describe('verifyPaymentRequest', () => {
 
     it('an RSA signature with another padding than the one of PKCS #1 v1.5', () => {
       const chain = [der('rsa2048'), der('intermediate')];
-      const withPadding = (padding: number): Buffer => withPki(chain, sign('sha256', withPki(chain, Buffer.alloc(0)), { key: key('rsa2048'), padding }));
+      const withPadding = (padding: number): Buffer =>
+        withPki(chain, sign('sha256', withPki(chain, Buffer.alloc(0)), { key: key('rsa2048'), padding }));
       expect(reasonOf(verifyPaymentRequest(withPadding(constants.RSA_PKCS1_PADDING), policy))).to.equal('trusted');
       expect(reasonOf(verifyPaymentRequest(withPadding(constants.RSA_PKCS1_PSS_PADDING), policy))).to.equal('request-signature');
     });
@@ -160,7 +179,9 @@ describe('verifyPaymentRequest', () => {
         Buffer.concat([Buffer.from([sequence, length + 1, integer, rLength + 1, 0]), signature.subarray(4)])
       ];
       for (const other of others) {
-        expect(reasonOf(verifyPaymentRequest(encodePaymentRequest({ ...request, signature: other }), policy))).to.equal('request-signature');
+        expect(reasonOf(verifyPaymentRequest(encodePaymentRequest({ ...request, signature: other }), policy))).to.equal(
+          'request-signature'
+        );
       }
     });
 
@@ -168,7 +189,9 @@ describe('verifyPaymentRequest', () => {
       const pkiData = encodeX509Certificates({ certificate: [der('p256'), der('intermediate')] });
       const unsigned = { pkiType: 'x509+sha256', pkiData, serializedPaymentDetails };
       expect(reasonOf(verifyPaymentRequest(encodePaymentRequest(unsigned), policy))).to.equal('no-signature');
-      expect(reasonOf(verifyPaymentRequest(encodePaymentRequest({ ...unsigned, signature: Buffer.alloc(0) }), policy))).to.equal('no-signature');
+      expect(reasonOf(verifyPaymentRequest(encodePaymentRequest({ ...unsigned, signature: Buffer.alloc(0) }), policy))).to.equal(
+        'no-signature'
+      );
     });
 
     it('a signature without certificates', () => {
@@ -183,12 +206,24 @@ describe('verifyPaymentRequest', () => {
 
     it('certificates that are none', () => {
       const leaf = der('p256');
-      const broken = [Buffer.alloc(0), Buffer.from('3000', 'hex'), leaf.subarray(0, -1), Buffer.concat([leaf, Buffer.alloc(1)]), Buffer.from(pem('p256'))];
-      for (const certificate of broken) expect(reasonOf(verifyPaymentRequest(withPki([certificate]), policy))).to.equal('malformed-certificate');
+      const broken = [
+        Buffer.alloc(0),
+        Buffer.from('3000', 'hex'),
+        leaf.subarray(0, -1),
+        Buffer.concat([leaf, Buffer.alloc(1)]),
+        Buffer.from(pem('p256'))
+      ];
+      for (const certificate of broken)
+        expect(reasonOf(verifyPaymentRequest(withPki([certificate]), policy))).to.equal('malformed-certificate');
     });
 
     it('pki_data that holds no certificates', () => {
-      const bytes = encodePaymentRequest({ pkiType: 'x509+sha256', pkiData: Buffer.from('0aff', 'hex'), serializedPaymentDetails, signature: Buffer.alloc(64) });
+      const bytes = encodePaymentRequest({
+        pkiType: 'x509+sha256',
+        pkiData: Buffer.from('0aff', 'hex'),
+        serializedPaymentDetails,
+        signature: Buffer.alloc(64)
+      });
       expect(reasonOf(verifyPaymentRequest(bytes, policy))).to.equal('malformed-certificate');
     });
 
@@ -199,10 +234,18 @@ describe('verifyPaymentRequest', () => {
   });
 
   describe('pinned keys', () => {
-    const pinned = (name: string): TrustPolicy => ({ roots: new TrustRoots([]), pinnedKeys: [keyPin(new X509Certificate(pem(name)))], time: VALID_TIME });
+    const pinned = (name: string): TrustPolicy => ({
+      roots: new TrustRoots([]),
+      pinnedKeys: [keyPin(new X509Certificate(pem(name)))],
+      time: VALID_TIME
+    });
 
     it('are trusted whoever issued the certificate', () => {
-      expect(verifyChain(['self-signed'], 'p256', pinned('self-signed'))).to.deep.equal({ status: 'trusted', name: 'shop.example', trustedBy: 'pinned key' });
+      expect(verifyChain(['self-signed'], 'p256', pinned('self-signed'))).to.deep.equal({
+        status: 'trusted',
+        name: 'shop.example',
+        trustedBy: 'pinned key'
+      });
     });
 
     it('still have to be allowed to sign, at this time', () => {
@@ -214,7 +257,12 @@ describe('verifyPaymentRequest', () => {
       const { validFrom, validTo } = new X509Certificate(pem('self-signed'));
       const at = (time: string, milliseconds: number): string =>
         reasonOf(verifyChain(['self-signed'], 'p256', { ...pinned('self-signed'), time: new Date(Date.parse(time) + milliseconds) }));
-      expect([at(validFrom, -1), at(validFrom, 0), at(validTo, 0), at(validTo, 1_000)]).to.deep.equal(['not-yet-valid', 'trusted', 'trusted', 'expired']);
+      expect([at(validFrom, -1), at(validFrom, 0), at(validTo, 0), at(validTo, 1_000)]).to.deep.equal([
+        'not-yet-valid',
+        'trusted',
+        'trusted',
+        'expired'
+      ]);
     });
 
     it('do not trust other keys', () => {
@@ -227,7 +275,10 @@ describe('verifyPaymentRequest', () => {
   });
 
   describe('a request that was changed', () => {
-    for (const [name, mask] of [['openssl-signed.rsa.hex', 0x01], ['openssl-signed.ecdsa.hex', 0x80]] as const) {
+    for (const [name, mask] of [
+      ['openssl-signed.rsa.hex', 0x01],
+      ['openssl-signed.ecdsa.hex', 0x80]
+    ] as const) {
       it(`in any one byte is never trusted (${name})`, () => {
         const bytes = vector(name);
         for (let at = 0; at < bytes.length; at++) {

@@ -44,7 +44,9 @@ describe('the bar of a node that catches up', () => {
     state$.next({ phase: 'indexing', height: 45, target: 90, secondsLeft: 61, pace });
     expect(terminal.text).to.include('50% | block 45 of 90 | 41.2 MB/s, 310000 coins/s | 2 min left');
     state$.next({ phase: 'live', height: 90 });
-    expect(terminal.text).to.include('100% | block 90 of 90').and.match(/\n[^\n]*$/);
+    expect(terminal.text)
+      .to.include('100% | block 90 of 90')
+      .and.match(/\n[^\n]*$/);
     expect(terminal.text).to.not.include(LASTING);
   });
 
@@ -79,7 +81,11 @@ describe('the bar of a node that catches up', () => {
   });
 
   it('leaves the terminal to the log where bcoin writes it there, and is drawn where it only writes errors', () => {
-    for (const [level, drawn] of [[INFO - 1, true], [INFO, false], [INFO + 1, false]] as const)
+    for (const [level, drawn] of [
+      [INFO - 1, true],
+      [INFO, false],
+      [INFO + 1, false]
+    ] as const)
       expect(show({ console: true, level }) !== undefined, `level ${level}`).to.equal(drawn);
   });
 
@@ -90,9 +96,14 @@ describe('the bar of a node that catches up', () => {
   it('shows in a real terminal', function () {
     this.timeout(60_000);
     const program = join(__dirname, '../support/shown-catch-up.ts');
-    const run = spawnSync('script', ['-qec', `stty cols 120; "${process.execPath}" -r ts-node/register/transpile-only "${program}"`, '/dev/null'], {
-      encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '', TERM: 'xterm' }
-    });
+    const run = spawnSync(
+      'script',
+      ['-qec', `stty cols 120; "${process.execPath}" -r ts-node/register/transpile-only "${program}"`, '/dev/null'],
+      {
+        encoding: 'utf8',
+        env: { ...process.env, NODE_OPTIONS: '', TERM: 'xterm' }
+      }
+    );
     if (run.error !== undefined) {
       console.log('      skipped: a pseudo terminal needs `script` (util-linux)');
       this.skip();

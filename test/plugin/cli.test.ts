@@ -19,8 +19,12 @@ interface Result {
 async function run(...args: string[]): Promise<Result> {
   const written = { out: '', err: '' };
   const status = await runCommandLine(args, {
-    out: (text) => { written.out += text; },
-    err: (text) => { written.err += text; },
+    out: (text) => {
+      written.out += text;
+    },
+    err: (text) => {
+      written.err += text;
+    },
     now: () => new Date()
   });
   return { status, ...written };
@@ -61,11 +65,23 @@ describe('bcoin-rest on the command line', function () {
   });
 
   it('names a command that there is none of, on standard error', async () => {
-    expect(await run('dance')).to.deep.include({ status: 2, out: '' }).and.to.have.property('err').that.matches(/^there is no command 'dance'\n[^]*Usage/);
-    expect(await run('index', 'dance')).to.deep.include({ status: 2, out: '' }).and.to.have.property('err').that.matches(/^there is no command 'dance'\n[^]*Usage/);
-    expect(await run('payments', 'dance')).to.deep.include({ status: 2, out: '' }).and.to.have.property('err').that.matches(/^There is no command 'dance'\.\n[^]*Usage/);
+    expect(await run('dance'))
+      .to.deep.include({ status: 2, out: '' })
+      .and.to.have.property('err')
+      .that.matches(/^there is no command 'dance'\n[^]*Usage/);
+    expect(await run('index', 'dance'))
+      .to.deep.include({ status: 2, out: '' })
+      .and.to.have.property('err')
+      .that.matches(/^there is no command 'dance'\n[^]*Usage/);
+    expect(await run('payments', 'dance'))
+      .to.deep.include({ status: 2, out: '' })
+      .and.to.have.property('err')
+      .that.matches(/^There is no command 'dance'\.\n[^]*Usage/);
     for (const args of [[], ['index'], ['payments']])
-      expect(await run(...args)).to.deep.include({ status: 2, out: '' }).and.to.have.property('err').that.matches(/^a command is missing/i);
+      expect(await run(...args))
+        .to.deep.include({ status: 2, out: '' })
+        .and.to.have.property('err')
+        .that.matches(/^a command is missing/i);
   });
 
   it('runs the commands of the payments library', async () => {
@@ -84,8 +100,11 @@ describe('bcoin-rest on the command line', function () {
     for (const question of ['--help', 'help']) {
       const { status, out, err } = runProgram(startProgram, question);
       expect({ status, err }).to.deep.equal({ status: 0, err: '' });
-      for (const name of [...NAMES, 'network', 'prefix', 'api-key', 'http-port', 'prune', 'log-level']) expect(out).to.include(`--${name} `);
+      for (const name of [...NAMES, 'network', 'prefix', 'api-key', 'http-port', 'prune', 'log-level'])
+        expect(out).to.include(`--${name} `);
     }
-    expect(runProgram(startProgram, '--version')).to.have.property('out').that.matches(/^bcoin-rest \d+\.\d+\.\d+, bcoin v?\d+\.\d+\.\d+\n$/);
+    expect(runProgram(startProgram, '--version'))
+      .to.have.property('out')
+      .that.matches(/^bcoin-rest \d+\.\d+\.\d+, bcoin v?\d+\.\d+\.\d+\n$/);
   });
 });

@@ -20,14 +20,25 @@ describe('the demonstration chain', function () {
   it('shows an output of every standard kind and waiting transactions', async () => {
     const types = new Set<string>();
     for (let height = 430; height <= served.node.chain.height; height++) {
-      const hash = Buffer.from(await served.rest.node.activeHash(height) ?? []).reverse().toString('hex');
-      const block = await (await fetch(`${served.baseUrl}/rest/block/${hash}.json`)).json() as
-        { readonly tx: readonly { readonly vout: readonly { readonly scriptPubKey: { readonly type: string } }[] }[] };
+      const hash = Buffer.from((await served.rest.node.activeHash(height)) ?? [])
+        .reverse()
+        .toString('hex');
+      const block = (await (await fetch(`${served.baseUrl}/rest/block/${hash}.json`)).json()) as {
+        readonly tx: readonly { readonly vout: readonly { readonly scriptPubKey: { readonly type: string } }[] }[];
+      };
       for (const { vout } of block.tx) for (const { scriptPubKey } of vout) types.add(scriptPubKey.type);
     }
-    expect([...types]).to.have.members(['pubkeyhash', 'pubkey', 'multisig', 'scripthash', 'witness_v0_keyhash',
-      'witness_v0_scripthash', 'witness_unknown', 'nulldata']);
-    const pool = await (await fetch(`${served.baseUrl}/rest/mempool/info.json`)).json() as { readonly size: number };
+    expect([...types]).to.have.members([
+      'pubkeyhash',
+      'pubkey',
+      'multisig',
+      'scripthash',
+      'witness_v0_keyhash',
+      'witness_v0_scripthash',
+      'witness_unknown',
+      'nulldata'
+    ]);
+    const pool = (await (await fetch(`${served.baseUrl}/rest/mempool/info.json`)).json()) as { readonly size: number };
     expect(pool.size).to.equal(3);
   });
 

@@ -44,7 +44,9 @@ describe("bcoin's own executable", function () {
     const port = await freePort();
     await writeFile(join(folder, 'bcoin.conf'), `plugins: ${pluginName}\nhttp-port: ${port}\nrest-warmup: indexed\nrest-max-headers: 7\n`);
     await start('--config', join(folder, 'bcoin.conf')).printed('Node is loaded');
-    const response = await answerOf(`http://127.0.0.1:${port}/rest/headers/8/0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206.bin`);
+    const response = await answerOf(
+      `http://127.0.0.1:${port}/rest/headers/8/0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206.bin`
+    );
     expect(await response.text()).to.equal('Header count out of range: 8\r\n');
   });
 
@@ -58,9 +60,21 @@ describe("bcoin's own executable", function () {
     const leaf = makeCertificate({ commonName: 'shop.example', notBefore: new Date('2020-01-01'), notAfter: new Date('2021-01-01') });
     await writeFile(join(folder, 'key.pem'), leaf.keyPem);
     await writeFile(join(folder, 'certificates.pem'), leaf.pem);
-    const stopped = start('--memory', '--plugins', pluginName, '--http-port', `${await freePort()}`, '--rest-payments', folder, '--api-key', 'sesame');
+    const stopped = start(
+      '--memory',
+      '--plugins',
+      pluginName,
+      '--http-port',
+      `${await freePort()}`,
+      '--rest-payments',
+      folder,
+      '--api-key',
+      'sesame'
+    );
     expect(await stopped.ended()).to.not.equal(0);
-    expect(stopped.output).to.include(`${join(folder, 'certificates.pem')}: "CN=shop.example" was valid until 2021-01-01T00:00:00.000Z. Put a renewed certificate there.`);
+    expect(stopped.output).to.include(
+      `${join(folder, 'certificates.pem')}: "CN=shop.example" was valid until 2021-01-01T00:00:00.000Z. Put a renewed certificate there.`
+    );
   });
 
   it('stops as an SPV node with a sentence that says why', async () => {

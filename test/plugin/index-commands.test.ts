@@ -17,9 +17,13 @@ describe('the tools for the index of a stopped node', function () {
   let made: StoppedNodeFolder;
   let folder: StoppedNodeFolder;
 
-  before(async () => { made = await StoppedNodeFolder.make(); });
+  before(async () => {
+    made = await StoppedNodeFolder.make();
+  });
   after(() => made.remove());
-  beforeEach(async () => { folder = await made.copy(); });
+  beforeEach(async () => {
+    folder = await made.copy();
+  });
   afterEach(() => folder.remove());
 
   function expectNothingLeft(): void {
@@ -30,7 +34,9 @@ describe('the tools for the index of a stopped node', function () {
     it('says where index and node stand', () => {
       const { status, out } = folder.run('status');
       expect(status).to.equal(0);
-      expect(out).to.match(/^Index +block 508 \([0-9a-f]{64}\)\nNode +block 508 .*\n +in step\nNetwork +regtest\nLayout +\d+\nUndo +the last 508 blocks\nOn disk +[0-9.]+ MB in .*rest\/index\n$/);
+      expect(out).to.match(
+        /^Index +block 508 \([0-9a-f]{64}\)\nNode +block 508 .*\n +in step\nNetwork +regtest\nLayout +\d+\nUndo +the last 508 blocks\nOn disk +[0-9.]+ MB in .*rest\/index\n$/
+      );
       const json = JSON.parse(folder.run('status', '--json').out) as object;
       expect(json).to.deep.include({ network: 'regtest', layout: LAYOUT_VERSION, onNodeChain: true, blocksBehind: 0, undoableBlocks: 508 });
     });
@@ -78,7 +84,9 @@ describe('the tools for the index of a stopped node', function () {
       await folder.withIndex((store) => deleteFirst(store, 'undo record'));
       const { status, out } = folder.run('verify');
       expect(status).to.equal(0);
-      expect(out).to.include('\nIts last 507 blocks can be undone without the node; --rest-undo asks for 508, and each new block adds one.\n');
+      expect(out).to.include(
+        '\nIts last 507 blocks can be undone without the node; --rest-undo asks for 508, and each new block adds one.\n'
+      );
       await folder.withIndex(async (store) => {
         for (let height = 2; height <= 508; height++) await store.batch([{ type: 'del', key: undoKey(height) }], { durable: false });
       });
@@ -96,7 +104,9 @@ describe('the tools for the index of a stopped node', function () {
     for (const kind of ['height of block', 'coin', 'header', 'undo record', 'position', 'lengths'])
       it(`finds a flipped byte in a record of the kind '${kind}'`, async () => {
         let what = '';
-        await folder.withIndex(async (store) => { what = await flip(store, kind); });
+        await folder.withIndex(async (store) => {
+          what = await flip(store, kind);
+        });
         const { status, out } = folder.run('verify');
         expect(status).to.equal(1);
         expect(out).to.include(`${what}: expected `).and.to.include('at byte 0: expected ');
@@ -106,13 +116,18 @@ describe('the tools for the index of a stopped node', function () {
     for (const kind of ['hash of the genesis block', 'height of block', 'coin', 'header', 'position', 'lengths'])
       it(`finds that a record of the kind '${kind}' is missing`, async () => {
         let what = '';
-        await folder.withIndex(async (store) => { what = await deleteFirst(store, kind); });
+        await folder.withIndex(async (store) => {
+          what = await deleteFirst(store, kind);
+        });
         const { status, out } = folder.run('verify');
         expect(status).to.equal(1);
         expect(out).to.include(`${what}: missing`);
       });
 
-    for (const [kind, message] of [['tip', /expected a tip beside/], ['layout version', /but no layout version/]] as const)
+    for (const [kind, message] of [
+      ['tip', /expected a tip beside/],
+      ['layout version', /but no layout version/]
+    ] as const)
       it(`says that the ${kind} is missing`, async () => {
         await folder.withIndex((store) => deleteFirst(store, kind));
         const { status, err } = folder.run('verify');
@@ -187,7 +202,10 @@ describe('the tools for the index of a stopped node', function () {
 
     it('takes the place of an index of a newer layout, which the others refuse', async () => {
       await folder.withIndex((store) => store.batch([versionRecord(256)], { durable: true }));
-      expect(folder.run('status')).to.deep.include({ status: 3 }).and.to.have.property('err').that.includes('layout 256, made by a newer version');
+      expect(folder.run('status'))
+        .to.deep.include({ status: 3 })
+        .and.to.have.property('err')
+        .that.includes('layout 256, made by a newer version');
       expect(folder.run('rebuild').status).to.equal(0);
       expect(folder.run('verify').status).to.equal(0);
     });
@@ -206,12 +224,13 @@ describe('the tools for the index of a stopped node', function () {
   });
 
   for (const command of ['status', 'verify', 'rebuild']) {
-    it(`${command} cannot be done while the node is running`, () => folder.withNode(() => {
-      const { status, err } = folder.run(command);
-      expect(status).to.equal(3);
-      expect(err).to.include('the node is running');
-      return Promise.resolve();
-    }));
+    it(`${command} cannot be done while the node is running`, () =>
+      folder.withNode(() => {
+        const { status, err } = folder.run(command);
+        expect(status).to.equal(3);
+        expect(err).to.include('the node is running');
+        return Promise.resolve();
+      }));
 
     it(`${command} leaves an index of another network alone`, async () => {
       await folder.withIndex((store) => store.batch([putRecord(GENESIS_KEY, Buffer.alloc(32, 7))], { durable: true }));
@@ -252,7 +271,10 @@ describe('the tools for the index of a stopped node', function () {
     expect(runIndex('--help')).to.deep.include({ status: 0, err: '' }).and.to.have.property('out').that.includes('Exit codes');
     expect(runIndex()).to.deep.include({ status: 2, out: '' }).and.to.have.property('err').that.includes('Usage');
     expect(runIndex('dance')).to.deep.include({ status: 2 }).and.to.have.property('err').that.includes("there is no command 'dance'");
-    expect(runIndex('status', '--network', 'moon')).to.deep.include({ status: 2 }).and.to.have.property('err').that.includes("not 'moon'");
+    expect(runIndex('status', '--network', 'moon'))
+      .to.deep.include({ status: 2 })
+      .and.to.have.property('err')
+      .that.includes("not 'moon'");
     expect(runIndex('status', '--fast').status).to.equal(2);
     expect(runIndex('status', 'extra').status).to.equal(2);
   });
@@ -262,8 +284,10 @@ describe('the tools for the index of a stopped node', function () {
     let code: unknown = 0;
     while (code === 0) {
       const child = folder.start(command);
-      child.stderr?.once('data', () => { child.kill('SIGINT'); });
-      [code] = await once(child, 'exit') as [unknown];
+      child.stderr?.once('data', () => {
+        child.kill('SIGINT');
+      });
+      [code] = (await once(child, 'exit')) as [unknown];
       expectNothingLeft();
     }
     expect(code).to.equal(130);

@@ -19,7 +19,9 @@ describe("the folder of a node's index", function () {
   const prefixOf = (name: string): string => join(folder, name);
   const indexOf = (name: string): string => join(prefixOf(name), 'regtest/rest/index');
 
-  beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'rest-folder-')); });
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rest-folder-'));
+  });
   afterEach(() => rm(folder, { recursive: true }));
 
   async function withNode(name: string, use: (served: RestNode) => Promise<void>): Promise<void> {
@@ -30,12 +32,18 @@ describe("the folder of a node's index", function () {
   }
 
   it("may be another chain's: the index becomes that of the node", async () => {
-    await withNode('one', async ({ node }) => { await chainWithSpends(node); });
-    await withNode('other', async ({ node }) => { await mine(node, 3); });
+    await withNode('one', async ({ node }) => {
+      await chainWithSpends(node);
+    });
+    await withNode('other', async ({ node }) => {
+      await mine(node, 3);
+    });
     await rm(indexOf('other'), { recursive: true });
     await cp(indexOf('one'), indexOf('other'), { recursive: true });
     let chain: Buffer[] = [];
-    await withNode('other', async ({ rest }) => { chain = await activeChain(rest.node); });
+    await withNode('other', async ({ rest }) => {
+      chain = await activeChain(rest.node);
+    });
     expect(chain).to.have.length(4);
     const store = new DiskStore(indexOf('other'));
     await store.open();
@@ -59,7 +67,10 @@ describe("the folder of a node's index", function () {
     await mkdir(indexOf('one'), { recursive: true });
     const holder = new DiskStore(indexOf('one'));
     await holder.open();
-    await expectClosed('one', new RegExp(`^Service temporarily unavailable: index failed: cannot open the store in ${indexOf('one')}: .*lock`));
+    await expectClosed(
+      'one',
+      new RegExp(`^Service temporarily unavailable: index failed: cannot open the store in ${indexOf('one')}: .*lock`)
+    );
     await holder.close();
   });
 
@@ -80,7 +91,7 @@ describe("the folder of a node's index", function () {
   /** Nothing is closed to the superuser: who owns the folder then is somebody else, and so are we. */
   async function asSomebody(use: () => Promise<void>): Promise<void> {
     if (process.geteuid?.() !== 0) return use();
-    for (const path of [folder, ...await readdir(folder, { recursive: true })]) await chown(resolve(folder, path), NOBODY, NOBODY);
+    for (const path of [folder, ...(await readdir(folder, { recursive: true }))]) await chown(resolve(folder, path), NOBODY, NOBODY);
     process.seteuid?.(NOBODY);
     try {
       await use();

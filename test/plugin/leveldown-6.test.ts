@@ -39,7 +39,9 @@ describe('a wallet and an index of addresses on disk', function () {
   let folder: string;
   let running: BcoinProcess | undefined;
 
-  beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-wallet-')); });
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-wallet-'));
+  });
   afterEach(async () => {
     await running?.kill();
     await rm(folder, { recursive: true, force: true });
@@ -58,11 +60,16 @@ describe('a wallet and an index of addresses on disk', function () {
     expect(received.balance.confirmed).to.equal(2 * SUBSIDY_SATS);
     expect(received.ofAddress).to.deep.equal(received.listed);
 
-    const sent = await wallet.post<{ readonly hash: string }>('/wallet/primary/send', { rate: 10_000, outputs: [{ address: elsewhere, value: SENT_SATS }] });
+    const sent = await wallet.post<{ readonly hash: string }>('/wallet/primary/send', {
+      rate: 10_000,
+      outputs: [{ address: elsewhere, value: SENT_SATS }]
+    });
     await node.call('generatetoaddress', 1, elsewhere);
     const after = await told(node, wallet, address, 3);
     expect(after.listed).to.include(sent.hash);
-    expect(after.balance.confirmed).to.be.lessThan(2 * SUBSIDY_SATS - SENT_SATS).and.greaterThan(SUBSIDY_SATS);
+    expect(after.balance.confirmed)
+      .to.be.lessThan(2 * SUBSIDY_SATS - SENT_SATS)
+      .and.greaterThan(SUBSIDY_SATS);
     expect(after.ofAddress).to.have.members(after.listed);
     await node.call('stop');
     await running.ended();
@@ -73,7 +80,9 @@ describe('a wallet and an index of addresses on disk', function () {
     await again.wallet.call('importprivkey', foreign.toSecret('regtest'), '', true);
     // Without the spend: 1.0.2 does not confirm one of its own again, in memory neither.
     const all = await told(again.node, again.wallet, address, 2 + MATURITY + 1);
-    expect(all.listed, 'after a rescan').to.have.length(2 + MATURITY + 2).and.to.include.members(after.listed);
+    expect(all.listed, 'after a rescan')
+      .to.have.length(2 + MATURITY + 2)
+      .and.to.include.members(after.listed);
     await again.node.call('stop');
     await running.ended();
   }
@@ -91,19 +100,27 @@ describe('a wallet and an index of addresses on disk', function () {
     const ofAddress = await node.get<readonly WalletTransaction[]>(`/tx/address/${address}`);
     return {
       listed: history.map(({ hash }) => hash).sort(),
-      coins: coins.map(({ hash, index }) => ({ hash, index })).sort((a, b) => a.hash < b.hash ? -1 : 1),
+      coins: coins.map(({ hash, index }) => ({ hash, index })).sort((a, b) => (a.hash < b.hash ? -1 : 1)),
       balance: await wallet.get('/wallet/primary/balance'),
       ofAddress: ofAddress.map(({ hash }) => hash).sort()
     };
   }
 
-  const start = (...args: string[]): (() => Promise<BcoinProcess>) => () => BcoinProcess.regtest(args, folder, [
-    '--index-tx', '--index-address', '--api-key', API_KEY, '--wallet-prefix', join(folder, 'regtest')
-  ]);
+  const start =
+    (...args: string[]): (() => Promise<BcoinProcess>) =>
+    () =>
+      BcoinProcess.regtest(args, folder, [
+        '--index-tx',
+        '--index-address',
+        '--api-key',
+        API_KEY,
+        '--wallet-prefix',
+        join(folder, 'regtest')
+      ]);
 
   it('are whole with the preload', () => session(start('-r', 'bcoin-rest/leveldown-6', bcoinProgram)));
 
   it('are whole with the plugin', () => session(start(bcoinProgram, '--plugins', pluginName)));
 
-  it("are whole in what `npm start` starts", () => session(start(startProgram)));
+  it('are whole in what `npm start` starts', () => session(start(startProgram)));
 });

@@ -15,7 +15,7 @@ describe('in-process users', () => {
   afterEach(() => served.node.close());
 
   it('read coins, headers, locations and the tip of one consistent state', async () => {
-    const [block] = await mine(served.node, 3) as [HostFullBlock];
+    const [block] = (await mine(served.node, 3)) as [HostFullBlock];
     const coinbase = block.txs[0]?.hash() ?? Buffer.alloc(0);
     served.rest.reader.read((snapshot) => {
       expect(snapshot.tip.height).to.equal(3);
@@ -24,7 +24,9 @@ describe('in-process users', () => {
       expect(snapshot.headerAt(1)?.header).to.deep.equal(block.toRaw().subarray(0, 80));
       const location = snapshot.location(coinbase);
       expect(location?.block).to.deep.equal({ hash: block.hash(), height: 1 });
-      expect(block.toRaw().subarray(location?.offset, (location?.offset ?? 0) + (location?.length ?? 0))).to.deep.equal(block.txs[0]?.toRaw());
+      expect(block.toRaw().subarray(location?.offset, (location?.offset ?? 0) + (location?.length ?? 0))).to.deep.equal(
+        block.txs[0]?.toRaw()
+      );
     });
   });
 
@@ -46,11 +48,16 @@ describe('in-process users', () => {
       served.rest.ready$.subscribe((ready) => heard.push(ready ? 'ready' : 'not ready'))
     ];
     await mine(served.node, 2);
-    await mine(served.node, 2, await served.node.chain.getEntryByHeight(1) ?? undefined);
-    expect(heard.filter((word) => !word.startsWith('tip'))).to.deep.equal(
-      ['ready', 'connect 1', 'connect 2', 'disconnect 2', 'connect 2', 'connect 3']);
-    expect(heard.filter((word) => word.startsWith('tip'))).to.deep.equal(
-      ['tip 0', 'tip 1', 'tip 2', 'tip 1', 'tip 2', 'tip 3']);
+    await mine(served.node, 2, (await served.node.chain.getEntryByHeight(1)) ?? undefined);
+    expect(heard.filter((word) => !word.startsWith('tip'))).to.deep.equal([
+      'ready',
+      'connect 1',
+      'connect 2',
+      'disconnect 2',
+      'connect 2',
+      'connect 3'
+    ]);
+    expect(heard.filter((word) => word.startsWith('tip'))).to.deep.equal(['tip 0', 'tip 1', 'tip 2', 'tip 1', 'tip 2', 'tip 3']);
     for (const subscription of subscriptions) subscription.unsubscribe();
   });
 });

@@ -53,17 +53,22 @@ describe('the first 255 blocks of the main network', () => {
     for (const raw of blocks) {
       const { hash, transactions } = scanBlock(raw);
       expect(await get(`block/${toDisplayHex(hash)}.bin`)).to.deep.equal(raw);
-      for (const transaction of transactions)
-        expect(await get(`tx/${toDisplayHex(transaction.txid)}.bin`)).to.deep.equal(transaction.raw);
+      for (const transaction of transactions) expect(await get(`tx/${toDisplayHex(transaction.txid)}.bin`)).to.deep.equal(transaction.raw);
     }
   });
 
   it('have the addresses and amounts of the main network', async () => {
-    const satoshiToFinney = JSON.parse((await get('tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16.json')).toString()) as
-      { readonly vout: readonly { readonly value: number; readonly scriptPubKey: { readonly addresses: readonly string[] } }[]; readonly blockhash: string };
+    const satoshiToFinney = JSON.parse(
+      (await get('tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16.json')).toString()
+    ) as {
+      readonly vout: readonly { readonly value: number; readonly scriptPubKey: { readonly addresses: readonly string[] } }[];
+      readonly blockhash: string;
+    };
     expect(satoshiToFinney.vout.map(({ value }) => value)).to.deep.equal([10, 40]);
-    expect(satoshiToFinney.vout.flatMap(({ scriptPubKey }) => scriptPubKey.addresses))
-      .to.deep.equal(['1Q2TWHE3GMdB6BZKafqwxXtWAWgFt5Jvm3', '12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S']);
+    expect(satoshiToFinney.vout.flatMap(({ scriptPubKey }) => scriptPubKey.addresses)).to.deep.equal([
+      '1Q2TWHE3GMdB6BZKafqwxXtWAWgFt5Jvm3',
+      '12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S'
+    ]);
     expect(satoshiToFinney.blockhash).to.equal('00000000d1145790a8694403d4063f323d499e655c83426834d4ce2f8dd4a2ee');
   });
 
@@ -77,7 +82,11 @@ describe('the first 255 blocks of the main network', () => {
 
   it('give chain info in the words of the reference', async () => {
     expect(JSON.parse((await get('chaininfo.json')).toString())).to.deep.include({
-      chain: 'main', blocks: 255, headers: 255, difficulty: 1, pruned: false,
+      chain: 'main',
+      blocks: 255,
+      headers: 255,
+      difficulty: 1,
+      pruned: false,
       chainwork: '0000000000000000000000000000000000000000000000000000010001000100'
     });
   });

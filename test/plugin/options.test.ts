@@ -12,7 +12,18 @@ async function configOf(settings: Readonly<Record<string, unknown>>): Promise<Ho
 
 describe('the options', () => {
   it('have the defaults of the reference', async () => {
-    expect(readOptions(await configOf({}))).to.deep.equal({ warmup: 'synced', witness: true, auth: false, undoDepth: 4_320, cacheBytes: 201_326_592, catchUpCacheBytes: 268_435_456, answerCacheBytes: 67_108_864, bootstrap: 'blocks', scrubMs: 86_400_000, limits: DEFAULT_LIMITS });
+    expect(readOptions(await configOf({}))).to.deep.equal({
+      warmup: 'synced',
+      witness: true,
+      auth: false,
+      undoDepth: 4_320,
+      cacheBytes: 201_326_592,
+      catchUpCacheBytes: 268_435_456,
+      answerCacheBytes: 67_108_864,
+      bootstrap: 'blocks',
+      scrubMs: 86_400_000,
+      limits: DEFAULT_LIMITS
+    });
     expect(DEFAULT_LIMITS).to.include({ threads: 4, workQueue: 16, timeoutMs: 30_000, maxOutpoints: 15, maxHeaders: 2000 });
   });
 
@@ -23,7 +34,9 @@ describe('the options', () => {
   });
 
   it('are taken under names of their own, which go first', async () => {
-    const { limits } = readOptions(await configOf({ 'rest-threads': '9', 'rpcthreads': '7', 'rest-max-body': 600, 'rest-max-outpoints': '20', 'rest-max-headers': 5 }));
+    const { limits } = readOptions(
+      await configOf({ 'rest-threads': '9', rpcthreads: '7', 'rest-max-body': 600, 'rest-max-outpoints': '20', 'rest-max-headers': 5 })
+    );
     expect(limits).to.include({ threads: 9, maxBodyBytes: 600, maxOutpoints: 20, maxHeaders: 5 });
   });
 
@@ -42,7 +55,11 @@ describe('the options', () => {
   });
 
   it('say how much memory coins may take, in MiB', async () => {
-    expect(readOptions(await configOf({ 'rest-cache': '4' }))).to.include({ cacheBytes: 3_145_728, catchUpCacheBytes: 4_194_304, answerCacheBytes: 1_048_576 });
+    expect(readOptions(await configOf({ 'rest-cache': '4' }))).to.include({
+      cacheBytes: 3_145_728,
+      catchUpCacheBytes: 4_194_304,
+      answerCacheBytes: 1_048_576
+    });
   });
 
   it('say in how many hours the files of the index are looked through', async () => {
@@ -65,16 +82,30 @@ describe('the options', () => {
   });
 
   it('take payments only when given a folder, and where customers find it', async () => {
-    const { payments } = readOptions(await configOf({ 'rest-payments': '/tmp/shop/../shop', 'rest-payments-url': 'https://shop.example/a', 'api-key': 'sesame' }));
+    const { payments } = readOptions(
+      await configOf({ 'rest-payments': '/tmp/shop/../shop', 'rest-payments-url': 'https://shop.example/a', 'api-key': 'sesame' })
+    );
     expect(payments).to.deep.equal({ folder: '/tmp/shop', publicUrl: 'https://shop.example/a' });
     const wrongPayments: readonly [Readonly<Record<string, unknown>>, string][] = [
       [{ 'rest-payments': '/tmp/shop' }, '--rest-payments needs the node to have a key: set --api-key'],
       [{ 'rest-payments': '', 'api-key': 'sesame' }, "--rest-payments must be a folder, not ''"],
       [{ 'rest-payments-url': 'https://shop.example' }, '--rest-payments-url says nothing without --rest-payments'],
-      [{ 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://shop.example/' }, "--rest-payments-url must be an http or https address without a slash at its end, not 'https://shop.example/'"],
-      [{ 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'shop.example' }, '--rest-payments-url must be an http or https address'],
-      [{ 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://:80' }, '--rest-payments-url must be an http or https address'],
-      [{ 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://l\u00e4den.example' }, '--rest-payments-url must be an http or https address']
+      [
+        { 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://shop.example/' },
+        "--rest-payments-url must be an http or https address without a slash at its end, not 'https://shop.example/'"
+      ],
+      [
+        { 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'shop.example' },
+        '--rest-payments-url must be an http or https address'
+      ],
+      [
+        { 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://:80' },
+        '--rest-payments-url must be an http or https address'
+      ],
+      [
+        { 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://l\u00e4den.example' },
+        '--rest-payments-url must be an http or https address'
+      ]
     ];
     for (const [settings, sentence] of wrongPayments) {
       const config = await configOf(settings);

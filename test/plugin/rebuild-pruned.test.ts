@@ -61,8 +61,11 @@ describe('rebuilding the index of a node that prunes', () => {
 
   it('is refused before anything is emptied, and says what to do', async () => {
     const before = await image();
-    expect(await caught(rebuild('blocks'))).to.be.instanceOf(ImpossibleError)
-      .with.property('message').that.includes('the node has thrown blocks away').and.that.includes('--rest-bootstrap=coins');
+    expect(await caught(rebuild('blocks')))
+      .to.be.instanceOf(ImpossibleError)
+      .with.property('message')
+      .that.includes('the node has thrown blocks away')
+      .and.that.includes('--rest-bootstrap=coins');
     expect(await image()).to.deep.equal(before);
   });
 

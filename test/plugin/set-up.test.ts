@@ -17,7 +17,8 @@ describe('setting the project up', function () {
 
   before(async () => {
     copy = await mkdtemp(join(tmpdir(), 'bcoin-rest-set-up-'));
-    for (const path of ['.ci', 'proto', 'package-lock.json', 'tsconfig.json']) await cp(join(project, path), join(copy, path), { recursive: true });
+    for (const path of ['.ci', 'proto', 'package-lock.json', 'tsconfig.json'])
+      await cp(join(project, path), join(copy, path), { recursive: true });
     for (const folder of ['lib', 'migrations', 'plugin']) await mkdir(join(copy, folder));
     await writeFile(join(copy, 'package.json'), JSON.stringify({ scripts: { build: BUILD } }));
     // What npm leaves behind when it has installed what the lock file names.

@@ -26,7 +26,9 @@ describe('npm start', function () {
   });
   after(() => rm(copy, { recursive: true, force: true }));
 
-  beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-start-')); });
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-start-'));
+  });
   afterEach(async () => {
     await Promise.all(running.map((process) => process.kill()));
     running = [];
@@ -35,12 +37,16 @@ describe('npm start', function () {
 
   async function start(...options: string[]): Promise<BcoinProcess> {
     const ports = { http: await freePort(), wallet: await freePort() };
-    const process = new BcoinProcess([join(copy, 'dist/plugin/start/main.js'), '--http-port', `${ports.http}`, '--wallet-http-port', `${ports.wallet}`, ...options], ports);
+    const process = new BcoinProcess(
+      [join(copy, 'dist/plugin/start/main.js'), '--http-port', `${ports.http}`, '--wallet-http-port', `${ports.wallet}`, ...options],
+      ports
+    );
     running.push(process);
     return process;
   }
 
-  const onRegtest = (...options: string[]): Promise<BcoinProcess> => start('--network', 'regtest', '--listen', 'false', '--prefix', folder, ...options);
+  const onRegtest = (...options: string[]): Promise<BcoinProcess> =>
+    start('--network', 'regtest', '--listen', 'false', '--prefix', folder, ...options);
 
   /** Ctrl-C. */
   async function end(process: BcoinProcess): Promise<void> {
@@ -50,7 +56,7 @@ describe('npm start', function () {
 
   async function heightOf(process: BcoinProcess): Promise<number> {
     const reply = await fetch(`http://127.0.0.1:${process.ports.http}/rest/chaininfo.json`);
-    return (await reply.json() as { readonly blocks: number }).blocks;
+    return ((await reply.json()) as { readonly blocks: number }).blocks;
   }
 
   describe('with the demonstration chain', () => {
@@ -62,7 +68,9 @@ describe('npm start', function () {
 
       const killed = await start();
       await killed.printed(/Mining a demonstration chain/);
-      while (await new BcoinApi(killed.ports.http, await keyIn(join(copy, '.demo/regtest'))).call<number>('getblockcount') < 20) { /* asked again */ }
+      while ((await new BcoinApi(killed.ports.http, await keyIn(join(copy, '.demo/regtest'))).call<number>('getblockcount')) < 20) {
+        /* asked again */
+      }
       await killed.kill();
 
       const finished = await start();
@@ -81,7 +89,9 @@ describe('npm start', function () {
       await end(first);
       const other = await start('--prune');
       expect(await other.ended()).to.equal(1);
-      expect(lastLine(other)).to.match(/^the demonstration chain in \S+\.demo\/regtest was made by another version of bcoin, or with other options: delete that folder for a fresh one \(.*retroactively.*\)$/);
+      expect(lastLine(other)).to.match(
+        /^the demonstration chain in \S+\.demo\/regtest was made by another version of bcoin, or with other options: delete that folder for a fresh one \(.*retroactively.*\)$/
+      );
     });
   });
 
@@ -96,7 +106,10 @@ describe('npm start', function () {
       expect((await stat(join(folder, 'regtest/api-key'))).mode & 0o777).to.equal(0o600);
       await first.printed(/REST answers/);
       for (const port of [first.ports.http, first.ports.wallet]) {
-        const page = await new BcoinApi(port).ask('POST', '/', stopping, { 'Content-Type': 'text/plain', Origin: 'https://elsewhere.example' });
+        const page = await new BcoinApi(port).ask('POST', '/', stopping, {
+          'Content-Type': 'text/plain',
+          Origin: 'https://elsewhere.example'
+        });
         expect(page.status).to.equal(401);
       }
       expect(await heightOf(first)).to.equal(0);
@@ -129,9 +142,23 @@ describe('npm start', function () {
     await mkdir(home);
     for (const network of ['regtest', 'simnet']) {
       const ports = { http: await freePort(), wallet: await freePort() };
-      const process = new BcoinProcess([
-        join(copy, 'dist/plugin/start/main.js'), '--network', network, '--listen', 'false', '--only', '127.0.0.1:1', '--http-port', `${ports.http}`, '--wallet-http-port', `${ports.wallet}`
-      ], ports, { HOME: home });
+      const process = new BcoinProcess(
+        [
+          join(copy, 'dist/plugin/start/main.js'),
+          '--network',
+          network,
+          '--listen',
+          'false',
+          '--only',
+          '127.0.0.1:1',
+          '--http-port',
+          `${ports.http}`,
+          '--wallet-http-port',
+          `${ports.wallet}`
+        ],
+        ports,
+        { HOME: home }
+      );
       running.push(process);
       await process.printed(/Node is loaded/);
       expect((await stat(join(home, '.bcoin', network, 'wallet'))).isDirectory()).to.equal(true);
@@ -141,7 +168,9 @@ describe('npm start', function () {
 
   it('says what it waits for while node and index are not in sync, and ends when asked', async () => {
     const process = await start('--network', 'main', '--listen', 'false', '--only', '127.0.0.1:1', '--prefix', folder);
-    await process.printed(new RegExp(`Not in sync yet, http://127\\.0\\.0\\.1:${process.ports.http}/rest answers 503: syncing with the network, height 0 `));
+    await process.printed(
+      new RegExp(`Not in sync yet, http://127\\.0\\.0\\.1:${process.ports.http}/rest answers 503: syncing with the network, height 0 `)
+    );
     expect(process.output).to.not.include('Try:');
     await end(process);
   });
@@ -158,9 +187,16 @@ describe('npm start', function () {
       await once(server, 'listening');
       const port = `${(server.address() as { readonly port: number }).port}`;
       try {
-        const wanted = [['--http-port', port], ['--wallet-http-port', port], ['--port', port, '--listen', 'true', '--host', '127.0.0.1']] as const;
+        const wanted = [
+          ['--http-port', port],
+          ['--wallet-http-port', port],
+          ['--port', port, '--listen', 'true', '--host', '127.0.0.1']
+        ] as const;
         for (const [option, ...more] of wanted)
-          await expectEnd(await onRegtest('--memory', option, ...more), new RegExp(`^port ${port} is in use: .* ${option}(, or --listen=false)?$`));
+          await expectEnd(
+            await onRegtest('--memory', option, ...more),
+            new RegExp(`^port ${port} is in use: .* ${option}(, or --listen=false)?$`)
+          );
       } finally {
         server.close();
       }
@@ -169,14 +205,20 @@ describe('npm start', function () {
     it('when the folder is in use', async () => {
       const first = await onRegtest();
       await first.printed(/REST answers/);
-      await expectEnd(await onRegtest(), /^another process uses \S+\/regtest: stop that node first, or name another folder with --prefix \(/);
+      await expectEnd(
+        await onRegtest(),
+        /^another process uses \S+\/regtest: stop that node first, or name another folder with --prefix \(/
+      );
       await end(first);
     });
 
     it('when the folder for payments is a file', async () => {
       const file = join(folder, 'file');
       await writeFile(file, '');
-      await expectEnd(await onRegtest('--rest-payments', file, '--api-key', 'sesame'), /^--rest-payments must be a folder that can be read and written: .*file/);
+      await expectEnd(
+        await onRegtest('--rest-payments', file, '--api-key', 'sesame'),
+        /^--rest-payments must be a folder that can be read and written: .*file/
+      );
     });
   });
 

@@ -49,11 +49,16 @@ describe('verifying an index that began with the coins of the node', () => {
   });
 
   const verified = async (): Promise<string> => {
-    const { exit, json } = await compareWithNode({
-      stopped: { node, network: 'regtest', indexFolder: '', options: undefined as never, close: () => Promise.resolve() }, // only the node is asked
-      display: new ProgressDisplay(process.stderr),
-      signal: new AbortController().signal
-    }, store, baseOf(store), node.tip());
+    const { exit, json } = await compareWithNode(
+      {
+        stopped: { node, network: 'regtest', indexFolder: '', options: undefined as never, close: () => Promise.resolve() }, // only the node is asked
+        display: new ProgressDisplay(process.stderr),
+        signal: new AbortController().signal
+      },
+      store,
+      baseOf(store),
+      node.tip()
+    );
     return `${exit} ${JSON.stringify(json)}`;
   };
 
@@ -77,7 +82,9 @@ describe('verifying an index that began with the coins of the node', () => {
   });
 
   it('finds a coin that is missing, of the base and of later blocks', async () => {
-    expect(await without(await firstKey('c'))).to.match(/^1 .*"difference":"coin [0-9a-f]{64}-\d: expected \d+ satoshis of height \d+, got none"/);
+    expect(await without(await firstKey('c'))).to.match(
+      /^1 .*"difference":"coin [0-9a-f]{64}-\d: expected \d+ satoshis of height \d+, got none"/
+    );
     expect(await without(await firstKey('o'))).to.match(/^1 .*"difference":"coin /);
   });
 
@@ -91,7 +98,9 @@ describe('verifying an index that began with the coins of the node', () => {
 
   it('finds a transaction whose position is missing', async () => {
     const [coinbase] = scanBlock((await activeChain(node))[5] ?? expect.fail('a block')).transactions;
-    expect(await without(positionKey(TxidHasher.of(store).hash(coinbase?.txid ?? expect.fail('a coinbase'))))).to.match(/^1 .*"difference":"position of transaction /);
+    expect(await without(positionKey(TxidHasher.of(store).hash(coinbase?.txid ?? expect.fail('a coinbase'))))).to.match(
+      /^1 .*"difference":"position of transaction /
+    );
   });
 
   /** A record is another one, in form, while it is looked for. */
@@ -103,27 +112,35 @@ describe('verifying an index that began with the coins of the node', () => {
     return said;
   };
 
-  const changedAt = (offset: number) => (record: Buffer): Buffer => {
-    record.writeUInt8((record.readUInt8(offset) + 1) % 256, offset);
-    return record;
-  };
+  const changedAt =
+    (offset: number) =>
+    (record: Buffer): Buffer => {
+      record.writeUInt8((record.readUInt8(offset) + 1) % 256, offset);
+      return record;
+    };
 
   const changedHeader = (key: Buffer, change: Partial<StoredHeader>) => (): Buffer =>
     encodeHeader({ ...decodeHeader(key, store.get(key) ?? expect.fail('a header')), ...change });
 
   it('finds a header with another work or median time, also of the base', async () => {
     for (const change of [{ chainwork: 5n }, { medianTime: 5 }])
-      expect(await withRecord(headerKey(30), changedHeader(headerKey(30), change))).to.match(/^1 .*"difference":"header at height 30: expected work 62 and median time \d+, got /);
+      expect(await withRecord(headerKey(30), changedHeader(headerKey(30), change))).to.match(
+        /^1 .*"difference":"header at height 30: expected work 62 and median time \d+, got /
+      );
   });
 
   it('finds a header with other counts', async () => {
     for (const change of [{ transactionCount: 5 }, { chainTransactions: 5 }, { chainBytes: 5 }])
-      expect(await withRecord(headerKey(106), changedHeader(headerKey(106), change))).to.match(/^1 .*"difference":"header at height 10[67]: expected 3 transactions of \d+ bytes, got /);
+      expect(await withRecord(headerKey(106), changedHeader(headerKey(106), change))).to.match(
+        /^1 .*"difference":"header at height 10[67]: expected 3 transactions of \d+ bytes, got /
+      );
   });
 
-  it('finds an undo record that is not its block\'s, or says other coins, of the base and of later blocks', async () => {
+  it("finds an undo record that is not its block's, or says other coins, of the base and of later blocks", async () => {
     const lastByte = (record: Buffer): Buffer => changedAt(record.length - 1)(record);
-    expect(await withRecord(undoKey(106), changedAt(0))).to.match(/^1 .*"difference":"undo record of height 106: expected that of [0-9a-f]{64} and the coins that it spent"/);
+    expect(await withRecord(undoKey(106), changedAt(0))).to.match(
+      /^1 .*"difference":"undo record of height 106: expected that of [0-9a-f]{64} and the coins that it spent"/
+    );
     expect(await withRecord(undoKey(106), changedAt(33))).to.include('undo record of height 106');
     expect(await withRecord(spentBaseKey(106), lastByte)).to.include('undo record of height 106');
     expect(await withRecord(undoKey(LAST_SPEND), lastByte)).to.include(`undo record of height ${LAST_SPEND}`);

@@ -31,13 +31,16 @@ describe('tx of a txid whose hash in the index is that of another transaction', 
     await served.node.close();
     const store = new DiskStore(join(prefix, 'regtest/rest/index'));
     await store.open();
-    await store.batch([putRecord(positionKey(TxidHasher.of(store).hash(txid)), encodePosition({ height: 1, index: 0 }))], { durable: true });
+    await store.batch([putRecord(positionKey(TxidHasher.of(store).hash(txid)), encodePosition({ height: 1, index: 0 }))], {
+      durable: true
+    });
     await store.close();
     served = await openRestNode({ prefix });
     await untilReady(served);
   }
 
-  const get = (txid: Buffer, format: string): ReturnType<typeof ask> => ask(served.port, { path: `/rest/tx/${toDisplayHex(txid)}.${format}` });
+  const get = (txid: Buffer, format: string): ReturnType<typeof ask> =>
+    ask(served.port, { path: `/rest/tx/${toDisplayHex(txid)}.${format}` });
 
   it('is not found, whether its block is in memory or not', async () => {
     const block = (await mine(served.node, 2))[0] ?? expect.fail('a block');

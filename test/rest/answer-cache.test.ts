@@ -39,7 +39,11 @@ describe('the cache of answers', () => {
     for (const key of keys) shelf.offer(key, () => entry(1));
     for (let i = 0; i < 20_000; i++) shelf.offer(`other ${i}`, () => entry(1));
     let taken = 0;
-    for (const key of keys) shelf.offer(key, () => { taken++; return entry(1); });
+    for (const key of keys)
+      shelf.offer(key, () => {
+        taken++;
+        return entry(1);
+      });
     expect(taken).to.be.within(600, 1_000);
   });
 

@@ -38,20 +38,40 @@ describe('a node that is sent whatever bytes', function () {
     await untilReady(served);
     await chainWithSpends(served.node);
     const block = toDisplayHex(served.rest.node.tip().hash);
-    const { tx } = JSON.parse((await ask(served.port, { path: `/rest/block/${block}.json` })).body.toString()) as { tx: [{ txid: string }, { txid: string }] };
+    const { tx } = JSON.parse((await ask(served.port, { path: `/rest/block/${block}.json` })).body.toString()) as {
+      tx: [{ txid: string }, { txid: string }];
+    };
     const { txid } = tx[1];
     paths = [
-      '/rest/chaininfo.json', '/rest', '/rest/', '/rest/nothing', '/rest/mempool/info.json', '/rest/mempool/contents.json', `/rest/tx/${txid}.json`,
-      `/rest/tx/${txid}.bin`, `/rest/block/${block}.json`, `/rest/block/notxdetails/${block}.hex`, `/rest/headers/2000/${block}.hex`,
-      `/rest/getutxos/checkmempool/${txid}-0.json`, '/rest/getutxos.bin', '/rest/getutxos.hex', '/', '/socket.io', '/nothing'
+      '/rest/chaininfo.json',
+      '/rest',
+      '/rest/',
+      '/rest/nothing',
+      '/rest/mempool/info.json',
+      '/rest/mempool/contents.json',
+      `/rest/tx/${txid}.json`,
+      `/rest/tx/${txid}.bin`,
+      `/rest/block/${block}.json`,
+      `/rest/block/notxdetails/${block}.hex`,
+      `/rest/headers/2000/${block}.hex`,
+      `/rest/getutxos/checkmempool/${txid}-0.json`,
+      '/rest/getutxos.bin',
+      '/rest/getutxos.hex',
+      '/',
+      '/socket.io',
+      '/nothing'
     ];
   });
 
   after(() => served.node.close());
 
-  const countConnections = (): Promise<number> => new Promise((resolve, reject) => {
-    served.rest.node.httpServer.getConnections((error, count) => { if (error === null) resolve(count); else reject(error); });
-  });
+  const countConnections = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      served.rest.node.httpServer.getConnections((error, count) => {
+        if (error === null) resolve(count);
+        else reject(error);
+      });
+    });
 
   async function visit({ writes, reads, stays, leaves }: Stranger): Promise<void> {
     const socket: Socket = connect(served.port, '127.0.0.1');
@@ -76,11 +96,13 @@ describe('a node that is sent whatever bytes', function () {
     const arbitrary = strangers(paths);
     for (let done = 0; done < count; done += BATCH) {
       const batch = fc.sample(arbitrary, { seed: from + done, numRuns: Math.min(BATCH, count - done) });
-      await Promise.all(Array.from({ length: TOGETHER }, async () => {
-        for (let next = batch.pop(); next !== undefined; next = batch.pop()) await visit(next);
-      }));
+      await Promise.all(
+        Array.from({ length: TOGETHER }, async () => {
+          for (let next = batch.pop(); next !== undefined; next = batch.pop()) await visit(next);
+        })
+      );
     }
-    await until(async () => await countConnections() === 0);
+    await until(async () => (await countConnections()) === 0);
   }
 
   const heldBytes = async (): Promise<number> => {
@@ -94,26 +116,51 @@ describe('a node that is sent whatever bytes', function () {
 
   it(`answers as before after ${connections} connections, and holds nothing of them, TEST_SEED=${seed}`, async () => {
     const asked = paths.filter((path) => path !== '/socket.io' && path !== '/');
-    const answers = (): Promise<unknown> => Promise.all(asked.map(async (path) => {
-      const { status, body } = await ask(served.port, { path });
-      return [path, status, body.toString('latin1')];
-    }));
+    const answers = (): Promise<unknown> =>
+      Promise.all(
+        asked.map(async (path) => {
+          const { status, body } = await ask(served.port, { path });
+          return [path, status, body.toString('latin1')];
+        })
+      );
     const before = await answers();
     await visitAll(BATCH, seed);
     const bytes = await heldBytes();
     await visitAll(connections - BATCH, seed + BATCH);
     expect(await answers()).to.deep.equal(before);
-    expect(await heldBytes() - bytes).to.be.below(MOST_BYTES);
-    const call = await ask(served.port, { method: 'POST', path: '/', body: Buffer.from('{"method":"getblockcount","params":[]}'), headers: { 'Content-Type': 'application/json' } });
+    expect((await heldBytes()) - bytes).to.be.below(MOST_BYTES);
+    const call = await ask(served.port, {
+      method: 'POST',
+      path: '/',
+      body: Buffer.from('{"method":"getblockcount","params":[]}'),
+      headers: { 'Content-Type': 'application/json' }
+    });
     expect(JSON.parse(call.body.toString())).to.include({ result: served.node.chain.height });
   });
 
   it('goes on after upgrade requests behind other requests', async () => {
-    const headers = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': 'x3JJHMbDL1EzLkh9GBhXDw==' };
+    const headers = {
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': '13',
+      'Sec-WebSocket-Key': 'x3JJHMbDL1EzLkh9GBhXDw=='
+    };
     const asking = { path: '/rest/chaininfo.json', headers };
     const body = Buffer.alloc(5);
-    for (const others of [[], [{ path: '/rest/chaininfo.json' }], [{ method: 'POST', path: '/rest/getutxos.bin', body }], Array.from({ length: 30 }, () => ({ path: '/' })), [{ path: '/rest/mempool/contents.json' }, asking]]) {
-      const replies = await askInOneWrite(served.port, [...others, asking, { method: 'POST', path: '/rest/getutxos.bin', headers, body: Buffer.of(0, 5) }, ...others, { path: '/rest/chaininfo.json' }]);
+    for (const others of [
+      [],
+      [{ path: '/rest/chaininfo.json' }],
+      [{ method: 'POST', path: '/rest/getutxos.bin', body }],
+      Array.from({ length: 30 }, () => ({ path: '/' })),
+      [{ path: '/rest/mempool/contents.json' }, asking]
+    ]) {
+      const replies = await askInOneWrite(served.port, [
+        ...others,
+        asking,
+        { method: 'POST', path: '/rest/getutxos.bin', headers, body: Buffer.of(0, 5) },
+        ...others,
+        { path: '/rest/chaininfo.json' }
+      ]);
       expect(replies).to.have.length(2 * others.length + 3);
       expect(replies.at(-1)).to.have.property('status', 200);
       expect(replies[others.length]?.body).to.deep.equal(replies.at(-1)?.body);
@@ -121,7 +168,7 @@ describe('a node that is sent whatever bytes', function () {
     }
     const socket = await openSocket(served.port);
     socket.write(requestBytes({ path: '/socket.io', headers }, false));
-    const [greeting] = await once(socket, 'data') as [Buffer];
+    const [greeting] = (await once(socket, 'data')) as [Buffer];
     expect(greeting.toString('latin1')).to.match(/^HTTP\/1.1 101 Switching Protocols\r\n/);
     socket.destroy();
     await untilClosed(socket).catch(() => undefined);

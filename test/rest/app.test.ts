@@ -28,9 +28,21 @@ describe('the application', () => {
     isOpen = true;
     const app = restApp({
       routes: [{ prefix: '/rest/it', endpoint: (request) => endpoint(request), readsBody: true, isHeavy: () => false }],
-      gate: { requireOpen: () => { if (!isOpen) throw unavailable('loading index'); }, status: () => 'loading index' },
+      gate: {
+        requireOpen: () => {
+          if (!isOpen) throw unavailable('loading index');
+        },
+        status: () => 'loading index'
+      },
       queue: new WorkQueue(4, 16),
-      responses: new Responses({ get listening() { return server.listening; } }, { mostBytes: 1_000_000, timeoutMs: 30_000, closingMs: 1_000 }),
+      responses: new Responses(
+        {
+          get listening() {
+            return server.listening;
+          }
+        },
+        { mostBytes: 1_000_000, timeoutMs: 30_000, closingMs: 1_000 }
+      ),
       limits: DEFAULT_LIMITS,
       node: { isApiKey: () => false },
       auth: false,
@@ -63,9 +75,15 @@ describe('the application', () => {
   });
 
   it('writes errors as text with CRLF, with what the client typed as it came', async () => {
-    endpoint = ({ path }) => { throw new RestError(400, `Invalid hash: ${path}`); };
+    endpoint = ({ path }) => {
+      throw new RestError(400, `Invalid hash: ${path}`);
+    };
     const { status, contentType, body } = await ask(port, { path: '/rest/it%C3"<' });
-    expect({ status, contentType, body: body.toString() }).to.deep.equal({ status: 400, contentType: 'text/plain', body: 'Invalid hash: %C3"<\r\n' });
+    expect({ status, contentType, body: body.toString() }).to.deep.equal({
+      status: 400,
+      contentType: 'text/plain',
+      body: 'Invalid hash: %C3"<\r\n'
+    });
   });
 
   it('writes errors that come later in the same way', async () => {
@@ -74,25 +92,36 @@ describe('the application', () => {
   });
 
   it('gives errors without a message no body and no content type', async () => {
-    endpoint = () => { throw noSuchPath(); };
+    endpoint = () => {
+      throw noSuchPath();
+    };
     const { status, headers } = await ask(port, { path: '/rest/it' });
     expect(status).to.equal(404);
     expect(headers).to.include({ 'content-length': '0' }).and.not.have.property('content-type');
   });
 
   it('answers what breaks with 500, and logs it', async () => {
-    for (const broken of [(): never => { throw new TypeError('a bug'); }, (): Promise<never> => Promise.reject(new TypeError('a bug'))]) {
+    for (const broken of [
+      (): never => {
+        throw new TypeError('a bug');
+      },
+      (): Promise<never> => Promise.reject(new TypeError('a bug'))
+    ]) {
       endpoint = broken;
       const { status, contentType, body } = await ask(port, { path: '/rest/it' });
       expect({ status, contentType }).to.deep.equal({ status: 500, contentType: 'text/plain' });
-      expect(body.toString()).to.match(/^Internal error.*\r\n$/).and.not.include('a bug');
+      expect(body.toString())
+        .to.match(/^Internal error.*\r\n$/)
+        .and.not.include('a bug');
     }
     expect(log.lines).to.have.length(2);
     for (const line of log.lines) expect(line).to.match(/^error request failed: TypeError: a bug/);
   });
 
   it('answers with 503 when the index goes away under a request', async () => {
-    endpoint = () => { throw new IndexUnavailableError('the index is closed'); };
+    endpoint = () => {
+      throw new IndexUnavailableError('the index is closed');
+    };
     const { status, body } = await ask(port, { path: '/rest/it' });
     expect({ status, body: body.toString() }).to.deep.equal({ status: 503, body: 'Service temporarily unavailable: loading index\r\n' });
     expect(log.lines).to.deep.equal([]);
@@ -114,13 +143,18 @@ describe('the application', () => {
   it('refuses none of many small requests in one write', async () => {
     endpoint = ({ path }) => Promise.resolve(jsonReply(Buffer.from(path)));
     const paths = Array.from({ length: 200 }, (_, i) => `/rest/it${i}`);
-    const replies = await askInOneWrite(port, paths.map((path) => ({ path })));
+    const replies = await askInOneWrite(
+      port,
+      paths.map((path) => ({ path }))
+    );
     expect(replies.map(({ body }) => `/rest/it${body.toString()}`)).to.deep.equal(paths);
   });
 
   it('does not ask an endpoint while the gate is closed, and knows which paths have none', async () => {
     isOpen = false;
-    endpoint = () => { throw new Error('asked'); };
+    endpoint = () => {
+      throw new Error('asked');
+    };
     expect((await ask(port, { path: '/rest/it' })).status).to.equal(503);
     expect((await ask(port, { path: '/rest/other' })).status).to.equal(404);
   });
@@ -138,7 +172,9 @@ describe('the application', () => {
     slow.write('POST /rest/it HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\na');
     await sends;
     isOpen = false;
-    endpoint = () => { throw new Error('asked'); };
+    endpoint = () => {
+      throw new Error('asked');
+    };
     for (const answer of answers) answer(jsonReply(Buffer.from('[]\n')));
     expect((await waits).status).to.equal(503);
     slow.write('b');
@@ -149,9 +185,13 @@ describe('the application', () => {
   it('takes GET, POST and PUT for the same, and leaves the body out for HEAD', async () => {
     endpoint = () => Promise.resolve(jsonReply(Buffer.from('[1]\n')));
     const methods = ['GET', 'POST', 'PUT', 'HEAD', 'GET'];
-    const replies = await askInOneWrite(port, methods.map((method) => ({ method, path: '/rest/it' })));
-    expect(replies.map(({ status, headers, body }) => [status, headers['content-type'], headers['content-length'], body.toString()]))
-      .to.deep.equal(methods.map((method) => [200, 'application/json', '4', method === 'HEAD' ? '' : '[1]\n']));
+    const replies = await askInOneWrite(
+      port,
+      methods.map((method) => ({ method, path: '/rest/it' }))
+    );
+    expect(
+      replies.map(({ status, headers, body }) => [status, headers['content-type'], headers['content-length'], body.toString()])
+    ).to.deep.equal(methods.map((method) => [200, 'application/json', '4', method === 'HEAD' ? '' : '[1]\n']));
   });
 
   it('refuses other methods without a body, whatever the path and the gate', async () => {
@@ -168,10 +208,16 @@ describe('the application', () => {
   });
 
   it('keeps connections open, and takes unread bodies off them', async () => {
-    endpoint = () => { throw new RestError(400, 'no'); };
+    endpoint = () => {
+      throw new RestError(400, 'no');
+    };
     isOpen = false;
     const body = Buffer.alloc(300_000);
-    const replies = await askInOneWrite(port, [{ method: 'POST', path: '/rest/other', body }, { method: 'POST', path: '/rest/it', body }, { path: '/rest/other' }]);
+    const replies = await askInOneWrite(port, [
+      { method: 'POST', path: '/rest/other', body },
+      { method: 'POST', path: '/rest/it', body },
+      { path: '/rest/other' }
+    ]);
     expect(replies.map(({ status }) => status)).to.deep.equal([404, 503, 404]);
   });
 
@@ -192,14 +238,19 @@ describe('the application', () => {
   it('works on nothing for clients that left, nor for what they sent behind', async () => {
     const requests: RestRequest[] = [];
     const left: ((error: Error) => void)[] = [];
-    endpoint = (request) => new Promise((_, reject) => {
-      requests.push(request);
-      left.push(reject);
-    });
+    endpoint = (request) =>
+      new Promise((_, reject) => {
+        requests.push(request);
+        left.push(reject);
+      });
     const connected = once(server, 'connection') as Promise<[Socket]>;
     const socket = await openSocket(port);
     const [ofServer] = await connected;
-    const both = new Promise<void>((resolve) => server.on('request', () => { if (requests.length === 2) resolve(); }));
+    const both = new Promise<void>((resolve) =>
+      server.on('request', () => {
+        if (requests.length === 2) resolve();
+      })
+    );
     socket.write(Buffer.concat([requestBytes({ path: '/rest/it' }, false), requestBytes({ path: '/rest/it' }, false)]));
     await both;
     expect(requests.map(({ isGone }) => isGone)).to.deep.equal([false, false]);

@@ -42,12 +42,18 @@ describe('what is served while an index that began with coins is filled in', () 
     const first = await openRegtestNode(options);
     blocks = await mine(first, HEIGHT);
     await first.close();
-    host = await createRegtestNode({ ...options, settings: { ...settings, 'rest-warmup': 'indexed', 'rest-bootstrap': 'coins' }, plugins: [plugin] });
+    host = await createRegtestNode({
+      ...options,
+      settings: { ...settings, 'rest-warmup': 'indexed', 'rest-bootstrap': 'coins' },
+      plugins: [plugin]
+    });
     rest = host.get(plugin.id) as plugin.RestPlugin;
     const { node } = rest;
     const rawBlock = node.rawBlock.bind(node);
     const withheld = new Set(blocks.slice(HELD - 10, HELD - 1).map((block) => block.hash().toString('hex')));
-    Object.assign(node, { rawBlock: (hash: Buffer) => held && withheld.has(hash.toString('hex')) ? Promise.resolve(undefined) : rawBlock(hash) });
+    Object.assign(node, {
+      rawBlock: (hash: Buffer) => (held && withheld.has(hash.toString('hex')) ? Promise.resolve(undefined) : rawBlock(hash))
+    });
     await host.open();
     baseUrl = `http://127.0.0.1:${(node.httpServer.address() as AddressInfo).port}`;
   };
@@ -84,7 +90,10 @@ describe('what is served while an index that began with coins is filled in', () 
 
     it('are transactions as far as they are known; of others it is said how far that is', async () => {
       expect((await get(`tx/${coinbaseAt(HELD)}.json`)).status).to.equal(200);
-      const refused = { status: 503, text: `Service temporarily unavailable: transaction index is being built: 62.9% (height ${HELD})\r\n` };
+      const refused = {
+        status: 503,
+        text: `Service temporarily unavailable: transaction index is being built: 62.9% (height ${HELD})\r\n`
+      };
       expect(await get(`tx/${coinbaseAt(HELD - 1)}.json`)).to.deep.equal(refused);
       expect(await get(`tx/${'ab'.repeat(32)}.hex`)).to.deep.equal(refused);
     });
@@ -126,7 +135,10 @@ describe('what is served while an index that began with coins is filled in', () 
 
     it('are the transactions of its blocks; the others are not found', async () => {
       expect((await get(`tx/${coinbaseAt(lowest)}.json`)).status).to.equal(200);
-      expect(await get(`tx/${coinbaseAt(lowest - 1)}.json`)).to.deep.equal({ status: 404, text: `${coinbaseAt(lowest - 1)} not found\r\n` });
+      expect(await get(`tx/${coinbaseAt(lowest - 1)}.json`)).to.deep.equal({
+        status: 404,
+        text: `${coinbaseAt(lowest - 1)} not found\r\n`
+      });
     });
 
     it('is the size of its blocks', async () => {

@@ -18,7 +18,7 @@ import { endpointContext, requestFor } from '../support/endpoints';
 import { ask, askInOneWrite, openSocket, requestBytes } from '../support/http';
 import type { NodeSource } from '../../lib/node/types';
 
-const largest = (): string => chainAActiveBlocks().reduce((a, b) => b.raw.length > a.raw.length ? b : a).hash;
+const largest = (): string => chainAActiveBlocks().reduce((a, b) => (b.raw.length > a.raw.length ? b : a)).hash;
 
 describe('a node with a long chain', () => {
   let served: ChainANode;
@@ -35,8 +35,9 @@ describe('a node with a long chain', () => {
     const replies = await askInOneWrite(served.port, requests);
     const refused = { status: 500, contentType: 'text/plain', body: 'Work queue depth exceeded\r\n' };
     expect(replies.slice(0, 2).map(({ status }) => status)).to.deep.equal([200, 200]);
-    expect(replies.slice(2).map(({ status, contentType, body }) => ({ status, contentType, body: body.toString() })))
-      .to.deep.equal(Array.from({ length: 10 }, () => refused));
+    expect(replies.slice(2).map(({ status, contentType, body }) => ({ status, contentType, body: body.toString() }))).to.deep.equal(
+      Array.from({ length: 10 }, () => refused)
+    );
     expect((await ask(served.port, { path: '/rest/chaininfo.json' })).status).to.equal(200);
   });
 
@@ -78,7 +79,9 @@ describe('a node with a long chain', () => {
     const stripped = blockWithoutWitness(raw);
     expect(stripped.length).to.be.below(raw.length);
     expect((await ask(served.port, { path: `/rest/block/${hash}.bin` })).body).to.deep.equal(stripped);
-    expect((await ask(served.port, { path: `/rest/block/notxdetails/${hash}.hex` })).body.toString()).to.equal(`${stripped.toString('hex')}\n`);
+    expect((await ask(served.port, { path: `/rest/block/notxdetails/${hash}.hex` })).body.toString()).to.equal(
+      `${stripped.toString('hex')}\n`
+    );
     const json = await ask(served.port, { path: `/rest/block/${hash}.json` });
     const { tx } = JSON.parse(json.body.toString()) as { tx: { txid: string; hex: string }[] };
     for (const { txid, hex } of tx.slice(0, 20)) {
@@ -94,12 +97,14 @@ describe('a node with a long chain', () => {
     let context: EndpointContext;
 
     before(() => {
-      context = contextOf(nodeWith(served.rest.node, {
-        pruned: true,
-        pruneHeight: () => pruneHeight,
-        rawBlock: () => Promise.resolve(undefined),
-        rawBlockPart: () => Promise.resolve(undefined)
-      }));
+      context = contextOf(
+        nodeWith(served.rest.node, {
+          pruned: true,
+          pruneHeight: () => pruneHeight,
+          rawBlock: () => Promise.resolve(undefined),
+          rawBlockPart: () => Promise.resolve(undefined)
+        })
+      );
     });
 
     const contextOf = (node: NodeSource): EndpointContext => endpointContext(node, served.rest.reader, new AnswerCache(2 ** 20));
@@ -118,7 +123,9 @@ describe('a node with a long chain', () => {
     });
 
     it('does not find a block whose bytes are gone when nothing was pruned', async () => {
-      expect(await messageOf(blockEndpoint(contextOf(nodeWith(context.node, { pruned: false }))), `${genesis.hash}.bin`)).to.equal(`${genesis.hash} not found`);
+      expect(await messageOf(blockEndpoint(contextOf(nodeWith(context.node, { pruned: false }))), `${genesis.hash}.bin`)).to.equal(
+        `${genesis.hash} not found`
+      );
     });
 
     it('does not find transactions of such blocks', async () => {
@@ -131,7 +138,10 @@ describe('a node with a long chain', () => {
       const info = JSON.parse(reply.body.toString()) as Readonly<Record<string, unknown>>;
       const kept = chainAActiveBlocks().slice(pruneHeight);
       expect(info).to.include({
-        pruned: true, pruneheight: pruneHeight, automatic_pruning: true, blocks: height,
+        pruned: true,
+        pruneheight: pruneHeight,
+        automatic_pruning: true,
+        blocks: height,
         size_on_disk: kept.reduce((sum, { raw }) => sum + raw.length + 8, 0)
       });
     });

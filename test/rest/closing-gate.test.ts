@@ -32,7 +32,10 @@ describe('a gate that closes under a request', () => {
     reset = undefined;
     const chain = served.node.chain as unknown as SlowChain;
     const { db } = chain;
-    const held = (what: 'block' | 'reset'): Promise<void> => new Promise((goOn) => { waiting.push({ what, goOn }); });
+    const held = (what: 'block' | 'reset'): Promise<void> =>
+      new Promise((goOn) => {
+        waiting.push({ what, goOn });
+      });
     const [read, take] = [chain.getRawBlock.bind(chain), db.reset.bind(db)];
     chain.getRawBlock = async (hash) => {
       if (reset === undefined) await held('block');
@@ -71,7 +74,7 @@ describe('a gate that closes under a request', () => {
   });
 
   it('refuses one that waited for its turn, and answers the one before from what it has found', async () => {
-    const block = toDisplayHex(await served.rest.node.activeHash(5) ?? Buffer.alloc(0));
+    const block = toDisplayHex((await served.rest.node.activeHash(5)) ?? Buffer.alloc(0));
     const first = ask(served.port, { path: `/rest/block/${block}.bin` });
     // It holds the only slot.
     await until(() => waiting.length === 1);

@@ -64,6 +64,8 @@ describe('requireJson', () => {
 
   it('refuses everything else', () => {
     for (const text of ['', '.', '.bin', '.hex', '.json?', '.json/', '.JSON'])
-      expect(() => { requireJson(text); }, text).to.throw(RestError, 'output format not found (available: json)');
+      expect(() => {
+        requireJson(text);
+      }, text).to.throw(RestError, 'output format not found (available: json)');
   });
 });

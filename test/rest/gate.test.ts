@@ -10,10 +10,24 @@ describe('gateStatus', () => {
     [{ phase: 'loading' }, false, 'loading index'],
     [{ phase: 'loading', work: 'migrating index, 1.5%' }, false, 'migrating index, 1.5%'],
     [{ phase: 'indexing', height: 50, target: 200, secondsLeft: undefined }, false, 'indexing, height 50 of 200 (25.0%)'],
-    [{ phase: 'indexing', height: 199_999, target: 200_000, secondsLeft: 0.4 }, false, 'indexing, height 199999 of 200000 (99.9%), 1 s left'],
+    [
+      { phase: 'indexing', height: 199_999, target: 200_000, secondsLeft: 0.4 },
+      false,
+      'indexing, height 199999 of 200000 (99.9%), 1 s left'
+    ],
     [{ phase: 'indexing', height: 1, target: 4, secondsLeft: 61 }, false, 'indexing, height 1 of 4 (25.0%), 2 min left'],
     [{ phase: 'indexing', height: 1, target: 4, secondsLeft: 7_200 }, false, 'indexing, height 1 of 4 (25.0%), 2 h 0 min left'],
-    [{ phase: 'indexing', height: 1, target: 4, secondsLeft: 2, pace: { blocksPerSecond: 2, bytesPerSecond: 41_234_567, coinsPerSecond: 300_000 } }, false, 'indexing, height 1 of 4 (25.0%), 41.2 MB/s, 300000 coins/s, 2 s left'],
+    [
+      {
+        phase: 'indexing',
+        height: 1,
+        target: 4,
+        secondsLeft: 2,
+        pace: { blocksPerSecond: 2, bytesPerSecond: 41_234_567, coinsPerSecond: 300_000 }
+      },
+      false,
+      'indexing, height 1 of 4 (25.0%), 41.2 MB/s, 300000 coins/s, 2 s left'
+    ],
     [{ phase: 'indexing', height: 0, target: 0, secondsLeft: undefined }, false, 'indexing, height 0 of 0 (0.0%)'],
     [{ phase: 'rewinding', height: 9, target: 5 }, false, 'rewinding index, height 9, down to 5'],
     [{ phase: 'failed', message: 'the disk is full' }, false, 'index failed: the disk is full'],
@@ -41,17 +55,46 @@ describe('the gate', () => {
   });
 
   const makeGate = (warmup: Warmup): Gate => {
-    const gate = new Gate(node, { state$, get state() { return state$.value; } }, warmup);
+    const gate = new Gate(
+      node,
+      {
+        state$,
+        get state() {
+          return state$.value;
+        }
+      },
+      warmup
+    );
     gate.open();
     return gate;
   };
 
   it('opens when the node is synced and the index live, in either order', () => {
-    for (const steps of [[() => { state$.next(LIVE); }, () => { synced$.next(true); }], [() => { synced$.next(true); }, () => { state$.next(LIVE); }]]) {
+    for (const steps of [
+      [
+        () => {
+          state$.next(LIVE);
+        },
+        () => {
+          synced$.next(true);
+        }
+      ],
+      [
+        () => {
+          synced$.next(true);
+        },
+        () => {
+          state$.next(LIVE);
+        }
+      ]
+    ]) {
       state$.next({ phase: 'loading' });
       synced$.next(false);
       const gate = makeGate('synced');
-      const opened = steps.map((step) => { step(); return gate.isOpen; });
+      const opened = steps.map((step) => {
+        step();
+        return gate.isOpen;
+      });
       expect(opened).to.deep.equal([false, true]);
       gate.close();
     }

@@ -11,7 +11,11 @@ describe('the index behind the gate', () => {
     await current.index.open();
     await reach('live');
     let isOpen = true;
-    const reader = new GatedReader(current.index.reader, { requireOpen: () => { if (!isOpen) throw unavailable('closed'); } });
+    const reader = new GatedReader(current.index.reader, {
+      requireOpen: () => {
+        if (!isOpen) throw unavailable('closed');
+      }
+    });
     expect(reader.read(({ tip }) => tip.height)).to.equal(0);
     isOpen = false;
     expect(() => reader.read(({ tip }) => tip.height)).to.throw('Service temporarily unavailable: closed');

@@ -38,14 +38,17 @@ describe('connections on which nothing comes', () => {
 
   it('are cut off without an error, whatever was begun', async () => {
     await serve(20, (_, response) => response.end('whole'));
-    for (const begun of ['', '\r\n', 'G', 'GET / HTTP/1.1\r\nHo', 'GET / HTTP/1.1\r\nHost: x\r\n']) expect(await replyTo(begun), begun).to.equal('');
+    for (const begun of ['', '\r\n', 'G', 'GET / HTTP/1.1\r\nHo', 'GET / HTTP/1.1\r\nHost: x\r\n'])
+      expect(await replyTo(begun), begun).to.equal('');
     expect(errors).to.deep.equal([]);
   });
 
   it('are cut off behind a reply, too', async () => {
     await serve(3_000, (_, response) => response.end('whole'));
     const post = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc';
-    const replies = await Promise.all([request, `${request}GET /`, `${request}POST / HTTP/1.1\r\nHost: x\r\nContent-Le`, post].map(replyTo));
+    const replies = await Promise.all(
+      [request, `${request}GET /`, `${request}POST / HTTP/1.1\r\nHost: x\r\nContent-Le`, post].map(replyTo)
+    );
     for (const reply of replies) expect(reply).to.match(/^HTTP\/1.1 200 OK\r\n[^]*whole$/);
     expect(errors).to.deep.equal([]);
   });
@@ -80,7 +83,9 @@ describe('connections on which nothing comes', () => {
   it('end as ever when what comes is no request', async () => {
     await serve(30_000, (_, response) => response.end());
     expect(await replyTo('no\r\n\r\n')).to.equal('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
-    expect(await replyTo(`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).to.equal('HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n');
+    expect(await replyTo(`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).to.equal(
+      'HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n'
+    );
     expect(errors.map((error) => (error as NodeJS.ErrnoException).code)).to.deep.equal(['HPE_INVALID_METHOD', 'HPE_HEADER_OVERFLOW']);
   });
 
@@ -91,7 +96,7 @@ describe('connections on which nothing comes', () => {
     });
     const socket = await openSocket((server.address() as AddressInfo).port);
     socket.write(request);
-    const [begun] = await once(socket, 'data') as [Buffer];
+    const [begun] = (await once(socket, 'data')) as [Buffer];
     socket.write('no\r\n\r\n');
     expect(begun.toString() + (await untilClosed(socket)).toString()).to.match(/\r\n\r\nhalf$/);
   });

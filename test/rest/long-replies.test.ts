@@ -46,28 +46,31 @@ describe('long replies', () => {
   };
 
   it('are right, first and kept', async () => {
-    for (let time = 0; time < 4; time++)
-      for (const path of paths) compare(path, (await ask(served.port, { path })).body);
+    for (let time = 0; time < 4; time++) for (const path of paths) compare(path, (await ask(served.port, { path })).body);
   });
 
   it('stay whole for slow readers while others ask, leave and ask again', async function () {
     this.timeout(60_000);
     // More than the system takes for one connection.
-    const slow = await Promise.all(Array.from({ length: 3 }, async () => {
-      const socket = await openSocket(served.port);
-      socket.pause();
-      socket.write(Buffer.concat(paths.map((path, i) => requestBytes({ path }, i === paths.length - 1))));
-      return socket;
-    }));
+    const slow = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const socket = await openSocket(served.port);
+        socket.pause();
+        socket.write(Buffer.concat(paths.map((path, i) => requestBytes({ path }, i === paths.length - 1))));
+        return socket;
+      })
+    );
     for (let time = 0; time < 6; time++) {
       const leaving = await openSocket(served.port);
       leaving.on('error', () => undefined);
       leaving.write(requestBytes({ path: paths[time] as string }, true));
       leaving.once('data', () => leaving.destroy());
-      await Promise.all([0, 1, 2].map(async (i) => {
-        const path = paths[(time * 3 + i) % paths.length] as string;
-        compare(path, (await ask(served.port, { path })).body);
-      }));
+      await Promise.all(
+        [0, 1, 2].map(async (i) => {
+          const path = paths[(time * 3 + i) % paths.length] as string;
+          compare(path, (await ask(served.port, { path })).body);
+        })
+      );
     }
     for (const socket of slow) {
       const all = await untilClosed(socket.resume());
@@ -83,7 +86,12 @@ describe('long replies', () => {
   });
 
   it('are right for several requests in one write', async () => {
-    const replies = await askInOneWrite(served.port, paths.map((path) => ({ path })));
-    replies.forEach(({ body }, i) => { compare(paths[i] as string, body); });
+    const replies = await askInOneWrite(
+      served.port,
+      paths.map((path) => ({ path }))
+    );
+    replies.forEach(({ body }, i) => {
+      compare(paths[i] as string, body);
+    });
   });
 });

@@ -11,7 +11,9 @@ describe('making once what several ask for', () => {
     let made = 0;
     const make = async (): Promise<object> => {
       made++;
-      await new Promise<void>((resolve) => { finish = resolve; });
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
       return {};
     };
     const both = Array.from({ length: 2 }, async () => once.get('a', { isGone: false }, make));

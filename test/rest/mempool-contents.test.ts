@@ -21,7 +21,7 @@ describe("the pool's contents", () => {
   afterEach(() => served.node.close());
 
   /** The endpoint of the node's pool, beside a cache for answers. */
-  const endpointWith = (cache: AnswerCache): () => Promise<Reply> => {
+  const endpointWith = (cache: AnswerCache): (() => Promise<Reply>) => {
     const { node, reader } = served.rest;
     const endpoint = mempoolContentsEndpoint(endpointContext(node, reader, cache));
     return () => endpoint(requestFor('.json'));

@@ -11,7 +11,8 @@ import { until } from '../support/until';
 
 describe('isUnder', () => {
   it('takes /rest and what lies under it, with any query', () => {
-    for (const path of ['/rest', '/rest/', '/rest/tx/ab', '/rest?', '/rest?a=/b', '/rest/../x']) expect(isUnder('/rest', path), path).to.equal(true);
+    for (const path of ['/rest', '/rest/', '/rest/tx/ab', '/rest?', '/rest?a=/b', '/rest/../x'])
+      expect(isUnder('/rest', path), path).to.equal(true);
   });
 
   it('leaves every other path', () => {
@@ -23,11 +24,16 @@ describe('isUnder', () => {
 describe('the mount', () => {
   let server: Server;
   let log: MemoryLog;
-  const saying = (text: string): RequestListener => (_, response) => response.end(text);
-  const answering = (text: string): Handler => (_, response) => {
-    response.end(text);
-    return Promise.resolve();
-  };
+  const saying =
+    (text: string): RequestListener =>
+    (_, response) =>
+      response.end(text);
+  const answering =
+    (text: string): Handler =>
+    (_, response) => {
+      response.end(text);
+      return Promise.resolve();
+    };
   const mount = (handler: Handler = answering('ours'), prefix = '/rest'): Mount => {
     const made = new Mount({ server, prefix, handler, connections: { requestCame: () => undefined }, logger: log });
     made.open();
@@ -39,9 +45,13 @@ describe('the mount', () => {
   };
   const port = (): number => (server.address() as AddressInfo).port;
   const bodyOf = async (path: string): Promise<string> => (await ask(port(), { path })).body.toString();
-  const countConnections = (): Promise<number> => new Promise((resolve, reject) => {
-    server.getConnections((error, count) => { if (error === null) resolve(count); else reject(error); });
-  });
+  const countConnections = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      server.getConnections((error, count) => {
+        if (error === null) resolve(count);
+        else reject(error);
+      });
+    });
 
   beforeEach(() => {
     server = createServer();
@@ -96,7 +106,12 @@ describe('the mount', () => {
   });
 
   it('breaks a connection off whose request ends in an error, says it, and goes on', async () => {
-    const broken: Handler[] = [() => { throw new TypeError('at once'); }, () => Promise.reject(new TypeError('later'))];
+    const broken: Handler[] = [
+      () => {
+        throw new TypeError('at once');
+      },
+      () => Promise.reject(new TypeError('later'))
+    ];
     let handler: Handler = answering('ours');
     mount((request, response) => handler(request, response));
     await listen();
@@ -105,7 +120,10 @@ describe('the mount', () => {
       socket.write(requestBytes({ path: '/rest/tx' }, false));
       expect((await untilClosed(socket)).toString()).to.equal('');
     }
-    expect(log.lines.map((line) => line.split('\n')[0])).to.deep.equal(['error request failed: TypeError: at once', 'error request failed: TypeError: later']);
+    expect(log.lines.map((line) => line.split('\n')[0])).to.deep.equal([
+      'error request failed: TypeError: at once',
+      'error request failed: TypeError: later'
+    ]);
     handler = answering('ours');
     expect(await bodyOf('/rest')).to.equal('ours');
   });
@@ -126,7 +144,9 @@ describe('the mount', () => {
     for (const path of ['/rest', '/']) {
       const socket = await openSocket(port());
       // Node refuses the first, which has no Host, and closes the connection behind its reply, with the second pending.
-      socket.write(`GET /rest HTTP/1.1\r\n\r\n${requestBytes({ path: '/rest/later' }, false).toString()}${later}${requestBytes({ path }, false).toString()}no\r\n\r\n`);
+      socket.write(
+        `GET /rest HTTP/1.1\r\n\r\n${requestBytes({ path: '/rest/later' }, false).toString()}${later}${requestBytes({ path }, false).toString()}no\r\n\r\n`
+      );
       expect((await untilClosed(socket)).toString()).to.match(/^HTTP\/1.1 400 Bad Request\r\n[^]*0\r\n\r\n$/);
     }
     for (const goOn of held) goOn();
@@ -135,7 +155,13 @@ describe('the mount', () => {
 
   it('tells of every request, also of others and of those that change the protocol', async () => {
     const told: Socket[] = [];
-    new Mount({ server, prefix: '/rest', handler: answering('ours'), connections: { requestCame: (socket) => told.push(socket) }, logger: log }).open();
+    new Mount({
+      server,
+      prefix: '/rest',
+      handler: answering('ours'),
+      connections: { requestCame: (socket) => told.push(socket) },
+      logger: log
+    }).open();
     server.on('request', saying('theirs'));
     server.on('upgrade', (_, socket) => socket.end());
     await listen();
@@ -161,10 +187,15 @@ describe('the mount', () => {
     /** What comes for the bytes until the server closes. */
     const replyTo = async (bytes: string): Promise<string> => (await untilClosed(await send(bytes))).toString();
     /** The bodies of replies: each is `<method> <path> <body>;`. */
-    const bodies = (replies: string): string[] => replies.split('\r\n').filter((line) => line.includes(';')).flatMap((line) => line.replace(/HTTP.*/, '').split(';')).filter((text) => text !== '');
+    const bodies = (replies: string): string[] =>
+      replies
+        .split('\r\n')
+        .filter((line) => line.includes(';'))
+        .flatMap((line) => line.replace(/HTTP.*/, '').split(';'))
+        .filter((text) => text !== '');
     const switching = (_: IncomingMessage, socket: Duplex): unknown => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n');
     const echo = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-      const parts = await request.toArray() as Buffer[];
+      const parts = (await request.toArray()) as Buffer[];
       response.end(`${request.method ?? ''} ${request.url ?? ''} ${Buffer.concat(parts).toString()};`);
     };
     const theirs: RequestListener = (request, response) => void echo(request, response);
@@ -199,24 +230,59 @@ describe('the mount', () => {
       await once(socket, 'data');
       socket.write(last);
       expect(bodies((await untilClosed(socket)).toString())).to.deep.equal(['GET /rest/last ']);
-      expect(seen[0]).to.deep.equal(['Host', 'x', 'Connection', 'Upgrade, HTTP2-Settings', 'HTTP2-Settings', 'AAA', 'X', 'caf\u00e9', 'x', '']);
+      expect(seen[0]).to.deep.equal([
+        'Host',
+        'x',
+        'Connection',
+        'Upgrade, HTTP2-Settings',
+        'HTTP2-Settings',
+        'AAA',
+        'X',
+        'caf\u00e9',
+        'x',
+        ''
+      ]);
     });
 
     it('answers in order whatever is before it and behind it', async () => {
       mount(patiently);
-      const socket = await send([
-        get('/rest/later/1'), get('/2'), get('/rest/later/3'), upgrade('/rest/4'), get('/rest/later/5'), upgrade('/rest/6'), upgrade('/rest/later/7'), get('/8'), last
-      ].join(''));
+      const socket = await send(
+        [
+          get('/rest/later/1'),
+          get('/2'),
+          get('/rest/later/3'),
+          upgrade('/rest/4'),
+          get('/rest/later/5'),
+          upgrade('/rest/6'),
+          upgrade('/rest/later/7'),
+          get('/8'),
+          last
+        ].join('')
+      );
       const replies = untilClosed(socket);
       await until(() => held.length === 2);
       // The last first.
-      held.splice(0).reverse().forEach((answer) => { answer(); });
+      held
+        .splice(0)
+        .reverse()
+        .forEach((answer) => {
+          answer();
+        });
       for (let i = 0; i < 2; i++) {
         await until(() => held.length === 1);
         held.pop()?.();
       }
-      expect(bodies((await replies).toString())).to.deep.equal(['GET /rest/later/1 ', 'GET /2 ', 'GET /rest/later/3 ', 'GET /rest/4 ',
-        'GET /rest/later/5 ', 'GET /rest/6 ', 'GET /rest/later/7 ', 'GET /8 ', 'GET /rest/last ']);
+      expect(bodies((await replies).toString())).to.deep.equal([
+        'GET /rest/later/1 ',
+        'GET /2 ',
+        'GET /rest/later/3 ',
+        'GET /rest/4 ',
+        'GET /rest/later/5 ',
+        'GET /rest/6 ',
+        'GET /rest/later/7 ',
+        'GET /8 ',
+        'GET /rest/last '
+      ]);
     });
 
     it('reads bodies, also those that come in parts', async () => {
@@ -227,7 +293,12 @@ describe('the mount', () => {
       socket.write('def' + upgrade('/rest/3', 'h2c', 'Transfer-Encoding: chunked\r\n', 'PUT') + '2\r\ngh\r\n');
       held.pop()?.();
       socket.write('1\r\ni\r\n0\r\n\r\n' + last);
-      expect(bodies((await replies).toString())).to.deep.equal(['GET /rest/later/1 ', 'POST /rest/2 abcdef', 'PUT /rest/3 ghi', 'GET /rest/last ']);
+      expect(bodies((await replies).toString())).to.deep.equal([
+        'GET /rest/later/1 ',
+        'POST /rest/2 abcdef',
+        'PUT /rest/3 ghi',
+        'GET /rest/last '
+      ]);
     });
 
     it('answers a whole packet of such requests, and leaves nothing on the connection', async () => {
@@ -236,7 +307,11 @@ describe('the mount', () => {
       const replies = replyTo(upgrade('/rest/tx').repeat(300) + upgrade('/rest/end') + get('/rest/open'));
       const [socket] = await connected;
       const before = socket.listenerCount('error');
-      await new Promise<void>((resolve) => server.on('request', ({ url }, response) => { if (url === '/rest/open') response.once('finish', resolve); }));
+      await new Promise<void>((resolve) =>
+        server.on('request', ({ url }, response) => {
+          if (url === '/rest/open') response.once('finish', resolve);
+        })
+      );
       expect(socket.listenerCount('error')).to.equal(before);
       expect(socket.listenerCount('timeout')).to.equal(1);
       socket.end();
@@ -245,16 +320,20 @@ describe('the mount', () => {
 
     it('is not impressed by clients that leave, whatever is pending', async () => {
       mount(patiently);
-      const requests = [upgrade('/rest/later/1'), get('/rest/later/1') + upgrade('/rest/2'), get('/rest/later/1') + upgrade('/rest/2', 'h2c', 'Content-Length: 9\r\n', 'POST') + 'abc'];
+      const requests = [
+        upgrade('/rest/later/1'),
+        get('/rest/later/1') + upgrade('/rest/2'),
+        get('/rest/later/1') + upgrade('/rest/2', 'h2c', 'Content-Length: 9\r\n', 'POST') + 'abc'
+      ];
       for (const [i, request] of requests.entries()) {
         for (const leave of ['resetAndDestroy', 'destroy', 'end'] as const) {
           const socket = await send(request);
           await until(() => held.length === 1);
           socket.resume();
           socket[leave]();
-          if (leave !== 'end' && i === 0) await until(async () => await countConnections() === 0);
+          if (leave !== 'end' && i === 0) await until(async () => (await countConnections()) === 0);
           held.pop()?.();
-          await until(async () => await countConnections() === 0);
+          await until(async () => (await countConnections()) === 0);
         }
       }
       expect(bodies(await replyTo(last))).to.deep.equal(['GET /rest/last ']);
@@ -279,8 +358,13 @@ describe('the mount', () => {
 
     it('closes the connection when there are more headers than Node shows, for one may say where the body ends', async () => {
       mount(echo);
-      expect(await replyTo(upgrade('/rest/tx', 'h2c', 'a:\r\n'.repeat(1_100) + 'Content-Length: 7\r\n', 'POST') + get('/rest/smuggled'))).to.equal('');
-      expect(bodies(await replyTo(upgrade('/rest/tx', 'h2c', 'a:\r\n'.repeat(900)) + last))).to.deep.equal(['GET /rest/tx ', 'GET /rest/last ']);
+      expect(
+        await replyTo(upgrade('/rest/tx', 'h2c', 'a:\r\n'.repeat(1_100) + 'Content-Length: 7\r\n', 'POST') + get('/rest/smuggled'))
+      ).to.equal('');
+      expect(bodies(await replyTo(upgrade('/rest/tx', 'h2c', 'a:\r\n'.repeat(900)) + last))).to.deep.equal([
+        'GET /rest/tx ',
+        'GET /rest/last '
+      ]);
     });
 
     it('closes connections on which a tunnel is asked for', async () => {
@@ -294,7 +378,11 @@ describe('the mount', () => {
     it('loses nothing either when nobody else listens', async () => {
       server.removeAllListeners('upgrade');
       mount(echo);
-      expect(bodies(await replyTo(upgrade('/rest/tx') + upgrade('/tx') + last))).to.deep.equal(['GET /rest/tx ', 'GET /tx ', 'GET /rest/last ']);
+      expect(bodies(await replyTo(upgrade('/rest/tx') + upgrade('/tx') + last))).to.deep.equal([
+        'GET /rest/tx ',
+        'GET /tx ',
+        'GET /rest/last '
+      ]);
     });
 
     it('puts their listeners back', async () => {

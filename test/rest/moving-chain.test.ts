@@ -50,40 +50,53 @@ describe('requests that are worked on while the chain moves', () => {
     }
   };
 
-  for (const moment of ['while a reset deletes it', 'once a reset has deleted it']) it(`never find no block, and no transaction of one, ${moment}`, async () => {
-    const { node, rest } = served;
-    const tip = blocks.at(-1) as HostFullBlock;
-    const transaction = tip.txs[0]?.toRaw() ?? expect.fail('a coinbase');
-    let reads = 0;
-    let goOn = (): void => undefined;
-    const deleted = new Promise<void>((resolve) => { goOn = resolve; });
-    const late = nodeWith(rest.node, {
-      rawBlock: async (hash) => { reads++; await deleted; return rest.node.rawBlock(hash); },
-      rawBlockPart: async (...part) => { reads++; await deleted; return rest.node.rawBlockPart(...part); }
+  for (const moment of ['while a reset deletes it', 'once a reset has deleted it'])
+    it(`never find no block, and no transaction of one, ${moment}`, async () => {
+      const { node, rest } = served;
+      const tip = blocks.at(-1) as HostFullBlock;
+      const transaction = tip.txs[0]?.toRaw() ?? expect.fail('a coinbase');
+      let reads = 0;
+      let goOn = (): void => undefined;
+      const deleted = new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      const late = nodeWith(rest.node, {
+        rawBlock: async (hash) => {
+          reads++;
+          await deleted;
+          return rest.node.rawBlock(hash);
+        },
+        rawBlockPart: async (...part) => {
+          reads++;
+          await deleted;
+          return rest.node.rawBlockPart(...part);
+        }
+      });
+      const outcomes = Promise.all([
+        outcome(late, `/rest/tx/${toDisplayHex(tip.txs[0]?.hash() ?? Buffer.alloc(0))}.bin`, transaction),
+        outcome(late, `/rest/block/${toDisplayHex(tip.hash())}.bin`, tip.toRaw())
+      ]);
+      expect(reads).to.equal(2);
+      const reset = node.chain.reset(HEIGHT - RESET_BLOCKS);
+      if (moment === 'while a reset deletes it') {
+        while (!rest.node.resetting && node.chain.height === HEIGHT) await setImmediate();
+        expect(node.chain.height).to.equal(HEIGHT);
+      } else await reset;
+      goOn();
+      // bcoin 2.x leaves the bytes of such blocks where they are.
+      for (const one of await outcomes) expect(one).to.be.oneOf(['answered', '503 Service temporarily unavailable: the chain is moving']);
+      await reset;
     });
-    const outcomes = Promise.all([
-      outcome(late, `/rest/tx/${toDisplayHex(tip.txs[0]?.hash() ?? Buffer.alloc(0))}.bin`, transaction),
-      outcome(late, `/rest/block/${toDisplayHex(tip.hash())}.bin`, tip.toRaw())
-    ]);
-    expect(reads).to.equal(2);
-    const reset = node.chain.reset(HEIGHT - RESET_BLOCKS);
-    if (moment === 'while a reset deletes it') {
-      while (!rest.node.resetting && node.chain.height === HEIGHT) await setImmediate();
-      expect(node.chain.height).to.equal(HEIGHT);
-    } else await reset;
-    goOn();
-    // bcoin 2.x leaves the bytes of such blocks where they are.
-    for (const one of await outcomes) expect(one).to.be.oneOf(['answered', '503 Service temporarily unavailable: the chain is moving']);
-    await reset;
-  });
 
   it('tell in chain info of one tip, also when a block comes meanwhile', async () => {
     const { node, rest } = served;
     const tip = toDisplayHex(blocks.at(-1)?.hash() ?? Buffer.alloc(0));
-    const late = nodeWith(rest.node, { deployments: async (hash) => {
-      await mine(node, 1);
-      return rest.node.deployments(hash);
-    } });
+    const late = nodeWith(rest.node, {
+      deployments: async (hash) => {
+        await mine(node, 1);
+        return rest.node.deployments(hash);
+      }
+    });
     const info = async (of: NodeSource): Promise<Info> =>
       JSON.parse((await chainInfoEndpoint(contextOf(of))(requestFor('.json'))).body.toString()) as Info;
     const before = await info(late);
@@ -100,7 +113,7 @@ describe('requests that are worked on while the chain moves', () => {
     node.chain.prependListener('disconnect', async () => {
       told.push(JSON.parse(await coldAnswer(served, '/rest/chaininfo.json')) as Info);
     });
-    await mine(node, 3, await node.chain.getEntryByHeight(HEIGHT - 2) ?? undefined);
+    await mine(node, 3, (await node.chain.getEntryByHeight(HEIGHT - 2)) ?? undefined);
     expect(told.map(({ blocks: height }) => height)).to.deep.equal([HEIGHT, HEIGHT - 1]);
     for (const { blocks: height, headers } of told) expect(headers).to.equal(height);
   });

@@ -24,7 +24,11 @@ describe('replies that clients are slow to read', () => {
 
   /** `mostBytes` for two of the large replies. */
   const serve = async (timeoutMs: number, closingMs: number): Promise<void> => {
-    const listening = { get listening() { return server.listening; } };
+    const listening = {
+      get listening() {
+        return server.listening;
+      }
+    };
     const large = async ({ path }: RestRequest): Promise<Reply> => {
       made++;
       const reply = jsonReply(path.endsWith('/kept') ? body : Buffer.from(body));
@@ -64,11 +68,15 @@ describe('replies that clients are slow to read', () => {
   const leave = async (socket: Socket): Promise<void> => {
     const connections = await countConnections();
     socket.destroy();
-    while (await countConnections() >= connections) await new Promise(setImmediate);
+    while ((await countConnections()) >= connections) await new Promise(setImmediate);
   };
-  const countConnections = (): Promise<number> => new Promise((resolve, reject) => {
-    server.getConnections((error, count) => { if (error === null) resolve(count); else reject(error); });
-  });
+  const countConnections = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      server.getConnections((error, count) => {
+        if (error === null) resolve(count);
+        else reject(error);
+      });
+    });
 
   beforeEach(() => {
     made = 0;

@@ -29,7 +29,14 @@ describe('outpointsInPath', () => {
   });
 
   const indexes: readonly [text: string, index: number][] = [
-    ['0', 0], ['00', 0], ['+0', 0], ['-0', 0], ['-1', 4_294_967_295], ['-2147483648', 2_147_483_648], ['2147483647', 2_147_483_647], ['+5', 5]
+    ['0', 0],
+    ['00', 0],
+    ['+0', 0],
+    ['-0', 0],
+    ['-1', 4_294_967_295],
+    ['-2147483648', 2_147_483_648],
+    ['2147483647', 2_147_483_647],
+    ['+5', 5]
   ];
   for (const [text, index] of indexes) {
     it(`reads the index '${text}' as ${index}`, () => {
@@ -56,8 +63,18 @@ describe('outpointsInPath', () => {
   });
 
   it('refuses odd, empty, prefixed and other txids, and empty segments', () => {
-    const refused = [`/${TXID.slice(1)}-0`, '/-0', `/0x${TXID}-0`, '/xy-0', '//', `//${TXID}-0`, `/${TXID}-0/`, '/checkmempool/',
-      `/${TXID}-0/checkmempool`, `/CHECKMEMPOOL/${TXID}-0`];
+    const refused = [
+      `/${TXID.slice(1)}-0`,
+      '/-0',
+      `/0x${TXID}-0`,
+      '/xy-0',
+      '//',
+      `//${TXID}-0`,
+      `/${TXID}-0/`,
+      '/checkmempool/',
+      `/${TXID}-0/checkmempool`,
+      `/CHECKMEMPOOL/${TXID}-0`
+    ];
     for (const text of refused) expect(() => outpointsInPath(text), text).to.throw(RestError, /^Parse error$/);
   });
 });
@@ -78,26 +95,32 @@ function bodyOf({ checkMempool, outpoints }: Query): Buffer {
 
 describe('outpointsInBody', () => {
   it('reads what was written, whatever follows', () => {
-    fc.assert(fc.property(query, fc.uint8Array({ maxLength: 40 }), (asked, more) => {
-      expect(outpointsInBody(Buffer.concat([bodyOf(asked), more]))).to.deep.equal(asked);
-    }));
+    fc.assert(
+      fc.property(query, fc.uint8Array({ maxLength: 40 }), (asked, more) => {
+        expect(outpointsInBody(Buffer.concat([bodyOf(asked), more]))).to.deep.equal(asked);
+      })
+    );
   });
 
   it('refuses every truncated body', () => {
-    fc.assert(fc.property(query, fc.nat(), (asked, cut) => {
-      const body = bodyOf(asked);
-      expect(() => outpointsInBody(body.subarray(0, cut % body.length))).to.throw(RestError, /^Parse error$/);
-    }));
+    fc.assert(
+      fc.property(query, fc.nat(), (asked, cut) => {
+        const body = bodyOf(asked);
+        expect(() => outpointsInBody(body.subarray(0, cut % body.length))).to.throw(RestError, /^Parse error$/);
+      })
+    );
   });
 
   it('gives nothing but outpoints or a parse error for any bytes', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
-      try {
-        outpointsInBody(Buffer.from(bytes));
-      } catch (error) {
-        expect(error).to.be.instanceOf(RestError).with.property('message', 'Parse error');
-      }
-    }));
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
+        try {
+          outpointsInBody(Buffer.from(bytes));
+        } catch (error) {
+          expect(error).to.be.instanceOf(RestError).with.property('message', 'Parse error');
+        }
+      })
+    );
   });
 
   it('refuses counts that the bytes cannot hold, and counts in a longer form than needed', () => {

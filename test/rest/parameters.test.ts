@@ -12,13 +12,24 @@ describe('parseHash', () => {
   it('refuses anything else, and echoes it as typed', () => {
     const hash = 'Ab'.repeat(32);
     for (const text of ['', hash.slice(1), `${hash}0`, `${hash}\n`, `${hash}.foo`, `0x${hash.slice(2)}`, `${hash.slice(1)}g`, `%61${hash}`])
-      expect(() => parseHash(text), text).to.throw(RestError).with.property('message', `Invalid hash: ${text}`);
+      expect(() => parseHash(text), text)
+        .to.throw(RestError)
+        .with.property('message', `Invalid hash: ${text}`);
   });
 });
 
 describe('parseHeaderCount', () => {
   const taken: readonly [text: string, count: number][] = [
-    ['1', 1], ['2000', 2_000], ['0005', 5], ['+5', 5], ['1abc', 1], ['1.5', 1], ['1e2', 1], ['1,000', 1], ['5%20', 5], ['\t 5', 5]
+    ['1', 1],
+    ['2000', 2_000],
+    ['0005', 5],
+    ['+5', 5],
+    ['1abc', 1],
+    ['1.5', 1],
+    ['1e2', 1],
+    ['1,000', 1],
+    ['5%20', 5],
+    ['\t 5', 5]
   ];
   for (const [text, count] of taken) {
     it(`reads '${text}' as ${count}`, () => {

@@ -21,7 +21,7 @@ describe('the blocks of the node', () => {
     served = await openRestNode();
     const { node } = served.rest;
     points = (await mine(served.node, BLOCKS)).map((block, i) => ({ hash: block.hash(), height: i + 1 }));
-    const sizes = await Promise.all(points.map(async ({ hash }) => (await node.rawBlock(hash) ?? Buffer.alloc(0)).buffer.byteLength));
+    const sizes = await Promise.all(points.map(async ({ hash }) => ((await node.rawBlock(hash)) ?? Buffer.alloc(0)).buffer.byteLength));
     reads = 0;
     const counted = nodeWith(node, {
       rawBlock: (hash) => {

@@ -13,7 +13,15 @@ const BRANCH = 24;
 const CLIENTS = 8;
 
 /** Asked for about each block. */
-const ABOUT_BLOCKS = ['block/$.json', 'block/$.hex', 'block/notxdetails/$.json', 'headers/1/$.json', 'headers/100/$.json', 'headers/100/$.hex', 'headers/100/$.bin'];
+const ABOUT_BLOCKS = [
+  'block/$.json',
+  'block/$.hex',
+  'block/notxdetails/$.json',
+  'headers/1/$.json',
+  'headers/100/$.json',
+  'headers/100/$.hex',
+  'headers/100/$.bin'
+];
 
 /** The right answers by path, in each state of the chain. */
 type Answers = ReadonlyMap<string, string>;
@@ -58,8 +66,10 @@ describe('answers while the chain is reorganized', () => {
     return answers;
   };
 
-  const pathsAbout = (blocks: readonly HostFullBlock[]): string[] =>
-    ['/rest/chaininfo.json', ...blocks.flatMap((block) => ABOUT_BLOCKS.map((about) => `/rest/${about.replace('$', idOf(block))}`))];
+  const pathsAbout = (blocks: readonly HostFullBlock[]): string[] => [
+    '/rest/chaininfo.json',
+    ...blocks.flatMap((block) => ABOUT_BLOCKS.map((about) => `/rest/${about.replace('$', idOf(block))}`))
+  ];
 
   it('are each of one state of the chain', async function () {
     this.timeout(120_000);
@@ -110,7 +120,10 @@ describe('answers while the chain is reorganized', () => {
       return body === (right?.endsWith('not found\r\n') === true ? offChain(path) : right);
     };
     for (const answer of given)
-      expect(tips.slice(answer.from, answer.to + 1).some((tip) => isRight(tip, answer)), `${answer.path}: ${answer.body}`).to.equal(true);
+      expect(
+        tips.slice(answer.from, answer.to + 1).some((tip) => isRight(tip, answer)),
+        `${answer.path}: ${answer.body}`
+      ).to.equal(true);
     expect(new Set(given.map(({ from }) => from)).size, 'states in which something was asked').to.be.above(2);
   });
 });

@@ -5,7 +5,13 @@ import { ReplyCache, type StateReply } from '../../lib/rest/cache/replies';
 import type { HeaderRecord, IndexReader, IndexSnapshot } from '../../lib/index/types';
 
 const newTip = (): HeaderRecord => ({
-  hash: Buffer.alloc(32, 1), height: 1, header: Buffer.alloc(80), chainwork: 1n, medianTime: 0, transactionCount: 1, chainBytes: 0
+  hash: Buffer.alloc(32, 1),
+  height: 1,
+  header: Buffer.alloc(80),
+  chainwork: 1n,
+  medianTime: 0,
+  transactionCount: 1,
+  chainBytes: 0
 });
 
 describe('cached replies', () => {
@@ -15,10 +21,12 @@ describe('cached replies', () => {
   let cache: AnswerCache;
   const reader: IndexReader = { read: (use) => use({ tip } as IndexSnapshot) };
   const open = (): ReplyCache => new ReplyCache('a', { cache, node, reader });
-  const make = (body: Buffer, holds = true) => (): Promise<StateReply> => {
-    made++;
-    return Promise.resolve({ contentType: 'application/octet-stream', body, ...holds && { tip } });
-  };
+  const make =
+    (body: Buffer, holds = true) =>
+    (): Promise<StateReply> => {
+      made++;
+      return Promise.resolve({ contentType: 'application/octet-stream', body, ...(holds && { tip }) });
+    };
 
   beforeEach(() => {
     tip = newTip();

@@ -39,7 +39,7 @@ describe('runInSlices', () => {
     for (let turn = 0; turn < 6; turn++) {
       const before = states.map(({ steps }) => steps);
       await new Promise(setImmediate);
-      const moved = states.flatMap(({ steps }, i) => steps > (before[i] ?? 0) ? [i] : []);
+      const moved = states.flatMap(({ steps }, i) => (steps > (before[i] ?? 0) ? [i] : []));
       expect(moved).to.have.length(1);
       turns.push(...moved);
     }
@@ -75,7 +75,7 @@ async function turnsOf(states: readonly { readonly steps: number }[], count: num
   for (let turn = 0; turn < count; turn++) {
     const before = states.map(({ steps }) => steps);
     await new Promise(setImmediate);
-    turns.push(...states.flatMap(({ steps }, i) => steps > (before[i] ?? 0) ? [i] : []));
+    turns.push(...states.flatMap(({ steps }, i) => (steps > (before[i] ?? 0) ? [i] : [])));
   }
   return turns;
 }
@@ -87,9 +87,12 @@ describe('runInOrder', () => {
 
   it('begins a view when those before it have ended, and shares turns with the others', async () => {
     const states = Array.from({ length: 3 }, () => ({ end: false, steps: 0 }));
-    const [first, second, other] = states as [typeof states[0], typeof states[0], typeof states[0]];
-    const results = [async () => runInOrder(endless(first), here), async () => runInOrder(endless(second), here), async () => runInSlices(endless(other), here)]
-      .map((run) => run());
+    const [first, second, other] = states as [(typeof states)[0], (typeof states)[0], (typeof states)[0]];
+    const results = [
+      async () => runInOrder(endless(first), here),
+      async () => runInOrder(endless(second), here),
+      async () => runInSlices(endless(other), here)
+    ].map((run) => run());
     // Each of the two has its first slice at once.
     await turnsOf(states, 1);
     const turns = await turnsOf(states, 6);

@@ -46,14 +46,21 @@ describe('the body of a reply', () => {
   });
 
   it('arrives whole behind others on its connection', async () => {
-    const replies = await askInOneWrite(port, LENGTHS.map((length) => ({ path: `/${length}` })));
+    const replies = await askInOneWrite(
+      port,
+      LENGTHS.map((length) => ({ path: `/${length}` }))
+    );
     expect(replies.map(({ body }, i) => body.equals(bodyOf(LENGTHS[i] as number)))).to.deep.equal(LENGTHS.map(() => true));
   });
 
   it('is left out for HEAD, whatever its length', async () => {
     const length = 2 * AT_ONCE_BYTES;
     const { status, headers, body } = await ask(port, { method: 'HEAD', path: `/${length}` });
-    expect({ status, length: headers['content-length'], sent: body.length }).to.deep.equal({ status: 200, length: String(length), sent: 0 });
+    expect({ status, length: headers['content-length'], sent: body.length }).to.deep.equal({
+      status: 200,
+      length: String(length),
+      sent: 0
+    });
   });
 
   it('leaves others a turn after each piece', async () => {

@@ -39,7 +39,8 @@ describe('the service on a real node', () => {
     served = await openRestNode({ settings });
   };
   const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<RawReply> => ask(served.port, { path, headers });
-  const blocks = async (): Promise<unknown> => (JSON.parse((await get('/rest/chaininfo.json')).body.toString()) as { blocks: number }).blocks;
+  const blocks = async (): Promise<unknown> =>
+    (JSON.parse((await get('/rest/chaininfo.json')).body.toString()) as { blocks: number }).blocks;
 
   afterEach(async () => {
     await served.node.close();
@@ -47,19 +48,20 @@ describe('the service on a real node', () => {
     folder = undefined;
   });
 
-  it('refuses everything until the node is synced, then answers', () => withStrictTipAge(async () => {
-    await open({ 'rest-warmup': 'synced' });
-    for (const path of ['/rest/chaininfo.json', '/rest/chaininfo.bin', '/rest/tx/xyz', '/rest/getutxos']) {
-      const { status, contentType, body } = await get(path);
-      expect({ status, contentType }, path).to.deep.equal({ status: 503, contentType: 'text/plain' });
-      expect(body.toString()).to.match(/^Service temporarily unavailable: (loading|indexing|syncing)[^\r\n]*\r\n$/);
-    }
-    expect((await get('/rest/unknown.json')).status).to.equal(404);
-    await mine(served.node, 1);
-    await untilReady(served);
-    expect(await blocks()).to.equal(1);
-    expect((await get('/rest/tx/xyz')).status).to.equal(400);
-  }));
+  it('refuses everything until the node is synced, then answers', () =>
+    withStrictTipAge(async () => {
+      await open({ 'rest-warmup': 'synced' });
+      for (const path of ['/rest/chaininfo.json', '/rest/chaininfo.bin', '/rest/tx/xyz', '/rest/getutxos']) {
+        const { status, contentType, body } = await get(path);
+        expect({ status, contentType }, path).to.deep.equal({ status: 503, contentType: 'text/plain' });
+        expect(body.toString()).to.match(/^Service temporarily unavailable: (loading|indexing|syncing)[^\r\n]*\r\n$/);
+      }
+      expect((await get('/rest/unknown.json')).status).to.equal(404);
+      await mine(served.node, 1);
+      await untilReady(served);
+      expect(await blocks()).to.equal(1);
+      expect((await get('/rest/tx/xyz')).status).to.equal(400);
+    }));
 
   it('never shows an old tip once the chain has moved', async () => {
     await open();
@@ -68,7 +70,7 @@ describe('the service on a real node', () => {
       await mine(served.node, 1);
       expect(await blocks()).to.equal(height);
     }
-    await mine(served.node, 4, await served.node.chain.getEntryByHeight(1) ?? undefined);
+    await mine(served.node, 4, (await served.node.chain.getEntryByHeight(1)) ?? undefined);
     expect(await blocks()).to.equal(5);
   });
 
@@ -78,7 +80,7 @@ describe('the service on a real node', () => {
     served = await openRestNode({ prefix: folder });
     await untilReady(served);
     const { node } = served;
-    const [coinbase, ...more] = await mineCoinbases(node, 121) as [HostTransaction, ...HostTransaction[]];
+    const [coinbase, ...more] = (await mineCoinbases(node, 121)) as [HostTransaction, ...HostTransaction[]];
     // bcoin drops what spends a coinbase at every reorganization.
     const parent = await spend(node, coinbase, COINBASE_SATS);
     await mine(node, 1);
@@ -89,13 +91,15 @@ describe('the service on a real node', () => {
       for (const other of more.slice(0, 10)) {
         const fork = node.chain.tip;
         await mine(node, 1);
-        const [rival] = await mine(node, 1, fork) as [HostFullBlock];
+        const [rival] = (await mine(node, 1, fork)) as [HostFullBlock];
         const overtaking = await node.miner.cpu.mineBlock(await entryOf(node, rival));
         // bcoin takes nothing back into a pool that is empty.
         await spend(node, other, COINBASE_SATS);
         await node.chain.add(overtaking as HostFullBlock);
       }
-    })().finally(() => { state.moving = false; });
+    })().finally(() => {
+      state.moving = false;
+    });
     const bitmaps = new Set<string>();
     const heights = new Set<number | undefined>();
     while (state.moving) {
@@ -116,7 +120,9 @@ describe('the service on a real node', () => {
     await untilReady(served);
     await mine(served.node, 400);
     const state = { resetting: true };
-    const reset = served.node.chain.reset(1).then(() => { state.resetting = false; });
+    const reset = served.node.chain.reset(1).then(() => {
+      state.resetting = false;
+    });
     const during: string[] = [];
     while (state.resetting) {
       const { status, body } = await get('/rest/chaininfo.json');
@@ -132,7 +138,14 @@ describe('the service on a real node', () => {
     await open({ 'rest-auth': true, 'api-key': 'a:key' });
     await untilReady(served);
     const basic = (text: string): Record<string, string> => ({ Authorization: `Basic ${Buffer.from(text).toString('base64')}` });
-    for (const headers of [{}, basic('x:wrong'), basic('a:key'), basic('x'), { Authorization: 'Bearer a:key' }, { Authorization: 'Basic ?' }]) {
+    for (const headers of [
+      {},
+      basic('x:wrong'),
+      basic('a:key'),
+      basic('x'),
+      { Authorization: 'Bearer a:key' },
+      { Authorization: 'Basic ?' }
+    ]) {
       const { status, contentType, headers: replied } = await get('/rest/chaininfo.json', headers);
       expect({ status, contentType }).to.deep.equal({ status: 401, contentType: 'text/plain' });
       expect(replied).to.include({ 'www-authenticate': 'Basic realm="rest"' });
@@ -154,7 +167,12 @@ describe('the service on a real node', () => {
     const info = await get('/');
     expect(info).to.include({ status: 200, contentType: 'application/json; charset=utf-8' });
     expect(JSON.parse(info.body.toString())).to.have.nested.property('chain.height', 2);
-    const call = await ask(served.port, { method: 'POST', path: '/', body: Buffer.from('{"method":"getblockcount","params":[]}'), headers: { 'Content-Type': 'application/json' } });
+    const call = await ask(served.port, {
+      method: 'POST',
+      path: '/',
+      body: Buffer.from('{"method":"getblockcount","params":[]}'),
+      headers: { 'Content-Type': 'application/json' }
+    });
     expect(JSON.parse(call.body.toString())).to.include({ result: 2 });
     expect(await get('/restful')).to.include({ status: 404, contentType: 'application/json; charset=utf-8' });
   });
@@ -171,7 +189,10 @@ describe('the service on a real node', () => {
       { method: 'POST', path: '/rest/chaininfo.json', body: large }
     ]);
     expect(replies.map(({ status, contentType }) => [status, contentType])).to.deep.equal([
-      [413, 'text/plain'], [413, 'text/plain'], [200, 'application/octet-stream'], [200, 'application/json']
+      [413, 'text/plain'],
+      [413, 'text/plain'],
+      [200, 'application/octet-stream'],
+      [200, 'application/json']
     ]);
     expect(replies[0]?.body.toString()).to.equal('Request body too large (max: 1000 bytes)\r\n');
   });
@@ -181,12 +202,18 @@ describe('the service on a real node', () => {
     await untilReady(served);
     const errors: unknown[] = [];
     served.node.on('error', (error: unknown) => errors.push(error));
-    const begun = ['', 'GET /rest/chaininfo.json HTTP/1.1\r\nHost:', 'POST /rest/getutxos.bin HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n0123456789'];
-    const replies = await Promise.all(begun.map(async (bytes) => {
-      const socket = await openSocket(served.port);
-      socket.write(bytes);
-      return (await untilClosed(socket)).toString();
-    }));
+    const begun = [
+      '',
+      'GET /rest/chaininfo.json HTTP/1.1\r\nHost:',
+      'POST /rest/getutxos.bin HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n0123456789'
+    ];
+    const replies = await Promise.all(
+      begun.map(async (bytes) => {
+        const socket = await openSocket(served.port);
+        socket.write(bytes);
+        return (await untilClosed(socket)).toString();
+      })
+    );
     expect(replies).to.deep.equal(['', '', '']);
     expect(errors).to.deep.equal([]);
   });
@@ -203,7 +230,9 @@ describe('the service on a real node', () => {
     await open({ 'rest-timeout': 30, 'no-auth': true });
     await untilReady(served);
     const timeouts: [string | undefined, number | undefined][] = [];
-    served.rest.node.httpServer.on('request', ({ url, socket }: IncomingMessage & { socket: Socket }) => timeouts.push([url, socket.timeout]));
+    served.rest.node.httpServer.on('request', ({ url, socket }: IncomingMessage & { socket: Socket }) =>
+      timeouts.push([url, socket.timeout])
+    );
     const socket = await openSocket(served.port);
     for (const path of ['/', '/rest/chaininfo.json']) {
       socket.write(requestBytes({ path }, false));
@@ -211,6 +240,10 @@ describe('the service on a real node', () => {
     }
     socket.write(requestBytes({ path: '/' }, true));
     await untilClosed(socket);
-    expect(timeouts.map(([url, timeout]) => [url, timeout ?? 0])).to.deep.equal([['/', 0], ['/rest/chaininfo.json', 0], ['/', 0]]);
+    expect(timeouts.map(([url, timeout]) => [url, timeout ?? 0])).to.deep.equal([
+      ['/', 0],
+      ['/rest/chaininfo.json', 0],
+      ['/', 0]
+    ]);
   });
 });

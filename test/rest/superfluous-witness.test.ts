@@ -40,7 +40,8 @@ describe('blocks that came with superfluous witnesses', () => {
       if (stored !== block.raw && stored.length > block.raw.length) changed.push({ ...block, stored });
     }
     for (const { hash, raw } of changed) {
-      for (const { txid } of scanBlock(raw).transactions) paths.push(...['bin', 'hex', 'json'].map((format) => `/rest/tx/${toDisplayHex(txid)}.${format}`));
+      for (const { txid } of scanBlock(raw).transactions)
+        paths.push(...['bin', 'hex', 'json'].map((format) => `/rest/tx/${toDisplayHex(txid)}.${format}`));
       paths.push(...['bin', 'hex', 'json'].map((format) => `/rest/block/${hash}.${format}`), `/rest/block/notxdetails/${hash}.json`);
     }
     answersBefore = await answers();
@@ -79,17 +80,24 @@ describe('blocks that came with superfluous witnesses', () => {
     await index.open();
     await reach('live', index);
     try {
-      for (const reader of [index.reader, served.rest.reader]) reader.read((snapshot) => {
-        for (const { hash, raw, height } of changed) {
-          for (const { txid, offset, length } of scanBlock(raw).transactions)
-            expect(snapshot.location(txid)).to.deep.equal({ block: { hash: wire(hash), height }, offset, length, blockLength: raw.length });
-        }
-        expect(snapshot.tip.chainBytes).to.equal(chainAActiveBlocks().reduce((sum, { raw }) => sum + raw.length, 0));
-      });
+      for (const reader of [index.reader, served.rest.reader])
+        reader.read((snapshot) => {
+          for (const { hash, raw, height } of changed) {
+            for (const { txid, offset, length } of scanBlock(raw).transactions)
+              expect(snapshot.location(txid)).to.deep.equal({
+                block: { hash: wire(hash), height },
+                offset,
+                length,
+                blockLength: raw.length
+              });
+          }
+          expect(snapshot.tip.chainBytes).to.equal(chainAActiveBlocks().reduce((sum, { raw }) => sum + raw.length, 0));
+        });
     } finally {
       await index.close();
     }
   });
 
-  const hostHash = (hash: string): string | Buffer => (typeof served.node.chain.tip.hash === 'string' ? wire(hash).toString('hex') : wire(hash));
+  const hostHash = (hash: string): string | Buffer =>
+    typeof served.node.chain.tip.hash === 'string' ? wire(hash).toString('hex') : wire(hash);
 });

@@ -9,7 +9,10 @@ import type { Allocate } from '../../lib/bitcoin/text-writer';
 const LENGTH = 1_000_000;
 const here = { isGone: false };
 
-const afterTurn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
+const afterTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 
 /** Writes the letter all over, in more than one turn of the event loop. */
 function* filled(letter: string, length: number, allocate: Allocate): Generator<void, Buffer> {
@@ -21,7 +24,8 @@ function* filled(letter: string, length: number, allocate: Allocate): Generator<
 }
 
 /** Each text is its key's first letter, over and over. */
-const make = (texts: BlockTexts, key: string, length = LENGTH): Promise<HeldText> => texts.make(key, here, (allocate) => filled(key, length, allocate));
+const make = (texts: BlockTexts, key: string, length = LENGTH): Promise<HeldText> =>
+  texts.make(key, here, (allocate) => filled(key, length, allocate));
 
 /** Resolves when nobody holds the text any more, with its memory. */
 async function makeAndLeave(texts: BlockTexts, key: string, length?: number): Promise<ArrayBufferLike> {
@@ -80,7 +84,9 @@ describe('texts of blocks', () => {
   it('get no buffer that is much larger than they are', async () => {
     const texts = new BlockTexts(10 * LENGTH);
     const large = await makeAndLeave(texts, 'x', 8 * LENGTH);
-    expect(await makeAndLeave(texts, 'y')).to.have.property('byteLength').that.is.within(LENGTH, 2 * LENGTH);
+    expect(await makeAndLeave(texts, 'y'))
+      .to.have.property('byteLength')
+      .that.is.within(LENGTH, 2 * LENGTH);
     expect(await makeAndLeave(texts, 'z', 7 * LENGTH)).to.equal(large);
   });
 
@@ -94,7 +100,10 @@ describe('texts of blocks', () => {
 
   it('give their memory back when they cannot be made', async () => {
     const texts = new BlockTexts(2 ** 26);
-    for (const [key, isOver] of [['a', () => true], ['b', afterThisTurn()]] as const) {
+    for (const [key, isOver] of [
+      ['a', () => true],
+      ['b', afterThisTurn()]
+    ] as const) {
       let memory: ArrayBufferLike | undefined;
       function* failing(allocate: Allocate): Generator<void, Buffer> {
         memory = allocate(LENGTH).buffer;
@@ -109,29 +118,41 @@ describe('texts of blocks', () => {
   });
 
   it('share no memory, whoever makes, holds and lets go when', async () => {
-    interface User { readonly held: HeldText; readonly key: string }
-    await fc.assert(fc.asyncProperty(fc.array(fc.tuple(fc.nat(3), fc.nat(1_000)), { maxLength: 60 }), async (steps) => {
-      const texts = new BlockTexts(300_000);
-      const users: User[] = [];
-      for (const [what, pick] of steps) {
-        const user = users[pick % Math.max(1, users.length)];
-        if (what <= 1 || user === undefined) {
-          const key = String.fromCharCode(0x61 + pick % 7);
-          const view = function* (allocate: Allocate): Generator<void, Buffer> {
-            yield;
-            return allocate(60_000 * (1 + pick % 7)).subarray(0, 100).fill(key);
-          };
-          users.push({ key, held: await texts.make(key, here, view) });
-          if (what === 0) await afterTurn();
-        } else if (what === 2) {
-          const held = texts.get(user.key);
-          if (held !== undefined) users.push({ key: user.key, held });
-        } else {
-          user.held.release();
-          users.splice(users.indexOf(user), 1);
+    interface User {
+      readonly held: HeldText;
+      readonly key: string;
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(fc.nat(3), fc.nat(1_000)), { maxLength: 60 }), async (steps) => {
+        const texts = new BlockTexts(300_000);
+        const users: User[] = [];
+        for (const [what, pick] of steps) {
+          const user = users[pick % Math.max(1, users.length)];
+          if (what <= 1 || user === undefined) {
+            const key = String.fromCharCode(0x61 + (pick % 7));
+            const view = function* (allocate: Allocate): Generator<void, Buffer> {
+              yield;
+              return allocate(60_000 * (1 + (pick % 7)))
+                .subarray(0, 100)
+                .fill(key);
+            };
+            users.push({ key, held: await texts.make(key, here, view) });
+            if (what === 0) await afterTurn();
+          } else if (what === 2) {
+            const held = texts.get(user.key);
+            if (held !== undefined) users.push({ key: user.key, held });
+          } else {
+            user.held.release();
+            users.splice(users.indexOf(user), 1);
+          }
+          for (const {
+            key,
+            held: { text }
+          } of users)
+            expect(text.toString('latin1', 0, 100)).to.equal(key.repeat(100));
         }
-        for (const { key, held: { text } } of users) expect(text.toString('latin1', 0, 100)).to.equal(key.repeat(100));
-      }
-    }), { numRuns: 100 });
+      }),
+      { numRuns: 100 }
+    );
   });
 });

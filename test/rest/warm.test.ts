@@ -23,8 +23,11 @@ function pathsOf(raws: Iterable<Buffer>): string[] {
 
 /** Bodies that ask for the first two outputs of each transaction, without and with the pool. */
 function outpointBodies(raws: Iterable<Buffer>): Buffer[] {
-  return [...raws].flatMap((raw) => scanBlock(raw).transactions.slice(-2)).flatMap(({ txid }) => [0, 1].map((pool) =>
-    Buffer.concat([Buffer.of(pool, 2), ...[0, 1].flatMap((index) => [txid, Buffer.of(index, 0, 0, 0)])])));
+  return [...raws]
+    .flatMap((raw) => scanBlock(raw).transactions.slice(-2))
+    .flatMap(({ txid }) =>
+      [0, 1].map((pool) => Buffer.concat([Buffer.of(pool, 2), ...[0, 1].flatMap((index) => [txid, Buffer.of(index, 0, 0, 0)])]))
+    );
 }
 
 describe('answers that were given before', () => {
@@ -45,11 +48,13 @@ describe('answers that were given before', () => {
     for (const raw of await activeChain(served.rest.node)) known.set(toDisplayHex(scanBlock(raw).hash), raw);
     for (const path of pathsOf([...known.values()].slice(-16)))
       for (let time = 0; time < 3; time++)
-        expect((await ask(served.port, { path })).body.toString('latin1') === await coldAnswer(served, path), path).to.equal(true);
+        expect((await ask(served.port, { path })).body.toString('latin1') === (await coldAnswer(served, path)), path).to.equal(true);
     for (const body of outpointBodies([...known.values()].slice(-16)))
       for (let time = 0; time < 2; time++) {
         const reply = await ask(served.port, { method: 'POST', path: '/rest/getutxos.bin', body });
-        expect(reply.body.toString('latin1') === await coldAnswer(served, '/rest/getutxos.bin', body), body.toString('hex')).to.equal(true);
+        expect(reply.body.toString('latin1') === (await coldAnswer(served, '/rest/getutxos.bin', body)), body.toString('hex')).to.equal(
+          true
+        );
       }
   };
 

@@ -69,7 +69,17 @@ describe('the work queue', () => {
 
   it('frees the slot of work that fails, at once or later', async () => {
     const queue = new WorkQueue(1, 1);
-    expect(await caught(queue.run(here, () => { throw new Error('at once'); }, 'small'))).to.have.property('message', 'at once');
+    expect(
+      await caught(
+        queue.run(
+          here,
+          () => {
+            throw new Error('at once');
+          },
+          'small'
+        )
+      )
+    ).to.have.property('message', 'at once');
     const job = new Job();
     const result = queue.run(job, job.work, 'small');
     job.fail(new Error('later'));
@@ -97,7 +107,10 @@ describe('the work queue', () => {
     gone.isGone = true;
     results.push(queue.run(next, next.work, 'small'));
     expect(await caught(Promise.resolve(results[1]))).to.be.instanceOf(ClientGoneError);
-    expect(await caught(queue.run(here, () => Promise.resolve('one more'), 'small'))).to.have.property('message', 'Work queue depth exceeded');
+    expect(await caught(queue.run(here, () => Promise.resolve('one more'), 'small'))).to.have.property(
+      'message',
+      'Work queue depth exceeded'
+    );
     for (const job of [working, waiting, next]) {
       job.finish('in turn');
       await new Promise(setImmediate);
@@ -110,8 +123,13 @@ describe('the work queue', () => {
     const [working, waiting] = [new Job(), new Job()];
     const results = [queue.run(working, working.work, 'small'), queue.run(waiting, waiting.work, 'small')];
     queue.close();
-    expect(await caught(Promise.resolve(results[1]))).to.be.instanceOf(RestError).with.property('status', 503);
-    expect(await caught(queue.run(here, () => Promise.resolve('late'), 'small'))).to.be.instanceOf(RestError).with.property('message').that.includes('shutting down');
+    expect(await caught(Promise.resolve(results[1])))
+      .to.be.instanceOf(RestError)
+      .with.property('status', 503);
+    expect(await caught(queue.run(here, () => Promise.resolve('late'), 'small')))
+      .to.be.instanceOf(RestError)
+      .with.property('message')
+      .that.includes('shutting down');
     working.finish('done');
     expect(await results[0]).to.equal('done');
   });
@@ -174,7 +192,16 @@ describe('the work queue', () => {
       const first = new Job();
       const results = [run(queue, first, 'heavy')];
       for (const lane of ['heavy', 'heavy', 'small', 'small'] as const)
-        results.push(queue.run(here, () => { order.push(lane); return Promise.resolve(lane); }, lane));
+        results.push(
+          queue.run(
+            here,
+            () => {
+              order.push(lane);
+              return Promise.resolve(lane);
+            },
+            lane
+          )
+        );
       first.finish('first');
       await Promise.all(results);
       expect(order).to.deep.equal(['small', 'heavy', 'small', 'heavy']);
@@ -184,29 +211,38 @@ describe('the work queue', () => {
   it('never works on more than it has slots, answers everybody once, and is empty in the end', async () => {
     const lane = fc.constantFrom<Lane>('small', 'heavy');
     const rounds = fc.array(fc.tuple(fc.nat({ max: 3 }), lane), { minLength: 1, maxLength: 60 });
-    await fc.assert(fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 8 }), rounds, async (slots, depth, requests) => {
-      const queue = new WorkQueue(slots, depth);
-      const busy = { small: 0, heavy: 0 };
-      const most = { all: 0, heavy: 0 };
-      const refused = { small: 0, heavy: 0 };
-      const work = async (delay: number, which: Lane): Promise<void> => {
-        busy[which]++;
-        most.all = Math.max(most.all, busy.small + busy.heavy);
-        most.heavy = Math.max(most.heavy, busy.heavy);
-        for (let i = 0; i < delay; i++) await new Promise(setImmediate);
-        busy[which]--;
-      };
-      await Promise.all(requests.map(async ([delay, which]) => {
-        if (delay === 0) await new Promise(setImmediate);
-        await queue.run(here, () => delay === 3 ? Promise.resolve() : work(delay, which), which).catch(() => { refused[which]++; });
-      }));
-      expect(most.all).to.be.at.most(slots);
-      expect(most.heavy).to.be.at.most(Math.max(1, slots - 1));
-      expect(busy).to.deep.equal({ small: 0, heavy: 0 });
-      expect(refused.small + refused.heavy).to.be.at.most(Math.max(0, requests.length - depth - 1));
-      expect(refused.small).to.be.at.most(Math.max(0, requests.filter(([, which]) => which === 'small').length - depth));
-      expect(await queue.run(here, () => Promise.resolve('free'), 'small')).to.equal('free');
-      expect(await queue.run(here, () => Promise.resolve('free'), 'heavy')).to.equal('free');
-    }), { numRuns: 50 });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 8 }), rounds, async (slots, depth, requests) => {
+        const queue = new WorkQueue(slots, depth);
+        const busy = { small: 0, heavy: 0 };
+        const most = { all: 0, heavy: 0 };
+        const refused = { small: 0, heavy: 0 };
+        const work = async (delay: number, which: Lane): Promise<void> => {
+          busy[which]++;
+          most.all = Math.max(most.all, busy.small + busy.heavy);
+          most.heavy = Math.max(most.heavy, busy.heavy);
+          for (let i = 0; i < delay; i++) await new Promise(setImmediate);
+          busy[which]--;
+        };
+        await Promise.all(
+          requests.map(async ([delay, which]) => {
+            if (delay === 0) await new Promise(setImmediate);
+            await queue
+              .run(here, () => (delay === 3 ? Promise.resolve() : work(delay, which)), which)
+              .catch(() => {
+                refused[which]++;
+              });
+          })
+        );
+        expect(most.all).to.be.at.most(slots);
+        expect(most.heavy).to.be.at.most(Math.max(1, slots - 1));
+        expect(busy).to.deep.equal({ small: 0, heavy: 0 });
+        expect(refused.small + refused.heavy).to.be.at.most(Math.max(0, requests.length - depth - 1));
+        expect(refused.small).to.be.at.most(Math.max(0, requests.filter(([, which]) => which === 'small').length - depth));
+        expect(await queue.run(here, () => Promise.resolve('free'), 'small')).to.equal('free');
+        expect(await queue.run(here, () => Promise.resolve('free'), 'heavy')).to.equal('free');
+      }),
+      { numRuns: 50 }
+    );
   });
 });

@@ -10,15 +10,23 @@ type Records = Readonly<Record<string, string>>;
 async function storeOf(records: Records): Promise<Store> {
   const store = new MemoryStore();
   await store.open();
-  await store.batch(Object.entries(records).map(([key, value]) => ({ type: 'put', key: Buffer.from(key), value: Buffer.from(value) })), { durable: false });
+  await store.batch(
+    Object.entries(records).map(([key, value]) => ({ type: 'put', key: Buffer.from(key), value: Buffer.from(value) })),
+    { durable: false }
+  );
   return store;
 }
 
 /** Key and both values of the first difference, as text. */
-async function differenceOf(expected: Records, found: Records): Promise<{ difference: readonly (string | undefined)[] | undefined; records: number }> {
+async function differenceOf(
+  expected: Records,
+  found: Records
+): Promise<{ difference: readonly (string | undefined)[] | undefined; records: number }> {
   let records = 0;
   const difference = await firstDifference(await storeOf(expected), await storeOf(found), {
-    onRecord: () => { records++; }
+    onRecord: () => {
+      records++;
+    }
   });
   return { difference: difference && [difference.key, difference.expected, difference.found].map((bytes) => bytes?.toString()), records };
 }
@@ -37,10 +45,12 @@ describe('the comparison of two stores', () => {
 
   it('finds what a comparison of the whole finds', async () => {
     const records = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.constantFrom('1', '2'), { noNullPrototype: true });
-    await fc.assert(fc.asyncProperty(records, records, async (expected, found) => {
-      const first = ['a', 'b', 'c', 'd', 'e'].find((key) => expected[key] !== found[key]);
-      const { difference } = await differenceOf(expected, found);
-      expect(difference).to.deep.equal(first === undefined ? undefined : [first, expected[first], found[first]]);
-    }));
+    await fc.assert(
+      fc.asyncProperty(records, records, async (expected, found) => {
+        const first = ['a', 'b', 'c', 'd', 'e'].find((key) => expected[key] !== found[key]);
+        const { difference } = await differenceOf(expected, found);
+        expect(difference).to.deep.equal(first === undefined ? undefined : [first, expected[first], found[first]]);
+      })
+    );
   });
 });

@@ -12,7 +12,17 @@ const ROUNDS = 8;
 
 /** Parts of which every bit counts. */
 const ALWAYS_SAID: readonly DamagedPart[] = [
-  'records', 'trailer of a block', 'filter', 'metaindex', 'index', 'cut off table', 'missing table', 'missing manifest', 'CURRENT', 'missing CURRENT', 'missing log'
+  'records',
+  'trailer of a block',
+  'filter',
+  'metaindex',
+  'index',
+  'cut off table',
+  'missing table',
+  'missing manifest',
+  'CURRENT',
+  'missing CURRENT',
+  'missing log'
 ];
 
 describe('a store on disk with a damaged file', function () {
@@ -29,7 +39,9 @@ describe('a store on disk with a damaged file', function () {
       // Without the --import that npm adds: it leaves the entry point to a loader that knows no TypeScript.
       env: { ...process.env, NODE_OPTIONS: '' }
     });
-    child.once('message', (message: DamageReport) => { report = message; });
+    child.once('message', (message: DamageReport) => {
+      report = message;
+    });
     expect(await once(child, 'exit'), `exit code and signal, TEST_SEED=${seed}`).to.deep.equal([0, null]);
   });
   after(() => rm(folder, { recursive: true }));

@@ -70,14 +70,18 @@ describe('a migration that is killed', function () {
       env: { ...process.env, NODE_OPTIONS: '' },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc']
     });
-    child.stderr?.on('data', (text: Buffer) => { words += text.toString(); });
+    child.stderr?.on('data', (text: Buffer) => {
+      words += text.toString();
+    });
     const closed = once(child, 'close');
     const isThere = new Promise<void>((resolve) => {
-      child.on('message', (reached: KilledMigrationMessage) => { if (reached >= steps) resolve(); });
+      child.on('message', (reached: KilledMigrationMessage) => {
+        if (reached >= steps) resolve();
+      });
     });
     await Promise.race([isThere.then(() => setTimeout(ms)), closed]);
     child.kill('SIGKILL');
-    const [code, signal] = await closed as [number | null, string | null];
+    const [code, signal] = (await closed) as [number | null, string | null];
     expect(code ?? 0, words).to.equal(0);
     return signal === 'SIGKILL';
   }
@@ -98,7 +102,9 @@ describe('a migration that is killed', function () {
       layouts.add(await storedVersion(store));
       await toNewest(store);
       expect(await storedVersion(store)).to.equal(MADE_UP_VERSION);
-      expect(await firstDifference(undisturbed, store, { onRecord: () => undefined }), `killed after ${when.steps} steps`).to.equal(undefined);
+      expect(await firstDifference(undisturbed, store, { onRecord: () => undefined }), `killed after ${when.steps} steps`).to.equal(
+        undefined
+      );
       await close.pop()?.();
       await rm(join(folder, name), { recursive: true });
     }

@@ -43,7 +43,10 @@ describe('a store with two logs', function () {
     for (let i = 0; i < WRITES; i++)
       await store.batch([{ type: 'put', key: keyAt(i), value: Buffer.alloc(MIB, i) }], { durable: i === WRITES - 1 });
     // The manifest before the logs: it says which of them are in use.
-    const names = readdirSync(running).filter((name) => name !== 'LOCK').sort().reverse();
+    const names = readdirSync(running)
+      .filter((name) => name !== 'LOCK')
+      .sort()
+      .reverse();
     const found = names.filter((name) => name.endsWith('.log')).sort();
     for (const name of names) if (existsSync(join(running, name))) copyFileSync(join(running, name), join(left, name));
     const areThere = found.length === 2 && found.every((name) => existsSync(join(running, name)));

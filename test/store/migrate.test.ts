@@ -17,9 +17,8 @@ const appending = (from: number, letter: string): Migration => ({
   from,
   to: from + 1,
   info: `adds ${letter}`,
-  migrate: (store) => Promise.resolve([
-    { type: 'put', key, value: Buffer.concat([store.get(key) ?? Buffer.alloc(0), Buffer.from(letter)]) }
-  ])
+  migrate: (store) =>
+    Promise.resolve([{ type: 'put', key, value: Buffer.concat([store.get(key) ?? Buffer.alloc(0), Buffer.from(letter)]) }])
 });
 
 describe('migrating a store', () => {
@@ -84,19 +83,23 @@ describe('migrating a store', () => {
         writes = faulty.calls.batch;
       });
       for (let n = 0; n < writes; n++) {
-        expect(await migratedImage(async (faulty) => {
-          faulty.fail('batch', n, afterwards);
-          expect(await caught(toNewest(faulty)), `write ${n}`).to.be.instanceOf(StoreError);
-          faulty.heal();
-          await toNewest(faulty);
-        }), `write ${n}`).to.deep.equal(expected);
+        expect(
+          await migratedImage(async (faulty) => {
+            faulty.fail('batch', n, afterwards);
+            expect(await caught(toNewest(faulty)), `write ${n}`).to.be.instanceOf(StoreError);
+            faulty.heal();
+            await toNewest(faulty);
+          }),
+          `write ${n}`
+        ).to.deep.equal(expected);
       }
     }
   });
 
   it('refuses a newer layout and says which', async () => {
     await migrate(store, [], { version: 7 });
-    expect(await caught(migrate(store, [], { version: 1 }))).to.be.instanceOf(LayoutVersionError)
+    expect(await caught(migrate(store, [], { version: 1 })))
+      .to.be.instanceOf(LayoutVersionError)
       .with.property('message', 'the index has layout 7, made by a newer version of this program, which reads up to layout 1');
   });
 
@@ -108,7 +111,9 @@ describe('migrating a store', () => {
 
   it('takes data without a version for damaged', async () => {
     await store.batch([{ type: 'put', key, value: key }], { durable: false });
-    expect(await caught(migrate(store, [], { version: 1 }))).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+    expect(await caught(migrate(store, [], { version: 1 })))
+      .to.be.instanceOf(StoreError)
+      .with.property('reason', 'corrupt');
   });
 
   it('takes a version of which any bit is another for damaged, not for a newer one', async () => {
@@ -117,9 +122,11 @@ describe('migrating a store', () => {
       const value = store.get(LAYOUT_VERSION_KEY) ?? expect.fail('a version');
       for (let bit = 0; bit < value.length * 8; bit++) {
         const flipped = Buffer.from(value);
-        flipped[bit >> 3] = flipped.readUInt8(bit >> 3) ^ 1 << (bit & 7);
+        flipped[bit >> 3] = flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7));
         await store.batch([{ type: 'put', key: LAYOUT_VERSION_KEY, value: flipped }], { durable: false });
-        expect(await caught(migrate(store, [], { version: right })), `bit ${bit}`).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+        expect(await caught(migrate(store, [], { version: right })), `bit ${bit}`)
+          .to.be.instanceOf(StoreError)
+          .with.property('reason', 'corrupt');
       }
     }
   });

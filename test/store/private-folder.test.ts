@@ -33,7 +33,7 @@ describe('the files of a store on disk', () => {
 
   const put = (key: string, length: number): StoreWrite => ({ type: 'put', key: Buffer.from(key), value: Buffer.alloc(length, key) });
 
-  it('are their owner\'s alone, those among them that come and go while it is open', async () => {
+  it("are their owner's alone, those among them that come and go while it is open", async () => {
     await store.open();
     // CURRENT, LOCK, LOG, a log and a manifest.
     await expectPrivate(5);

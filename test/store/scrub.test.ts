@@ -80,18 +80,22 @@ describe('looking through the files of a store that is open', () => {
   it('finds a table that is missing', async () => {
     const [, name = ''] = await tables();
     await rm(join(folder, name));
-    expect(await caught(pass(store))).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
+    expect(await caught(pass(store)))
+      .to.be.instanceOf(StoreError)
+      .with.property('reason', 'corrupt');
   });
 
   /** What becomes of passes, several at a time, while something else goes on. */
   async function passesWhile(goesOn: () => Promise<unknown>): Promise<void> {
     let isOver = false;
-    const passes = Promise.all(Array.from({ length: 4 }, async () => {
-      while (!isOver) {
-        await pass(store);
-        await setImmediate();
-      }
-    }));
+    const passes = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (!isOver) {
+          await pass(store);
+          await setImmediate();
+        }
+      })
+    );
     try {
       await Promise.race([goesOn(), passes]);
     } finally {

@@ -25,7 +25,9 @@ let folder: string;
 
 /** For each test of the group: an empty folder. */
 function withFolder(): void {
-  beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'rest-store-')); });
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rest-store-'));
+  });
   afterEach(() => rm(folder, { recursive: true }));
 }
 
@@ -69,7 +71,10 @@ for (const [name, makeStore] of Object.entries(engines)) {
     });
 
     it('gives ranges in the order of the bytes, both ways and up to a limit', async () => {
-      await store.batch(['b', 'a', 'ab', 'c', 'd'].map((key) => put(key, key)), { durable: false });
+      await store.batch(
+        ['b', 'a', 'ab', 'c', 'd'].map((key) => put(key, key)),
+        { durable: false }
+      );
       expect(await entries(store, { gte: bytes('ab'), lt: bytes('d') })).to.deep.equal(['ab=ab', 'b=b', 'c=c']);
       expect(await entries(store, { gte: bytes('ab'), lt: bytes('d'), reverse: true, limit: 2 })).to.deep.equal(['c=c', 'b=b']);
     });
@@ -93,8 +98,12 @@ for (const [name, makeStore] of Object.entries(engines)) {
     it('refuses to read a snapshot that was closed', async () => {
       const snapshot = store.snapshot();
       snapshot.close();
-      expect(() => snapshot.get(bytes('a'))).to.throw(StoreError).with.property('reason', 'closed');
-      expect(await caught(snapshot.load([bytes('a')]))).to.be.instanceOf(StoreError).with.property('reason', 'closed');
+      expect(() => snapshot.get(bytes('a')))
+        .to.throw(StoreError)
+        .with.property('reason', 'closed');
+      expect(await caught(snapshot.load([bytes('a')])))
+        .to.be.instanceOf(StoreError)
+        .with.property('reason', 'closed');
     });
 
     it('holds the same for whatever use it is set up', async () => {
@@ -128,7 +137,12 @@ for (const [name, makeStore] of Object.entries(engines)) {
 
     it('says when it has a copy of all writes, and holds none of them yet', async () => {
       let held: Buffer | undefined = bytes('not called');
-      await store.batch([put('a', '1')], { durable: false, onTaken: () => { held = store.get(bytes('a')); } });
+      await store.batch([put('a', '1')], {
+        durable: false,
+        onTaken: () => {
+          held = store.get(bytes('a'));
+        }
+      });
       expect(held).to.equal(undefined);
       expect(store.get(bytes('a'))).to.deep.equal(bytes('1'));
     });
@@ -136,12 +150,18 @@ for (const [name, makeStore] of Object.entries(engines)) {
     it('refuses to work when it is closed', async () => {
       await store.batch([put('a', '1')], { durable: false });
       await store.close();
-      expect(() => store.get(bytes('a'))).to.throw(StoreError).with.property('reason', 'closed');
-      expect(await caught(store.batch([put('a', '1')], { durable: false }))).to.be.instanceOf(StoreError).with.property('reason', 'closed');
+      expect(() => store.get(bytes('a')))
+        .to.throw(StoreError)
+        .with.property('reason', 'closed');
+      expect(await caught(store.batch([put('a', '1')], { durable: false })))
+        .to.be.instanceOf(StoreError)
+        .with.property('reason', 'closed');
       expect(await caught(store.load([bytes('a')]))).to.be.instanceOf(StoreError);
       expect(await caught(entries(store))).to.be.instanceOf(StoreError);
       expect(() => store.snapshot()).to.throw(StoreError);
-      expect(await caught(store.prepareFor('catching-up'))).to.be.instanceOf(StoreError).with.property('reason', 'closed');
+      expect(await caught(store.prepareFor('catching-up')))
+        .to.be.instanceOf(StoreError)
+        .with.property('reason', 'closed');
     });
 
     it('copies each write before it asks for the next one', async () => {
@@ -162,23 +182,29 @@ for (const [name, makeStore] of Object.entries(engines)) {
 
     it('holds what a plain map holds after any batches', async () => {
       const write = fc.record({ key: fc.uint8Array({ minLength: 1, maxLength: 2 }), value: fc.option(fc.uint8Array({ maxLength: 3 })) });
-      await fc.assert(fc.asyncProperty(fc.array(fc.array(write)), async (batches) => {
-        await store.clear();
-        const model = new Map<string, Buffer>();
-        for (const batch of batches) {
-          await store.batch(batch.map(({ key, value }): StoreWrite => value === null
-            ? { type: 'del', key: Buffer.from(key) }
-            : { type: 'put', key: Buffer.from(key), value: Buffer.from(value) }), { durable: false });
-          for (const { key, value } of batch) {
-            if (value === null) model.delete(Buffer.from(key).toString('latin1'));
-            else model.set(Buffer.from(key).toString('latin1'), Buffer.from(value));
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.array(write)), async (batches) => {
+          await store.clear();
+          const model = new Map<string, Buffer>();
+          for (const batch of batches) {
+            await store.batch(
+              batch.map(({ key, value }): StoreWrite =>
+                value === null ? { type: 'del', key: Buffer.from(key) } : { type: 'put', key: Buffer.from(key), value: Buffer.from(value) }
+              ),
+              { durable: false }
+            );
+            for (const { key, value } of batch) {
+              if (value === null) model.delete(Buffer.from(key).toString('latin1'));
+              else model.set(Buffer.from(key).toString('latin1'), Buffer.from(value));
+            }
           }
-        }
-        const found: [string, Buffer][] = [];
-        for await (const [key, value] of store.range({ gte: Buffer.alloc(0), lt: Buffer.alloc(3, 0xff) }))
-          found.push([key.toString('latin1'), value]);
-        expect(found).to.deep.equal([...model].sort(([a], [b]) => (a < b ? -1 : 1)));
-      }), { numRuns: 25 });
+          const found: [string, Buffer][] = [];
+          for await (const [key, value] of store.range({ gte: Buffer.alloc(0), lt: Buffer.alloc(3, 0xff) }))
+            found.push([key.toString('latin1'), value]);
+          expect(found).to.deep.equal([...model].sort(([a], [b]) => (a < b ? -1 : 1)));
+        }),
+        { numRuns: 25 }
+      );
     });
   });
 }
@@ -218,8 +244,10 @@ describe('a store on disk', () => {
 
   it('says that the path is no folder', async () => {
     await writeFile(path(), 'a file');
-    expect(await caught(new DiskStore(path()).open())).to.be.instanceOf(StoreError)
-      .with.property('message').that.includes(`cannot open the store in ${path()}: `);
+    expect(await caught(new DiskStore(path()).open()))
+      .to.be.instanceOf(StoreError)
+      .with.property('message')
+      .that.includes(`cannot open the store in ${path()}: `);
   });
 
   it('says that its files are damaged, and clearing repairs it', async () => {
@@ -243,10 +271,14 @@ describe('a store on disk', () => {
     await store.batch([put('a', '1')], { durable: true });
     const snapshot = store.snapshot();
     const prepared = store.prepareFor('catching-up');
-    expect(() => store.get(bytes('a'))).to.throw(StoreError).with.property('reason', 'closed');
+    expect(() => store.get(bytes('a')))
+      .to.throw(StoreError)
+      .with.property('reason', 'closed');
     await prepared;
     expect(store.get(bytes('a'))).to.deep.equal(bytes('1'));
-    expect(() => snapshot.get(bytes('a'))).to.throw(StoreError).with.property('reason', 'closed');
+    expect(() => snapshot.get(bytes('a')))
+      .to.throw(StoreError)
+      .with.property('reason', 'closed');
     snapshot.close();
     await store.close();
   });
@@ -254,7 +286,10 @@ describe('a store on disk', () => {
   it('is closed when what is being written is in it', async () => {
     const store = new DiskStore(path());
     await store.open();
-    const writing = store.batch(Array.from({ length: 5_000 }, (_, i) => put(`k${i}`, '1')), { durable: false });
+    const writing = store.batch(
+      Array.from({ length: 5_000 }, (_, i) => put(`k${i}`, '1')),
+      { durable: false }
+    );
     await store.close();
     await writing;
     await store.open();
@@ -303,14 +338,22 @@ describe('a store on disk', () => {
       const damages: ((log: Buffer) => Buffer)[] = [
         (log) => log.fill(0, 100_000, 104_096),
         (log) => log.fill(0, 98_304, 131_072),
-        (log) => { log.writeUInt8((log[70_000] ?? 0) ^ 1, 70_000); return log; },
-        (log) => { log.writeUInt16LE(9, 4); return log; }
+        (log) => {
+          log.writeUInt8((log[70_000] ?? 0) ^ 1, 70_000);
+          return log;
+        },
+        (log) => {
+          log.writeUInt16LE(9, 4);
+          return log;
+        }
       ];
       for (const damage of damages) {
         const store = await reopened(damage);
         const error = await caught(store.open());
         expect(error).to.be.instanceOf(StoreError).with.property('reason', 'corrupt');
-        expect(error).to.have.property('message').that.matches(/\d+\.log is damaged at byte \d+, and writes follow$/);
+        expect(error)
+          .to.have.property('message')
+          .that.matches(/\d+\.log is damaged at byte \d+, and writes follow$/);
         await store.clear();
         expect(await entries(store)).to.deep.equal([]);
         await store.close();

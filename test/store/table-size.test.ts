@@ -49,7 +49,10 @@ describe('a store that gets large', function () {
   /** The largest table after megabytes were written and merged with others. */
   async function largestTable(): Promise<number> {
     for (let batch = 0; batch < 2; batch++) {
-      await store.batch(Array.from({ length: 1_000 }, () => ({ type: 'put', key: randomBytes(16), value: randomBytes(10_000) })), { durable: false });
+      await store.batch(
+        Array.from({ length: 1_000 }, () => ({ type: 'put', key: randomBytes(16), value: randomBytes(10_000) })),
+        { durable: false }
+      );
       await store.merge(Buffer.alloc(1), Buffer.alloc(17, 0xff));
     }
     const names = (await readdir(folder)).filter((name) => name.endsWith('.ldb'));

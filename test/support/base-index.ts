@@ -54,7 +54,9 @@ export async function expectRightSoFar(store: Store, node: NodeSource): Promise<
 export async function expectRight(store: Store, node: NodeSource): Promise<void> {
   await untilBackfilled(store);
   await expectIndexOf(store, await activeChain(node));
-  const reader = new SnapshotReader(store, (error) => { throw error; });
+  const reader = new SnapshotReader(store, (error) => {
+    throw error;
+  });
   const difference = await reader.read((snapshot) => differentUndo(node.tip(), { node, store, snapshot, onRecord: () => undefined }));
   reader.close();
   expect(difference).to.equal(undefined);

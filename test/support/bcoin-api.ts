@@ -3,9 +3,15 @@
 export class BcoinApi {
   readonly #headers: Readonly<Record<string, string>>;
 
-  constructor(readonly port: number, key?: string) {
+  constructor(
+    readonly port: number,
+    key?: string
+  ) {
     // bcoin waits for connections when it stops.
-    this.#headers = { Connection: 'close', ...key !== undefined && { Authorization: `Basic ${Buffer.from(`x:${key}`).toString('base64')}` } };
+    this.#headers = {
+      Connection: 'close',
+      ...(key !== undefined && { Authorization: `Basic ${Buffer.from(`x:${key}`).toString('base64')}` })
+    };
   }
 
   async get<T>(path: string): Promise<T> {
@@ -18,7 +24,10 @@ export class BcoinApi {
 
   /** JSON-RPC. */
   async call<T>(method: string, ...params: readonly unknown[]): Promise<T> {
-    const { result, error } = await this.post<{ readonly result: T; readonly error: { readonly message: string } | null }>('/', { method, params });
+    const { result, error } = await this.post<{ readonly result: T; readonly error: { readonly message: string } | null }>('/', {
+      method,
+      params
+    });
     if (error) throw new Error(`${method}: ${error.message}`);
     return result;
   }
@@ -26,7 +35,9 @@ export class BcoinApi {
   /** The reply as it comes. */
   async ask(method: string, path: string, body?: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
     return await fetch(`http://127.0.0.1:${this.port}${path}`, {
-      method, headers: { ...this.#headers, ...headers }, ...body && { body: JSON.stringify(body) }
+      method,
+      headers: { ...this.#headers, ...headers },
+      ...(body && { body: JSON.stringify(body) })
     });
   }
 

@@ -12,7 +12,9 @@ export class BcoinExecutable {
     this.#child = spawn(executable, ['--network', 'regtest', '--listen', 'false', '--no-wallet', ...options], {
       env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' }
     });
-    const listen = (text: Buffer): void => { this.output += text.toString(); };
+    const listen = (text: Buffer): void => {
+      this.output += text.toString();
+    };
     this.#child.stdout?.on('data', listen);
     this.#child.stderr?.on('data', listen);
   }
@@ -20,14 +22,18 @@ export class BcoinExecutable {
   /** Resolves when the output contains `text`. @throws Error when the process ends before. */
   printed(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#child.stdout?.on('data', () => { if (this.output.includes(text)) resolve(); });
-      this.#child.once('exit', () => { reject(new Error(`bcoin stopped before it said '${text}': ${this.output}`)); });
+      this.#child.stdout?.on('data', () => {
+        if (this.output.includes(text)) resolve();
+      });
+      this.#child.once('exit', () => {
+        reject(new Error(`bcoin stopped before it said '${text}': ${this.output}`));
+      });
     });
   }
 
   /** Resolves with the exit code when the process has ended and all was read that it printed. */
   async ended(): Promise<number> {
-    const [code] = await once(this.#child, 'close') as [number];
+    const [code] = (await once(this.#child, 'close')) as [number];
     return code;
   }
 

@@ -23,8 +23,14 @@ export class BcoinProcess {
   #code: number | null | undefined;
 
   /** `args` are those of Node.js: the program with its options. */
-  constructor(args: readonly string[], readonly ports: ProcessPorts, env: Readonly<Record<string, string>> = {}) {
-    this.#child = spawn(process.execPath, [...args], { env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js', ...env } });
+  constructor(
+    args: readonly string[],
+    readonly ports: ProcessPorts,
+    env: Readonly<Record<string, string>> = {}
+  ) {
+    this.#child = spawn(process.execPath, [...args], {
+      env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js', ...env }
+    });
     const listen = (text: Buffer): void => {
       this.output += text.toString();
       this.#happened.next();
@@ -40,9 +46,23 @@ export class BcoinProcess {
   /** On regtest in `prefix`, without peers. `args` go to Node.js, `options` to bcoin. */
   static async regtest(args: readonly string[], prefix: string, options: readonly string[] = []): Promise<BcoinProcess> {
     const ports = { http: await freePort(), wallet: await freePort() };
-    return new BcoinProcess([
-      ...args, '--network', 'regtest', '--prefix', prefix, '--listen', 'false', '--http-port', `${ports.http}`, '--wallet-http-port', `${ports.wallet}`, ...options
-    ], ports);
+    return new BcoinProcess(
+      [
+        ...args,
+        '--network',
+        'regtest',
+        '--prefix',
+        prefix,
+        '--listen',
+        'false',
+        '--http-port',
+        `${ports.http}`,
+        '--wallet-http-port',
+        `${ports.wallet}`,
+        ...options
+      ],
+      ports
+    );
   }
 
   /** The exit code when it has ended: null for one that was killed. */

@@ -77,7 +77,12 @@ export interface Bcoin {
   readonly MTX: new () => HostMutableTransaction;
   readonly KeyRing: { generate(compressed?: boolean): HostKeyRing; fromPrivate(key: Buffer, compressed?: boolean): HostKeyRing };
   readonly Script: { fromRaw(bytes: Buffer): HostScript };
-  readonly Network: { get(name: string): { readonly addressPrefix: { pubkeyhash: number; scripthash: number; bech32: string }; readonly block: { maxTipAge: number } } };
+  readonly Network: {
+    get(name: string): {
+      readonly addressPrefix: { pubkeyhash: number; scripthash: number; bech32: string };
+      readonly block: { maxTipAge: number };
+    };
+  };
   readonly pkg: { readonly version: string };
 }
 

@@ -43,7 +43,8 @@ async function madeChain(): Promise<string> {
   const origin = createHash('sha256')
     .update(readFileSync(join(chainAFolder, 'blocks.txt.gz')))
     .update(bcoinTarget)
-    .digest('hex').slice(0, 16);
+    .digest('hex')
+    .slice(0, 16);
   const folder = join(CACHE_FOLDER, `chain-A-${bcoin.pkg.version}-${origin}`);
   if (!existsSync(folder)) {
     await mkdir(dirname(folder), { recursive: true });

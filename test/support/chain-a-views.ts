@@ -22,7 +22,11 @@ function viewOf({ raw, height, stale }: ChainABlock, views: ReadonlyMap<string, 
   const { hash, header, previousHash, transactions } = scanBlock(raw);
   const parent = views.get(toDisplayHex(previousHash));
   const times = [timeOf(header)];
-  for (let before = parent; before !== undefined && times.length < MEDIAN_TIME_SPAN; before = views.get(toDisplayHex(scanBlock(before.raw).previousHash)))
+  for (
+    let before = parent;
+    before !== undefined && times.length < MEDIAN_TIME_SPAN;
+    before = views.get(toDisplayHex(scanBlock(before.raw).previousHash))
+  )
     times.push(timeOf(before.header));
   const active = chainAActiveBlocks();
   const next = stale ? undefined : active[height + 1];
@@ -35,7 +39,7 @@ function viewOf({ raw, height, stale }: ChainABlock, views: ReadonlyMap<string, 
     chainwork: (parent?.chainwork ?? 0n) + proofOf(bitsOf(header)),
     medianTime: medianTimePast(times),
     confirmations: stale ? -1 : active.length - height,
-    ...next === undefined ? {} : { nextHash: scanBlock(next.raw).hash },
+    ...(next === undefined ? {} : { nextHash: scanBlock(next.raw).hash }),
     prefixes: coreRegtestPrefixes,
     hexWithWitness: true
   };
@@ -47,8 +51,7 @@ let made: ReadonlyMap<string, ChainAView> | undefined;
 function chainAViews(): ReadonlyMap<string, ChainAView> {
   if (made === undefined) {
     const views = new Map<string, ChainAView>();
-    for (const block of [...chainAActiveBlocks().slice(0, 1), ...chainABlocks()])
-      views.set(block.hash, viewOf(block, views));
+    for (const block of [...chainAActiveBlocks().slice(0, 1), ...chainABlocks()]) views.set(block.hash, viewOf(block, views));
     made = views;
   }
   return made;
@@ -57,7 +60,6 @@ function chainAViews(): ReadonlyMap<string, ChainAView> {
 /** A block of chain A by its hash as displayed, in either case. @throws Error when it has none. */
 export function chainAView(hash: string): ChainAView {
   const view = chainAViews().get(hash.toLowerCase());
-  if (view === undefined)
-    throw new Error(`expected the hash of a block of chain A, got ${hash}`);
+  if (view === undefined) throw new Error(`expected the hash of a block of chain A, got ${hash}`);
   return view;
 }

@@ -33,9 +33,17 @@ export interface ChainAManifest {
   readonly mockTime: number;
   readonly genesis: { readonly hash: string; readonly coinbase: string };
   readonly blocks: Readonly<Record<string, ChainAThing & { readonly height: number; readonly active: boolean; readonly txs: number }>>;
-  readonly txs: Readonly<Record<string, ChainAThing & { readonly block: string; readonly height: number; readonly index: number; readonly active: boolean }>>;
+  readonly txs: Readonly<
+    Record<string, ChainAThing & { readonly block: string; readonly height: number; readonly index: number; readonly active: boolean }>
+  >;
   readonly outpoints: Readonly<Record<string, ChainAThing>>;
-  readonly mempool: readonly { readonly name: string; readonly txid: string; readonly weight: number; readonly fee: number; readonly parents: readonly string[] }[];
+  readonly mempool: readonly {
+    readonly name: string;
+    readonly txid: string;
+    readonly weight: number;
+    readonly fee: number;
+    readonly parents: readonly string[];
+  }[];
   /** `<height> <hash>` and, off the final chain, ` stale`; one per line of `blocks.txt`. */
   readonly submit: readonly string[];
 }
@@ -60,16 +68,22 @@ export interface RecordedAnswer {
 
 /** The block that every regtest chain begins with; `blocks.txt` starts after it. */
 export const regtestGenesis = Buffer.from(
-  '0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa'
-  + '4b1e5e4adae5494dffff7f20020000000101000000010000000000000000000000000000000000000000000000000000000000000000ffffffff4d04ffff001d'
-  + '0104455468652054696d65732030332f4a616e2f32303039204368616e63656c6c6f72206f6e206272696e6b206f66207365636f6e64206261696c6f7574206'
-  + '66f722062616e6b73ffffffff0100f2052a01000000434104678afdb0fe5548271967f1a67130b7105cd6a828e03909a67962e0ea1f61deb649f6bc3f4cef38'
-  + 'c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf11d5fac00000000', 'hex');
+  '0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa' +
+    '4b1e5e4adae5494dffff7f20020000000101000000010000000000000000000000000000000000000000000000000000000000000000ffffffff4d04ffff001d' +
+    '0104455468652054696d65732030332f4a616e2f32303039204368616e63656c6c6f72206f6e206272696e6b206f66207365636f6e64206261696c6f7574206' +
+    '66f722062616e6b73ffffffff0100f2052a01000000434104678afdb0fe5548271967f1a67130b7105cd6a828e03909a67962e0ea1f61deb649f6bc3f4cef38' +
+    'c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf11d5fac00000000',
+  'hex'
+);
 
 /** How addresses begin on Bitcoin Core's regtest, whose answers were recorded. */
 export const coreRegtestPrefixes = { pubkeyhash: 0x6f, scripthash: 0xc4, bech32: 'bcrt' } as const;
 
-const lines = (name: string): string[] => gunzipSync(readFileSync(join(chainAFolder, name))).toString('utf8').split('\n').filter(Boolean);
+const lines = (name: string): string[] =>
+  gunzipSync(readFileSync(join(chainAFolder, name)))
+    .toString('utf8')
+    .split('\n')
+    .filter(Boolean);
 
 /** Computes a value on first use and keeps it. */
 function once<T>(make: () => T): () => T {
@@ -102,8 +116,9 @@ export const chainAPool = once((): Buffer[] => lines('mempool.txt.gz').map((hex)
 export const chainAAnswers = once((): RecordedAnswer[] => lines('answers-0.17.jsonl.gz').map((line) => JSON.parse(line) as RecordedAnswer));
 
 /** Chain info by height, as Bitcoin Core 0.17 printed it. */
-export const chainAChainInfo = once(() =>
-  JSON.parse(readFileSync(join(chainAFolder, 'chaininfo-by-height-0.17.json'), 'utf8')) as Readonly<Record<string, string>>);
+export const chainAChainInfo = once(
+  () => JSON.parse(readFileSync(join(chainAFolder, 'chaininfo-by-height-0.17.json'), 'utf8')) as Readonly<Record<string, string>>
+);
 
 /** The bytes of a recorded reply's body. */
 export function recordedBody(answer: RecordedAnswer): Buffer {
@@ -118,6 +133,7 @@ export function recordedBody(answer: RecordedAnswer): Buffer {
 
 /** Answers with status 200 to GETs of an endpoint in a format, in either state. */
 export function recordedSuccesses(endpoint: string, format: 'bin' | 'hex' | 'json'): RecordedAnswer[] {
-  return chainAAnswers().filter(({ tags, method, status, path }) =>
-    tags[0] === endpoint && method === 'GET' && status === 200 && path.endsWith(`.${format}`));
+  return chainAAnswers().filter(
+    ({ tags, method, status, path }) => tags[0] === endpoint && method === 'GET' && status === 200 && path.endsWith(`.${format}`)
+  );
 }

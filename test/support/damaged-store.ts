@@ -21,8 +21,22 @@ export interface DamageReport {
 }
 
 export const DAMAGED_PARTS = [
-  'records', 'trailer of a block', 'filter', 'metaindex', 'index', 'footer', 'table', 'cut off table', 'missing table',
-  'manifest', 'cut off manifest', 'missing manifest', 'CURRENT', 'missing CURRENT', 'log', 'missing log'
+  'records',
+  'trailer of a block',
+  'filter',
+  'metaindex',
+  'index',
+  'footer',
+  'table',
+  'cut off table',
+  'missing table',
+  'manifest',
+  'cut off manifest',
+  'missing manifest',
+  'CURRENT',
+  'missing CURRENT',
+  'log',
+  'missing log'
 ] as const;
 export type DamagedPart = (typeof DAMAGED_PARTS)[number];
 
@@ -46,7 +60,10 @@ async function makeStore(working: string, folder: string): Promise<Set<string>> 
     await store.open();
     if (round === TABLES) states.add(await digest(store));
     for (let batch = 0; batch < BATCHES; batch++) {
-      await store.batch(Array.from({ length: RECORDS }, (_, i) => write(round, batch, i)), { durable: false });
+      await store.batch(
+        Array.from({ length: RECORDS }, (_, i) => write(round, batch, i)),
+        { durable: false }
+      );
       if (round === TABLES) states.add(await digest(store));
     }
     // Closing makes a table of what is in the log.
@@ -58,7 +75,16 @@ async function makeStore(working: string, folder: string): Promise<Set<string>> 
 
 function write(round: number, batch: number, i: number): StoreWrite {
   const key = createHash('sha256').update(`${batch} ${i}`).digest().subarray(0, 12);
-  return i % 7 === round ? { type: 'del', key } : { type: 'put', key, value: createHash('sha512').update(`${round} ${batch} ${i}`).digest().subarray(0, 10 + i % 50) };
+  return i % 7 === round
+    ? { type: 'del', key }
+    : {
+        type: 'put',
+        key,
+        value: createHash('sha512')
+          .update(`${round} ${batch} ${i}`)
+          .digest()
+          .subarray(0, 10 + (i % 50))
+      };
 }
 
 async function digest(store: Store): Promise<string> {
@@ -78,8 +104,8 @@ async function changeOf(folder: string, part: DamagedPart, pick: number): Promis
     return { file, bytes: bytes.subarray(0, length), what: `${length} of ${bytes.length} bytes` };
   }
   const [from, to] = rangeOf(part, bytes);
-  const bit = from * 8 + pick % ((to - from) * 8);
-  bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ 1 << (bit & 7), bit >> 3);
+  const bit = from * 8 + (pick % ((to - from) * 8));
+  bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
   return { file, bytes, what: `bit ${bit} of ${bytes.length} bytes` };
 }
 
@@ -96,12 +122,18 @@ function rangeOf(part: DamagedPart, bytes: Buffer): readonly [from: number, to: 
   const reader = new LevelReader(bytes.subarray(footer));
   const [metaindex, , index] = [reader.integer(), reader.integer(), reader.integer()];
   switch (part) {
-    case 'records': return [0, 3_000];
-    case 'filter': return [metaindex - 500, metaindex - 5];
-    case 'trailer of a block': return [metaindex - 5, metaindex];
-    case 'metaindex': return [metaindex, index];
-    case 'index': return [index, footer];
-    default: return [footer, bytes.length];
+    case 'records':
+      return [0, 3_000];
+    case 'filter':
+      return [metaindex - 500, metaindex - 5];
+    case 'trailer of a block':
+      return [metaindex - 5, metaindex];
+    case 'metaindex':
+      return [metaindex, index];
+    case 'index':
+      return [index, footer];
+    default:
+      return [footer, bytes.length];
   }
 }
 
@@ -112,7 +144,7 @@ async function outcomeOf(folder: string, states: ReadonlySet<string>): Promise<{
     return { outcome: states.has(await digest(store)) ? 'harmless' : 'wrong', message: '' };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const isSaid = error.reason === 'corrupt' && await isRepaired(store);
+    const isSaid = error.reason === 'corrupt' && (await isRepaired(store));
     return { outcome: isSaid ? 'said' : 'wrong', message: error.message };
   } finally {
     await store.close();

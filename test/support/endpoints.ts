@@ -11,7 +11,14 @@ import type { NodeSource } from '../../lib/node/types';
 /** By default nothing is cached. */
 export function endpointContext(node: NodeSource, reader: IndexReader, cache = new AnswerCache(1)): EndpointContext {
   return {
-    node, reader, gate: { requireOpen: () => undefined }, witness: true, limits: DEFAULT_LIMITS, cache, blocks: new RawBlocks(node, cache), texts: new BlockTexts(0)
+    node,
+    reader,
+    gate: { requireOpen: () => undefined },
+    witness: true,
+    limits: DEFAULT_LIMITS,
+    cache,
+    blocks: new RawBlocks(node, cache),
+    texts: new BlockTexts(0)
   };
 }
 

@@ -2,9 +2,30 @@
 // broken one would, before or after the real store has done it.
 
 import { StoreError } from '../../lib/store/errors';
-import type { BatchOptions, OpeningProgress, ScrubbedPart, Store, StoreRange, StoreSnapshot, StoreUse, StoreWrite } from '../../lib/store/store';
+import type {
+  BatchOptions,
+  OpeningProgress,
+  ScrubbedPart,
+  Store,
+  StoreRange,
+  StoreSnapshot,
+  StoreUse,
+  StoreWrite
+} from '../../lib/store/store';
 
-export const STORE_CALLS = ['open', 'close', 'get', 'load', 'range', 'snapshot', 'snapshot.get', 'snapshot.load', 'batch', 'prepareFor', 'clear'] as const;
+export const STORE_CALLS = [
+  'open',
+  'close',
+  'get',
+  'load',
+  'range',
+  'snapshot',
+  'snapshot.get',
+  'snapshot.load',
+  'batch',
+  'prepareFor',
+  'clear'
+] as const;
 export type StoreCall = (typeof STORE_CALLS)[number];
 
 /** What a failing call says. */
@@ -19,8 +40,19 @@ interface Fault {
 
 export class FaultyStore implements Store {
   /** Calls so far; each record of a range counts as one. */
-  readonly calls: Record<StoreCall, number> =
-    { 'open': 0, 'close': 0, 'get': 0, 'load': 0, 'range': 0, 'snapshot': 0, 'snapshot.get': 0, 'snapshot.load': 0, 'batch': 0, 'prepareFor': 0, 'clear': 0 };
+  readonly calls: Record<StoreCall, number> = {
+    open: 0,
+    close: 0,
+    get: 0,
+    load: 0,
+    range: 0,
+    snapshot: 0,
+    'snapshot.get': 0,
+    'snapshot.load': 0,
+    batch: 0,
+    prepareFor: 0,
+    clear: 0
+  };
   #fault: Fault | undefined;
   #failed = false;
 
@@ -70,7 +102,9 @@ export class FaultyStore implements Store {
     return {
       get: (key) => this.#sync('snapshot.get', () => snapshot.get(key)),
       load: (keys) => this.#async('snapshot.load', () => snapshot.load(keys)),
-      close: () => { snapshot.close(); }
+      close: () => {
+        snapshot.close();
+      }
     };
   }
 

@@ -2,7 +2,6 @@
 export function finish<T>(view: Generator<void, T>): T {
   for (;;) {
     const step = view.next();
-    if (step.done === true)
-      return step.value;
+    if (step.done === true) return step.value;
   }
 }

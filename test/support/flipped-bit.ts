@@ -10,7 +10,7 @@ export async function flipBit(path: string, pick: number): Promise<void> {
     const bit = pick % (size * 8);
     const byte = Buffer.alloc(1);
     await file.read(byte, 0, 1, bit >> 3);
-    byte.writeUInt8(byte.readUInt8() ^ 1 << (bit & 7));
+    byte.writeUInt8(byte.readUInt8() ^ (1 << (bit & 7)));
     await file.write(byte, 0, 1, bit >> 3);
   } finally {
     await file.close();

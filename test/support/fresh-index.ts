@@ -66,9 +66,13 @@ async function build(from: readonly StoreWrite[], blocks: readonly Buffer[], gen
 
 /** What an index that began with coins has like every other, once the backfill is done: the tip, heights, lengths, positions, byte for byte; and headers as they are told. */
 export function expectSameBesideCoins(found: StoreImage, fresh: StoreImage, base: Base): void {
-  const records = (image: StoreImage): string[] => [...image].filter(([key]) => 'Tblp'.includes(letterOf(key))).map(([key, value]) => `${key} ${value}`);
+  const records = (image: StoreImage): string[] =>
+    [...image].filter(([key]) => 'Tblp'.includes(letterOf(key))).map(([key, value]) => `${key} ${value}`);
   expect(records(found)).to.deep.equal(records(fresh));
-  const headers = (image: StoreImage): StoredHeader[] => [...image].filter(([key]) => letterOf(key) === 'h').map(([key, value]) => decodeHeader(Buffer.from(key, 'hex'), Buffer.from(value, 'hex')));
+  const headers = (image: StoreImage): StoredHeader[] =>
+    [...image]
+      .filter(([key]) => letterOf(key) === 'h')
+      .map(([key, value]) => decodeHeader(Buffer.from(key, 'hex'), Buffer.from(value, 'hex')));
   expect(headers(found).map((header) => headerOver(base, header))).to.deep.equal(headers(fresh));
   expect([...new Set([...found.keys()].map(letterOf))].filter((letter) => !'BSTbcdhlops'.includes(letter))).to.deep.equal([]);
 }
@@ -78,8 +82,7 @@ const letterOf = (key: string): string => Buffer.from(key.slice(0, 2), 'hex').to
 /** Undo records may be missing below those that are kept, and from where the index caught up; all else is the same. */
 export function expectSameImage(found: StoreImage, fresh: StoreImage, undoDepth: number): void {
   const undo = Buffer.from('d').toString('hex');
-  for (const [key, value] of found)
-    expect(value, `the record under ${key}`).to.equal(fresh.get(key));
+  for (const [key, value] of found) expect(value, `the record under ${key}`).to.equal(fresh.get(key));
   const heights: number[] = [];
   for (const key of fresh.keys()) {
     if (!key.startsWith(undo)) expect(found.has(key), `a record under ${key}`).to.equal(true);

@@ -27,7 +27,9 @@ async function main(): Promise<void> {
   const [folder, ...heights] = process.argv.slice(2);
   const [height, opened] = heights.map(Number);
   if (folder === undefined || height === undefined || opened === undefined) throw new Error('expected <folder> <height> <height>');
-  const blocks = chainAActiveBlocks().slice(1, height + 1).map(({ raw }) => bcoin.Block.fromRaw(raw));
+  const blocks = chainAActiveBlocks()
+    .slice(1, height + 1)
+    .map(({ raw }) => bcoin.Block.fromRaw(raw));
   const host = await openRegtestNode();
   for (const block of blocks.slice(0, opened)) await host.chain.add(block);
   const log = new MemoryLog();

@@ -15,9 +15,15 @@ export function holdBatches(store: Store, onTaken: (batch: HeldBatch) => void): 
   const batch: Store['batch'] = async (writes, options) => {
     const taken: StoreWrite[] = [];
     for (const write of writes)
-      taken.push(write.type === 'put' ? { type: 'put', key: Buffer.from(write.key), value: Buffer.from(write.value) } : { type: 'del', key: Buffer.from(write.key) });
+      taken.push(
+        write.type === 'put'
+          ? { type: 'put', key: Buffer.from(write.key), value: Buffer.from(write.value) }
+          : { type: 'del', key: Buffer.from(write.key) }
+      );
     options.onTaken?.();
-    await new Promise<void>((resolve, reject) => { onTaken({ write: resolve, fail: reject }); });
+    await new Promise<void>((resolve, reject) => {
+      onTaken({ write: resolve, fail: reject });
+    });
     await store.batch(taken, { durable: options.durable });
   };
   return new Proxy(store, {

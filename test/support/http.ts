@@ -62,11 +62,13 @@ export function requestBytes({ method = 'GET', path, headers = {}, body }: RawRe
   const announced = !chunked && (bytes.length > 0 || ['POST', 'PUT', 'PATCH'].includes(method));
   const all = {
     Host: '127.0.0.1',
-    ...last && { Connection: 'close' },
-    ...announced && { 'Content-Length': String(bytes.length) },
+    ...(last && { Connection: 'close' }),
+    ...(announced && { 'Content-Length': String(bytes.length) }),
     ...headers
   };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  const lines = Object.entries(all)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
   const framed = chunked ? [Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n0\r\n\r\n')] : [bytes];
   return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines}\r\n`, 'latin1'), ...framed]);
 }
@@ -77,10 +79,12 @@ function parseReply(bytes: Buffer, isHead: boolean): { reply: RawReply; length: 
   const [statusLine = '', ...lines] = bytes.subarray(0, Math.max(end, 0)).toString('latin1').split('\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
   if (!(status > 0)) throw new Error(`expected a status line, got ${JSON.stringify(bytes.subarray(0, 80).toString('latin1'))}`);
-  const headers = Object.fromEntries(lines.map((line) => {
-    const colon = line.indexOf(':');
-    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
-  }));
+  const headers = Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    })
+  );
   const bodyLength = isHead ? 0 : Number(headers['content-length'] ?? 0);
   const body = bytes.subarray(end + 4, end + 4 + bodyLength);
   if (body.length < bodyLength) throw new Error(`expected ${bodyLength} bytes of body, got ${body.length}`);

@@ -81,7 +81,13 @@ export class IndexWalk {
   readonly #blocks = new Map<string, Buffer>();
   #connected = false;
 
-  private constructor(readonly host: TestFullNode, private readonly folder: string | undefined, private readonly undoDepth: number, private readonly bootstrap: BootstrapFrom = 'blocks', turn = 0) {
+  private constructor(
+    readonly host: TestFullNode,
+    private readonly folder: string | undefined,
+    private readonly undoDepth: number,
+    private readonly bootstrap: BootstrapFrom = 'blocks',
+    turn = 0
+  ) {
     this.#maker = new BlockMaker(turn * 1_000_000);
     this.node = new BcoinNode(host);
     this.store = new FaultyStore(folder === undefined ? new MemoryStore() : new DiskStore(join(folder, 'index')));
@@ -126,8 +132,10 @@ export class IndexWalk {
         await this.index.open();
         if (step.opened !== undefined) await this.nodeStep(step.opened);
         break;
-      case 'fault': return this.faultStep(step.call, step.n, step.afterwards, () => this.nodeStep(step.meanwhile));
-      default: await this.nodeStep(step);
+      case 'fault':
+        return this.faultStep(step.call, step.n, step.afterwards, () => this.nodeStep(step.meanwhile));
+      default:
+        await this.nodeStep(step);
     }
   }
 
@@ -159,12 +167,17 @@ export class IndexWalk {
       expect(snapshot.headerAt(chain.length)).to.equal(undefined);
       const told = chain.map((_, height) => snapshot.headerAt(height) ?? expect.fail('a header'));
       // What only blocks tell is not known yet during the backfill of an index that began with coins.
-      if (snapshot.backfilling !== undefined) expect(told.map(({ hash }) => toDisplayHex(hash))).to.deep.equal(headers.map((header) => header.slice(0, 64)));
+      if (snapshot.backfilling !== undefined)
+        expect(told.map(({ hash }) => toDisplayHex(hash))).to.deep.equal(headers.map((header) => header.slice(0, 64)));
       else {
-        expect(told.map(({ hash, transactionCount, chainBytes }) => `${toDisplayHex(hash)} ${transactionCount} ${chainBytes}`)).to.deep.equal(headers);
+        expect(
+          told.map(({ hash, transactionCount, chainBytes }) => `${toDisplayHex(hash)} ${transactionCount} ${chainBytes}`)
+        ).to.deep.equal(headers);
         expectRuns(snapshot, chain);
       }
-      headers.forEach((header, height) => { expect(snapshot.heightOf(fromDisplayHex(header.slice(0, 64)))).to.equal(height); });
+      headers.forEach((header, height) => {
+        expect(snapshot.heightOf(fromDisplayHex(header.slice(0, 64)))).to.equal(height);
+      });
       // The genesis block's coinbase has a location and no coin, and may be asked for like the others.
       for (const { txid, outputs } of chain.flatMap((raw) => scanBlock(raw).transactions)) {
         const expected = locations.get(toDisplayHex(txid));
@@ -204,10 +217,14 @@ export class IndexWalk {
   async nodeStep(step: NodeStep): Promise<void> {
     const { chain } = this.host;
     switch (step.do) {
-      case 'mine': return this.extend(chain.height, step.plans);
-      case 'fork': return this.extend(Math.max(1, chain.height - step.back), step.plans);
-      case 'reset': return chain.reset(Math.max(1, chain.height - step.back));
-      case 'reset silently': return chain.replay(Math.max(2, chain.height - step.back));
+      case 'mine':
+        return this.extend(chain.height, step.plans);
+      case 'fork':
+        return this.extend(Math.max(1, chain.height - step.back), step.plans);
+      case 'reset':
+        return chain.reset(Math.max(1, chain.height - step.back));
+      case 'reset silently':
+        return chain.replay(Math.max(2, chain.height - step.back));
       case 'invalidate': {
         const entry = await chain.getEntryByHeight(Math.max(2, chain.height - step.back));
         return entry === null ? undefined : chain.invalidate(entry.hash);
@@ -225,7 +242,9 @@ export class IndexWalk {
 
   /** Resolves with the phase in which the index stays until something happens. */
   async untilAtRest(): Promise<'live' | 'failed'> {
-    const { phase } = await firstValueFrom(this.index.state$.pipe(filter(({ phase }) => phase === 'failed' || phase === 'live' && this.isLevel())));
+    const { phase } = await firstValueFrom(
+      this.index.state$.pipe(filter(({ phase }) => phase === 'failed' || (phase === 'live' && this.isLevel())))
+    );
     return phase as 'live' | 'failed'; // the filter lets no other through
   }
 
@@ -256,12 +275,24 @@ export class IndexWalk {
   }
 
   private newIndex(): ChainIndexer {
-    return new ChainIndexer({ store: this.store, node: this.node, logger: this.log, migrations: [], undoDepth: this.undoDepth, bootstrap: this.bootstrap, cacheBytes: CACHE_BYTES, scrubMs: this.scrubMs });
+    return new ChainIndexer({
+      store: this.store,
+      node: this.node,
+      logger: this.log,
+      migrations: [],
+      undoDepth: this.undoDepth,
+      bootstrap: this.bootstrap,
+      cacheBytes: CACHE_BYTES,
+      scrubMs: this.scrubMs
+    });
   }
 
   private async mineBase(): Promise<void> {
     const { height } = this.host.chain;
-    const plans = Array.from({ length: BASE_BLOCKS - height }, (_, i) => ({ repeat: height + i < 4 ? height + i : undefined, transactions: [] }));
+    const plans = Array.from({ length: BASE_BLOCKS - height }, (_, i) => ({
+      repeat: height + i < 4 ? height + i : undefined,
+      transactions: []
+    }));
     await this.extend(height, plans);
   }
 
@@ -280,7 +311,7 @@ export class IndexWalk {
   private async add(blocks: readonly Buffer[]): Promise<void> {
     for (const raw of blocks) {
       this.#blocks.set(blockHash(raw).toString('hex'), raw);
-      if (await this.node.entry(blockHash(raw)) !== undefined) continue;
+      if ((await this.node.entry(blockHash(raw))) !== undefined) continue;
       try {
         await this.host.chain.add(bcoin.Block.fromRaw(raw));
       } catch (error) {

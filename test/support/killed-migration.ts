@@ -15,7 +15,12 @@ async function main(): Promise<void> {
   const store = new DiskStore(folder);
   await store.open();
   let steps = 0;
-  await migrate(store, madeUpMigrations, { version: MADE_UP_VERSION, onProgress: () => { process.send?.(++steps); } });
+  await migrate(store, madeUpMigrations, {
+    version: MADE_UP_VERSION,
+    onProgress: () => {
+      process.send?.(++steps);
+    }
+  });
   await store.close();
   process.disconnect();
 }

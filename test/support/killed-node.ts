@@ -11,13 +11,21 @@ export type KilledNodeMessage = 'opening' | 'right';
 
 const STEPS = 200;
 
-const say = (message: KilledNodeMessage): void => { process.send?.(message); };
+const say = (message: KilledNodeMessage): void => {
+  process.send?.(message);
+};
 
 async function main(): Promise<void> {
   const [folder, ...words] = process.argv.slice(2);
   const [turn, seed, undoDepth] = words.map(Number);
   const bootstrap = words[3];
-  if (folder === undefined || turn === undefined || seed === undefined || undoDepth === undefined || bootstrap !== 'blocks' && bootstrap !== 'coins')
+  if (
+    folder === undefined ||
+    turn === undefined ||
+    seed === undefined ||
+    undoDepth === undefined ||
+    (bootstrap !== 'blocks' && bootstrap !== 'coins')
+  )
     throw new Error('expected <folder> <turn> <seed> <undo depth> <blocks|coins>');
   const walk = await IndexWalk.on({ folder, undoDepth, bootstrap, turn });
   say('opening');

@@ -26,9 +26,8 @@ const u64 = (value: number): Buffer => {
   return bytes;
 };
 
-const compactSize = (value: number): Buffer => (value < 0xfd
-  ? Buffer.from([value])
-  : Buffer.concat([Buffer.from([0xfd]), u32(value).subarray(0, 2)]));
+const compactSize = (value: number): Buffer =>
+  value < 0xfd ? Buffer.from([value]) : Buffer.concat([Buffer.from([0xfd]), u32(value).subarray(0, 2)]);
 
 const varBytes = (bytes: Buffer): Buffer => Buffer.concat([compactSize(bytes.length), bytes]);
 
@@ -52,7 +51,12 @@ export function madeCoinbase(tag: number, outputs: readonly MadeOutput[]): Buffe
 /** A serialized block. Times go up by ten minutes with `salt`, which also tells blocks of the same content apart. */
 export function madeBlock(previousHash: Buffer, transactions: readonly Buffer[], salt: number): Buffer {
   const header = Buffer.concat([
-    u32(1), previousHash, hash256(Buffer.concat(transactions)), u32(1_300_000_000 + 600 * salt), u32(0x207fffff), u32(salt)
+    u32(1),
+    previousHash,
+    hash256(Buffer.concat(transactions)),
+    u32(1_300_000_000 + 600 * salt),
+    u32(0x207fffff),
+    u32(salt)
   ]);
   return Buffer.concat([header, compactSize(transactions.length), ...transactions]);
 }

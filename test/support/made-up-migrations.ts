@@ -20,7 +20,11 @@ function numberedKey(letter: string, number: number): Buffer {
 
 /** Layout 1 in an empty store: so many records. */
 export async function fillWithMadeUpRecords(store: Store, count: number): Promise<void> {
-  const writes = Array.from({ length: count }, (_, i): StoreWrite => ({ type: 'put', key: numberedKey('a', i), value: Buffer.alloc(100, i) }));
+  const writes = Array.from({ length: count }, (_, i): StoreWrite => ({
+    type: 'put',
+    key: numberedKey('a', i),
+    value: Buffer.alloc(100, i)
+  }));
   await store.batch(writes, { durable: true });
 }
 
@@ -34,7 +38,10 @@ async function moveRecords(store: Store, from: string, to: string, report: Migra
   for await (const [key, value] of store.range(lettered(from))) {
     const number = key.readUInt32BE(1);
     // The new record and the end of the old one in the same batch: what is done again after an interruption is what was not done.
-    writes.push({ type: 'put', key: numberedKey(to, 0xffff_ffff - number), value: Buffer.concat([value, Buffer.from(to)]) }, { type: 'del', key });
+    writes.push(
+      { type: 'put', key: numberedKey(to, 0xffff_ffff - number), value: Buffer.concat([value, Buffer.from(to)]) },
+      { type: 'del', key }
+    );
     bytes += value.length;
     if (writes.length < 2 * RECORDS_PER_BATCH) continue;
     await flush();

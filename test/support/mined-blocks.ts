@@ -24,7 +24,10 @@ export interface TransactionPlan {
 export const KINDS: readonly { readonly script: Buffer; readonly unlock: Buffer | undefined }[] = [
   { script: Buffer.from('51', 'hex'), unlock: Buffer.alloc(0) },
   { script: Buffer.alloc(0), unlock: Buffer.from('51', 'hex') },
-  { script: Buffer.concat([Buffer.from('a914', 'hex'), hash160(Buffer.from('51', 'hex')), Buffer.from('87', 'hex')]), unlock: Buffer.from('0151', 'hex') },
+  {
+    script: Buffer.concat([Buffer.from('a914', 'hex'), hash160(Buffer.from('51', 'hex')), Buffer.from('87', 'hex')]),
+    unlock: Buffer.from('0151', 'hex')
+  },
   { script: Buffer.from('6a0568656c6c6f', 'hex'), unlock: undefined },
   { script: Buffer.alloc(10_000), unlock: undefined },
   { script: Buffer.alloc(10_001), unlock: undefined }
@@ -125,8 +128,10 @@ function kindOf(kind: number): (typeof KINDS)[number] {
 function makeTransaction({ spends, outputs }: TransactionPlan, coins: Map<string, MadeCoin>, height: number): Buffer | undefined {
   const inputs: (MadeCoin & MadeInput)[] = [];
   for (const pick of spends) {
-    const mature = [...coins].filter(([, { kind, coinbaseHeight }]) =>
-      kindOf(kind).unlock !== undefined && (coinbaseHeight === undefined || height - coinbaseHeight >= COINBASE_MATURITY));
+    const mature = [...coins].filter(
+      ([, { kind, coinbaseHeight }]) =>
+        kindOf(kind).unlock !== undefined && (coinbaseHeight === undefined || height - coinbaseHeight >= COINBASE_MATURITY)
+    );
     const chosen = mature[pick % Math.max(1, mature.length)];
     if (chosen === undefined) break;
     const [name, coin] = chosen;
@@ -138,7 +143,9 @@ function makeTransaction({ spends, outputs }: TransactionPlan, coins: Map<string
   const transaction = madeTransaction(inputs, outputsOf(outputs, sats), 0);
   const txid = hash256(transaction);
   const value = Math.floor(sats / outputs.length);
-  outputs.forEach((kind, index) => { addCoin(coins, { txid, index, value, kind, coinbaseHeight: undefined }); });
+  outputs.forEach((kind, index) => {
+    addCoin(coins, { txid, index, value, kind, coinbaseHeight: undefined });
+  });
   return transaction;
 }
 
@@ -170,7 +177,6 @@ function merkleRoot(hashes: readonly Buffer[]): Buffer {
   const [first] = hashes;
   if (first === undefined || hashes.length === 1) return first ?? Buffer.alloc(32);
   const parents: Buffer[] = [];
-  for (let i = 0; i < hashes.length; i += 2)
-    parents.push(hash256Of(hashes[i] as Buffer, hashes[i + 1] ?? hashes[i] as Buffer)); // i is below the length
+  for (let i = 0; i < hashes.length; i += 2) parents.push(hash256Of(hashes[i] as Buffer, hashes[i + 1] ?? (hashes[i] as Buffer))); // i is below the length
   return merkleRoot(parents);
 }

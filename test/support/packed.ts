@@ -40,8 +40,9 @@ export async function pack(folder: string): Promise<[service: Packed, payments: 
   await npm(payments, 'run', '--silent', 'build');
   const printed = await npm(projectFolder, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder, projectFolder, payments);
   // An object by name from npm 12 on.
-  const packed = Object.values(JSON.parse(printed) as Record<string, { name: string; filename: string; files: { path: string }[] }>)
-    .map(({ name, filename, files }) => ({ name, tarball: join(folder, filename), files: files.map(({ path }) => path).sort() }));
+  const packed = Object.values(JSON.parse(printed) as Record<string, { name: string; filename: string; files: { path: string }[] }>).map(
+    ({ name, filename, files }) => ({ name, tarball: join(folder, filename), files: files.map(({ path }) => path).sort() })
+  );
   const named = (wanted: string): Packed => {
     const found = packed.find(({ name }) => name === wanted);
     if (!found) throw new Error(`npm did not pack ${wanted}`);

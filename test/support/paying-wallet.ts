@@ -12,14 +12,20 @@ export class PayingWallet {
   /** The shop's own key, to spend what it was paid. */
   private readonly till = bcoin.KeyRing.generate();
 
-  private constructor(readonly ring: HostKeyRing, private readonly coins: HostTransaction) {}
+  private constructor(
+    readonly ring: HostKeyRing,
+    private readonly coins: HostTransaction
+  ) {}
 
   /** Mines the coins. bcoin's pool drops spends of coinbases at every reorganization; these are none. */
   static async on(node: TestFullNode): Promise<PayingWallet> {
     const ring = bcoin.KeyRing.generate();
     const [first] = await mine(node, 101, undefined, ring.getAddress());
     const coinbase = first?.txs[0] as HostTransaction; // every block has one
-    const coins = spend(ring, coinbase, 0, [[ring.getAddress(), COIN], [ring.getAddress(), COIN]]);
+    const coins = spend(ring, coinbase, 0, [
+      [ring.getAddress(), COIN],
+      [ring.getAddress(), COIN]
+    ]);
     await node.mempool.addTX(coins);
     await mine(node, 1);
     return new PayingWallet(ring, coins);
@@ -55,12 +61,14 @@ export class PayingWallet {
 
 /** A Payment for a request. */
 export function paymentOf(
-  { merchantData }: PayableRequest, transactions: readonly HostTransaction[], more: { readonly memo?: string } = {}
+  { merchantData }: PayableRequest,
+  transactions: readonly HostTransaction[],
+  more: { readonly memo?: string } = {}
 ): Buffer {
   return encodePayment({
     transactions: transactions.map((transaction) => transaction.toRaw()),
     refundTo: [{ script: Buffer.from('51', 'hex') }],
-    ...merchantData && { merchantData },
+    ...(merchantData && { merchantData }),
     ...more
   });
 }
@@ -68,7 +76,10 @@ export function paymentOf(
 type PaidOutput = readonly [target: unknown, valueSats: number];
 
 function spend(
-  ring: HostKeyRing | readonly HostKeyRing[], from: HostTransaction, index: number, outputs: readonly PaidOutput[]
+  ring: HostKeyRing | readonly HostKeyRing[],
+  from: HostTransaction,
+  index: number,
+  outputs: readonly PaidOutput[]
 ): HostTransaction {
   const transaction = new bcoin.MTX();
   transaction.addTX(from, index);

@@ -12,10 +12,18 @@ import type { RawReply } from './http';
 const VARYING: readonly { readonly endpoint: string; readonly value: RegExp; readonly why: string }[] = [
   { endpoint: 'chaininfo', value: /(?<="size_on_disk":)\d+/g, why: 'bytes of block files: depends on the store' },
   { endpoint: 'chaininfo', value: /(?<="verificationprogress":)[\d.e-]+/g, why: 'an estimate' },
-  { endpoint: 'chaininfo', value: /(?<="initialblockdownload":)(?:true|false)/g, why: 'depends on the wall clock against the age of the tip' },
+  {
+    endpoint: 'chaininfo',
+    value: /(?<="initialblockdownload":)(?:true|false)/g,
+    why: 'depends on the wall clock against the age of the tip'
+  },
   { endpoint: 'chaininfo', value: /(?<="warnings":)"[^"]*"/g, why: 'free text about the software' },
   { endpoint: 'chaininfo', value: /(?<="(?:startTime|timeout)":)-?\d+/g, why: 'deployment parameters of regtest differ between nodes' },
-  { endpoint: 'chaininfo', value: /(?<="segwit":\{[^{}]*"since":)\d+/g, why: 'always active on the reference regtest, signalled elsewhere' },
+  {
+    endpoint: 'chaininfo',
+    value: /(?<="segwit":\{[^{}]*"since":)\d+/g,
+    why: 'always active on the reference regtest, signalled elsewhere'
+  },
   { endpoint: 'mempool-info', value: /(?<="usage":)\d+/g, why: 'memory, depends on the implementation' },
   { endpoint: 'mempool-info', value: /(?<="maxmempool":)\d+/g, why: 'a setting' },
   { endpoint: 'mempool-contents', value: /(?<="time":)\d+/g, why: 'wall clock at acceptance' }
@@ -34,15 +42,22 @@ export function differenceFrom(answer: RecordedAnswer, reply: RawReply, prefixes
   const got = `${reply.status} ${String(reply.contentType)} ${shown(reply.body)}`;
   const expected = `${status} ${String(contentType)} ${shown(body)}`;
   if (status !== reply.status || contentType !== reply.contentType) return `expected ${expected}, got ${got}`;
-  const same = contentType === 'application/json' && answer.method !== 'HEAD'
-    ? comparable(inAddressesOf(body.toString(), prefixes), answer) === comparable(reply.body.toString(), answer)
-    : body.equals(reply.body);
+  const same =
+    contentType === 'application/json' && answer.method !== 'HEAD'
+      ? comparable(inAddressesOf(body.toString(), prefixes), answer) === comparable(reply.body.toString(), answer)
+      : body.equals(reply.body);
   return same ? undefined : `expected ${expected}, got ${got}`;
 }
 
 /** The recorded reply, with our decisions where we depart from it (docs/differences.md). */
 function expectedReply(answer: RecordedAnswer): Pick<RawReply, 'status' | 'contentType' | 'body'> {
-  const { status, contentType, spec, tags: [endpoint, kind], path } = answer;
+  const {
+    status,
+    contentType,
+    spec,
+    tags: [endpoint, kind],
+    path
+  } = answer;
   // Pages of the reference's HTTP library are not part of the service.
   if (contentType === null || contentType.startsWith('text/html')) return { status, contentType: null, body: Buffer.alloc(0) };
   if (endpoint === 'tx' && kind === 'stale' && status === 200) {
@@ -63,7 +78,10 @@ function comparable(text: string, { tags: [endpoint] }: RecordedAnswer): string 
 /** The recorded text with its addresses as the node spells them: its prefixes, and bech32m where BIP350 asks for it. */
 function inAddressesOf(text: string, prefixes: AddressPrefixes): string {
   return text.replace(/(?<="addresses":\[)[^\]]*/g, (list) =>
-    list.replace(/[^",]+/g, (address) => address.startsWith(coreRegtestPrefixes.bech32) ? respellSegwit(address, prefixes) : respellBase58(address, prefixes)));
+    list.replace(/[^",]+/g, (address) =>
+      address.startsWith(coreRegtestPrefixes.bech32) ? respellSegwit(address, prefixes) : respellBase58(address, prefixes)
+    )
+  );
 }
 
 function respellBase58(address: string, { pubkeyhash, scripthash }: AddressPrefixes): string {

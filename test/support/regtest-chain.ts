@@ -54,7 +54,7 @@ export async function activeChain(node: NodeSource): Promise<Buffer[]> {
   const blocks: Buffer[] = [];
   for (let height = 0; height <= node.tip().height; height++) {
     const hash = await node.activeHash(height);
-    const raw = hash && await node.rawBlock(hash);
+    const raw = hash && (await node.rawBlock(hash));
     if (raw === undefined) throw new Error(`the node has no block at height ${height}`);
     blocks.push(raw);
   }

@@ -18,7 +18,7 @@ export async function createRegtestNode(options: RegtestOptions = {}): Promise<T
   const node = new bcoin.FullNode({
     network: 'regtest',
     memory: options.prefix === undefined,
-    ...options.prefix !== undefined && { prefix: options.prefix },
+    ...(options.prefix !== undefined && { prefix: options.prefix }),
     workers: false,
     listen: false,
     httpHost: '127.0.0.1',
@@ -77,6 +77,10 @@ export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => { server.close(() => { resolve(); }); });
+  await new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+  });
   return port;
 }

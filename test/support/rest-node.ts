@@ -16,7 +16,7 @@ export interface RestNode {
 /** Opens a node with the plugin; the gate looks at the index only unless the settings say otherwise. */
 export async function openRestNode(options: RegtestOptions = {}): Promise<RestNode> {
   const settings = { 'rest-warmup': 'indexed', ...options.settings };
-  const node = await openRegtestNode({ ...options, settings, plugins: [plugin, ...options.plugins ?? []] });
+  const node = await openRegtestNode({ ...options, settings, plugins: [plugin, ...(options.plugins ?? [])] });
   const rest = node.get(plugin.id) as plugin.RestPlugin;
   const { port } = rest.node.httpServer.address() as AddressInfo;
   return { node, rest, port, baseUrl: `http://127.0.0.1:${port}` };

@@ -12,6 +12,10 @@ export const KEPT_BLOCKS = 10;
 export function withSmallPruning(): void {
   const { block } = bcoin.Network.get('regtest');
   const asShipped = { ...block };
-  before(() => { Object.assign(block, { keepBlocks: KEPT_BLOCKS, pruneAfterHeight: ALWAYS_KEPT }); });
-  after(() => { Object.assign(block, asShipped); });
+  before(() => {
+    Object.assign(block, { keepBlocks: KEPT_BLOCKS, pruneAfterHeight: ALWAYS_KEPT });
+  });
+  after(() => {
+    Object.assign(block, asShipped);
+  });
 }

@@ -90,8 +90,7 @@ export function runIndex(...args: string[]): CommandResult {
 
 /** The first record whose description begins so. */
 export async function recordOfKind(store: Store, kind: string): Promise<readonly [key: Buffer, value: Buffer]> {
-  for await (const record of store.range(WHOLE_STORE))
-    if (describeRecord(...record).startsWith(kind)) return record;
+  for await (const record of store.range(WHOLE_STORE)) if (describeRecord(...record).startsWith(kind)) return record;
   throw new Error(`the index has no record of the kind ${kind}`);
 }
 

@@ -38,8 +38,7 @@ export function modelOf(chain: readonly Buffer[]): IndexModel {
     model.headers.push(`${toDisplayHex(hash)} ${transactions.length} ${chainBytes}`);
     for (const { txid, offset, length, isCoinbase, inputs, outputs } of transactions) {
       model.locations.set(toDisplayHex(txid), `${height} ${offset} ${length}`);
-      for (const input of isCoinbase ? [] : inputs)
-        model.coins.delete(`${toDisplayHex(input.txid)}-${input.index}`);
+      for (const input of isCoinbase ? [] : inputs) model.coins.delete(`${toDisplayHex(input.txid)}-${input.index}`);
       outputs.forEach(({ value, script }, index) => {
         const unspendable = script.toString('hex').startsWith('6a') || script.length > 10_000;
         if (!unspendable && height > 0)
@@ -55,8 +54,11 @@ async function modelIn(store: Store, chain: readonly Buffer[]): Promise<IndexMod
   const model: IndexModel = { coins: new Map(), locations: new Map(), headers: [] };
   const hasher = TxidHasher.of(store);
   /** The index has only hashes of txids. */
-  const byHash = new Map(chain.flatMap((raw) => scanBlock(raw).transactions).map(({ txid }) => [hasher.hash(txid).toString('hex'), toDisplayHex(txid)]));
-  const txidOf = (hash: Buffer): string => byHash.get(hash.toString('hex')) ?? expect.fail(`a record of no transaction of the chain: hash ${hash.toString('hex')}`);
+  const byHash = new Map(
+    chain.flatMap((raw) => scanBlock(raw).transactions).map(({ txid }) => [hasher.hash(txid).toString('hex'), toDisplayHex(txid)])
+  );
+  const txidOf = (hash: Buffer): string =>
+    byHash.get(hash.toString('hex')) ?? expect.fail(`a record of no transaction of the chain: hash ${hash.toString('hex')}`);
   const txids = new Map<string, string>();
   for await (const [key, value] of store.range({ gte: Buffer.from('p'), lt: Buffer.from('q') })) {
     const place = decodePosition(key, value);
@@ -71,7 +73,10 @@ async function modelIn(store: Store, chain: readonly Buffer[]): Promise<IndexMod
     const first = key.length === 7 ? 0 : key.readUInt16BE(7) * 32;
     const txid = txids.get(nameOf(place)) ?? expect.fail(`coins at a place without a txid: ${nameOf(place)}`);
     for (const { slot, value: satoshis, script } of coinsIn(recordOf(key, value)))
-      model.coins.set(`${txid}-${first + slot}`, describeCoin({ height: place.height, coinbase: place.index === 0, value: satoshis, script }));
+      model.coins.set(
+        `${txid}-${first + slot}`,
+        describeCoin({ height: place.height, coinbase: place.index === 0, value: satoshis, script })
+      );
   }
   const base = findBase(store);
   for await (const [key, value] of store.range({ gte: Buffer.from('c'), lt: Buffer.from('d') })) {

@@ -52,16 +52,18 @@ describe('blockJson', () => {
 
   it('writes JSON of changed bytes, or fails with MalformedBytesError', () => {
     const view = chainAView(chainAManifest().blocks['mixed']?.hash ?? '');
-    fc.assert(fc.property(fc.array(fc.tuple(fc.nat(view.raw.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 }), (changes) => {
-      const changed = Buffer.from(view.raw);
-      for (const [at, value] of changes)
-        changed[at] = value;
-      try {
-        expect(JSON.parse(blockText({ ...view, raw: changed }).toString())).to.have.property('nTx');
-      } catch (error) {
-        expect(error).to.be.instanceOf(MalformedBytesError);
-      }
-    }), { numRuns: 100 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(view.raw.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 }), (changes) => {
+        const changed = Buffer.from(view.raw);
+        for (const [at, value] of changes) changed[at] = value;
+        try {
+          expect(JSON.parse(blockText({ ...view, raw: changed }).toString())).to.have.property('nTx');
+        } catch (error) {
+          expect(error).to.be.instanceOf(MalformedBytesError);
+        }
+      }),
+      { numRuns: 100 }
+    );
   });
 });
 

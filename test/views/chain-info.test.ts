@@ -6,7 +6,11 @@ import { chainAChainInfo, chainAManifest, recordedBody, recordedSuccesses } from
 import { chainAView } from '../support/chain-a-views';
 import type { Bip9Deployment, Deployments } from '../../lib/node/types';
 
-type RecordedBip9 = Pick<Bip9Deployment, 'status' | 'since' | 'statistics'> & { readonly bit?: number; readonly startTime: number; readonly timeout: string };
+type RecordedBip9 = Pick<Bip9Deployment, 'status' | 'since' | 'statistics'> & {
+  readonly bit?: number;
+  readonly startTime: number;
+  readonly timeout: string;
+};
 
 interface RecordedChainInfo {
   readonly headers: number;
@@ -42,8 +46,13 @@ function infoBehind(text: string): Info {
     sizeOnDisk: recorded.size_on_disk,
     deployments: {
       versionForks: recorded.softforks.map(({ id, version, reject }) => ({ id, version, active: reject.status })),
-      bip9: Object.entries(recorded.bip9_softforks).map(([id, fork]) =>
-        ({ ...fork, id, bit: fork.bit ?? 28, startTime: BigInt(fork.startTime), timeout: BigInt(fork.timeout) }))
+      bip9: Object.entries(recorded.bip9_softforks).map(([id, fork]) => ({
+        ...fork,
+        id,
+        bit: fork.bit ?? 28,
+        startTime: BigInt(fork.startTime),
+        timeout: BigInt(fork.timeout)
+      }))
     },
     warnings: recorded.warnings
   };
@@ -56,8 +65,7 @@ describe('chainInfoJson', () => {
     const recorded = Object.entries(chainAChainInfo());
     const states = new Set(recorded.flatMap(([, text]) => infoBehind(text).deployments.bip9.map(({ status }) => status)));
     expect([...states]).to.include.members(['defined', 'started', 'locked_in', 'active']);
-    for (const [height, text] of recorded)
-      expect(jsonOf(infoBehind(text)).toString(), `height ${height}`).to.equal(text);
+    for (const [height, text] of recorded) expect(jsonOf(infoBehind(text)).toString(), `height ${height}`).to.equal(text);
   });
 
   it('writes every recorded answer byte for byte', () => {
@@ -71,11 +79,12 @@ describe('chainInfoJson', () => {
 
   it('adds what is pruned after "pruned", the target only when pruning is automatic', () => {
     const between = (prune: ChainInfo['prune']): string =>
-      /"pruned":.*?,"softforks"/.exec(jsonOf({ ...anyInfo(), ...prune === undefined ? {} : { prune } }).toString())?.[0] ?? '';
+      /"pruned":.*?,"softforks"/.exec(jsonOf({ ...anyInfo(), ...(prune === undefined ? {} : { prune }) }).toString())?.[0] ?? '';
     expect(between(undefined)).to.equal('"pruned":false,"softforks"');
     expect(between({ height: 12, automatic: false })).to.equal('"pruned":true,"pruneheight":12,"automatic_pruning":false,"softforks"');
-    expect(between({ height: 1, automatic: true, targetSize: 576716800 }))
-      .to.equal('"pruned":true,"pruneheight":1,"automatic_pruning":true,"prune_target_size":576716800,"softforks"');
+    expect(between({ height: 1, automatic: true, targetSize: 576716800 })).to.equal(
+      '"pruned":true,"pruneheight":1,"automatic_pruning":true,"prune_target_size":576716800,"softforks"'
+    );
   });
 
   it('keeps times of deployments exact beyond 2^53', () => {

@@ -5,7 +5,13 @@ import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction, type ScannedTransaction } from '../../lib/bitcoin/transaction';
 import { coinsBinary, coinsJson, type CoinsAnswer, type CoinView } from '../../lib/views/coins';
 import {
-  chainAActiveBlocks, chainAManifest, chainAPool, coreRegtestPrefixes, recordedBody, recordedSuccesses, type RecordedAnswer
+  chainAActiveBlocks,
+  chainAManifest,
+  chainAPool,
+  coreRegtestPrefixes,
+  recordedBody,
+  recordedSuccesses,
+  type RecordedAnswer
 } from '../support/chain-a';
 import { inBech32m } from '../support/recorded-json';
 
@@ -21,8 +27,7 @@ function outputsOfChainA(): Map<string, CoinView> {
     for (const { txid, outputs: made } of transactions)
       made.forEach(({ value, script }, n) => outputs.set(`${toDisplayHex(txid)}-${n}`, { height, value, script }));
   };
-  for (const { height, raw } of chainAActiveBlocks())
-    add(height, scanBlock(raw).transactions);
+  for (const { height, raw } of chainAActiveBlocks()) add(height, scanBlock(raw).transactions);
   add(POOL_HEIGHT, chainAPool().map(scanWholeTransaction));
   return outputs;
 }
@@ -33,16 +38,22 @@ const plainRequests = (format: 'json' | 'bin'): RecordedAnswer[] =>
 
 describe('answers to queries for coins', () => {
   const outputs = outputsOfChainA();
-  const jsonOf = new Map(plainRequests('json').map((answer) => [answer.state + answer.path.replace(/\.json$/, ''), recordedBody(answer).toString()]));
+  const jsonOf = new Map(
+    plainRequests('json').map((answer) => [answer.state + answer.path.replace(/\.json$/, ''), recordedBody(answer).toString()])
+  );
 
   /** What the reference found, by its bitmap, with height, value and script as the blocks have them. */
   const answerTo = ({ state, path }: RecordedAnswer): CoinsAnswer => {
     const recorded = jsonOf.get(state + path.replace(/\.\w+$/, ''));
-    const { bitmap, chainHeight, chaintipHash } = JSON.parse(recorded ?? '{}') as { bitmap: string; chainHeight: number; chaintipHash: string };
+    const { bitmap, chainHeight, chaintipHash } = JSON.parse(recorded ?? '{}') as {
+      bitmap: string;
+      chainHeight: number;
+      chaintipHash: string;
+    };
     const outpoints = (REQUEST.exec(path)?.[1] ?? '').slice(1).split('/');
     return {
       tip: { height: chainHeight, hash: fromDisplayHex(chaintipHash) },
-      coins: outpoints.map((outpoint, i) => bitmap[i] === '1' ? outputs.get(outpoint) : undefined)
+      coins: outpoints.map((outpoint, i) => (bitmap[i] === '1' ? outputs.get(outpoint) : undefined))
     };
   };
 
@@ -63,6 +74,8 @@ describe('answers to queries for coins', () => {
     const tipHash = fromDisplayHex(chainAManifest().tip);
     const binary = coinsBinary({ tip: { height: 725, hash: tipHash }, coins: Array<undefined>(9).fill(undefined) });
     expect(binary.toString('hex')).to.equal(`d5020000${tipHash.toString('hex')}02000000`);
-    expect(coinsBinary({ tip: { height: 725, hash: tipHash }, coins: [] }).toString('hex')).to.equal(`d5020000${tipHash.toString('hex')}0000`);
+    expect(coinsBinary({ tip: { height: 725, hash: tipHash }, coins: [] }).toString('hex')).to.equal(
+      `d5020000${tipHash.toString('hex')}0000`
+    );
   });
 });

@@ -11,18 +11,22 @@ const tipHeight = chainAManifest().height;
 
 /** Heights `from` to before `to` of chain A. */
 function columns(from: number, to: number): HeaderRun {
-  const views = chainAActiveBlocks().slice(from, to).map(({ hash }) => chainAView(hash));
+  const views = chainAActiveBlocks()
+    .slice(from, to)
+    .map(({ hash }) => chainAView(hash));
   const last = views.at(-1);
   return {
     height: from,
     count: to - from,
     headers: Buffer.concat(views.map(({ header }) => header)),
-    details: Buffer.concat(views.map(({ chainwork, medianTime, transactionCount }) => {
-      const details = Buffer.from(chainwork.toString(16).padStart(64, '0').padEnd(80, '0'), 'hex');
-      details.writeUInt32BE(medianTime, 32);
-      details.writeUInt32BE(transactionCount, 36);
-      return details;
-    })),
+    details: Buffer.concat(
+      views.map(({ chainwork, medianTime, transactionCount }) => {
+        const details = Buffer.from(chainwork.toString(16).padStart(64, '0').padEnd(80, '0'), 'hex');
+        details.writeUInt32BE(medianTime, 32);
+        details.writeUInt32BE(transactionCount, 36);
+        return details;
+      })
+    ),
     lastHash: last?.hash ?? Buffer.alloc(32),
     nextHash: last?.nextHash
   };
@@ -32,7 +36,7 @@ function columns(from: number, to: number): HeaderRun {
 function written(from: number, to: number, chunk: number, tip = tipHeight): string {
   const parts = [];
   for (let height = from; height < to;) {
-    const start = height - height % chunk;
+    const start = height - (height % chunk);
     const of = headersText(columns(start, Math.min(start + chunk, tipHeight + 1)));
     const count = Math.min(start + of.count, to) - height;
     parts.push({ of, height, count });
@@ -54,14 +58,18 @@ describe('headersJson', () => {
   });
 
   it('writes the same from texts of any lengths', () => {
-    fc.assert(fc.property(fc.nat(tipHeight), fc.nat(40), fc.integer({ min: 1, max: 50 }), (from, count, chunk) => {
-      const to = Math.min(from + count, tipHeight + 1);
-      expect(written(from, to, chunk)).to.equal(written(from, to, 2000));
-    }), { numRuns: 30 });
+    fc.assert(
+      fc.property(fc.nat(tipHeight), fc.nat(40), fc.integer({ min: 1, max: 50 }), (from, count, chunk) => {
+        const to = Math.min(from + count, tipHeight + 1);
+        expect(written(from, to, chunk)).to.equal(written(from, to, 2000));
+      }),
+      { numRuns: 30 }
+    );
   });
 
   it('counts confirmations from the tip of now, in a text of before', () => {
-    const confirmations = (tip: number): unknown[] => (JSON.parse(written(3, 8, 4, tip)) as { confirmations: unknown }[]).map((header) => header.confirmations);
+    const confirmations = (tip: number): unknown[] =>
+      (JSON.parse(written(3, 8, 4, tip)) as { confirmations: unknown }[]).map((header) => header.confirmations);
     expect(confirmations(9)).to.deep.equal([7, 6, 5, 4, 3]);
     expect(confirmations(1_000_007)).to.deep.equal([1_000_005, 1_000_004, 1_000_003, 1_000_002, 1_000_001]);
   });

@@ -6,10 +6,12 @@ import { finish } from '../support/finish';
 
 describe('hexLine', () => {
   it('writes any bytes as lowercase hex and a line feed', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), fc.nat(7), (bytes, start) => {
-      const view = Buffer.from(bytes).subarray(start);
-      expect(finish(hexLine(view)).toString()).to.equal(`${view.toString('hex')}\n`);
-    }));
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.nat(7), (bytes, start) => {
+        const view = Buffer.from(bytes).subarray(start);
+        expect(finish(hexLine(view)).toString()).to.equal(`${view.toString('hex')}\n`);
+      })
+    );
   });
 
   it('writes nothing as a line feed alone', () => {

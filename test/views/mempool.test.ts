@@ -31,8 +31,7 @@ function entriesBehind(text: string): PoolEntry[] {
   return Object.entries(JSON.parse(text) as WrittenPool).map(([id, { size, time, height }]) => {
     const transaction = transactions.get(id);
     const fee = fees.get(id);
-    if (transaction === undefined || fee === undefined)
-      throw new Error(`expected a transaction of chain A's pool, got ${id}`);
+    if (transaction === undefined || fee === undefined) throw new Error(`expected a transaction of chain A's pool, got ${id}`);
     const { txid, wtxid, inputs } = transaction;
     return { txid, wtxid, size, fee, modifiedFee: fee, time, height, spends: inputs.map((input) => input.txid) };
   });
@@ -41,10 +40,18 @@ function entriesBehind(text: string): PoolEntry[] {
 const numbered = (n: number): Buffer => Buffer.alloc(32, n.toString(16).padStart(4, '0'), 'hex');
 
 const entry = (n: number, spends: readonly number[], modifiedFee = n): PoolEntry => ({
-  txid: numbered(n), wtxid: numbered(n), size: 100 + n, fee: 1000, modifiedFee, time: 0, height: 0, spends: spends.map(numbered)
+  txid: numbered(n),
+  wtxid: numbered(n),
+  size: 100 + n,
+  fee: 1000,
+  modifiedFee,
+  time: 0,
+  height: 0,
+  spends: spends.map(numbered)
 });
 
-const written = (entries: readonly PoolEntry[]): WrittenPool => JSON.parse(finish(new PoolContents().json(entries)).toString()) as WrittenPool;
+const written = (entries: readonly PoolEntry[]): WrittenPool =>
+  JSON.parse(finish(new PoolContents().json(entries)).toString()) as WrittenPool;
 
 /** Transactions depend on each other in one direction; here the even ones come first. */
 const orderOf = (n: number): number => (n % 2 === 0 ? n : n + 100);
@@ -90,41 +97,53 @@ describe('PoolContents', () => {
 
   it('sums ancestors and descendants of any pool as a plain walk does', () => {
     const pools = fc.array(fc.array(fc.nat(30), { maxLength: 4 }), { maxLength: 30 });
-    fc.assert(fc.property(pools, fc.infiniteStream(fc.nat()), (parentsOf, order) => {
-      const parents = parentsOf.map((wanted, n) => [...new Set(wanted.filter((parent) => parent < n))]);
-      const ancestors = (n: number): Set<number> => new Set([n, ...(parents[n] ?? []).flatMap((parent) => [...ancestors(parent)])]);
-      const entries = parents.map((spends, n) => ({ n, place: order.next().value as number, entry: entry(n, spends) }));
-      const pool = written(entries.sort((a, b) => a.place - b.place).map(({ entry: shuffled }) => shuffled));
-      const all = parents.map((_, n) => n);
-      const feesOf = (set: readonly number[]): number => set.reduce((sum, n) => sum + n, 0);
-      for (const n of all) {
-        const [up, down] = [[...ancestors(n)], all.filter((other) => ancestors(other).has(n))];
-        expect(pool[toDisplayHex(numbered(n))]).to.include({
-          ancestorcount: up.length, ancestorfees: feesOf(up), ancestorsize: feesOf(up) + 100 * up.length,
-          descendantcount: down.length, descendantfees: feesOf(down), descendantsize: feesOf(down) + 100 * down.length
-        });
-      }
-    }));
+    fc.assert(
+      fc.property(pools, fc.infiniteStream(fc.nat()), (parentsOf, order) => {
+        const parents = parentsOf.map((wanted, n) => [...new Set(wanted.filter((parent) => parent < n))]);
+        const ancestors = (n: number): Set<number> => new Set([n, ...(parents[n] ?? []).flatMap((parent) => [...ancestors(parent)])]);
+        const entries = parents.map((spends, n) => ({ n, place: order.next().value as number, entry: entry(n, spends) }));
+        const pool = written(entries.sort((a, b) => a.place - b.place).map(({ entry: shuffled }) => shuffled));
+        const all = parents.map((_, n) => n);
+        const feesOf = (set: readonly number[]): number => set.reduce((sum, n) => sum + n, 0);
+        for (const n of all) {
+          const [up, down] = [[...ancestors(n)], all.filter((other) => ancestors(other).has(n))];
+          expect(pool[toDisplayHex(numbered(n))]).to.include({
+            ancestorcount: up.length,
+            ancestorfees: feesOf(up),
+            ancestorsize: feesOf(up) + 100 * up.length,
+            descendantcount: down.length,
+            descendantfees: feesOf(down),
+            descendantsize: feesOf(down) + 100 * down.length
+          });
+        }
+      })
+    );
   });
 
   it('writes after any changes of the pool what it writes from nothing', () => {
     // What a step adds, removes, prioritises: transactions by number, which spend lower and higher ones alike.
-    const step = fc.record({ add: fc.array(fc.nat(24), { maxLength: 8 }), remove: fc.array(fc.nat(24), { maxLength: 5 }), fees: fc.array(fc.tuple(fc.nat(24), fc.nat(99)), { maxLength: 2 }) });
+    const step = fc.record({
+      add: fc.array(fc.nat(24), { maxLength: 8 }),
+      remove: fc.array(fc.nat(24), { maxLength: 5 }),
+      fees: fc.array(fc.tuple(fc.nat(24), fc.nat(99)), { maxLength: 2 })
+    });
     const links = fc.array(fc.array(fc.nat(30), { maxLength: 4 }), { minLength: 25, maxLength: 25 });
-    fc.assert(fc.property(links, fc.array(step, { maxLength: 12 }), (spends, steps) => {
-      const contents = new PoolContents();
-      const pool = new Map<number, { -readonly [field in keyof PoolEntry]: PoolEntry[field] }>();
-      for (const { add, remove, fees } of steps) {
-        for (const n of remove) pool.delete(n);
-        for (const n of add) if (!pool.has(n)) pool.set(n, entry(n, acyclic(n, spends[n] ?? [])));
-        for (const [n, fee] of fees) {
-          const prioritised = pool.get(n);
-          if (prioritised !== undefined) prioritised.modifiedFee = fee;
+    fc.assert(
+      fc.property(links, fc.array(step, { maxLength: 12 }), (spends, steps) => {
+        const contents = new PoolContents();
+        const pool = new Map<number, { -readonly [field in keyof PoolEntry]: PoolEntry[field] }>();
+        for (const { add, remove, fees } of steps) {
+          for (const n of remove) pool.delete(n);
+          for (const n of add) if (!pool.has(n)) pool.set(n, entry(n, acyclic(n, spends[n] ?? [])));
+          for (const [n, fee] of fees) {
+            const prioritised = pool.get(n);
+            if (prioritised !== undefined) prioritised.modifiedFee = fee;
+          }
+          const entries = [...pool.values()];
+          expect(finish(contents.json(entries)).toString()).to.equal(finish(new PoolContents().json(entries)).toString());
         }
-        const entries = [...pool.values()];
-        expect(finish(contents.json(entries)).toString()).to.equal(finish(new PoolContents().json(entries)).toString());
-      }
-    }));
+      })
+    );
   });
 
   it('pauses at each entry', () => {
@@ -139,14 +158,20 @@ describe('mempoolInfoJson', () => {
     for (const answer of answers) {
       const text = recordedBody(answer).toString();
       const { size, bytes, usage, maxmempool } = JSON.parse(text) as { size: number; bytes: number; usage: number; maxmempool: number };
-      expect(mempoolInfoJson({ size, bytes, usage, maxUsage: maxmempool, minFeeRate: 1000, minRelayFeeRate: 1000 }).toString()).to.equal(text);
+      expect(mempoolInfoJson({ size, bytes, usage, maxUsage: maxmempool, minFeeRate: 1000, minRelayFeeRate: 1000 }).toString()).to.equal(
+        text
+      );
     }
   });
 
   it('asks for at least the fee that is relayed', () => {
     const info = { size: 0, bytes: 0, usage: 0, maxUsage: 0 };
-    expect(mempoolInfoJson({ ...info, minFeeRate: 0, minRelayFeeRate: 1000 }).toString()).to.include('"mempoolminfee":0.00001000,"minrelaytxfee":0.00001000}');
-    expect(mempoolInfoJson({ ...info, minFeeRate: 5000, minRelayFeeRate: 1000 }).toString()).to.include('"mempoolminfee":0.00005000,"minrelaytxfee":0.00001000}');
+    expect(mempoolInfoJson({ ...info, minFeeRate: 0, minRelayFeeRate: 1000 }).toString()).to.include(
+      '"mempoolminfee":0.00001000,"minrelaytxfee":0.00001000}'
+    );
+    expect(mempoolInfoJson({ ...info, minFeeRate: 5000, minRelayFeeRate: 1000 }).toString()).to.include(
+      '"mempoolminfee":0.00005000,"minrelaytxfee":0.00001000}'
+    );
   });
 
   it('knows hashes only in wire order', () => {

@@ -15,7 +15,12 @@ import { finish } from '../support/finish';
 
 const MAIN = { pubkeyhash: 0x00, scripthash: 0x05, bech32: 'bc' };
 
-const BLOCKS: [height: number, transactions: number][] = [[300025, 461], [413567, 1557], [482683, 12], [574200, 3315]];
+const BLOCKS: [height: number, transactions: number][] = [
+  [300025, 461],
+  [413567, 1557],
+  [482683, 12],
+  [574200, 3315]
+];
 
 interface PrintedTransaction {
   readonly block: string;
@@ -41,12 +46,18 @@ describe('blocks of the main network', () => {
   for (const [height, count] of BLOCKS) {
     it(`${height}: all ${count} transactions are printed as Bitcoin Core 0.17 printed them`, () => {
       const block = scanBlock(read(`${height}.raw`));
-      const printed = read(`${height}.core17.jsonl`).toString('utf8').trimEnd().split('\n').map((line) => JSON.parse(line) as PrintedTransaction);
+      const printed = read(`${height}.core17.jsonl`)
+        .toString('utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as PrintedTransaction);
       expect([block.transactions.length, printed.length]).to.deep.equal([count, count]);
       for (const [i, { raw, txid }] of block.transactions.entries()) {
         const expected = printed[i];
         expect([toDisplayHex(block.hash), toDisplayHex(txid)]).to.deep.equal([expected?.block, expected?.txid]);
-        expect(finish(transactionJson(raw, { prefixes: MAIN })).toString()).to.equal(`${inBech32m(expected?.json.slice(0, -1) ?? '')},"hex":"${raw.toString('hex')}"}\n`);
+        expect(finish(transactionJson(raw, { prefixes: MAIN })).toString()).to.equal(
+          `${inBech32m(expected?.json.slice(0, -1) ?? '')},"hex":"${raw.toString('hex')}"}\n`
+        );
       }
     });
 
@@ -54,7 +65,9 @@ describe('blocks of the main network', () => {
       const raw = read(`${height}.raw`);
       const [before, after] = [scanBlock(raw), scanBlock(blockWithoutWitness(raw))];
       expect(after.length).to.equal(before.strippedLength);
-      expect(after.transactions.map(({ txid }) => toDisplayHex(txid))).to.deep.equal(before.transactions.map(({ txid }) => toDisplayHex(txid)));
+      expect(after.transactions.map(({ txid }) => toDisplayHex(txid))).to.deep.equal(
+        before.transactions.map(({ txid }) => toDisplayHex(txid))
+      );
     });
   }
 });

@@ -12,7 +12,20 @@ const hash = '22'.repeat(20);
 
 /** A script of each kind, one of them that runs over its end, and any bytes. */
 const script = fc.oneof(
-  fc.constantFrom(`21${key}ac`, `76a914${hash}88ac`, `a914${hash}87`, `51${`21${key}`.repeat(2)}52ae`, '6a0548656c6c6f', `0014${hash}`, `0020${'33'.repeat(32)}`, `5120${'44'.repeat(32)}`, '4c', '05ff', '')
+  fc
+    .constantFrom(
+      `21${key}ac`,
+      `76a914${hash}88ac`,
+      `a914${hash}87`,
+      `51${`21${key}`.repeat(2)}52ae`,
+      '6a0548656c6c6f',
+      `0014${hash}`,
+      `0020${'33'.repeat(32)}`,
+      `5120${'44'.repeat(32)}`,
+      '4c',
+      '05ff',
+      ''
+    )
     .map((hex) => Buffer.from(hex, 'hex')),
   fc.uint8Array({ maxLength: 90 }).map((bytes) => Buffer.from(bytes))
 );
@@ -26,19 +39,24 @@ describe('a script among other bytes', () => {
   };
 
   it('is written as it is alone, with digits prepared or not', () => {
-    fc.assert(fc.property(bytes, script, bytes, fc.boolean(), (before, alone, after, prepared) => {
-      const all = Buffer.concat([before, alone, after]);
-      const [start, end] = [before.length, before.length + alone.length];
-      const inside = written((writer) => {
-        if (prepared) writer.prepareHex(all, 0, all.length);
-        writeScriptPubKey(writer, all, start, end, PREFIXES);
-        writeScriptSigAsm(writer, all, start, end);
-      });
-      expect(inside).to.equal(written((writer) => {
-        writeScriptPubKey(writer, alone, 0, alone.length, PREFIXES);
-        writeScriptSigAsm(writer, alone);
-      }));
-      expect(isUnspendable(all, start, end)).to.equal(isUnspendable(alone));
-    }), { numRuns: 1_000 });
+    fc.assert(
+      fc.property(bytes, script, bytes, fc.boolean(), (before, alone, after, prepared) => {
+        const all = Buffer.concat([before, alone, after]);
+        const [start, end] = [before.length, before.length + alone.length];
+        const inside = written((writer) => {
+          if (prepared) writer.prepareHex(all, 0, all.length);
+          writeScriptPubKey(writer, all, start, end, PREFIXES);
+          writeScriptSigAsm(writer, all, start, end);
+        });
+        expect(inside).to.equal(
+          written((writer) => {
+            writeScriptPubKey(writer, alone, 0, alone.length, PREFIXES);
+            writeScriptSigAsm(writer, alone);
+          })
+        );
+        expect(isUnspendable(all, start, end)).to.equal(isUnspendable(alone));
+      }),
+      { numRuns: 1_000 }
+    );
   });
 });

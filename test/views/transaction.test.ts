@@ -15,7 +15,7 @@ describe('transactionJson', () => {
     for (const answer of answers) {
       const text = recordedBody(answer).toString();
       const { hex, blockhash } = JSON.parse(text) as { hex: string; blockhash?: string };
-      const context = { prefixes: coreRegtestPrefixes, ...blockhash === undefined ? {} : { blockHash: fromDisplayHex(blockhash) } };
+      const context = { prefixes: coreRegtestPrefixes, ...(blockhash === undefined ? {} : { blockHash: fromDisplayHex(blockhash) }) };
       expect(finish(transactionJson(Buffer.from(hex, 'hex'), context)).toString(), answer.id).to.equal(inBech32m(text));
     }
   });
@@ -23,8 +23,7 @@ describe('transactionJson', () => {
   it('departs from the recorded text in addresses of later witness versions, nowhere else', () => {
     const respelled = answers.map((answer) => recordedBody(answer).toString()).filter((text) => inBech32m(text) !== text);
     expect(respelled).to.have.length.above(0);
-    for (const text of respelled)
-      expect(text).to.include('witness_unknown');
+    for (const text of respelled) expect(text).to.include('witness_unknown');
   });
 
   it('writes addresses with the prefixes that it is given', () => {
@@ -37,6 +36,8 @@ describe('transactionJson', () => {
   it('refuses bytes that are more or less than a transaction', () => {
     const raw = chainAPool()[0] ?? Buffer.alloc(0);
     expect(() => finish(transactionJson(raw.subarray(0, -1), { prefixes: coreRegtestPrefixes }))).to.throw(MalformedBytesError);
-    expect(() => finish(transactionJson(Buffer.concat([raw, Buffer.of(0)]), { prefixes: coreRegtestPrefixes }))).to.throw(MalformedBytesError);
+    expect(() => finish(transactionJson(Buffer.concat([raw, Buffer.of(0)]), { prefixes: coreRegtestPrefixes }))).to.throw(
+      MalformedBytesError
+    );
   });
 });

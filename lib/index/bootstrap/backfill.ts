@@ -60,7 +60,7 @@ export class Backfill {
       const rows = await this.#fetch(batch.base.positionsFrom - 1);
       missing = rows === undefined;
       // A block that cannot stand in a batch with the others is the next step's.
-      if (rows === undefined || !await batch.add(rows)) break;
+      if (rows === undefined || !(await batch.add(rows))) break;
       this.#next = undefined;
       writer.rowMaker.release(rows);
     }
@@ -75,16 +75,19 @@ export class Backfill {
   async #fetch(height: number): Promise<BlockRows | undefined> {
     if (this.#next?.height === height) return this.#next.rows;
     const { node, writer } = this.#parts;
-    const ahead = this.#ahead?.height === height ? this.#ahead : {
-      height,
-      blocks: prefetch(height, height + 1, -1, async (each) => {
-        const raw = await node.rawBlock(writer.headerAt(each).hash);
-        return raw && await writer.rowsOf(raw, each);
-      })
-    };
+    const ahead =
+      this.#ahead?.height === height
+        ? this.#ahead
+        : {
+            height,
+            blocks: prefetch(height, height + 1, -1, async (each) => {
+              const raw = await node.rawBlock(writer.headerAt(each).hash);
+              return raw && (await writer.rowsOf(raw, each));
+            })
+          };
     // Only what was read well goes on.
     this.reset();
-    const { value } = await ahead.blocks.next() as { readonly value: FetchedBlock }; // there is one for each height down to 0
+    const { value } = (await ahead.blocks.next()) as { readonly value: FetchedBlock }; // there is one for each height down to 0
     if (value.rows === undefined) return undefined;
     ahead.height--;
     this.#ahead = ahead;
@@ -96,7 +99,8 @@ export class Backfill {
     const { logger } = this.#parts;
     if (base.ended) logger.info(`Transactions are known from block ${base.positionsFrom} up; the node has thrown the earlier blocks away.`);
     else if (!isBackfilling(base)) logger.info('All transactions are known.');
-    else if (this.#throttle.isDue()) logger.info(`Backfilling transactions: ${backfillText({ height: base.positionsFrom, from: base.height })}.`);
+    else if (this.#throttle.isDue())
+      logger.info(`Backfilling transactions: ${backfillText({ height: base.positionsFrom, from: base.height })}.`);
   }
 }
 
@@ -132,10 +136,14 @@ class BackfillBatch {
     const { height, lengths, length } = rows;
     const coinbase = Buffer.from(rows.coinbase);
     const later = this.#laterPosition(coinbase);
-    if (this.#coinbases.has(toDisplayHex(coinbase)) || later !== undefined && this.blocks > 0) return false;
+    if (this.#coinbases.has(toDisplayHex(coinbase)) || (later !== undefined && this.blocks > 0)) return false;
     const hashes = Buffer.from(rows.hashes);
     const undo = await this.#undoOf(rows, hashes);
-    this.#otherWrites.push(...putLengths(height, lengths, hashes.length / TXID_HASH_LENGTH, length), ...undo, ...this.#replacing(later, { height, index: 0 }));
+    this.#otherWrites.push(
+      ...putLengths(height, lengths, hashes.length / TXID_HASH_LENGTH, length),
+      ...undo,
+      ...this.#replacing(later, { height, index: 0 })
+    );
     this.#addHeader(rows);
     this.#rows.push({ height, hashes, from: later === undefined ? 0 : 1 });
     this.#coinbases.add(toDisplayHex(coinbase));
@@ -158,14 +166,19 @@ class BackfillBatch {
     const { writer } = this.#parts;
     const stored = this.#below ?? writer.headerAt(height);
     if (!stored.hash.equals(hash))
-      throw new DamagedIndexError(`expected block ${toDisplayHex(stored.hash)} at height ${height}, got ${toDisplayHex(Buffer.from(hash))}`);
+      throw new DamagedIndexError(
+        `expected block ${toDisplayHex(stored.hash)} at height ${height}, got ${toDisplayHex(Buffer.from(hash))}`
+      );
     const transactionCount = hashes.length / TXID_HASH_LENGTH;
     this.#otherWrites.push(putRecord(headerKey(height), encodeHeader({ ...stored, transactionCount })));
-    this.#below = height === 0 ? undefined : {
-      ...writer.headerAt(height - 1),
-      chainTransactions: stored.chainTransactions - transactionCount,
-      chainBytes: BASE_BYTES - this.#base.bytes - length
-    };
+    this.#below =
+      height === 0
+        ? undefined
+        : {
+            ...writer.headerAt(height - 1),
+            chainTransactions: stored.chainTransactions - transactionCount,
+            chainBytes: BASE_BYTES - this.#base.bytes - length
+          };
   }
 
   /** What takes the block out again; nothing when it is too deep, when the node lacks the coins, or when the block above cannot be taken out. */

@@ -64,7 +64,7 @@ async function copyState(parts: BootstrapParts): Promise<boolean> {
   const set = await node.openCoinSet();
   try {
     const { tip } = set;
-    if (tip.height === 0 || node.network.chain === REPEATED_COINBASES.chain && tip.height < REPEATED_COINBASES.upTo) return false;
+    if (tip.height === 0 || (node.network.chain === REPEATED_COINBASES.chain && tip.height < REPEATED_COINBASES.upTo)) return false;
     const base: Base = { ...tip, positionsFrom: tip.height + 1, bytes: 0, ended: false };
     // Before all else: a base without a tip tells that a copy was interrupted.
     await store.batch([putBase(base)], { durable: false });
@@ -88,14 +88,19 @@ async function writeHeaders(set: CoinSet, { store, signal, onState }: BootstrapP
       if (!previousHashOf(header).equals(previous)) throw new ChainMovedError(`expected a header on top of ${toDisplayHex(previous)}`);
       const hash = hash256(header);
       const isBase = hash.equals(set.tip.hash);
-      const next = extendHeaders(chain, hash, header, { transactionCount: 0, chainTransactions: isBase ? set.transactions : 0, chainBytes: isBase ? BASE_BYTES : 0 });
+      const next = extendHeaders(chain, hash, header, {
+        transactionCount: 0,
+        chainTransactions: isBase ? set.transactions : 0,
+        chainBytes: isBase ? BASE_BYTES : 0
+      });
       writes.push(putRecord(headerKey(next.tip.height), encodeHeader(next.tip)), putHeight(hash, next.tip.height));
       chain = next;
       previous = hash;
     }
     await store.batch(writes, { durable: false });
   }
-  if (!previous.equals(set.tip.hash)) throw new ChainMovedError(`expected headers up to ${toDisplayHex(set.tip.hash)}, got some up to ${toDisplayHex(previous)}`);
+  if (!previous.equals(set.tip.hash))
+    throw new ChainMovedError(`expected headers up to ${toDisplayHex(set.tip.hash)}, got some up to ${toDisplayHex(previous)}`);
 }
 
 /** @throws CoinSetError when there are other coins than the node has counted. */
@@ -133,7 +138,10 @@ function requireAllOf(set: CoinSet, count: number, value: number, network: Netwo
   const repeated = network.chain === REPEATED_COINBASES.chain ? REPEATED_COINBASES : { coins: 0, value: 0 };
   const expected = { count: set.count - repeated.coins, value: set.value - repeated.value };
   if (count !== expected.count || value !== expected.value)
-    throw new CoinSetError(`expected ${expected.count} coins of ${expected.value} satoshis at height ${height}, as the node has counted them, got ${count} of ${value}`);
+    throw new CoinSetError(
+      `expected ${expected.count} coins of ${expected.value} satoshis at height ${height}, as the node has counted them, got ${count} of ${value}`
+    );
   const most = totalSubsidy(height, network.halvingInterval);
-  if (value > most) throw new CoinSetError(`expected coins of at most ${most} satoshis at height ${height}, all that was ever created, got ${value}`);
+  if (value > most)
+    throw new CoinSetError(`expected coins of at most ${most} satoshis at height ${height}, all that was ever created, got ${value}`);
 }

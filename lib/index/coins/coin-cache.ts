@@ -6,7 +6,19 @@
 // What is in the cache counts, not what the store has. An entry is named by a number that
 // holds until the generations swap (`written`): above 0 in the young generation, below in the old one.
 
-import { CHANGED, coinBytes, entryWords, groupOf, HEAD_BYTES, HEIGHT, indexOf, POSITION, STATE, STORED, UNSPENT } from '../records/cache-entry';
+import {
+  CHANGED,
+  coinBytes,
+  entryWords,
+  groupOf,
+  HEAD_BYTES,
+  HEIGHT,
+  indexOf,
+  POSITION,
+  STATE,
+  STORED,
+  UNSPENT
+} from '../records/cache-entry';
 import { COIN_KEY_LENGTH, coinEnd, writeCoinKey } from '../records/coin-record';
 import { CHECKSUM_LENGTH } from '../records/layout';
 import { WriteBuffer } from '../records/write-buffer';
@@ -101,7 +113,7 @@ export class CoinCache {
     const unspent = words[at + UNSPENT] as number; // entries are whole
     const made = words[at + HEIGHT] as number;
     const position = words[at + POSITION] as number;
-    if ((unspent & 1 << slot) === 0 || made === height && indexOf(position) >= index) return false;
+    if ((unspent & (1 << slot)) === 0 || (made === height && indexOf(position) >= index)) return false;
     if (undo !== undefined && made !== height) {
       let from = at * 4 + HEAD_BYTES;
       while (((bytes[from] as number) & 31) !== slot) from = coinEnd(bytes, from); // it is there
@@ -165,7 +177,7 @@ export class CoinCache {
     const at = Math.abs(entry);
     const unspent = words[at + UNSPENT] as number; // entries are whole
     const state = words[at + STATE] as number;
-    words[at + STATE] = state & ~(STORED | CHANGED) | (unspent === 0 ? 0 : STORED);
+    words[at + STATE] = (state & ~(STORED | CHANGED)) | (unspent === 0 ? 0 : STORED);
     if (unspent === 0 && (state & STORED) === 0) return undefined;
     const position = words[at + POSITION] as number;
     const write = this.#buffer.reserve(COIN_KEY_LENGTH + coinBytes(state) + CHECKSUM_LENGTH);
@@ -177,7 +189,7 @@ export class CoinCache {
     const to = coin + coinBytes(state);
     for (let next = coin; coin < to; coin = next) {
       next = coinEnd(bytes, coin);
-      if ((unspent & 1 << ((bytes[coin] as number) & 31)) !== 0) continue; // coin < to
+      if ((unspent & (1 << ((bytes[coin] as number) & 31))) !== 0) continue; // coin < to
       end += bytes.copy(write, end, start, coin);
       start = next;
     }

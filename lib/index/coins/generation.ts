@@ -48,9 +48,9 @@ export class Generation {
     const slots = this.#slots;
     const mask = slots.length - 1;
     const hash = hashOf(from, at, group);
-    for (let slot = hash << 1 & mask; ; slot = slot + 2 & mask) {
+    for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
       const entry = slots[slot] as number; // masked
-      if (entry === 0 || slots[slot + 1] === hash && this.#isFor(entry, from, at, group)) return entry;
+      if (entry === 0 || (slots[slot + 1] === hash && this.#isFor(entry, from, at, group))) return entry;
     }
   }
 
@@ -77,7 +77,7 @@ export class Generation {
     const mask = slots.length - 1;
     const group = groupOf(words[entry + POSITION] as number);
     const hash = hashOf(words, entry, group);
-    for (let slot = hash << 1 & mask; ; slot = slot + 2 & mask) {
+    for (let slot = (hash << 1) & mask; ; slot = (slot + 2) & mask) {
       const present = slots[slot] as number; // masked
       if (present === 0) this.#count++;
       else if (slots[slot + 1] !== hash || !this.#isFor(present, words, entry, group)) continue;
@@ -89,8 +89,7 @@ export class Generation {
 
   #isFor(entry: number, from: Int32Array, at: number, group: number): boolean {
     const { words } = this;
-    for (let i = 0; i < 8; i++)
-      if (words[entry + i] !== from[at + i]) return false;
+    for (let i = 0; i < 8; i++) if (words[entry + i] !== from[at + i]) return false;
     return groupOf(words[entry + POSITION] as number) === group;
   }
 
@@ -100,8 +99,8 @@ export class Generation {
     const mask = slots.length - 1;
     for (let from = 0; from < old.length; from += 2) {
       if (old[from] === 0) continue;
-      let slot = (old[from + 1] as number) << 1 & mask; // slots are whole
-      while (slots[slot] !== 0) slot = slot + 2 & mask;
+      let slot = ((old[from + 1] as number) << 1) & mask; // slots are whole
+      while (slots[slot] !== 0) slot = (slot + 2) & mask;
       slots[slot] = old[from] as number;
       slots[slot + 1] = old[from + 1] as number;
     }
@@ -118,7 +117,9 @@ export class Generation {
   #reserve(count: number): void {
     const needed = this.used + count;
     if (needed <= this.words.length) return;
-    const grown = new Int32Array(Math.max(needed, Math.min(this.words.length * GROWTH, this.#mostWords), Math.ceil(this.words.length * 1.25)));
+    const grown = new Int32Array(
+      Math.max(needed, Math.min(this.words.length * GROWTH, this.#mostWords), Math.ceil(this.words.length * 1.25))
+    );
     grown.set(this.words.subarray(0, this.used));
     this.words = grown;
     this.bytes = Buffer.from(grown.buffer);

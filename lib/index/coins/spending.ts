@@ -115,7 +115,7 @@ async function readGroups(groups: readonly ColdGroup[], { records, cache, hasher
 }
 
 function storedEntry({ txid, group }: ColdGroup, { height, index }: Position, coins: Buffer): Int32Array {
-  const entry = new Int32Array(HEAD_BYTES + coins.length + 3 >> 2);
+  const entry = new Int32Array((HEAD_BYTES + coins.length + 3) >> 2);
   const bytes = Buffer.from(entry.buffer);
   txid.copy(bytes);
   coins.copy(bytes, HEAD_BYTES);
@@ -124,7 +124,7 @@ function storedEntry({ txid, group }: ColdGroup, { height, index }: Position, co
   entry[HEIGHT] = height;
   entry[POSITION] = packPosition(index, group);
   entry[UNSPENT] = unspent;
-  entry[STATE] = coins.length << 3 | STORED;
+  entry[STATE] = (coins.length << 3) | STORED;
   return entry;
 }
 
@@ -132,7 +132,12 @@ function storedEntry({ txid, group }: ColdGroup, { height, index }: Position, co
  * Spends the inputs of a block. `undo` gets the coins of earlier blocks, in the block's order.
  * @throws IndexError for a coin that is not there, or not yet there; the cache is then to be cleared.
  */
-export async function spend({ inputs, inputEnds, height }: BlockRows, entries: Int32Array, { cache, base }: Pick<CoinSources, 'cache' | 'base'>, undo: SpentCoinList | undefined): Promise<void> {
+export async function spend(
+  { inputs, inputEnds, height }: BlockRows,
+  entries: Int32Array,
+  { cache, base }: Pick<CoinSources, 'cache' | 'base'>,
+  undo: SpentCoinList | undefined
+): Promise<void> {
   let input = 0;
   for (let index = 0; index < inputEnds.length; index++) {
     for (const end = inputEnds[index] as number; input < end; input++) {
@@ -147,5 +152,7 @@ export async function spend({ inputs, inputEnds, height }: BlockRows, entries: I
 
 function missingCoin(inputs: Int32Array, input: number, height: number): IndexError {
   const outpoint = Buffer.from(inputs.slice(input * OUTPOINT_WORDS, (input + 1) * OUTPOINT_WORDS).buffer);
-  return new IndexError(`the block at height ${height} spends ${toDisplayHex(outpoint.subarray(0, 32))}-${outpoint.readUInt32LE(32)}: expected a coin there, got none`);
+  return new IndexError(
+    `the block at height ${height} spends ${toDisplayHex(outpoint.subarray(0, 32))}-${outpoint.readUInt32LE(32)}: expected a coin there, got none`
+  );
 }

@@ -106,8 +106,8 @@ export class CatchUp {
   async #fetch(height: number): Promise<BlockRows | undefined> {
     const { node, writer } = this.#parts;
     const hash = await node.activeHash(height);
-    const raw = hash && await node.rawBlock(hash);
-    return raw && await writer.rowsOf(raw, height);
+    const raw = hash && (await node.rawBlock(hash));
+    return raw && (await writer.rowsOf(raw, height));
   }
 
   /** Resolves when the next batch can be filled: the store may still be writing this one. */
@@ -135,13 +135,15 @@ export class CatchUp {
       const active = await node.activeHash(height);
       if (active?.equals(writer.headerAt(height).hash) === true) return height;
     }
-    throw new TooDeepError(`the chains of index and node part below height ${lowest}: expected that within the ${writer.undoDepth} blocks that can be undone`);
+    throw new TooDeepError(
+      `the chains of index and node part below height ${lowest}: expected that within the ${writer.undoDepth} blocks that can be undone`
+    );
   }
 
   #stateAt(lastHeight: number, { progress, bytes, coins }: Course): IndexState {
     const height = Math.max(0, lastHeight);
     const target = Math.max(height, this.#parts.node.tip().height);
     const pace = progress.pace({ height: lastHeight, bytes, coins }, performance.now());
-    return { phase: 'indexing', height, target, secondsLeft: pace && secondsLeft(height, target, pace), ...pace && { pace } };
+    return { phase: 'indexing', height, target, secondsLeft: pace && secondsLeft(height, target, pace), ...(pace && { pace }) };
   }
 }

@@ -33,7 +33,7 @@ export async function scrubAgainAndAgain({ store, logger, passMs, onDamage, sign
     try {
       for await (const { count, total } of store.scrub()) {
         bytes += count;
-        await pause(Math.max(passMs * count / total, count / MOST_BYTES_PER_MS));
+        await pause(Math.max((passMs * count) / total, count / MOST_BYTES_PER_MS));
         signal.throwIfAborted();
       }
       said = undefined;

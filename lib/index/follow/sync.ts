@@ -219,7 +219,8 @@ export class ChainSync {
       return;
     }
     this.#release();
-    if (writer.tip === undefined && this.#source === 'coins') this.#refusal = await copyCoins({ ...this.#parts, signal: this.#abort.signal });
+    if (writer.tip === undefined && this.#source === 'coins')
+      this.#refusal = await copyCoins({ ...this.#parts, signal: this.#abort.signal });
     const missing = await this.#catchUp.pull();
     if (this.#heard !== this.#heardBefore) {
       // Right behind the tip of a download, each batch would be of the one block that came meanwhile.
@@ -288,9 +289,13 @@ export class ChainSync {
     const message = `the node has no block at height ${height}, which the index needs`;
     if (!node.pruned) return new Error(message);
     if (this.#source === 'coins') return new LeftBehindError(`${message}: it was pruned`);
-    return new Error(`${message}: it was pruned${this.#refusal === undefined
-      ? '; start the node with --rest-bootstrap=coins, or without --prune on a new folder'
-      : `, and its coins cannot be taken: ${this.#refusal}`}`);
+    return new Error(
+      `${message}: it was pruned${
+        this.#refusal === undefined
+          ? '; start the node with --rest-bootstrap=coins, or without --prune on a new folder'
+          : `, and its coins cannot be taken: ${this.#refusal}`
+      }`
+    );
   }
 
   /** What an empty index begins with. */
@@ -302,7 +307,7 @@ export class ChainSync {
   async #recover(caught: unknown): Promise<void> {
     try {
       this.#abort.signal.throwIfAborted();
-      const error = await this.#damageBehind(caught) ?? caught;
+      const error = (await this.#damageBehind(caught)) ?? caught;
       if (!isDamage(error)) throw error;
       this.#live = false;
       this.#parts.onState({ phase: 'loading' });
@@ -342,13 +347,19 @@ export class ChainSync {
   }
 
   #fail(error: unknown): void {
-    const { writer: { tip }, logger, onState } = this.#parts;
+    const {
+      writer: { tip },
+      logger,
+      onState
+    } = this.#parts;
     this.#live = false;
     this.#failure = error instanceof Error ? error : new Error(String(error));
     const { message } = this.#failure;
     // Once: the same failure is met again each time that the chain moves.
     if (message !== this.#logged)
-      logger.error(`The index stopped at ${tip === undefined ? 'its beginning' : `block ${tip.height} (${toDisplayHex(tip.hash)})`}: ${message}.`);
+      logger.error(
+        `The index stopped at ${tip === undefined ? 'its beginning' : `block ${tip.height} (${toDisplayHex(tip.hash)})`}: ${message}.`
+      );
     this.#logged = message;
     onState({ phase: 'failed', message });
     this.#release();

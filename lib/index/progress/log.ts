@@ -25,7 +25,7 @@ export class StateLog {
     if (phase === 'live' && !isNew) return;
     if (isNew && phase !== 'live' && phase !== 'indexing') this.#throttles.clear();
     let throttle = this.#throttles.get(phase);
-    if (throttle === undefined) this.#throttles.set(phase, throttle = new Throttle(LOG_MS));
+    if (throttle === undefined) this.#throttles.set(phase, (throttle = new Throttle(LOG_MS)));
     const line = throttle.isDue() ? lineOf(state) : undefined;
     if (line !== undefined) this.#logger.info(line);
   }

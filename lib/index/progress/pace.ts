@@ -39,9 +39,9 @@ export class Progress {
     const [blocks, elapsed] = [done.height - this.#since.height, ms - this.#since.ms];
     if (elapsed < LEAST_MS || blocks <= 0) return undefined;
     return {
-      blocksPerSecond: blocks * 1_000 / elapsed,
-      bytesPerSecond: (done.bytes - this.#since.bytes) * 1_000 / elapsed,
-      coinsPerSecond: (done.coins - this.#since.coins) * 1_000 / elapsed
+      blocksPerSecond: (blocks * 1_000) / elapsed,
+      bytesPerSecond: ((done.bytes - this.#since.bytes) * 1_000) / elapsed,
+      coinsPerSecond: ((done.coins - this.#since.coins) * 1_000) / elapsed
     };
   }
 }

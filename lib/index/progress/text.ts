@@ -47,7 +47,7 @@ function speedText(bytesPerSecond: number): string {
 
 /** Cut, not rounded: 100 % is when it is done. */
 export function percent(part: number, whole: number): string {
-  const thousandths = whole > 0 ? Math.floor(part / whole * 1_000) : 0;
+  const thousandths = whole > 0 ? Math.floor((part / whole) * 1_000) : 0;
   return `${(thousandths / 10).toFixed(1)}%`;
 }
 

@@ -42,7 +42,8 @@ export class ClosedIndex {
 
   /** Height of the last block that is also in the node's chain; -1: there is none. */
   async forkHeight(tip: BlockPoint, node: NodeSource): Promise<number> {
-    const isCommon = async (height: number): Promise<boolean> => (await node.activeHash(height))?.equals(headerAt(this.#store, height).hash) === true;
+    const isCommon = async (height: number): Promise<boolean> =>
+      (await node.activeHash(height))?.equals(headerAt(this.#store, height).hash) === true;
     let [common, apart] = [-1, Math.min(tip.height, node.tip().height) + 1];
     // Usually the chains have all in common.
     if (await isCommon(apart - 1)) return apart - 1;
@@ -70,8 +71,7 @@ export class ClosedIndex {
 
   /** Height of the lowest undo record, whether or not those above it are all there. */
   async lowestUndo(): Promise<number | undefined> {
-    for await (const [key] of this.#store.range({ gte: undoKey(0), lt: undoKey(HIGHEST), limit: 1 }))
-      return key.readUInt32BE(1);
+    for await (const [key] of this.#store.range({ gte: undoKey(0), lt: undoKey(HIGHEST), limit: 1 })) return key.readUInt32BE(1);
     return undefined;
   }
 }

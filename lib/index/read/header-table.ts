@@ -77,13 +77,13 @@ export class HeaderTable {
   hashAt(height: number): Buffer {
     if (height === this.#length - 1) return this.#lastHash;
     // A header has the hash of the one before.
-    return previousHashOf(this.#segmentOf(height + 1).headers.subarray((height + 1) % SEGMENT_ROWS * HEADER_LENGTH));
+    return previousHashOf(this.#segmentOf(height + 1).headers.subarray(((height + 1) % SEGMENT_ROWS) * HEADER_LENGTH));
   }
 
   /** `hash`: 32 bytes in wire order. undefined: no row is of that block. */
   heightOf(hash: Buffer): number | undefined {
     const mask = this.#slots.length - 1;
-    for (let slot = hash.readUInt32LE() & mask; ; slot = slot + 1 & mask) {
+    for (let slot = hash.readUInt32LE() & mask; ; slot = (slot + 1) & mask) {
       const height = (this.#slots[slot] as number) - 1; // slot is masked
       if (height < 0) return undefined;
       if (this.hashAt(height).equals(hash)) return height;
@@ -110,7 +110,7 @@ export class HeaderTable {
   #slotOf(hash: Buffer, content: number): number {
     const mask = this.#slots.length - 1;
     let slot = hash.readUInt32LE() & mask;
-    while (this.#slots[slot] !== content) slot = slot + 1 & mask;
+    while (this.#slots[slot] !== content) slot = (slot + 1) & mask;
     return slot;
   }
 

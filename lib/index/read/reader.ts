@@ -15,7 +15,16 @@ import { DamagedIndexError, IndexUnavailableError, NotYetKnownError } from '../e
 import { headerRunOf, HeaderTable } from './header-table';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreSnapshot } from '../../store/store';
-import type { BackfillProgress, Coin, HeaderRecord, HeaderRun, IndexReader, IndexSnapshot, TransactionLocation, TransactionPosition } from '../types';
+import type {
+  BackfillProgress,
+  Coin,
+  HeaderRecord,
+  HeaderRun,
+  IndexReader,
+  IndexSnapshot,
+  TransactionLocation,
+  TransactionPosition
+} from '../types';
 
 /** Headers in a run that is read from the store. */
 const STORED_AT_ONCE = 64;
@@ -52,7 +61,11 @@ export class SnapshotReader implements IndexReader {
     }
     const held = snapshot;
     if (result instanceof Promise)
-      return result.catch((error: unknown) => { throw this.#judge(error, held); }).finally(() => held.release()) as T;
+      return result
+        .catch((error: unknown) => {
+          throw this.#judge(error, held);
+        })
+        .finally(() => held.release()) as T;
     held.release();
     return result;
   }
@@ -82,7 +95,8 @@ export class SnapshotReader implements IndexReader {
   #judge(error: unknown, snapshot: StoreIndexSnapshot | undefined): unknown {
     if (!(error instanceof DamagedIndexError || error instanceof StoreError)) return error;
     // The store is closed before the index is open, and for a moment while it is cleared.
-    if (error instanceof StoreError && error.reason === 'closed') return new IndexUnavailableError('the index is not open', { cause: error });
+    if (error instanceof StoreError && error.reason === 'closed')
+      return new IndexUnavailableError('the index is not open', { cause: error });
     if (snapshot === this.#current && !this.#closed) this.#onTrouble(error);
     return new IndexUnavailableError(error.message, { cause: error });
   }

@@ -31,12 +31,12 @@ export function coinBytes(state: number): number {
 }
 
 export function entryWords(state: number): number {
-  return HEAD_WORDS + (coinBytes(state) + 3 >> 2);
+  return HEAD_WORDS + ((coinBytes(state) + 3) >> 2);
 }
 
 /** The word at POSITION. */
 export function packPosition(index: number, group: number): number {
-  return group << 16 | index;
+  return (group << 16) | index;
 }
 
 export function indexOf(position: number): number {

@@ -74,31 +74,57 @@ interface ScriptKind {
   readonly suffix: Buffer;
 }
 
-const kind = (prefix: string, payload: number, suffix = ''): ScriptKind => ({ prefix: Buffer.from(prefix, 'hex'), payload, suffix: Buffer.from(suffix, 'hex') });
+const kind = (prefix: string, payload: number, suffix = ''): ScriptKind => ({
+  prefix: Buffer.from(prefix, 'hex'),
+  payload,
+  suffix: Buffer.from(suffix, 'hex')
+});
 
 /** P2PKH, P2SH, P2WPKH, P2WSH, P2TR, P2PK with a compressed key, even and odd. */
 const KINDS = [
-  kind('76a914', 20, '88ac'), kind('a914', 20, '87'), kind('0014', 20), kind('0020', 32), kind('5120', 32), kind('2102', 32, 'ac'), kind('2103', 32, 'ac')
+  kind('76a914', 20, '88ac'),
+  kind('a914', 20, '87'),
+  kind('0014', 20),
+  kind('0020', 32),
+  kind('5120', 32),
+  kind('2102', 32, 'ac'),
+  kind('2103', 32, 'ac')
 ] as const;
 const WHOLE_SCRIPT = KINDS.length;
 
 /** A script's kind by the bytes that all scripts of the kind share. */
 function kindOf(bytes: Uint8Array, at: number, length: number): number {
   switch (length) {
-    case 22: return bytes[at] === 0x00 && bytes[at + 1] === 20 ? 2 : WHOLE_SCRIPT;
-    case 23: return bytes[at] === 0xa9 && bytes[at + 1] === 20 && bytes[at + 22] === 0x87 ? 1 : WHOLE_SCRIPT;
-    case 25: return bytes[at] === 0x76 && bytes[at + 1] === 0xa9 && bytes[at + 2] === 20 && bytes[at + 23] === 0x88 && bytes[at + 24] === 0xac ? 0 : WHOLE_SCRIPT;
-    case 34: return bytes[at + 1] !== 32 ? WHOLE_SCRIPT : bytes[at] === 0x00 ? 3 : bytes[at] === 0x51 ? 4 : WHOLE_SCRIPT;
-    case 35: return bytes[at] !== 33 || bytes[at + 34] !== 0xac ? WHOLE_SCRIPT : bytes[at + 1] === 2 ? 5 : bytes[at + 1] === 3 ? 6 : WHOLE_SCRIPT;
-    default: return WHOLE_SCRIPT;
+    case 22:
+      return bytes[at] === 0x00 && bytes[at + 1] === 20 ? 2 : WHOLE_SCRIPT;
+    case 23:
+      return bytes[at] === 0xa9 && bytes[at + 1] === 20 && bytes[at + 22] === 0x87 ? 1 : WHOLE_SCRIPT;
+    case 25:
+      return bytes[at] === 0x76 && bytes[at + 1] === 0xa9 && bytes[at + 2] === 20 && bytes[at + 23] === 0x88 && bytes[at + 24] === 0xac
+        ? 0
+        : WHOLE_SCRIPT;
+    case 34:
+      return bytes[at + 1] !== 32 ? WHOLE_SCRIPT : bytes[at] === 0x00 ? 3 : bytes[at] === 0x51 ? 4 : WHOLE_SCRIPT;
+    case 35:
+      return bytes[at] !== 33 || bytes[at + 34] !== 0xac ? WHOLE_SCRIPT : bytes[at + 1] === 2 ? 5 : bytes[at + 1] === 3 ? 6 : WHOLE_SCRIPT;
+    default:
+      return WHOLE_SCRIPT;
   }
 }
 
 /** Writes a coin whose script stands in `source`, and returns where it ends. `slot`: index % 32. */
-export function writeCoin(bytes: Buffer, at: number, slot: number, value: number, source: Buffer, scriptAt: number, scriptLength: number): number {
+export function writeCoin(
+  bytes: Buffer,
+  at: number,
+  slot: number,
+  value: number,
+  source: Buffer,
+  scriptAt: number,
+  scriptLength: number
+): number {
   const scriptKind = kindOf(source, scriptAt, scriptLength);
   const common = KINDS[scriptKind];
-  bytes[at] = scriptKind << 5 | slot;
+  bytes[at] = (scriptKind << 5) | slot;
   let end = writeAmount(bytes, at + 1, value);
   if (common === undefined) {
     end = writeInteger(bytes, end, scriptLength);
@@ -112,7 +138,7 @@ export function writeCoin(bytes: Buffer, at: number, slot: number, value: number
 function writeAmount(bytes: Uint8Array, at: number, value: number): number {
   let [rest, zeros] = [value, 0];
   for (; zeros < 15 && rest !== 0 && rest % 10 === 0; zeros++) rest /= 10;
-  const first = rest % 8 << 4 | zeros;
+  const first = ((rest % 8) << 4) | zeros;
   if (rest < 8) {
     bytes[at] = first;
     return at + 1;
@@ -150,11 +176,10 @@ export function readCoin(reader: RecordReader): PackedCoin {
   const { offset } = reader;
   const head = reader.byte();
   const first = reader.byte();
-  const rest = (first >> 4 & 7) + (first < 0x80 ? 0 : reader.integer() * 8);
+  const rest = ((first >> 4) & 7) + (first < 0x80 ? 0 : reader.integer() * 8);
   const common = KINDS[head >> 5];
-  const script = common === undefined
-    ? reader.take(reader.integer())
-    : Buffer.concat([common.prefix, reader.take(common.payload), common.suffix]);
+  const script =
+    common === undefined ? reader.take(reader.integer()) : Buffer.concat([common.prefix, reader.take(common.payload), common.suffix]);
   return { slot: head & 31, value: rest * 10 ** (first & 15), script, bytes: reader.bytes.subarray(offset, reader.offset) };
 }
 

@@ -75,5 +75,5 @@ export function spanOf(records: Records, { height, index }: Position): Span {
     offset += length;
     length = bits = 0;
   }
-  throw damaged(key, `more than ${index % GROUP_TRANSACTIONS} lengths`, `${index % GROUP_TRANSACTIONS - before}`);
+  throw damaged(key, `more than ${index % GROUP_TRANSACTIONS} lengths`, `${(index % GROUP_TRANSACTIONS) - before}`);
 }

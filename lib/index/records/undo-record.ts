@@ -100,7 +100,8 @@ export function decodeUndo(bytes: Buffer, height: number): UndoRecord {
 
 function readSpentCoin(reader: RecordReader, height: number): SpentCoin {
   const blocksBefore = reader.integer();
-  if (blocksBefore > height) throw new DamagedIndexError(`an undo record is damaged: expected a coin of at most ${height} blocks before, got ${blocksBefore}`);
+  if (blocksBefore > height)
+    throw new DamagedIndexError(`an undo record is damaged: expected a coin of at most ${height} blocks before, got ${blocksBefore}`);
   const packed = reader.integer();
   const group = packed % 2 === 0 ? 0 : reader.integer();
   return { position: { height: height - blocksBefore, index: Math.floor(packed / 2) }, group, coin: readCoin(reader).bytes };
@@ -113,5 +114,8 @@ export function withReplaced(bytes: Buffer, position: Position): { readonly reco
   reader.take(reader.integer() * HASH_START_LENGTH);
   const { offset } = reader;
   if (reader.byte() !== 0) return { record: bytes, replaced: { height: reader.u32(), index: reader.u16() } };
-  return { record: Buffer.concat([bytes.subarray(0, offset), Buffer.from([1]), encodePosition(position), bytes.subarray(offset + 1)]), replaced: undefined };
+  return {
+    record: Buffer.concat([bytes.subarray(0, offset), Buffer.from([1]), encodePosition(position), bytes.subarray(offset + 1)]),
+    replaced: undefined
+  };
 }

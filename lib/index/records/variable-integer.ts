@@ -11,9 +11,9 @@ export const LONGEST_INTEGER = 8;
 export function writeInteger(bytes: Uint8Array, at: number, value: number): number {
   let end = at;
   let left = value;
-  for (; left >= 0x8000_0000; left = Math.floor(left / 0x80)) bytes[end++] = left % 0x80 | 0x80;
+  for (; left >= 0x8000_0000; left = Math.floor(left / 0x80)) bytes[end++] = (left % 0x80) | 0x80;
   // Most are small, and shifting is quicker than dividing.
-  for (; left >= 0x80; left >>>= 7) bytes[end++] = left & 0x7f | 0x80;
+  for (; left >= 0x80; left >>>= 7) bytes[end++] = (left & 0x7f) | 0x80;
   bytes[end++] = left;
   return end;
 }

@@ -37,7 +37,7 @@ export class WriteBuffer {
 
   #view(from: number, length: number): Buffer {
     if (length > USUAL_LENGTH) return this.#bytes.subarray(from, from + length);
-    const views = this.#views[from] ??= [];
-    return views[length] ??= this.#bytes.subarray(from, from + length);
+    const views = (this.#views[from] ??= []);
+    return (views[length] ??= this.#bytes.subarray(from, from + length));
   }
 }

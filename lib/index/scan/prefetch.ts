@@ -13,7 +13,10 @@ export interface FetchedBlock {
 
 /** `count` blocks from a height on, upwards (`step` 1) or downwards (-1). A caller that stops early leaves the rest alone. */
 export async function* prefetch(
-  from: number, count: number, step: 1 | -1, fetch: (height: number) => Promise<BlockRows | undefined>
+  from: number,
+  count: number,
+  step: 1 | -1,
+  fetch: (height: number) => Promise<BlockRows | undefined>
 ): AsyncGenerator<FetchedBlock> {
   const underWay: Promise<FetchedBlock>[] = [];
   for (let next = 0; next < count || underWay.length > 0;) {

@@ -57,7 +57,7 @@ export class RowMaker {
   /** The rows hold until they are released. @throws as blockRows */
   async make(raw: Buffer, height: number, hasher: TxidHasher): Promise<BlockRows> {
     if (raw.length < LARGE_BYTES || this.#alone) return blockRows(raw, height, hasher);
-    const worker = this.#worker ??= this.#start();
+    const worker = (this.#worker ??= this.#start());
     if (!this.#ready) return blockRows(raw, height, hasher);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
@@ -95,10 +95,16 @@ export class RowMaker {
 
   #start(): Worker {
     const worker = startWorker();
-    worker.on('online', () => { this.#ready = true; });
-    worker.on('message', (reply: RowReply) => { this.#settle(reply); });
+    worker.on('online', () => {
+      this.#ready = true;
+    });
+    worker.on('message', (reply: RowReply) => {
+      this.#settle(reply);
+    });
     let reason = 'it ended';
-    worker.on('error', (error: unknown) => { reason = error instanceof Error ? error.message : String(error); });
+    worker.on('error', (error: unknown) => {
+      reason = error instanceof Error ? error.message : String(error);
+    });
     worker.on('exit', () => {
       if (worker !== this.#worker) return;
       if (!this.#alone) this.#onLost(reason);
@@ -121,7 +127,9 @@ export class RowMaker {
 
   #takeMemory(length: number): SharedArrayBuffer {
     const memory = this.#free.pop();
-    return memory !== undefined && memory.byteLength >= length ? memory : new SharedArrayBuffer(Math.ceil(length / MEMORY_STEP) * MEMORY_STEP);
+    return memory !== undefined && memory.byteLength >= length
+      ? memory
+      : new SharedArrayBuffer(Math.ceil(length / MEMORY_STEP) * MEMORY_STEP);
   }
 
   /** The thread ended: nothing of what it was to do is lost. */

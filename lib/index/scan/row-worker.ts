@@ -19,7 +19,7 @@ function allocateIn(memory: SharedArrayBuffer, used: number): Allocate {
   let end = used;
   return (length) => {
     // Eight: whole pieces are copied word by word of the machine.
-    const start = end + 7 & ~7;
+    const start = (end + 7) & ~7;
     end = start + length;
     return new Uint8Array(memory, start, length);
   };

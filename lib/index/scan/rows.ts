@@ -65,7 +65,11 @@ export function blockRows(raw: Buffer, height: number, hasher: TxidHasher, alloc
     const transaction = transactions[index] as ScannedTransaction; // index < count
     inputEnds[index] = inputCount += transaction.isCoinbase ? 0 : transaction.inputCount;
   }
-  const [hashes, lengths, inputs] = [allocate(count * TXID_HASH_LENGTH), allocate(count * LONGEST_INTEGER), allocate(inputCount * OUTPOINT_WORDS * 4)];
+  const [hashes, lengths, inputs] = [
+    allocate(count * TXID_HASH_LENGTH),
+    allocate(count * LONGEST_INTEGER),
+    allocate(inputCount * OUTPOINT_WORDS * 4)
+  ];
   // No coin is longer than its output by more than the output's own length.
   const entries = new EntryList(allocate(raw.length * 2 + ENTRIES_MARGIN), height);
   const hashBytes = Buffer.from(hashes.buffer, hashes.byteOffset, hashes.length);
@@ -160,8 +164,8 @@ class EntryList {
       words[at + HEIGHT] = this.#height;
       words[at + POSITION] = packPosition(index, first / GROUP_SIZE);
       words[at + UNSPENT] = unspent;
-      words[at + STATE] = end - start << 3;
-      this.#end = end + 3 >> 2;
+      words[at + STATE] = (end - start) << 3;
+      this.#end = (end + 3) >> 2;
       // What an earlier block left there: the same block has the same rows.
       bytes.fill(0, end, this.#end * 4);
     }

@@ -140,9 +140,10 @@ export class BlockBatch {
     if (tip === undefined && !genesisHash.equals(hash))
       throw new IndexError(`expected the genesis block ${toDisplayHex(genesisHash)}, got ${toDisplayHex(Buffer.from(hash))}`);
     if (tip !== undefined && !tip.hash.equals(previousHash))
-      throw new IndexError(`expected a block on top of ${toDisplayHex(tip.hash)} at height ${tip.height}, got ${toDisplayHex(Buffer.from(hash))}, which follows ${toDisplayHex(previousHash)}`);
-    if (height !== this.#nextHeight)
-      throw new IndexError(`expected rows of height ${this.#nextHeight}, got ${height}`);
+      throw new IndexError(
+        `expected a block on top of ${toDisplayHex(tip.hash)} at height ${tip.height}, got ${toDisplayHex(Buffer.from(hash))}, which follows ${toDisplayHex(previousHash)}`
+      );
+    if (height !== this.#nextHeight) throw new IndexError(`expected rows of height ${this.#nextHeight}, got ${height}`);
   }
 
   /** Extends the chain by the block, and puts all that is stored of it beside coins. */
@@ -194,7 +195,7 @@ export function inOrderOfHashes(hashesOfBlocks: readonly Uint8Array[]): Float64A
   let next = 0;
   for (const [block, hashes] of hashesOfBlocks.entries())
     for (let at = 0; at < hashes.length; at += TXID_HASH_LENGTH) {
-      const start = (hashes[at] as number) << 16 | (hashes[at + 1] as number) << 8 | (hashes[at + 2] as number); // whole hashes
+      const start = ((hashes[at] as number) << 16) | ((hashes[at + 1] as number) << 8) | (hashes[at + 2] as number); // whole hashes
       order[next++] = (start * MOST_BLOCKS + block) * MAX_TRANSACTIONS + at / TXID_HASH_LENGTH;
     }
   return order.sort();

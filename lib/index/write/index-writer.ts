@@ -21,7 +21,16 @@ import { CoinCache } from '../coins/coin-cache';
 import { HeaderTable } from '../read/header-table';
 import { findBase, isBackfilling, putBase, type Base } from '../records/base';
 import { spentBaseKey } from '../records/base-coin';
-import { blockHashKey, headerAt, headerKey, headerRecordOf, heightOf, NO_HEADERS, type HeaderChain, type StoredHeader } from '../records/header';
+import {
+  blockHashKey,
+  headerAt,
+  headerKey,
+  headerRecordOf,
+  heightOf,
+  NO_HEADERS,
+  type HeaderChain,
+  type StoredHeader
+} from '../records/header';
 import { damaged, recordOf } from '../records/layout';
 import { findTip, TIP_KEY } from '../records/tip';
 import { newSecret, SECRET_KEY, TxidHasher } from '../records/txid-hash';
@@ -95,7 +104,7 @@ export class IndexWriter {
 
   /** Of the secret that the store has. @throws DamagedIndexError when it has none. */
   get hasher(): TxidHasher {
-    return this.#hasher ??= TxidHasher.of(this.#options.store);
+    return (this.#hasher ??= TxidHasher.of(this.#options.store));
   }
 
   get undoDepth(): number {
@@ -109,7 +118,8 @@ export class IndexWriter {
   async load(): Promise<void> {
     const { store } = this.#options;
     this.#base = findBase(store);
-    if (this.#base !== undefined && store.get(TIP_KEY) === undefined) throw new DamagedIndexError('copying the coins of the node was interrupted');
+    if (this.#base !== undefined && store.get(TIP_KEY) === undefined)
+      throw new DamagedIndexError('copying the coins of the node was interrupted');
     const tip = await findTip(store);
     this.#moveTo(tip === undefined ? NO_HEADERS : this.#chainUpTo(tip));
     if (tip === undefined && store.get(SECRET_KEY) === undefined) await store.batch([newSecret()], { durable: true });
@@ -141,14 +151,24 @@ export class IndexWriter {
     if (this.#failure !== undefined || !this.#cache.isClean) this.#cache.clear();
     this.#failure = undefined;
     const base = this.#base && { base: new BaseSpends(this.#base) };
-    return new BlockBatch(this.#ahead ?? this.#chain, { store, cache: this.#cache, hasher: this.hasher, genesisHash, undoDepth, undoFrom, ...base });
+    return new BlockBatch(this.#ahead ?? this.#chain, {
+      store,
+      cache: this.#cache,
+      hasher: this.hasher,
+      genesisHash,
+      undoDepth,
+      undoFrom,
+      ...base
+    });
   }
 
   /** Writes a batch, once the one before is written. */
   commit(batch: BlockBatch, { durable = false } = {}): CommittedBatch {
     let handOver = (): void => undefined;
-    const early = new Promise<void>((resolve) => { handOver = resolve; });
-    const written = this.#writing = this.#write(batch, durable, handOver);
+    const early = new Promise<void>((resolve) => {
+      handOver = resolve;
+    });
+    const written = (this.#writing = this.#write(batch, durable, handOver));
     const handedOver = Promise.race([early, written]);
     // Nobody may listen to one of them.
     for (const promise of [handedOver, written]) promise.catch(() => undefined);
@@ -172,7 +192,9 @@ export class IndexWriter {
       this.#ahead = undefined;
     }
     this.#cache.written();
-    batch.blocks.forEach(({ height }, i) => { this.headers.push(height, batch.headers[i] as Buffer); }); // each has one
+    batch.blocks.forEach(({ height }, i) => {
+      this.headers.push(height, batch.headers[i] as Buffer);
+    }); // each has one
     this.#moveTo(batch.chain);
   }
 
@@ -193,7 +215,9 @@ export class IndexWriter {
     const { store } = this.#options;
     const { tip } = this;
     if (tip === undefined || tip.height === 0)
-      throw new IndexError(`expected a block above the genesis block to undo, got ${tip === undefined ? 'an empty index' : 'the genesis block'}`);
+      throw new IndexError(
+        `expected a block above the genesis block to undo, got ${tip === undefined ? 'an empty index' : 'the genesis block'}`
+      );
     const key = undoKey(tip.height);
     const value = store.get(key);
     if (value === undefined) throw new TooDeepError(`expected an undo record for height ${tip.height}, got none`);
@@ -253,7 +277,7 @@ export class IndexWriter {
   async #loadHeaders(): Promise<void> {
     const { headers, tip } = this;
     headers.pop(0);
-    if (tip === undefined || this.#base !== undefined && isBackfilling(this.#base)) return;
+    if (tip === undefined || (this.#base !== undefined && isBackfilling(this.#base))) return;
     for await (const [key, value] of this.#options.store.range({ gte: headerKey(0), lt: headerKey(tip.height + 1) }))
       headers.push(key.readUInt32BE(1), headerRecordOf(key, value));
     if (headers.length <= tip.height) throw damaged(headerKey(headers.length), 'a header', 'none');

@@ -28,18 +28,21 @@ export async function findReplaced({ entries, coinbase }: BlockRows, sources: Co
   if (position === undefined) return undefined;
   // The earlier one had the same outputs.
   const groups: number[] = [];
-  for (let at = 0; at < entries.length; at += entryWords(entries[at + STATE] as number)) { // entries are whole
+  for (let at = 0; at < entries.length; at += entryWords(entries[at + STATE] as number)) {
+    // entries are whole
     const word = entries[at + POSITION] as number;
     if (indexOf(word) !== 0) break;
     groups.push(groupOf(word));
   }
   const cold = groups.filter((group) => cache.find(entries, 0, group) === NO_ENTRY);
-  await readCold(cold.map((group) => ({ txid: Buffer.from(coinbase), group })), sources);
+  await readCold(
+    cold.map((group) => ({ txid: Buffer.from(coinbase), group })),
+    sources
+  );
   return { position, entries: groups.map((group) => cache.find(entries, 0, group)).filter((each) => each !== NO_ENTRY) };
 }
 
 /** Takes the earlier transaction's coins out; the later one's are in the cache by now, under the same txid. */
 export function spendReplaced({ entries }: Replaced, height: number, cache: CoinCache, undo: SpentCoinList | undefined): void {
-  for (const entry of entries)
-    for (let slot = 0; slot < GROUP_SIZE; slot++) cache.spend(entry, slot, height, 0, undo);
+  for (const entry of entries) for (let slot = 0; slot < GROUP_SIZE; slot++) cache.spend(entry, slot, height, 0, undo);
 }

@@ -26,7 +26,8 @@ export async function undoWrites(undo: UndoRecord, height: number, previous: Blo
   const [coinbaseKey] = keys;
   // After the deletions: it is the position under the same txid.
   if (replaced !== undefined && coinbaseKey !== undefined) writes.push(putRecord(coinbaseKey, encodePosition(replaced)));
-  for (const key of [headerKey(height), ...lengthsKeys(height, keys.length), blockHashKey(hash), undoKey(height)]) writes.push({ type: 'del', key });
+  for (const key of [headerKey(height), ...lengthsKeys(height, keys.length), blockHashKey(hash), undoKey(height)])
+    writes.push({ type: 'del', key });
   writes.push(putTip(previous));
   return writes;
 }
@@ -36,7 +37,12 @@ export async function undoWrites(undo: UndoRecord, height: number, previous: Blo
  * back. Of a block of the base itself nobody knows which coins it made: then the base is the block before, and what is above
  * it counts no more (base-coin.ts). @throws DamagedIndexError
  */
-export function undoBaseWrites(base: Base, height: number, previous: BlockPoint, store: Store): readonly [writes: readonly StoreWrite[], base: Base] {
+export function undoBaseWrites(
+  base: Base,
+  height: number,
+  previous: BlockPoint,
+  store: Store
+): readonly [writes: readonly StoreWrite[], base: Base] {
   const key = spentBaseKey(height);
   const spent = store.get(key);
   const writes: StoreWrite[] = spent === undefined ? [] : [...restoringBaseWrites(key, spent), { type: 'del', key }];
@@ -51,10 +57,14 @@ async function findPositions(hashStarts: Buffer, height: number, store: Store): 
   const keys: Buffer[] = [];
   for (let first = 0; first < count; first += LOOKUPS) {
     const indexes = Array.from({ length: Math.min(LOOKUPS, count - first) }, (_, i) => first + i);
-    keys.push(...await Promise.all(indexes.map((index) => {
-      const at = index * HASH_START_LENGTH;
-      return findPosition(hashStarts.subarray(at, at + HASH_START_LENGTH), height, index, store);
-    })));
+    keys.push(
+      ...(await Promise.all(
+        indexes.map((index) => {
+          const at = index * HASH_START_LENGTH;
+          return findPosition(hashStarts.subarray(at, at + HASH_START_LENGTH), height, index, store);
+        })
+      ))
+    );
   }
   return keys;
 }
@@ -66,7 +76,9 @@ async function findPosition(hashStart: Buffer, height: number, index: number, st
     if (found.height === height && found.index === index) return key;
   }
   const start = hashStart.toString('hex');
-  throw new DamagedIndexError(`expected the position of transaction ${index} of the block at height ${height} under a hash that begins with ${start}, got none`);
+  throw new DamagedIndexError(
+    `expected the position of transaction ${index} of the block at height ${height} under a hash that begins with ${start}, got none`
+  );
 }
 
 /** Puts coins back into their records. */

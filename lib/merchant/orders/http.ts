@@ -5,7 +5,14 @@
 //   POST /pay/<id>   answerPay      a Payment; the PaymentACK comes back
 
 import { PaymentError, type PaymentErrorCode } from '../../payments/error';
-import { negotiate, PAYMENT_ACK_TYPE, PAYMENT_REQUEST_TYPE, PAYMENT_TYPE, URI_LIST_TYPE, mediaTypeOf } from '../../payments/transport/media-types';
+import {
+  negotiate,
+  PAYMENT_ACK_TYPE,
+  PAYMENT_REQUEST_TYPE,
+  PAYMENT_TYPE,
+  URI_LIST_TYPE,
+  mediaTypeOf
+} from '../../payments/transport/media-types';
 import type { Merchant, PaymentState } from './merchant';
 import { parseOrder } from './order';
 import { renderPage } from './page';
@@ -18,7 +25,12 @@ export interface PaymentReply {
 }
 
 /** All other codes are mistakes of the client: 400. */
-const STATUS: Partial<Record<PaymentErrorCode, number>> = { 'unknown-request': 404, 'too-large': 413, 'cannot-sign': 500, 'not-yet-known': 503 };
+const STATUS: Partial<Record<PaymentErrorCode, number>> = {
+  'unknown-request': 404,
+  'too-large': 413,
+  'cannot-sign': 500,
+  'not-yet-known': 503
+};
 
 /** @param body JSON: see order.ts. */
 export async function answerCreate(merchant: Merchant, body: Buffer): Promise<PaymentReply> {
@@ -34,10 +46,14 @@ export async function answerGet(merchant: Merchant, id: string, accept: string |
   return answering(async () => {
     const stored = await merchant.request(id);
     switch (negotiate(accept)) {
-      case 'payment-request': return message(PAYMENT_REQUEST_TYPE, stored.request);
-      case 'uri-list': return text(200, URI_LIST_TYPE, `${merchant.uriOf(id)}\r\n`);
-      case 'state': return text(200, 'application/json', `${stateJson(id, await merchant.state(id))}\n`);
-      case 'page': return text(200, 'text/html', renderPage(detailsOf(stored), merchant.uriOf(id), await merchant.state(id)));
+      case 'payment-request':
+        return message(PAYMENT_REQUEST_TYPE, stored.request);
+      case 'uri-list':
+        return text(200, URI_LIST_TYPE, `${merchant.uriOf(id)}\r\n`);
+      case 'state':
+        return text(200, 'application/json', `${stateJson(id, await merchant.state(id))}\n`);
+      case 'page':
+        return text(200, 'text/html', renderPage(detailsOf(stored), merchant.uriOf(id), await merchant.state(id)));
     }
   });
 }
@@ -65,7 +81,7 @@ async function answering(answer: () => Promise<PaymentReply>): Promise<PaymentRe
 
 /** 21 million coins in satoshis fit into a number. */
 function stateJson(id: string, state: PaymentState): string {
-  return JSON.stringify({ id, ...state }, (_, value: unknown) => typeof value === 'bigint' ? Number(value) : value);
+  return JSON.stringify({ id, ...state }, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));
 }
 
 function message(type: string, body: Buffer): PaymentReply {

@@ -69,7 +69,7 @@ export class Merchant {
   /** Loads the watched orders of the store. To be called before anything else. */
   async open(): Promise<void> {
     // While the chain was never searched, no request is recorded as watched yet.
-    const isFirst = await this.#store.position() === undefined;
+    const isFirst = (await this.#store.position()) === undefined;
     for (const id of await this.#store.watched()) {
       await this.#guarded(id, async () => {
         const stored = await this.#store.request(id);
@@ -85,13 +85,16 @@ export class Merchant {
     checkOrder(order, now);
     const merchantData = randomBytes(ID_SIZE);
     const id = merchantData.toString('hex');
-    const request = makePaymentRequest({
-      ...order,
-      network: this.#chain.network,
-      time: unixSeconds(now),
-      paymentUrl: this.#urlOf(id),
-      merchantData
-    }, await this.#options.identity?.());
+    const request = makePaymentRequest(
+      {
+        ...order,
+        network: this.#chain.network,
+        time: unixSeconds(now),
+        paymentUrl: this.#urlOf(id),
+        merchantData
+      },
+      await this.#options.identity?.()
+    );
     await this.#save({ id, createdAt: now, request, payments: [], received: [] });
     return { id, url: this.#urlOf(id), uri: this.uriOf(id) };
   }
@@ -122,7 +125,7 @@ export class Merchant {
     // The block is recorded before `confirmed` is answered: the answer must hold while the index does not know the position.
     if (traced.some(({ news }) => news.length > 0)) await this.#inTurn(() => this.#remember(id));
     const received = await receivedNow(stored, this.#watch.sightings(id), this.#chain, this.#store);
-    return { ...this.#settled(stored, traced), ...received && { received } };
+    return { ...this.#settled(stored, traced), ...(received && { received }) };
   }
 
   // Outputs that pay to the scripts of orders
@@ -146,7 +149,7 @@ export class Merchant {
   async receive(block: ConfirmingBlock, outputs: readonly PayingOutput[]): Promise<void> {
     const orders = new Map<string, PayingOutput[]>();
     for (const output of outputs) {
-      for (const id of this.#watch.askers(output.script) ?? []) orders.set(id, [...orders.get(id) ?? [], output]);
+      for (const id of this.#watch.askers(output.script) ?? []) orders.set(id, [...(orders.get(id) ?? []), output]);
     }
     for (const [id, own] of orders) await this.#guarded(id, () => this.#inTurn(() => this.#receive(id, block, own)));
   }
@@ -175,7 +178,13 @@ export class Merchant {
     const before = stored.payments.find(({ payment }) => payment.equals(bytes));
     if (before?.acknowledgement) return before.acknowledgement;
     const payment = decodePayment(bytes);
-    const first: StoredPayment = { receivedAt: this.#options.clock(), payment: bytes, txids: [], refundTo: payment.refundTo, seenIn: new Map() };
+    const first: StoredPayment = {
+      receivedAt: this.#options.clock(),
+      payment: bytes,
+      txids: [],
+      refundTo: payment.refundTo,
+      seenIn: new Map()
+    };
     const { outcome, ...came } = before ?? first;
     // A Payment whose taking was interrupted may be finished, however late.
     const isInterrupted = before !== undefined && outcome === undefined;
@@ -210,7 +219,10 @@ export class Merchant {
 
   /** The Payment is stored first: it says where to send a refund. */
   async #carryOut(
-    stored: StoredRequest, payment: StoredPayment, transactions: readonly Transaction[], paying: readonly PayingOutput[]
+    stored: StoredRequest,
+    payment: StoredPayment,
+    transactions: readonly Transaction[],
+    paying: readonly PayingOutput[]
   ): Promise<Buffer> {
     const { id } = stored;
     const parts = await traceTransactions(transactions, this.#chain);
@@ -248,7 +260,9 @@ export class Merchant {
     if (!this.#watch.has(id)) await this.#save(await this.#store.request(id));
     for (const { transaction, standing } of await traceTransactions(transactions, this.#chain)) {
       if (standing.state !== 'pool' && standing.state !== 'confirmed') continue;
-      transaction.outputs.forEach(({ amount, script }, index) => { this.#watch.sight({ txid: transaction.txid, index, amount, script }); });
+      transaction.outputs.forEach(({ amount, script }, index) => {
+        this.#watch.sight({ txid: transaction.txid, index, amount, script });
+      });
     }
   }
 

@@ -103,7 +103,7 @@ export class OrderWatch {
   }
 
   sightings(id: string): PayingOutput[] {
-    return [...this.#orders.get(id)?.seen.values() ?? []];
+    return [...(this.#orders.get(id)?.seen.values() ?? [])];
   }
 
   /** Orders for which something was seen in the pool. */
@@ -137,6 +137,6 @@ function keyOf(script: Buffer): string {
 function watchedUntil(stored: StoredRequest): number {
   const { expires } = detailsOf(stored);
   const isPaid = settling(stored).length > 0;
-  const lastMoment = expires === undefined ? isPaid ? 0 : Infinity : Number(expires) * 1_000;
+  const lastMoment = expires === undefined ? (isPaid ? 0 : Infinity) : Number(expires) * 1_000;
   return Math.max(lastMoment, stored.createdAt.getTime(), ...stored.payments.map(({ receivedAt }) => receivedAt.getTime())) + WATCH_MS;
 }

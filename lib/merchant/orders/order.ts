@@ -40,8 +40,8 @@ export function parseOrder(body: Buffer): Order {
   if (memo !== undefined && typeof memo !== 'string') throw malformed('memo', 'text');
   return {
     outputs: outputs.map(parseOutput),
-    ...memo !== undefined && { memo },
-    ...expires !== undefined && { expires: parseInteger('expires', expires) }
+    ...(memo !== undefined && { memo }),
+    ...(expires !== undefined && { expires: parseInteger('expires', expires) })
   };
 }
 

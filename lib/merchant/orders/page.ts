@@ -29,12 +29,18 @@ ${lines.join('\n')}
 
 function describe(state: PaymentState): string {
   switch (state.state) {
-    case 'open': return 'Not paid yet.';
-    case 'expired': return 'This request has expired.';
-    case 'unconfirmed': return 'Paid, not confirmed yet.';
-    case 'confirmed': return `Paid, ${state.confirmations} confirmation${state.confirmations === 1 ? '' : 's'}.`;
-    case 'missing': return 'It was paid, but the network does not know the payment any more. It is being sent again.';
-    case 'conflicted': return 'It was paid, but the coins were spent otherwise.';
+    case 'open':
+      return 'Not paid yet.';
+    case 'expired':
+      return 'This request has expired.';
+    case 'unconfirmed':
+      return 'Paid, not confirmed yet.';
+    case 'confirmed':
+      return `Paid, ${state.confirmations} confirmation${state.confirmations === 1 ? '' : 's'}.`;
+    case 'missing':
+      return 'It was paid, but the network does not know the payment any more. It is being sent again.';
+    case 'conflicted':
+      return 'It was paid, but the coins were spent otherwise.';
   }
 }
 

@@ -41,7 +41,12 @@ export function withReceipts(stored: StoredRequest, block: ConfirmingBlock, outp
   const paid = new Set(outputs.map(({ txid }) => displayTxid(txid)));
   let request: StoredRequest = { ...stored, received };
   for (const { payment, txids } of settling(stored)) {
-    request = withBlocks(request, payment, txids.map(displayTxid).filter((txid) => paid.has(txid)), block);
+    request = withBlocks(
+      request,
+      payment,
+      txids.map(displayTxid).filter((txid) => paid.has(txid)),
+      block
+    );
   }
   return request;
 }
@@ -50,9 +55,11 @@ export function withReceipts(stored: StoredRequest, block: ConfirmingBlock, outp
 export function withBlocks(stored: StoredRequest, payment: Buffer, txids: readonly string[], block: ConfirmingBlock): StoredRequest {
   return {
     ...stored,
-    payments: stored.payments.map((one) => one.payment.equals(payment)
-      ? { ...one, seenIn: new Map([...one.seenIn, ...txids.map((txid): [string, ConfirmingBlock] => [txid, block])]) }
-      : one)
+    payments: stored.payments.map((one) =>
+      one.payment.equals(payment)
+        ? { ...one, seenIn: new Map([...one.seenIn, ...txids.map((txid): [string, ConfirmingBlock] => [txid, block])]) }
+        : one
+    )
   };
 }
 
@@ -63,7 +70,10 @@ export function withBlocks(stored: StoredRequest, payment: Buffer, txids: readon
  * @throws PaymentError `not-yet-known`
  */
 export async function receivedNow(
-  stored: StoredRequest, seen: readonly PayingOutput[], chain: MerchantChain, store: PaymentStore
+  stored: StoredRequest,
+  seen: readonly PayingOutput[],
+  chain: MerchantChain,
+  store: PaymentStore
 ): Promise<Received | undefined> {
   const outputs = new Map<string, Pick<Receipt, 'txid' | 'index' | 'amount'> & { readonly block?: ConfirmingBlock }>();
   for (const output of [...seen, ...stored.received]) outputs.set(outpointKey(output), output);

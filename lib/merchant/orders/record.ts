@@ -80,7 +80,9 @@ export function settling({ payments }: Pick<StoredRequest, 'payments'>): StoredP
  * money has come go before the latest with which none has.
  */
 export function recordedPayments(
-  payments: readonly StoredPayment[], hasMoney: (payment: StoredPayment) => boolean, now: Date
+  payments: readonly StoredPayment[],
+  hasMoney: (payment: StoredPayment) => boolean,
+  now: Date
 ): StoredPayment[] {
   const aside = payments.filter(({ outcome }) => outcome !== undefined);
   const paid = aside.filter(hasMoney);
@@ -104,18 +106,21 @@ export function writeRecord({ createdAt, request, payments, received }: StoredRe
       payment: payment.toString('hex'),
       txids: txids.map(displayTxid),
       refundTo: refundTo.map(({ amount, script }) => ({
-        ...amount !== undefined && { amount: amount.toString() },
+        ...(amount !== undefined && { amount: amount.toString() }),
         script: script.toString('hex')
       })),
-      ...acknowledgement && { acknowledgement: acknowledgement.toString('hex') },
-      ...outcome && { outcome },
-      ...seenIn.size > 0 && { seenIn: Array.from(seenIn, ([txid, block]) => ({ txid, ...writeBlock(block) })) }
+      ...(acknowledgement && { acknowledgement: acknowledgement.toString('hex') }),
+      ...(outcome && { outcome }),
+      ...(seenIn.size > 0 && { seenIn: Array.from(seenIn, ([txid, block]) => ({ txid, ...writeBlock(block) })) })
     })),
-    ...received.length > 0 && {
-      received: received.map(({ txid, index, amount, block }) => (
-        { txid: displayTxid(txid), index, amount: amount.toString(), ...writeBlock(block) }
-      ))
-    }
+    ...(received.length > 0 && {
+      received: received.map(({ txid, index, amount, block }) => ({
+        txid: displayTxid(txid),
+        index,
+        amount: amount.toString(),
+        ...writeBlock(block)
+      }))
+    })
   };
 }
 
@@ -160,8 +165,8 @@ function paymentOf(value: unknown): StoredPayment {
     payment: bytesOf(payment),
     txids: listOf(txids).map(hashOf),
     refundTo: listOf(refundTo).map(outputOf),
-    ...acknowledgement !== undefined && { acknowledgement: bytesOf(acknowledgement) },
-    ...outcome !== undefined && { outcome: outcomeOf(outcome) },
+    ...(acknowledgement !== undefined && { acknowledgement: bytesOf(acknowledgement) }),
+    ...(outcome !== undefined && { outcome: outcomeOf(outcome) }),
     seenIn: new Map(listOf(seenIn).map((seen) => [displayTxid(hashOf(objectOf(seen)['txid'])), readBlock(seen)]))
   };
 }
@@ -169,9 +174,12 @@ function paymentOf(value: unknown): StoredPayment {
 function outcomeOf(value: unknown): PaymentOutcome {
   const { decision, code, reason } = objectOf(value);
   switch (decision) {
-    case 'refused': return { decision, code: textOf(code), reason: textOf(reason) };
-    case 'repeated': return { decision };
-    default: throw new Error('a decision expected');
+    case 'refused':
+      return { decision, code: textOf(code), reason: textOf(reason) };
+    case 'repeated':
+      return { decision };
+    default:
+      throw new Error('a decision expected');
   }
 }
 
@@ -192,7 +200,7 @@ export function readBlock(value: unknown): ConfirmingBlock {
 
 function outputOf(value: unknown): Output {
   const { amount, script } = objectOf(value);
-  return { ...amount !== undefined && { amount: BigInt(textOf(amount)) }, script: bytesOf(script) };
+  return { ...(amount !== undefined && { amount: BigInt(textOf(amount)) }), script: bytesOf(script) };
 }
 
 function listOf(value: unknown): readonly unknown[] {

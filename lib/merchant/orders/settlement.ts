@@ -32,26 +32,30 @@ export async function tracePayment(payment: StoredPayment, chain: MerchantChain)
     return [{ txid, block: standing.block }];
   });
   // A Payment has at least one transaction.
-  const standing = parts.map((part) => part.standing).reduce((a, b) => compareStandings(b, a) < 0 ? b : a);
+  const standing = parts.map((part) => part.standing).reduce((a, b) => (compareStandings(b, a) < 0 ? b : a));
   return { payment, standing, parts, news };
 }
 
 export async function traceTransactions(
-  transactions: readonly Transaction[], chain: MerchantChain, seenIn: ReadonlyMap<string, ConfirmingBlock> = new Map()
+  transactions: readonly Transaction[],
+  chain: MerchantChain,
+  seenIn: ReadonlyMap<string, ConfirmingBlock> = new Map()
 ): Promise<TracedPayment['parts']> {
-  return Promise.all(transactions.map(async (transaction) => ({
-    transaction,
-    standing: await chain.standing(
-      { txid: transaction.txid, outpoints: transaction.outpoints, outputs: [...transaction.outputs.keys()] },
-      seenIn.get(displayTxid(transaction.txid))
-    )
-  })));
+  return Promise.all(
+    transactions.map(async (transaction) => ({
+      transaction,
+      standing: await chain.standing(
+        { txid: transaction.txid, outpoints: transaction.outpoints, outputs: [...transaction.outputs.keys()] },
+        seenIn.get(displayTxid(transaction.txid))
+      )
+    }))
+  );
 }
 
 /** The Payment that is nearest to being confirmed; undefined when none has come. */
 export function bestOf(payments: readonly TracedPayment[]): TracedPayment | undefined {
   const [first, ...others] = payments;
-  return first && others.reduce((a, b) => compareStandings(a.standing, b.standing) < 0 ? b : a, first);
+  return first && others.reduce((a, b) => (compareStandings(a.standing, b.standing) < 0 ? b : a), first);
 }
 
 /** @throws PaymentError `not-yet-known` */

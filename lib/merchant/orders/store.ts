@@ -55,7 +55,10 @@ export class PaymentStore {
   async watched(): Promise<string[]> {
     const names = await this.#storage.names();
     const ending = names.includes(POSITION) ? '.watched' : '.json';
-    return names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length)).filter((id) => ID.test(id));
+    return names
+      .filter((name) => name.endsWith(ending))
+      .map((name) => name.slice(0, -ending.length))
+      .filter((id) => ID.test(id));
   }
 
   /** The block up to which the chain was looked through. @throws DamagedRecordError */
@@ -83,7 +86,7 @@ export class PaymentStore {
   async claim(outputs: readonly ClaimedOutput[], id: string): Promise<void> {
     for (const txid of new Set(outputs.map((output) => output.txid))) {
       const own = outputs.filter((output) => output.txid === txid).map(({ index }) => [index, id]);
-      const claims = { ...await this.#claimsOn(txid), ...Object.fromEntries(own) as Claims };
+      const claims = { ...(await this.#claimsOn(txid)), ...(Object.fromEntries(own) as Claims) };
       await this.#storage.write(claimsName(txid), Buffer.from(`${JSON.stringify(claims)}\n`));
     }
   }

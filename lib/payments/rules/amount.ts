@@ -22,7 +22,7 @@ export function dustThreshold(script: Buffer): bigint {
   if (isUnspendable(script)) return 0n;
   const outputSize = 8 + compactSizeLength(script.length) + script.length;
   const inputSize = isWitnessProgram(script) ? WITNESS_INPUT_SIZE : INPUT_SIZE;
-  return BigInt(outputSize + inputSize) * DUST_RELAY_FEE / 1_000n;
+  return (BigInt(outputSize + inputSize) * DUST_RELAY_FEE) / 1_000n;
 }
 
 /** Whether an output with this script can never be spent; Bitcoin Core's `IsUnspendable`. */
@@ -37,8 +37,7 @@ function compactSizeLength(value: number): number {
 /** BIP141: a version opcode and one push of 2 to 40 bytes. */
 function isWitnessProgram(script: Buffer): boolean {
   const [version = -1, push] = script;
-  return script.length >= 4 && script.length <= 42 && push === script.length - 2
-    && (version === 0 || (version >= 0x51 && version <= 0x60));
+  return script.length >= 4 && script.length <= 42 && push === script.length - 2 && (version === 0 || (version >= 0x51 && version <= 0x60));
 }
 
 /**

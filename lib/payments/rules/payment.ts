@@ -52,9 +52,11 @@ export interface PayingOutput extends RequestedOutput {
 
 export function payingOutputs(transactions: readonly Transaction[], requested: readonly RequestedOutput[]): PayingOutput[] {
   const scripts = new Set(requested.map(({ script }) => script.toString('hex')));
-  return transactions.flatMap(({ txid, outputs }) => outputs
-    .map(({ amount, script }, index) => ({ txid, index, amount, script }))
-    .filter(({ script }) => scripts.has(script.toString('hex'))));
+  return transactions.flatMap(({ txid, outputs }) =>
+    outputs
+      .map(({ amount, script }, index) => ({ txid, index, amount, script }))
+      .filter(({ script }) => scripts.has(script.toString('hex')))
+  );
 }
 
 /** @throws PaymentError `underpaid`. */

@@ -48,7 +48,10 @@ export function checkPaymentRequest(request: PaymentRequest, conditions: Request
   const details = decodePaymentDetails(request.serializedPaymentDetails);
   const network = details.network ?? DEFAULTS.network;
   if (network !== conditions.network) {
-    throw new PaymentError('wrong-network', `A request for the network ${conditions.network} expected, one for ${JSON.stringify(network)} came.`);
+    throw new PaymentError(
+      'wrong-network',
+      `A request for the network ${conditions.network} expected, one for ${JSON.stringify(network)} came.`
+    );
   }
   checkExpiry(details, conditions.time);
   return { ...optionalsOf(details), network: conditions.network, time: details.time, ...payableOutputs(details) };
@@ -83,16 +86,22 @@ export function payableOutputs(details: Pick<PaymentDetails, 'outputs'>): Pick<P
   const paid = outputs.filter((output) => output.amount > 0n);
   for (const { amount, script } of paid) {
     const dust = dustThreshold(script);
-    if (amount < dust) throw new PaymentError('unpayable', `At least ${dust} satoshis for each output expected, ${amount} came: dust is not relayed.`);
+    if (amount < dust)
+      throw new PaymentError('unpayable', `At least ${dust} satoshis for each output expected, ${amount} came: dust is not relayed.`);
   }
   return { outputs: paid, total };
 }
 
-function optionalsOf({ expires, memo, paymentUrl, merchantData }: PaymentDetails): Pick<PayableRequest, 'expires' | 'memo' | 'paymentUrl' | 'merchantData'> {
+function optionalsOf({
+  expires,
+  memo,
+  paymentUrl,
+  merchantData
+}: PaymentDetails): Pick<PayableRequest, 'expires' | 'memo' | 'paymentUrl' | 'merchantData'> {
   return {
-    ...expires !== undefined && { expires },
-    ...memo !== undefined && { memo },
-    ...paymentUrl !== undefined && { paymentUrl },
-    ...merchantData !== undefined && { merchantData }
+    ...(expires !== undefined && { expires }),
+    ...(memo !== undefined && { memo }),
+    ...(paymentUrl !== undefined && { paymentUrl }),
+    ...(merchantData !== undefined && { merchantData })
   };
 }

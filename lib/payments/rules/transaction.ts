@@ -82,7 +82,8 @@ class Reader {
 
   take(length: number): Buffer {
     const end = this.offset + length;
-    if (end > this.#data.length) throw malformed(`${length} bytes expected at ${this.offset}, ${this.#data.length - this.offset} are there`);
+    if (end > this.#data.length)
+      throw malformed(`${length} bytes expected at ${this.offset}, ${this.#data.length - this.offset} are there`);
     const part = this.#data.subarray(this.offset, end);
     this.offset = end;
     return part;

@@ -29,7 +29,10 @@ export function formatBitcoinUri(uri: BitcoinUri): string {
     message !== undefined && ['message', message],
     paymentUrl !== undefined && ['r', checkUrl(paymentUrl)]
   ];
-  const query = parameters.filter((parameter) => parameter !== false).map(([name = '', value = '']) => `${name}=${encode(value)}`).join('&');
+  const query = parameters
+    .filter((parameter) => parameter !== false)
+    .map(([name = '', value = '']) => `${name}=${encode(value)}`)
+    .join('&');
   return `bitcoin:${encode(address ?? '')}${query && '?'}${query}`;
 }
 
@@ -48,11 +51,11 @@ export function parseBitcoinUri(text: string): BitcoinUri {
   const paymentUrl = parameters.get('r');
   if (address === '' && paymentUrl === undefined) throw malformed('an address or a payment URL expected, neither came');
   return {
-    ...address !== '' && { address: decode(address) },
-    ...amount !== undefined && { amount: parseAmount(amount) },
-    ...label !== undefined && { label },
-    ...message !== undefined && { message },
-    ...paymentUrl !== undefined && { paymentUrl: checkUrl(paymentUrl) }
+    ...(address !== '' && { address: decode(address) }),
+    ...(amount !== undefined && { amount: parseAmount(amount) }),
+    ...(label !== undefined && { label }),
+    ...(message !== undefined && { message }),
+    ...(paymentUrl !== undefined && { paymentUrl: checkUrl(paymentUrl) })
   };
 }
 
@@ -80,7 +83,9 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch (error) {
-    throw new PaymentError('malformed', `bitcoin URI: percent-encoded UTF-8 expected, ${JSON.stringify(text.slice(0, 40))} came.`, { cause: error });
+    throw new PaymentError('malformed', `bitcoin URI: percent-encoded UTF-8 expected, ${JSON.stringify(text.slice(0, 40))} came.`, {
+      cause: error
+    });
   }
 }
 
@@ -91,13 +96,15 @@ function formatAmount(amount: bigint): string {
 
 function parseAmount(text: string): bigint {
   const amount = parseCoins(text);
-  if (amount === undefined) throw malformed(`up to 21 million coins with up to eight decimals expected, ${JSON.stringify(text.slice(0, 40))} came`);
+  if (amount === undefined)
+    throw malformed(`up to 21 million coins with up to eight decimals expected, ${JSON.stringify(text.slice(0, 40))} came`);
   return amount;
 }
 
 /** A link may make a wallet fetch web addresses only: no files, no scripts. */
 function checkUrl(text: string): string {
-  if (!WEB_URL.test(text) || !URL.canParse(text)) throw malformed(`an http or https URL expected, ${JSON.stringify(text.slice(0, 40))} came`);
+  if (!WEB_URL.test(text) || !URL.canParse(text))
+    throw malformed(`an http or https URL expected, ${JSON.stringify(text.slice(0, 40))} came`);
   return text;
 }
 

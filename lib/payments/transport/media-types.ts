@@ -35,11 +35,13 @@ export function negotiate(accept: string | undefined): PaymentRepresentation {
 
 /** Media types with their `q`, 1 unless given; text that is no number counts as 0. */
 function weightsOf(accept: string): Map<string, number> {
-  return new Map(accept.split(',').map((item) => {
-    const weight = /;\s*q\s*=\s*([^;\s]*)/i.exec(item)?.[1];
-    const value = weight === undefined ? 1 : Number(weight);
-    return [mediaTypeOf(item), Number.isNaN(value) ? 0 : value];
-  }));
+  return new Map(
+    accept.split(',').map((item) => {
+      const weight = /;\s*q\s*=\s*([^;\s]*)/i.exec(item)?.[1];
+      const value = weight === undefined ? 1 : Number(weight);
+      return [mediaTypeOf(item), Number.isNaN(value) ? 0 : value];
+    })
+  );
 }
 
 /** The type of a Content-Type header without its parameters, in lower case. */

@@ -14,15 +14,20 @@ const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 
 /** Signatures on certificates: RSA (PKCS #1 v1.5) and ECDSA, each with SHA-256, 384 and 512. */
 const SIGNATURE_ALGORITHMS = new Set([
-  '1.2.840.113549.1.1.11', '1.2.840.113549.1.1.12', '1.2.840.113549.1.1.13',
-  '1.2.840.10045.4.3.2', '1.2.840.10045.4.3.3', '1.2.840.10045.4.3.4'
+  '1.2.840.113549.1.1.11',
+  '1.2.840.113549.1.1.12',
+  '1.2.840.113549.1.1.13',
+  '1.2.840.10045.4.3.2',
+  '1.2.840.10045.4.3.3',
+  '1.2.840.10045.4.3.4'
 ]);
 
 /** The reason why a key is refused; undefined when it is accepted. */
 export function keyWeakness(key: KeyObject): string | undefined {
   const { namedCurve = 'an unnamed curve' } = key.asymmetricKeyDetails ?? {};
   switch (key.asymmetricKeyType) {
-    case 'rsa': return rsaWeakness(key);
+    case 'rsa':
+      return rsaWeakness(key);
     case 'ec':
       return CURVES.has(namedCurve) ? undefined : `P-256, P-384 or P-521 expected, ${namedCurve} came`;
     default:

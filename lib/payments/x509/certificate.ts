@@ -5,10 +5,21 @@
 import { X509Certificate, type KeyObject } from 'node:crypto';
 import { AsnConvert } from '@peculiar/asn1-schema';
 import {
-  BasicConstraints, Certificate as DerCertificate, ExtendedKeyUsage, KeyUsage, SubjectAlternativeName,
-  id_ce_basicConstraints, id_ce_extKeyUsage, id_ce_inhibitAnyPolicy, id_ce_keyUsage, id_ce_nameConstraints, id_ce_policyConstraints,
-  id_ce_policyMappings, id_ce_subjectAltName,
-  type Extension, type Name
+  BasicConstraints,
+  Certificate as DerCertificate,
+  ExtendedKeyUsage,
+  KeyUsage,
+  SubjectAlternativeName,
+  id_ce_basicConstraints,
+  id_ce_extKeyUsage,
+  id_ce_inhibitAnyPolicy,
+  id_ce_keyUsage,
+  id_ce_nameConstraints,
+  id_ce_policyConstraints,
+  id_ce_policyMappings,
+  id_ce_subjectAltName,
+  type Extension,
+  type Name
 } from '@peculiar/asn1-x509';
 import { UntrustedError } from './untrusted';
 
@@ -51,9 +62,13 @@ const POLICY_CONSTRAINTS = [id_ce_policyMappings, id_ce_policyConstraints, id_ce
 
 /** Object identifiers of the extensions that may be critical, because path.ts heeds them. */
 const UNDERSTOOD = new Set([
-  id_ce_basicConstraints, id_ce_keyUsage, id_ce_extKeyUsage, id_ce_subjectAltName,
+  id_ce_basicConstraints,
+  id_ce_keyUsage,
+  id_ce_extKeyUsage,
+  id_ce_subjectAltName,
   // Refused in any case, with a reason of its own.
-  id_ce_nameConstraints, ...POLICY_CONSTRAINTS
+  id_ce_nameConstraints,
+  ...POLICY_CONSTRAINTS
 ]);
 
 /**
@@ -96,7 +111,9 @@ function describe(x509: X509Certificate, der: DerCertificate): Certificate {
     purposes: purposes && [...purposes],
     hasNameConstraints: extensions.has(id_ce_nameConstraints),
     hasPolicyConstraints: POLICY_CONSTRAINTS.some((id) => extensions.has(id)),
-    unknownCritical: [...extensions.values()].filter((extension) => extension.critical && !UNDERSTOOD.has(extension.extnID)).map((extension) => extension.extnID),
+    unknownCritical: [...extensions.values()]
+      .filter((extension) => extension.critical && !UNDERSTOOD.has(extension.extnID))
+      .map((extension) => extension.extnID),
     dnsNames: Array.from(alternativeNames ?? [], (name) => name.dNSName).filter((name) => name !== undefined),
     commonNames: commonNamesOf(tbs.subject)
   };
@@ -127,7 +144,8 @@ function pathLengthOf(constraints: BasicConstraints | undefined): number | undef
 }
 
 function commonNamesOf(subject: Name): string[] {
-  return [...subject].flatMap((part) => [...part])
+  return [...subject]
+    .flatMap((part) => [...part])
     .filter((attribute) => attribute.type === COMMON_NAME)
     .map((attribute) => attribute.value.toString());
 }

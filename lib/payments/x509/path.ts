@@ -91,18 +91,24 @@ function checkSignatures(path: readonly Certificate[]): void {
 function checkValidity(certificate: Certificate, time: Date): void {
   const name = title(certificate);
   // Asked so that an invalid date is within no validity.
-  if (!(time >= certificate.notBefore)) throw new UntrustedError('not-yet-valid', `${name} is valid from ${certificate.notBefore.toISOString()} on.`);
-  if (!(time <= certificate.notAfter)) throw new UntrustedError('expired', `${name} was valid until ${certificate.notAfter.toISOString()}.`);
+  if (!(time >= certificate.notBefore))
+    throw new UntrustedError('not-yet-valid', `${name} is valid from ${certificate.notBefore.toISOString()} on.`);
+  if (!(time <= certificate.notAfter))
+    throw new UntrustedError('expired', `${name} was valid until ${certificate.notAfter.toISOString()}.`);
 }
 
 function checkCertificate(certificate: Certificate, time: Date): void {
   checkValidity(certificate, time);
   const name = title(certificate);
   if (certificate.unknownCritical.length > 0) {
-    throw new UntrustedError('critical-extension', `${name} has the critical extension ${certificate.unknownCritical.join(', ')}, which is not understood.`);
+    throw new UntrustedError(
+      'critical-extension',
+      `${name} has the critical extension ${certificate.unknownCritical.join(', ')}, which is not understood.`
+    );
   }
   if (certificate.hasNameConstraints) throw new UntrustedError('name-constraints', `${name} constrains names, which is not supported.`);
-  if (certificate.hasPolicyConstraints) throw new UntrustedError('policy-constraints', `${name} constrains policies, which is not supported.`);
+  if (certificate.hasPolicyConstraints)
+    throw new UntrustedError('policy-constraints', `${name} constrains policies, which is not supported.`);
   // The names are those of servers, so the certificates have to be, too.
   if (certificate.purposes && !certificate.purposes.some((purpose) => purpose === SERVER_AUTHENTICATION || purpose === ANY_PURPOSE)) {
     throw new UntrustedError('key-usage', `${name} is not meant for servers.`);
@@ -117,7 +123,10 @@ function checkAuthority(certificate: Certificate, intermediates: number): void {
     throw new UntrustedError('key-usage', `The key of ${name} may not sign certificates.`);
   }
   if (certificate.pathLength !== undefined && intermediates > certificate.pathLength) {
-    throw new UntrustedError('path-length', `${name} allows ${certificate.pathLength} intermediate certificates below it, not ${intermediates}.`);
+    throw new UntrustedError(
+      'path-length',
+      `${name} allows ${certificate.pathLength} intermediate certificates below it, not ${intermediates}.`
+    );
   }
 }
 

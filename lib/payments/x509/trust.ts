@@ -40,7 +40,9 @@ export class TrustRoots {
  * @returns SHA-256 of the certificate's SubjectPublicKeyInfo, 32 bytes (as in RFC 7469).
  */
 export function keyPin(certificate: X509Certificate): Buffer {
-  return createHash('sha256').update(certificate.publicKey.export({ type: 'spki', format: 'der' })).digest();
+  return createHash('sha256')
+    .update(certificate.publicKey.export({ type: 'spki', format: 'der' }))
+    .digest();
 }
 
 /** All certificates of a PEM file, in order. */

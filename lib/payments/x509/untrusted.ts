@@ -28,7 +28,11 @@ export type UntrustedReason =
 export class UntrustedError extends Error {
   override readonly name = 'UntrustedError';
 
-  constructor(readonly reason: UntrustedReason, message: string, options?: ErrorOptions) {
+  constructor(
+    readonly reason: UntrustedReason,
+    message: string,
+    options?: ErrorOptions
+  ) {
     super(message, options);
   }
 }

@@ -87,7 +87,11 @@ export class MadeOnce<T> {
       return before.result;
     }
     const clients = [client];
-    const everybody: Waiting = { get isGone() { return clients.every(({ isGone }) => isGone); } };
+    const everybody: Waiting = {
+      get isGone() {
+        return clients.every(({ isGone }) => isGone);
+      }
+    };
     const result = make(everybody).finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, { clients, result });
     return result;

@@ -22,7 +22,7 @@ class RawBlock implements Cached {
 
   /** @throws RangeError when the block has fewer transactions */
   transaction(index: number): Buffer {
-    const offsets = this.#offsets ??= transactionOffsets(this.raw);
+    const offsets = (this.#offsets ??= transactionOffsets(this.raw));
     const [start, end] = [offsets[index], offsets[index + 1]];
     if (end === undefined) throw new RangeError(`expected more than ${index} transactions in the block, got ${offsets.length - 1}`);
     return this.raw.subarray(start, end);
@@ -62,9 +62,10 @@ export class RawBlocks {
     return {
       block,
       read: async (client) => {
-        const raw = inPart === undefined
-          ? (await this.#block(block, client))?.transaction(index)
-          : await this.#node.rawBlockPart(block.hash, inPart.offset, inPart.length, inPart.blockLength);
+        const raw =
+          inPart === undefined
+            ? (await this.#block(block, client))?.transaction(index)
+            : await this.#node.rawBlockPart(block.hash, inPart.offset, inPart.length, inPart.blockLength);
         // The index knows hashes of txids, which might be those of another transaction: that is not the one that was asked for.
         return raw !== undefined && scanTransaction(raw).txid.equals(txid) ? raw : undefined;
       }
@@ -90,13 +91,16 @@ export class RawBlocks {
   async #block(point: BlockPoint, client: Waiting): Promise<RawBlock | undefined> {
     const { hash } = point;
     const key = keyOf(hash);
-    return this.#fromMemory(point) ?? this.#reading.get(key, client, async () => {
-      const raw = await this.#node.rawBlock(hash);
-      if (raw === undefined) return undefined;
-      const block = new RawBlock(raw);
-      this.#cached.offer(key, () => block);
-      return block;
-    });
+    return (
+      this.#fromMemory(point) ??
+      this.#reading.get(key, client, async () => {
+        const raw = await this.#node.rawBlock(hash);
+        if (raw === undefined) return undefined;
+        const block = new RawBlock(raw);
+        this.#cached.offer(key, () => block);
+        return block;
+      })
+    );
   }
 
   #fromMemory(point: BlockPoint): RawBlock | undefined {

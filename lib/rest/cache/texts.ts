@@ -49,7 +49,9 @@ export class BlockTexts {
   #freeBytes = 0;
   /** Of all buffers that the collector has not taken, those included that somebody holds. */
   #bytes = 0;
-  readonly #collected = new FinalizationRegistry<number>((byteLength) => { this.#bytes -= byteLength; });
+  readonly #collected = new FinalizationRegistry<number>((byteLength) => {
+    this.#bytes -= byteLength;
+  });
   readonly #making = new MadeOnce<TextBuffer>();
 
   /** `cacheBytes`: of the cache for answers; free buffers have no more. */
@@ -88,7 +90,9 @@ export class BlockTexts {
       return buffer;
     } finally {
       // By the next turn everybody who waited holds it.
-      setImmediate(() => { for (const { release } of held) release(); });
+      setImmediate(() => {
+        for (const { release } of held) release();
+      });
     }
   }
 
@@ -115,8 +119,9 @@ export class BlockTexts {
   #takeFree(length: number): TextBuffer {
     const wanted = Math.ceil(length / STEP) * STEP;
     const hasSpace = this.#bytes + wanted <= this.#mostFreeBytes;
-    const fitting = this.#free.filter(({ memory: { byteLength }, key }) =>
-      byteLength >= wanted && byteLength <= wanted * MOST_TOO_LARGE && !(hasSpace && key !== undefined));
+    const fitting = this.#free.filter(
+      ({ memory: { byteLength }, key }) => byteLength >= wanted && byteLength <= wanted * MOST_TOO_LARGE && !(hasSpace && key !== undefined)
+    );
     const taken = fitting.findLast(({ wasAskedAgain }) => !wasAskedAgain) ?? fitting[0];
     if (taken !== undefined) {
       this.#forget(taken);

@@ -43,7 +43,7 @@ function endpointWith(view: typeof blockJson, name: string, { node, reader, witn
   return async (request) => {
     const { parameter, format } = splitSuffix(request.path);
     const hash = parseHash(parameter);
-    const block = reader.read((snapshot) => activeBlock(hash, snapshot)) ?? await inactiveBlock(hash, node);
+    const block = reader.read((snapshot) => activeBlock(hash, snapshot)) ?? (await inactiveBlock(hash, node));
     if (block === undefined) throw node.resetting ? chainMoving() : notFound(parameter);
     const isActive = block.confirmations > 0;
     // The node may drop what is off the chain at any time: no answer from memory before it has been asked.
@@ -54,11 +54,12 @@ function endpointWith(view: typeof blockJson, name: string, { node, reader, witn
     const raw = isActive ? await blocks.block(block, request) : await node.rawBlock(hash);
     if (raw === undefined) return refuse(block, parameter);
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
-    const bytes = (): Buffer => witness ? raw : blockWithoutWitness(raw);
+    const bytes = (): Buffer => (witness ? raw : blockWithoutWitness(raw));
     if (format === 'bin') return { contentType: CONTENT_TYPES.bin, body: bytes() };
     const context = { ...block, prefixes: node.network.addressPrefixes, hexWithWitness: witness };
     const text = await texts.make(textKey(block, format), request, (allocate) =>
-      format === 'hex' ? hexLine(bytes(), allocate) : view(scanBlock(raw), context, allocate));
+      format === 'hex' ? hexLine(bytes(), allocate) : view(scanBlock(raw), context, allocate)
+    );
     return textReply(text, format);
   };
 }

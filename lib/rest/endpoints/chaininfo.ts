@@ -38,7 +38,7 @@ function describe(snapshot: IndexSnapshot, node: NodeSource): ChainInfo {
     initialBlockDownload: !synced,
     chainwork: tip.chainwork,
     sizeOnDisk: sizeOnDisk(snapshot, pruneHeight ?? 0),
-    ...pruneHeight !== undefined && { prune: { height: pruneHeight, automatic: true } },
+    ...(pruneHeight !== undefined && { prune: { height: pruneHeight, automatic: true } }),
     warnings: ''
   };
 }

@@ -25,7 +25,7 @@ export function coinsEndpoint(context: EndpointContext): Endpoint {
     // Index and pool in one tick: the answer is of one moment.
     const found = reader.read((snapshot) => ({
       tip: snapshot.tip,
-      coins: outpoints.map(({ txid, index }) => checkMempool ? unspentCoin(txid, index, snapshot, node.pool) : snapshot.coin(txid, index))
+      coins: outpoints.map(({ txid, index }) => (checkMempool ? unspentCoin(txid, index, snapshot, node.pool) : snapshot.coin(txid, index)))
     }));
     const reply = await replyIn(format, { binary: () => coinsBinary(found), json: () => coinsJson(found, prefixes) }, ALL_FORMATS, request);
     // The pool has states of its own.
@@ -48,9 +48,12 @@ function readQuery(parameter: string, format: Format | undefined, body: Buffer):
     case 'json':
       if (inPath === undefined) throw emptyRequest();
       return inPath;
-    case 'bin': return combine(inPath, body);
-    case 'hex': return combine(inPath, bytesOfHexBody(body));
-    case undefined: throw formatNotFound(ALL_FORMATS);
+    case 'bin':
+      return combine(inPath, body);
+    case 'hex':
+      return combine(inPath, bytesOfHexBody(body));
+    case undefined:
+      throw formatNotFound(ALL_FORMATS);
   }
 }
 

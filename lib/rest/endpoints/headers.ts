@@ -44,10 +44,11 @@ export function headersEndpoint(context: EndpointContext): Endpoint {
       const span = spanFrom(hash, count, snapshot);
       return format === 'json' ? headersInJson(span, snapshot, chunks) : headersBinary(span, snapshot);
     };
-    const { bytes, tip } = count > CHUNK
-      ? await reader.read(async (snapshot) => ({ tip: snapshot.tip, bytes: await runInSlices(view(snapshot), request) }))
-      : reader.read((snapshot) => ({ tip: snapshot.tip, bytes: runAtOnce(view(snapshot)) }));
-    return { ...await replyIn(format, { binary: () => bytes, json: () => bytes }, FORMATS, request), tip };
+    const { bytes, tip } =
+      count > CHUNK
+        ? await reader.read(async (snapshot) => ({ tip: snapshot.tip, bytes: await runInSlices(view(snapshot), request) }))
+        : reader.read((snapshot) => ({ tip: snapshot.tip, bytes: runAtOnce(view(snapshot)) }));
+    return { ...(await replyIn(format, { binary: () => bytes, json: () => bytes }, FORMATS, request)), tip };
   };
 
   return (request) => replies.reply(request.path, () => answer(request));
@@ -74,7 +75,7 @@ function* headersBinary({ first, end }: Span, snapshot: IndexSnapshot): Generato
     runs.push(run.headers);
     height += run.count;
   }
-  return runs.length === 1 ? runs[0] as Buffer : Buffer.concat(runs);
+  return runs.length === 1 ? (runs[0] as Buffer) : Buffer.concat(runs);
 }
 
 /** @throws NotYetKnownError for headers whose number of transactions is not known yet. */
@@ -84,7 +85,7 @@ function* headersInJson({ first, end }: Span, snapshot: IndexSnapshot, chunks: S
   if (first < end && first < knownFrom) throw new NotYetKnownError(backfilling);
   const parts: HeadersPart[] = [];
   for (let height = first; height < end; yield) {
-    const start = height - height % CHUNK;
+    const start = height - (height % CHUNK);
     const ofChunk = end - first > CHUNK && start >= knownFrom ? chunkFrom(start, snapshot, chunks) : undefined;
     const of = ofChunk ?? textOf(height, Math.min(CHUNK, end - height), snapshot);
     if (of === undefined) break;

@@ -31,13 +31,13 @@ export function transactionEndpoint(context: EndpointContext): Endpoint {
     const { parameter, format } = splitSuffix(request.path);
     const txid = parseHash(parameter);
     const { tip, found } = reader.read((snapshot) => ({ tip: snapshot.tip, found: find(txid, snapshot) }));
-    const confirmed = found && await found.read(request);
+    const confirmed = found && (await found.read(request));
     if (found !== undefined && confirmed === undefined) await blocks.requireActive(found.block);
     // In the tick of the index, unless that had it: a transaction on its way is in at least one of them.
     const raw = confirmed ?? node.pool.transaction(txid);
     if (raw === undefined) throw notFound(parameter);
     const blockHash = confirmed && found.block.hash;
-    const forms = { binary: () => witness ? raw : withoutWitness(raw), json: () => transactionJson(raw, { prefixes, blockHash }) };
+    const forms = { binary: () => (witness ? raw : withoutWitness(raw)), json: () => transactionJson(raw, { prefixes, blockHash }) };
     const reply = await replyIn(format, forms, ALL_FORMATS, request);
     return confirmed === undefined || node.pruned ? reply : { ...reply, tip };
   };

@@ -86,7 +86,9 @@ export function servePlainly(server: Server, request: IncomingMessage, socket: D
     socket.destroy();
     return;
   }
-  const close = (): void => { socket.destroy(); };
+  const close = (): void => {
+    socket.destroy();
+  };
   // The server's own listeners have left the socket.
   socket.on('error', close);
   socket.on('timeout', close);
@@ -119,7 +121,10 @@ function whenAnswered(socket: Duplex, done: () => void): void {
   const reply = replyUnderWay(socket);
   // Node listened to `finish` before: when this listener runs, the next reply has its turn.
   if (reply === undefined) done();
-  else reply.once('finish', () => { whenAnswered(socket, done); });
+  else
+    reply.once('finish', () => {
+      whenAnswered(socket, done);
+    });
 }
 
 /**

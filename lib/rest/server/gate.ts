@@ -74,12 +74,19 @@ export class GatedReader implements IndexReader {
 /** What is going on while requests are refused: the `<status>` of the 503 (contract part 7), for people, without a full stop. */
 export function gateStatus(index: IndexState, { height, verified }: NodeProgress, resetting: boolean): string {
   switch (index.phase) {
-    case 'loading': return index.work ?? 'loading index';
-    case 'closed': return 'shutting down';
-    case 'failed': return `index failed: ${index.message}`;
-    case 'rewinding': return `rewinding index, height ${index.height}, down to ${index.target}`;
-    case 'copying': return `copying coins, ${copyingText(index)}`;
-    case 'indexing': return `indexing, height ${indexingText(index)}`;
-    case 'live': return resetting ? 'resetting chain' : `syncing with the network, height ${height} (${percent(verified, 1)})`;
+    case 'loading':
+      return index.work ?? 'loading index';
+    case 'closed':
+      return 'shutting down';
+    case 'failed':
+      return `index failed: ${index.message}`;
+    case 'rewinding':
+      return `rewinding index, height ${index.height}, down to ${index.target}`;
+    case 'copying':
+      return `copying coins, ${copyingText(index)}`;
+    case 'indexing':
+      return `indexing, height ${indexingText(index)}`;
+    case 'live':
+      return resetting ? 'resetting chain' : `syncing with the network, height ${height} (${percent(verified, 1)})`;
   }
 }

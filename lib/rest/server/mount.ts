@@ -87,7 +87,7 @@ export class Mount {
   #serve(request: IncomingMessage, response: ServerResponse): void {
     const { handler, logger } = this.#parts;
     const breakOff = (error: unknown): void => {
-      logger.error(`request failed: ${error instanceof Error ? error.stack ?? error.message : String(error)}`);
+      logger.error(`request failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       request.socket.destroy();
     };
     try {

@@ -65,14 +65,20 @@ export class Responses {
     if (socket.destroyed) return;
     let held = this.#bySocket.get(socket);
     if (held === undefined) {
-      this.#bySocket.set(socket, held = []);
+      this.#bySocket.set(socket, (held = []));
       // A response behind others on its connection never hears of the end: the socket does.
-      socket.once('close', () => { this.#drop(socket); });
+      socket.once('close', () => {
+        this.#drop(socket);
+      });
     }
     held.push(memory);
     this.#count(memory, 1);
-    response.once('finish', () => { this.#remove(socket, memory); });
-    this.#watch ??= setInterval(() => { this.#endWhenClosing(); }, CHECK_MS).unref();
+    response.once('finish', () => {
+      this.#remove(socket, memory);
+    });
+    this.#watch ??= setInterval(() => {
+      this.#endWhenClosing();
+    }, CHECK_MS).unref();
   }
 
   #remove(socket: Socket, memory: ArrayBufferLike): void {

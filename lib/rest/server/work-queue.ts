@@ -20,7 +20,7 @@ interface Waiter {
   refuse(reason: Error): void;
 }
 
-const otherLane = (lane: Lane): Lane => lane === 'small' ? 'heavy' : 'small';
+const otherLane = (lane: Lane): Lane => (lane === 'small' ? 'heavy' : 'small');
 
 export class WorkQueue {
   readonly #slots: number;
@@ -82,7 +82,9 @@ export class WorkQueue {
       if (displaced === undefined) throw queueFull();
       displaced.refuse(queueFull());
     }
-    return new Promise((start, refuse) => { this.#waiters[lane].push({ client, start, refuse }); });
+    return new Promise((start, refuse) => {
+      this.#waiters[lane].push({ client, start, refuse });
+    });
   }
 
   /** Frees the slot and hands it to whoever is next and still there. */

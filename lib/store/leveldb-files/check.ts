@@ -30,7 +30,7 @@ export async function findDamage(folder: string, options: LevelCheckOptions): Pr
   }
   const manifest = await currentManifest(folder, names);
   if (typeof manifest === 'string') return manifest;
-  return await findLogDamage(folder, names, manifest) ?? await findTableDamage(folder, names, manifest, options);
+  return (await findLogDamage(folder, names, manifest)) ?? (await findTableDamage(folder, names, manifest, options));
 }
 
 /** The manifest that CURRENT names, or what is wrong with one of the two. `names`: of the folder's files. @throws errors of the system. */
@@ -50,7 +50,10 @@ async function findLogDamage(folder: string, names: ReadonlySet<string>, { logNu
   const numbers = new Map([...names].filter((name) => /^\d+\.log$/.test(name)).map((name) => [parseInt(name, 10), name]));
   if (logNumber !== 0 && !numbers.has(logNumber)) return `${fileName(logNumber, 'log')} is missing`;
   const inUse = [...numbers].filter(([number]) => number >= logNumber).sort(([a], [b]) => a - b);
-  return findLostWrites(folder, inUse.map(([, name]) => name));
+  return findLostWrites(
+    folder,
+    inUse.map(([, name]) => name)
+  );
 }
 
 /** The first damage found; the rest is then left. */
@@ -72,7 +75,7 @@ async function findTableDamage(
       try {
         for await (const count of checkTable(join(folder, name), length)) {
           signal.throwIfAborted();
-          onProgress({ done: done += count, total });
+          onProgress({ done: (done += count), total });
         }
       } catch (error) {
         damage ??= damageOf(name, error);

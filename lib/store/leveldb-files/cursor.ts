@@ -63,5 +63,5 @@ export class LevelReader {
 /** CRC-32C (Castagnoli; node:zlib has only the other one), masked, since data that has checksums in it is checksummed again. */
 export function levelChecksum(bytes: Uint8Array): number {
   const crc = crc32c(bytes);
-  return ((crc >>> 15 | crc << 17) + MASK_DELTA) >>> 0;
+  return (((crc >>> 15) | (crc << 17)) + MASK_DELTA) >>> 0;
 }

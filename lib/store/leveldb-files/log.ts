@@ -35,12 +35,10 @@ export async function findLostWrites(folder: string, logs: readonly string[]): P
     if (damage !== undefined && batches.length > 0) return damage;
     for (const batch of batches) {
       const first = batch.readBigUInt64LE();
-      if (before !== undefined && first !== next)
-        return `${before} is damaged: it ends before write ${first}, with which ${name} goes on`;
+      if (before !== undefined && first !== next) return `${before} is damaged: it ends before write ${first}, with which ${name} goes on`;
       [next, before] = [first + BigInt(batch.readUInt32LE(8)), undefined];
     }
-    if (startsWrite(bytes, nextBlock(end)))
-      return damage ?? `${name} is damaged at byte ${end}, and writes follow`;
+    if (startsWrite(bytes, nextBlock(end))) return damage ?? `${name} is damaged at byte ${end}, and writes follow`;
     if (end < bytes.length) damage ??= `${name} is damaged at byte ${end}, and another log follows`;
     before = name;
   }
@@ -61,7 +59,7 @@ export function logEntries(bytes: Buffer, most = Infinity): LogEntries {
   let length = 0;
   let at = 0;
   while (at < bytes.length) {
-    const left = BLOCK_LENGTH - at % BLOCK_LENGTH;
+    const left = BLOCK_LENGTH - (at % BLOCK_LENGTH);
     if (left < HEADER_LENGTH) {
       at += left;
       continue;

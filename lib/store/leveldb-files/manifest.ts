@@ -40,20 +40,32 @@ export function readManifest(bytes: Buffer): Manifest {
     while (!reader.atEnd) {
       const tag = reader.integer();
       switch (tag) {
-        case TAG.comparator: reader.string(); break;
-        case TAG.logNumber: logNumber = reader.integer(); break;
+        case TAG.comparator:
+          reader.string();
+          break;
+        case TAG.logNumber:
+          logNumber = reader.integer();
+          break;
         case TAG.nextFileNumber:
         case TAG.lastSequence:
-        case TAG.previousLogNumber: reader.integer(); break;
-        case TAG.compactPointer: reader.integer(); reader.string(); break;
-        case TAG.deletedFile: tables.delete(`${reader.integer()}/${reader.integer()}`); break;
+        case TAG.previousLogNumber:
+          reader.integer();
+          break;
+        case TAG.compactPointer:
+          reader.integer();
+          reader.string();
+          break;
+        case TAG.deletedFile:
+          tables.delete(`${reader.integer()}/${reader.integer()}`);
+          break;
         case TAG.newFile: {
           added.push([reader.integer(), reader.integer(), reader.integer()]);
           reader.string(); // smallest key
           reader.string(); // largest key
           break;
         }
-        default: throw new LevelFormatError(`expected a field of an edit, got ${tag}`);
+        default:
+          throw new LevelFormatError(`expected a field of an edit, got ${tag}`);
       }
     }
     // In the same edit a table leaves one level and enters the next.

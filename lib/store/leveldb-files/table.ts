@@ -43,7 +43,7 @@ async function blockEnds(file: FileHandle, length: number): Promise<number[]> {
   if (length < FOOTER_LENGTH || footer.readBigUInt64LE(FOOTER_LENGTH - 8) !== MAGIC) throw new LevelFormatError('its footer is damaged');
   const reader = new LevelReader(footer.subarray(0, FOOTER_LENGTH - 8));
   const [metaindex, index] = [readHandle(reader), readHandle(reader)];
-  const contents = [...await handlesIn(file, index, length), ...await handlesIn(file, metaindex, length), metaindex, index];
+  const contents = [...(await handlesIn(file, index, length)), ...(await handlesIn(file, metaindex, length)), metaindex, index];
   const ends: number[] = [];
   let end = 0;
   for (const handle of contents) {
@@ -51,7 +51,8 @@ async function blockEnds(file: FileHandle, length: number): Promise<number[]> {
     end += handle.length + TRAILER_LENGTH;
     ends.push(end);
   }
-  if (end + FOOTER_LENGTH !== length) throw new LevelFormatError(`expected blocks up to byte ${length - FOOTER_LENGTH}, got them up to ${end}`);
+  if (end + FOOTER_LENGTH !== length)
+    throw new LevelFormatError(`expected blocks up to byte ${length - FOOTER_LENGTH}, got them up to ${end}`);
   return ends;
 }
 

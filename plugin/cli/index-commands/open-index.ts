@@ -26,12 +26,20 @@ export interface OpenIndex {
 export async function withIndex<T>({ stopped, display }: CommandContext, use: (open: OpenIndex) => Promise<T>): Promise<T> {
   const { indexFolder, node } = stopped;
   if (!existsSync(indexFolder))
-    throw new ImpossibleError(`there is no index in ${indexFolder}; the node builds it when it runs with the plugin, \`bcoin-rest index rebuild\` without it`);
+    throw new ImpossibleError(
+      `there is no index in ${indexFolder}; the node builds it when it runs with the plugin, \`bcoin-rest index rebuild\` without it`
+    );
   const store = new DiskStore(indexFolder);
   try {
-    await store.open((progress) => { display.checked(progress); }).finally(() => { display.end(); });
+    await store
+      .open((progress) => {
+        display.checked(progress);
+      })
+      .finally(() => {
+        display.end();
+      });
     const index = new ClosedIndex(store);
-    requireLayout(await index.layout() ?? LAYOUT_VERSION);
+    requireLayout((await index.layout()) ?? LAYOUT_VERSION);
     requireNetwork(index, stopped);
     const tip = await index.tip();
     return await use({ store, index, tip, forkHeight: tip === undefined ? -1 : await index.forkHeight(tip, node) });
@@ -42,19 +50,28 @@ export async function withIndex<T>({ stopped, display }: CommandContext, use: (o
 
 function requireLayout(layout: number): void {
   if (layout > LAYOUT_VERSION)
-    throw new ImpossibleError(`the index has layout ${layout}, made by a newer version of this program, which reads layout ${LAYOUT_VERSION}`);
+    throw new ImpossibleError(
+      `the index has layout ${layout}, made by a newer version of this program, which reads layout ${LAYOUT_VERSION}`
+    );
   if (layout < LAYOUT_VERSION)
-    throw new ImpossibleError(`the index has layout ${layout}; the node brings it to layout ${LAYOUT_VERSION} when it next starts with the plugin`);
+    throw new ImpossibleError(
+      `the index has layout ${layout}; the node brings it to layout ${LAYOUT_VERSION} when it next starts with the plugin`
+    );
 }
 
 /** @throws ImpossibleError for another network's index, DamagedIndexError. */
 export function requireNetwork(index: ClosedIndex, { node, network }: StoppedNode): void {
   const [expected, genesisHash] = [node.network.genesisHash, index.genesisHash()];
   if (genesisHash !== undefined && !genesisHash.equals(expected))
-    throw new ImpossibleError(`the index is of another network: expected ${network} with genesis block ${toDisplayHex(expected)}, got one with ${toDisplayHex(genesisHash)}`);
+    throw new ImpossibleError(
+      `the index is of another network: expected ${network} with genesis block ${toDisplayHex(expected)}, got one with ${toDisplayHex(genesisHash)}`
+    );
 }
 
 /** `block 7 (00ab…)`. */
 export const blockText = ({ height, hash }: BlockPoint): string => `block ${height} (${toDisplayHex(hash)})`;
 
-export const blockJson = ({ height, hash }: BlockPoint): { readonly height: number; readonly hash: string } => ({ height, hash: toDisplayHex(hash) });
+export const blockJson = ({ height, hash }: BlockPoint): { readonly height: number; readonly hash: string } => ({
+  height,
+  hash: toDisplayHex(hash)
+});

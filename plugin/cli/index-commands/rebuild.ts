@@ -15,7 +15,11 @@ import type { StoppedNode } from './stopped-node';
 
 export async function rebuildIndex(context: CommandContext): Promise<CommandResult> {
   const { stopped } = context;
-  const { node, indexFolder, options: { undoDepth, catchUpCacheBytes: cacheBytes, bootstrap } } = stopped;
+  const {
+    node,
+    indexFolder,
+    options: { undoDepth, catchUpCacheBytes: cacheBytes, bootstrap }
+  } = stopped;
   const why = await whyNotRebuildable(node, bootstrap);
   if (why !== undefined)
     throw new ImpossibleError(`${why} (for this command: rest-bootstrap in bcoin.conf, or BCOIN_REST_BOOTSTRAP=coins)`);
@@ -52,10 +56,15 @@ async function empty(store: Store, stopped: StoppedNode): Promise<void> {
  * Builds an index up to the tip of a stopped node, as the plugin does in a running one. The store is closed before and afterwards.
  * @throws ImpossibleError when the index cannot be built, and the reason of an abort; what is in it by then is a whole index of fewer blocks.
  */
-export async function buildIndex(options: Omit<ChainIndexerOptions, 'logger' | 'migrations'>, { display, signal }: Pick<CommandContext, 'display' | 'signal'>): Promise<void> {
+export async function buildIndex(
+  options: Omit<ChainIndexerOptions, 'logger' | 'migrations'>,
+  { display, signal }: Pick<CommandContext, 'display' | 'signal'>
+): Promise<void> {
   const index = new ChainIndexer({ ...options, migrations, logger: display.logger });
   const states$ = index.state$.pipe(
-    tap((state) => { display.note(state); }),
+    tap((state) => {
+      display.note(state);
+    }),
     filter(({ phase }) => phase === 'live' || phase === 'failed')
   );
   const aborted$ = fromEvent(signal, 'abort').pipe(map(() => undefined));

@@ -26,7 +26,15 @@ class InterruptedError extends Error {
 }
 
 const EXPECTED = [
-  UsageError, OptionError, ImpossibleError, InterruptedError, IndexError, IndexRefusedError, LayoutVersionError, StoreError, UnsupportedNodeError
+  UsageError,
+  OptionError,
+  ImpossibleError,
+  InterruptedError,
+  IndexError,
+  IndexRefusedError,
+  LayoutVersionError,
+  StoreError,
+  UnsupportedNodeError
 ];
 
 export const INDEX_USAGE = `Usage: bcoin-rest index status|verify|rebuild [--network NAME] [--prefix DIR] [--json]
@@ -95,7 +103,9 @@ function parseOptions(args: readonly string[]): NodeOptions {
 
 async function runInterruptibly(command: Command, options: NodeOptions): Promise<CommandResult> {
   const interrupt = new AbortController();
-  const onSignal = (): void => { interrupt.abort(new InterruptedError('interrupted')); };
+  const onSignal = (): void => {
+    interrupt.abort(new InterruptedError('interrupted'));
+  };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
     const stopped = await openStoppedNode(options);
@@ -112,5 +122,5 @@ async function runInterruptibly(command: Command, options: NodeOptions): Promise
 /** What nobody expected comes with its stack. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return EXPECTED.some((expected) => error instanceof expected) ? error.message : error.stack ?? error.message;
+  return EXPECTED.some((expected) => error instanceof expected) ? error.message : (error.stack ?? error.message);
 }

@@ -22,7 +22,14 @@ export function indexStatus(context: CommandContext): Promise<CommandResult> {
       ['', onNodeChain ? lag : `the index is not on the node's chain: they part after block ${forkHeight}`],
       ['Network', network],
       ['Layout', `${LAYOUT_VERSION}`],
-      ...base === undefined || base.positionsFrom === 0 ? [] : [['Known', `transactions from block ${base.positionsFrom} up${base.ended ? ', the node has thrown the earlier blocks away' : ''}`] as const],
+      ...(base === undefined || base.positionsFrom === 0
+        ? []
+        : [
+            [
+              'Known',
+              `transactions from block ${base.positionsFrom} up${base.ended ? ', the node has thrown the earlier blocks away' : ''}`
+            ] as const
+          ]),
       ['Undo', `the last ${undoableBlocks} blocks`],
       ['On disk', `${(bytesOnDisk / 1_000_000).toFixed(1)} MB in ${folder}`]
     ] as const;
@@ -39,7 +46,7 @@ export function indexStatus(context: CommandContext): Promise<CommandResult> {
         forkHeight,
         blocksBehind,
         undoableBlocks,
-        ...base && { transactionsFrom: base.positionsFrom },
+        ...(base && { transactionsFrom: base.positionsFrom }),
         bytesOnDisk
       }
     };

@@ -60,8 +60,8 @@ function requireBcoin(): Bcoin {
 async function openChain(bcoin: Bcoin, options: NodeOptions, settings: Readonly<Record<string, boolean>>): Promise<HostFullNode> {
   const { network, prefix } = options;
   const host = new bcoin.FullNode({
-    ...network !== undefined && { network },
-    ...prefix !== undefined && { prefix: resolve(prefix) },
+    ...(network !== undefined && { network }),
+    ...(prefix !== undefined && { prefix: resolve(prefix) }),
     config: true,
     env: true,
     memory: false,
@@ -84,20 +84,24 @@ async function openChain(bcoin: Bcoin, options: NodeOptions, settings: Readonly<
     const message = error instanceof Error ? error.message : String(error);
     const refusal = REFUSALS.find(({ words, setting }) => words.test(message) && settings[setting] === undefined);
     if (refusal !== undefined) return await openChain(bcoin, options, { ...settings, [refusal.setting]: true });
-    throw new ImpossibleError(/\bLOCK\b|\block\b/.test(message)
-      ? `the node is running, or something else uses ${chainFolder}: stop it first (${message})`
-      : `bcoin cannot open the chain in ${chainFolder}: ${message}; if it was made by another version of bcoin, name that one with BCOIN_PATH`, { cause: error });
+    throw new ImpossibleError(
+      /\bLOCK\b|\block\b/.test(message)
+        ? `the node is running, or something else uses ${chainFolder}: stop it first (${message})`
+        : `bcoin cannot open the chain in ${chainFolder}: ${message}; if it was made by another version of bcoin, name that one with BCOIN_PATH`,
+      { cause: error }
+    );
   }
 }
 
 /** bcoin would begin a chain of its own where there is none. Returns the chain's folder. */
 function requireFolders({ config, blocks, network }: HostFullNode): string {
   const chainFolder = config.location('chain');
-  if (!existsSync(chainFolder))
-    throw new ImpossibleError(`there is no ${network.type} node here: expected its chain in ${chainFolder}`);
+  if (!existsSync(chainFolder)) throw new ImpossibleError(`there is no ${network.type} node here: expected its chain in ${chainFolder}`);
   const blocksFolder = config.location('blocks');
   if (blocks !== undefined && !existsSync(blocksFolder))
-    throw new ImpossibleError(`the chain in ${chainFolder} was made by another version of bcoin: expected blocks in ${blocksFolder}; name the node's own bcoin with BCOIN_PATH`);
+    throw new ImpossibleError(
+      `the chain in ${chainFolder} was made by another version of bcoin: expected blocks in ${blocksFolder}; name the node's own bcoin with BCOIN_PATH`
+    );
   return chainFolder;
 }
 

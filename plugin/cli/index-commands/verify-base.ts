@@ -23,26 +23,38 @@ import type { Store } from '../../../lib/store/store';
 const COIN_LETTERS = ['c', 'o'] as const;
 
 /** @throws ImpossibleError when the node stands elsewhere, DamagedIndexError. */
-export async function compareWithNode({ stopped: { node }, display, signal }: CommandContext, store: Store, base: Base, tip: BlockPoint): Promise<CommandResult> {
+export async function compareWithNode(
+  { stopped: { node }, display, signal }: CommandContext,
+  store: Store,
+  base: Base,
+  tip: BlockPoint
+): Promise<CommandResult> {
   if (!node.tip().hash.equals(tip.hash))
-    throw new ImpossibleError(`the index began with the node's coins, and can only be compared with them at the same block: expected ${blockText(node.tip())}, got ${blockText(tip)}; the node brings it there when it runs`);
+    throw new ImpossibleError(
+      `the index began with the node's coins, and can only be compared with them at the same block: expected ${blockText(node.tip())}, got ${blockText(tip)}; the node brings it there when it runs`
+    );
   let records = 0;
   const note = (part: number): void => {
     signal.throwIfAborted();
     display.compared(++records, part);
   };
   // Damage is to be told as such.
-  const reader = new SnapshotReader(store, (error) => { throw error; });
-  const difference = await reader.read((snapshot) => new Comparison({ node, store, base, tip, snapshot, signal, note }).run()).finally(() => {
-    display.end();
-    reader.close();
+  const reader = new SnapshotReader(store, (error) => {
+    throw error;
   });
+  const difference = await reader
+    .read((snapshot) => new Comparison({ node, store, base, tip, snapshot, signal, note }).run())
+    .finally(() => {
+      display.end();
+      reader.close();
+    });
   return {
     exit: difference === undefined ? EXIT.done : EXIT.different,
-    json: { verified: difference === undefined, index: blockJson(tip), records, ...difference !== undefined && { difference } },
-    text: difference === undefined
-      ? `The index is right: all its coins at ${blockText(tip)} are the node's, and the blocks from ${base.positionsFrom} up are in it; ${records} comparisons.`
-      : `The index is wrong after ${records} right comparisons: ${difference}.`
+    json: { verified: difference === undefined, index: blockJson(tip), records, ...(difference !== undefined && { difference }) },
+    text:
+      difference === undefined
+        ? `The index is right: all its coins at ${blockText(tip)} are the node's, and the blocks from ${base.positionsFrom} up are in it; ${records} comparisons.`
+        : `The index is wrong after ${records} right comparisons: ${difference}.`
   };
 }
 
@@ -70,8 +82,17 @@ class Comparison {
 
   async run(): Promise<string | undefined> {
     const { tip, note } = this.#compared;
-    return await this.#coins() ?? await this.#headers() ?? await this.#blocks()
-      ?? await differentUndo(tip, { ...this.#compared, onRecord: () => { note(BEGINS.undo); } });
+    return (
+      (await this.#coins()) ??
+      (await this.#headers()) ??
+      (await this.#blocks()) ??
+      (await differentUndo(tip, {
+        ...this.#compared,
+        onRecord: () => {
+          note(BEGINS.undo);
+        }
+      }))
+    );
   }
 
   async #coins(): Promise<string | undefined> {
@@ -106,10 +127,15 @@ class Comparison {
     const { node, tip, note } = this.#compared;
     let fold: HeaderFold | undefined;
     for (let height = 0; height <= tip.height; height++) {
-      note(BEGINS.headers + (BEGINS.blocks - BEGINS.headers) * height / (tip.height + 1));
+      note(BEGINS.headers + ((BEGINS.blocks - BEGINS.headers) * height) / (tip.height + 1));
       const hash = await node.activeHash(height);
       const stored = this.#storedHeader(height);
-      if (hash === undefined || stored?.hash.equals(hash) !== true || !hash256(stored.header).equals(hash) || heightOf(this.#compared.store, hash) !== height)
+      if (
+        hash === undefined ||
+        stored?.hash.equals(hash) !== true ||
+        !hash256(stored.header).equals(hash) ||
+        heightOf(this.#compared.store, hash) !== height
+      )
         return `header at height ${height}: expected that of ${hash === undefined ? 'no block' : toDisplayHex(hash)}`;
       fold = nextHeader(fold, stored.header);
       if (stored.chainwork !== fold.chainwork || stored.medianTime !== fold.medianTime)
@@ -122,9 +148,9 @@ class Comparison {
   async #blocks(): Promise<string | undefined> {
     const { node, base, tip, note } = this.#compared;
     for (let { height } = tip; height >= base.positionsFrom; height--) {
-      note(BEGINS.blocks + (BEGINS.undo - BEGINS.blocks) * (tip.height - height) / (tip.height - base.positionsFrom + 1));
+      note(BEGINS.blocks + ((BEGINS.undo - BEGINS.blocks) * (tip.height - height)) / (tip.height - base.positionsFrom + 1));
       const hash = await node.activeHash(height);
-      const raw = hash && await node.rawBlock(hash);
+      const raw = hash && (await node.rawBlock(hash));
       const block = raw && scanBlock(raw);
       const difference = block && (this.#counts(block, height) ?? this.#transactions(block, height));
       if (difference !== undefined) return difference;
@@ -155,7 +181,8 @@ class Comparison {
       const found = whereKnown(() => snapshot.location(txid));
       // A later coinbase may have the same txid.
       if (isCoinbase && found !== undefined && found.block.height > height) continue;
-      if (found?.block.height !== height || found.offset !== offset || found.length !== length) return `position of transaction ${toDisplayHex(txid)}: expected byte ${offset} of the block at height ${height}`;
+      if (found?.block.height !== height || found.offset !== offset || found.length !== length)
+        return `position of transaction ${toDisplayHex(txid)}: expected byte ${offset} of the block at height ${height}`;
     }
     return undefined;
   }

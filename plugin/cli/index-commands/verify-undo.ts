@@ -36,14 +36,23 @@ export async function differentUndo(tip: BlockPoint, parts: UndoParts): Promise<
     const hash = await node.activeHash(height);
     const [raw, spent] = hash === undefined ? [] : [await node.rawBlock(hash), await node.spentCoins(hash)];
     const undo = decodeUndo(recordOf(key, value), height);
-    if (hash?.equals(undo.hash) !== true || raw && spent && !isUndoOf(raw, spent, undo, height, hasher, parts))
+    if (hash?.equals(undo.hash) !== true || (raw && spent && !isUndoOf(raw, spent, undo, height, hasher, parts)))
       return `undo record of height ${height}: expected that of ${hash === undefined ? 'no block' : toDisplayHex(hash)} and the coins that it spent`;
   }
   const lowest = await new ClosedIndex(store).lowestUndo();
-  return lowest === undefined || lowest > height ? undefined : `undo record of height ${lowest}: expected none below the gap at height ${height}`;
+  return lowest === undefined || lowest > height
+    ? undefined
+    : `undo record of height ${lowest}: expected none below the gap at height ${height}`;
 }
 
-function isUndoOf(raw: Buffer, spent: readonly SpentNodeCoin[], undo: UndoRecord, height: number, hasher: TxidHasher, { store, snapshot }: UndoParts): boolean {
+function isUndoOf(
+  raw: Buffer,
+  spent: readonly SpentNodeCoin[],
+  undo: UndoRecord,
+  height: number,
+  hasher: TxidHasher,
+  { store, snapshot }: UndoParts
+): boolean {
   const { transactions } = scanBlock(raw);
   const starts = Buffer.concat(transactions.map(({ txid }) => hasher.hash(txid).subarray(0, HASH_START_LENGTH)));
   const inputs = transactions.filter(({ isCoinbase }) => !isCoinbase).flatMap((transaction) => transaction.inputs);
@@ -75,11 +84,13 @@ export function whereKnown<T>(ask: () => T | undefined): T | undefined {
 
 /** Without those that the coinbase replaced: the block did not spend them. */
 function coinsOfUndo({ coins, replaced }: UndoRecord, txids: ReadonlyMap<string, Buffer>): string[] {
-  return coins.filter(({ position }) => position.height !== replaced?.height || position.index !== replaced.index).map(({ position, group, coin }) => {
-    const { slot, value, script } = readCoin(new RecordReader(coin));
-    const txid = txids.get(`${position.height} ${position.index}`) ?? Buffer.alloc(0);
-    return textOf(txid, group * GROUP_SIZE + slot, { height: position.height, coinbase: position.index === 0, value, script });
-  });
+  return coins
+    .filter(({ position }) => position.height !== replaced?.height || position.index !== replaced.index)
+    .map(({ position, group, coin }) => {
+      const { slot, value, script } = readCoin(new RecordReader(coin));
+      const txid = txids.get(`${position.height} ${position.index}`) ?? Buffer.alloc(0);
+      return textOf(txid, group * GROUP_SIZE + slot, { height: position.height, coinbase: position.index === 0, value, script });
+    });
 }
 
 function baseCoinsOfUndo(height: number, store: Store): string[] {

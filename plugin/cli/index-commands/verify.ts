@@ -42,20 +42,26 @@ export function verifyIndex(context: CommandContext): Promise<CommandResult> {
       };
     const base = index.base();
     if (base !== undefined) return await compareWithNode(context, store, base, tip);
-    if (!await node.hasAllBlocks())
-      throw new ImpossibleError(`the node has not kept all its blocks${node.pruned ? ' (--prune)' : ''}, and an index can only be computed from all of them`);
+    if (!(await node.hasAllBlocks()))
+      throw new ImpossibleError(
+        `the node has not kept all its blocks${node.pruned ? ' (--prune)' : ''}, and an index can only be computed from all of them`
+      );
     return await compareWithFresh(context, open, tip);
   });
 }
 
 async function compareWithFresh(context: CommandContext, { store, index }: OpenIndex, tip: BlockPoint): Promise<CommandResult> {
-  const { stopped: { node, indexFolder, options }, signal, display } = context;
+  const {
+    stopped: { node, indexFolder, options },
+    signal,
+    display
+  } = context;
   const folder = `${indexFolder}-verify`;
   // The node's lock keeps other runs out: what is there was left by a run that was killed.
   await rm(folder, { recursive: true, force: true });
   try {
     // Fewer than --rest-undo when the index was rewound, or the option raised.
-    const undoDepth = tip.height + 1 - (await index.lowestUndo() ?? tip.height + 1);
+    const undoDepth = tip.height + 1 - ((await index.lowestUndo()) ?? tip.height + 1);
     const fresh = new DiskStore(folder);
     await fresh.open();
     await fresh.batch([versionRecord(LAYOUT_VERSION), sameSecret(store)], { durable: false }).finally(() => fresh.close());
@@ -73,10 +79,17 @@ async function compareWithFresh(context: CommandContext, { store, index }: OpenI
     });
     return {
       exit: difference === undefined ? EXIT.done : EXIT.different,
-      json: { verified: difference === undefined, index: blockJson(tip), records, undoableBlocks: undoDepth, ...difference && { difference: differenceJson(difference) } },
-      text: difference === undefined
-        ? `The index is right: all its ${records} records up to ${blockText(tip)}.\n${undoText(undoDepth, tip, options.undoDepth)}`
-        : `The index is wrong after ${records} right records: ${differenceText(difference)}.`
+      json: {
+        verified: difference === undefined,
+        index: blockJson(tip),
+        records,
+        undoableBlocks: undoDepth,
+        ...(difference && { difference: differenceJson(difference) })
+      },
+      text:
+        difference === undefined
+          ? `The index is right: all its ${records} records up to ${blockText(tip)}.\n${undoText(undoDepth, tip, options.undoDepth)}`
+          : `The index is wrong after ${records} right records: ${differenceText(difference)}.`
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -88,7 +101,7 @@ function nodeAt(node: NodeSource, tip: BlockPoint): NodeSource {
   return new Proxy(node, {
     get: (target, name): unknown => {
       const value: unknown = name === 'tip' ? () => tip : Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) as unknown : value;
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     }
   });
 }
@@ -99,7 +112,8 @@ export function comparedPart(key: Buffer, tipHeight: number): number {
   let part = 0;
   for (const kind of KINDS) {
     if (letter < kind.letter) break;
-    const within = letter !== kind.letter ? 1 : kind.next === 'hash' ? key.readUInt16BE(1) / 0x1_0000 : key.readUInt32BE(1) / (tipHeight + 1);
+    const within =
+      letter !== kind.letter ? 1 : kind.next === 'hash' ? key.readUInt16BE(1) / 0x1_0000 : key.readUInt32BE(1) / (tipHeight + 1);
     part += kind.share * within;
   }
   return Math.min(part, 1);
@@ -124,7 +138,7 @@ function differenceJson({ key, expected, found }: StoreDifference): object {
     record: describeRecord(key, expected ?? found),
     key: key.toString('hex'),
     kind: found === undefined ? 'missing' : expected === undefined ? 'extra' : 'different',
-    ...expected && found && { byte: firstDifferentByte(expected, found) }
+    ...(expected && found && { byte: firstDifferentByte(expected, found) })
   };
 }
 

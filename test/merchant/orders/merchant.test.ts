@@ -20,76 +20,115 @@ const txidOf = (transaction: Buffer): string => parseTransaction(transaction).tx
 
 describe('Merchant', () => {
   describe('creating a request', () => {
-    it('makes one that a wallet can pay', inShop(async ({ merchant }) => {
-      const { id, url, uri } = await merchant.create(order);
-      expect(url).to.equal(`https://shop.example/pay/${id}`);
-      expect(uri).to.equal(`bitcoin:?r=https%3A%2F%2Fshop.example%2Fpay%2F${id}`);
-      const { request } = await merchant.request(id);
-      expect(checkPaymentRequest(decodePaymentRequest(request), { network: 'test', time: START })).to.deep.equal({
-        network: 'test', outputs: [{ amount: 10_000n, script }], total: 10_000n, time: START_SECONDS, expires: START_SECONDS + 900n,
-        memo: 'Two <mugs>', paymentUrl: url, merchantData: Buffer.from(id, 'hex')
-      });
-    }));
+    it(
+      'makes one that a wallet can pay',
+      inShop(async ({ merchant }) => {
+        const { id, url, uri } = await merchant.create(order);
+        expect(url).to.equal(`https://shop.example/pay/${id}`);
+        expect(uri).to.equal(`bitcoin:?r=https%3A%2F%2Fshop.example%2Fpay%2F${id}`);
+        const { request } = await merchant.request(id);
+        expect(checkPaymentRequest(decodePaymentRequest(request), { network: 'test', time: START })).to.deep.equal({
+          network: 'test',
+          outputs: [{ amount: 10_000n, script }],
+          total: 10_000n,
+          time: START_SECONDS,
+          expires: START_SECONDS + 900n,
+          memo: 'Two <mugs>',
+          paymentUrl: url,
+          merchantData: Buffer.from(id, 'hex')
+        });
+      })
+    );
 
-    it('signs it when there is an identity', inShop(async ({ merchant }) => {
-      const { id } = await merchant.create(order);
-      const { request } = await merchant.request(id);
-      expect(verifyPaymentRequest(request, { roots: testRoots(), time: VALID_TIME })).to.include({ status: 'trusted', name: 'shop.example' });
-    }, { identity: () => identity(['p256', 'intermediate']) }));
+    it(
+      'signs it when there is an identity',
+      inShop(
+        async ({ merchant }) => {
+          const { id } = await merchant.create(order);
+          const { request } = await merchant.request(id);
+          expect(verifyPaymentRequest(request, { roots: testRoots(), time: VALID_TIME })).to.include({
+            status: 'trusted',
+            name: 'shop.example'
+          });
+        },
+        { identity: () => identity(['p256', 'intermediate']) }
+      )
+    );
 
-    it('gives every request an id of its own', inShop(async ({ merchant }) => {
-      const ids = await Promise.all(Array.from({ length: 20 }, async () => (await merchant.create(order)).id));
-      expect(new Set(ids).size).to.equal(20);
-    }));
+    it(
+      'gives every request an id of its own',
+      inShop(async ({ merchant }) => {
+        const ids = await Promise.all(Array.from({ length: 20 }, async () => (await merchant.create(order)).id));
+        expect(new Set(ids).size).to.equal(20);
+      })
+    );
 
-    it('refuses orders that nobody could pay', inShop(async ({ merchant }) => {
-      expect((await rejection(merchant.create({ outputs: [] }))).code).to.equal('unpayable');
-      expect((await rejection(merchant.create({ outputs: [{ amount: 1n, script }] }))).code).to.equal('unpayable');
-      expect((await rejection(merchant.create({ ...order, expires: START_SECONDS - 1n }))).code).to.equal('expired');
-    }));
+    it(
+      'refuses orders that nobody could pay',
+      inShop(async ({ merchant }) => {
+        expect((await rejection(merchant.create({ outputs: [] }))).code).to.equal('unpayable');
+        expect((await rejection(merchant.create({ outputs: [{ amount: 1n, script }] }))).code).to.equal('unpayable');
+        expect((await rejection(merchant.create({ ...order, expires: START_SECONDS - 1n }))).code).to.equal('expired');
+      })
+    );
   });
 
   describe('taking a Payment', () => {
-    it('broadcasts it and acknowledges it', inShop(async ({ merchant, chain }) => {
-      const { id } = await merchant.create(order);
-      const transaction = paying(1);
-      const acknowledgement = decodePaymentACK(await merchant.pay(id, paymentFor(id, [transaction])));
-      expect(acknowledgement.payment.transactions).to.deep.equal([transaction]);
-      expect(chain.broadcasts).to.deep.equal([[transaction]]);
-    }));
+    it(
+      'broadcasts it and acknowledges it',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        const transaction = paying(1);
+        const acknowledgement = decodePaymentACK(await merchant.pay(id, paymentFor(id, [transaction])));
+        expect(acknowledgement.payment.transactions).to.deep.equal([transaction]);
+        expect(chain.broadcasts).to.deep.equal([[transaction]]);
+      })
+    );
 
-    it('gives the same acknowledgement whenever the same Payment comes, and broadcasts once', inShop(async (shop) => {
-      const { id } = await shop.merchant.create(order);
-      const payment = paymentFor(id, [paying(1)], { memo: 'Thanks' });
-      const first = await shop.merchant.pay(id, payment);
-      shop.now = LATER;
-      expect(await shop.merchant.pay(id, payment)).to.deep.equal(first);
-      expect(await (await shop.reopened()).pay(id, payment)).to.deep.equal(first);
-      expect(shop.chain.broadcasts).to.have.length(1);
-    }));
+    it(
+      'gives the same acknowledgement whenever the same Payment comes, and broadcasts once',
+      inShop(async (shop) => {
+        const { id } = await shop.merchant.create(order);
+        const payment = paymentFor(id, [paying(1)], { memo: 'Thanks' });
+        const first = await shop.merchant.pay(id, payment);
+        shop.now = LATER;
+        expect(await shop.merchant.pay(id, payment)).to.deep.equal(first);
+        expect(await (await shop.reopened()).pay(id, payment)).to.deep.equal(first);
+        expect(shop.chain.broadcasts).to.have.length(1);
+      })
+    );
 
-    it('gives one acknowledgement for one Payment that comes twice at once', inShop(async ({ merchant, chain }) => {
-      const { id } = await merchant.create(order);
-      const payment = paymentFor(id, [paying(1)]);
-      const [first, second] = await Promise.all([merchant.pay(id, payment), merchant.pay(id, payment)]);
-      expect(second).to.deep.equal(first);
-      expect(chain.broadcasts).to.have.length(1);
-    }));
+    it(
+      'gives one acknowledgement for one Payment that comes twice at once',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        const payment = paymentFor(id, [paying(1)]);
+        const [first, second] = await Promise.all([merchant.pay(id, payment), merchant.pay(id, payment)]);
+        expect(second).to.deep.equal(first);
+        expect(chain.broadcasts).to.have.length(1);
+      })
+    );
 
-    it('records where a refund would go', inShop(async (shop) => {
-      const { id } = await shop.merchant.create(order);
-      const refundTo = [{ amount: 10_000n, script: Buffer.from('51', 'hex') }, { script: Buffer.from('52', 'hex') }];
-      await shop.merchant.pay(id, paymentFor(id, [paying(1)], { refundTo }));
-      const [stored] = (await (await shop.reopened()).request(id)).payments;
-      expect(stored).to.deep.include({ refundTo, receivedAt: START });
-    }));
+    it(
+      'records where a refund would go',
+      inShop(async (shop) => {
+        const { id } = await shop.merchant.create(order);
+        const refundTo = [{ amount: 10_000n, script: Buffer.from('51', 'hex') }, { script: Buffer.from('52', 'hex') }];
+        await shop.merchant.pay(id, paymentFor(id, [paying(1)], { refundTo }));
+        const [stored] = (await (await shop.reopened()).request(id)).payments;
+        expect(stored).to.deep.include({ refundTo, receivedAt: START });
+      })
+    );
 
-    it('does not broadcast what the wallet has broadcast itself', inShop(async ({ merchant, chain }) => {
-      const { id } = await merchant.create(order);
-      await chain.broadcast([paying(1)]);
-      await merchant.pay(id, paymentFor(id, [paying(1)]));
-      expect(chain.broadcasts).to.have.length(1);
-    }));
+    it(
+      'does not broadcast what the wallet has broadcast itself',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        await chain.broadcast([paying(1)]);
+        await merchant.pay(id, paymentFor(id, [paying(1)]));
+        expect(chain.broadcasts).to.have.length(1);
+      })
+    );
 
     const bad: [title: string, payment: (id: string) => Buffer, code: string][] = [
       ['pays too little', (id) => paymentFor(id, [paying(1, 9_999n)]), 'underpaid'],
@@ -99,170 +138,231 @@ describe('Merchant', () => {
       ['has a transaction that is none', (id) => paymentFor(id, [Buffer.from('00', 'hex')]), 'malformed']
     ];
     for (const [title, payment, code] of bad) {
-      it(`refuses one that ${title}, and broadcasts nothing`, inShop(async ({ merchant, chain }) => {
-        const { id } = await merchant.create(order);
-        expect((await rejection(merchant.pay(id, payment(id)))).code).to.equal(code);
-        expect(chain.broadcasts).to.deep.equal([]);
-        expect(await merchant.state(id)).to.deep.equal({ state: 'open' });
-      }));
+      it(
+        `refuses one that ${title}, and broadcasts nothing`,
+        inShop(async ({ merchant, chain }) => {
+          const { id } = await merchant.create(order);
+          expect((await rejection(merchant.pay(id, payment(id)))).code).to.equal(code);
+          expect(chain.broadcasts).to.deep.equal([]);
+          expect(await merchant.state(id)).to.deep.equal({ state: 'open' });
+        })
+      );
     }
 
-    it('refuses one after expiry, and broadcasts nothing', inShop(async (shop) => {
-      const { id } = await shop.merchant.create(order);
-      shop.now = LATER;
-      expect((await rejection(shop.merchant.pay(id, paymentFor(id, [paying(1)])))).code).to.equal('expired');
-      expect(shop.chain.broadcasts).to.deep.equal([]);
-    }));
+    it(
+      'refuses one after expiry, and broadcasts nothing',
+      inShop(async (shop) => {
+        const { id } = await shop.merchant.create(order);
+        shop.now = LATER;
+        expect((await rejection(shop.merchant.pay(id, paymentFor(id, [paying(1)])))).code).to.equal('expired');
+        expect(shop.chain.broadcasts).to.deep.equal([]);
+      })
+    );
 
-    it('refuses one for a request that does not exist', inShop(async ({ merchant }) => {
-      for (const id of ['00'.repeat(16), '', '../secret', '00'.repeat(15)]) {
-        expect((await rejection(merchant.pay(id, paymentFor('', [paying(1)])))).code, id).to.equal('unknown-request');
-      }
-    }));
+    it(
+      'refuses one for a request that does not exist',
+      inShop(async ({ merchant }) => {
+        for (const id of ['00'.repeat(16), '', '../secret', '00'.repeat(15)]) {
+          expect((await rejection(merchant.pay(id, paymentFor('', [paying(1)])))).code, id).to.equal('unknown-request');
+        }
+      })
+    );
 
-    it('passes on what the node refuses, and takes another Payment then', inShop(async ({ merchant, chain }) => {
-      const { id } = await merchant.create(order);
-      chain.refusal = refused;
-      expect(await rejection(merchant.pay(id, paymentFor(id, [paying(1)])))).to.equal(refused);
-      expect(await merchant.state(id)).to.deep.equal({ state: 'open' });
-      chain.refusal = undefined;
-      expect(await merchant.pay(id, paymentFor(id, [paying(2)]))).to.not.have.length(0);
-    }));
+    it(
+      'passes on what the node refuses, and takes another Payment then',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        chain.refusal = refused;
+        expect(await rejection(merchant.pay(id, paymentFor(id, [paying(1)])))).to.equal(refused);
+        expect(await merchant.state(id)).to.deep.equal({ state: 'open' });
+        chain.refusal = undefined;
+        expect(await merchant.pay(id, paymentFor(id, [paying(2)]))).to.not.have.length(0);
+      })
+    );
 
-    it('gives the node parents before children, and only what it does not know', inShop(async ({ merchant, chain }) => {
-      const parent = serialize({ inputs: [outpoint(7)], outputs: [{ script: Buffer.from('51', 'hex'), value: 10_000n }] });
-      const child = serialize({ inputs: [outpointOf(parseTransaction(parent).txid)], outputs: [{ script, value: 10_000n }] });
-      const elsewhere = serialize({ inputs: [outpoint(8)], outputs: [{ script: Buffer.from('52', 'hex'), value: 10_000n }] });
-      const { id } = await merchant.create(order);
-      await chain.broadcast([elsewhere]);
-      await merchant.pay(id, paymentFor(id, [child, elsewhere, parent, child]));
-      expect(chain.broadcasts).to.deep.equal([[elsewhere], [parent, child]]);
-    }));
+    it(
+      'gives the node parents before children, and only what it does not know',
+      inShop(async ({ merchant, chain }) => {
+        const parent = serialize({ inputs: [outpoint(7)], outputs: [{ script: Buffer.from('51', 'hex'), value: 10_000n }] });
+        const child = serialize({ inputs: [outpointOf(parseTransaction(parent).txid)], outputs: [{ script, value: 10_000n }] });
+        const elsewhere = serialize({ inputs: [outpoint(8)], outputs: [{ script: Buffer.from('52', 'hex'), value: 10_000n }] });
+        const { id } = await merchant.create(order);
+        await chain.broadcast([elsewhere]);
+        await merchant.pay(id, paymentFor(id, [child, elsewhere, parent, child]));
+        expect(chain.broadcasts).to.deep.equal([[elsewhere], [parent, child]]);
+      })
+    );
 
-    it('finishes what a crash interrupted, also after expiry', inShop(async (shop) => {
-      const { id } = await shop.merchant.create(order);
-      const payment = paymentFor(id, [paying(1)]);
-      shop.chain.refusal = new Error('the node went away');
-      const crash = await shop.merchant.pay(id, payment).catch((error: unknown) => error);
-      expect(crash).to.equal(shop.chain.refusal);
-      shop.chain.refusal = undefined;
-      shop.now = LATER;
-      expect(await (await shop.reopened()).pay(id, payment)).to.not.have.length(0);
-      expect(shop.chain.broadcasts).to.have.length(1);
-    }));
+    it(
+      'finishes what a crash interrupted, also after expiry',
+      inShop(async (shop) => {
+        const { id } = await shop.merchant.create(order);
+        const payment = paymentFor(id, [paying(1)]);
+        shop.chain.refusal = new Error('the node went away');
+        const crash = await shop.merchant.pay(id, payment).catch((error: unknown) => error);
+        expect(crash).to.equal(shop.chain.refusal);
+        shop.chain.refusal = undefined;
+        shop.now = LATER;
+        expect(await (await shop.reopened()).pay(id, payment)).to.not.have.length(0);
+        expect(shop.chain.broadcasts).to.have.length(1);
+      })
+    );
   });
 
   describe('against paying with the same coins twice', () => {
-    it('refuses another Payment while the first one stands', inShop(async ({ merchant, chain }) => {
-      const { id } = await merchant.create(order);
-      await merchant.pay(id, paymentFor(id, [paying(1)]));
-      expect((await rejection(merchant.pay(id, paymentFor(id, [paying(2)])))).code).to.equal('already-paid');
-      expect(chain.broadcasts).to.have.length(1);
-    }));
+    it(
+      'refuses another Payment while the first one stands',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        await merchant.pay(id, paymentFor(id, [paying(1)]));
+        expect((await rejection(merchant.pay(id, paymentFor(id, [paying(2)])))).code).to.equal('already-paid');
+        expect(chain.broadcasts).to.have.length(1);
+      })
+    );
 
-    it('refuses another Payment while the first one is in doubt, and takes it once the chain excludes that', inShop(async ({ merchant, chain }) => {
-      const { id } = await merchant.create(order);
-      await merchant.pay(id, paymentFor(id, [paying(1)]));
-      chain.known.clear();
-      expect(await merchant.state(id)).to.deep.equal({ state: 'missing' });
-      expect((await rejection(merchant.pay(id, paymentFor(id, [paying(2)])))).code).to.equal('already-paid');
-      chain.conflicted.add(txidOf(paying(1)));
-      expect(await merchant.state(id)).to.deep.equal({ state: 'conflicted' });
-      await merchant.pay(id, paymentFor(id, [paying(2)]));
-      expect(await merchant.state(id)).to.include({ state: 'unconfirmed' });
-    }));
+    it(
+      'refuses another Payment while the first one is in doubt, and takes it once the chain excludes that',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        await merchant.pay(id, paymentFor(id, [paying(1)]));
+        chain.known.clear();
+        expect(await merchant.state(id)).to.deep.equal({ state: 'missing' });
+        expect((await rejection(merchant.pay(id, paymentFor(id, [paying(2)])))).code).to.equal('already-paid');
+        chain.conflicted.add(txidOf(paying(1)));
+        expect(await merchant.state(id)).to.deep.equal({ state: 'conflicted' });
+        await merchant.pay(id, paymentFor(id, [paying(2)]));
+        expect(await merchant.state(id)).to.include({ state: 'unconfirmed' });
+      })
+    );
 
-    it('neither takes nor refuses another Payment for good while it cannot be told whether the first one stands', inShop(async ({ merchant, chain }) => {
-      const { id } = await merchant.create(order);
-      await merchant.pay(id, paymentFor(id, [paying(1)]));
-      chain.known.clear();
-      chain.ignorance = 'wait';
-      expect((await rejection(merchant.pay(id, paymentFor(id, [paying(2)])))).code).to.equal('not-yet-known');
-      expect((await rejection(merchant.state(id))).code).to.equal('not-yet-known');
-      chain.ignorance = undefined;
-      chain.conflicted.add(txidOf(paying(1)));
-      expect(await merchant.pay(id, paymentFor(id, [paying(2)]))).to.not.have.length(0);
-    }));
+    it(
+      'neither takes nor refuses another Payment for good while it cannot be told whether the first one stands',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        await merchant.pay(id, paymentFor(id, [paying(1)]));
+        chain.known.clear();
+        chain.ignorance = 'wait';
+        expect((await rejection(merchant.pay(id, paymentFor(id, [paying(2)])))).code).to.equal('not-yet-known');
+        expect((await rejection(merchant.state(id))).code).to.equal('not-yet-known');
+        chain.ignorance = undefined;
+        chain.conflicted.add(txidOf(paying(1)));
+        expect(await merchant.pay(id, paymentFor(id, [paying(2)]))).to.not.have.length(0);
+      })
+    );
 
-    it('acknowledges the same transactions again in another Payment, also after expiry, and broadcasts once', inShop(async (shop) => {
-      const { merchant, chain } = shop;
-      const { id } = await merchant.create(order);
-      const parts = [paying(1, 4_000n), paying(2, 6_000n)] as const;
-      await merchant.pay(id, paymentFor(id, parts));
-      shop.now = LATER;
-      const other = paymentFor(id, [parts[1], parts[0]], { memo: 'Thanks', refundTo: [{ script }] });
-      const acknowledgement = decodePaymentACK(await merchant.pay(id, other));
-      expect(acknowledgement.payment).to.deep.include({ memo: 'Thanks', transactions: [parts[1], parts[0]] });
-      expect(await merchant.pay(id, other)).to.deep.equal(await merchant.pay(id, other));
-      expect(chain.broadcasts).to.have.length(1);
-      expect((await merchant.request(id)).payments.map(({ outcome, refundTo }) => [outcome, refundTo.length])).to.deep.equal([[undefined, 0], [{ decision: 'repeated' }, 1]]);
-    }));
+    it(
+      'acknowledges the same transactions again in another Payment, also after expiry, and broadcasts once',
+      inShop(async (shop) => {
+        const { merchant, chain } = shop;
+        const { id } = await merchant.create(order);
+        const parts = [paying(1, 4_000n), paying(2, 6_000n)] as const;
+        await merchant.pay(id, paymentFor(id, parts));
+        shop.now = LATER;
+        const other = paymentFor(id, [parts[1], parts[0]], { memo: 'Thanks', refundTo: [{ script }] });
+        const acknowledgement = decodePaymentACK(await merchant.pay(id, other));
+        expect(acknowledgement.payment).to.deep.include({ memo: 'Thanks', transactions: [parts[1], parts[0]] });
+        expect(await merchant.pay(id, other)).to.deep.equal(await merchant.pay(id, other));
+        expect(chain.broadcasts).to.have.length(1);
+        expect((await merchant.request(id)).payments.map(({ outcome, refundTo }) => [outcome, refundTo.length])).to.deep.equal([
+          [undefined, 0],
+          [{ decision: 'repeated' }, 1]
+        ]);
+      })
+    );
 
-    it('counts an output for one request only, though two have the same script', inShop(async (shop) => {
-      const { id } = await shop.merchant.create(order);
-      const { id: other } = await shop.merchant.create(order);
-      await shop.merchant.pay(id, paymentFor(id, [paying(1)]));
-      expect((await rejection((await shop.reopened()).pay(other, paymentFor(other, [paying(1)])))).code).to.equal('underpaid');
-    }));
+    it(
+      'counts an output for one request only, though two have the same script',
+      inShop(async (shop) => {
+        const { id } = await shop.merchant.create(order);
+        const { id: other } = await shop.merchant.create(order);
+        await shop.merchant.pay(id, paymentFor(id, [paying(1)]));
+        expect((await rejection((await shop.reopened()).pay(other, paymentFor(other, [paying(1)])))).code).to.equal('underpaid');
+      })
+    );
 
-    it('takes one transaction for two requests that it pays by different outputs', inShop(async ({ merchant }) => {
-      const second = Buffer.from(`0014${'bb'.repeat(20)}`, 'hex');
-      const both = serialize({ inputs: [outpoint(1)], outputs: [{ script, value: 10_000n }, { script: second, value: 10_000n }] });
-      const { id } = await merchant.create(order);
-      const { id: other } = await merchant.create({ outputs: [{ amount: 10_000n, script: second }] });
-      await merchant.pay(id, paymentFor(id, [both]));
-      expect(await merchant.pay(other, paymentFor(other, [both]))).to.not.have.length(0);
-    }));
+    it(
+      'takes one transaction for two requests that it pays by different outputs',
+      inShop(async ({ merchant }) => {
+        const second = Buffer.from(`0014${'bb'.repeat(20)}`, 'hex');
+        const both = serialize({
+          inputs: [outpoint(1)],
+          outputs: [
+            { script, value: 10_000n },
+            { script: second, value: 10_000n }
+          ]
+        });
+        const { id } = await merchant.create(order);
+        const { id: other } = await merchant.create({ outputs: [{ amount: 10_000n, script: second }] });
+        await merchant.pay(id, paymentFor(id, [both]));
+        expect(await merchant.pay(other, paymentFor(other, [both]))).to.not.have.length(0);
+      })
+    );
   });
 
   describe('state', () => {
-    it('follows the chain: open, in the pool, confirmed, lost in a reorganization, back', inShop(async ({ merchant, chain }) => {
-      const { id } = await merchant.create(order);
-      const states = [await merchant.state(id)];
-      const next = async (): Promise<void> => {
-        const { received, ...state } = await merchant.state(id);
-        expect(received === undefined).to.equal(state.state === 'missing');
-        states.push(state);
-      };
-      await merchant.pay(id, paymentFor(id, [paying(1)]));
-      await next();
-      chain.confirm(1);
-      await next();
-      chain.confirm(6);
-      await next();
-      chain.known.clear();
-      await next();
-      await chain.broadcast([paying(1)]);
-      await next();
-      expect(states).to.deep.equal([
-        { state: 'open' }, { state: 'unconfirmed' }, { state: 'confirmed', confirmations: 1 }, { state: 'confirmed', confirmations: 6 },
-        { state: 'missing' }, { state: 'unconfirmed' }
-      ]);
-    }));
+    it(
+      'follows the chain: open, in the pool, confirmed, lost in a reorganization, back',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        const states = [await merchant.state(id)];
+        const next = async (): Promise<void> => {
+          const { received, ...state } = await merchant.state(id);
+          expect(received === undefined).to.equal(state.state === 'missing');
+          states.push(state);
+        };
+        await merchant.pay(id, paymentFor(id, [paying(1)]));
+        await next();
+        chain.confirm(1);
+        await next();
+        chain.confirm(6);
+        await next();
+        chain.known.clear();
+        await next();
+        await chain.broadcast([paying(1)]);
+        await next();
+        expect(states).to.deep.equal([
+          { state: 'open' },
+          { state: 'unconfirmed' },
+          { state: 'confirmed', confirmations: 1 },
+          { state: 'confirmed', confirmations: 6 },
+          { state: 'missing' },
+          { state: 'unconfirmed' }
+        ]);
+      })
+    );
 
-    it('is that of the transaction with the fewest confirmations', inShop(async ({ merchant, chain }) => {
-      const { id } = await merchant.create(order);
-      await chain.broadcast([paying(1, 4_000n)]);
-      chain.confirm(3);
-      await merchant.pay(id, paymentFor(id, [paying(1, 4_000n), paying(2, 6_000n)]));
-      expect(await merchant.state(id)).to.include({ state: 'unconfirmed' });
-    }));
+    it(
+      'is that of the transaction with the fewest confirmations',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        await chain.broadcast([paying(1, 4_000n)]);
+        chain.confirm(3);
+        await merchant.pay(id, paymentFor(id, [paying(1, 4_000n), paying(2, 6_000n)]));
+        expect(await merchant.state(id)).to.include({ state: 'unconfirmed' });
+      })
+    );
 
-    it('remembers where a payment was seen confirmed, also over a restart', inShop(async (shop) => {
-      const { id } = await shop.merchant.create(order);
-      await shop.merchant.pay(id, paymentFor(id, [paying(1)]));
-      shop.chain.confirm(3);
-      expect(await shop.merchant.state(id)).to.include({ state: 'confirmed', confirmations: 3 });
-      shop.chain.known.clear();
-      shop.chain.ignorance = 'wait';
-      expect(await (await shop.reopened()).state(id)).to.include({ state: 'confirmed', confirmations: 7 });
-    }));
+    it(
+      'remembers where a payment was seen confirmed, also over a restart',
+      inShop(async (shop) => {
+        const { id } = await shop.merchant.create(order);
+        await shop.merchant.pay(id, paymentFor(id, [paying(1)]));
+        shop.chain.confirm(3);
+        expect(await shop.merchant.state(id)).to.include({ state: 'confirmed', confirmations: 3 });
+        shop.chain.known.clear();
+        shop.chain.ignorance = 'wait';
+        expect(await (await shop.reopened()).state(id)).to.include({ state: 'confirmed', confirmations: 7 });
+      })
+    );
 
-    it('is expired when nobody paid in time', inShop(async (shop) => {
-      const { id } = await shop.merchant.create(order);
-      shop.now = LATER;
-      expect(await shop.merchant.state(id)).to.deep.equal({ state: 'expired' });
-    }));
+    it(
+      'is expired when nobody paid in time',
+      inShop(async (shop) => {
+        const { id } = await shop.merchant.create(order);
+        shop.now = LATER;
+        expect(await shop.merchant.state(id)).to.deep.equal({ state: 'expired' });
+      })
+    );
   });
 
   describe('records', () => {
@@ -274,121 +374,168 @@ describe('Merchant', () => {
       ['has no transaction', 'underpaid', (id) => paymentFor(id, [], { refundTo })]
     ];
     for (const [title, code, payment] of decisions) {
-      it(`keep a Payment that ${title}, with the reason and where a refund would go`, inShop(async (shop) => {
-        const { id } = await shop.merchant.create(order);
-        const { message: reason } = await rejection(shop.merchant.pay(id, payment(id)));
-        const { payments } = await (await shop.reopened()).request(id);
-        expect(payments).to.have.length(1);
-        expect(payments[0]).to.deep.include({ payment: payment(id), refundTo, receivedAt: START, outcome: { decision: 'refused', code, reason } });
-      }));
+      it(
+        `keep a Payment that ${title}, with the reason and where a refund would go`,
+        inShop(async (shop) => {
+          const { id } = await shop.merchant.create(order);
+          const { message: reason } = await rejection(shop.merchant.pay(id, payment(id)));
+          const { payments } = await (await shop.reopened()).request(id);
+          expect(payments).to.have.length(1);
+          expect(payments[0]).to.deep.include({
+            payment: payment(id),
+            refundTo,
+            receivedAt: START,
+            outcome: { decision: 'refused', code, reason }
+          });
+        })
+      );
     }
 
-    it('keep one that came late, and one that came second', inShop(async (shop) => {
-      const { id } = await shop.merchant.create(order);
-      await shop.merchant.pay(id, paymentFor(id, [paying(1)]));
-      await rejection(shop.merchant.pay(id, paymentFor(id, [paying(2)], { refundTo })));
-      shop.chain.conflicted.add(txidOf(paying(1)));
-      shop.chain.known.clear();
-      shop.now = LATER;
-      await rejection(shop.merchant.pay(id, paymentFor(id, [paying(3)], { refundTo })));
-      const codes = (await shop.merchant.request(id)).payments.map(({ outcome }) => outcome?.decision === 'refused' ? outcome.code : outcome);
-      expect(codes).to.deep.equal([undefined, 'already-paid', 'expired']);
-    }));
+    it(
+      'keep one that came late, and one that came second',
+      inShop(async (shop) => {
+        const { id } = await shop.merchant.create(order);
+        await shop.merchant.pay(id, paymentFor(id, [paying(1)]));
+        await rejection(shop.merchant.pay(id, paymentFor(id, [paying(2)], { refundTo })));
+        shop.chain.conflicted.add(txidOf(paying(1)));
+        shop.chain.known.clear();
+        shop.now = LATER;
+        await rejection(shop.merchant.pay(id, paymentFor(id, [paying(3)], { refundTo })));
+        const codes = (await shop.merchant.request(id)).payments.map(({ outcome }) =>
+          outcome?.decision === 'refused' ? outcome.code : outcome
+        );
+        expect(codes).to.deep.equal([undefined, 'already-paid', 'expired']);
+      })
+    );
 
-    it('keep no Payment that cannot be decoded', inShop(async ({ merchant }) => {
-      const { id } = await merchant.create(order);
-      await rejection(merchant.pay(id, Buffer.from('0a', 'hex')));
-      expect((await merchant.request(id)).payments).to.deep.equal([]);
-    }));
+    it(
+      'keep no Payment that cannot be decoded',
+      inShop(async ({ merchant }) => {
+        const { id } = await merchant.create(order);
+        await rejection(merchant.pay(id, Buffer.from('0a', 'hex')));
+        expect((await merchant.request(id)).payments).to.deep.equal([]);
+      })
+    );
 
-    it('keep one that is refused and comes again once, and no longer as refused when it is taken', inShop(async ({ merchant, chain }) => {
-      const { id } = await merchant.create(order);
-      chain.refusal = refused;
-      const payment = paymentFor(id, [paying(1)]);
-      await rejection(merchant.pay(id, payment));
-      await rejection(merchant.pay(id, payment));
-      expect((await merchant.request(id)).payments).to.have.length(1);
-      chain.refusal = undefined;
-      await merchant.pay(id, payment);
-      const { payments } = await merchant.request(id);
-      expect([payments.length, payments[0]?.outcome, payments[0]?.acknowledgement?.length]).to.deep.equal([1, undefined, (await merchant.pay(id, payment)).length]);
-    }));
+    it(
+      'keep one that is refused and comes again once, and no longer as refused when it is taken',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        chain.refusal = refused;
+        const payment = paymentFor(id, [paying(1)]);
+        await rejection(merchant.pay(id, payment));
+        await rejection(merchant.pay(id, payment));
+        expect((await merchant.request(id)).payments).to.have.length(1);
+        chain.refusal = undefined;
+        await merchant.pay(id, payment);
+        const { payments } = await merchant.request(id);
+        expect([payments.length, payments[0]?.outcome, payments[0]?.acknowledgement?.length]).to.deep.equal([
+          1,
+          undefined,
+          (await merchant.pay(id, payment)).length
+        ]);
+      })
+    );
 
-    it('have room for a few refused ones, and those with money stay', inShop(async ({ merchant, chain }) => {
-      const { id } = await merchant.create(order);
-      const paid = paymentFor(id, [paying(0, 4_000n)]);
-      await chain.broadcast([paying(0, 4_000n)]);
-      await rejection(merchant.pay(id, paid));
-      for (let seed = 1; seed <= 12; seed++) await rejection(merchant.pay(id, paymentFor(id, [paying(seed, 6_000n)])));
-      const { payments } = await merchant.request(id);
-      expect(payments).to.have.length(8);
-      expect(payments[0]?.payment).to.deep.equal(paid);
-      expect(payments.at(-1)?.payment).to.deep.equal(paymentFor(id, [paying(12, 6_000n)]));
-      for (let seed = 13; seed <= 16; seed++) await rejection(merchant.pay(id, paymentFor(id, [paying(seed, 1n)], { memo: 'x'.repeat(45_000) })));
-      const lengths = (await merchant.request(id)).payments.map(({ payment }) => payment.length);
-      expect(lengths.reduce((sum, length) => sum + length)).to.be.within(90_000, 100_000);
-    }));
+    it(
+      'have room for a few refused ones, and those with money stay',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        const paid = paymentFor(id, [paying(0, 4_000n)]);
+        await chain.broadcast([paying(0, 4_000n)]);
+        await rejection(merchant.pay(id, paid));
+        for (let seed = 1; seed <= 12; seed++) await rejection(merchant.pay(id, paymentFor(id, [paying(seed, 6_000n)])));
+        const { payments } = await merchant.request(id);
+        expect(payments).to.have.length(8);
+        expect(payments[0]?.payment).to.deep.equal(paid);
+        expect(payments.at(-1)?.payment).to.deep.equal(paymentFor(id, [paying(12, 6_000n)]));
+        for (let seed = 13; seed <= 16; seed++)
+          await rejection(merchant.pay(id, paymentFor(id, [paying(seed, 1n)], { memo: 'x'.repeat(45_000) })));
+        const lengths = (await merchant.request(id)).payments.map(({ payment }) => payment.length);
+        expect(lengths.reduce((sum, length) => sum + length)).to.be.within(90_000, 100_000);
+      })
+    );
 
-    it('forget refused ones after 90 days, unless money came with them', inShop(async (shop) => {
-      const { merchant, chain } = shop;
-      const { id } = await merchant.create(order);
-      await chain.broadcast([paying(1, 4_000n)]);
-      await rejection(merchant.pay(id, paymentFor(id, [paying(1, 4_000n)])));
-      await rejection(merchant.pay(id, paymentFor(id, [paying(2, 4_000n)])));
-      shop.now = new Date(START.getTime() + 91 * 24 * 3_600_000);
-      await merchant.tend();
-      expect((await merchant.request(id)).payments.map(({ payment }) => payment)).to.deep.equal([paymentFor(id, [paying(1, 4_000n)])]);
-    }));
+    it(
+      'forget refused ones after 90 days, unless money came with them',
+      inShop(async (shop) => {
+        const { merchant, chain } = shop;
+        const { id } = await merchant.create(order);
+        await chain.broadcast([paying(1, 4_000n)]);
+        await rejection(merchant.pay(id, paymentFor(id, [paying(1, 4_000n)])));
+        await rejection(merchant.pay(id, paymentFor(id, [paying(2, 4_000n)])));
+        shop.now = new Date(START.getTime() + 91 * 24 * 3_600_000);
+        await merchant.tend();
+        expect((await merchant.request(id)).payments.map(({ payment }) => payment)).to.deep.equal([paymentFor(id, [paying(1, 4_000n)])]);
+      })
+    );
   });
 
   describe('what came without a Payment that was taken', () => {
-    it('is shown, from the pool and from blocks, and known for good once it was in a block', inShop(async (shop) => {
-      const { merchant, chain } = shop;
-      const { id } = await merchant.create(order);
-      const outputs = [outputOf(paying(1, 3_000n)), outputOf(paying(2, 4_000n))] as const;
-      await chain.broadcast([paying(1, 3_000n)]);
-      merchant.sight(outputs[0]);
-      chain.known.set(outputs[1].txid.toString('hex'), 2);
-      await merchant.receive(BLOCK, [outputs[1]]);
-      expect((await merchant.state(id)).received).to.include({ amount: 7_000n, confirmed: 4_000n });
-      expect((await (await shop.reopened()).state(id)).received).to.include({ amount: 4_000n, confirmed: 4_000n });
-      expect(await merchant.state(id)).to.include({ state: 'open' });
-    }));
+    it(
+      'is shown, from the pool and from blocks, and known for good once it was in a block',
+      inShop(async (shop) => {
+        const { merchant, chain } = shop;
+        const { id } = await merchant.create(order);
+        const outputs = [outputOf(paying(1, 3_000n)), outputOf(paying(2, 4_000n))] as const;
+        await chain.broadcast([paying(1, 3_000n)]);
+        merchant.sight(outputs[0]);
+        chain.known.set(outputs[1].txid.toString('hex'), 2);
+        await merchant.receive(BLOCK, [outputs[1]]);
+        expect((await merchant.state(id)).received).to.include({ amount: 7_000n, confirmed: 4_000n });
+        expect((await (await shop.reopened()).state(id)).received).to.include({ amount: 4_000n, confirmed: 4_000n });
+        expect(await merchant.state(id)).to.include({ state: 'open' });
+      })
+    );
 
-    it('is shown with a Payment that was refused', inShop(async ({ merchant, chain }) => {
-      const { id } = await merchant.create(order);
-      await chain.broadcast([paying(1, 4_000n)]);
-      await rejection(merchant.pay(id, paymentFor(id, [paying(1, 4_000n)])));
-      expect(await merchant.state(id)).to.deep.equal({
-        state: 'open', received: { amount: 4_000n, confirmed: 0n, outputs: [{ txid: displayTxid(outputOf(paying(1, 4_000n)).txid), index: 0, amount: 4_000n, confirmations: 0 }] }
-      });
-    }));
+    it(
+      'is shown with a Payment that was refused',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        await chain.broadcast([paying(1, 4_000n)]);
+        await rejection(merchant.pay(id, paymentFor(id, [paying(1, 4_000n)])));
+        expect(await merchant.state(id)).to.deep.equal({
+          state: 'open',
+          received: {
+            amount: 4_000n,
+            confirmed: 0n,
+            outputs: [{ txid: displayTxid(outputOf(paying(1, 4_000n)).txid), index: 0, amount: 4_000n, confirmations: 0 }]
+          }
+        });
+      })
+    );
 
-    it('is not shown once it has left the pool, or where it has paid another order', inShop(async ({ merchant, chain }) => {
-      const { id } = await merchant.create(order);
-      const { id: other } = await merchant.create(order);
-      await merchant.pay(other, paymentFor(other, [paying(1)]));
-      await chain.broadcast([paying(2)]);
-      for (const seed of [1, 2]) merchant.sight(outputOf(paying(seed)));
-      expect((await merchant.state(id)).received).to.include({ amount: 10_000n });
-      chain.known.clear();
-      await merchant.tend();
-      expect((await merchant.state(id)).received).to.equal(undefined);
-    }));
+    it(
+      'is not shown once it has left the pool, or where it has paid another order',
+      inShop(async ({ merchant, chain }) => {
+        const { id } = await merchant.create(order);
+        const { id: other } = await merchant.create(order);
+        await merchant.pay(other, paymentFor(other, [paying(1)]));
+        await chain.broadcast([paying(2)]);
+        for (const seed of [1, 2]) merchant.sight(outputOf(paying(seed)));
+        expect((await merchant.state(id)).received).to.include({ amount: 10_000n });
+        chain.known.clear();
+        await merchant.tend();
+        expect((await merchant.state(id)).received).to.equal(undefined);
+      })
+    );
 
-    it('is not looked for any more 90 days after an order expired, and for good where it never does', inShop(async (shop) => {
-      const { merchant } = shop;
-      await merchant.create(order);
-      shop.now = new Date(START.getTime() + 91 * 24 * 3_600_000);
-      await merchant.tend();
-      expect([merchant.isIdle, merchant.isAsked(script)]).to.deep.equal([true, false]);
-      await new PaymentStore(await FolderStorage.open(shop.folder)).savePosition(BLOCK);
-      expect((await shop.reopened()).isIdle).to.equal(true);
-      await merchant.create({ outputs: order.outputs });
-      shop.now = new Date(START.getTime() + 1_000 * 24 * 3_600_000);
-      await merchant.tend();
-      expect((await shop.reopened()).isAsked(script)).to.equal(true);
-    }));
+    it(
+      'is not looked for any more 90 days after an order expired, and for good where it never does',
+      inShop(async (shop) => {
+        const { merchant } = shop;
+        await merchant.create(order);
+        shop.now = new Date(START.getTime() + 91 * 24 * 3_600_000);
+        await merchant.tend();
+        expect([merchant.isIdle, merchant.isAsked(script)]).to.deep.equal([true, false]);
+        await new PaymentStore(await FolderStorage.open(shop.folder)).savePosition(BLOCK);
+        expect((await shop.reopened()).isIdle).to.equal(true);
+        await merchant.create({ outputs: order.outputs });
+        shop.now = new Date(START.getTime() + 1_000 * 24 * 3_600_000);
+        await merchant.tend();
+        expect((await shop.reopened()).isAsked(script)).to.equal(true);
+      })
+    );
   });
 
   describe('looking after what was acknowledged', () => {
@@ -398,72 +545,95 @@ describe('Merchant', () => {
       return id;
     };
 
-    it('broadcasts it again until it is confirmed, also after a restart and after expiry', inShop(async (shop) => {
-      await acknowledged(shop);
-      shop.chain.known.clear();
-      shop.now = LATER;
-      const merchant = await shop.reopened();
-      await merchant.tend();
-      // In the pool: peers that have not heard of it are told.
-      await merchant.tend();
-      shop.chain.confirm(1);
-      await merchant.tend();
-      expect(shop.chain.broadcasts).to.deep.equal([[paying(1)], [paying(1)], [paying(1)]]);
-      shop.chain.known.clear();
-      await merchant.tend();
-      expect(shop.chain.broadcasts).to.have.length(4);
-    }));
+    it(
+      'broadcasts it again until it is confirmed, also after a restart and after expiry',
+      inShop(async (shop) => {
+        await acknowledged(shop);
+        shop.chain.known.clear();
+        shop.now = LATER;
+        const merchant = await shop.reopened();
+        await merchant.tend();
+        // In the pool: peers that have not heard of it are told.
+        await merchant.tend();
+        shop.chain.confirm(1);
+        await merchant.tend();
+        expect(shop.chain.broadcasts).to.deep.equal([[paying(1)], [paying(1)], [paying(1)]]);
+        shop.chain.known.clear();
+        await merchant.tend();
+        expect(shop.chain.broadcasts).to.have.length(4);
+      })
+    );
 
-    it('does so no more when the chain excludes it, or has it deep', inShop(async (shop) => {
-      const id = await acknowledged(shop);
-      shop.chain.known.clear();
-      shop.chain.conflicted.add(txidOf(paying(1)));
-      await shop.merchant.tend();
-      expect(shop.chain.broadcasts).to.have.length(1);
-      await shop.merchant.pay(id, paymentFor(id, [paying(2)]));
-      shop.chain.confirm(100);
-      await shop.merchant.tend();
-      shop.chain.known.clear();
-      await shop.merchant.tend();
-      expect(shop.chain.broadcasts).to.have.length(2);
-    }));
+    it(
+      'does so no more when the chain excludes it, or has it deep',
+      inShop(async (shop) => {
+        const id = await acknowledged(shop);
+        shop.chain.known.clear();
+        shop.chain.conflicted.add(txidOf(paying(1)));
+        await shop.merchant.tend();
+        expect(shop.chain.broadcasts).to.have.length(1);
+        await shop.merchant.pay(id, paymentFor(id, [paying(2)]));
+        shop.chain.confirm(100);
+        await shop.merchant.tend();
+        shop.chain.known.clear();
+        await shop.merchant.tend();
+        expect(shop.chain.broadcasts).to.have.length(2);
+      })
+    );
 
-    it('tells the operator once when the node does not take it any more', inShop(async (shop) => {
-      const id = await acknowledged(shop);
-      shop.chain.known.clear();
-      shop.chain.refusal = refused;
-      await shop.merchant.tend();
-      await shop.merchant.tend();
-      expect(shop.troubles).to.deep.equal([`Order ${id}: a payment that was acknowledged is in neither chain nor pool. ${refused.message}`]);
-      expect(await shop.merchant.state(id)).to.deep.equal({ state: 'missing' });
-    }));
+    it(
+      'tells the operator once when the node does not take it any more',
+      inShop(async (shop) => {
+        const id = await acknowledged(shop);
+        shop.chain.known.clear();
+        shop.chain.refusal = refused;
+        await shop.merchant.tend();
+        await shop.merchant.tend();
+        expect(shop.troubles).to.deep.equal([
+          `Order ${id}: a payment that was acknowledged is in neither chain nor pool. ${refused.message}`
+        ]);
+        expect(await shop.merchant.state(id)).to.deep.equal({ state: 'missing' });
+      })
+    );
 
-    it('finishes a Payment that was interrupted', inShop(async (shop) => {
-      const { id } = await shop.merchant.create(order);
-      shop.chain.refusal = new Error('the node went away');
-      await shop.merchant.pay(id, paymentFor(id, [paying(1)])).catch(() => undefined);
-      shop.chain.refusal = undefined;
-      const merchant = await shop.reopened();
-      await merchant.tend();
-      expect(await merchant.state(id)).to.include({ state: 'unconfirmed' });
-      expect((await merchant.request(id)).payments[0]?.acknowledgement).to.not.equal(undefined);
-    }));
+    it(
+      'finishes a Payment that was interrupted',
+      inShop(async (shop) => {
+        const { id } = await shop.merchant.create(order);
+        shop.chain.refusal = new Error('the node went away');
+        await shop.merchant.pay(id, paymentFor(id, [paying(1)])).catch(() => undefined);
+        shop.chain.refusal = undefined;
+        const merchant = await shop.reopened();
+        await merchant.tend();
+        expect(await merchant.state(id)).to.include({ state: 'unconfirmed' });
+        expect((await merchant.request(id)).payments[0]?.acknowledgement).to.not.equal(undefined);
+      })
+    );
 
-    it('goes on with the others when a record is damaged', inShop(async (shop) => {
-      const id = await acknowledged(shop);
-      const { id: other } = await shop.merchant.create({ outputs: [{ amount: 10_000n, script: Buffer.from('51', 'hex') }] });
-      await shop.merchant.pay(other, paymentFor(other, [serialize({ inputs: [outpoint(2)], outputs: [{ script: Buffer.from('51', 'hex'), value: 10_000n }] })]));
-      await writeFile(join(shop.folder, `${id}.json`), '{}');
-      shop.chain.known.clear();
-      await shop.merchant.tend();
-      expect(shop.troubles).to.have.length(1);
-      expect(shop.troubles[0]).to.include(`${id}.json is damaged`);
-      expect(await shop.merchant.state(other)).to.include({ state: 'unconfirmed' });
-    }));
+    it(
+      'goes on with the others when a record is damaged',
+      inShop(async (shop) => {
+        const id = await acknowledged(shop);
+        const { id: other } = await shop.merchant.create({ outputs: [{ amount: 10_000n, script: Buffer.from('51', 'hex') }] });
+        await shop.merchant.pay(
+          other,
+          paymentFor(other, [serialize({ inputs: [outpoint(2)], outputs: [{ script: Buffer.from('51', 'hex'), value: 10_000n }] })])
+        );
+        await writeFile(join(shop.folder, `${id}.json`), '{}');
+        shop.chain.known.clear();
+        await shop.merchant.tend();
+        expect(shop.troubles).to.have.length(1);
+        expect(shop.troubles[0]).to.include(`${id}.json is damaged`);
+        expect(await shop.merchant.state(other)).to.include({ state: 'unconfirmed' });
+      })
+    );
   });
 
-  it('shows the details as they were sent', inShop(async ({ merchant }) => {
-    const { id } = await merchant.create(order);
-    expect(detailsOf(await merchant.request(id))).to.include({ memo: 'Two <mugs>', network: 'test' });
-  }));
+  it(
+    'shows the details as they were sent',
+    inShop(async ({ merchant }) => {
+      const { id } = await merchant.create(order);
+      expect(detailsOf(await merchant.request(id))).to.include({ memo: 'Two <mugs>', network: 'test' });
+    })
+  );
 });

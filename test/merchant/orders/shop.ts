@@ -82,7 +82,10 @@ export function inShop(test: (shop: Shop) => Promise<void>, options: Partial<Mer
     const troubles: string[] = [];
     const open = async (): Promise<Merchant> => {
       const merchant = new Merchant(chain, new PaymentStore(await FolderStorage.open(join(folder, 'shop'))), {
-        baseUrl: 'https://shop.example/pay', clock: () => shop.now, onTrouble: ({ message }) => troubles.push(message), ...options
+        baseUrl: 'https://shop.example/pay',
+        clock: () => shop.now,
+        onTrouble: ({ message }) => troubles.push(message),
+        ...options
       });
       await merchant.open();
       return merchant;
@@ -103,7 +106,10 @@ export function paying(seed: number, value = 10_000n): Buffer {
 
 /** The output of such a transaction that pays. */
 export function outputOf(transaction: Buffer): PayingOutput {
-  const { txid, outputs: [output] } = parseTransaction(transaction);
+  const {
+    txid,
+    outputs: [output]
+  } = parseTransaction(transaction);
   if (output === undefined) throw new Error('a transaction without outputs');
   return { txid, index: 0, ...output };
 }

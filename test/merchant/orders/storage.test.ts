@@ -35,15 +35,20 @@ describe('FolderStorage', () => {
   it('is not opened where a folder cannot be', async () => {
     const file = join(parent, 'file');
     await writeFile(file, '');
-    expect(await FolderStorage.open(file).catch((reason: unknown) => reason)).to.have.property('message').that.includes(file);
+    expect(await FolderStorage.open(file).catch((reason: unknown) => reason))
+      .to.have.property('message')
+      .that.includes(file);
   });
 
   const everythingAllowed = process.getuid?.() === 0;
-  (everythingAllowed ? it.skip : it)(`is not opened when nothing can be written${everythingAllowed ? ', not checked: root may write everywhere' : ''}`, async () => {
-    await mkdir(folder, { recursive: true });
-    await chmod(folder, 0o500);
-    expect(await FolderStorage.open(folder).catch((reason: unknown) => reason)).to.have.property('code', 'EACCES');
-  });
+  (everythingAllowed ? it.skip : it)(
+    `is not opened when nothing can be written${everythingAllowed ? ', not checked: root may write everywhere' : ''}`,
+    async () => {
+      await mkdir(folder, { recursive: true });
+      await chmod(folder, 0o500);
+      expect(await FolderStorage.open(folder).catch((reason: unknown) => reason)).to.have.property('code', 'EACCES');
+    }
+  );
 
   it('gives back what was written, also after it is opened again', async () => {
     await (await FolderStorage.open(folder)).write('one', Buffer.from('1'));

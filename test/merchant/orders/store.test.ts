@@ -20,28 +20,34 @@ describe('PaymentStore', () => {
     ['has a refund of no amount', (record) => record.replace('"amount": "5"', '"amount": "five"')]
   ];
   for (const [title, damage] of damages) {
-    it(`says which record ${title}, and leaves it as it is`, inShop(async ({ merchant, chain, folder }) => {
-      const { id } = await merchant.create(order);
-      await merchant.pay(id, paymentFor(id, [paying(1)], { refundTo: [{ amount: 5n, script }] }));
-      const file = join(folder, `${id}.json`);
-      const damaged = damage(await readFile(file, 'utf8'));
-      await writeFile(file, damaged);
-      chain.known.clear();
-      const error: unknown = await merchant.pay(id, paymentFor(id, [paying(2)])).catch((reason: unknown) => reason);
-      expect(error).to.be.an.instanceOf(DamagedRecordError).with.property('message').that.includes(`The record ${id}.json is damaged: `);
-      expect(await readFile(file, 'utf8')).to.equal(damaged);
-      expect(chain.broadcasts).to.have.length(1);
-    }));
+    it(
+      `says which record ${title}, and leaves it as it is`,
+      inShop(async ({ merchant, chain, folder }) => {
+        const { id } = await merchant.create(order);
+        await merchant.pay(id, paymentFor(id, [paying(1)], { refundTo: [{ amount: 5n, script }] }));
+        const file = join(folder, `${id}.json`);
+        const damaged = damage(await readFile(file, 'utf8'));
+        await writeFile(file, damaged);
+        chain.known.clear();
+        const error: unknown = await merchant.pay(id, paymentFor(id, [paying(2)])).catch((reason: unknown) => reason);
+        expect(error).to.be.an.instanceOf(DamagedRecordError).with.property('message').that.includes(`The record ${id}.json is damaged: `);
+        expect(await readFile(file, 'utf8')).to.equal(damaged);
+        expect(chain.broadcasts).to.have.length(1);
+      })
+    );
   }
 
-  it('does not take damaged claims for none', inShop(async ({ merchant, chain, folder }) => {
-    const { id } = await merchant.create(order);
-    const name = `${displayTxid(parseTransaction(paying(1)).txid)}.claims.json`;
-    for (const damaged of ['', 'null', '{"0":1}', '{"0":"shop"}']) {
-      await writeFile(join(folder, name), damaged);
-      const error: unknown = await merchant.pay(id, paymentFor(id, [paying(1)])).catch((reason: unknown) => reason);
-      expect(error, damaged).to.be.an.instanceOf(DamagedRecordError).with.property('message').that.includes(name);
-    }
-    expect(chain.broadcasts).to.deep.equal([]);
-  }));
+  it(
+    'does not take damaged claims for none',
+    inShop(async ({ merchant, chain, folder }) => {
+      const { id } = await merchant.create(order);
+      const name = `${displayTxid(parseTransaction(paying(1)).txid)}.claims.json`;
+      for (const damaged of ['', 'null', '{"0":1}', '{"0":"shop"}']) {
+        await writeFile(join(folder, name), damaged);
+        const error: unknown = await merchant.pay(id, paymentFor(id, [paying(1)])).catch((reason: unknown) => reason);
+        expect(error, damaged).to.be.an.instanceOf(DamagedRecordError).with.property('message').that.includes(name);
+      }
+      expect(chain.broadcasts).to.deep.equal([]);
+    })
+  );
 });

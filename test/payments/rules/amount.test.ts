@@ -27,9 +27,11 @@ describe('coins as text', () => {
   });
 
   it('are satoshis again', () => {
-    fc.assert(fc.property(fc.bigInt({ min: 0n, max: MAX_MONEY }), (amount) => {
-      expect(parseCoins(formatCoins(amount))).to.equal(amount);
-    }));
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: MAX_MONEY }), (amount) => {
+        expect(parseCoins(formatCoins(amount))).to.equal(amount);
+      })
+    );
   });
 
   it('need digits on one side of the point only', () => {

@@ -10,7 +10,13 @@ const [shop, donation, other] = ['00', '01', '02'].map((fill) => Buffer.from(`00
 const merchantData = Buffer.from('a1b2', 'hex');
 
 const request = {
-  ...payableOutputs({ outputs: [{ amount: 1_000n, script: shop }, { amount: 500n, script: donation }, { amount: 700n, script: shop }] }),
+  ...payableOutputs({
+    outputs: [
+      { amount: 1_000n, script: shop },
+      { amount: 500n, script: donation },
+      { amount: 700n, script: shop }
+    ]
+  }),
   merchantData
 };
 const openRequest = payableOutputs({ outputs: [{ script: shop }, { script: donation }] });
@@ -38,8 +44,10 @@ describe('checkPayment', () => {
   });
 
   it('adds up what is asked of one script', () => {
-    expect(errorOf(() => checkPayment(payment(pays(1, [shop, 1_000n], [donation, 500n])), request)))
-      .to.include({ code: 'underpaid', message: `1700 satoshis to the script ${shop.toString('hex')} expected, 1000 came.` });
+    expect(errorOf(() => checkPayment(payment(pays(1, [shop, 1_000n], [donation, 500n])), request))).to.include({
+      code: 'underpaid',
+      message: `1700 satoshis to the script ${shop.toString('hex')} expected, 1000 came.`
+    });
   });
 
   it('misses a single satoshi', () => {
@@ -51,7 +59,13 @@ describe('checkPayment', () => {
   });
 
   it('counts a transaction once, however often it comes and whatever its witness', () => {
-    const half = { inputs: [outpoint(1)], outputs: [{ script: shop, value: 850n }, { script: donation, value: 250n }] };
+    const half = {
+      inputs: [outpoint(1)],
+      outputs: [
+        { script: shop, value: 850n },
+        { script: donation, value: 250n }
+      ]
+    };
     const twice = payment(serialize(half), serialize(half), serialize({ ...half, witness: true }));
     expect(codeOf(() => checkPayment(twice, request))).to.equal('underpaid');
   });
@@ -64,7 +78,9 @@ describe('checkPayment', () => {
   it('needs a transaction', () => expect(codeOf(() => checkPayment(payment(), request))).to.equal('underpaid'));
 
   it('refuses transactions that are none', () => {
-    expect(codeOf(() => checkPayment(payment(pays(1, [shop, 1_700n], [donation, 500n]), Buffer.from('00', 'hex')), request))).to.equal('malformed');
+    expect(codeOf(() => checkPayment(payment(pays(1, [shop, 1_700n], [donation, 500n]), Buffer.from('00', 'hex')), request))).to.equal(
+      'malformed'
+    );
   });
 
   it('wants its merchant_data back as it was', () => {
@@ -77,7 +93,9 @@ describe('checkPayment', () => {
 
   it('takes absent and empty merchant_data for the same', () => {
     const { outputs, total } = request;
-    expect(checkPayment({ ...payment(pays(1, [shop, 1_700n], [donation, 500n])), merchantData: Buffer.alloc(0) }, { outputs, total })).to.have.length(1);
+    expect(
+      checkPayment({ ...payment(pays(1, [shop, 1_700n], [donation, 500n])), merchantData: Buffer.alloc(0) }, { outputs, total })
+    ).to.have.length(1);
   });
 
   describe('when the customer chooses the amount', () => {
@@ -86,7 +104,9 @@ describe('checkPayment', () => {
     });
 
     it('is not satisfied by nothing, nor by coins elsewhere', () => {
-      expect(codeOf(() => checkPayment({ transactions: [pays(1, [donation, 0n], [other, 5n])], refundTo: [] }, openRequest))).to.equal('underpaid');
+      expect(codeOf(() => checkPayment({ transactions: [pays(1, [donation, 0n], [other, 5n])], refundTo: [] }, openRequest))).to.equal(
+        'underpaid'
+      );
     });
   });
 });

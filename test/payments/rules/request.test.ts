@@ -9,31 +9,46 @@ const script = Buffer.from(`0014${'00'.repeat(20)}`, 'hex');
 const conditions: RequestConditions = { network: 'main', time: new Date(1_800_000_000_000) };
 
 function request(details: Partial<PaymentDetails>, more: Partial<PaymentRequest> = {}): PaymentRequest {
-  return { serializedPaymentDetails: encodePaymentDetails({ outputs: [{ amount: 1_000n, script }], time: 1_700_000_000n, ...details }), ...more };
+  return {
+    serializedPaymentDetails: encodePaymentDetails({ outputs: [{ amount: 1_000n, script }], time: 1_700_000_000n, ...details }),
+    ...more
+  };
 }
 
 function outputs(...amounts: (bigint | undefined)[]): { outputs: Output[] } {
-  return { outputs: amounts.map((amount) => amount === undefined ? { script } : { amount, script }) };
+  return { outputs: amounts.map((amount) => (amount === undefined ? { script } : { amount, script })) };
 }
 
 describe('checkPaymentRequest', () => {
   it('gives what is to be paid, with the defaults filled in', () => {
     expect(checkPaymentRequest(request({}), conditions)).to.deep.equal({
-      network: 'main', outputs: [{ amount: 1_000n, script }], total: 1_000n, time: 1_700_000_000n
+      network: 'main',
+      outputs: [{ amount: 1_000n, script }],
+      total: 1_000n,
+      time: 1_700_000_000n
     });
   });
 
   it('passes on what may be there', () => {
-    const optional = { expires: 1_900_000_000n, memo: 'Two mugs', paymentUrl: 'https://shop.example/pay/1', merchantData: Buffer.from([1]) };
+    const optional = {
+      expires: 1_900_000_000n,
+      memo: 'Two mugs',
+      paymentUrl: 'https://shop.example/pay/1',
+      merchantData: Buffer.from([1])
+    };
     expect(checkPaymentRequest(request(optional), conditions)).to.deep.include(optional);
   });
 
   describe('version', () => {
-    it('1 is understood', () => expect(checkPaymentRequest(request({}, { paymentDetailsVersion: 1 }), conditions)).to.have.property('total'));
+    it('1 is understood', () =>
+      expect(checkPaymentRequest(request({}, { paymentDetailsVersion: 1 }), conditions)).to.have.property('total'));
 
     it('2 asks for an upgrade, whatever the details are', () => {
       const newer = { paymentDetailsVersion: 2, serializedPaymentDetails: Buffer.from('not of version 1') };
-      expect(errorOf(() => checkPaymentRequest(newer, conditions))).to.include({ code: 'upgrade' }).and.to.have.property('message').that.matches(/upgrade/);
+      expect(errorOf(() => checkPaymentRequest(newer, conditions)))
+        .to.include({ code: 'upgrade' })
+        .and.to.have.property('message')
+        .that.matches(/upgrade/);
     });
   });
 
@@ -47,7 +62,9 @@ describe('checkPaymentRequest', () => {
 
   describe('expiry', () => {
     it('ends the request after its last second', () => {
-      expect(checkPaymentRequest(request({ expires: 1_800_000_000n }), { ...conditions, time: new Date(1_800_000_000_999) })).to.have.property('total');
+      expect(
+        checkPaymentRequest(request({ expires: 1_800_000_000n }), { ...conditions, time: new Date(1_800_000_000_999) })
+      ).to.have.property('total');
       expect(codeOf(() => checkPaymentRequest(request({ expires: 1_799_999_999n }), conditions))).to.equal('expired');
     });
 

@@ -23,6 +23,7 @@ describe('negotiate', () => {
     ['application/bitcoin-paymentrequest;q=much', 'page']
   ];
   for (const [accept, representation] of cases) {
-    it(`answers ${JSON.stringify(accept) as string | undefined ?? 'no Accept header'} with ${representation}`, () => expect(negotiate(accept)).to.equal(representation));
+    it(`answers ${(JSON.stringify(accept) as string | undefined) ?? 'no Accept header'} with ${representation}`, () =>
+      expect(negotiate(accept)).to.equal(representation));
   }
 });

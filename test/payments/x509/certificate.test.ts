@@ -7,8 +7,20 @@ import { der, pem } from '../vectors';
 
 describe('readCertificate', () => {
   it('reads a leaf', () => {
-    const { isCa, pathLength, keyUsage, purposes, unknownCritical, dnsNames, commonNames, signatureAlgorithm, subject, issuer } = readCertificate(der('p256'));
-    expect({ isCa, pathLength, keyUsage, purposes, unknownCritical, dnsNames, commonNames, signatureAlgorithm, subject, issuer }).to.deep.equal({
+    const { isCa, pathLength, keyUsage, purposes, unknownCritical, dnsNames, commonNames, signatureAlgorithm, subject, issuer } =
+      readCertificate(der('p256'));
+    expect({
+      isCa,
+      pathLength,
+      keyUsage,
+      purposes,
+      unknownCritical,
+      dnsNames,
+      commonNames,
+      signatureAlgorithm,
+      subject,
+      issuer
+    }).to.deep.equal({
       isCa: false,
       pathLength: undefined,
       keyUsage: KeyUsageFlags.digitalSignature,
@@ -35,7 +47,14 @@ describe('readCertificate', () => {
 
   it('refuses anything but one DER certificate', () => {
     const good = der('p256');
-    for (const bytes of [Buffer.alloc(0), Buffer.from(pem('p256')), good.subarray(1), good.subarray(0, 100), Buffer.concat([good, good]), Buffer.alloc(600, 0x30)]) {
+    for (const bytes of [
+      Buffer.alloc(0),
+      Buffer.from(pem('p256')),
+      good.subarray(1),
+      good.subarray(0, 100),
+      Buffer.concat([good, good]),
+      Buffer.alloc(600, 0x30)
+    ]) {
       expect(() => readCertificate(bytes)).to.throw(UntrustedError, 'A certificate cannot be read');
     }
   });

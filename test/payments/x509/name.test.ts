@@ -21,8 +21,12 @@ describe('merchantName', () => {
   });
 
   for (const [title, name] of [
-    ['a NUL', 'bank.example\0.shop.example'], ['a line break', 'bank.example\nTrusted: yes'], ['a change of direction', 'shop\u202eknab'],
-    ['a character without width', 'shop\u200b'], ['nothing', ''], ['more than 64 characters', 'x'.repeat(65)]
+    ['a NUL', 'bank.example\0.shop.example'],
+    ['a line break', 'bank.example\nTrusted: yes'],
+    ['a change of direction', 'shop\u202eknab'],
+    ['a character without width', 'shop\u200b'],
+    ['nothing', ''],
+    ['more than 64 characters', 'x'.repeat(65)]
   ] as const) {
     it(`refuses a name with ${title}`, () => expect(() => named(name)).to.throw(UntrustedError));
   }

@@ -3,8 +3,17 @@ import { X509Certificate } from 'node:crypto';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import {
-  CertificatePolicies, InhibitAnyPolicy, PolicyConstraints, PolicyInformation, PolicyMapping, PolicyMappings,
-  id_ce_certificatePolicies, id_ce_certificatePolicies_anyPolicy, id_ce_inhibitAnyPolicy, id_ce_policyConstraints, id_ce_policyMappings,
+  CertificatePolicies,
+  InhibitAnyPolicy,
+  PolicyConstraints,
+  PolicyInformation,
+  PolicyMapping,
+  PolicyMappings,
+  id_ce_certificatePolicies,
+  id_ce_certificatePolicies_anyPolicy,
+  id_ce_inhibitAnyPolicy,
+  id_ce_policyConstraints,
+  id_ce_policyMappings,
   type Extension
 } from '@peculiar/asn1-x509';
 import { encodePaymentDetails } from '../../../lib/payments/messages';

@@ -40,7 +40,9 @@ describe('certificatesOfPem', () => {
 describe('keyPin', () => {
   it('is that of the key, whatever the certificate', () => {
     const pinOf = (name: string): string => keyPin(new X509Certificate(pem(name))).toString('hex');
-    expect(pinOf('self-signed')).to.equal(pinOf('p256')).and.to.match(/^[0-9a-f]{64}$/);
+    expect(pinOf('self-signed'))
+      .to.equal(pinOf('p256'))
+      .and.to.match(/^[0-9a-f]{64}$/);
     expect(pinOf('p384')).to.not.equal(pinOf('p256'));
   });
 });
