@@ -1,6 +1,7 @@
 // Where transactions lie in their serialized blocks.
 //
-//   'l' height 4, group 1    offset of the group's first transaction 4, length of the block 4, lengths of the transactions in order (variable-integer.ts)
+//   'l' height 4, group 1    offset of the group's first transaction 4, length of the block 4,
+//                            lengths of the transactions in order (variable-integer.ts)
 //
 // A group is of 256 transactions: whoever looks for one reads a few hundred bytes, not the lengths of the whole block.
 
@@ -36,7 +37,8 @@ export function lengthsKeys(height: number, transactionCount: number): Buffer[] 
 /** The records of a block. `lengths`: of its transactions, as integers of variable length. */
 export function putLengths(height: number, lengths: Uint8Array, transactionCount: number, blockLength: number): StorePut[] {
   let at = 0;
-  let offset = HEADER_LENGTH + (transactionCount < 0xfd ? 1 : transactionCount < 0x1_0000 ? 3 : 5); // the number of transactions stands before them
+  // Before the transactions stands their number, as a compact size.
+  let offset = HEADER_LENGTH + (transactionCount < 0xfd ? 1 : transactionCount < 0x1_0000 ? 3 : 5);
   return lengthsKeys(height, transactionCount).map((key) => {
     const [start, first] = [at, offset];
     for (let left = GROUP_TRANSACTIONS; left > 0 && at < lengths.length; left--) {

@@ -192,9 +192,7 @@ export class IndexWriter {
       this.#ahead = undefined;
     }
     this.#cache.written();
-    batch.blocks.forEach(({ height }, i) => {
-      this.headers.push(height, batch.headers[i] as Buffer);
-    }); // each has one
+    for (const [i, { height }] of batch.blocks.entries()) this.headers.push(height, batch.headers[i] as Buffer); // one for each block
     this.#moveTo(batch.chain);
   }
 
