@@ -25,8 +25,8 @@ interface ReplyContext {
   readonly reader: IndexReader;
 }
 
-/** Longer replies are asked for less often than they would drive others out. */
-const LONGEST_BYTES = 65_536;
+/** As long as 2,000 headers in hex: making their digits costs more than sending them. */
+const LONGEST_BYTES = 524_288;
 
 export class ReplyCache {
   readonly #replies: Shelf<CachedReply>;

@@ -1,31 +1,46 @@
-// /rest/chaininfo.json (contract 4.4): the state of the chain.
+// /rest/chaininfo.json (contract 4.4): the state of the chain, written once for each state.
 
 import { bitsOf } from '../../bitcoin/header';
 import { chainInfoJson, softForksJson, type ChainInfo } from '../../views/chain-info';
-import { jsonReply, requireJson } from '../format';
-import type { IndexSnapshot } from '../../index/types';
-import type { NodeSource } from '../../node/types';
+import { jsonReply, requireJson, type Reply } from '../format';
+import type { HeaderRecord, IndexSnapshot } from '../../index/types';
+import type { NodeProgress, NodeSource } from '../../node/types';
 import type { Endpoint, EndpointContext } from '../endpoint';
 
 /** What a block costs in a blk file beside its bytes: magic and length. */
 const FRAMING_BYTES = 8;
 
+/** What a reply holds for. */
+interface ChainState {
+  /** The state's own: no two states of the index share one. */
+  readonly tip: HeaderRecord;
+  readonly progress: NodeProgress;
+  /** Lowest height whose block the node still has, when it is pruned. */
+  readonly pruneHeight: number | undefined;
+}
+
 export function chainInfoEndpoint({ node, reader }: EndpointContext): Endpoint {
-  let softForks: { readonly tipHash: Buffer; readonly json: Buffer } | undefined;
+  let cached: { readonly state: ChainState; readonly reply: Reply } | undefined;
   return async ({ path }) => {
     requireJson(path);
-    // Everything is of one tip: the index', where node and index may stand apart for a moment.
-    const info = reader.read((snapshot) => describe(snapshot, node));
-    const tipHash = info.bestHash;
-    if (softForks?.tipHash.equals(tipHash) !== true) softForks = { tipHash, json: softForksJson(await node.deployments(tipHash)) };
-    return jsonReply(chainInfoJson(info, softForks.json));
+    const pruneHeight = node.pruned ? node.pruneHeight() : undefined;
+    const state = { tip: reader.read(({ tip }) => tip), progress: node.progress(), pruneHeight };
+    if (cached !== undefined && isSame(cached.state, state)) return cached.reply;
+    // Everything is of one tip: that of the index, where node and index may stand apart for a moment.
+    const info = reader.read((snapshot) => describe(snapshot, state, node));
+    const reply = jsonReply(chainInfoJson(info, softForksJson(await node.deployments(info.bestHash))));
+    cached = { state, reply };
+    return reply;
   };
 }
 
-function describe(snapshot: IndexSnapshot, node: NodeSource): ChainInfo {
+function isSame(a: ChainState, b: ChainState): boolean {
+  const [before, now] = [a.progress, b.progress];
+  return a.tip === b.tip && before.synced === now.synced && before.verified === now.verified && a.pruneHeight === b.pruneHeight;
+}
+
+function describe(snapshot: IndexSnapshot, { progress: { verified, synced }, pruneHeight }: ChainState, node: NodeSource): ChainInfo {
   const { tip } = snapshot;
-  const { verified, synced } = node.progress();
-  const pruneHeight = node.pruned ? node.pruneHeight() : undefined;
   return {
     chain: node.network.chain,
     blocks: tip.height,
