@@ -8,19 +8,22 @@ import { hexLine } from '../../views/hex';
 import { chainMoving, formatNotFound, notFound, prunedBlock } from '../errors';
 import { ALL_FORMATS, CONTENT_TYPES, parseHash, splitSuffix, type Format, type Reply } from '../format';
 import { keyOf } from '../cache/blocks';
+import { ReplyCache, type StateReply } from '../cache/replies';
 import type { IndexSnapshot } from '../../index/types';
 import type { NodeSource } from '../../node/types';
 import type { HeldText } from '../cache/texts';
-import type { Endpoint, EndpointContext } from '../endpoint';
+import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
 /** Blocks with their transactions in JSON. */
 export function blockEndpoint(context: EndpointContext): Endpoint {
   return endpointWith(blockJson, 'json', context);
 }
 
-/** Blocks with only the txids of their transactions in JSON. */
+/** Blocks with only the txids of their transactions in JSON: short, and dear, since all txids are hashed for it. */
 export function blockSummaryEndpoint(context: EndpointContext): Endpoint {
-  return endpointWith(blockSummaryJson, 'summary', context);
+  const replies = new ReplyCache('summary', context);
+  const answer = endpointWith(blockSummaryJson, 'summary', context);
+  return (request) => replies.reply(request.path, () => answer(request));
 }
 
 /** A block that the node knows: what its JSON says beside its bytes. */
@@ -28,7 +31,11 @@ interface KnownBlock extends Omit<BlockContext, 'prefixes' | 'hexWithWitness'> {
   readonly hash: Buffer;
 }
 
-function endpointWith(view: typeof blockJson, name: string, { node, reader, witness, blocks, texts }: EndpointContext): Endpoint {
+function endpointWith(
+  view: typeof blockJson,
+  name: string,
+  { node, reader, witness, blocks, texts }: EndpointContext
+): (request: RestRequest) => Promise<StateReply> {
   /** Where the block stands is part of its JSON; nothing else of that ever changes. Both endpoints have the same hex. */
   const textKey = ({ hash, confirmations, nextHash }: KnownBlock, format: 'hex' | 'json'): string =>
     format === 'hex' ? `hex/${keyOf(hash)}` : `${name}/${keyOf(hash)}${confirmations}${nextHash === undefined ? '' : keyOf(nextHash)}`;
@@ -43,13 +50,16 @@ function endpointWith(view: typeof blockJson, name: string, { node, reader, witn
   return async (request) => {
     const { parameter, format } = splitSuffix(request.path);
     const hash = parseHash(parameter);
-    const block = reader.read((snapshot) => activeBlock(hash, snapshot)) ?? (await inactiveBlock(hash, node));
+    const active = reader.read((snapshot) => activeBlock(hash, snapshot));
+    const block = active ?? (await inactiveBlock(hash, node));
     if (block === undefined) throw node.resetting ? chainMoving() : notFound(parameter);
-    const isActive = block.confirmations > 0;
+    const isActive = active !== undefined;
+    // A node that prunes may throw the block away at any time.
+    const tip = node.pruned ? undefined : active?.tip;
     // The node may drop what is off the chain at any time: no answer from memory before it has been asked.
     if (isActive && !blocks.isPruned(block) && (format === 'hex' || format === 'json')) {
       const text = texts.get(textKey(block, format));
-      if (text !== undefined) return textReply(text, format);
+      if (text !== undefined) return { ...textReply(text, format), tip };
     }
     const raw = isActive ? await blocks.block(block, request) : await node.rawBlock(hash);
     if (raw === undefined) return refuse(block, parameter);
@@ -60,7 +70,7 @@ function endpointWith(view: typeof blockJson, name: string, { node, reader, witn
     const text = await texts.make(textKey(block, format), request, (allocate) =>
       format === 'hex' ? hexLine(bytes(), allocate) : view(scanBlock(raw), context, allocate)
     );
-    return textReply(text, format);
+    return { ...textReply(text, format), tip };
   };
 }
 
@@ -68,11 +78,12 @@ function textReply({ text, release }: HeldText, format: Format): Reply {
   return { contentType: CONTENT_TYPES[format], body: text, release };
 }
 
-function activeBlock(hash: Buffer, snapshot: IndexSnapshot): KnownBlock | undefined {
+function activeBlock(hash: Buffer, snapshot: IndexSnapshot): (KnownBlock & Pick<IndexSnapshot, 'tip'>) | undefined {
   const height = snapshot.heightOf(hash);
   const run = height === undefined ? undefined : snapshot.headerRun(height, 1);
   if (run === undefined) return undefined;
   return {
+    tip: snapshot.tip,
     hash,
     height: run.height,
     confirmations: snapshot.tip.height - run.height + 1,
