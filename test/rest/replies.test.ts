@@ -65,7 +65,7 @@ describe('cached replies', () => {
   it('are none that depend on more than the state, or would drive many others out', async () => {
     const replies = open();
     for (let time = 0; time < 3; time++) {
-      await replies.reply('long', make(Buffer.alloc(65_537)));
+      await replies.reply('long', make(Buffer.alloc(524_289)));
       await replies.reply('pool', make(Buffer.alloc(10), false));
     }
     expect(made).to.equal(6);
