@@ -141,7 +141,8 @@ export class BlockBatch {
       throw new IndexError(`expected the genesis block ${toDisplayHex(genesisHash)}, got ${toDisplayHex(Buffer.from(hash))}`);
     if (tip !== undefined && !tip.hash.equals(previousHash))
       throw new IndexError(
-        `expected a block on top of ${toDisplayHex(tip.hash)} at height ${tip.height}, got ${toDisplayHex(Buffer.from(hash))}, which follows ${toDisplayHex(previousHash)}`
+        `expected a block on top of ${toDisplayHex(tip.hash)} at height ${tip.height}, ` +
+          `got ${toDisplayHex(Buffer.from(hash))}, which follows ${toDisplayHex(previousHash)}`
       );
     if (height !== this.#nextHeight) throw new IndexError(`expected rows of height ${this.#nextHeight}, got ${height}`);
   }

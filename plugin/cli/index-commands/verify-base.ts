@@ -31,7 +31,8 @@ export async function compareWithNode(
 ): Promise<CommandResult> {
   if (!node.tip().hash.equals(tip.hash))
     throw new ImpossibleError(
-      `the index began with the node's coins, and can only be compared with them at the same block: expected ${blockText(node.tip())}, got ${blockText(tip)}; the node brings it there when it runs`
+      `the index began with the node's coins, and can only be compared with them at the same block: ` +
+        `expected ${blockText(node.tip())}, got ${blockText(tip)}; the node brings it there when it runs`
     );
   let records = 0;
   const note = (part: number): void => {
@@ -53,7 +54,8 @@ export async function compareWithNode(
     json: { verified: difference === undefined, index: blockJson(tip), records, ...(difference !== undefined && { difference }) },
     text:
       difference === undefined
-        ? `The index is right: all its coins at ${blockText(tip)} are the node's, and the blocks from ${base.positionsFrom} up are in it; ${records} comparisons.`
+        ? `The index is right: all its coins at ${blockText(tip)} are the node's, ` +
+          `and the blocks from ${base.positionsFrom} up are in it; ${records} comparisons.`
         : `The index is wrong after ${records} right comparisons: ${difference}.`
   };
 }
@@ -105,7 +107,10 @@ class Comparison {
           note(BEGINS.headers * Math.min(++count / set.count, 1));
           const found = snapshot.coin(txid, index);
           if (found?.value !== value || found.height !== height || found.coinbase !== coinbase || !found.script.equals(script))
-            return `coin ${toDisplayHex(txid)}-${index}: expected ${value} satoshis of height ${height}, got ${found === undefined ? 'none' : `${found.value} of height ${found.height}`}`;
+            return (
+              `coin ${toDisplayHex(txid)}-${index}: expected ${value} satoshis of height ${height}, ` +
+              `got ${found === undefined ? 'none' : `${found.value} of height ${found.height}`}`
+            );
         }
       }
     } finally {
@@ -139,7 +144,10 @@ class Comparison {
         return `header at height ${height}: expected that of ${hash === undefined ? 'no block' : toDisplayHex(hash)}`;
       fold = nextHeader(fold, stored.header);
       if (stored.chainwork !== fold.chainwork || stored.medianTime !== fold.medianTime)
-        return `header at height ${height}: expected work ${fold.chainwork} and median time ${fold.medianTime}, got ${stored.chainwork} and ${stored.medianTime}`;
+        return (
+          `header at height ${height}: expected work ${fold.chainwork} and median time ${fold.medianTime}, ` +
+          `got ${stored.chainwork} and ${stored.medianTime}`
+        );
     }
     return undefined;
   }
@@ -172,7 +180,10 @@ class Comparison {
     // Bytes are not counted from the genesis block.
     const bytes = below === undefined ? length : (header?.chainBytes ?? 0) - below.chainBytes;
     if (header?.transactionCount === count && transactions === count && bytes === length) return undefined;
-    return `header at height ${height}: expected ${count} transactions of ${length} bytes, got ${header?.transactionCount ?? 'none'}, counted as ${transactions} of ${bytes}`;
+    return (
+      `header at height ${height}: expected ${count} transactions of ${length} bytes, ` +
+      `got ${header?.transactionCount ?? 'none'}, counted as ${transactions} of ${bytes}`
+    );
   }
 
   #transactions({ transactions }: ScannedBlock, height: number): string | undefined {
