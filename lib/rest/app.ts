@@ -14,15 +14,18 @@ import {
   chainMoving,
   ClientGoneError,
   methodNotAllowed,
-  methodNotImplemented,
   noSuchPath,
   notYetKnown,
   queueFull,
+  QueueFullError,
   RestError,
-  unavailable
+  unavailable,
+  unknownMethod,
+  type HeaderList
 } from './errors';
 import { findRoute, type Route } from './routes';
 import type { NodeSource } from '../node/types';
+import type { Profile } from '../profile/profile';
 import type { Reply } from './format';
 import type { Gate } from './server/gate';
 import type { Limits } from './limits';
@@ -37,6 +40,7 @@ export interface RestLogger {
 
 export interface AppParts {
   readonly routes: readonly Route[];
+  readonly profile: Profile;
   readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
   readonly queue: WorkQueue;
   readonly responses: Responses;
@@ -46,6 +50,9 @@ export interface AppParts {
   readonly auth: boolean;
   readonly logger: RestLogger;
 }
+
+const IMMUTABLE: HeaderList = ['Cache-Control', 'public, immutable, max-age=86400'];
+const NOT_STORED: HeaderList = ['Cache-Control', 'no-store'];
 
 /**
  * Koa without its watch over the end of every response (on-finished), which costs more than the rest of Koa together
@@ -63,24 +70,32 @@ class DirectKoa extends Koa {
 
 /** An application that serves the routes and never prints by itself. */
 export function restApp(parts: AppParts): Koa {
-  const { gate, responses, logger } = parts;
+  const {
+    gate,
+    responses,
+    logger,
+    profile: { replies }
+  } = parts;
+  const cacheControl = (isImmutable: boolean): HeaderList => (replies.cacheControl ? (isImmutable ? IMMUTABLE : NOT_STORED) : []);
   const app = new DirectKoa();
   app.on('error', (error: unknown) => logger.debug(`reply failed: ${textOf(error)}`));
   const fail = (response: ServerResponse, error: unknown): void => {
     if (response.req.socket.destroyed || error instanceof ClientGoneError) return;
-    const { status, message, headers } = asRestError(error, gate, logger);
+    const known = asRestError(error, gate, logger);
+    const { message, headers } = known;
+    const status = known instanceof QueueFullError ? replies.queueFullStatus : known.status;
     const body = message === '' ? NO_BODY : Buffer.from(`${message}\r\n`);
     const type = message === '' ? [] : ['Content-Type', 'text/plain'];
-    responses.send(response, status, [...headers, ...type, 'Content-Length', String(body.length)], body);
+    responses.send(response, status, [...headers, ...cacheControl(false), ...type, 'Content-Length', String(body.length)], body);
   };
   app.use(async (context) => {
     context.respond = false;
     const { req, res } = context;
     try {
-      const { contentType, body, release } = await serve(req, parts);
+      const { contentType, body, isImmutable = false, release } = await serve(req, parts);
       if (res.destroyed) release?.();
       else if (release !== undefined) res.once('close', release);
-      responses.send(res, 200, ['Content-Type', contentType, 'Content-Length', String(body.length)], body);
+      responses.send(res, 200, [...cacheControl(isImmutable), 'Content-Type', contentType, 'Content-Length', String(body.length)], body);
     } catch (error) {
       fail(res, error);
     }
@@ -88,8 +103,8 @@ export function restApp(parts: AppParts): Koa {
   return app;
 }
 
-async function serve(request: IncomingMessage, { routes, gate, queue, responses, limits, node, auth }: AppParts): Promise<Reply> {
-  requireMethod(request.method);
+async function serve(request: IncomingMessage, { routes, profile, gate, queue, responses, limits, node, auth }: AppParts): Promise<Reply> {
+  requireMethod(request.method, profile);
   const { url = '', socket } = request;
   const route = findRoute(routes, url);
   if (route === undefined) throw noSuchPath();
@@ -97,8 +112,8 @@ async function serve(request: IncomingMessage, { routes, gate, queue, responses,
   if (auth) requireApiKey(request, node);
   // Bodies are read before the queue: a slow sender holds no slot.
   const body = route.readsBody && hasBody(request) ? await readBody(request, limits) : NO_BODY;
-  const question = new RestRequest(url.slice(route.prefix.length), body, socket);
-  const lane = route.isHeavy?.(question.path) === true ? 'heavy' : 'small';
+  const question = new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
+  const lane = route.isHeavy?.(question) === true ? 'heavy' : 'small';
   // Nobody could send the reply.
   if (lane === 'heavy' && responses.isFull) throw queueFull();
   return queue.run(
@@ -113,7 +128,7 @@ async function serve(request: IncomingMessage, { routes, gate, queue, responses,
 }
 
 /** GET, POST and PUT are the same; Node leaves the body out for HEAD. @throws RestError 405, 501 */
-function requireMethod(method: string | undefined): void {
+function requireMethod(method: string | undefined, { replies }: Profile): void {
   switch (method) {
     case 'GET':
     case 'HEAD':
@@ -123,7 +138,7 @@ function requireMethod(method: string | undefined): void {
     case 'DELETE':
       throw methodNotAllowed();
     default:
-      throw methodNotImplemented();
+      throw unknownMethod(replies.unknownMethodStatus);
   }
 }
 

@@ -13,6 +13,8 @@ export type Format = 'bin' | 'hex' | 'json';
 export interface Reply {
   readonly contentType: (typeof CONTENT_TYPES)[Format];
   readonly body: Buffer;
+  /** True for what never changes, so that anybody may cache it. */
+  readonly isImmutable?: boolean;
   /** To be called when the body is with the system, or its client has gone. */
   readonly release?: () => void;
 }

@@ -7,8 +7,9 @@ import { IndexUnavailableError, NotYetKnownError } from '../../lib/index/errors'
 import { ChainMovedError } from '../../lib/node/errors';
 import { restApp } from '../../lib/rest/app';
 import type { Endpoint, RestRequest } from '../../lib/rest/endpoint';
-import { noSuchPath, RestError, unavailable } from '../../lib/rest/errors';
+import { methodNotAllowed, RestError, unavailable } from '../../lib/rest/errors';
 import { jsonReply, type Reply } from '../../lib/rest/format';
+import { PROFILES } from '../../lib/profile/profile';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { Responses } from '../../lib/rest/server/responses';
 import { WorkQueue } from '../../lib/rest/server/work-queue';
@@ -43,7 +44,8 @@ describe('the application', () => {
         },
         { mostBytes: 1_000_000, timeoutMs: 30_000, closingMs: 1_000 }
       ),
-      limits: DEFAULT_LIMITS,
+      limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits },
+      profile: PROFILES['0.17'],
       node: { isApiKey: () => false },
       auth: false,
       logger: log
@@ -93,10 +95,10 @@ describe('the application', () => {
 
   it('gives errors without a message no body and no content type', async () => {
     endpoint = () => {
-      throw noSuchPath();
+      throw methodNotAllowed();
     };
     const { status, headers } = await ask(port, { path: '/rest/it' });
-    expect(status).to.equal(404);
+    expect(status).to.equal(405);
     expect(headers).to.include({ 'content-length': '0' }).and.not.have.property('content-type');
   });
 

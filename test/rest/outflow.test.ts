@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { restApp } from '../../lib/rest/app';
 import type { RestRequest } from '../../lib/rest/endpoint';
 import { jsonReply, type Reply } from '../../lib/rest/format';
+import { PROFILES } from '../../lib/profile/profile';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { Responses } from '../../lib/rest/server/responses';
 import { WorkQueue } from '../../lib/rest/server/work-queue';
@@ -44,7 +45,8 @@ describe('replies that clients are slow to read', () => {
       gate: { requireOpen: () => undefined, status: () => '' },
       queue: new WorkQueue(1, 1),
       responses: new Responses(listening, { mostBytes: MOST, timeoutMs, closingMs }),
-      limits: DEFAULT_LIMITS,
+      limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits },
+      profile: PROFILES['0.17'],
       node: { isApiKey: () => false },
       auth: false,
       logger: new MemoryLog()
