@@ -12,9 +12,6 @@ export interface Outpoint {
   readonly vout: number;
 }
 
-/** By position or by name. */
-export type Params = readonly unknown[] | Readonly<Record<string, unknown>>;
-
 export interface CoreClient {
   /** REST. What `bin` and `hex` give is the body of the reply, `json` what stands in it. */
   transaction(txid: string, format: Format): Promise<unknown>;
@@ -29,7 +26,8 @@ export interface CoreClient {
   coins(outpoints: readonly Outpoint[], format: Format): Promise<unknown>;
 
   /** JSON-RPC. @throws what the client makes of an error; `refusalOf` reads it */
-  call(method: string, params: Params): Promise<unknown>;
+  call(method: string, ...params: readonly unknown[]): Promise<unknown>;
+  callByName(method: string, params: Readonly<Record<string, unknown>>): Promise<unknown>;
   /** Calls in one request; errors are among the results. */
   callAll(calls: readonly { readonly method: string; readonly params: readonly unknown[] }[]): Promise<unknown[]>;
 }
@@ -97,7 +95,8 @@ function bitcoinCore(
         outpoints.map(({ txid, vout }) => ({ id: txid, index: vout })),
         { extension }
       ),
-    call: (method, params) => (Array.isArray(params) ? client.command(method, ...params) : withNames.command(method, params)),
+    call: (method, ...params) => client.command(method, ...params),
+    callByName: (method, params) => withNames.command(method, params),
     callAll: (calls) => client.command(calls.map(({ method, params }) => ({ method, parameters: params })))
   };
 }
@@ -123,7 +122,8 @@ function rpcBitcoin({ port, user, password }: Account): CoreClient {
     poolInfo: () => text.getMemPoolInfo(),
     poolContents: () => text.getMemPoolContents(),
     coins: (outpoints, format) => rest(format).getUtxos({ outpoints: outpoints.map(({ txid, vout }) => ({ txid, n: vout })), format }),
-    call: (method, params) => client.rpc(method, params),
+    call: (method, ...params) => client.rpc(method, params),
+    callByName: (method, params) => client.rpc(method, params),
     callAll: async (calls) => {
       const replies = (await client.batch(calls.map((call, id) => ({ ...call, id })))) as readonly Reply[];
       return replies.map(({ result, error }) => error ?? result);
