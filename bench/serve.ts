@@ -2,6 +2,7 @@
 // the tables are printed as soon as they are there.
 //   --only TEXT     rows whose names begin like this, and nothing else; more than once if wanted
 //   --rounds N      default 3
+//   --core EDITION  default 0.17; modern: today's
 //   --before DIR    another built checkout, measured in the same rounds
 //   --json FILE     the numbers, for keeping
 // BITCOIND=/path measures Bitcoin Core in the same rounds.
@@ -13,15 +14,16 @@ import { parseArgs } from 'node:util';
 import { LoadClient } from './clients/load';
 import { describeMachine } from './machine';
 import { startBitcoind } from './serve/bitcoind';
+import { EDITIONS, type Edition } from './serve/edition';
 import { ChainReader, type WholeBlockReads } from './serve/chain-reader';
 import { isFailure, textOf, type Failure } from './serve/failure';
 import { measureCrowd, measureMixed, type MixedFigures } from './serve/load-measures';
 import { untilAtRest } from './serve/process-figures';
 import { answerAlike, measureRow, type RowFigures, type Servers } from './serve/measure';
-import { allRows, type Row } from './serve/rows';
-import { startBare, startBcoin, type ServerProcess } from './serve/server-process';
+import type { Row } from './serve/rows';
+import { startBare, startBcoin, type PluginStart, type ServerProcess } from './serve/server-process';
 import { RUN_FOLDER, servingChain, type ServingChain } from './serve/serving-chain';
-import { cpuTable, crowdTable, mixedTable, wholeBlocksLine, type CrowdFigures } from './serve/table';
+import { cpuTable, crowdTable, likenessLine, mixedTable, wholeBlocksLine, type CrowdFigures } from './serve/table';
 
 /** What `--only` picks beside the rows. */
 const CROWD = '64 connections';
@@ -38,6 +40,7 @@ interface Bench {
   readonly reader: ChainReader;
   readonly rows: readonly Row[];
   readonly servers: Servers;
+  readonly plugin: PluginStart;
   readonly clients: readonly [LoadClient, LoadClient];
 }
 
@@ -55,10 +58,13 @@ async function main(): Promise<void> {
     options: {
       only: { type: 'string', multiple: true },
       rounds: { type: 'string' },
+      core: { type: 'string', default: '0.17' },
       before: { type: 'string' },
       json: { type: 'string' }
     }
   });
+  const edition = EDITIONS[values.core];
+  if (edition === undefined) throw new Error(`--core must be one of ${Object.keys(EDITIONS).join(', ')}, not '${values.core}'`);
   const isWanted = (name: string): boolean => values.only?.some((start) => name.startsWith(start)) ?? true;
   const results: Results = { rows: [], crowd: [] };
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
@@ -69,7 +75,7 @@ async function main(): Promise<void> {
   const chain = await servingChain(say);
   const closers: (() => unknown)[] = [];
   try {
-    const bench = await open(chain, values.before, closers);
+    const bench = await open(chain, edition, values.before, closers);
     const load = `load average at the start ${(loadavg()[0] ?? 0).toFixed(1)}: what else runs here is in the figures`;
     results.machine = `${describeMachine()}\n${load}`;
     console.log(results.machine);
@@ -88,7 +94,7 @@ async function main(): Promise<void> {
 }
 
 /** Everything that is asked and asks; `closers` gets what ends it again. */
-async function open(chain: ServingChain, before: string | undefined, closers: (() => unknown)[]): Promise<Bench> {
+async function open(chain: ServingChain, edition: Edition, before: string | undefined, closers: (() => unknown)[]): Promise<Bench> {
   const started = async <S extends ServerProcess>(server: Promise<S>): Promise<S> => {
     const running = await server;
     closers.push(() => running.stop());
@@ -103,21 +109,25 @@ async function open(chain: ServingChain, before: string | undefined, closers: ((
   say('reading the chain with bcoin');
   const reader = await ChainReader.open(chain);
   closers.push(() => reader.close());
-  const rows = allRows(reader);
+  const rows = edition.rows(reader);
+  const readyPath = edition.readyPath(reader.hash(reader.tipHeight));
+  const ours = (folder: string): PluginStart => ({ folder, flags: edition.flags, readyPath });
   say('starting the servers');
   const bitcoind = process.env['BITCOIND'];
   const servers: Servers = {
-    ours: await started(startBcoin(chain, 'ours', CHECKOUT)),
+    ours: await started(startBcoin(chain, 'ours', ours(CHECKOUT))),
     bare: await started(startBare()),
     own: await startedOrNot('bcoin', startBcoin(chain, 'own')),
-    ...(before !== undefined && { before: await startedOrNot(before, startBcoin(chain, 'before', resolve(before))) }),
-    ...(bitcoind !== undefined && { bitcoind: await startedOrNot(bitcoind, startBitcoind(bitcoind, chain, reader)) })
+    ...(before !== undefined && { before: await startedOrNot(before, startBcoin(chain, 'before', ours(resolve(before)))) }),
+    ...(bitcoind !== undefined && {
+      bitcoind: await startedOrNot(bitcoind, startBitcoind({ program: bitcoind, chain, reader, flags: edition.coreFlags, readyPath }))
+    })
   };
   const clients = [new LoadClient(), new LoadClient()] as const;
   closers.push(() => {
     for (const client of clients) client.close();
   });
-  return { chain, reader, rows, servers, clients };
+  return { chain, reader, rows, servers, clients, plugin: ours(CHECKOUT) };
 }
 
 async function measureRows(bench: Bench, rows: readonly Row[], rounds: number, results: Results): Promise<void> {
@@ -134,6 +144,8 @@ async function measureRows(bench: Bench, rows: readonly Row[], rounds: number, r
     console.log(table.line(figures));
   }
   results.wholeBlockReads = wholeBlockReads;
+  const likeness = likenessLine(results.rows);
+  if (likeness !== undefined) console.log(likeness);
   if (wholeBlockReads !== undefined && rows.some(({ cold }) => cold !== undefined)) console.log(wholeBlocksLine(wholeBlockReads));
 }
 
@@ -154,9 +166,9 @@ async function crowdFigures({ servers: { ours, bare }, clients: [client] }: Benc
 }
 
 /** On nodes of their own, which were asked for nothing before. */
-async function mixedFigures({ chain, rows, clients }: Bench, closers: (() => unknown)[]): Promise<MixedFigures> {
+async function mixedFigures({ chain, rows, clients, plugin }: Bench, closers: (() => unknown)[]): Promise<MixedFigures> {
   say(MIXED);
-  const [server, alone] = [await startBcoin(chain, 'mixed', CHECKOUT), await startBcoin(chain, 'alone')];
+  const [server, alone] = [await startBcoin(chain, 'mixed', plugin), await startBcoin(chain, 'alone')];
   for (const node of [server, alone]) {
     closers.push(() => node.stop());
     await untilAtRest(node.pid);

@@ -15,7 +15,16 @@ import { RUN_FOLDER, type ServingChain } from './serving-chain';
 
 const RETRY_MS = 500;
 
-export async function startBitcoind(program: string, chain: ServingChain, reader: ChainReader): Promise<ServerProcess> {
+export interface BitcoindStart {
+  readonly program: string;
+  readonly chain: ServingChain;
+  readonly reader: ChainReader;
+  readonly flags: readonly string[];
+  /** Answered once it is ready. */
+  readonly readyPath: string;
+}
+
+export async function startBitcoind({ program, chain, reader, flags, readyPath }: BitcoindStart): Promise<ServerProcess> {
   const folder = join(RUN_FOLDER, 'bitcoind');
   mkdirSync(folder, { recursive: true });
   const port = await freePort();
@@ -40,6 +49,7 @@ export async function startBitcoind(program: string, chain: ServingChain, reader
       '-checkmempool=0',
       `-assumevalid=${reader.hash(reader.tipHeight)}`,
       `-loadblock=${chain.blockFile}`,
+      ...flags,
       ...moreFlags()
     ],
     { stdio: ['ignore', 'ignore', 'inherit'] }
@@ -50,6 +60,7 @@ export async function startBitcoind(program: string, chain: ServingChain, reader
   try {
     await untilAnswers(child, port, '/rest/chaininfo.json');
     while (!(await fetchBody(port, '/rest/chaininfo.json')).body.includes(`"blocks":${reader.tipHeight},`)) await pause(RETRY_MS);
+    await untilAnswers(child, port, readyPath);
     await fillPool(port, chain, readFileSync(join(folder, 'regtest/.cookie'), 'latin1'));
   } catch (error) {
     await end(child);

@@ -6,6 +6,11 @@ import { openRegtestNode } from '../../test/support/regtest-node';
 import type { HostEntry, HostHash } from '../../lib/node/host';
 import { copyOf, LARGE_BLOCKS, LARGE_FROM, NODE_SETTINGS, POOL_TRANSACTIONS, poolOf, type ServingChain } from './serving-chain';
 
+export interface ChainOutput {
+  readonly value: number;
+  readonly script: { toRaw(): Buffer; isUnspendable(): boolean };
+}
+
 export interface ChainTransaction {
   readonly version: number;
   readonly locktime: number;
@@ -15,7 +20,7 @@ export interface ChainTransaction {
     readonly sequence: number;
     readonly witness: { readonly items: readonly Buffer[] };
   }[];
-  readonly outputs: readonly { readonly value: number; readonly script: { toRaw(): Buffer; isUnspendable(): boolean } }[];
+  readonly outputs: readonly ChainOutput[];
   hash(): Buffer;
   witnessHash(): Buffer;
   toRaw(): Buffer;
@@ -70,6 +75,9 @@ export const display = (hash: HostHash): string =>
     .toString('hex');
 
 export class ChainReader {
+  /** By txid as displayed. */
+  #transactions: ReadonlyMap<string, ChainTransaction> | undefined;
+
   private constructor(
     private readonly node: TestFullNode,
     private readonly blocks: readonly ChainBlock[],
@@ -120,6 +128,21 @@ export class ChainReader {
   /** 64 hex digits. */
   chainwork(height: number): string {
     return this.at(this.entries, height).chainwork.toString(16).padStart(64, '0');
+  }
+
+  /** The outputs that a block spends, of each of its transactions. */
+  spentBy(height: number): ChainOutput[][] {
+    this.#transactions ??= new Map(this.blocks.flatMap(({ txs }) => txs.map((transaction) => [display(transaction.hash()), transaction])));
+    const transactions = this.#transactions;
+    return this.block(height).txs.map((transaction) =>
+      transaction.isCoinbase()
+        ? []
+        : transaction.inputs.map(({ prevout: { hash, index } }) => {
+            const output = transactions.get(display(hash))?.outputs[index];
+            if (output === undefined) throw new Error(`expected an output ${display(hash)}-${index} on the chain`);
+            return output;
+          })
+    );
   }
 
   pool(): WaitingTransaction[] {

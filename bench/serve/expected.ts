@@ -3,7 +3,7 @@
 // answers in the tests are for).
 
 import { deepStrictEqual } from 'node:assert';
-import { display, type ChainCoin, type ChainReader, type ChainTransaction } from './chain-reader';
+import { display, type ChainCoin, type ChainOutput, type ChainReader, type ChainTransaction } from './chain-reader';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -108,6 +108,58 @@ export function poolFields(chain: ChainReader): Fields {
       }
     ])
   );
+}
+
+/** In the words of today's edition. */
+export function modernPoolFields(chain: ChainReader): Fields {
+  const entries = poolFields(chain) as Readonly<Record<string, { readonly size: number; readonly fee: number }>>;
+  return Object.fromEntries(
+    Object.entries(entries).map(([txid, { size, fee, ...entry }]) => [txid, { ...entry, vsize: size, fees: { base: fee / SATS } }])
+  );
+}
+
+/** A block with the coins that it spends and the fees that follow from them. */
+export function blockWithCoinsFields(chain: ChainReader, height: number): Fields {
+  const spent = chain.spentBy(height);
+  return {
+    ...blockFields(chain, height, false),
+    tx: chain.block(height).txs.map((transaction, i) => {
+      const fields = transactionFields(transaction);
+      const coins = spent[i] ?? [];
+      if (coins.length === 0) return fields;
+      const sum = (outputs: readonly ChainOutput[]): number => outputs.reduce((total, { value }) => total + value, 0);
+      const vin = (fields['vin'] as readonly Fields[]).map((input, n) => ({ ...input, prevout: outputFields(coins[n]) }));
+      return { ...fields, vin, fee: sum(coins) - sum(transaction.outputs) };
+    })
+  };
+}
+
+export function spentFields(chain: ChainReader, height: number): unknown {
+  return chain.spentBy(height).map((coins) => coins.map(outputFields));
+}
+
+const outputFields = (output: ChainOutput | undefined): Fields => ({
+  value: output?.value,
+  scriptPubKey: { hex: output?.script.toRaw().toString('hex') }
+});
+
+/** The spent outputs of a block's transactions, as bytes. */
+export function spentBinary(chain: ChainReader, height: number): Buffer {
+  const lists = chain.spentBy(height);
+  const record = ({ value, script }: ChainOutput): Buffer => {
+    const amount = Buffer.alloc(8);
+    amount.writeBigInt64LE(BigInt(value));
+    const raw = script.toRaw();
+    return Buffer.concat([amount, compactSize(raw.length), raw]);
+  };
+  return Buffer.concat([compactSize(lists.length), ...lists.flatMap((coins) => [compactSize(coins.length), ...coins.map(record)])]);
+}
+
+function compactSize(count: number): Buffer {
+  if (count < 0xfd) return Buffer.from([count]);
+  const bytes = Buffer.from([0xfd, 0, 0]);
+  bytes.writeUInt16LE(count, 1);
+  return bytes;
 }
 
 export interface FoundCoin extends ChainCoin {

@@ -60,13 +60,18 @@ export async function measureRow(row: Row, servers: Servers, options: MeasureOpt
   return { row, bytes, cached: await measureCached(row, servers, bytes, options), cold };
 }
 
-function measureCached({ name, questions, own }: Row, servers: Servers, replyBytes: number, options: MeasureOptions): Promise<Cells> {
+function measureCached(
+  { name, questions, own, isNew }: Row,
+  servers: Servers,
+  replyBytes: number,
+  options: MeasureOptions
+): Promise<Cells> {
   const { client } = options;
   const all = questions.map(({ path }) => path);
   const pathsFor = (peer: Peer): readonly string[] =>
     peer === 'bare' ? all.slice(0, 1) : peer === 'own' && own !== undefined ? [own] : all;
-  const { own: node, ...others } = servers;
-  const peers = own === undefined ? others : { ...others, own: node };
+  const { own: node, bitcoind, ...others } = servers;
+  const peers = { ...others, ...(own !== undefined && { own: node }), ...(bitcoind && isNew !== true && { bitcoind }) };
   return measureAll(name, peers, options, (peer, server) =>
     askAgainAndAgain({ server, client, paths: pathsFor(peer), checked: OURS.includes(peer) ? questions : [] }, replyBytes)
   );

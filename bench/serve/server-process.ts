@@ -37,13 +37,22 @@ const FLAGS = [
   '--http-host=127.0.0.1'
 ];
 
-/** bcoin on a copy of the chain, its pool filled; `plugin`: the folder of a built checkout of ours. */
-export async function startBcoin(chain: ServingChain, name: string, plugin?: string): Promise<ServerProcess> {
+export interface PluginStart {
+  /** Of a built checkout of ours. */
+  readonly folder: string;
+  readonly flags: readonly string[];
+  /** Answered once it is ready. */
+  readonly readyPath: string;
+}
+
+/** bcoin on a copy of the chain, its pool filled; without `plugin` by itself. */
+export async function startBcoin(chain: ServingChain, name: string, plugin?: PluginStart): Promise<ServerProcess> {
   const folder = copyOf(chain, name);
   const port = await freePort();
   const program = createRequire(__filename).resolve(join(bcoinTarget, 'bin/node'));
   const flags = [...FLAGS, `--prefix=${folder}`, `--http-port=${port}`];
-  if (plugin !== undefined) flags.push(`--plugins=${plugin}`, '--rest-warmup=indexed', `--rest-work-queue=${QUEUE}`);
+  if (plugin !== undefined)
+    flags.push(`--plugins=${plugin.folder}`, '--rest-warmup=indexed', `--rest-work-queue=${QUEUE}`, ...plugin.flags);
   const child = spawn(process.execPath, [...nodeFlags(), program, ...flags], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' }
@@ -52,7 +61,7 @@ export async function startBcoin(chain: ServingChain, name: string, plugin?: str
   process.once('exit', () => {
     child.kill('SIGKILL');
   });
-  await untilAnswers(child, port, plugin === undefined ? '/' : '/rest/chaininfo.json');
+  await untilAnswers(child, port, plugin?.readyPath ?? '/');
   await fillPool(port, chain);
   return { pid: pidOf(child), port, stop: () => end(child) };
 }

@@ -80,7 +80,7 @@ export function cpuTable({ rows, hasBefore, isLive }: CpuTableOptions): Table<Ro
     ...(hasBefore ? beforeColumns('before', ({ cached }) => cached) : []),
     { title: 'bcoin', text: ({ cached }) => cellText(cached.own) },
     { title: 'bcoin:ours', text: ({ cached }) => times(ratio(cpuOf(cached.own), cpuOf(cached.ours)), 1) },
-    { title: core, text: ({ row, cached }) => (isLive ? cellText(cached.bitcoind) : us(row.core)) },
+    { title: core, text: ({ row, cached }) => (row.isNew ? '–' : isLive ? cellText(cached.bitcoind) : us(row.core)) },
     { title: `${core}:ours`, text: (figures) => times(cachedRatio(figures)) },
     { title: 'target', text: ({ row }) => times(row.target, 1) },
     { title: '', text: (figures) => verdict(isMet(cachedRatio(figures), figures.row.target)) },
@@ -168,6 +168,20 @@ export function mixedTable({ small, blocksPerSecond, refusedBlocks, peakBytes, a
       verdict(above <= MEMORY_MIB)
     ]
   ]);
+}
+
+const LIKENESS = 1.2;
+
+/** What rows cost beside others for as many bytes: each in multiples of the bare server, which replies with the same bytes. */
+export function likenessLine(rows: readonly RowFigures[]): string | undefined {
+  const overBare = (found: RowFigures | undefined): number | undefined => ratio(cpuOf(found?.cached.ours), cpuOf(found?.cached.bare));
+  const parts = rows.flatMap((figures) => {
+    const { name, like } = figures.row;
+    const other = rows.find(({ row }) => row.name === like);
+    const likeness = ratio(overBare(figures), overBare(other));
+    return likeness === undefined ? [] : [`${name} ${times(likeness)} (${verdict(likeness <= LIKENESS)})`];
+  });
+  return parts.length === 0 ? undefined : `Beside block.bin for as many bytes, at most ${times(LIKENESS, 1)}: ${parts.join(', ')}`;
 }
 
 export function wholeBlocksLine({ blockBytes, cpuMicroseconds }: WholeBlockReads): string {

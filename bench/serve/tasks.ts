@@ -6,7 +6,7 @@ import { UnansweredError } from './failure';
 import { fetchBody } from './fetch-body';
 import { cpuMicroseconds } from './process-figures';
 import type { LoadClient, LoadOrder } from '../clients/load';
-import type { Question } from './rows';
+import type { Question } from './questions';
 import type { ServerProcess } from './server-process';
 
 /** Of one request, in microseconds of processor time and milliseconds of waiting. */
