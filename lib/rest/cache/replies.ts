@@ -46,13 +46,13 @@ export class ReplyCache {
     const { pruned } = this.#node;
     if (cached?.pruned === pruned && cached.tip === this.#reader.read(({ tip }) => tip)) return cached.reply;
     const made = await make();
-    const { tip, contentType, body } = made;
+    const { tip, contentType, body, isImmutable = false } = made;
     if (tip !== undefined && body.length <= LONGEST_BYTES) {
       this.#replies.offer(question, () => {
         // Part of a larger buffer would keep all of it.
         const own = Buffer.allocUnsafeSlow(body.length);
         body.copy(own);
-        return { reply: { contentType, body: own }, tip, pruned, byteLength: question.length + own.length };
+        return { reply: { contentType, body: own, isImmutable }, tip, pruned, byteLength: question.length + own.length };
       });
     }
     return made;
