@@ -26,7 +26,12 @@ export function restRoutes(context: EndpointContext): Route[] {
     { prefix: '/rest/tx/', endpoint: transactionEndpoint(context), readsBody: false },
     { prefix: '/rest/block/notxdetails/', endpoint: blockSummaryEndpoint(context), readsBody: false, isHeavy: always },
     { prefix: '/rest/block/', endpoint: blockEndpoint(context), readsBody: false, isHeavy: always },
-    { prefix: '/rest/headers/', endpoint: headersEndpoint(context), readsBody: false, isHeavy: asksForMany },
+    {
+      prefix: '/rest/headers/',
+      endpoint: headersEndpoint(context),
+      readsBody: false,
+      isHeavy: (request) => asksForMany(request, context.profile)
+    },
     { prefix: '/rest/chaininfo', endpoint: chainInfoEndpoint(context), readsBody: false },
     { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(context), readsBody: false },
     { prefix: '/rest/mempool/contents', endpoint: mempoolContentsEndpoint(context), readsBody: false, isHeavy: always },
