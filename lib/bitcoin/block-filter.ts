@@ -5,6 +5,7 @@ import { hash256Of } from './hash';
 import { decodeGolombSet, encodeGolombSet, mayContainAny } from './golomb-set';
 import { OP_RETURN } from './script';
 import { SipHasher } from './siphash';
+import type { ScannedBlock } from './block';
 
 /** The header below that of the genesis block. */
 export const NO_FILTER_HEADER = Buffer.alloc(32);
@@ -52,6 +53,27 @@ export function* basicFilter(...hashes: readonly Uint32Array[]): Generator<void,
     at += part.length;
   }
   return yield* encodeGolombSet(words);
+}
+
+/** Scripts between two yields: less than a millisecond. */
+const SCRIPTS_PER_SLICE = 1_000;
+
+/** The serialized filter of a block that spends these outputs, those that it made itself among them or not. Yields now and then. */
+export function* filterOfBlock(
+  { hash, transactions }: Pick<ScannedBlock, 'hash' | 'transactions'>,
+  spent: readonly { readonly script: Buffer }[]
+): Generator<void, Buffer> {
+  const outputs = transactions.flatMap((transaction) => transaction.outputs);
+  const hashes = new ScriptHashes(hash, new Uint32Array((outputs.length + spent.length) * 2));
+  for (const [i, { bytes, scriptOffset, scriptLength }] of outputs.entries()) {
+    hashes.addOutput(bytes, scriptOffset, scriptOffset + scriptLength);
+    if (i % SCRIPTS_PER_SLICE === SCRIPTS_PER_SLICE - 1) yield;
+  }
+  for (const [i, { script }] of spent.entries()) {
+    hashes.addSpent(script, 0, script.length);
+    if (i % SCRIPTS_PER_SLICE === SCRIPTS_PER_SLICE - 1) yield;
+  }
+  return yield* basicFilter(hashes.words);
 }
 
 /** Whether the filter of the block with this hash may have one of the scripts in it. @throws MalformedBytesError */

@@ -21,6 +21,7 @@ describe('the options', () => {
       catchUpCacheBytes: 268_435_456,
       answerCacheBytes: 67_108_864,
       bootstrap: 'blocks',
+      filters: false,
       scrubMs: 86_400_000,
       limits: DEFAULT_LIMITS
     });

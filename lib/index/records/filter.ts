@@ -17,7 +17,7 @@
 import { filterHashOf, filterHeaderOf, NO_FILTER_HEADER } from '../../bitcoin/block-filter';
 import { damaged, keyOfHeight, putRecord, recordOf, type Records } from './layout';
 import type { BlockPoint } from '../../node/types';
-import type { StorePut, StoreWrite } from '../../store/store';
+import type { StorePut, StoreRange, StoreWrite } from '../../store/store';
 
 const HASH_LENGTH = 32;
 
@@ -49,7 +49,17 @@ export function findFilterSpan(records: Records): FilterSpan | undefined {
 export const filterKey = keyOfHeight('f');
 export const filterEntryKey = keyOfHeight('g');
 
-const staleFilterKey = (hash: Buffer): Buffer => Buffer.concat([Buffer.from('e'), hash]);
+/** All records of filters but the span. */
+export const FILTER_RECORDS: StoreRange = { gte: Buffer.from('e'), lt: Buffer.from('h') };
+
+/** All others. */
+export const BESIDE_FILTERS: readonly StoreRange[] = [
+  { gte: Buffer.alloc(0), lt: FILTERS_KEY },
+  { gte: Buffer.from('G'), lt: FILTER_RECORDS.gte },
+  { gte: FILTER_RECORDS.lt, lt: Buffer.from([0xff]) }
+];
+
+export const staleFilterKey = (hash: Buffer): Buffer => Buffer.concat([Buffer.from('e'), hash]);
 
 /** What there is of a block's filter beside its bytes. */
 export interface FilterEntry {
@@ -107,6 +117,7 @@ export function putFilter(
   return { writes: [putRecord(filterKey(height), filter), putFilterEntry(height, { blockHash: hash, filterHash, header })], header };
 }
 
+/** The write for an entry alone. */
 export function putFilterEntry(height: number, { blockHash, filterHash, header }: FilterEntry): StorePut {
   return putRecord(filterEntryKey(height), Buffer.concat([blockHash, filterHash, ...(header === undefined ? [] : [header])]));
 }
