@@ -4,13 +4,14 @@ import tseslint from 'typescript-eslint';
 
 // Who may import whom (docs/architecture.md). Imports only ever point down.
 const rooms = {
+  'lib/profile': [],
   'lib/bitcoin': [],
   'lib/payments': [],
   'lib/store': [],
   'lib/node': ['lib/bitcoin'],
   'lib/index': ['lib/bitcoin', 'lib/store', 'lib/node'],
-  'lib/views': ['lib/bitcoin'],
-  'lib/rest': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/views'],
+  'lib/views': ['lib/bitcoin', 'lib/profile'],
+  'lib/rest': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/profile', 'lib/views'],
   'lib/merchant': ['lib/bitcoin', 'lib/payments', 'lib/index', 'lib/node', 'lib/rest'],
   migrations: ['lib/store']
 };
@@ -31,7 +32,7 @@ const folders = {
   'lib/index/follow': ['types', 'errors', 'records', 'scan', 'write', 'progress', 'bootstrap'],
   'lib/rest/server': ['errors', 'limits'],
   'lib/rest/cache': ['errors', 'limits', 'format', 'server'],
-  'lib/rest/endpoints': ['errors', 'limits', 'format', 'outpoints', 'endpoint', 'server', 'cache'],
+  'lib/rest/endpoints': ['errors', 'limits', 'format', 'outpoints', 'spent-outputs', 'endpoint', 'server', 'cache'],
   'lib/merchant/orders': []
 };
 

@@ -4,11 +4,14 @@
 import { join, resolve } from 'node:path';
 import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
 import { DEFAULT_CACHE_BYTES } from '../lib/index/write/index-writer';
+import { PROFILES, withDeprecated, type Profile } from '../lib/profile/profile';
 import { DEFAULT_LIMITS, type Limits } from '../lib/rest/limits';
 import type { BootstrapFrom } from '../lib/index/types';
 import type { HostConfig } from '../lib/node/host';
 
 export interface RestOptions {
+  /** The edition of Bitcoin Core's interface that is spoken. */
+  readonly profile: Profile;
   /** When the gate opens: node and index in sync, or the index at the node's tip only. */
   readonly warmup: 'synced' | 'indexed';
   /** Whether `bin` and `hex` carry witnesses (`rpcserialversion`). */
@@ -80,6 +83,8 @@ export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'ca
 /** Ours, each with `--` before it. */
 export const NAMES = [
   'rest-warmup',
+  'rest-core',
+  'rest-deprecated',
   'rest-auth',
   'rest-serial-version',
   'rest-threads',
@@ -102,9 +107,11 @@ export function readOptions(config: HostConfig): RestOptions {
   refuseUnknown(config);
   const read = new OptionReader(config);
   const payments = readPaymentOptions(config);
+  const profile = readProfile(read);
   const auth = read.flag('rest-auth');
   if (auth) requireApiKey('rest-auth', config);
   return {
+    profile,
     warmup: read.choice('rest-warmup', ['synced', 'indexed']),
     witness: read.integer('rest-serial-version', 1, 0, 1) === 1,
     auth,
@@ -114,8 +121,8 @@ export function readOptions(config: HostConfig): RestOptions {
     filters: read.flag('rest-filters'),
     scrubMs: HOUR_MS * read.integer('rest-scrub', 24, 0, 168),
     limits: {
-      threads: read.integer('rest-threads', DEFAULT_LIMITS.threads, 1, 1_000),
-      workQueue: read.integer('rest-work-queue', DEFAULT_LIMITS.workQueue, 1, 100_000),
+      threads: read.integer('rest-threads', profile.limits.threads, 1, 1_000),
+      workQueue: read.integer('rest-work-queue', profile.limits.workQueue, 1, 100_000),
       timeoutMs: 1_000 * read.integer('rest-timeout', DEFAULT_LIMITS.timeoutMs / 1_000, 1, 86_400),
       maxBodyBytes: read.integer('rest-max-body', DEFAULT_LIMITS.maxBodyBytes, 1, 0x02000000),
       maxOutpoints: read.integer('rest-max-outpoints', DEFAULT_LIMITS.maxOutpoints, 1, 10_000),
@@ -123,6 +130,13 @@ export function readOptions(config: HostConfig): RestOptions {
     },
     ...(payments && { payments })
   };
+}
+
+function readProfile(read: OptionReader): Profile {
+  const edition = read.choice('rest-core', ['0.17', 'modern']);
+  const deprecated = read.list('rest-deprecated', ['bip125', 'fullrbf', 'warnings']);
+  if (edition === '0.17' && deprecated.length > 0) throw new OptionError('--rest-deprecated says nothing without --rest-core=modern');
+  return withDeprecated(PROFILES[edition], deprecated);
 }
 
 /** As it is written into payment requests and Location headers: ASCII, nothing behind the path. */
@@ -162,6 +176,14 @@ class OptionReader {
   /** The first of `choices` when the option is not given. */
   choice<T extends string>(name: string, choices: readonly [T, ...T[]]): T {
     return this.#read(name, choices[0], `one of ${choices.join(', ')}`, (value) => choices.find((choice) => choice === value));
+  }
+
+  /** Some of `choices` with commas between them; none when the option is not given. */
+  list<T extends string>(name: string, choices: readonly T[]): readonly T[] {
+    return this.#read(name, [], `some of ${choices.join(', ')}, with commas between them`, (value) => {
+      const names = value.split(',').map((item) => choices.find((choice) => choice === item));
+      return names.every((item) => item !== undefined) ? names : undefined;
+    });
   }
 
   flag(name: string): boolean {

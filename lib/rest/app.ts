@@ -14,18 +14,22 @@ import {
   chainMoving,
   ClientGoneError,
   methodNotAllowed,
-  methodNotImplemented,
   noSuchPath,
   notYetKnown,
   queueFull,
+  QueueFullError,
   RestError,
-  unavailable
+  unavailable,
+  unknownMethod,
+  type HeaderList
 } from './errors';
 import { findRoute, type Route } from './routes';
 import type { NodeSource } from '../node/types';
+import type { Profile } from '../profile/profile';
 import type { Reply } from './format';
 import type { Gate } from './server/gate';
 import type { Limits } from './limits';
+import type { ReplyCache } from './cache/replies';
 import type { Responses } from './server/responses';
 import type { WorkQueue } from './server/work-queue';
 
@@ -37,15 +41,20 @@ export interface RestLogger {
 
 export interface AppParts {
   readonly routes: readonly Route[];
+  readonly profile: Profile;
   readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
   readonly queue: WorkQueue;
+  readonly replies: ReplyCache;
   readonly responses: Responses;
   readonly limits: Limits;
-  readonly node: Pick<NodeSource, 'isApiKey'>;
+  readonly node: Pick<NodeSource, 'isApiKey' | 'pruned'>;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
   readonly logger: RestLogger;
 }
+
+const IMMUTABLE: HeaderList = ['Cache-Control', 'public, immutable, max-age=86400'];
+const NOT_STORED: HeaderList = ['Cache-Control', 'no-store'];
 
 /**
  * Koa without its watch over the end of every response (on-finished), which costs more than the rest of Koa together
@@ -63,24 +72,32 @@ class DirectKoa extends Koa {
 
 /** An application that serves the routes and never prints by itself. */
 export function restApp(parts: AppParts): Koa {
-  const { gate, responses, logger } = parts;
+  const {
+    gate,
+    responses,
+    logger,
+    profile: { replies }
+  } = parts;
+  const cacheControl = (isImmutable: boolean): HeaderList => (replies.cacheControl ? (isImmutable ? IMMUTABLE : NOT_STORED) : []);
   const app = new DirectKoa();
   app.on('error', (error: unknown) => logger.debug(`reply failed: ${textOf(error)}`));
   const fail = (response: ServerResponse, error: unknown): void => {
     if (response.req.socket.destroyed || error instanceof ClientGoneError) return;
-    const { status, message, headers } = asRestError(error, gate, logger);
+    const known = asRestError(error, gate, logger);
+    const { message, headers } = known;
+    const status = known instanceof QueueFullError ? replies.queueFullStatus : known.status;
     const body = message === '' ? NO_BODY : Buffer.from(`${message}\r\n`);
     const type = message === '' ? [] : ['Content-Type', 'text/plain'];
-    responses.send(response, status, [...headers, ...type, 'Content-Length', String(body.length)], body);
+    responses.send(response, status, [...headers, ...cacheControl(false), ...type, 'Content-Length', String(body.length)], body);
   };
   app.use(async (context) => {
     context.respond = false;
     const { req, res } = context;
     try {
-      const { contentType, body, release } = await serve(req, parts);
+      const { contentType, body, isImmutable = false, release } = await serve(req, parts);
       if (res.destroyed) release?.();
       else if (release !== undefined) res.once('close', release);
-      responses.send(res, 200, ['Content-Type', contentType, 'Content-Length', String(body.length)], body);
+      responses.send(res, 200, [...cacheControl(isImmutable), 'Content-Type', contentType, 'Content-Length', String(body.length)], body);
     } catch (error) {
       fail(res, error);
     }
@@ -88,8 +105,11 @@ export function restApp(parts: AppParts): Koa {
   return app;
 }
 
-async function serve(request: IncomingMessage, { routes, gate, queue, responses, limits, node, auth }: AppParts): Promise<Reply> {
-  requireMethod(request.method);
+async function serve(
+  request: IncomingMessage,
+  { routes, profile, gate, queue, replies, responses, limits, node, auth }: AppParts
+): Promise<Reply> {
+  requireMethod(request.method, profile);
   const { url = '', socket } = request;
   const route = findRoute(routes, url);
   if (route === undefined) throw noSuchPath();
@@ -97,12 +117,16 @@ async function serve(request: IncomingMessage, { routes, gate, queue, responses,
   if (auth) requireApiKey(request, node);
   // Bodies are read before the queue: a slow sender holds no slot.
   const body = route.readsBody && hasBody(request) ? await readBody(request, limits) : NO_BODY;
-  const question = new RestRequest(url.slice(route.prefix.length), body, socket);
-  const lane = route.isHeavy?.(question.path) === true ? 'heavy' : 'small';
+  const question = body.length === 0 ? url : `${url} ${body.toString('latin1')}`;
+  const cached = replies.find(question);
+  if (cached !== undefined) return cached;
+  const asked = new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
+  const lane = route.isHeavy?.(asked) === true ? 'heavy' : 'small';
   // Nobody could send the reply.
   if (lane === 'heavy' && responses.isFull) throw queueFull();
-  return queue.run(
-    question,
+  const { pruned } = node;
+  const reply = await queue.run(
+    asked,
     (client) => {
       // It may have closed while the body came, or while others had the slots.
       gate.requireOpen();
@@ -110,10 +134,12 @@ async function serve(request: IncomingMessage, { routes, gate, queue, responses,
     },
     lane
   );
+  replies.offer(question, reply, pruned);
+  return reply;
 }
 
 /** GET, POST and PUT are the same; Node leaves the body out for HEAD. @throws RestError 405, 501 */
-function requireMethod(method: string | undefined): void {
+function requireMethod(method: string | undefined, { replies }: Profile): void {
   switch (method) {
     case 'GET':
     case 'HEAD':
@@ -123,7 +149,7 @@ function requireMethod(method: string | undefined): void {
     case 'DELETE':
       throw methodNotAllowed();
     default:
-      throw methodNotImplemented();
+      throw unknownMethod(replies.unknownMethodStatus);
   }
 }
 

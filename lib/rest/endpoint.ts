@@ -4,11 +4,13 @@
 import type { Socket } from 'node:net';
 import type { IndexReader } from '../index/types';
 import type { NodeSource } from '../node/types';
+import type { Profile } from '../profile/profile';
 import type { AnswerCache } from './cache/answers';
 import type { Reply } from './format';
 import type { Gate } from './server/gate';
 import type { Limits } from './limits';
 import type { RawBlocks } from './cache/blocks';
+import type { SpentOutputs } from './spent-outputs';
 import type { BlockTexts } from './cache/texts';
 import type { Waiting } from './server/work-queue';
 
@@ -17,6 +19,8 @@ export type Endpoint = (request: RestRequest) => Promise<Reply>;
 /** What endpoints ask, and by which rules. */
 export interface EndpointContext {
   readonly node: NodeSource;
+  /** The edition of Bitcoin Core's interface that is spoken. */
+  readonly profile: Profile;
   /** Answers while the gate is open only. */
   readonly reader: IndexReader;
   /** For an endpoint that waits, and then looks at something else than the index. */
@@ -27,25 +31,54 @@ export interface EndpointContext {
   readonly cache: AnswerCache;
   readonly blocks: RawBlocks;
   readonly texts: BlockTexts;
+  readonly spent: SpentOutputs;
 }
 
 /** A request as its endpoint sees it. */
 export class RestRequest implements Waiting {
-  /** What follows the endpoint's prefix in the path: not decoded, query and all. */
+  /** What follows the endpoint's prefix in the target, not decoded. Whether the query is cut off is the profile's. */
   readonly path: string;
+  /** The same without a query: up to the last question mark. */
+  readonly pathOnly: string;
   /** Empty where the endpoint does not read bodies. */
   readonly body: Buffer;
   /** Not the response: a response behind others on its connection never hears of the end. */
   readonly #socket: Pick<Socket, 'destroyed'>;
+  /** Behind the endpoint's prefix. */
+  readonly #target: string;
 
-  constructor(path: string, body: Buffer, socket: Pick<Socket, 'destroyed'>) {
-    this.path = path;
+  constructor(target: string, body: Buffer, socket: Pick<Socket, 'destroyed'>, cutsQuery = false) {
+    const end = target.lastIndexOf('?');
+    this.#target = target;
+    this.pathOnly = end < 0 ? target : target.slice(0, end);
+    this.path = cutsQuery ? this.pathOnly : target;
     this.body = body;
     this.#socket = socket;
+  }
+
+  /**
+   * The first value of a query parameter, percent-decoded as Bitcoin Core does it since 31: what is no percent sign with two hex digits
+   * stays, a plus too. The query begins at the first question mark, unlike the end of the path. Empty without an equals sign.
+   * As latin1: bytes stay what they are.
+   */
+  query(name: string): string | undefined {
+    const start = this.#target.indexOf('?');
+    if (start < 0) return undefined;
+    const [query = ''] = this.#target.slice(start + 1).split('#');
+    for (const pair of query.split('&')) {
+      const equals = pair.indexOf('=');
+      const key = equals < 0 ? pair : pair.slice(0, equals);
+      if (percentDecoded(key) === name) return equals < 0 ? '' : percentDecoded(pair.slice(equals + 1));
+    }
+    return undefined;
   }
 
   /** True once nobody waits for the reply any more. */
   get isGone(): boolean {
     return this.#socket.destroyed;
   }
+}
+
+function percentDecoded(text: string): string {
+  return text.replace(/%([0-9a-fA-F]{2})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
 }

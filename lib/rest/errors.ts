@@ -20,6 +20,9 @@ export class RestError extends Error {
   }
 }
 
+/** Goes out with the status that the profile has for it. */
+export class QueueFullError extends RestError {}
+
 /** The client has gone: there is nobody to answer. */
 export class ClientGoneError extends Error {
   override readonly name = 'ClientGoneError';
@@ -31,9 +34,8 @@ export const unavailable = (status: string): RestError => new RestError(503, `Se
 /** `text` as typed by the client, like all texts below. */
 export const invalidHash = (text: string): RestError => new RestError(400, `Invalid hash: ${text}`);
 
-export const noHeaderCount = (): RestError => new RestError(400, 'No header count specified. Use /rest/headers/<count>/<hash>.<ext>.');
-
-export const headerCountOutOfRange = (text: string): RestError => new RestError(400, `Header count out of range: ${text}`);
+/** The text is the profile's. */
+export const badHeaderRequest = (text: string): RestError => new RestError(400, text);
 
 export const emptyRequest = (): RestError => new RestError(400, 'Error: empty request');
 
@@ -58,7 +60,7 @@ export const prunedBlock = (hash: string): RestError => new RestError(404, `${ha
 /** `available`: the list as the endpoint words it. */
 export const formatNotFound = (available: string): RestError => new RestError(404, `output format not found (available: ${available})`);
 
-export const queueFull = (): RestError => new RestError(500, 'Work queue depth exceeded');
+export const queueFull = (): RestError => new QueueFullError(500, 'Work queue depth exceeded');
 
 /** Something broke; the log says what. */
 export const brokenDown = (): RestError => new RestError(500, 'Internal error; the log of the node has details');
@@ -68,9 +70,10 @@ export const bodyTooLarge = (mostBytes: number): RestError => new RestError(413,
 export const unauthorized = (): RestError =>
   new RestError(401, 'The API key of the node is needed as password', ['WWW-Authenticate', 'Basic realm="rest"']);
 
-/** No endpoint begins like this path. */
-export const noSuchPath = (): RestError => new RestError(404, '');
+/** No endpoint begins like this path. Bitcoin Core's reply is empty; NBitcoin reads two bytes from the end of a text. */
+export const noSuchPath = (): RestError => new RestError(404, 'Not found');
 
 export const methodNotAllowed = (): RestError => new RestError(405, '', ['Allow', 'GET, HEAD, POST, PUT']);
 
-export const methodNotImplemented = (): RestError => new RestError(501, '');
+/** `status`: 405 or 501. */
+export const unknownMethod = (status: number): RestError => (status === 405 ? methodNotAllowed() : new RestError(status, ''));

@@ -1,15 +1,13 @@
 // Every limit of the service: its name, default and origin (contract part 8). Options under
 // these names and Bitcoin Core's are read in the plugin.
 
-export interface Limits {
+import type { ProfileLimits } from '../profile/profile';
+
+export interface Limits extends ProfileLimits {
   /** Outpoints in one getutxos request. */
   readonly maxOutpoints: number;
   /** Headers in one request. */
   readonly maxHeaders: number;
-  /** Requests that are worked on at a time. */
-  readonly threads: number;
-  /** Requests that may wait for their turn. */
-  readonly workQueue: number;
   /** Milliseconds without a byte from or to a client before it is cut off. */
   readonly timeoutMs: number;
   /** Bytes of a request body. */
@@ -17,17 +15,15 @@ export interface Limits {
 }
 
 /**
- * Bitcoin Core 0.17's, but for the body: it takes 32 MiB, while 15 outpoints are 552 bytes
+ * Bitcoin Core's, but for the body: it takes 32 MiB, while 15 outpoints are 552 bytes
  * (1,104 as hex). 1 MiB leaves room for higher limits and keeps hostile bodies small.
  */
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_LIMITS = {
   maxOutpoints: 15,
   maxHeaders: 2_000,
-  threads: 4,
-  workQueue: 16,
   timeoutMs: 30_000,
   maxBodyBytes: 1_048_576
-};
+} as const satisfies Omit<Limits, keyof ProfileLimits>;
 
 /** Bytes of memory behind replies that clients have yet to read: 256 MiB, some 25 of the largest blocks as JSON. */
 export const MOST_BYTES_IN_FLIGHT = 0x1000_0000;

@@ -7,15 +7,15 @@ import { coinsEndpoint } from './endpoints/getutxos';
 import { asksForMany, headersEndpoint } from './endpoints/headers';
 import { mempoolContentsEndpoint, mempoolInfoEndpoint } from './endpoints/mempool';
 import { transactionEndpoint } from './endpoints/tx';
-import type { Endpoint, EndpointContext } from './endpoint';
+import type { Endpoint, EndpointContext, RestRequest } from './endpoint';
 
 export interface Route {
   readonly prefix: string;
   readonly endpoint: Endpoint;
   /** Whether request bodies mean anything to it. */
   readonly readsBody: boolean;
-  /** Whether a request takes the heavy lane of the work queue; absent: none does. `path`: what follows the prefix. */
-  readonly isHeavy?: (path: string) => boolean;
+  /** Whether a request takes the heavy lane of the work queue; absent: none does. */
+  readonly isHeavy?: (request: RestRequest) => boolean;
 }
 
 const always = (): boolean => true;

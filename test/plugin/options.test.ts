@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
 import { OptionError, readOptions } from '../../plugin/options';
+import { PROFILES } from '../../lib/profile/profile';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { createRegtestNode } from '../support/regtest-node';
 import type { HostConfig } from '../../lib/node/host';
@@ -23,9 +24,18 @@ describe('the options', () => {
       bootstrap: 'blocks',
       filters: false,
       scrubMs: 86_400_000,
-      limits: DEFAULT_LIMITS
+      profile: PROFILES['0.17'],
+      limits: { ...DEFAULT_LIMITS, threads: 4, workQueue: 16 }
     });
-    expect(DEFAULT_LIMITS).to.include({ threads: 4, workQueue: 16, timeoutMs: 30_000, maxOutpoints: 15, maxHeaders: 2000 });
+    expect(DEFAULT_LIMITS).to.include({ timeoutMs: 30_000, maxOutpoints: 15, maxHeaders: 2000 });
+  });
+
+  it("choose today's Bitcoin Core, with its own defaults, and fields that it has given up", async () => {
+    const modern = readOptions(await configOf({ 'rest-core': 'modern' }));
+    expect(modern).to.deep.include({ profile: PROFILES.modern });
+    expect(modern.limits).to.include({ threads: 16, workQueue: 64 });
+    const { profile } = readOptions(await configOf({ 'rest-core': 'modern', 'rest-deprecated': 'bip125,warnings' }));
+    expect(profile).to.deep.equal({ ...PROFILES.modern, fields: { ...PROFILES.modern.fields, bip125: true, warningsInList: false } });
   });
 
   it('are taken under the names of Bitcoin Core', async () => {
@@ -115,6 +125,9 @@ describe('the options', () => {
   });
 
   const wrong: readonly [name: string, value: unknown, sentence: string][] = [
+    ['rest-core', '31', "--rest-core must be one of 0.17, modern, not '31'"],
+    ['rest-deprecated', 'bip125,', "--rest-deprecated must be some of bip125, fullrbf, warnings, with commas between them, not 'bip125,'"],
+    ['rest-deprecated', 'bip125', '--rest-deprecated says nothing without --rest-core=modern'],
     ['rpcthreads', '0', "--rpcthreads must be a whole number from 1 to 1000, not '0'"],
     ['rest-threads', 'four', "--rest-threads must be a whole number from 1 to 1000, not 'four'"],
     ['rest-threads', '-1', "--rest-threads must be a whole number from 1 to 1000, not '-1'"],
@@ -134,7 +147,7 @@ describe('the options', () => {
     ['rest-warmup', 'never', "--rest-warmup must be one of synced, indexed, not 'never'"],
     ['rest-auth', 'maybe', "--rest-auth must be true or false, not 'maybe'"],
     ['rest-thread', '4', '--rest-thread is no option of the REST service; did you mean --rest-threads?'],
-    ['rest-color', 'red', '--rest-color is no option of the REST service; it knows --rest-warmup, ']
+    ['rest-shape', 'red', '--rest-shape is no option of the REST service; it knows --rest-warmup, ']
   ];
   for (const [name, value, sentence] of wrong) {
     it(`are refused with a sentence: ${name} = '${String(value)}'`, async () => {
@@ -165,7 +178,7 @@ describe('the options', () => {
       ['BCOIN_REST_THREAD', '4', 'BCOIN_REST_THREAD is no option of the REST service; did you mean BCOIN_REST_THREADS?'],
       ['BCOIN_REST_threads', '4', 'BCOIN_REST_threads is no option of the REST service; did you mean BCOIN_REST_THREADS?'],
       ['BCOIN_REST_MAX_BOBY', '', 'BCOIN_REST_MAX_BOBY is no option of the REST service; did you mean BCOIN_REST_MAX_BODY?'],
-      ['BCOIN_REST_COLOR', 'red', 'BCOIN_REST_COLOR is no option of the REST service; it knows BCOIN_REST_WARMUP, ']
+      ['BCOIN_REST_SHAPE', 'red', 'BCOIN_REST_SHAPE is no option of the REST service; it knows BCOIN_REST_WARMUP, ']
     ];
     for (const [name, value, sentence] of refused) {
       it(`are refused with a sentence: ${name}='${value}'`, async () => {

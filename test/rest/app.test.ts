@@ -7,10 +7,12 @@ import { IndexUnavailableError, NotYetKnownError } from '../../lib/index/errors'
 import { ChainMovedError } from '../../lib/node/errors';
 import { restApp } from '../../lib/rest/app';
 import type { Endpoint, RestRequest } from '../../lib/rest/endpoint';
-import { noSuchPath, RestError, unavailable } from '../../lib/rest/errors';
+import { methodNotAllowed, RestError, unavailable } from '../../lib/rest/errors';
 import { jsonReply, type Reply } from '../../lib/rest/format';
+import { PROFILES } from '../../lib/profile/profile';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { Responses } from '../../lib/rest/server/responses';
+import { noReplies } from '../support/endpoints';
 import { WorkQueue } from '../../lib/rest/server/work-queue';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
@@ -34,6 +36,7 @@ describe('the application', () => {
         },
         status: () => 'loading index'
       },
+      replies: noReplies(),
       queue: new WorkQueue(4, 16),
       responses: new Responses(
         {
@@ -43,8 +46,9 @@ describe('the application', () => {
         },
         { mostBytes: 1_000_000, timeoutMs: 30_000, closingMs: 1_000 }
       ),
-      limits: DEFAULT_LIMITS,
-      node: { isApiKey: () => false },
+      limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits },
+      profile: PROFILES['0.17'],
+      node: { isApiKey: () => false, pruned: false },
       auth: false,
       logger: log
     });
@@ -93,10 +97,10 @@ describe('the application', () => {
 
   it('gives errors without a message no body and no content type', async () => {
     endpoint = () => {
-      throw noSuchPath();
+      throw methodNotAllowed();
     };
     const { status, headers } = await ask(port, { path: '/rest/it' });
-    expect(status).to.equal(404);
+    expect(status).to.equal(405);
     expect(headers).to.include({ 'content-length': '0' }).and.not.have.property('content-type');
   });
 

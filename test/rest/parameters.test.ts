@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
+import { PROFILES } from '../../lib/profile/profile';
 import { parseHeaderCount } from '../../lib/rest/endpoints/headers';
 import { RestError } from '../../lib/rest/errors';
 import { parseHash } from '../../lib/rest/format';
@@ -33,13 +34,13 @@ describe('parseHeaderCount', () => {
   ];
   for (const [text, count] of taken) {
     it(`reads '${text}' as ${count}`, () => {
-      expect(parseHeaderCount(text, 2_000)).to.equal(count);
+      expect(parseHeaderCount(text, 2_000, PROFILES['0.17'].texts)).to.equal(count);
     });
   }
 
   for (const text of ['%205', '0x5', 'abc', '', '-1', '0', '2001', '2147483648', '99999999999999999999', '+', '- 1']) {
     it(`refuses '${text}'`, () => {
-      expect(() => parseHeaderCount(text, 2_000)).to.throw(RestError, `Header count out of range: ${text}`);
+      expect(() => parseHeaderCount(text, 2_000, PROFILES['0.17'].texts)).to.throw(RestError, `Header count out of range: ${text}`);
     });
   }
 });

@@ -3,16 +3,13 @@
 
 import { NotYetKnownError } from '../../index/errors';
 import { headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
-import { headerCountOutOfRange, noHeaderCount } from '../errors';
+import { badHeaderRequest } from '../errors';
 import { parseHash, replyIn, splitSuffix } from '../format';
-import { ReplyCache, type StateReply } from '../cache/replies';
 import { runAtOnce, runInSlices } from '../server/slices';
 import type { IndexSnapshot } from '../../index/types';
+import type { ProfileTexts } from '../../profile/profile';
 import type { Cached, Shelf } from '../cache/answers';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
-
-/** JSON is served all the same, and so it is in Bitcoin Core 0.17. */
-const FORMATS = '.bin, .hex';
 
 /** Headers whose JSON is cached together: those from a multiple of it on. Fewer than that are written for each request. */
 const CHUNK = 64;
@@ -30,15 +27,15 @@ interface Span {
 }
 
 export function headersEndpoint(context: EndpointContext): Endpoint {
-  const { reader, limits, cache } = context;
+  const { reader, limits, cache, profile } = context;
+  const { texts } = profile;
   const chunks: Shelf<CachedChunk> = cache.shelf('headers');
-  const replies = new ReplyCache('headers-reply', context);
 
-  const answer = async (request: RestRequest): Promise<StateReply> => {
+  return async (request) => {
     const { parameter, format } = splitSuffix(request.path);
     const [countText, hashText, ...more] = parameter.split('/');
-    if (countText === undefined || hashText === undefined || more.length > 0) throw noHeaderCount();
-    const count = parseHeaderCount(countText, limits.maxHeaders);
+    if (countText === undefined || hashText === undefined || more.length > 0) throw badHeaderRequest(texts.noHeaderCount);
+    const count = parseHeaderCount(countText, limits.maxHeaders, texts);
     const hash = parseHash(hashText);
     const view = (snapshot: IndexSnapshot): Generator<void, Buffer> => {
       const span = spanFrom(hash, count, snapshot);
@@ -48,14 +45,12 @@ export function headersEndpoint(context: EndpointContext): Endpoint {
       count > CHUNK
         ? await reader.read(async (snapshot) => ({ tip: snapshot.tip, bytes: await runInSlices(view(snapshot), request) }))
         : reader.read((snapshot) => ({ tip: snapshot.tip, bytes: runAtOnce(view(snapshot)) }));
-    return { ...(await replyIn(format, { binary: () => bytes, json: () => bytes }, FORMATS, request)), tip };
+    return { ...(await replyIn(format, { binary: () => bytes, json: () => bytes }, texts.headerFormats, request)), tip };
   };
-
-  return (request) => replies.reply(request.path, () => answer(request));
 }
 
-/** Whether it takes more than a moment. `path`: what follows the endpoint's prefix. */
-export function asksForMany(path: string): boolean {
+/** Whether it takes more than a moment. */
+export function asksForMany({ path }: RestRequest): boolean {
   return parseInt(path, 10) > CHUNK;
 }
 
@@ -115,8 +110,8 @@ function chunkFrom(start: number, snapshot: IndexSnapshot, chunks: Shelf<CachedC
 }
 
 /** As C's strtol: leading white space, a sign, digits, and whatever follows. @throws RestError 400 */
-export function parseHeaderCount(text: string, most: number): number {
+export function parseHeaderCount(text: string, most: number, texts: ProfileTexts): number {
   const count = Number(/^[\t-\r ]*([+-]?\d+)/.exec(text)?.[1] ?? 0);
-  if (count < 1 || count > most) throw headerCountOutOfRange(text);
+  if (count < 1 || count > most) throw badHeaderRequest(texts.headerCountOutOfRange(text, most));
   return count;
 }

@@ -1,0 +1,124 @@
+// The two editions of Bitcoin Core's interface that the service speaks, and all that differs between them: one table. Endpoints and
+// views read its properties; nothing asks which edition it is. Endpoints that 0.17 does not have answer in one way only.
+
+export interface Profile {
+  readonly fields: ProfileFields;
+  readonly parsing: ProfileParsing;
+  readonly texts: ProfileTexts;
+  readonly replies: ProfileReplies;
+  readonly limits: ProfileLimits;
+}
+
+/** What JSON shows. */
+export interface ProfileFields {
+  /** Outputs have `desc` and `address` instead of `reqSigs` and `addresses`, and `witness_v1_taproot` and `anchor` are types of their own. */
+  readonly descriptors: boolean;
+  /** Inputs of a coinbase show their witness, and versions of transactions are unsigned. */
+  readonly coinbaseWitness: boolean;
+  /** Blocks show `coinbase_tx`, and the outputs that they spend with the fees that follow from them. */
+  readonly spentOutputs: boolean;
+  /** Headers, blocks and the state of the chain show `target`; the latter shows `bits` and `time` as well. */
+  readonly target: boolean;
+  /** The state of the chain lists soft forks. Where it does not, `deploymentinfo` does. */
+  readonly softForks: boolean;
+  /** Pool and entries have the fields of a pool that is ordered by chunks. */
+  readonly chunks: boolean;
+  /** Warnings are a list of texts instead of one text. */
+  readonly warningsInList: boolean;
+  /** Entries of the pool show `bip125-replaceable`. */
+  readonly bip125: boolean;
+  /** The summary of the pool shows `fullrbf`. */
+  readonly fullRbf: boolean;
+}
+
+/** How requests are read. */
+export interface ProfileParsing {
+  /** The path ends at the last question mark. Where it does not, the query is part of what follows the last dot. */
+  readonly cutsQuery: boolean;
+  /** Whole numbers are digits and nothing else, and outpoints have one form only. */
+  readonly isStrict: boolean;
+}
+
+/** Texts that both editions have, in other words. */
+export interface ProfileTexts {
+  /** In the format error of headers. */
+  readonly headerFormats: string;
+  readonly noHeaderCount: string;
+  /** `text`: as typed. `most`: the limit. */
+  readonly headerCountOutOfRange: (text: string, most: number) => string;
+}
+
+/** Statuses and headers. */
+export interface ProfileReplies {
+  readonly queueFullStatus: number;
+  /** Of methods other than GET, HEAD, POST, PUT and DELETE. */
+  readonly unknownMethodStatus: number;
+  /** Every reply says whether it may be cached. */
+  readonly cacheControl: boolean;
+}
+
+/** Defaults of options. */
+export interface ProfileLimits {
+  /** Requests that are worked on at a time. */
+  readonly threads: number;
+  /** Requests that may wait for their turn. */
+  readonly workQueue: number;
+}
+
+/** The editions by the names of their releases. */
+export const PROFILES = {
+  '0.17': {
+    fields: {
+      descriptors: false,
+      coinbaseWitness: false,
+      spentOutputs: false,
+      target: false,
+      softForks: true,
+      chunks: false,
+      warningsInList: false,
+      bip125: false,
+      fullRbf: false
+    },
+    parsing: { cutsQuery: false, isStrict: false },
+    texts: {
+      headerFormats: '.bin, .hex',
+      noHeaderCount: 'No header count specified. Use /rest/headers/<count>/<hash>.<ext>.',
+      headerCountOutOfRange: (text) => `Header count out of range: ${text}`
+    },
+    replies: { queueFullStatus: 500, unknownMethodStatus: 501, cacheControl: false },
+    limits: { threads: 4, workQueue: 16 }
+  },
+  modern: {
+    fields: {
+      descriptors: true,
+      coinbaseWitness: true,
+      spentOutputs: true,
+      target: true,
+      softForks: false,
+      chunks: true,
+      warningsInList: true,
+      bip125: false,
+      fullRbf: false
+    },
+    parsing: { cutsQuery: true, isStrict: true },
+    texts: {
+      headerFormats: '.bin, .hex, .json',
+      noHeaderCount: 'Invalid URI format. Expected /rest/headers/<hash>.<ext>?count=<count>',
+      headerCountOutOfRange: (text, most) => `Header count is invalid or out of acceptable range (1-${most}): ${text}`
+    },
+    replies: { queueFullStatus: 503, unknownMethodStatus: 405, cacheControl: true },
+    limits: { threads: 16, workQueue: 64 }
+  }
+} as const satisfies Readonly<Record<string, Profile>>;
+
+/** What `-deprecatedrpc` of Bitcoin Core brings back, by its names. */
+const DEPRECATED = {
+  bip125: { bip125: true },
+  fullrbf: { fullRbf: true },
+  warnings: { warningsInList: false }
+} as const satisfies Readonly<Record<string, Partial<ProfileFields>>>;
+
+/** The profile with the fields that are brought back. */
+export function withDeprecated(profile: Profile, names: readonly (keyof typeof DEPRECATED)[]): Profile {
+  return { ...profile, fields: names.reduce((fields, name) => ({ ...fields, ...DEPRECATED[name] }), profile.fields) };
+}
