@@ -86,7 +86,8 @@ export function restApp(parts: AppParts): Koa {
     const known = asRestError(error, gate, logger);
     const { message, headers } = known;
     const status = known instanceof QueueFullError ? replies.queueFullStatus : known.status;
-    const body = message === '' ? NO_BODY : Buffer.from(`${message}\r\n`);
+    // What clients typed is latin1, as Node reads it: its bytes come back as they were.
+    const body = message === '' ? NO_BODY : Buffer.from(`${message}\r\n`, 'latin1');
     const type = message === '' ? [] : ['Content-Type', 'text/plain'];
     responses.send(response, status, [...headers, ...cacheControl(false), ...type, 'Content-Length', String(body.length)], body);
   };

@@ -1,7 +1,7 @@
 // The filters of an index: each is made again from the node's block and the coins that the node kept of it. Filters may be
 // missing where the index says so, and so may the filter headers of the blocks from there up.
 
-import { scanBlock } from '../../../lib/bitcoin/block';
+import { scanBlock, spendingInputs } from '../../../lib/bitcoin/block';
 import { filterHashOf, filterHeaderOf, filterOfBlock, NO_FILTER_HEADER } from '../../../lib/bitcoin/block-filter';
 import {
   decodeFilterEntry,
@@ -72,7 +72,7 @@ async function madeAgain(hash: Buffer, node: NodeSource): Promise<Buffer | undef
   const raw = await node.rawBlock(hash);
   if (raw === undefined) return undefined;
   const block = scanBlock(raw);
-  const inputs = block.transactions.reduce((sum, { isCoinbase, inputCount }) => sum + (isCoinbase ? 0 : inputCount), 0);
+  const inputs = spendingInputs(block);
   const coins = inputs === 0 ? [] : await node.spentCoins(hash);
   if (coins?.length !== inputs) return undefined;
   const filter = filterOfBlock(block, coins);
