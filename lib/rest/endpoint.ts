@@ -28,6 +28,8 @@ export interface EndpointContext {
   readonly gate: Pick<Gate, 'requireOpen'>;
   /** Whether bin and hex carry witnesses (`rpcserialversion`). */
   readonly witness: boolean;
+  /** Whether blocks have filters. */
+  readonly filters: boolean;
   readonly limits: Limits;
   readonly cache: AnswerCache;
   readonly blocks: RawBlocks;
