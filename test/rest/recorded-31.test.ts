@@ -43,6 +43,7 @@ describe('what Bitcoin Core 31 was recorded to answer', () => {
       (answer) => answer.state === state && isForService(answer) && !NOT_YET_SERVED.includes(answer.tags[0])
     );
     expect(answers).to.have.length.above(least);
+    const forgetsSpent = bcoin.pkg.version.startsWith('v1.');
     const differences: string[] = [];
     const remaining = answers.values();
     await Promise.all(
@@ -50,7 +51,8 @@ describe('what Bitcoin Core 31 was recorded to answer', () => {
         for (const answer of remaining) {
           const { id, method, path, headers, requestBodyHex } = answer;
           const body = requestBodyHex === undefined ? undefined : Buffer.from(requestBodyHex, 'hex');
-          const difference = differenceFrom31(answer, await ask(served.port, { method, path, headers: headers ?? {}, body }));
+          const reply = await ask(served.port, { method, path, headers: headers ?? {}, body });
+          const difference = differenceFrom31(answer, reply, forgetsSpent);
           if (difference !== undefined) differences.push(`${id}: ${difference}`);
         }
       })
