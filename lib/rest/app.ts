@@ -29,6 +29,7 @@ import type { Profile } from '../profile/profile';
 import type { Reply } from './format';
 import type { Gate } from './server/gate';
 import type { Limits } from './limits';
+import type { ReplyCache } from './cache/replies';
 import type { Responses } from './server/responses';
 import type { WorkQueue } from './server/work-queue';
 
@@ -43,16 +44,26 @@ export interface AppParts {
   readonly profile: Profile;
   readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
   readonly queue: WorkQueue;
+  readonly replies: ReplyCache;
   readonly responses: Responses;
   readonly limits: Limits;
-  readonly node: Pick<NodeSource, 'isApiKey'>;
+  readonly node: Pick<NodeSource, 'isApiKey' | 'pruned'>;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
   readonly logger: RestLogger;
 }
 
-const IMMUTABLE: HeaderList = ['Cache-Control', 'public, immutable, max-age=86400'];
-const NOT_STORED: HeaderList = ['Cache-Control', 'no-store'];
+const IMMUTABLE = 'public, immutable, max-age=86400';
+const NOT_STORED = 'no-store';
+
+/** The date of a second, for the Date header: Node would write it too, but behind the others. */
+let shownDate = { second: 0, text: '' };
+
+function dateText(): string {
+  const second = Math.floor(Date.now() / 1_000);
+  if (second !== shownDate.second) shownDate = { second, text: new Date(second * 1_000).toUTCString() };
+  return shownDate.text;
+}
 
 /**
  * Koa without its watch over the end of every response (on-finished), which costs more than the rest of Koa together
@@ -76,7 +87,12 @@ export function restApp(parts: AppParts): Koa {
     logger,
     profile: { replies }
   } = parts;
-  const cacheControl = (isImmutable: boolean): HeaderList => (replies.cacheControl ? (isImmutable ? IMMUTABLE : NOT_STORED) : []);
+  /** In the order in which Bitcoin Core sends them. */
+  const headersOf = (contentType: string | undefined, { length }: Buffer, isImmutable: boolean): HeaderList => {
+    const type = contentType === undefined ? [] : ['Content-Type', contentType];
+    if (!replies.cacheControl) return [...type, 'Content-Length', String(length)];
+    return ['Cache-Control', isImmutable ? IMMUTABLE : NOT_STORED, ...type, 'Date', dateText(), 'Content-Length', String(length)];
+  };
   const app = new DirectKoa();
   app.on('error', (error: unknown) => logger.debug(`reply failed: ${textOf(error)}`));
   const fail = (response: ServerResponse, error: unknown): void => {
@@ -84,9 +100,9 @@ export function restApp(parts: AppParts): Koa {
     const known = asRestError(error, gate, logger);
     const { message, headers } = known;
     const status = known instanceof QueueFullError ? replies.queueFullStatus : known.status;
-    const body = message === '' ? NO_BODY : Buffer.from(`${message}\r\n`);
-    const type = message === '' ? [] : ['Content-Type', 'text/plain'];
-    responses.send(response, status, [...headers, ...cacheControl(false), ...type, 'Content-Length', String(body.length)], body);
+    // What clients typed is latin1, as Node reads it: its bytes come back as they were.
+    const body = message === '' ? NO_BODY : Buffer.from(`${message}\r\n`, 'latin1');
+    responses.send(response, status, [...headers, ...headersOf(message === '' ? undefined : 'text/plain', body, false)], body);
   };
   app.use(async (context) => {
     context.respond = false;
@@ -95,7 +111,7 @@ export function restApp(parts: AppParts): Koa {
       const { contentType, body, isImmutable = false, release } = await serve(req, parts);
       if (res.destroyed) release?.();
       else if (release !== undefined) res.once('close', release);
-      responses.send(res, 200, [...cacheControl(isImmutable), 'Content-Type', contentType, 'Content-Length', String(body.length)], body);
+      responses.send(res, 200, headersOf(contentType, body, isImmutable), body);
     } catch (error) {
       fail(res, error);
     }
@@ -103,7 +119,10 @@ export function restApp(parts: AppParts): Koa {
   return app;
 }
 
-async function serve(request: IncomingMessage, { routes, profile, gate, queue, responses, limits, node, auth }: AppParts): Promise<Reply> {
+async function serve(
+  request: IncomingMessage,
+  { routes, profile, gate, queue, replies, responses, limits, node, auth }: AppParts
+): Promise<Reply> {
   requireMethod(request.method, profile);
   const { url = '', socket } = request;
   const route = findRoute(routes, url);
@@ -112,12 +131,16 @@ async function serve(request: IncomingMessage, { routes, profile, gate, queue, r
   if (auth) requireApiKey(request, node);
   // Bodies are read before the queue: a slow sender holds no slot.
   const body = route.readsBody && hasBody(request) ? await readBody(request, limits) : NO_BODY;
-  const question = new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
-  const lane = route.isHeavy?.(question) === true ? 'heavy' : 'small';
+  const question = body.length === 0 ? url : `${url} ${body.toString('latin1')}`;
+  const cached = replies.find(question);
+  if (cached !== undefined) return cached;
+  const asked = new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
+  const lane = route.isHeavy?.(asked) === true ? 'heavy' : 'small';
   // Nobody could send the reply.
   if (lane === 'heavy' && responses.isFull) throw queueFull();
-  return queue.run(
-    question,
+  const { pruned } = node;
+  const reply = await queue.run(
+    asked,
     (client) => {
       // It may have closed while the body came, or while others had the slots.
       gate.requireOpen();
@@ -125,6 +148,8 @@ async function serve(request: IncomingMessage, { routes, profile, gate, queue, r
     },
     lane
   );
+  replies.offer(question, reply, pruned);
+  return reply;
 }
 
 /** GET, POST and PUT are the same; Node leaves the body out for HEAD. @throws RestError 405, 501 */

@@ -8,6 +8,7 @@ import { IdleConnections } from './server/connections';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Mount } from './server/mount';
 import { RawBlocks } from './cache/blocks';
+import { ReplyCache } from './cache/replies';
 import { BlockTexts } from './cache/texts';
 import { Responses } from './server/responses';
 import { restRoutes } from './routes';
@@ -23,6 +24,8 @@ export interface RestServiceOptions {
   readonly warmup: Warmup;
   /** Whether bin and hex carry witnesses (`rpcserialversion`). */
   readonly witness: boolean;
+  /** Whether blocks have filters. */
+  readonly filters: boolean;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
   readonly limits: Limits;
@@ -49,26 +52,29 @@ export class RestService {
   readonly #mount: Mount;
 
   constructor({ node, index, options, logger }: RestServiceParts) {
-    const { warmup, witness, auth, limits, profile, answerCacheBytes } = options;
+    const { warmup, witness, filters, auth, limits, profile, answerCacheBytes } = options;
     const gate = (this.#gate = new Gate(node, index, warmup));
     this.ready$ = gate.ready$;
     const queue = (this.#queue = new WorkQueue(limits.threads, limits.workQueue));
     const cache = new AnswerCache(answerCacheBytes);
+    const reader = new GatedReader(index.reader, gate);
+    const replies = new ReplyCache(cache, node, reader);
     const routes = restRoutes({
       node,
       profile,
       gate,
       witness,
+      filters,
       limits,
       cache,
-      reader: new GatedReader(index.reader, gate),
+      reader,
       blocks: new RawBlocks(node, cache),
       texts: new BlockTexts(answerCacheBytes),
       spent: new SpentOutputs(node)
     });
     const server = node.httpServer;
     const responses = new Responses(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs, closingMs: CLOSING_MS });
-    const app = restApp({ routes, profile, gate, queue, responses, limits, node, auth, logger });
+    const app = restApp({ routes, profile, gate, queue, replies, responses, limits, node, auth, logger });
     this.connections = new IdleConnections(server, limits.timeoutMs);
     this.#mount = new Mount({ server, prefix: PREFIX, handler: app.callback(), connections: this.connections, logger });
   }
