@@ -8,6 +8,7 @@ import { IdleConnections } from './server/connections';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Mount } from './server/mount';
 import { RawBlocks } from './cache/blocks';
+import { PoolTexts } from './cache/pool-texts';
 import { BlockTexts } from './cache/texts';
 import { Responses } from './server/responses';
 import { restRoutes } from './routes';
@@ -64,6 +65,7 @@ export class RestService {
       reader: new GatedReader(index.reader, gate),
       blocks: new RawBlocks(node, cache),
       texts: new BlockTexts(answerCacheBytes),
+      poolTexts: new PoolTexts(node.pool, profile.fields, gate),
       spent: new SpentOutputs(node)
     });
     const server = node.httpServer;

@@ -5,7 +5,7 @@ import { blockEndpoint, blockSummaryEndpoint } from './endpoints/block';
 import { chainInfoEndpoint } from './endpoints/chaininfo';
 import { coinsEndpoint } from './endpoints/getutxos';
 import { asksForMany, headersEndpoint } from './endpoints/headers';
-import { mempoolContentsEndpoint, mempoolInfoEndpoint } from './endpoints/mempool';
+import { asksForContents, mempoolContentsEndpoint, mempoolEndpoint, mempoolInfoEndpoint } from './endpoints/mempool';
 import { transactionEndpoint } from './endpoints/tx';
 import type { Endpoint, EndpointContext, RestRequest } from './endpoint';
 
@@ -28,9 +28,17 @@ export function restRoutes(context: EndpointContext): Route[] {
     { prefix: '/rest/block/', endpoint: blockEndpoint(context), readsBody: false, isHeavy: always },
     { prefix: '/rest/headers/', endpoint: headersEndpoint(context), readsBody: false, isHeavy: asksForMany },
     { prefix: '/rest/chaininfo', endpoint: chainInfoEndpoint(context), readsBody: false },
-    { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(context), readsBody: false },
-    { prefix: '/rest/mempool/contents', endpoint: mempoolContentsEndpoint(context), readsBody: false, isHeavy: always },
+    ...poolRoutes(context),
     { prefix: '/rest/getutxos', endpoint: coinsEndpoint(context), readsBody: true }
+  ];
+}
+
+function poolRoutes(context: EndpointContext): Route[] {
+  if (context.profile.parsing.poolParameters)
+    return [{ prefix: '/rest/mempool/', endpoint: mempoolEndpoint(context), readsBody: false, isHeavy: asksForContents }];
+  return [
+    { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(context), readsBody: false },
+    { prefix: '/rest/mempool/contents', endpoint: mempoolContentsEndpoint(context), readsBody: false, isHeavy: always }
   ];
 }
 
