@@ -1,5 +1,5 @@
 // Reads chain A (test/vectors/README.md): its blocks, its pool, what it shows, and
-// what Bitcoin Core 0.17 answered about it.
+// what Bitcoin Core 0.17 and 31 answered about it.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,6 +60,9 @@ export interface RecordedAnswer {
   readonly httpVersion?: string;
   readonly status: number;
   readonly contentType: string | null;
+  /** These two were recorded of 31 only. */
+  readonly cacheControl?: string;
+  readonly contentLength?: string;
   readonly body?: string;
   readonly bodyBase64?: string;
   readonly bodyRef?: { readonly block: number; readonly as: 'bin' | 'hex' };
@@ -114,6 +117,9 @@ export const chainAActiveBlocks = once((): ChainABlock[] => [
 export const chainAPool = once((): Buffer[] => lines('mempool.txt.gz').map((hex) => Buffer.from(hex, 'hex')));
 
 export const chainAAnswers = once((): RecordedAnswer[] => lines('answers-0.17.jsonl.gz').map((line) => JSON.parse(line) as RecordedAnswer));
+
+/** What Bitcoin Core 31 answered, 4,228 requests. */
+export const chainAAnswers31 = once((): RecordedAnswer[] => lines('answers-31.jsonl.gz').map((line) => JSON.parse(line) as RecordedAnswer));
 
 /** Chain info by height, as Bitcoin Core 0.17 printed it. */
 export const chainAChainInfo = once(
