@@ -135,10 +135,11 @@ export interface HostIterator {
 }
 
 export interface HostTransaction {
-  readonly inputs: readonly { readonly prevout: { readonly hash: HostHash; readonly index: number } }[];
+  readonly inputs: readonly { readonly prevout: { readonly hash: HostHash; readonly index: number }; readonly sequence: number }[];
   hash(): Buffer;
   witnessHash(): Buffer;
   toRaw(): Buffer;
+  getWeight(): number;
 }
 
 export interface HostTransactionClass {
@@ -148,6 +149,8 @@ export interface HostTransactionClass {
 export interface HostPoolEntry {
   readonly tx: HostTransaction;
   readonly size: number;
+  /** As counted for blocks (BIP141). */
+  readonly sigops: number;
   readonly fee: number;
   readonly deltaFee: number;
   readonly time: number;
@@ -156,7 +159,7 @@ export interface HostPoolEntry {
 
 export interface HostMempool extends HostEmitter {
   readonly map: { readonly size: number; values(): IterableIterator<HostPoolEntry> };
-  readonly options: { readonly maxSize: number; readonly minRelay: number };
+  readonly options: { readonly maxSize: number; readonly minRelay: number; readonly requireStandard: boolean };
   getSize(): number;
   hasEntry(hash: HostHash): boolean;
   hasOrphan(hash: HostHash): boolean;
@@ -226,7 +229,7 @@ export interface HostNode extends HostEmitter {
   readonly mempool: HostMempool;
   /** The block store of 2.x; 1.x stores blocks in the chain database. */
   readonly blocks?: HostBlockStore;
-  readonly pool: {
+  readonly pool: HostEmitter & {
     readonly options: { readonly selfish: boolean };
     /** Tells the peers that have not heard of it. */
     announceTX(transaction: HostTransaction): void;
