@@ -34,7 +34,12 @@ export function restRoutes(context: EndpointContext): Route[] {
       readsBody: false,
       isHeavy: asksForManyFilterHeaders
     },
-    { prefix: '/rest/headers/', endpoint: headersEndpoint(context), readsBody: false, isHeavy: asksForMany },
+    {
+      prefix: '/rest/headers/',
+      endpoint: headersEndpoint(context),
+      readsBody: false,
+      isHeavy: (request) => asksForMany(request, context.profile)
+    },
     { prefix: '/rest/chaininfo', endpoint: chainInfoEndpoint(context), readsBody: false },
     { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(context), readsBody: false },
     { prefix: '/rest/mempool/contents', endpoint: mempoolContentsEndpoint(context), readsBody: false, isHeavy: always },
