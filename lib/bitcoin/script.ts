@@ -17,6 +17,8 @@ export const OP_EQUALVERIFY = 0x88;
 export const OP_HASH160 = 0xa9;
 export const OP_CHECKSIG = 0xac;
 export const OP_CHECKMULTISIG = 0xae;
+/** The last one that there is. */
+const OP_NOP10 = 0xb9;
 
 /** Bitcoin Core's names of the opcodes that push no data of their own (GetOpName), by number from OP_1NEGATE on. */
 const OPCODE_NAMES = `
@@ -39,6 +41,8 @@ const OP_INVALIDOPCODE = 0xff;
 while (OPCODE_NAMES.length < OP_INVALIDOPCODE - OP_1NEGATE) OPCODE_NAMES.push('OP_UNKNOWN');
 OPCODE_NAMES.push('OP_INVALIDOPCODE');
 
+/** More bytes cannot be pushed at once (MAX_SCRIPT_ELEMENT_SIZE). */
+const MAX_PUSH_LENGTH = 520;
 /** Longer scripts cannot be run (MAX_SCRIPT_SIZE). */
 const MAX_SCRIPT_LENGTH = 10_000;
 
@@ -63,6 +67,13 @@ const HASH_TYPES: ReadonlyMap<number | undefined, string> = new Map([
 /** True for outputs that nothing can ever spend; they are no coins. The script goes from `start` to before `end`. */
 export function isUnspendable(bytes: Buffer, start = 0, end = bytes.length): boolean {
   return (end > start && bytes[start] === OP_RETURN) || end - start > MAX_SCRIPT_LENGTH;
+}
+
+/** True for a script of operations that there are, none cut off and none pushing more than may be pushed. */
+export function hasValidOpcodes(script: Buffer): boolean {
+  const walker = new ScriptWalker(script);
+  while (walker.next()) if (walker.opcode > OP_NOP10 || walker.dataEnd - walker.dataStart > MAX_PUSH_LENGTH) return false;
+  return walker.dataEnd === script.length;
 }
 
 /** Walks the operations of the script from `start` to before `end` of the bytes: `next()` moves to an operation. */

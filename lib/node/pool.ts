@@ -94,11 +94,18 @@ export class BcoinPool implements PoolSource {
   }
 
   entries(): PoolEntry[] {
-    return Array.from(this.#mempool.map.values(), (entry) => {
-      let known = this.#known.get(entry);
-      if (known === undefined) this.#known.set(entry, (known = new BcoinPoolEntry(entry)));
-      return known;
-    });
+    return Array.from(this.#mempool.map.values(), (entry) => this.#know(entry));
+  }
+
+  entry(txid: Buffer): PoolEntry | undefined {
+    const entry = this.#mempool.getEntry(this.#toHost(txid));
+    return entry == null ? undefined : this.#know(entry);
+  }
+
+  #know(entry: HostPoolEntry): PoolEntry {
+    let known = this.#known.get(entry);
+    if (known === undefined) this.#known.set(entry, (known = new BcoinPoolEntry(entry)));
+    return known;
   }
 
   /** Bitcoin Core puts transactions back when the new branch is connected, bcoin as soon as their blocks are disconnected. */
