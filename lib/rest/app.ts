@@ -29,6 +29,7 @@ import type { Profile } from '../profile/profile';
 import type { Reply } from './format';
 import type { Gate } from './server/gate';
 import type { Limits } from './limits';
+import type { ReplyCache } from './cache/replies';
 import type { Responses } from './server/responses';
 import type { WorkQueue } from './server/work-queue';
 
@@ -43,9 +44,10 @@ export interface AppParts {
   readonly profile: Profile;
   readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
   readonly queue: WorkQueue;
+  readonly replies: ReplyCache;
   readonly responses: Responses;
   readonly limits: Limits;
-  readonly node: Pick<NodeSource, 'isApiKey'>;
+  readonly node: Pick<NodeSource, 'isApiKey' | 'pruned'>;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
   readonly logger: RestLogger;
@@ -103,7 +105,10 @@ export function restApp(parts: AppParts): Koa {
   return app;
 }
 
-async function serve(request: IncomingMessage, { routes, profile, gate, queue, responses, limits, node, auth }: AppParts): Promise<Reply> {
+async function serve(
+  request: IncomingMessage,
+  { routes, profile, gate, queue, replies, responses, limits, node, auth }: AppParts
+): Promise<Reply> {
   requireMethod(request.method, profile);
   const { url = '', socket } = request;
   const route = findRoute(routes, url);
@@ -112,12 +117,16 @@ async function serve(request: IncomingMessage, { routes, profile, gate, queue, r
   if (auth) requireApiKey(request, node);
   // Bodies are read before the queue: a slow sender holds no slot.
   const body = route.readsBody && hasBody(request) ? await readBody(request, limits) : NO_BODY;
-  const question = new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
-  const lane = route.isHeavy?.(question) === true ? 'heavy' : 'small';
+  const question = body.length === 0 ? url : `${url} ${body.toString('latin1')}`;
+  const cached = replies.find(question);
+  if (cached !== undefined) return cached;
+  const asked = new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
+  const lane = route.isHeavy?.(asked) === true ? 'heavy' : 'small';
   // Nobody could send the reply.
   if (lane === 'heavy' && responses.isFull) throw queueFull();
-  return queue.run(
-    question,
+  const { pruned } = node;
+  const reply = await queue.run(
+    asked,
     (client) => {
       // It may have closed while the body came, or while others had the slots.
       gate.requireOpen();
@@ -125,6 +134,8 @@ async function serve(request: IncomingMessage, { routes, profile, gate, queue, r
     },
     lane
   );
+  replies.offer(question, reply, pruned);
+  return reply;
 }
 
 /** GET, POST and PUT are the same; Node leaves the body out for HEAD. @throws RestError 405, 501 */

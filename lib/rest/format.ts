@@ -6,6 +6,7 @@ import { hexLine } from '../views/hex';
 import { formatNotFound, invalidHash } from './errors';
 import { runInSlices } from './server/slices';
 import type { Waiting } from './server/work-queue';
+import type { HeaderRecord } from '../index/types';
 
 export type Format = 'bin' | 'hex' | 'json';
 
@@ -15,6 +16,8 @@ export interface Reply {
   readonly body: Buffer;
   /** True for what never changes, so that anybody may cache it. */
   readonly isImmutable?: boolean;
+  /** The state for which it holds; none when it depends on more than that. */
+  readonly tip?: HeaderRecord | undefined;
   /** To be called when the body is with the system, or its client has gone. */
   readonly release?: () => void;
 }

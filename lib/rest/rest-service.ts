@@ -9,6 +9,7 @@ import { IdleConnections } from './server/connections';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Mount, under } from './server/mount';
 import { RawBlocks } from './cache/blocks';
+import { ReplyCache } from './cache/replies';
 import { BlockTexts } from './cache/texts';
 import { Responses } from './server/responses';
 import { noSuchPath } from './errors';
@@ -71,6 +72,8 @@ export class RestService {
     this.ready$ = gate.ready$;
     const queue = (this.#queue = new WorkQueue(limits.threads, limits.workQueue));
     const cache = new AnswerCache(answerCacheBytes);
+    const reader = new GatedReader(index.reader, gate);
+    const replies = new ReplyCache(cache, node, reader);
     const context: EndpointContext = {
       node,
       profile,
@@ -78,7 +81,7 @@ export class RestService {
       witness,
       limits,
       cache,
-      reader: new GatedReader(index.reader, gate),
+      reader,
       blocks: new RawBlocks(node, cache),
       texts: new BlockTexts(answerCacheBytes),
       spent: new SpentOutputs(node)
@@ -86,7 +89,7 @@ export class RestService {
     const routes = restRoutes(context);
     const server = node.httpServer;
     const responses = new Responses(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs, closingMs: CLOSING_MS });
-    const app = restApp({ routes, profile, gate, queue, responses, limits, node, auth, logger });
+    const app = restApp({ routes, profile, gate, queue, replies, responses, limits, node, auth, logger });
     const connections = (this.connections = new IdleConnections(server, limits.timeoutMs));
     this.shared = {
       context,
@@ -95,9 +98,14 @@ export class RestService {
       responses,
       connections,
       ask: async (target, { socket }) => {
+        const cached = replies.find(target);
+        if (cached !== undefined) return cached;
         const route = findRoute(routes, target);
         if (route === undefined) throw noSuchPath();
-        return route.endpoint(new RestRequest(target.slice(route.prefix.length), NO_BODY, socket, profile.parsing.cutsQuery));
+        const { pruned } = node;
+        const reply = await route.endpoint(new RestRequest(target.slice(route.prefix.length), NO_BODY, socket, profile.parsing.cutsQuery));
+        replies.offer(target, reply, pruned);
+        return reply;
       }
     };
     this.#mount = new Mount({ server, takes: under(PREFIX), handler: app.callback(), connections: this.connections, logger });

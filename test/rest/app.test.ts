@@ -12,6 +12,7 @@ import { jsonReply, type Reply } from '../../lib/rest/format';
 import { PROFILES } from '../../lib/profile/profile';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { Responses } from '../../lib/rest/server/responses';
+import { noReplies } from '../support/endpoints';
 import { WorkQueue } from '../../lib/rest/server/work-queue';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
@@ -35,6 +36,7 @@ describe('the application', () => {
         },
         status: () => 'loading index'
       },
+      replies: noReplies(),
       queue: new WorkQueue(4, 16),
       responses: new Responses(
         {
@@ -46,7 +48,7 @@ describe('the application', () => {
       ),
       limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits },
       profile: PROFILES['0.17'],
-      node: { isApiKey: () => false },
+      node: { isApiKey: () => false, pruned: false },
       auth: false,
       logger: log
     });

@@ -9,6 +9,7 @@ import { jsonReply, type Reply } from '../../lib/rest/format';
 import { PROFILES } from '../../lib/profile/profile';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { Responses } from '../../lib/rest/server/responses';
+import { noReplies } from '../support/endpoints';
 import { WorkQueue } from '../../lib/rest/server/work-queue';
 import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
@@ -43,11 +44,12 @@ describe('replies that clients are slow to read', () => {
         { prefix: '/rest/small', endpoint: () => Promise.resolve(jsonReply(Buffer.from('{}\n'))), readsBody: false, isHeavy: () => false }
       ],
       gate: { requireOpen: () => undefined, status: () => '' },
+      replies: noReplies(),
       queue: new WorkQueue(1, 1),
       responses: new Responses(listening, { mostBytes: MOST, timeoutMs, closingMs }),
       limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits },
       profile: PROFILES['0.17'],
-      node: { isApiKey: () => false },
+      node: { isApiKey: () => false, pruned: false },
       auth: false,
       logger: new MemoryLog()
     });

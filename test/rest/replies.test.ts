@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { AnswerCache } from '../../lib/rest/cache/answers';
-import { ReplyCache, type StateReply } from '../../lib/rest/cache/replies';
+import { ReplyCache } from '../../lib/rest/cache/replies';
+import type { Reply } from '../../lib/rest/format';
 import type { HeaderRecord, IndexReader, IndexSnapshot } from '../../lib/index/types';
 
 const newTip = (): HeaderRecord => ({
@@ -20,12 +21,19 @@ describe('cached replies', () => {
   let made: number;
   let cache: AnswerCache;
   const reader: IndexReader = { read: (use) => use({ tip } as IndexSnapshot) };
-  const open = (): ReplyCache => new ReplyCache('a', { cache, node, reader });
+  const open = (): ReplyCache => new ReplyCache(cache, node, reader);
+  const replyOf = (replies: ReplyCache, question: string, make: () => Reply): Reply => {
+    const cached = replies.find(question);
+    if (cached !== undefined) return cached;
+    const reply = make();
+    replies.offer(question, reply, node.pruned);
+    return reply;
+  };
   const make =
     (body: Buffer, holds = true) =>
-    (): Promise<StateReply> => {
+    (): Reply => {
       made++;
-      return Promise.resolve({ contentType: 'application/octet-stream', body, ...(holds && { tip }) });
+      return { contentType: 'application/octet-stream', body, ...(holds && { tip }) };
     };
 
   beforeEach(() => {
@@ -35,38 +43,38 @@ describe('cached replies', () => {
     cache = new AnswerCache(1_000_000);
   });
 
-  it('are given for the very state that they are of, also when another one looks the same', async () => {
+  it('are given for the very state that they are of, also when another one looks the same', () => {
     const replies = open();
-    const ask = async (): Promise<string> => (await replies.reply('question', make(Buffer.from('body')))).body.toString();
-    for (let time = 0; time < 4; time++) expect(await ask()).to.equal('body');
+    const ask = (): string => replyOf(replies, 'question', make(Buffer.from('body'))).body.toString();
+    for (let time = 0; time < 4; time++) expect(ask()).to.equal('body');
     expect(made).to.equal(2);
     tip = newTip();
-    for (let time = 0; time < 4; time++) expect(await ask()).to.equal('body');
+    for (let time = 0; time < 4; time++) expect(ask()).to.equal('body');
     expect(made).to.equal(3);
   });
 
-  it('are not given once the node prunes', async () => {
+  it('are not given once the node prunes', () => {
     const replies = open();
-    for (let time = 0; time < 3; time++) await replies.reply('question', make(Buffer.from('body')));
+    for (let time = 0; time < 3; time++) replyOf(replies, 'question', make(Buffer.from('body')));
     node.pruned = true;
-    await replies.reply('question', make(Buffer.from('body')));
+    replyOf(replies, 'question', make(Buffer.from('body')));
     expect(made).to.equal(3);
   });
 
-  it('have memory of their own, which counts together with the question', async () => {
+  it('have memory of their own, which counts together with the question', () => {
     const block = Buffer.alloc(50_000, 1);
     const replies = open();
-    for (let time = 0; time < 2; time++) await replies.reply('question', make(block.subarray(10, 20)));
+    for (let time = 0; time < 2; time++) replyOf(replies, 'question', make(block.subarray(10, 20)));
     block.fill(2);
-    expect((await replies.reply('question', make(block))).body).to.deep.equal(Buffer.alloc(10, 1));
+    expect(replyOf(replies, 'question', make(block)).body).to.deep.equal(Buffer.alloc(10, 1));
     expect(cache.byteLength).to.be.within(18, 1_000);
   });
 
-  it('are none that depend on more than the state, or would drive many others out', async () => {
+  it('are none that depend on more than the state, or would drive many others out', () => {
     const replies = open();
     for (let time = 0; time < 3; time++) {
-      await replies.reply('long', make(Buffer.alloc(524_289)));
-      await replies.reply('pool', make(Buffer.alloc(10), false));
+      replyOf(replies, 'long', make(Buffer.alloc(524_289)));
+      replyOf(replies, 'pool', make(Buffer.alloc(10), false));
     }
     expect(made).to.equal(6);
     expect(cache.byteLength).to.equal(0);

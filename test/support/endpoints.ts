@@ -2,6 +2,7 @@
 
 import { AnswerCache } from '../../lib/rest/cache/answers';
 import { RawBlocks } from '../../lib/rest/cache/blocks';
+import { ReplyCache } from '../../lib/rest/cache/replies';
 import { BlockTexts } from '../../lib/rest/cache/texts';
 import { PROFILES, type Profile } from '../../lib/profile/profile';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
@@ -29,6 +30,16 @@ export function endpointContext(
     texts: new BlockTexts(0),
     spent: new SpentOutputs(node)
   };
+}
+
+/** Where no reply is of a state of the index, none is cached. */
+export function noReplies(): ReplyCache {
+  const reader: IndexReader = {
+    read: () => {
+      throw new Error('expected no reply to be looked up');
+    }
+  };
+  return new ReplyCache(new AnswerCache(1), { pruned: false }, reader);
 }
 
 /** A request of a client that waits. `path`: what follows the endpoint's prefix. */

@@ -14,17 +14,6 @@ interface CachedReply extends Cached {
   readonly pruned: boolean;
 }
 
-/** A reply, and the state for which it holds; none when it depends on more than that. */
-export interface StateReply extends Reply {
-  readonly tip?: HeaderRecord | undefined;
-}
-
-interface ReplyContext {
-  readonly cache: AnswerCache;
-  readonly node: Pick<NodeSource, 'pruned'>;
-  readonly reader: IndexReader;
-}
-
 /** As long as 2,000 headers in hex: making their digits costs more than sending them. */
 const LONGEST_BYTES = 524_288;
 
@@ -33,28 +22,31 @@ export class ReplyCache {
   readonly #node: Pick<NodeSource, 'pruned'>;
   readonly #reader: IndexReader;
 
-  /** `name`: one for each kind. */
-  constructor(name: string, { cache, node, reader }: ReplyContext) {
-    this.#replies = cache.shelf(name);
+  constructor(cache: AnswerCache, node: Pick<NodeSource, 'pruned'>, reader: IndexReader) {
+    this.#replies = cache.shelf('reply');
     this.#node = node;
     this.#reader = reader;
   }
 
-  /** The cached reply, or the one that `make` makes. `question`: all that it depends on beside the state. */
-  async reply(question: string, make: () => Promise<StateReply>): Promise<Reply> {
+  /** `question`: all that the reply depends on beside the state. */
+  find(question: string): Reply | undefined {
     const cached = this.#replies.get(question);
-    const { pruned } = this.#node;
-    if (cached?.pruned === pruned && cached.tip === this.#reader.read(({ tip }) => tip)) return cached.reply;
-    const made = await make();
-    const { tip, contentType, body } = made;
-    if (tip !== undefined && body.length <= LONGEST_BYTES) {
-      this.#replies.offer(question, () => {
-        // Part of a larger buffer would keep all of it.
-        const own = Buffer.allocUnsafeSlow(body.length);
-        body.copy(own);
-        return { reply: { contentType, body: own }, tip, pruned, byteLength: question.length + own.length };
-      });
-    }
-    return made;
+    return cached?.pruned === this.#node.pruned && cached.tip === this.#reader.read(({ tip }) => tip) ? cached.reply : undefined;
+  }
+
+  /** Caches a reply that was made for a state, when its question came before. `pruned`: whether the node was when it was made. */
+  offer(question: string, { tip, contentType, body, isImmutable }: Reply, pruned: boolean): void {
+    if (tip === undefined || body.length > LONGEST_BYTES) return;
+    this.#replies.offer(question, () => {
+      // Part of a larger buffer would keep all of it.
+      const own = Buffer.allocUnsafeSlow(body.length);
+      body.copy(own);
+      return {
+        reply: { contentType, body: own, ...(isImmutable && { isImmutable }) },
+        tip,
+        pruned,
+        byteLength: question.length + own.length
+      };
+    });
   }
 }

@@ -8,11 +8,10 @@ import { hexLine } from '../../views/hex';
 import { chainMoving, formatNotFound, notFound, prunedBlock } from '../errors';
 import { ALL_FORMATS, CONTENT_TYPES, parseHash, splitSuffix, type Format, type Reply } from '../format';
 import { keyOf } from '../cache/blocks';
-import { ReplyCache, type StateReply } from '../cache/replies';
 import type { IndexSnapshot } from '../../index/types';
 import type { NodeSource } from '../../node/types';
 import type { HeldText } from '../cache/texts';
-import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
+import type { Endpoint, EndpointContext } from '../endpoint';
 
 /** Blocks with their transactions in JSON. */
 export function blockEndpoint(context: EndpointContext): Endpoint {
@@ -21,9 +20,7 @@ export function blockEndpoint(context: EndpointContext): Endpoint {
 
 /** Blocks with only the txids of their transactions in JSON: short, and dear, since all txids are hashed for it. */
 export function blockSummaryEndpoint(context: EndpointContext): Endpoint {
-  const replies = new ReplyCache('summary', context);
-  const answer = endpointWith(blockSummaryJson, 'summary', context);
-  return (request) => replies.reply(request.path, () => answer(request));
+  return endpointWith(blockSummaryJson, 'summary', context);
 }
 
 /** A block that the node knows: what its JSON says beside its bytes. */
@@ -31,11 +28,7 @@ interface KnownBlock extends Omit<BlockContext, 'prefixes' | 'hexWithWitness'> {
   readonly hash: Buffer;
 }
 
-function endpointWith(
-  view: typeof blockJson,
-  name: string,
-  { node, reader, witness, blocks, texts }: EndpointContext
-): (request: RestRequest) => Promise<StateReply> {
+function endpointWith(view: typeof blockJson, name: string, { node, reader, witness, blocks, texts }: EndpointContext): Endpoint {
   /** Where the block stands is part of its JSON; nothing else of that ever changes. Both endpoints have the same hex. */
   const textKey = ({ hash, confirmations, nextHash }: KnownBlock, format: 'hex' | 'json'): string =>
     format === 'hex' ? `hex/${keyOf(hash)}` : `${name}/${keyOf(hash)}${confirmations}${nextHash === undefined ? '' : keyOf(nextHash)}`;

@@ -5,10 +5,9 @@ import { coinsBinary, coinsJson, type CoinView } from '../../views/coins';
 import { emptyRequest, formatNotFound, outpointsTwice, parseError, tooManyOutpoints } from '../errors';
 import { ALL_FORMATS, replyIn, splitSuffix, type Format } from '../format';
 import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Query } from '../outpoints';
-import { ReplyCache, type StateReply } from '../cache/replies';
 import type { IndexSnapshot } from '../../index/types';
 import type { PoolSource } from '../../node/types';
-import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
+import type { Endpoint, EndpointContext } from '../endpoint';
 
 /** The height of coins that are not in a block yet (MEMPOOL_HEIGHT, txmempool.h). */
 const POOL_HEIGHT = 0x7fff_ffff;
@@ -16,9 +15,8 @@ const POOL_HEIGHT = 0x7fff_ffff;
 export function coinsEndpoint(context: EndpointContext): Endpoint {
   const { node, reader, limits } = context;
   const prefixes = node.network.addressPrefixes;
-  const replies = new ReplyCache('getutxos', context);
 
-  const answer = async (request: RestRequest): Promise<StateReply> => {
+  return async (request) => {
     const { parameter, format } = splitSuffix(request.path);
     const { checkMempool, outpoints } = readQuery(parameter, format, request.body);
     if (outpoints.length > limits.maxOutpoints) throw tooManyOutpoints(limits.maxOutpoints, outpoints.length);
@@ -31,13 +29,6 @@ export function coinsEndpoint(context: EndpointContext): Endpoint {
     // The pool has states of its own.
     return checkMempool ? reply : { ...reply, tip: found.tip };
   };
-
-  return (request) => replies.reply(questionOf(request), () => answer(request));
-}
-
-/** All that the reply depends on beside index and pool. */
-function questionOf({ path, body }: RestRequest): string {
-  return body.length === 0 ? path : `${path} ${body.toString('latin1')}`;
 }
 
 /** In the order in which Bitcoin Core checks. @throws RestError 400, 404 */

@@ -5,7 +5,6 @@ import { NotYetKnownError } from '../../index/errors';
 import { headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
 import { badHeaderRequest } from '../errors';
 import { parseHash, replyIn, splitSuffix } from '../format';
-import { ReplyCache, type StateReply } from '../cache/replies';
 import { runAtOnce, runInSlices } from '../server/slices';
 import type { IndexSnapshot } from '../../index/types';
 import type { ProfileTexts } from '../../profile/profile';
@@ -31,9 +30,8 @@ export function headersEndpoint(context: EndpointContext): Endpoint {
   const { reader, limits, cache, profile } = context;
   const { texts } = profile;
   const chunks: Shelf<CachedChunk> = cache.shelf('headers');
-  const replies = new ReplyCache('headers-reply', context);
 
-  const answer = async (request: RestRequest): Promise<StateReply> => {
+  return async (request) => {
     const { parameter, format } = splitSuffix(request.path);
     const [countText, hashText, ...more] = parameter.split('/');
     if (countText === undefined || hashText === undefined || more.length > 0) throw badHeaderRequest(texts.noHeaderCount);
@@ -49,8 +47,6 @@ export function headersEndpoint(context: EndpointContext): Endpoint {
         : reader.read((snapshot) => ({ tip: snapshot.tip, bytes: runAtOnce(view(snapshot)) }));
     return { ...(await replyIn(format, { binary: () => bytes, json: () => bytes }, texts.headerFormats, request)), tip };
   };
-
-  return (request) => replies.reply(request.path, () => answer(request));
 }
 
 /** Whether it takes more than a moment. */

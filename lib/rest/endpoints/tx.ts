@@ -5,15 +5,13 @@ import { NotYetKnownError } from '../../index/errors';
 import { transactionJson } from '../../views/transaction';
 import { notFound } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
-import { ReplyCache, type StateReply } from '../cache/replies';
 import type { FoundTransaction } from '../cache/blocks';
 import type { IndexSnapshot } from '../../index/types';
-import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
+import type { Endpoint, EndpointContext } from '../endpoint';
 
 export function transactionEndpoint(context: EndpointContext): Endpoint {
   const { node, reader, witness, blocks } = context;
   const prefixes = node.network.addressPrefixes;
-  const replies = new ReplyCache('tx', context);
 
   /** In the index. @throws NotYetKnownError when the index cannot tell, and the pool does not have it either. */
   const find = (txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined => {
@@ -27,7 +25,7 @@ export function transactionEndpoint(context: EndpointContext): Endpoint {
     }
   };
 
-  const answer = async (request: RestRequest): Promise<StateReply> => {
+  return async (request) => {
     const { parameter, format } = splitSuffix(request.path);
     const txid = parseHash(parameter);
     const { tip, found } = reader.read((snapshot) => ({ tip: snapshot.tip, found: find(txid, snapshot) }));
@@ -41,6 +39,4 @@ export function transactionEndpoint(context: EndpointContext): Endpoint {
     const reply = await replyIn(format, forms, ALL_FORMATS, request);
     return confirmed === undefined || node.pruned ? reply : { ...reply, tip };
   };
-
-  return (request) => replies.reply(request.path, () => answer(request));
 }
