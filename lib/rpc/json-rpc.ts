@@ -41,9 +41,12 @@ export function parseCalls(body: Buffer): Parsed {
   } catch {
     return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
   }
-  if (Array.isArray(json)) return { isBatch: true, calls: json.map((item, i) => parseCall(item, () => numberTexts(text, 2)[i])) };
-  if (isObject(json)) return { isBatch: false, calls: [parseCall(json, () => numberTexts(text, 1)[0])] };
-  return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError('Top-level object parse error') }] };
+  const isBatch = Array.isArray(json);
+  if (!isBatch && !isObject(json)) return { isBatch, calls: [{ form: UNKNOWN_FORM, error: parseError('Top-level object parse error') }] };
+  let texts: ReturnType<typeof idTexts> | undefined;
+  const idTextAt = (i: number): string | undefined => (texts ??= idTexts(text, isBatch ? 2 : 1))[i];
+  const items = isBatch ? (json as readonly unknown[]) : [json];
+  return { isBatch, calls: items.map((item, i) => parseCall(item, () => idTextAt(i))) };
 }
 
 export const isBad = (call: Call | BadCall): call is BadCall => 'error' in call;
@@ -75,7 +78,7 @@ function textOfId(id: unknown, idText: () => string | undefined): string {
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
 
 /** The values of the members `id` of the objects at a depth of a JSON text, one for each item of the level; the last of several counts. */
-function numberTexts(text: string, depth: number): (string | undefined)[] {
+function idTexts(text: string, depth: number): (string | undefined)[] {
   const found: (string | undefined)[] = [undefined];
   let level = 0;
   let before: readonly [string, string] = ['', ''];
