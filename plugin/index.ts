@@ -54,7 +54,7 @@ export class RestPlugin {
   constructor(host: HostNode) {
     this.#host = host;
     const { payments, limits, rpcUser, ...options } = readOptions(host.config);
-    const { undoDepth, cacheBytes, catchUpCacheBytes, bootstrap, scrubMs } = options;
+    const { undoDepth, cacheBytes, catchUpCacheBytes, bootstrap, filters, scrubMs } = options;
     const logger = host.logger.context(id);
     const node = (this.node = new BcoinNode(host));
     const store = host.memory ? new MemoryStore() : new DiskStore(indexFolder(host.config), { latestBytes: cacheBytes });
@@ -67,6 +67,7 @@ export class RestPlugin {
       cacheBytes,
       catchUpCacheBytes,
       bootstrap,
+      filters,
       scrubMs
     }));
     const service = (this.#service = new RestService({ node, index, options: { ...options, limits }, logger }));

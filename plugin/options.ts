@@ -28,6 +28,8 @@ export interface RestOptions {
   readonly answerCacheBytes: number;
   /** What an empty index begins with. */
   readonly bootstrap: BootstrapFrom;
+  /** Whether blocks have basic filters (BIP158). */
+  readonly filters: boolean;
   /** How long it takes to look through the files of the open index, again and again; 0: never. */
   readonly scrubMs: number;
   readonly limits: Limits;
@@ -97,6 +99,7 @@ export const NAMES = [
   'rest-undo',
   'rest-cache',
   'rest-bootstrap',
+  'rest-filters',
   'rest-scrub',
   'rest-payments',
   'rest-payments-url'
@@ -119,6 +122,7 @@ export function readOptions(config: HostConfig): RestOptions {
     undoDepth: read.integer('rest-undo', DEFAULT_UNDO_DEPTH, 1, 1_000_000),
     ...cacheShares(MIB * read.integer('rest-cache', DEFAULT_CACHE_BYTES / MIB, 4, 4_096)),
     bootstrap: read.choice('rest-bootstrap', ['blocks', 'coins']),
+    filters: read.flag('rest-filters'),
     scrubMs: HOUR_MS * read.integer('rest-scrub', 24, 0, 168),
     limits: {
       threads: read.integer('rest-threads', profile.limits.threads, 1, 1_000),

@@ -43,6 +43,8 @@ export function writeAddress(
     case 'witness_v0_scripthash':
       writeSegwitAddress(writer, prefixes.bech32, OP_0, bytes, start + 2, end);
       return true;
+    case 'witness_v1_taproot':
+    case 'anchor':
     case 'witness_unknown':
       writeSegwitAddress(writer, prefixes.bech32, (bytes[start] as number) - OP_1 + 1, bytes, start + 2, end); // the type has a first byte
       return true;

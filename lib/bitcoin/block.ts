@@ -36,6 +36,11 @@ export function scanBlock(bytes: Buffer): ScannedBlock {
   return { hash: hash256(header), header, previousHash: previousHashOf(header), transactions, strippedLength, length: bytes.length };
 }
 
+/** How many outputs a block spends. */
+export function spendingInputs({ transactions }: Pick<ScannedBlock, 'transactions'>): number {
+  return transactions.reduce((sum, { isCoinbase, inputCount }) => sum + (isCoinbase ? 0 : inputCount), 0);
+}
+
 /** Where each transaction of a block begins; last, where the block ends. @throws MalformedBytesError */
 export function transactionOffsets(bytes: Buffer): Uint32Array {
   const reader = new ByteReader(bytes, HEADER_LENGTH);

@@ -1,5 +1,5 @@
-// Kinds of locking scripts and what they pay to, as Bitcoin Core 0.17 tells them apart
-// (Solver and ExtractDestinations, script/standard.cpp). Bytes only: no point is decoded.
+// Kinds of locking scripts and what they pay to, as Bitcoin Core tells them apart (Solver, script/solver.cpp). Bytes only: no point is
+// decoded. Bitcoin Core 0.17 knew less: taproot outputs and anchors were `witness_unknown`, and multisig ended with 16 keys.
 
 import {
   OP_0,
@@ -23,6 +23,8 @@ export type ScriptType =
   | 'nulldata'
   | 'witness_v0_keyhash'
   | 'witness_v0_scripthash'
+  | 'witness_v1_taproot'
+  | 'anchor'
   | 'witness_unknown'
   | 'nonstandard';
 
@@ -34,6 +36,11 @@ export interface Multisig {
 
 const SHORTEST_WITNESS_PROGRAM = 4;
 const LONGEST_WITNESS_PROGRAM = 42;
+/** With its version and length. */
+const TAPROOT_PROGRAM = 34;
+
+/** MAX_PUBKEYS_PER_MULTISIG. */
+const MOST_MULTISIG_KEYS = 20;
 
 const isSmallInteger = (opcode: number | undefined): opcode is number => opcode !== undefined && opcode >= OP_1 && opcode <= OP_16;
 
@@ -85,20 +92,32 @@ function isNullData(bytes: Buffer, start: number, end: number): boolean {
   return walker.dataEnd === end;
 }
 
-/** Keys may be pushed in any way; 1 to 16 of at most 16. Undefined for any other script from `start` to before `end`. */
+/** BIP433: version 1 and the two bytes 4e73. */
+function isAnchor(bytes: Buffer, start: number, end: number): boolean {
+  return end - start === 4 && bytes[start] === OP_1 && bytes[start + 2] === 0x4e && bytes[start + 3] === 0x73;
+}
+
+/** A count of keys in its shortest form: an opcode up to 16, one byte above. Undefined for anything else. */
+function countAt({ opcode, bytes, dataStart, dataEnd }: ScriptWalker): number | undefined {
+  if (isSmallInteger(opcode)) return opcode - OP_1 + 1;
+  const count = opcode === 1 && dataEnd > dataStart ? (bytes[dataStart] as number) : 0;
+  return count > 16 && count <= MOST_MULTISIG_KEYS ? count : undefined;
+}
+
+/** Keys may be pushed in any way; 1 to 20 of at most 20. Undefined for any other script from `start` to before `end`. */
 export function multisigOf(bytes: Buffer, start = 0, end = bytes.length): Multisig | undefined {
-  if (start === end || bytes[end - 1] !== OP_CHECKMULTISIG || !isSmallInteger(bytes[start])) return undefined;
+  if (start === end || bytes[end - 1] !== OP_CHECKMULTISIG) return undefined;
   const walker = new ScriptWalker(bytes, start, end);
   const keys: Buffer[] = [];
-  walker.next();
-  const required = walker.opcode - OP_1 + 1;
+  const required = walker.next() ? countAt(walker) : undefined;
+  if (required === undefined) return undefined;
   let whole = walker.next();
   for (; whole; whole = walker.next()) {
     const { dataStart, dataEnd } = walker;
     if (dataEnd === dataStart || keyLength(bytes[dataStart]) !== dataEnd - dataStart) break;
     keys.push(bytes.subarray(dataStart, dataEnd));
   }
-  if (!whole || !isSmallInteger(walker.opcode) || walker.opcode - OP_1 + 1 !== keys.length || required > keys.length) return undefined;
+  if (!whole || countAt(walker) !== keys.length || required > keys.length) return undefined;
   return walker.dataEnd === end - 1 ? { required, keys } : undefined;
 }
 
@@ -107,7 +126,10 @@ export function scriptTypeOf(bytes: Buffer, start = 0, end = bytes.length): Scri
   if (isPubkeyHash(bytes, start, end)) return 'pubkeyhash';
   if (isScriptHash(bytes, start, end)) return 'scripthash';
   if (isWitnessProgram(bytes, start, end)) {
-    if (bytes[start] !== OP_0) return 'witness_unknown';
+    if (bytes[start] !== OP_0) {
+      if (bytes[start] === OP_1 && end - start === TAPROOT_PROGRAM) return 'witness_v1_taproot';
+      return isAnchor(bytes, start, end) ? 'anchor' : 'witness_unknown';
+    }
     if (end - start === 22) return 'witness_v0_keyhash';
     return end - start === 34 ? 'witness_v0_scripthash' : 'nonstandard';
   }

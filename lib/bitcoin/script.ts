@@ -1,4 +1,4 @@
-// Scripts as sequences of operations: walking them, disassembling them as Bitcoin Core 0.17 does (ScriptToAsmStr), and what makes
+// Scripts as sequences of operations: walking them, disassembling them as Bitcoin Core does (ScriptToAsmStr), and what makes
 // an output unspendable.
 
 import type { TextWriter } from './text-writer';
@@ -17,11 +17,15 @@ export const OP_EQUALVERIFY = 0x88;
 export const OP_HASH160 = 0xa9;
 export const OP_CHECKSIG = 0xac;
 export const OP_CHECKMULTISIG = 0xae;
-/** The last one that there is. */
 const OP_NOP10 = 0xb9;
+const OP_CHECKSIGADD = 0xba;
+const OP_INVALIDOPCODE = 0xff;
 
 /** Bitcoin Core's names of the opcodes that push no data of their own (GetOpName), by number from OP_1NEGATE on. */
-const OPCODE_NAMES = `
+export type OpcodeNames = readonly string[];
+
+/** As 0.17 has them. */
+export const OLD_OPCODE_NAMES: OpcodeNames = `
   -1 OP_RESERVED 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
   OP_NOP OP_VER OP_IF OP_NOTIF OP_VERIF OP_VERNOTIF OP_ELSE OP_ENDIF OP_VERIFY OP_RETURN
   OP_TOALTSTACK OP_FROMALTSTACK OP_2DROP OP_2DUP OP_3DUP OP_2OVER OP_2ROT OP_2SWAP OP_IFDUP OP_DEPTH
@@ -36,10 +40,14 @@ const OPCODE_NAMES = `
   OP_NOP1 OP_CHECKLOCKTIMEVERIFY OP_CHECKSEQUENCEVERIFY OP_NOP4 OP_NOP5 OP_NOP6 OP_NOP7 OP_NOP8 OP_NOP9 OP_NOP10
 `
   .trim()
-  .split(/\s+/);
-const OP_INVALIDOPCODE = 0xff;
-while (OPCODE_NAMES.length < OP_INVALIDOPCODE - OP_1NEGATE) OPCODE_NAMES.push('OP_UNKNOWN');
-OPCODE_NAMES.push('OP_INVALIDOPCODE');
+  .split(/\s+/)
+  .concat(
+    Array.from({ length: OP_INVALIDOPCODE - OP_NOP10 - 1 }, () => 'OP_UNKNOWN'),
+    'OP_INVALIDOPCODE'
+  );
+
+/** Since BIP342. */
+export const OPCODE_NAMES: OpcodeNames = OLD_OPCODE_NAMES.with(OP_CHECKSIGADD - OP_1NEGATE, 'OP_CHECKSIGADD');
 
 /** More bytes cannot be pushed at once (MAX_SCRIPT_ELEMENT_SIZE). */
 const MAX_PUSH_LENGTH = 520;
@@ -167,7 +175,14 @@ function writePush(writer: TextWriter, { bytes, dataStart, dataEnd }: ScriptWalk
 }
 
 /** Writes the `asm` of the locking script from `start` to before `end`. */
-export function writeAsm(writer: TextWriter, bytes: Buffer, start = 0, end = bytes.length, decodeSignatures = false): void {
+export function writeAsm(
+  writer: TextWriter,
+  names: OpcodeNames,
+  bytes: Buffer,
+  start = 0,
+  end = bytes.length,
+  decodeSignatures = false
+): void {
   const walker = new ScriptWalker(bytes, start, end);
   while (walker.dataEnd < end) {
     if (walker.dataEnd > start) writer.ascii(' ');
@@ -176,11 +191,11 @@ export function writeAsm(writer: TextWriter, bytes: Buffer, start = 0, end = byt
       return;
     }
     if (walker.pushes) writePush(writer, walker, decodeSignatures);
-    else writer.ascii(OPCODE_NAMES[walker.opcode - OP_1NEGATE] as string); // all opcodes up to 0xff have a name
+    else writer.ascii(names[walker.opcode - OP_1NEGATE] as string); // all opcodes up to 0xff have a name
   }
 }
 
 /** Writes the `asm` of a scriptSig: the hash type of what looks like a signature is spelled out. */
-export function writeScriptSigAsm(writer: TextWriter, bytes: Buffer, start = 0, end = bytes.length): void {
-  writeAsm(writer, bytes, start, end, !isUnspendable(bytes, start, end));
+export function writeScriptSigAsm(writer: TextWriter, names: OpcodeNames, bytes: Buffer, start = 0, end = bytes.length): void {
+  writeAsm(writer, names, bytes, start, end, !isUnspendable(bytes, start, end));
 }

@@ -50,6 +50,11 @@ export class TextWriter {
     return this.#length;
   }
 
+  /** The memory that the text begins, up to `length`; the next write may take other memory. */
+  get memory(): Buffer {
+    return this.#buffer;
+  }
+
   /** Takes the last `count` bytes back. */
   unwrite(count: number): void {
     this.#length -= count;
@@ -59,6 +64,12 @@ export class TextWriter {
   bytes(text: Buffer, start: number, end: number): void {
     const at = this.#reserve(end - start);
     text.copy(this.#buffer, at, start, end);
+  }
+
+  /** Text that stands in this one already, from `start` to before `end`. */
+  again(start: number, end: number): void {
+    const at = this.#reserve(end - start);
+    this.#buffer.copyWithin(at, start, end);
   }
 
   /** One character by its code. */

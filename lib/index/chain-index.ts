@@ -42,6 +42,8 @@ export interface ChainIndexerOptions {
   readonly patienceMs?: number;
   /** What an empty index begins with; blocks unless given. */
   readonly bootstrap?: BootstrapFrom;
+  /** Whether blocks get filters, those that are there without among them; not unless given. */
+  readonly filters?: boolean;
   /** How long it takes to look through the files of the open index, again and again; never unless given, or when 0. */
   readonly scrubMs?: number;
 }
@@ -82,7 +84,16 @@ export class ChainIndexer implements ChainIndex {
 
   constructor(options: ChainIndexerOptions) {
     this.#options = options;
-    const { store, node, logger, bootstrap = 'blocks', undoDepth = DEFAULT_UNDO_DEPTH, cacheBytes, catchUpCacheBytes } = options;
+    const {
+      store,
+      node,
+      logger,
+      bootstrap = 'blocks',
+      filters = false,
+      undoDepth = DEFAULT_UNDO_DEPTH,
+      cacheBytes,
+      catchUpCacheBytes
+    } = options;
     this.#bootstrap = bootstrap;
     this.state$ = this.#state.asObservable();
     this.tip$ = this.#tip.pipe(distinctUntilChanged((a, b) => a.hash.equals(b.hash)));
@@ -91,6 +102,7 @@ export class ChainIndexer implements ChainIndex {
       store,
       genesisHash: node.network.genesisHash,
       undoDepth,
+      filters,
       ...(cacheBytes !== undefined && { cacheBytes }),
       ...(catchUpCacheBytes !== undefined && { catchUpCacheBytes }),
       onMove: () => {

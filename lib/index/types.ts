@@ -81,6 +81,12 @@ export interface IndexSnapshot {
   headerAt(height: number): HeaderRecord | undefined;
   /** Some of the headers upwards from `height`, from 1 to `count` of them: as many as are at hand. Undefined above the tip. */
   headerRun(height: number, count: number): HeaderRun | undefined;
+  /** The serialized filter (BIP158) of the block at a height; undefined: it is not there, or not yet. */
+  filterAt(height: number): Buffer | undefined;
+  /** The filter header (BIP157) of the block at a height, in wire order; undefined: it is not there, or not yet. */
+  filterHeaderAt(height: number): Buffer | undefined;
+  /** The filter of a block that was in the index and is not any more; undefined: it had none. */
+  staleFilter(hash: Buffer): Buffer | undefined;
 }
 
 export interface IndexReader {

@@ -13,12 +13,18 @@ export interface Profile {
 
 /** What JSON shows. */
 export interface ProfileFields {
-  /** Outputs have `desc` and `address` instead of `reqSigs` and `addresses`, and `witness_v1_taproot` and `anchor` are types of their own. */
+  /** Outputs have `desc` and `address` instead of `reqSigs` and `addresses`. */
   readonly descriptors: boolean;
-  /** Inputs of a coinbase show their witness, and versions of transactions are unsigned. */
+  /** What scripts learned since: the types `witness_v1_taproot` and `anchor`, the opcode OP_CHECKSIGADD, `multisig` of 17 to 20 keys. */
+  readonly newScripts: boolean;
+  /** Inputs of a coinbase show their witness. */
   readonly coinbaseWitness: boolean;
+  /** Versions of transactions are unsigned. */
+  readonly unsignedVersion: boolean;
   /** Blocks show `coinbase_tx`, and the outputs that they spend with the fees that follow from them. */
   readonly spentOutputs: boolean;
+  /** Blocks show all of their header before anything else, and their transactions last. */
+  readonly headerFirst: boolean;
   /** Headers, blocks and the state of the chain show `target`; the latter shows `bits` and `time` as well. */
   readonly target: boolean;
   /** The state of the chain lists soft forks. Where it does not, `deploymentinfo` does. */
@@ -37,6 +43,8 @@ export interface ProfileFields {
 export interface ProfileParsing {
   /** The path ends at the last question mark. Where it does not, the query is part of what follows the last dot. */
   readonly cutsQuery: boolean;
+  /** Headers may be asked for with their count in the query. */
+  readonly countInQuery: boolean;
   /** Whole numbers are digits and nothing else, and outpoints have one form only. */
   readonly isStrict: boolean;
 }
@@ -57,6 +65,8 @@ export interface ProfileReplies {
   readonly unknownMethodStatus: number;
   /** Every reply says whether it may be cached. */
   readonly cacheControl: boolean;
+  /** The coinbase of the genesis block, whose output nobody can spend, counts as a transaction. */
+  readonly genesisCoinbase: boolean;
 }
 
 /** Defaults of options. */
@@ -72,8 +82,11 @@ export const PROFILES = {
   '0.17': {
     fields: {
       descriptors: false,
+      newScripts: false,
       coinbaseWitness: false,
+      unsignedVersion: false,
       spentOutputs: false,
+      headerFirst: false,
       target: false,
       softForks: true,
       chunks: false,
@@ -81,21 +94,24 @@ export const PROFILES = {
       bip125: false,
       fullRbf: false
     },
-    parsing: { cutsQuery: false, isStrict: false },
+    parsing: { cutsQuery: false, countInQuery: false, isStrict: false },
     texts: {
       headerFormats: '.bin, .hex',
       noHeaderCount: 'No header count specified. Use /rest/headers/<count>/<hash>.<ext>.',
       headerCountOutOfRange: (text) => `Header count out of range: ${text}`
     },
-    replies: { queueFullStatus: 500, unknownMethodStatus: 501, cacheControl: false },
+    replies: { queueFullStatus: 500, unknownMethodStatus: 501, cacheControl: false, genesisCoinbase: true },
     limits: { threads: 4, workQueue: 16 },
     rpc: false
   },
   modern: {
     fields: {
       descriptors: true,
+      newScripts: true,
       coinbaseWitness: true,
+      unsignedVersion: true,
       spentOutputs: true,
+      headerFirst: true,
       target: true,
       softForks: false,
       chunks: true,
@@ -103,13 +119,13 @@ export const PROFILES = {
       bip125: false,
       fullRbf: false
     },
-    parsing: { cutsQuery: true, isStrict: true },
+    parsing: { cutsQuery: true, countInQuery: true, isStrict: true },
     texts: {
       headerFormats: '.bin, .hex, .json',
       noHeaderCount: 'Invalid URI format. Expected /rest/headers/<hash>.<ext>?count=<count>',
       headerCountOutOfRange: (text, most) => `Header count is invalid or out of acceptable range (1-${most}): ${text}`
     },
-    replies: { queueFullStatus: 503, unknownMethodStatus: 405, cacheControl: true },
+    replies: { queueFullStatus: 503, unknownMethodStatus: 405, cacheControl: true, genesisCoinbase: false },
     limits: { threads: 16, workQueue: 64 },
     rpc: true
   }

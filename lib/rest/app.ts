@@ -53,8 +53,17 @@ export interface AppParts {
   readonly logger: RestLogger;
 }
 
-const IMMUTABLE: HeaderList = ['Cache-Control', 'public, immutable, max-age=86400'];
-const NOT_STORED: HeaderList = ['Cache-Control', 'no-store'];
+const IMMUTABLE = 'public, immutable, max-age=86400';
+const NOT_STORED = 'no-store';
+
+/** The date of a second, for the Date header: Node would write it too, but behind the others. */
+let shownDate = { second: 0, text: '' };
+
+function dateText(): string {
+  const second = Math.floor(Date.now() / 1_000);
+  if (second !== shownDate.second) shownDate = { second, text: new Date(second * 1_000).toUTCString() };
+  return shownDate.text;
+}
 
 /**
  * Koa without its watch over the end of every response (on-finished), which costs more than the rest of Koa together
@@ -78,7 +87,12 @@ export function restApp(parts: AppParts): Koa {
     logger,
     profile: { replies }
   } = parts;
-  const cacheControl = (isImmutable: boolean): HeaderList => (replies.cacheControl ? (isImmutable ? IMMUTABLE : NOT_STORED) : []);
+  /** In the order in which Bitcoin Core sends them. */
+  const headersOf = (contentType: string | undefined, { length }: Buffer, isImmutable: boolean): HeaderList => {
+    const type = contentType === undefined ? [] : ['Content-Type', contentType];
+    if (!replies.cacheControl) return [...type, 'Content-Length', String(length)];
+    return ['Cache-Control', isImmutable ? IMMUTABLE : NOT_STORED, ...type, 'Date', dateText(), 'Content-Length', String(length)];
+  };
   const app = new DirectKoa();
   app.on('error', (error: unknown) => logger.debug(`reply failed: ${textOf(error)}`));
   const fail = (response: ServerResponse, error: unknown): void => {
@@ -86,9 +100,9 @@ export function restApp(parts: AppParts): Koa {
     const known = asRestError(error, gate, logger);
     const { message, headers } = known;
     const status = known instanceof QueueFullError ? replies.queueFullStatus : known.status;
-    const body = message === '' ? NO_BODY : Buffer.from(`${message}\r\n`);
-    const type = message === '' ? [] : ['Content-Type', 'text/plain'];
-    responses.send(response, status, [...headers, ...cacheControl(false), ...type, 'Content-Length', String(body.length)], body);
+    // What clients typed is latin1, as Node reads it: its bytes come back as they were.
+    const body = message === '' ? NO_BODY : Buffer.from(`${message}\r\n`, 'latin1');
+    responses.send(response, status, [...headers, ...headersOf(message === '' ? undefined : 'text/plain', body, false)], body);
   };
   app.use(async (context) => {
     context.respond = false;
@@ -97,7 +111,7 @@ export function restApp(parts: AppParts): Koa {
       const { contentType, body, isImmutable = false, release } = await serve(req, parts);
       if (res.destroyed) release?.();
       else if (release !== undefined) res.once('close', release);
-      responses.send(res, 200, [...cacheControl(isImmutable), 'Content-Type', contentType, 'Content-Length', String(body.length)], body);
+      responses.send(res, 200, headersOf(contentType, body, isImmutable), body);
     } catch (error) {
       fail(res, error);
     }

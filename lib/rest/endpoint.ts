@@ -12,6 +12,7 @@ import type { Limits } from './limits';
 import type { RawBlocks } from './cache/blocks';
 import type { SpentOutputs } from './spent-outputs';
 import type { BlockTexts } from './cache/texts';
+import type { JsonStyle } from '../views/script';
 import type { Waiting } from './server/work-queue';
 
 export type Endpoint = (request: RestRequest) => Promise<Reply>;
@@ -27,11 +28,18 @@ export interface EndpointContext {
   readonly gate: Pick<Gate, 'requireOpen'>;
   /** Whether bin and hex carry witnesses (`rpcserialversion`). */
   readonly witness: boolean;
+  /** Whether blocks have filters. */
+  readonly filters: boolean;
   readonly limits: Limits;
   readonly cache: AnswerCache;
   readonly blocks: RawBlocks;
   readonly texts: BlockTexts;
   readonly spent: SpentOutputs;
+}
+
+/** How JSON shows what it shows. */
+export function styleOf({ node, profile: { fields } }: Pick<EndpointContext, 'node' | 'profile'>): JsonStyle {
+  return { prefixes: node.network.addressPrefixes, fields };
 }
 
 /** A request as its endpoint sees it. */

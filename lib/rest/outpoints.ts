@@ -1,8 +1,9 @@
-// The outpoints of a getutxos request, in its path or its body (contract 4.7; the parsing is
-// Bitcoin Core 0.17's, the body is read as the contract describes it).
+// The outpoints of a getutxos request, in its path or its body (contract 4.7; paths are parsed as loosely as Bitcoin Core 0.17 did it,
+// or as strictly as it does now; bodies are read as the contract describes them).
 
 import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
 import { emptyRequest, parseError } from './errors';
+import type { ProfileParsing } from '../profile/profile';
 
 export interface Outpoint {
   /** 32 bytes in wire order. */
@@ -21,6 +22,7 @@ export interface Query {
 const OUTPOINT_BYTES = 36;
 
 const NOT_A_HEX_DIGIT = /[^0-9a-fA-F]/;
+const STRICT_OUTPOINT = /^([0-9a-fA-F]{64})-([0-9]+)$/;
 const INTEGER = /^[+-]?[0-9]+$/;
 const WHITE_SPACE = /[\t-\r ]+/g;
 
@@ -29,13 +31,23 @@ const WHITE_SPACE = /[\t-\r ]+/g;
  * whatever it is. Undefined when there is nothing behind it.
  * @throws RestError 400 for malformed outpoints, or none at all.
  */
-export function outpointsInPath(parameter: string): Query | undefined {
+export function outpointsInPath(parameter: string, { isStrict }: Pick<ProfileParsing, 'isStrict'>): Query | undefined {
   if (parameter.length <= 1) return undefined;
   const segments = parameter.slice(1).split('/');
   const checkMempool = segments[0] === 'checkmempool';
-  const outpoints = (checkMempool ? segments.slice(1) : segments).map(parseOutpoint);
+  const outpoints = (checkMempool ? segments.slice(1) : segments).map((segment) =>
+    isStrict ? parseStrictOutpoint(segment) : parseOutpoint(segment)
+  );
   if (outpoints.length === 0) throw emptyRequest();
   return { checkMempool, outpoints };
+}
+
+/** The one form that Bitcoin Core takes since 28. */
+function parseStrictOutpoint(segment: string): Outpoint {
+  const [, txid = '', indexText = ''] = STRICT_OUTPOINT.exec(segment) ?? [];
+  const index = Number(indexText);
+  if (txid === '' || index > 0xffff_ffff) throw parseError();
+  return { txid: Buffer.from(txid, 'hex').reverse(), index };
 }
 
 /** Without a dash the whole segment is both txid and index. */

@@ -29,6 +29,8 @@ export interface RestServiceOptions {
   readonly warmup: Warmup;
   /** Whether bin and hex carry witnesses (`rpcserialversion`). */
   readonly witness: boolean;
+  /** Whether blocks have filters. */
+  readonly filters: boolean;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
   readonly limits: Limits;
@@ -67,7 +69,7 @@ export class RestService {
   readonly #mount: Mount;
 
   constructor({ node, index, options, logger }: RestServiceParts) {
-    const { warmup, witness, auth, limits, profile, answerCacheBytes } = options;
+    const { warmup, witness, filters, auth, limits, profile, answerCacheBytes } = options;
     const gate = (this.#gate = new Gate(node, index, warmup));
     this.ready$ = gate.ready$;
     const queue = (this.#queue = new WorkQueue(limits.threads, limits.workQueue));
@@ -79,6 +81,7 @@ export class RestService {
       profile,
       gate,
       witness,
+      filters,
       limits,
       cache,
       reader,

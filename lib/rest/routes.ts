@@ -2,6 +2,7 @@
 // byte for byte with the path as it came. Why this is not @koa/router: docs/decisions/routing.md.
 
 import { blockEndpoint, blockSummaryEndpoint } from './endpoints/block';
+import { asksForManyFilterHeaders, blockFilterEndpoint, blockFilterHeadersEndpoint } from './endpoints/blockfilter';
 import { chainInfoEndpoint } from './endpoints/chaininfo';
 import { coinsEndpoint } from './endpoints/getutxos';
 import { asksForMany, headersEndpoint } from './endpoints/headers';
@@ -26,7 +27,19 @@ export function restRoutes(context: EndpointContext): Route[] {
     { prefix: '/rest/tx/', endpoint: transactionEndpoint(context), readsBody: false },
     { prefix: '/rest/block/notxdetails/', endpoint: blockSummaryEndpoint(context), readsBody: false, isHeavy: always },
     { prefix: '/rest/block/', endpoint: blockEndpoint(context), readsBody: false, isHeavy: always },
-    { prefix: '/rest/headers/', endpoint: headersEndpoint(context), readsBody: false, isHeavy: asksForMany },
+    { prefix: '/rest/blockfilter/', endpoint: blockFilterEndpoint(context), readsBody: false },
+    {
+      prefix: '/rest/blockfilterheaders/',
+      endpoint: blockFilterHeadersEndpoint(context),
+      readsBody: false,
+      isHeavy: asksForManyFilterHeaders
+    },
+    {
+      prefix: '/rest/headers/',
+      endpoint: headersEndpoint(context),
+      readsBody: false,
+      isHeavy: (request) => asksForMany(request, context.profile)
+    },
     { prefix: '/rest/chaininfo', endpoint: chainInfoEndpoint(context), readsBody: false },
     { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(context), readsBody: false },
     { prefix: '/rest/mempool/contents', endpoint: mempoolContentsEndpoint(context), readsBody: false, isHeavy: always },

@@ -46,6 +46,8 @@ export interface CallContext extends EndpointContext {
   readonly version: string;
   /** What REST answers to a GET. @throws RestError, and what endpoints let pass */
   readonly ask: (target: string, client: RpcClient) => Promise<Reply>;
+  /** The JSON of a block with its transactions and their fees, but without what they spend. `hash`: for display. */
+  readonly askForFees: (hash: string, client: RpcClient) => Promise<Reply>;
 }
 
 export interface CallDefinition {

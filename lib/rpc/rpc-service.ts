@@ -1,5 +1,8 @@
 // Calls beside REST put together: what the plugin opens and closes.
 
+import { RestRequest } from '../rest/endpoint';
+import { blockWithFeesEndpoint } from '../rest/endpoints/block';
+import { NO_BODY } from '../rest/server/body';
 import { Mount } from '../rest/server/mount';
 import { Access } from './server/access';
 import { CookieFile } from './server/cookie';
@@ -8,6 +11,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ChainIndex } from '../index/types';
 import type { RestLogger } from '../rest/app';
 import type { RestShared } from '../rest/rest-service';
+import type { CallContext } from './call';
 
 export interface RpcServiceParts {
   readonly shared: RestShared;
@@ -32,7 +36,9 @@ export class RpcService {
     const access = (this.#access = new Access(context.node));
     if (user !== undefined) access.allow(user);
     this.#cookie = cookiePath === undefined ? undefined : new CookieFile(cookiePath);
-    this.#server = new RpcServer({ ...shared, context: { ...context, index, version, ask: shared.ask }, access, logger });
+    const blockWithFees = blockWithFeesEndpoint(context);
+    const askForFees: CallContext['askForFees'] = (hash, { socket }) => blockWithFees(new RestRequest(`${hash}.json`, NO_BODY, socket));
+    this.#server = new RpcServer({ ...shared, context: { ...context, index, version, ask: shared.ask, askForFees }, access, logger });
     this.#mount = new Mount({ server: context.node.httpServer, takes: isCall, handler: this.#server.handle, connections, logger });
   }
 

@@ -1,7 +1,7 @@
 // Compares two stores record by record, in key order.
 
 import { WHOLE_STORE } from './migrate';
-import type { Store } from './store';
+import type { Store, StoreRange } from './store';
 
 type StoredRecord = readonly [key: Buffer, value: Buffer];
 type Records = AsyncIterator<StoredRecord>;
@@ -16,6 +16,8 @@ export interface StoreDifference {
 }
 
 export interface CompareOptions {
+  /** What is compared; everything unless given. */
+  readonly range?: StoreRange;
   /** Called with the key of each record that is the same. May throw to end the comparison. */
   readonly onRecord: (key: Buffer) => void;
 }
@@ -24,8 +26,12 @@ export interface CompareOptions {
  * The first difference in key order between what a store should hold and what it holds.
  * @throws StoreError when one of them cannot be read, and what `onRecord` throws.
  */
-export async function firstDifference(expected: Store, found: Store, { onRecord }: CompareOptions): Promise<StoreDifference | undefined> {
-  const [wanted, present] = [expected, found].map((store) => store.range(WHOLE_STORE)[Symbol.asyncIterator]()) as [Records, Records];
+export async function firstDifference(
+  expected: Store,
+  found: Store,
+  { onRecord, range = WHOLE_STORE }: CompareOptions
+): Promise<StoreDifference | undefined> {
+  const [wanted, present] = [expected, found].map((store) => store.range(range)[Symbol.asyncIterator]()) as [Records, Records];
   try {
     for (;;) {
       const [left, right] = [await next(wanted), await next(present)];

@@ -1,54 +1,102 @@
-// The JSON of a block, with its transactions or with their txids alone (blockToJSON of
-// Bitcoin Core 0.17), written straight from its bytes.
+// The JSON of a block, with its transactions or with their txids alone (blockToJSON of Bitcoin Core), written straight from its bytes.
 
-import type { AddressPrefixes } from '../bitcoin/address';
-import type { ScannedBlock } from '../bitcoin/block';
-import type { Allocate } from '../bitcoin/text-writer';
-import { writeHeaderEnd, writeHeaderStart, writeNextHash, type HeaderContext } from './header';
+import { ByteReader } from '../bitcoin/reader';
+import { writeHeaderEnd, writeHeaderStart, type HeaderContext } from './header';
 import { JsonWriter } from './json-writer';
-import { JSON_BYTES_PER_BYTE, writeTransaction } from './transaction';
+import { JSON_BYTES_PER_BYTE, shownVersion, writeTransaction, type TransactionForm } from './transaction';
+import type { ScannedBlock } from '../bitcoin/block';
+import type { ScannedTransaction } from '../bitcoin/transaction';
+import type { Allocate } from '../bitcoin/text-writer';
+import type { SpentNodeCoin } from '../node/types';
+import type { JsonStyle } from './script';
 
-export interface BlockContext extends HeaderContext {
+export interface BlockContext extends HeaderContext, Omit<TransactionForm, 'blockHash' | 'spent'> {
   /** -1 off the active chain. */
   readonly confirmations: number;
-  /** The block after it on the active chain: 32 bytes in wire order. */
-  readonly nextHash?: Buffer | undefined;
-  readonly prefixes: AddressPrefixes;
-  /** Whether the `hex` of the transactions includes the witness (`rpcserialversion`). */
-  readonly hexWithWitness: boolean;
+  /** The outputs that its transactions spend, in the order of their inputs, the coinbase's left out; undefined: they are not shown. */
+  readonly spent?: readonly SpentNodeCoin[] | undefined;
 }
 
 const HASH_BYTES_IN_JSON = 67;
 
+/** What is written of an output that is spent, beside its script; and how often the bytes of that are written. */
+const SPENT_BYTES_IN_JSON = 320;
+const SPENT_BYTES_PER_BYTE = 5;
+
 /** Writes all up to the transactions. */
 function writeStart(writer: JsonWriter, block: ScannedBlock, context: BlockContext): void {
+  const { fields } = context;
   writer.hashField('{"hash":', block.hash);
   writer.integerField(',"confirmations":', context.confirmations);
-  writer.integerField(',"strippedsize":', block.strippedLength);
-  writer.integerField(',"size":', block.length);
-  writer.integerField(',"weight":', block.strippedLength * 3 + block.length);
+  if (!fields.headerFirst) writeSizes(writer, block);
   writeHeaderStart(writer, block.header, context);
+  if (fields.headerFirst) {
+    writeHeaderEnd(writer, block.header, context, block.transactions.length, fields);
+    writeSizes(writer, block);
+  }
+  const [coinbase] = block.transactions;
+  if (fields.spentOutputs && coinbase !== undefined) writeCoinbase(writer, coinbase, context);
   writer.ascii(',"tx":[');
+}
+
+function writeSizes(writer: JsonWriter, { strippedLength, length }: ScannedBlock): void {
+  writer.integerField(',"strippedsize":', strippedLength);
+  writer.integerField(',"size":', length);
+  writer.integerField(',"weight":', strippedLength * 3 + length);
+}
+
+/** `coinbase_tx`; its `witness` is the first stack item of the only input. */
+function writeCoinbase(writer: JsonWriter, transaction: ScannedTransaction, style: JsonStyle): void {
+  const [input] = transaction.inputs;
+  writer.integerField(',"coinbase_tx":{"version":', shownVersion(transaction, style));
+  writer.integerField(',"locktime":', transaction.locktime);
+  if (input !== undefined) {
+    writer.integerField(',"sequence":', input.sequence);
+    writer.ascii(',"coinbase":');
+    writer.hexString(input.script);
+  }
+  const witness = transaction.hasWitness ? new ByteReader(transaction.bytes, transaction.witnessOffset) : undefined;
+  if (witness !== undefined && witness.compactSize() > 0) {
+    writer.ascii(',"witness":');
+    writer.hexString(witness.bytes(witness.compactSize()));
+  }
+  writer.char(0x7d);
 }
 
 function writeEnd(writer: JsonWriter, block: ScannedBlock, context: BlockContext): void {
   writer.char(0x5d);
-  writeHeaderEnd(writer, block.header, context, block.transactions.length);
-  writeNextHash(writer, context.nextHash);
+  if (!context.fields.headerFirst) writeHeaderEnd(writer, block.header, context, block.transactions.length, context.fields);
   writer.ascii('}\n');
 }
 
 /** The block with its transactions, and a line feed. Yields after each of them. @throws MalformedBytesError */
 export function* blockJson(block: ScannedBlock, context: BlockContext, allocate?: Allocate): Generator<void, Buffer> {
-  const writer = new JsonWriter(block.length * JSON_BYTES_PER_BYTE + 1024, allocate);
+  const { spent } = context;
+  requireAllSpent(block, spent);
+  const writer = new JsonWriter(block.length * JSON_BYTES_PER_BYTE + bytesOfSpent(spent) + 1024, allocate);
   writeStart(writer, block, context);
+  let at = 0;
   for (const [i, transaction] of block.transactions.entries()) {
     if (i > 0) writer.char(0x2c);
-    yield* writeTransaction(writer, transaction, { prefixes: context.prefixes, hexWithWitness: context.hexWithWitness });
+    const { prefixes, fields, hexWithWitness, hidesSpent } = context;
+    const end = i === 0 ? at : at + transaction.inputCount;
+    yield* writeTransaction(writer, transaction, { prefixes, fields, hexWithWitness, hidesSpent, spent: spent?.slice(at, end) });
+    at = end;
     yield;
   }
   writeEnd(writer, block, context);
   return writer.toBuffer();
+}
+
+/** @throws RangeError unless there are as many as the block has inputs, but for the coinbase's. */
+function requireAllSpent({ transactions }: ScannedBlock, spent: BlockContext['spent']): void {
+  const count = transactions.reduce((sum, { inputCount }, i) => (i === 0 ? 0 : sum + inputCount), 0);
+  if (spent !== undefined && spent.length !== count)
+    throw new RangeError(`expected ${count} spent outputs of the block, got ${spent.length}`);
+}
+
+function bytesOfSpent(spent: BlockContext['spent'] = []): number {
+  return spent.reduce((sum, { script }) => sum + SPENT_BYTES_IN_JSON + script.length * SPENT_BYTES_PER_BYTE, 0);
 }
 
 /** The block with the txids of its transactions, and a line feed. Yields after each of them. */

@@ -1,7 +1,8 @@
-// The JSON of the chain's state (getblockchaininfo of Bitcoin Core 0.17).
+// The JSON of the chain's state (getblockchaininfo of Bitcoin Core).
 
-import { difficultyText } from './header';
+import { textsOfBits } from './header';
 import { JsonWriter } from './json-writer';
+import type { ProfileFields } from '../profile/profile';
 import type { Bip9Deployment, Deployments, VersionFork } from '../node/types';
 
 export interface ChainInfo {
@@ -12,8 +13,9 @@ export interface ChainInfo {
   readonly headers: number;
   /** 32 bytes in wire order. */
   readonly bestHash: Buffer;
-  /** Of the tip, as is medianTime. */
+  /** Of the tip, as are both times. */
   readonly bits: number;
+  readonly time: number;
   readonly medianTime: number;
   /** Estimated part of the chain that is verified, 0 to 1. */
   readonly verified: number;
@@ -29,7 +31,9 @@ export interface ChainInfo {
     /** In bytes. */
     readonly targetSize?: number;
   };
-  readonly warnings: string;
+  readonly warnings: readonly string[];
+  /** Undefined where it shows none. */
+  readonly softForks?: Buffer | undefined;
 }
 
 function writePruning(writer: JsonWriter, prune: ChainInfo['prune']): void {
@@ -71,6 +75,21 @@ function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since,
   writer.char(0x7d);
 }
 
+/** A list, or its last text. */
+function writeWarnings(writer: JsonWriter, warnings: readonly string[], { warningsInList }: ProfileFields): void {
+  writer.ascii(',"warnings":');
+  if (!warningsInList) {
+    writer.string(warnings.at(-1) ?? '');
+    return;
+  }
+  writer.char(0x5b);
+  warnings.forEach((warning, i) => {
+    if (i > 0) writer.char(0x2c);
+    writer.string(warning);
+  });
+  writer.char(0x5d);
+}
+
 /** `softforks` and `bip9_softforks` as chainInfoJson takes them: the same for every answer of one tip. */
 export function softForksJson({ versionForks, bip9 }: Deployments): Buffer {
   const writer = new JsonWriter();
@@ -87,13 +106,21 @@ export function softForksJson({ versionForks, bip9 }: Deployments): Buffer {
 }
 
 /** The chain's state and a line feed. */
-export function chainInfoJson(info: ChainInfo, softForks: Buffer): Buffer {
+export function chainInfoJson(info: ChainInfo, fields: ProfileFields): Buffer {
   const writer = new JsonWriter();
+  const { difficulty, target } = textsOfBits(info.bits);
   writer.ascii('{"chain":');
   writer.string(info.chain);
   writer.ascii(`,"blocks":${info.blocks},"headers":${info.headers},"bestblockhash":`);
   writer.hashString(info.bestHash);
-  writer.ascii(`,"difficulty":${difficultyText(info.bits)},"mediantime":${info.medianTime},"verificationprogress":`);
+  if (fields.target) {
+    writer.ascii(',"bits":"');
+    writer.hex32(info.bits);
+    writer.ascii(`","target":"${target}"`);
+  }
+  writer.ascii(`,"difficulty":${difficulty}`);
+  if (fields.target) writer.integerField(',"time":', info.time);
+  writer.ascii(`,"mediantime":${info.medianTime},"verificationprogress":`);
   writer.double(info.verified);
   writer.ascii(',"initialblockdownload":');
   writer.boolean(info.initialBlockDownload);
@@ -101,9 +128,8 @@ export function chainInfoJson(info: ChainInfo, softForks: Buffer): Buffer {
   writer.workString(info.chainwork);
   writer.ascii(`,"size_on_disk":${info.sizeOnDisk}`);
   writePruning(writer, info.prune);
-  writer.bytes(softForks, 0, softForks.length);
-  writer.ascii(',"warnings":');
-  writer.string(info.warnings);
+  if (info.softForks !== undefined) writer.bytes(info.softForks, 0, info.softForks.length);
+  writeWarnings(writer, info.warnings, fields);
   writer.ascii('}\n');
   return writer.toBuffer();
 }

@@ -1,10 +1,9 @@
-// The answer to a query for unspent outputs (rest_getutxos of Bitcoin Core 0.17), as JSON
+// The answer to a query for unspent outputs (rest_getutxos of Bitcoin Core), as JSON
 // and as bytes. Bit i of the bitmap says whether outpoint i of the request is unspent.
 
-import type { AddressPrefixes } from '../bitcoin/address';
 import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../bitcoin/reader';
 import { JsonWriter } from './json-writer';
-import { writeScriptPubKey } from './script';
+import { writeScriptPubKey, type JsonStyle } from './script';
 import type { Coin } from '../index/types';
 import type { BlockPoint } from '../node/types';
 
@@ -32,7 +31,7 @@ function bitmapOf(coins: CoinsAnswer['coins']): Buffer {
 }
 
 /** `{chainHeight, chaintipHash, bitmap, utxos}` and a line feed. */
-export function coinsJson({ tip: { height, hash }, coins }: CoinsAnswer, prefixes: AddressPrefixes): Buffer {
+export function coinsJson({ tip: { height, hash }, coins }: CoinsAnswer, style: JsonStyle): Buffer {
   const writer = new JsonWriter();
   writer.integerField('{"chainHeight":', height);
   writer.hashField(',"chaintipHash":', hash);
@@ -44,7 +43,7 @@ export function coinsJson({ tip: { height, hash }, coins }: CoinsAnswer, prefixe
     writer.integer(coin.height);
     writer.amountField(',"value":', coin.value);
     writer.ascii(',"scriptPubKey":');
-    writeScriptPubKey(writer, coin.script, 0, coin.script.length, prefixes);
+    writeScriptPubKey(writer, coin.script, 0, coin.script.length, style);
     writer.char(0x7d);
   });
   writer.ascii(']}\n');

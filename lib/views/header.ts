@@ -1,11 +1,12 @@
-// The JSON of an array of headers (blockheaderToJSON of Bitcoin Core 0.17), and the fields that it shares with the JSON of blocks, in the
-// two runs in which Bitcoin Core prints them. All of a header but `confirmations` stays as it is once the next block
+// The JSON of an array of headers (blockheaderToJSON of Bitcoin Core), and the fields that it shares with the JSON of blocks, in the
+// two runs in which Bitcoin Core 0.17 prints them. All of a header but `confirmations` stays as it is once the next block
 // is known: texts are written without, can be cached, and get their confirmations when they are put together.
 
 import { bitsOf, HEADER_LENGTH, merkleRootOf, nonceOf, previousHashOf, timeOf, versionOf } from '../bitcoin/header';
-import { difficultyOf } from '../bitcoin/work';
+import { difficultyOf, targetOf } from '../bitcoin/work';
 import { doubleText, JsonWriter } from './json-writer';
 import type { HeaderRun } from '../index/types';
+import type { ProfileFields } from '../profile/profile';
 
 export interface HeaderContext {
   readonly height: number;
@@ -13,6 +14,8 @@ export interface HeaderContext {
   readonly chainwork: bigint | Buffer;
   /** Median time past of this block (BIP113). */
   readonly medianTime: number;
+  /** The block after it on the active chain: 32 bytes in wire order. */
+  readonly nextHash?: Buffer | undefined;
 }
 
 export interface HeaderDetails {
@@ -43,7 +46,7 @@ export interface HeadersPart {
 const DETAILS_LENGTH = 40;
 const WORK_LENGTH = 32;
 
-const HEADER_BYTES_IN_JSON = 700;
+const HEADER_BYTES_IN_JSON = 780;
 
 /** From the start of a header's text to its confirmations. */
 const BEFORE_CONFIRMATIONS = '{"hash":"'.length + 64 + '","confirmations":'.length;
@@ -52,13 +55,22 @@ const MAX_DIGITS = 16;
 
 const NO_HASH = Buffer.alloc(32);
 
-// Bits change every 2,016 blocks at most, and exact decimals of a double are not cheap.
-let known = { bits: -1, text: '' };
+/** What bits stand for, as texts. */
+export interface BitsTexts {
+  /** As the reference prints it. */
+  readonly difficulty: string;
+  /** 64 hex digits. */
+  readonly target: string;
+}
 
-/** Difficulty of compact bits as the reference prints it. */
-export function difficultyText(bits: number): string {
-  if (bits !== known.bits) known = { bits, text: doubleText(difficultyOf(bits)) };
-  return known.text;
+// Bits change every 2,016 blocks at most, and exact decimals of a double are not cheap.
+let known: BitsTexts & { readonly bits: number } = { bits: -1, difficulty: '', target: '' };
+
+export function textsOfBits(bits: number): BitsTexts {
+  if (bits !== known.bits) {
+    known = { bits, difficulty: doubleText(difficultyOf(bits)), target: targetOf(bits).toString(16).padStart(64, '0') };
+  }
+  return known;
 }
 
 /** Writes `height, version, versionHex, merkleroot`. */
@@ -71,26 +83,32 @@ export function writeHeaderStart(writer: JsonWriter, header: Buffer, { height }:
   writer.hashField('","merkleroot":', merkleRootOf(header));
 }
 
-/** Writes `time, mediantime, nonce, bits, difficulty, chainwork, nTx, previousblockhash?`. */
-export function writeHeaderEnd(writer: JsonWriter, header: Buffer, context: HeaderContext, transactionCount: number): void {
-  const { medianTime, chainwork } = context;
+/** Writes `time, mediantime, nonce, bits, target?, difficulty, chainwork, nTx, previousblockhash?, nextblockhash?`. */
+export function writeHeaderEnd(
+  writer: JsonWriter,
+  header: Buffer,
+  { medianTime, chainwork, nextHash }: HeaderContext,
+  transactionCount: number,
+  { target: showsTarget }: ProfileFields
+): void {
   const previousHash = previousHashOf(header);
+  const { target, difficulty } = textsOfBits(bitsOf(header));
   writer.integerField(',"time":', timeOf(header));
   writer.integerField(',"mediantime":', medianTime);
   writer.integerField(',"nonce":', nonceOf(header));
   writer.ascii(',"bits":"');
   writer.hex32(bitsOf(header));
+  if (showsTarget) {
+    writer.ascii('","target":"');
+    writer.ascii(target);
+  }
   writer.ascii('","difficulty":');
-  writer.ascii(difficultyText(bitsOf(header)));
+  writer.ascii(difficulty);
   writer.ascii(',"chainwork":');
   if (typeof chainwork === 'bigint') writer.workString(chainwork);
   else writer.hexString(chainwork);
   writer.integerField(',"nTx":', transactionCount);
   if (!previousHash.equals(NO_HASH)) writer.hashField(',"previousblockhash":', previousHash);
-}
-
-/** Writes `nextblockhash`, which comes last; nothing without a next block. */
-export function writeNextHash(writer: JsonWriter, nextHash: Buffer | undefined): void {
   if (nextHash !== undefined) writer.hashField(',"nextblockhash":', nextHash);
 }
 
@@ -105,29 +123,28 @@ export function detailsAt({ details }: Pick<HeaderRun, 'details'>, i: number): H
 }
 
 /** The headers in the order given. */
-export function headersText(run: HeaderRun): HeadersText {
+export function headersText(run: HeaderRun, fields: ProfileFields): HeadersText {
   const { height, count } = run;
   const writer = new JsonWriter(count * HEADER_BYTES_IN_JSON);
   const starts = new Uint32Array(count + 1);
   for (let i = 0; i < count; i++) {
-    writeHeader(writer, run, i);
+    writeHeader(writer, run, i, fields);
     writer.char(0x2c);
     starts[i + 1] = writer.length;
   }
   return { height, count, text: writer.toBuffer(), starts };
 }
 
-function writeHeader(writer: JsonWriter, run: HeaderRun, i: number): void {
+function writeHeader(writer: JsonWriter, run: HeaderRun, i: number, fields: ProfileFields): void {
   const { headers, count, lastHash } = run;
   const hashAt = (at: number): Buffer => (at < count ? previousHashOf(headers.subarray(at * HEADER_LENGTH)) : lastHash);
   const header = headers.subarray(i * HEADER_LENGTH, (i + 1) * HEADER_LENGTH);
   const details = detailsAt(run, i);
-  const context = { ...details, height: run.height + i };
+  const context = { ...details, height: run.height + i, nextHash: i + 1 < count ? hashAt(i + 2) : run.nextHash };
   writer.hashField('{"hash":', hashAt(i + 1));
   writer.ascii(',"confirmations":');
   writeHeaderStart(writer, header, context);
-  writeHeaderEnd(writer, header, context, details.transactionCount);
-  writeNextHash(writer, i + 1 < count ? hashAt(i + 2) : run.nextHash);
+  writeHeaderEnd(writer, header, context, details.transactionCount, fields);
   writer.char(0x7d);
 }
 

@@ -1,11 +1,11 @@
-// The JSON of a transaction (TxToUniv of Bitcoin Core 0.17), written straight from its bytes.
+// The JSON of a transaction (TxToUniv of Bitcoin Core), written straight from its bytes.
 
-import type { AddressPrefixes } from '../bitcoin/address';
 import { ByteReader } from '../bitcoin/reader';
-import { writeScriptSigAsm } from '../bitcoin/script';
+import { writeScriptSigAsm, type OpcodeNames } from '../bitcoin/script';
 import { scanWholeTransaction, type ScannedInput, type ScannedOutput, type ScannedTransaction } from '../bitcoin/transaction';
 import { JsonWriter } from './json-writer';
-import { writeScriptPubKey } from './script';
+import { opcodeNames, writeScriptPubKey, type JsonStyle } from './script';
+import type { SpentNodeCoin } from '../node/types';
 
 /** JSON is six to seven times as long as the bytes it shows. */
 export const JSON_BYTES_PER_BYTE = 7;
@@ -13,8 +13,7 @@ export const JSON_BYTES_PER_BYTE = 7;
 /** Inputs or outputs after which a long transaction lets others have their turn. */
 const SLICE = 64;
 
-export interface TransactionContext {
-  readonly prefixes: AddressPrefixes;
+export interface TransactionContext extends JsonStyle {
   /** The block that holds it, when one does: 32 bytes in wire order. */
   readonly blockHash?: Buffer | undefined;
 }
@@ -22,6 +21,10 @@ export interface TransactionContext {
 export interface TransactionForm extends TransactionContext {
   /** Whether the `hex` field includes the witness. */
   readonly hexWithWitness: boolean;
+  /** The outputs that it spends, in the order of its inputs: each input shows its own, and `fee` is what is left of them. Means nothing for a coinbase. */
+  readonly spent?: readonly SpentNodeCoin[] | undefined;
+  /** Only the fee is shown of what it spends. */
+  readonly hidesSpent?: boolean | undefined;
 }
 
 /** Writes the items of one witness stack, and moves past them. Nothing is written for an empty one. */
@@ -37,70 +40,102 @@ function writeWitness(writer: JsonWriter, witness: ByteReader): void {
   writer.ascii('"]');
 }
 
-function writeInput(writer: JsonWriter, input: ScannedInput, witness: ByteReader | undefined): void {
+function writeInput(
+  writer: JsonWriter,
+  input: ScannedInput,
+  witness: ByteReader | undefined,
+  spent: SpentNodeCoin | undefined,
+  names: OpcodeNames,
+  style: JsonStyle
+): void {
   const { bytes, offset, scriptOffset, scriptLength } = input;
   writer.hashField('{"txid":', bytes, offset);
   writer.integerField(',"vout":', input.index);
   writer.ascii(',"scriptSig":{"asm":"');
-  if (scriptLength > 0) writeScriptSigAsm(writer, bytes, scriptOffset, scriptOffset + scriptLength);
+  if (scriptLength > 0) writeScriptSigAsm(writer, names, bytes, scriptOffset, scriptOffset + scriptLength);
   writer.ascii('","hex":"');
   writer.hex(bytes, scriptOffset, scriptOffset + scriptLength);
   writer.ascii('"}');
   if (witness !== undefined) writeWitness(writer, witness);
+  if (spent !== undefined) writeSpent(writer, spent, style);
   writer.integerField(',"sequence":', input.sequence);
   writer.char(0x7d);
 }
 
-/** A coinbase has no `txinwitness`, even with a witness. */
-function writeCoinbaseInput(writer: JsonWriter, { script, sequence }: ScannedInput): void {
+function writeSpent(writer: JsonWriter, { coinbase, height, value, script }: SpentNodeCoin, style: JsonStyle): void {
+  writer.ascii(',"prevout":{"generated":');
+  writer.boolean(coinbase);
+  writer.integerField(',"height":', height);
+  writer.amountField(',"value":', value);
+  writer.ascii(',"scriptPubKey":');
+  writeScriptPubKey(writer, script, 0, script.length, style);
+  writer.char(0x7d);
+}
+
+function writeCoinbaseInput(writer: JsonWriter, { script, sequence }: ScannedInput, witness: ByteReader | undefined): void {
   writer.ascii('{"coinbase":');
   writer.hexString(script);
+  if (witness !== undefined) writeWitness(writer, witness);
   writer.integerField(',"sequence":', sequence);
   writer.char(0x7d);
 }
 
-function writeOutput(writer: JsonWriter, output: ScannedOutput, n: number, prefixes: AddressPrefixes): void {
+function writeOutput(writer: JsonWriter, output: ScannedOutput, n: number, style: JsonStyle): void {
   const { bytes, value, scriptOffset, scriptLength } = output;
   writer.amountField('{"value":', value);
   writer.integerField(',"n":', n);
   writer.ascii(',"scriptPubKey":');
-  writeScriptPubKey(writer, bytes, scriptOffset, scriptOffset + scriptLength, prefixes);
+  writeScriptPubKey(writer, bytes, scriptOffset, scriptOffset + scriptLength, style);
   writer.char(0x7d);
 }
 
-/** Writes `{txid, hash, version, size, vsize, weight, locktime, vin, vout, blockhash?, hex}`. Yields within long transactions. */
+/** Writes `{txid, hash, version, size, vsize, weight, locktime, vin, vout, fee?, blockhash?, hex}`. Yields within long transactions. */
 export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransaction, form: TransactionForm): Generator<void, void> {
   const { inputs, outputs, isCoinbase, weight, bytes, offset, length } = transaction;
+  const { fields, spent } = form;
+  const names = opcodeNames(fields);
   // Every script and witness item is part of the hex at the end.
   writer.prepareHex(bytes, offset, offset + length);
   writer.hashField('{"txid":', transaction.txid);
   writer.hashField(',"hash":', transaction.wtxid);
-  writer.integerField(',"version":', transaction.version);
+  writer.integerField(',"version":', shownVersion(transaction, form));
   writer.integerField(',"size":', length);
   writer.integerField(',"vsize":', Math.ceil(weight / 4));
   writer.integerField(',"weight":', weight);
   writer.integerField(',"locktime":', transaction.locktime);
   writer.ascii(',"vin":[');
-  const witness = transaction.hasWitness ? new ByteReader(transaction.bytes, transaction.witnessOffset) : undefined;
+  const showsWitness = transaction.hasWitness && (!isCoinbase || fields.coinbaseWitness);
+  const witness = showsWitness ? new ByteReader(bytes, transaction.witnessOffset) : undefined;
+  let left = 0;
   for (let i = 0; i < inputs.length; i++) {
     const input = inputs[i] as ScannedInput; // below the length
+    const coin = spent?.[i];
     if (i > 0) writer.char(0x2c);
-    if (isCoinbase) writeCoinbaseInput(writer, input);
-    else writeInput(writer, input, witness);
+    if (isCoinbase) writeCoinbaseInput(writer, input, witness);
+    else writeInput(writer, input, witness, form.hidesSpent === true ? undefined : coin, names, form);
+    left += coin?.value ?? 0;
     if (i % SLICE === SLICE - 1) yield;
   }
   writer.ascii('],"vout":[');
   for (let n = 0; n < outputs.length; n++) {
+    const output = outputs[n] as ScannedOutput; // below the length
     if (n > 0) writer.char(0x2c);
-    writeOutput(writer, outputs[n] as ScannedOutput, n, form.prefixes); // below the length
+    writeOutput(writer, output, n, form);
+    left -= output.value;
     if (n % SLICE === SLICE - 1) yield;
   }
   writer.char(0x5d);
+  if (spent !== undefined && !isCoinbase) writer.amountField(',"fee":', left);
   if (form.blockHash !== undefined) writer.hashField(',"blockhash":', form.blockHash);
   writer.ascii(',"hex":"');
   if (form.hexWithWitness) writer.hex(bytes, offset, offset + length);
   else for (const part of transaction.strippedParts()) writer.hex(part);
   writer.ascii('"}');
+}
+
+/** Versions are unsigned since Bitcoin Core 28. */
+export function shownVersion({ version }: ScannedTransaction, { fields }: JsonStyle): number {
+  return fields.unsignedVersion ? version >>> 0 : version;
 }
 
 /**

@@ -22,6 +22,8 @@ describe('scriptTypeOf', () => {
         'one of one': `51${key}51ae`,
         'two of three': `52${key.repeat(3)}53ae`,
         'sixteen of sixteen': `60${key.repeat(16)}60ae`,
+        'one of seventeen': `51${key.repeat(17)}0111ae`,
+        'twenty of twenty': `0114${key.repeat(20)}0114ae`,
         'mixed keys': `51${key}41${uncompressed}52ae`,
         'a key in OP_PUSHDATA1': `514c${key}51ae`
       }
@@ -32,7 +34,17 @@ describe('scriptTypeOf', () => {
     ],
     ['witness_v0_keyhash', { plain: `0014${hash}` }],
     ['witness_v0_scripthash', { plain: `0020${'11'.repeat(32)}` }],
-    ['witness_unknown', { taproot: `5120${'11'.repeat(32)}`, shortest: '51024e73', longest: `6028${'11'.repeat(40)}` }],
+    ['witness_v1_taproot', { plain: `5120${'11'.repeat(32)}` }],
+    ['anchor', { plain: '51024e73' }],
+    [
+      'witness_unknown',
+      {
+        shortest: '51024e74',
+        longest: `6028${'11'.repeat(40)}`,
+        'a taproot program of version 2': `5220${'11'.repeat(32)}`,
+        'an anchor of version 2': '52024e73'
+      }
+    ],
     [
       'nonstandard',
       {
@@ -52,7 +64,10 @@ describe('scriptTypeOf', () => {
         'two of one': `52${key}51ae`,
         'one of none': '5150ae',
         'one of two with one key': `51${key}52ae`,
-        'one of seventeen': `51${key.repeat(17)}0111ae`,
+        'one of twenty-one': `51${key.repeat(21)}0115ae`,
+        'one of seventeen in OP_PUSHDATA1': `51${key.repeat(17)}4c0111ae`,
+        'one of sixteen that is pushed': `51${key.repeat(16)}0110ae`,
+        'seventeen of two bytes': `51${key.repeat(17)}021100ae`,
         'multisig and more': `51${key}5151ae`,
         'multisig of no key': `5121${'11'.repeat(33)}51ae`,
         'multisig cut short': `51${key}21ae`

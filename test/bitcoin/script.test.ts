@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { isUnspendable, writeAsm, writeScriptSigAsm } from '../../lib/bitcoin/script';
+import { isUnspendable, OLD_OPCODE_NAMES, OPCODE_NAMES, writeAsm, writeScriptSigAsm } from '../../lib/bitcoin/script';
 import { TextWriter } from '../../lib/bitcoin/text-writer';
 
-const asm = (hex: string, write = writeAsm): string => {
+const asm = (hex: string, write = writeAsm, names = OLD_OPCODE_NAMES): string => {
   const writer = new TextWriter();
-  write(writer, Buffer.from(hex, 'hex'));
+  write(writer, names, Buffer.from(hex, 'hex'));
   return writer.toString();
 };
 
@@ -58,6 +58,7 @@ describe('writeAsm', () => {
     );
     expect(asm('b0b1b2b3b9')).to.equal('OP_NOP1 OP_CHECKLOCKTIMEVERIFY OP_CHECKSEQUENCEVERIFY OP_NOP4 OP_NOP10');
     expect(asm('bafafdfeff')).to.equal('OP_UNKNOWN OP_UNKNOWN OP_UNKNOWN OP_UNKNOWN OP_INVALIDOPCODE');
+    expect(asm('b9babbff', writeAsm, OPCODE_NAMES)).to.equal('OP_NOP10 OP_CHECKSIGADD OP_UNKNOWN OP_INVALIDOPCODE');
   });
 
   it('leaves signatures in locking scripts alone', () => {

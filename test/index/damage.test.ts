@@ -11,11 +11,14 @@ import type { BlockPlan } from '../support/mined-blocks';
 /** By letter, of an index that began so. */
 const KINDS_OF_RECORD = {
   blocks: {
+    F: 'how far filters are',
     G: 'the network',
     S: 'the secret',
     T: 'the tip',
     b: 'a height by hash',
     d: 'what undoes a block',
+    f: 'a filter',
+    g: 'the hashes of a filter',
     h: 'a header',
     l: 'lengths of transactions',
     o: 'coins',
@@ -43,12 +46,12 @@ function flipped(bytes: Buffer, pick: number): Buffer {
   return copy;
 }
 
-/** One of the records whose keys begin with a letter; of undo records and heights by hash one of the last blocks, which are taken out; of base coins one that counts. */
+/** One of the records whose keys begin with a letter; of undo records, filters and heights by hash one of the last blocks, which are taken out; of base coins one that counts. */
 async function recordAt(store: Store, letter: string, pick: number): Promise<readonly [key: Buffer, value: Buffer]> {
   const records: (readonly [Buffer, Buffer])[] = [];
   for await (const record of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) records.push(record);
   if (letter === 'b') records.sort(([, a], [, b]) => a.compare(b));
-  const eligible = 'dbs'.includes(letter)
+  const eligible = 'dbfgs'.includes(letter)
     ? records.slice(-WORKED_BLOCKS)
     : letter === 'c'
       ? records.filter(([key, value]) => decodeBaseCoin(key, value, baseOf(store)) !== undefined)
@@ -63,7 +66,7 @@ for (const bootstrap of ['blocks', 'coins'] as const) {
     let walk: IndexWalk;
 
     before(async () => {
-      walk = await IndexWalk.open({ disk: true, undoDepth: 1_000, bootstrap });
+      walk = await IndexWalk.open({ disk: true, undoDepth: 1_000, bootstrap, filters: true });
     });
     after(() => walk.close());
 

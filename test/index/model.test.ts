@@ -12,6 +12,7 @@ const walk = fc.record({
   disk: fc.boolean(),
   bootstrap: fc.constantFrom('blocks' as const, 'coins' as const),
   undoDepth: fc.constantFrom(3, 10, 1_000),
+  filters: fc.boolean(),
   steps: fc.array(anyStep, { minLength: STEPS_PER_WALK, maxLength: STEPS_PER_WALK, size: 'max' })
 });
 

@@ -5,12 +5,21 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { describeRecord } from '../../lib/index/records/describe-record';
+import {
+  decodeFilterEntry,
+  filterEntryKey,
+  filterKey,
+  findFilterSpan,
+  putFilterEntry,
+  putFilterSpan
+} from '../../lib/index/records/filter';
 import { GENESIS_KEY, LAYOUT_VERSION, putRecord } from '../../lib/index/records/layout';
 import { undoKey } from '../../lib/index/records/undo-record';
 import { versionRecord } from '../../lib/store/migrate';
 import { mine } from '../support/regtest-node';
 import { reorganize } from '../support/regtest-chain';
 import { deleteFirst, flip, recordOfKind, runIndex, StoppedNodeFolder } from '../support/stopped-node';
+import type { StoreWrite } from '../../lib/store/store';
 
 describe('the tools for the index of a stopped node', function () {
   this.timeout(60_000);
@@ -176,6 +185,82 @@ describe('the tools for the index of a stopped node', function () {
       await writeFile(join(`${folder.indexFolder}-verify`, 'CURRENT'), 'no database');
       await interrupt('verify');
       expect(folder.run('verify').status).to.equal(0);
+    });
+  });
+
+  describe('of an index with filters', () => {
+    let filtered: StoppedNodeFolder;
+    let copy: StoppedNodeFolder;
+
+    before(async () => {
+      filtered = await StoppedNodeFolder.make({ 'rest-filters': true }, 10);
+    });
+    after(() => filtered.remove());
+    beforeEach(async () => {
+      copy = await filtered.copy();
+    });
+    afterEach(() => copy.remove());
+
+    it('status says that they are there', () => {
+      expect(copy.run('status').out).to.include('\nFilters  of all blocks\n');
+      expect(JSON.parse(copy.run('status', '--json').out)).to.deep.include({ filters: { from: 0, upTo: 118, headers: true } });
+    });
+
+    it('verify finds nothing wrong with one that is right, nor with one that has still to be filled in', async () => {
+      expect(copy.run('verify')).to.deep.include({ status: 0 });
+      await copy.withIndex(async (store) => {
+        const span = findFilterSpan(store) ?? expect.fail('a span');
+        const writes: StoreWrite[] = [putFilterSpan({ ...span, from: 100 })];
+        for (let height = 50; height <= span.height; height++) {
+          const key = filterEntryKey(height);
+          const entry = decodeFilterEntry(key, store.get(key) ?? expect.fail('an entry'));
+          writes.push(putFilterEntry(height, { ...entry, header: undefined }));
+        }
+        for (let height = 50; height < 100; height++)
+          for (const key of [filterKey(height), filterEntryKey(height)]) writes.push({ type: 'del', key });
+        await store.batch(writes, { durable: true });
+      });
+      expect(copy.run('verify')).to.deep.include({ status: 0 });
+      expect(copy.run('status').out).to.include(
+        '\nFilters  of the blocks from 100 up; the others are made while the node runs with --rest-filters\n'
+      );
+    });
+
+    for (const [kind, change] of [
+      ['filter of the block', flip],
+      ['filter of the block', deleteFirst],
+      ['hashes of the filter', deleteFirst]
+    ] as const)
+      it(`verify finds the ${kind} that ${change === flip ? 'was changed' : 'is missing'}`, async () => {
+        let what = '';
+        await copy.withIndex(async (store) => {
+          what = await change(store, kind);
+        });
+        const { status, out } = copy.run('verify');
+        expect(status).to.equal(1);
+        expect(out).to.include(`${what}: ${change === flip ? 'expected' : 'missing'}`);
+      });
+
+    it('verify finds a filter of other scripts and a header of other filters, whose records are sound', async () => {
+      await copy.withIndex((store) => store.batch([putRecord(filterKey(60), Buffer.from('00', 'hex'))], { durable: true }));
+      expect(copy.run('verify').out).to.include('filter of the block at height 60: expected');
+      await copy.remove();
+      copy = await filtered.copy();
+      await copy.withIndex(async (store) => {
+        const key = filterEntryKey(70);
+        const entry = decodeFilterEntry(key, store.get(key) ?? expect.fail('an entry'));
+        await store.batch([putFilterEntry(70, { ...entry, header: Buffer.alloc(32, 7) })], { durable: true });
+      });
+      expect(copy.run('verify').out).to.include('hashes of the filter of the block at height 70: expected');
+    });
+
+    it('rebuild makes them as bcoin.conf says', async () => {
+      expect(copy.run('rebuild').status).to.equal(0);
+      expect(copy.run('status').out).not.to.include('Filters');
+      await writeFile(join(copy.prefix, 'regtest/bcoin.conf'), 'rest-filters: true\n');
+      expect(copy.run('rebuild').status).to.equal(0);
+      expect(copy.run('status').out).to.include('\nFilters  of all blocks\n');
+      expect(copy.run('verify').status).to.equal(0);
     });
   });
 

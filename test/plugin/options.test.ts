@@ -22,6 +22,7 @@ describe('the options', () => {
       catchUpCacheBytes: 268_435_456,
       answerCacheBytes: 67_108_864,
       bootstrap: 'blocks',
+      filters: false,
       scrubMs: 86_400_000,
       profile: PROFILES['0.17'],
       limits: { ...DEFAULT_LIMITS, threads: 4, workQueue: 16 }

@@ -1,14 +1,24 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../../lib/bitcoin/reader';
 import { RestError } from '../../lib/rest/errors';
-import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Outpoint, type Query } from '../../lib/rest/outpoints';
+import { PROFILES } from '../../lib/profile/profile';
+import { bytesOfHexBody, outpointsInBody, outpointsInPath as readPath, type Outpoint, type Query } from '../../lib/rest/outpoints';
 
 const TXID = 'f5735f8536cd394a5400478faeff716b537e9ccce696207cdcc0a5f3b6a1d2e4';
 const wire = (displayed: string): Buffer => Buffer.from(displayed, 'hex').reverse();
 
-describe('outpointsInPath', () => {
+const outpoint = fc.record<Outpoint>({
+  txid: fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes)),
+  index: fc.integer({ min: 0, max: 0xffff_ffff })
+});
+const query = fc.record<Query>({ checkMempool: fc.boolean(), outpoints: fc.array(outpoint, { maxLength: 20 }) });
+
+describe('outpointsInPath as 0.17 parses', () => {
+  const outpointsInPath = (text: string): Query | undefined => readPath(text, PROFILES['0.17'].parsing);
+
   it('reads outpoints, and checkmempool before them', () => {
     const first = { txid: wire(TXID), index: 0 };
     const second = { txid: wire(TXID), index: 7 };
@@ -79,11 +89,51 @@ describe('outpointsInPath', () => {
   });
 });
 
-const outpoint = fc.record<Outpoint>({
-  txid: fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes)),
-  index: fc.integer({ min: 0, max: 0xffff_ffff })
+describe('outpointsInPath as strict as Bitcoin Core is now', () => {
+  const outpointsInPath = (text: string): Query | undefined => readPath(text, PROFILES.modern.parsing);
+
+  it('reads every outpoint from the one form that it has, in digits of either case and with leading zeros', () => {
+    const written = fc.record({ asked: query, isUpper: fc.boolean(), zeros: fc.nat(30) });
+    fc.assert(
+      fc.property(written, ({ asked: { checkMempool, outpoints }, isUpper, zeros }) => {
+        fc.pre(outpoints.length > 0);
+        const segments = outpoints.map(({ txid, index }) => {
+          const digits = toDisplayHex(txid);
+          return `/${isUpper ? digits.toUpperCase() : digits}-${'0'.repeat(zeros)}${index}`;
+        });
+        expect(outpointsInPath(`${checkMempool ? '/checkmempool' : ''}${segments.join('')}`)).to.deep.equal({ checkMempool, outpoints });
+      })
+    );
+  });
+
+  it('takes what the grammar takes, and nothing else', () => {
+    /** 64 hex digits, one dash, 0 to 4294967295; in words of its own. */
+    const isOutpoint = (text: string): boolean => {
+      const [txid = '', index = '', ...more] = text.split('-');
+      const isHex = txid.length === 64 && Array.from(txid.toLowerCase()).every((digit) => '0123456789abcdef'.includes(digit));
+      const isNumber = index !== '' && Array.from(index).every((digit) => '0123456789'.includes(digit)) && BigInt(index) < 2n ** 32n;
+      return more.length === 0 && isHex && isNumber;
+    };
+    const piece = fc.constantFrom('-', '_', '+', ' ', '%2D', '0', '1', '4294967295', '4294967296', 'a', 'F', 'g', '0x', '\n', '\0', 'é');
+    const nearly = fc.tuple(fc.constantFrom(TXID, TXID.slice(2), `${TXID}ab`, `-${TXID}`, ''), fc.array(piece, { maxLength: 5 }));
+    fc.assert(
+      fc.property(nearly, ([txid, pieces]) => {
+        const text = txid + pieces.join('');
+        const read = (): unknown => outpointsInPath(`/${text}`)?.outpoints.length;
+        if (text === '') expect(read()).to.equal(undefined);
+        else if (isOutpoint(text)) expect(read(), text).to.equal(1);
+        else expect(read, text).to.throw(RestError, /^Parse error$/);
+      }),
+      { numRuns: 2_000 }
+    );
+  });
+
+  it('drops the first character, and says that a request for no outpoints is empty', () => {
+    for (const first of ['/', 'X', '-', '?']) expect(outpointsInPath(`${first}${TXID}-0`)?.outpoints, first).to.have.length(1);
+    for (const text of ['', '/', 'X']) expect(outpointsInPath(text), text).to.equal(undefined);
+    expect(() => outpointsInPath('/checkmempool')).to.throw(RestError, 'Error: empty request');
+  });
 });
-const query = fc.record<Query>({ checkMempool: fc.boolean(), outpoints: fc.array(outpoint, { maxLength: 20 }) });
 
 function bodyOf({ checkMempool, outpoints }: Query): Buffer {
   const head = Buffer.from([checkMempool ? 1 : 0, ...Buffer.alloc(LONGEST_COMPACT_SIZE)]);

@@ -19,7 +19,7 @@ describe('parseHash', () => {
   });
 });
 
-describe('parseHeaderCount', () => {
+describe('parseHeaderCount as 0.17 parses', () => {
   const taken: readonly [text: string, count: number][] = [
     ['1', 1],
     ['2000', 2_000],
@@ -34,13 +34,29 @@ describe('parseHeaderCount', () => {
   ];
   for (const [text, count] of taken) {
     it(`reads '${text}' as ${count}`, () => {
-      expect(parseHeaderCount(text, 2_000, PROFILES['0.17'].texts)).to.equal(count);
+      expect(parseHeaderCount(text, 2_000, PROFILES['0.17'])).to.equal(count);
     });
   }
 
   for (const text of ['%205', '0x5', 'abc', '', '-1', '0', '2001', '2147483648', '99999999999999999999', '+', '- 1']) {
     it(`refuses '${text}'`, () => {
-      expect(() => parseHeaderCount(text, 2_000, PROFILES['0.17'].texts)).to.throw(RestError, `Header count out of range: ${text}`);
+      expect(() => parseHeaderCount(text, 2_000, PROFILES['0.17'])).to.throw(RestError, `Header count out of range: ${text}`);
     });
   }
+});
+
+describe('parseHeaderCount as strict as Bitcoin Core is now', () => {
+  const countOf = (text: string): number => parseHeaderCount(text, 2_000, PROFILES.modern);
+
+  it('reads digits, with leading zeros', () => {
+    for (const [text, count] of Object.entries({ 1: 1, 2000: 2_000, '0005': 5, '00000000000000000000000000000001': 1 }))
+      expect(countOf(text), text).to.equal(count);
+  });
+
+  it('refuses anything else, and echoes it', () => {
+    for (const text of ['', '0', '2001', '+5', '-1', ' 5', '5 ', '5\n', '1.0', '1e2', '0x5', 'abc', '٣', '99999999999999999999'])
+      expect(() => countOf(text), text)
+        .to.throw(RestError)
+        .with.property('message', `Header count is invalid or out of acceptable range (1-2000): ${text}`);
+  });
 });

@@ -79,7 +79,7 @@ export interface Bcoin {
   readonly Script: { fromRaw(bytes: Buffer): HostScript };
   readonly Network: {
     get(name: string): {
-      readonly addressPrefix: { pubkeyhash: number; scripthash: number; bech32: string };
+      addressPrefix: { pubkeyhash: number; scripthash: number; bech32: string };
       readonly block: { maxTipAge: number };
     };
   };

@@ -6,7 +6,7 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { bitsOf, medianTimePast, MEDIAN_TIME_SPAN, timeOf } from '../../lib/bitcoin/header';
 import { proofOf } from '../../lib/bitcoin/work';
 import type { BlockContext } from '../../lib/views/block';
-import { chainAActiveBlocks, chainABlocks, coreRegtestPrefixes, type ChainABlock } from './chain-a';
+import { chainAActiveBlocks, chainABlocks, coreStyles, type ChainABlock } from './chain-a';
 
 export interface ChainAView extends BlockContext {
   readonly raw: Buffer;
@@ -40,7 +40,7 @@ function viewOf({ raw, height, stale }: ChainABlock, views: ReadonlyMap<string, 
     medianTime: medianTimePast(times),
     confirmations: stale ? -1 : active.length - height,
     ...(next === undefined ? {} : { nextHash: scanBlock(next.raw).hash }),
-    prefixes: coreRegtestPrefixes,
+    ...coreStyles['0.17'],
     hexWithWitness: true
   };
 }

@@ -1,9 +1,10 @@
 // Reads chain A (test/vectors/README.md): its blocks, its pool, what it shows, and
-// what Bitcoin Core 0.17 answered about it.
+// what Bitcoin Core 0.17 and 31 answered about it.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { PROFILES } from '../../lib/profile/profile';
 
 export const chainAFolder = join(__dirname, '../vectors/chain-A');
 
@@ -60,6 +61,9 @@ export interface RecordedAnswer {
   readonly httpVersion?: string;
   readonly status: number;
   readonly contentType: string | null;
+  /** These two were recorded of 31 only. */
+  readonly cacheControl?: string;
+  readonly contentLength?: string;
   readonly body?: string;
   readonly bodyBase64?: string;
   readonly bodyRef?: { readonly block: number; readonly as: 'bin' | 'hex' };
@@ -84,6 +88,12 @@ const lines = (name: string): string[] =>
     .toString('utf8')
     .split('\n')
     .filter(Boolean);
+
+/** How the recorded JSON of each edition is written. */
+export const coreStyles = {
+  '0.17': { prefixes: coreRegtestPrefixes, fields: PROFILES['0.17'].fields },
+  modern: { prefixes: coreRegtestPrefixes, fields: PROFILES.modern.fields }
+} as const;
 
 /** Computes a value on first use and keeps it. */
 function once<T>(make: () => T): () => T {
@@ -115,9 +125,17 @@ export const chainAPool = once((): Buffer[] => lines('mempool.txt.gz').map((hex)
 
 export const chainAAnswers = once((): RecordedAnswer[] => lines('answers-0.17.jsonl.gz').map((line) => JSON.parse(line) as RecordedAnswer));
 
+/** What Bitcoin Core 31 answered, 4,228 requests. */
+export const chainAAnswers31 = once((): RecordedAnswer[] => lines('answers-31.jsonl.gz').map((line) => JSON.parse(line) as RecordedAnswer));
+
 /** Chain info by height, as Bitcoin Core 0.17 printed it. */
 export const chainAChainInfo = once(
   () => JSON.parse(readFileSync(join(chainAFolder, 'chaininfo-by-height-0.17.json'), 'utf8')) as Readonly<Record<string, string>>
+);
+
+/** The same of Bitcoin Core 31. */
+export const chainAChainInfo31 = once(
+  () => JSON.parse(readFileSync(join(chainAFolder, 'chaininfo-by-height-31.json'), 'utf8')) as Readonly<Record<string, string>>
 );
 
 /** The bytes of a recorded reply's body. */
@@ -132,8 +150,8 @@ export function recordedBody(answer: RecordedAnswer): Buffer {
 }
 
 /** Answers with status 200 to GETs of an endpoint in a format, in either state. */
-export function recordedSuccesses(endpoint: string, format: 'bin' | 'hex' | 'json'): RecordedAnswer[] {
-  return chainAAnswers().filter(
+export function recordedSuccesses(endpoint: string, format: 'bin' | 'hex' | 'json', answers = chainAAnswers()): RecordedAnswer[] {
+  return answers.filter(
     ({ tags, method, status, path }) => tags[0] === endpoint && method === 'GET' && status === 200 && path.endsWith(`.${format}`)
   );
 }

@@ -23,6 +23,7 @@ export function endpointContext(
     reader,
     gate: { requireOpen: () => undefined },
     witness: true,
+    filters: false,
     limits: { ...DEFAULT_LIMITS, ...profile.limits },
     profile,
     cache,

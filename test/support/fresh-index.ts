@@ -18,10 +18,14 @@ const STATE = { gte: TIP_KEY, lt: BLOCK_RECORDS.lt };
 /** So many states are remembered: building starts from the highest that the chain has. */
 const KEPT = 48;
 
-/** Every byte of the index's state. */
+/** What is made for filters is compared with a model of its own (filters.ts). */
+const FILTER_LETTERS = 'efg';
+
+/** Every byte of the index's state, but for filters. */
 export async function storeImage(store: Store): Promise<StoreImage> {
   const image = new Map<string, string>();
-  for await (const [key, value] of store.range(STATE)) image.set(key.toString('hex'), value.toString('hex'));
+  for await (const [key, value] of store.range(STATE))
+    if (!FILTER_LETTERS.includes(key.toString('latin1', 0, 1))) image.set(key.toString('hex'), value.toString('hex'));
   return image;
 }
 

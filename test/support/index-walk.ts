@@ -20,6 +20,7 @@ import { baseOf, expectRight as expectBaseIndexOf } from './base-index';
 import { bcoin, type TestFullNode } from './bcoin';
 import { regtestGenesis } from './chain-a';
 import { FAULT, FaultyStore, type StoreCall } from './faulty-store';
+import { expectFilters, expectHonestFilters, FilterModel } from './filters';
 import { expectSameBesideCoins, expectSameImage, FreshIndexes, storeImage } from './fresh-index';
 import { blockHash } from './made-blocks';
 import { MemoryLog } from './memory-log';
@@ -41,8 +42,8 @@ export type NodeStep =
 
 export type WalkStep =
   | NodeStep
-  /** Closes the index, lets something happen, opens it again, and lets something happen at once. */
-  | { readonly do: 'restart'; readonly closed: NodeStep | undefined; readonly opened: NodeStep | undefined }
+  /** Closes the index, lets something happen, opens it again, with filters or without, and lets something happen at once. */
+  | { readonly do: 'restart'; readonly filters?: boolean; readonly closed: NodeStep | undefined; readonly opened: NodeStep | undefined }
   /** The store begins to fail; something happens; the index is opened again on the healed store. */
   | { readonly do: 'fault'; readonly call: StoreCall; readonly n: number; readonly afterwards: boolean; readonly meanwhile: NodeStep };
 
@@ -51,6 +52,8 @@ export interface WalkOptions {
   readonly disk: boolean;
   readonly undoDepth: number;
   readonly bootstrap?: BootstrapFrom;
+  /** Whether the index begins with filters; not unless given. */
+  readonly filters?: boolean;
 }
 
 /** A node and an index on disk that outlive the process. */
@@ -58,6 +61,7 @@ export interface LastingWalkOptions {
   readonly folder: string;
   readonly undoDepth: number;
   readonly bootstrap?: BootstrapFrom;
+  readonly filters?: boolean;
   /** Another number for each process, below 1,000. */
   readonly turn: number;
 }
@@ -77,6 +81,7 @@ export class IndexWalk {
   readonly node: BcoinNode;
   readonly #maker: BlockMaker;
   readonly #fresh = new FreshIndexes();
+  readonly #filters = new FilterModel();
   /** All that the node was given here. */
   readonly #blocks = new Map<string, Buffer>();
   #connected = false;
@@ -86,6 +91,7 @@ export class IndexWalk {
     private readonly folder: string | undefined,
     private readonly undoDepth: number,
     private readonly bootstrap: BootstrapFrom = 'blocks',
+    private filters = false,
     turn = 0
   ) {
     this.#maker = new BlockMaker(turn * 1_000_000);
@@ -95,17 +101,17 @@ export class IndexWalk {
   }
 
   /** A node with a hundred blocks and an index that is level with it. */
-  static async open({ disk, undoDepth, bootstrap }: WalkOptions): Promise<IndexWalk> {
+  static async open({ disk, undoDepth, bootstrap, filters }: WalkOptions): Promise<IndexWalk> {
     const folder = disk ? await mkdtemp(join(tmpdir(), 'rest-walk-')) : undefined;
-    const walk = new IndexWalk(await openRegtestNode(), folder, undoDepth, bootstrap);
+    const walk = new IndexWalk(await openRegtestNode(), folder, undoDepth, bootstrap, filters);
     await walk.mineBase();
     await walk.index.open();
     return walk;
   }
 
   /** The same on disk: a new node is given its blocks, one that was there before goes on. The index is not open yet. */
-  static async on({ folder, undoDepth, bootstrap, turn }: LastingWalkOptions): Promise<IndexWalk> {
-    const walk = new IndexWalk(await openRegtestNode({ prefix: folder }), folder, undoDepth, bootstrap, turn);
+  static async on({ folder, undoDepth, bootstrap, filters, turn }: LastingWalkOptions): Promise<IndexWalk> {
+    const walk = new IndexWalk(await openRegtestNode({ prefix: folder }), folder, undoDepth, bootstrap, filters, turn);
     for (const raw of await activeChain(walk.node)) walk.#maker.learn(raw);
     if (walk.host.chain.height < BASE_BLOCKS) await walk.mineBase();
     return walk;
@@ -128,6 +134,7 @@ export class IndexWalk {
       case 'restart':
         await this.index.close();
         if (step.closed !== undefined) await this.nodeStep(step.closed);
+        this.filters = step.filters ?? this.filters;
         this.index = this.newIndex();
         await this.index.open();
         if (step.opened !== undefined) await this.nodeStep(step.opened);
@@ -163,6 +170,7 @@ export class IndexWalk {
       later.unshift(this.#blocks.get(hash.toString('hex')) ?? expect.fail(`a block of the node, got ${hash.toString('hex')}`));
     const chain = [regtestGenesis, ...later];
     const { coins, locations, headers } = modelOf(chain);
+    const filters = this.#filters.of(chain);
     this.readOrNothing((snapshot) => {
       expect(snapshot.headerAt(chain.length)).to.equal(undefined);
       const told = chain.map((_, height) => snapshot.headerAt(height) ?? expect.fail('a header'));
@@ -175,6 +183,10 @@ export class IndexWalk {
         ).to.deep.equal(headers);
         expectRuns(snapshot, chain);
       }
+      filters.forEach(({ filter, header }, height) => {
+        expect(snapshot.filterAt(height) ?? filter).to.deep.equal(filter);
+        expect(snapshot.filterHeaderAt(height) ?? header).to.deep.equal(header);
+      });
       headers.forEach((header, height) => {
         expect(snapshot.heightOf(fromDisplayHex(header.slice(0, 64)))).to.equal(height);
       });
@@ -205,6 +217,8 @@ export class IndexWalk {
     const chain = await activeChain(this.node);
     expect(this.readTip()).to.deep.equal(this.node.tip());
     const fresh = await this.#fresh.imageOf(chain, sameSecret(this.store));
+    if (this.filters) await expectFilters(this.store, chain, this.#filters);
+    else await expectHonestFilters(this.store, chain, this.#filters);
     if (this.store.get(BASE_KEY) !== undefined) {
       await expectBaseIndexOf(this.store, this.node);
       expectSameBesideCoins(await storeImage(this.store), fresh, baseOf(this.store));
@@ -282,6 +296,7 @@ export class IndexWalk {
       migrations: [],
       undoDepth: this.undoDepth,
       bootstrap: this.bootstrap,
+      filters: this.filters,
       cacheBytes: CACHE_BYTES,
       scrubMs: this.scrubMs
     });

@@ -4,9 +4,9 @@ import { describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
 import { withoutWitness } from '../../lib/bitcoin/transaction';
-import { blockJson, blockSummaryJson } from '../../lib/views/block';
+import { blockJson, blockSummaryJson, type BlockContext } from '../../lib/views/block';
 import { finish } from '../support/finish';
-import { chainAManifest, recordedBody, recordedSuccesses, type RecordedAnswer } from '../support/chain-a';
+import { chainAManifest, coreStyles, recordedBody, recordedSuccesses, type RecordedAnswer } from '../support/chain-a';
 import { chainAView, type ChainAView } from '../support/chain-a-views';
 import { inBech32m } from '../support/recorded-json';
 
@@ -80,5 +80,64 @@ describe('blockSummaryJson', () => {
   it('pauses after each transaction', () => {
     const view = chainAView(chainAManifest().blocks['mixed']?.hash ?? '');
     expect([...blockSummaryJson(scanBlock(view.raw), view)]).to.have.length(view.transactionCount);
+  });
+});
+
+describe('blockJson with what a block spends', () => {
+  const { fields } = coreStyles.modern;
+  const view = chainAView(chainAManifest().blocks['mixed']?.hash ?? '');
+  const block = scanBlock(view.raw);
+  const inputs = block.transactions.slice(1).reduce((sum, { inputCount }) => sum + inputCount, 0);
+  const spent = Array.from({ length: inputs }, (_, i) => ({
+    height: i,
+    coinbase: i % 2 === 0,
+    value: 2 ** 40 + i,
+    script: Buffer.from('51024e73', 'hex')
+  }));
+
+  interface Shown {
+    readonly tx: readonly {
+      readonly fee?: number;
+      readonly vin: readonly { readonly prevout?: { readonly height: number; readonly generated: boolean } }[];
+    }[];
+  }
+  const shown = (more: Pick<BlockContext, 'spent' | 'hidesSpent'>): Shown =>
+    JSON.parse(blockText({ ...view, fields, ...more }).toString()) as Shown;
+
+  it('gives each input its own, in the order of the block', () => {
+    const [coinbase, ...others] = shown({ spent }).tx;
+    expect([coinbase?.fee, coinbase?.vin[0]?.prevout]).to.deep.equal([undefined, undefined]);
+    const heights = others.flatMap(({ vin }) => vin.map(({ prevout }) => prevout?.height));
+    expect(heights).to.deep.equal(spent.map(({ height }) => height));
+    expect(others.flatMap(({ vin }) => vin.map(({ prevout }) => prevout?.generated))).to.deep.equal(spent.map((coin) => coin.coinbase));
+    let at = 0;
+    for (const [i, { inputCount, outputs }] of block.transactions.slice(1).entries()) {
+      const before = spent.slice(at, (at += inputCount)).reduce((sum, { value }) => sum + value, 0);
+      const after = outputs.reduce((sum, { value }) => sum + value, 0);
+      expect(Math.round((others[i]?.fee ?? NaN) * 1e8)).to.equal(before - after);
+    }
+  });
+
+  it('shows fees alone when it is told to, and nothing where it has nothing', () => {
+    const fees = shown({ spent, hidesSpent: true }).tx;
+    expect(fees.map(({ fee }) => fee)).to.deep.equal(shown({ spent }).tx.map(({ fee }) => fee));
+    const without = shown({}).tx;
+    expect(without.map(({ fee }) => fee).filter(Boolean)).to.deep.equal([]);
+    for (const { vin } of [...fees, ...without]) for (const input of vin) expect(input).to.not.have.property('prevout');
+  });
+
+  it('refuses more or fewer than the block spends', () => {
+    for (const wrong of [spent.slice(1), [...spent, ...spent.slice(-1)], []]) expect(() => shown({ spent: wrong })).to.throw(RangeError);
+  });
+
+  it('needs no more memory than it asked for in the beginning', () => {
+    let times = 0;
+    finish(
+      blockJson(block, { ...view, fields, spent }, (length) => {
+        times++;
+        return Buffer.alloc(length);
+      })
+    );
+    expect(times).to.equal(1);
   });
 });

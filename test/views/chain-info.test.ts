@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { bitsOf } from '../../lib/bitcoin/header';
+import { bitsOf, timeOf } from '../../lib/bitcoin/header';
+import { PROFILES } from '../../lib/profile/profile';
 import { chainInfoJson, softForksJson, type ChainInfo } from '../../lib/views/chain-info';
-import { chainAChainInfo, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain-a';
+import { chainAChainInfo, chainAChainInfo31, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain-a';
 import { chainAView } from '../support/chain-a-views';
 import type { Bip9Deployment, Deployments } from '../../lib/node/types';
 
@@ -12,12 +13,16 @@ type RecordedBip9 = Pick<Bip9Deployment, 'status' | 'since' | 'statistics'> & {
   readonly timeout: string;
 };
 
-interface RecordedChainInfo {
+/** What both editions print of the node itself. */
+interface RecordedState {
   readonly headers: number;
   readonly bestblockhash: string;
   readonly verificationprogress: number;
   readonly initialblockdownload: boolean;
   readonly size_on_disk: number;
+}
+
+interface RecordedChainInfo extends RecordedState {
   readonly softforks: readonly { readonly id: string; readonly version: number; readonly reject: { readonly status: boolean } }[];
   readonly bip9_softforks: Readonly<Record<string, RecordedBip9>>;
   readonly warnings: string;
@@ -27,11 +32,10 @@ interface Info extends ChainInfo {
   readonly deployments: Deployments;
 }
 
-const jsonOf = (info: Info): Buffer => chainInfoJson(info, softForksJson(info.deployments));
+const jsonOf = (info: Info): Buffer => chainInfoJson({ ...info, softForks: softForksJson(info.deployments) }, PROFILES['0.17'].fields);
 
-/** Chain info whose chain facts come from the blocks, and the node's own facts from the recorded text. */
-function infoBehind(text: string): Info {
-  const recorded = JSON.parse(text.replace(/"timeout":(\d+)/g, '"timeout":"$1"')) as RecordedChainInfo;
+/** Chain info whose chain facts come from the blocks, and the node's own facts from what was recorded. */
+function stateBehind(recorded: RecordedState): Omit<ChainInfo, 'warnings'> {
   const tip = chainAView(recorded.bestblockhash);
   return {
     chain: chainAManifest().network,
@@ -39,11 +43,19 @@ function infoBehind(text: string): Info {
     headers: recorded.headers,
     bestHash: tip.hash,
     bits: bitsOf(tip.header),
+    time: timeOf(tip.header),
     medianTime: tip.medianTime,
     verified: recorded.verificationprogress,
     initialBlockDownload: recorded.initialblockdownload,
     chainwork: tip.chainwork,
-    sizeOnDisk: recorded.size_on_disk,
+    sizeOnDisk: recorded.size_on_disk
+  };
+}
+
+function infoBehind(text: string): Info {
+  const recorded = JSON.parse(text.replace(/"timeout":(\d+)/g, '"timeout":"$1"')) as RecordedChainInfo;
+  return {
+    ...stateBehind(recorded),
     deployments: {
       versionForks: recorded.softforks.map(({ id, version, reject }) => ({ id, version, active: reject.status })),
       bip9: Object.entries(recorded.bip9_softforks).map(([id, fork]) => ({
@@ -54,7 +66,7 @@ function infoBehind(text: string): Info {
         timeout: BigInt(fork.timeout)
       }))
     },
-    warnings: recorded.warnings
+    warnings: [recorded.warnings]
   };
 }
 
@@ -94,6 +106,28 @@ describe('chainInfoJson', () => {
   });
 
   it('escapes warnings', () => {
-    expect(jsonOf({ ...anyInfo(), warnings: 'say "no"\n' }).toString()).to.match(/,"warnings":"say \\"no\\"\\n"}\n$/);
+    expect(jsonOf({ ...anyInfo(), warnings: ['say "no"\n'] }).toString()).to.match(/,"warnings":"say \\"no\\"\\n"}\n$/);
+  });
+});
+
+describe('chainInfoJson as Bitcoin Core 31 prints it', () => {
+  const { fields } = PROFILES.modern;
+  const infoOf = (text: string): ChainInfo => {
+    const recorded = JSON.parse(text) as RecordedState & { readonly warnings: readonly string[] };
+    return { ...stateBehind(recorded), warnings: recorded.warnings };
+  };
+
+  it('writes what was recorded, byte for byte, at every height', () => {
+    const recorded = Object.entries(chainAChainInfo31());
+    expect(recorded).to.have.length.above(10);
+    for (const [height, text] of recorded) expect(chainInfoJson(infoOf(text), fields).toString(), `height ${height}`).to.equal(text);
+  });
+
+  it('writes the last warning alone where a list is not wanted', () => {
+    const info = { ...infoOf(chainAChainInfo31()['0'] ?? ''), warnings: ['one', 'two'] };
+    const ending = (warningsInList: boolean): string | undefined =>
+      /"warnings".*/.exec(chainInfoJson(info, { ...fields, warningsInList }).toString())?.[0];
+    expect(ending(true)).to.equal('"warnings":["one","two"]}');
+    expect(ending(false)).to.equal('"warnings":"two"}');
   });
 });

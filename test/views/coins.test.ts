@@ -8,7 +8,7 @@ import {
   chainAActiveBlocks,
   chainAManifest,
   chainAPool,
-  coreRegtestPrefixes,
+  coreStyles,
   recordedBody,
   recordedSuccesses,
   type RecordedAnswer
@@ -60,7 +60,7 @@ describe('answers to queries for coins', () => {
   it('are written in JSON byte for byte as recorded', () => {
     expect(jsonOf.size).to.be.above(60);
     for (const answer of plainRequests('json'))
-      expect(coinsJson(answerTo(answer), coreRegtestPrefixes).toString(), answer.id).to.equal(inBech32m(recordedBody(answer).toString()));
+      expect(coinsJson(answerTo(answer), coreStyles['0.17']).toString(), answer.id).to.equal(inBech32m(recordedBody(answer).toString()));
   });
 
   it('are written in binary byte for byte as recorded', () => {

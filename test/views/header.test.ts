@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
+import { PROFILES, type ProfileFields } from '../../lib/profile/profile';
 import { headersJson, headersText } from '../../lib/views/header';
 import { finish } from '../support/finish';
 import { chainAActiveBlocks, chainAManifest, recordedBody, recordedSuccesses } from '../support/chain-a';
@@ -33,11 +34,11 @@ function columns(from: number, to: number): HeaderRun {
 }
 
 /** Text of some headers, written as texts of the given lengths of which each may hold more than is asked for. */
-function written(from: number, to: number, chunk: number, tip = tipHeight): string {
+function written(from: number, to: number, chunk: number, tip = tipHeight, fields: ProfileFields = PROFILES['0.17'].fields): string {
   const parts = [];
   for (let height = from; height < to;) {
     const start = height - (height % chunk);
-    const of = headersText(columns(start, Math.min(start + chunk, tipHeight + 1)));
+    const of = headersText(columns(start, Math.min(start + chunk, tipHeight + 1)), fields);
     const count = Math.min(start + of.count, to) - height;
     parts.push({ of, height, count });
     height += count;

@@ -1,4 +1,4 @@
-// Four blocks of the main network, whose transactions Bitcoin Core 0.17 printed. They stay
+// Four blocks of the main network, whose transactions Bitcoin Core 0.17 and 29 printed, which prints them as 31 does. They stay
 // in the shared folder (test/support/shared.ts), for they are megabytes.
 
 import { readFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
 import { blockWithoutWitness, scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { PROFILES } from '../../lib/profile/profile';
 import { transactionJson } from '../../lib/views/transaction';
 import { inBech32m } from '../support/recorded-json';
 import { sharedFolder } from '../support/shared';
@@ -43,20 +44,36 @@ describe('blocks of the main network', () => {
 
   const read = (name: string): Buffer => gunzipSync(readFileSync(join(shared, 'fixtures/real-blocks', `mainnet-${name}.gz`)));
 
+  const printedBy = (edition: string, height: number): PrintedTransaction[] =>
+    read(`${height}.${edition}.jsonl`)
+      .toString('utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as PrintedTransaction);
+
   for (const [height, count] of BLOCKS) {
     it(`${height}: all ${count} transactions are printed as Bitcoin Core 0.17 printed them`, () => {
       const block = scanBlock(read(`${height}.raw`));
-      const printed = read(`${height}.core17.jsonl`)
-        .toString('utf8')
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as PrintedTransaction);
+      const printed = printedBy('core17', height);
       expect([block.transactions.length, printed.length]).to.deep.equal([count, count]);
       for (const [i, { raw, txid }] of block.transactions.entries()) {
         const expected = printed[i];
         expect([toDisplayHex(block.hash), toDisplayHex(txid)]).to.deep.equal([expected?.block, expected?.txid]);
-        expect(finish(transactionJson(raw, { prefixes: MAIN })).toString()).to.equal(
+        expect(finish(transactionJson(raw, { prefixes: MAIN, fields: PROFILES['0.17'].fields })).toString()).to.equal(
           `${inBech32m(expected?.json.slice(0, -1) ?? '')},"hex":"${raw.toString('hex')}"}\n`
+        );
+      }
+    });
+
+    it(`${height}: all ${count} transactions are printed as Bitcoin Core 29 printed them`, () => {
+      const { transactions } = scanBlock(read(`${height}.raw`));
+      const printed = printedBy('core29', height);
+      expect([transactions.length, printed.length]).to.deep.equal([count, count]);
+      for (const [i, { raw, txid }] of transactions.entries()) {
+        const expected = printed[i];
+        expect(toDisplayHex(txid)).to.equal(expected?.txid);
+        expect(finish(transactionJson(raw, { prefixes: MAIN, fields: PROFILES.modern.fields })).toString()).to.equal(
+          `${expected?.json.slice(0, -1) ?? ''},"hex":"${raw.toString('hex')}"}\n`
         );
       }
     });

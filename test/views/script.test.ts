@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { isUnspendable, writeScriptSigAsm } from '../../lib/bitcoin/script';
+import { isUnspendable, OPCODE_NAMES, writeScriptSigAsm } from '../../lib/bitcoin/script';
 import { JsonWriter } from '../../lib/views/json-writer';
 import { writeScriptPubKey } from '../../lib/views/script';
+import { coreStyles } from '../support/chain-a';
 
-const PREFIXES = { pubkeyhash: 0x6f, scripthash: 0xc4, bech32: 'bcrt' };
+const style = fc.constantFrom(...Object.values(coreStyles));
 
 const key = `02${'11'.repeat(32)}`;
 const hash = '22'.repeat(20);
@@ -40,18 +41,18 @@ describe('a script among other bytes', () => {
 
   it('is written as it is alone, with digits prepared or not', () => {
     fc.assert(
-      fc.property(bytes, script, bytes, fc.boolean(), (before, alone, after, prepared) => {
+      fc.property(bytes, script, bytes, fc.boolean(), style, (before, alone, after, prepared, inStyle) => {
         const all = Buffer.concat([before, alone, after]);
         const [start, end] = [before.length, before.length + alone.length];
         const inside = written((writer) => {
           if (prepared) writer.prepareHex(all, 0, all.length);
-          writeScriptPubKey(writer, all, start, end, PREFIXES);
-          writeScriptSigAsm(writer, all, start, end);
+          writeScriptPubKey(writer, all, start, end, inStyle);
+          writeScriptSigAsm(writer, OPCODE_NAMES, all, start, end);
         });
         expect(inside).to.equal(
           written((writer) => {
-            writeScriptPubKey(writer, alone, 0, alone.length, PREFIXES);
-            writeScriptSigAsm(writer, alone);
+            writeScriptPubKey(writer, alone, 0, alone.length, inStyle);
+            writeScriptSigAsm(writer, OPCODE_NAMES, alone);
           })
         );
         expect(isUnspendable(all, start, end)).to.equal(isUnspendable(alone));

@@ -17,7 +17,7 @@ import { WriteBuffer } from '../records/write-buffer';
 import { LOG_MS } from '../progress/log';
 import { Throttle } from '../progress/pace';
 import { backfillText } from '../progress/text';
-import { prefetch, type FetchedBlock } from '../scan/prefetch';
+import { Descent } from '../scan/descent';
 import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 import type { BootstrapParts } from './copy-coins';
@@ -33,19 +33,21 @@ type BackfillParts = Pick<BootstrapParts, 'node' | 'store' | 'writer' | 'logger'
 export class Backfill {
   readonly #parts: BackfillParts;
   readonly #throttle = new Throttle(LOG_MS);
-  /** Blocks downwards from a height. */
-  #ahead: { height: number; readonly blocks: AsyncIterator<FetchedBlock> } | undefined;
-  /** Fetched, and not in the index yet. */
-  #next: FetchedBlock | undefined;
+  readonly #blocks: Descent;
 
   constructor(parts: BackfillParts) {
     this.#parts = parts;
     this.#throttle.restart();
+    const { node, writer } = parts;
+    this.#blocks = new Descent(async (height) => {
+      const raw = await node.rawBlock(writer.headerAt(height).hash);
+      return raw && (await writer.rowsOf(raw, height));
+    });
   }
 
   /** The index is rebuilt: blocks on their way were for another one. */
   reset(): void {
-    this.#ahead = this.#next = undefined;
+    this.#blocks.reset();
   }
 
   /** Takes in some blocks. False: nothing more can be done for now. @throws DamagedIndexError, StoreError */
@@ -57,11 +59,11 @@ export class Backfill {
     const until = performance.now() + STEP_MS;
     let missing = false;
     while (batch.base.positionsFrom > 0 && batch.blocks < STEP_BLOCKS && (batch.blocks === 0 || performance.now() < until)) {
-      const rows = await this.#fetch(batch.base.positionsFrom - 1);
+      const rows = await this.#blocks.at(batch.base.positionsFrom - 1);
       missing = rows === undefined;
       // A block that cannot stand in a batch with the others is the next step's.
       if (rows === undefined || !(await batch.add(rows))) break;
-      this.#next = undefined;
+      this.#blocks.take();
       writer.rowMaker.release(rows);
     }
     // A node that does not prune is losing the block to a reset: an event will say so.
@@ -69,30 +71,6 @@ export class Backfill {
     if (batch.blocks > 0 || reached.ended) await writer.fill(batch.writes(), reached);
     this.#log(reached);
     return isBackfilling(reached) && !missing;
-  }
-
-  /** The block at a height; undefined: the node does not have it, and may be asked again. */
-  async #fetch(height: number): Promise<BlockRows | undefined> {
-    if (this.#next?.height === height) return this.#next.rows;
-    const { node, writer } = this.#parts;
-    const ahead =
-      this.#ahead?.height === height
-        ? this.#ahead
-        : {
-            height,
-            blocks: prefetch(height, height + 1, -1, async (each) => {
-              const raw = await node.rawBlock(writer.headerAt(each).hash);
-              return raw && (await writer.rowsOf(raw, each));
-            })
-          };
-    // Only what was read well goes on.
-    this.reset();
-    const { value } = (await ahead.blocks.next()) as { readonly value: FetchedBlock }; // there is one for each height down to 0
-    if (value.rows === undefined) return undefined;
-    ahead.height--;
-    this.#ahead = ahead;
-    this.#next = value;
-    return value.rows;
   }
 
   #log(base: Base): void {

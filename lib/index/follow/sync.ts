@@ -21,6 +21,7 @@ import { previousHashOf } from '../../bitcoin/header';
 import { StoreError } from '../../store/errors';
 import { Backfill } from '../bootstrap/backfill';
 import { copyCoins, type BootstrapParts } from '../bootstrap/copy-coins';
+import { FilterFill } from '../bootstrap/filter-fill';
 import { CatchUp, type CatchUpParts } from './catch-up';
 import { isDamage, isOfBlock, LeftBehindError, TooDeepError } from '../errors';
 import type { Subscription } from 'rxjs';
@@ -56,6 +57,7 @@ export class ChainSync {
   readonly #parts: ChainSyncParts;
   readonly #catchUp: CatchUp;
   readonly #backfill: Backfill;
+  readonly #filterFill: FilterFill;
   readonly #abort = new AbortController();
   #subscription: Subscription | undefined;
   #loop: Promise<void> = Promise.resolve();
@@ -95,6 +97,7 @@ export class ChainSync {
   constructor(parts: ChainSyncParts) {
     this.#parts = parts;
     this.#backfill = new Backfill(parts);
+    this.#filterFill = new FilterFill(parts);
     this.#catchUp = new CatchUp({ ...parts, signal: this.#abort.signal });
   }
 
@@ -241,10 +244,10 @@ export class ChainSync {
     await this.#prepareStore();
   }
 
-  /** A step of backfill; events that are there by then come first. */
+  /** A step of backfill, and then of filters that are missing; events that are there by then come first. */
   async #stepBack(): Promise<void> {
     await setImmediate();
-    if (this.#live && this.#dueIn() > 0) this.#backfilling = await this.#backfill.step();
+    if (this.#live && this.#dueIn() > 0) this.#backfilling = (await this.#backfill.step()) || (await this.#filterFill.step());
   }
 
   /** For as long as blocks come in batches, and again for following. The store may also have become larger. */
@@ -277,7 +280,7 @@ export class ChainSync {
       this.#rebuiltFor.clear();
     }
     const { writer, onState } = this.#parts;
-    this.#backfilling = writer.base !== undefined;
+    this.#backfilling = writer.base !== undefined || writer.filters !== undefined;
     const { height } = writer.tip as BlockPoint; // level with the node's
     onState({ phase: 'live', height });
     this.#release();
@@ -340,6 +343,7 @@ export class ChainSync {
     // When the chain goes back too deep again during a rebuild, that is no damage that stays.
     if (this.#rebuiltFor.has(error.message) && !(error instanceof TooDeepError)) throw error;
     this.#backfill.reset();
+    this.#filterFill.reset();
     await this.#parts.rebuild(error, this.#source);
     this.#rebuiltFor.add(error.message);
     // What readers met until now is gone with the rest.

@@ -2,6 +2,7 @@
 
 import { storedVersion } from '../../store/migrate';
 import { findBase, type Base } from '../records/base';
+import { filterEntryOf, findFilterSpan } from '../records/filter';
 import { headerAt } from '../records/header';
 import { GENESIS_KEY, recordOf } from '../records/layout';
 import { findTip } from '../records/tip';
@@ -10,6 +11,12 @@ import type { BlockPoint, NodeSource } from '../../node/types';
 import type { Store } from '../../store/store';
 
 const HIGHEST = 0xffff_ffff;
+
+export interface FilterCoverage {
+  readonly from: number;
+  readonly upTo: number;
+  readonly headers: boolean;
+}
 
 /** All methods throw DamagedIndexError for a record that is missing or damaged, and StoreError. */
 export class ClosedIndex {
@@ -38,6 +45,16 @@ export class ClosedIndex {
   /** What an index that began with the node's coins goes back to; undefined for one from blocks. */
   base(): Base | undefined {
     return findBase(this.#store);
+  }
+
+  /**
+   * What there is of filters: all blocks from the height `from` to the height `upTo` have them, and `headers` says whether that one
+   * has a filter header. undefined: there never were any.
+   */
+  filters(): FilterCoverage | undefined {
+    const span = findFilterSpan(this.#store);
+    if (span === undefined) return undefined;
+    return { from: span.from, upTo: span.height, headers: filterEntryOf(this.#store, span)?.header !== undefined };
   }
 
   /** Height of the last block that is also in the node's chain; -1: there is none. */

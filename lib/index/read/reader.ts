@@ -6,6 +6,7 @@ import { StoreError } from '../../store/errors';
 import { findBase, headerOver, isBackfilling, type Base } from '../records/base';
 import { baseCoinKey, decodeBaseCoin } from '../records/base-coin';
 import { coinAt } from '../records/coin-record';
+import { filterEntryOf, filterOf, staleFilterOf } from '../records/filter';
 import { headerAt, headerKey, headerRecordOf, heightOf, HEADER_RECORD } from '../records/header';
 import { spanOf } from '../records/lengths';
 import { positionOf, type Position } from '../records/position';
@@ -172,6 +173,18 @@ class StoreIndexSnapshot implements IndexSnapshot {
     const records = Array.from({ length: end - height }, (_, i) => recordAt(height + i));
     const next = end < length ? recordAt(end) : undefined;
     return headerRunOf(height, records, next?.subarray(HEADER_RECORD.hash.start, HEADER_RECORD.hash.end));
+  }
+
+  filterAt(height: number): Buffer | undefined {
+    return height > this.tip.height ? undefined : filterOf(this.#records, this.#blockAt(height));
+  }
+
+  filterHeaderAt(height: number): Buffer | undefined {
+    return height > this.tip.height ? undefined : filterEntryOf(this.#records, this.#blockAt(height))?.header;
+  }
+
+  staleFilter(hash: Buffer): Buffer | undefined {
+    return staleFilterOf(this.#records, hash);
   }
 
   /** undefined: no block has it. @throws NotYetKnownError when a block that is not backfilled may have it. */

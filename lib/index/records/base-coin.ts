@@ -21,6 +21,8 @@ const LETTER = 'c'.charCodeAt(0);
 const OUTPOINT_LENGTH = 36;
 const KEY_LENGTH = 1 + OUTPOINT_LENGTH;
 const HEIGHT_LENGTH = 4;
+/** Where the coin begins (coin-record.ts) in what is stored of one that a block spent. */
+export const BASE_COIN_AT = OUTPOINT_LENGTH + HEIGHT_LENGTH;
 
 export function baseCoinKey(txid: Buffer, index: number): Buffer {
   const key = Buffer.allocUnsafe(KEY_LENGTH);

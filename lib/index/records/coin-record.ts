@@ -91,6 +91,8 @@ const KINDS = [
   kind('2103', 32, 'ac')
 ] as const;
 const WHOLE_SCRIPT = KINDS.length;
+/** Of the scripts of these kinds. */
+const LONGEST_MADE_SCRIPT = 35;
 
 /** A script's kind by the bytes that all scripts of the kind share. */
 function kindOf(bytes: Uint8Array, at: number, length: number): number {
@@ -158,6 +160,33 @@ export function coinEnd(bytes: Uint8Array, at: number): number {
     const byte = bytes[end++] as number;
     length += (byte & 0x7f) * unit;
     if (byte < 0x80) return end + length;
+  }
+}
+
+/** The script of one coin after the other: where it stands, when it stands there as a whole, and otherwise put together in a buffer. */
+export class CoinScript {
+  readonly #made = Buffer.alloc(LONGEST_MADE_SCRIPT);
+  bytes: Uint8Array = this.#made;
+  start = 0;
+  end = 0;
+
+  /** Goes to the script of the coin that begins at `at`, in bytes of our own making. Returns where the coin ends. */
+  read(bytes: Uint8Array, at: number): number {
+    const coinEnds = coinEnd(bytes, at);
+    const common = KINDS[(bytes[at] as number) >> 5];
+    if (common === undefined) {
+      let start = at + 1;
+      while ((bytes[start++] as number) >= 0x80);
+      while ((bytes[start++] as number) >= 0x80);
+      [this.bytes, this.start, this.end] = [bytes, start, coinEnds];
+    } else {
+      const { prefix, payload, suffix } = common;
+      let end = prefix.copy(this.#made);
+      for (let from = coinEnds - payload; from < coinEnds; from++) this.#made[end++] = bytes[from] as number; // within the coin
+      end += suffix.copy(this.#made, end);
+      [this.bytes, this.start, this.end] = [this.#made, 0, end];
+    }
+    return coinEnds;
   }
 }
 

@@ -24,6 +24,14 @@ export function describeRecord(key: Buffer, value?: Buffer): string {
       return `coin of the base ${toDisplayHex(key.subarray(1, 33))}-${key.readUInt32BE(33)}`;
     case 'd5':
       return `undo record of height ${key.readUInt32BE(1)}`;
+    case 'e33':
+      return `filter of block ${toDisplayHex(key.subarray(1))}, which was taken out`;
+    case 'f5':
+      return `filter of the block at height ${key.readUInt32BE(1)}`;
+    case 'F1':
+      return 'how far filters are';
+    case 'g5':
+      return `hashes of the filter of the block at height ${key.readUInt32BE(1)}`;
     case 'h5':
       return `header at height ${key.readUInt32BE(1)}`;
     case 'l6':

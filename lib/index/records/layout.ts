@@ -5,12 +5,16 @@
 //   key                      record
 //   00                       the version of the layout (lib/store/migrate.ts)
 //   'B'                      base, in an index that began with the node's coins (base.ts)
+//   'F'                      how far filters are (filter.ts)
 //   'G'                      hash of the network's genesis block 32
 //   'S'                      secret of the hashes of txids 32 (txid-hash.ts)
 //   'T'                      tip (tip.ts)
 //   'b' block hash 32        height (header.ts)
 //   'c' txid 32, index 4     coin of the base (base-coin.ts)
 //   'd' height 4             undo record (undo-record.ts)
+//   'e' block hash 32        filter of a block that was taken out again (filter.ts)
+//   'f' height 4             filter of the block (filter.ts)
+//   'g' height 4             hash of the filter, and filter header (filter.ts)
 //   'h' height 4             header (header.ts)
 //   'l' height 4, group 1    lengths of 256 transactions of the block (lengths.ts)
 //   'o' position 6, group 2  coins of a transaction (coin-record.ts)

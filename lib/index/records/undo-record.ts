@@ -46,6 +46,10 @@ export class SpentCoinList {
   #bytes = Buffer.allocUnsafe(1 << 12);
   #length = 0;
 
+  get length(): number {
+    return this.#length;
+  }
+
   /** A view that holds until the list changes. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length);
@@ -74,6 +78,15 @@ export class SpentCoinList {
     }
     return this.#bytes;
   }
+}
+
+/** Where the coin begins that stands in a SpentCoinList from `at` on. */
+export function spentCoinStart(bytes: Uint8Array, at: number): number {
+  let start = at;
+  while ((bytes[start++] as number) >= 0x80); // the list has whole integers
+  const hasGroup = ((bytes[start] as number) & 1) === 1;
+  for (let left = hasGroup ? 2 : 1; left > 0; left--) while ((bytes[start++] as number) >= 0x80);
+  return start;
 }
 
 /** `hashes`: of the txids, one behind the other; `coins`: the bytes of a SpentCoinList. */

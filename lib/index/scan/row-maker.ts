@@ -17,6 +17,7 @@ export interface RowRequest {
   readonly height: number;
   /** Of the hashes of txids (txid-hash.ts). */
   readonly secret: Uint8Array;
+  readonly forFilter: boolean;
   /** Begins with the block, and is large enough for its rows too. */
   readonly memory: SharedArrayBuffer;
   readonly length: number;
@@ -48,23 +49,35 @@ export class RowMaker {
   readonly #free: SharedArrayBuffer[] = [];
   readonly #memories = new WeakMap<BlockRows, SharedArrayBuffer>();
   readonly #onLost: (reason: string) => void;
+  readonly #forFilter: boolean;
 
-  /** `onLost`: called when the thread ended by itself. Everything goes on, but the event loop is held longer. */
-  constructor(onLost: (reason: string) => void = () => undefined) {
+  /**
+   * `onLost`: called when the thread ended by itself. Everything goes on, but the event loop is held longer. `forFilter`: with
+   * what filters are made of.
+   */
+  constructor(onLost: (reason: string) => void = () => undefined, forFilter = false) {
     this.#onLost = onLost;
+    this.#forFilter = forFilter;
   }
 
   /** The rows hold until they are released. @throws as blockRows */
   async make(raw: Buffer, height: number, hasher: TxidHasher): Promise<BlockRows> {
-    if (raw.length < LARGE_BYTES || this.#alone) return blockRows(raw, height, hasher);
+    if (raw.length < LARGE_BYTES || this.#alone) return blockRows(raw, height, hasher, this.#forFilter);
     const worker = (this.#worker ??= this.#start());
-    if (!this.#ready) return blockRows(raw, height, hasher);
+    if (!this.#ready) return blockRows(raw, height, hasher, this.#forFilter);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       const memory = this.#takeMemory(raw.length + mostRowBytes(raw.length));
       this.#waiting.set(id, { memory, raw, height, hasher, resolve, reject });
       new Uint8Array(memory).set(raw);
-      worker.postMessage({ id, height, secret: hasher.secret, memory, length: raw.length } satisfies RowRequest);
+      worker.postMessage({
+        id,
+        height,
+        secret: hasher.secret,
+        forFilter: this.#forFilter,
+        memory,
+        length: raw.length
+      } satisfies RowRequest);
     });
   }
 
@@ -137,7 +150,7 @@ export class RowMaker {
     this.#alone = true;
     for (const { raw, height, hasher, resolve, reject } of this.#waiting.values()) {
       try {
-        resolve(blockRows(raw, height, hasher));
+        resolve(blockRows(raw, height, hasher, this.#forFilter));
       } catch (error) {
         reject(error);
       }

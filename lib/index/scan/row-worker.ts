@@ -5,9 +5,9 @@ import { blockRows, type Allocate } from './rows';
 import { TxidHasher } from '../records/txid-hash';
 import type { RowReply, RowRequest } from './row-maker';
 
-parentPort?.on('message', ({ id, height, secret, memory, length }: RowRequest) => {
+parentPort?.on('message', ({ id, height, secret, forFilter, memory, length }: RowRequest) => {
   try {
-    const rows = blockRows(Buffer.from(memory, 0, length), height, new TxidHasher(secret), allocateIn(memory, length));
+    const rows = blockRows(Buffer.from(memory, 0, length), height, new TxidHasher(secret), forFilter, allocateIn(memory, length));
     reply({ id, rows });
   } catch (error) {
     reply({ id, error });

@@ -2,6 +2,7 @@
 // function from bytes to flat arrays, which can be made in another thread and handed over.
 
 import { scanBlock } from '../../bitcoin/block';
+import { ScriptHashes } from '../../bitcoin/block-filter';
 import { ByteReader } from '../../bitcoin/reader';
 import { isUnspendable } from '../../bitcoin/script';
 import { IndexError } from '../errors';
@@ -34,6 +35,8 @@ export interface BlockRows {
   readonly entries: Int32Array;
   /** How many coins these are. */
   readonly coins: number;
+  /** For the filter of the block, the hashes of its outputs' scripts (block-filter.ts); empty when none is made. */
+  readonly scriptHashes: Uint32Array;
 }
 
 /** Gives memory of so many bytes, beginning at a word; what was in it does not matter. */
@@ -45,17 +48,20 @@ const ENTRIES_MARGIN = 4096;
 
 /** All rows of a block of `length` bytes take less: most of it is for the entries. */
 export function mostRowBytes(length: number): number {
-  return length * 5 + 2 * ENTRIES_MARGIN;
+  return length * 6 + 2 * ENTRIES_MARGIN;
 }
+
+const NO_SCRIPTS = new Uint32Array(0);
 
 /** Of a block without transactions, which no chain has. */
 const NO_TXID = Buffer.alloc(32);
 
 /**
- * The rows of a serialized block for the index that `hasher` is of, in memory that `allocate` gives.
+ * The rows of a serialized block for the index that `hasher` is of, in memory that `allocate` gives; `forFilter`: with the
+ * hashes of scripts.
  * @throws MalformedBytesError, IndexError for more transactions than a key can count.
  */
-export function blockRows(raw: Buffer, height: number, hasher: TxidHasher, allocate = allocateAnew): BlockRows {
+export function blockRows(raw: Buffer, height: number, hasher: TxidHasher, forFilter = false, allocate = allocateAnew): BlockRows {
   const { hash, header, length, transactions } = scanBlock(raw);
   const { length: count } = transactions;
   if (count > MAX_TRANSACTIONS) throw new IndexError(`expected at most ${MAX_TRANSACTIONS} transactions in a block, got ${count}`);
@@ -91,8 +97,25 @@ export function blockRows(raw: Buffer, height: number, hasher: TxidHasher, alloc
     inputs: wordsOf(inputs, Int32Array),
     inputEnds,
     entries: entries.words,
-    coins: entries.coins
+    coins: entries.coins,
+    scriptHashes: forFilter ? scriptHashesOf(hash, transactions, allocate) : NO_SCRIPTS
   };
+}
+
+function scriptHashesOf(hash: Buffer, transactions: readonly ScannedTransaction[], allocate: Allocate): Uint32Array {
+  let count = 0;
+  for (const { bytes, outputsOffset } of transactions) count += new ByteReader(bytes, outputsOffset).compactSize();
+  const hashes = new ScriptHashes(hash, wordsOf(allocate(count * 8), Uint32Array));
+  for (const { bytes, outputsOffset } of transactions) {
+    const reader = new ByteReader(bytes, outputsOffset);
+    for (let left = reader.compactSize(); left > 0; left--) {
+      reader.skip(8);
+      const length = reader.compactSize();
+      const start = reader.skip(length);
+      hashes.addOutput(bytes, start, start + length);
+    }
+  }
+  return hashes.words;
 }
 
 /** The same memory. */

@@ -5,6 +5,7 @@ import { previousHashOf } from '../../bitcoin/header';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { findSpent, spend, type CoinSources } from '../coins/spending';
 import { spentBaseKey } from '../records/base-coin';
+import { putFilter, putFilterSpan, type FilterTip } from '../records/filter';
 import { encodeHeader, extendHeaders, headerKey, putHeight, type HeaderChain } from '../records/header';
 import { putRecord } from '../records/layout';
 import { putLengths } from '../records/lengths';
@@ -15,6 +16,7 @@ import { encodeUndo, SpentCoinList, undoKey } from '../records/undo-record';
 import { WriteBuffer } from '../records/write-buffer';
 import { blockRows, type BlockRows } from '../scan/rows';
 import { IndexError } from '../errors';
+import { filterOfRows, type SpentBytes } from './block-filter';
 import { findReplaced, spendReplaced } from './replaced';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
@@ -26,7 +28,11 @@ export interface BatchOptions extends Omit<CoinSources, 'records'> {
   readonly undoDepth: number;
   /** Lowest height that gets an undo record. */
   readonly undoFrom: number;
+  /** What the first block's filter builds on; undefined: none are made. */
+  readonly filters: FilterTip | undefined;
 }
+
+const NO_COINS = Buffer.alloc(0);
 
 export class BlockBatch {
   readonly #options: BatchOptions;
@@ -39,16 +45,23 @@ export class BlockBatch {
   readonly #otherWrites: StoreWrite[] = [];
   readonly #spent = new SpentCoinList();
   #chain: HeaderChain;
+  #filters: FilterTip | undefined;
   #otherBytes = 0;
 
   constructor(chain: HeaderChain, options: BatchOptions) {
     this.#chain = chain;
+    this.#filters = options.filters;
     this.#options = options;
   }
 
   /** The headers up to the last block added. */
   get chain(): HeaderChain {
     return this.#chain;
+  }
+
+  /** What the filter of the block after the last one builds on; undefined: none are made. */
+  get filters(): FilterTip | undefined {
+    return this.#filters;
   }
 
   get blocks(): readonly BlockPoint[] {
@@ -85,24 +98,29 @@ export class BlockBatch {
     const { store, cache, undoFrom, undoDepth, base } = this.#options;
     const { height } = rows;
     const undo = height > 0 && height >= undoFrom ? this.#spent : undefined;
-    undo?.clear();
+    const spent = undo ?? (this.#filters && this.#spent);
+    spent?.clear();
     if (undo === undefined && this.#blocks.length === 0) this.#dropUndoBelow(height);
     const records = store.snapshot();
+    let spentOfBase: Buffer;
     try {
       const sources = { ...this.#options, records };
       const replaced = await findReplaced(rows, sources);
       cache.append(rows.entries);
       const entries = await findSpent(rows, sources);
-      if (replaced !== undefined) spendReplaced(replaced, height, cache, undo);
-      await spend(rows, entries, this.#options, undo);
+      if (replaced !== undefined) spendReplaced(replaced, height, cache, spent);
+      const replacedEnd = spent?.length;
+      await spend(rows, entries, this.#options, spent);
+      spentOfBase = base?.takeUndo() ?? NO_COINS;
       this.#addRecords(rows);
+      // Nobody spent what the coinbase replaced.
+      if (spent !== undefined) await this.#addFilter(rows, { coins: spent.bytes.subarray(replacedEnd), ofBase: spentOfBase });
       if (undo !== undefined) this.#write(putRecord(undoKey(height), encodeUndo(rows.hash, rows.hashes, replaced?.position, undo.bytes)));
     } finally {
       records.close();
     }
     if (height >= undoDepth) this.#write({ type: 'del', key: undoKey(height - undoDepth) });
     if (base === undefined) return;
-    const spentOfBase = base.takeUndo();
     if (undo !== undefined && spentOfBase.length > 0) this.#write(putRecord(spentBaseKey(height), spentOfBase));
     if (height >= undoDepth) this.#write({ type: 'del', key: spentBaseKey(height - undoDepth) });
   }
@@ -120,7 +138,10 @@ export class BlockBatch {
       yield putPosition(buffer, this.#hashes[block] as Uint8Array, index * TXID_HASH_LENGTH, height, index);
     }
     yield* this.#otherWrites;
-    if (this.#chain.tip !== undefined) yield putTip(this.#chain.tip);
+    const { tip } = this.#chain;
+    if (tip === undefined) return;
+    if (this.#filters !== undefined) yield putFilterSpan({ ...tip, from: this.#filters.from });
+    yield putTip(tip);
   }
 
   /** The store has copies of all writes: memory for the next batch, which is filled while the store writes these. */
@@ -167,6 +188,15 @@ export class BlockBatch {
     this.#write(putRecord(headerKey(height), headerRecord));
     this.#write(putHeight(hash, height));
     for (const write of putLengths(height, lengths, transactionCount, length)) this.#write(write);
+  }
+
+  /** Nothing when none are made. */
+  async #addFilter(rows: BlockRows, spent: SpentBytes): Promise<void> {
+    if (this.#filters === undefined) return;
+    const block = { hash: Buffer.from(rows.hash), height: rows.height };
+    const { writes, header } = putFilter(block, await filterOfRows(rows, spent), this.#filters.header);
+    for (const write of writes) this.#write(write);
+    this.#filters = { ...this.#filters, header };
   }
 
   /** Below a block that cannot be taken out, no undo record is of use any more. */

@@ -31,6 +31,7 @@ import {
   type HeaderChain,
   type StoredHeader
 } from '../records/header';
+import { filterTipOf, NO_FILTERS, putFilterSpan, type FilterTip } from '../records/filter';
 import { damaged, recordOf } from '../records/layout';
 import { findTip, TIP_KEY } from '../records/tip';
 import { newSecret, SECRET_KEY, TxidHasher } from '../records/txid-hash';
@@ -52,6 +53,8 @@ export interface IndexWriterOptions {
   readonly cacheBytes?: number;
   /** The same while many blocks are taken in; as much unless given. */
   readonly catchUpCacheBytes?: number;
+  /** Whether blocks get filters (records/filter.ts). */
+  readonly filters?: boolean;
   /** Called in the tick in which the tip moves. */
   readonly onMove: () => void;
   /** Called when the thread that scans large blocks is lost; they are scanned here from then on. */
@@ -84,11 +87,14 @@ export class IndexWriter {
   /** Why the last write failed; no batch can be committed that was begun before. */
   #failure: { readonly error: unknown } | undefined;
   #base: Base | undefined;
+  #filters: FilterTip | undefined;
+  /** As `#ahead`. */
+  #filtersAhead: FilterTip | undefined;
   #hasher: TxidHasher | undefined;
 
   constructor(options: IndexWriterOptions) {
     this.#options = options;
-    this.rowMaker = new RowMaker(options.onThreadLost);
+    this.rowMaker = new RowMaker(options.onThreadLost, options.filters);
     this.#cache = new CoinCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
   }
 
@@ -100,6 +106,11 @@ export class IndexWriter {
   /** undefined: the index is built from blocks. */
   get base(): Base | undefined {
     return this.#base;
+  }
+
+  /** How far filters are; undefined: none are made. */
+  get filters(): FilterTip | undefined {
+    return this.#filters;
   }
 
   /** Of the secret that the store has. @throws DamagedIndexError when it has none. */
@@ -124,6 +135,7 @@ export class IndexWriter {
     this.#moveTo(tip === undefined ? NO_HEADERS : this.#chainUpTo(tip));
     if (tip === undefined && store.get(SECRET_KEY) === undefined) await store.batch([newSecret()], { durable: true });
     this.#hasher = TxidHasher.of(store);
+    this.#loadFilters();
     await this.#dropOldUndo();
     await this.#loadHeaders();
   }
@@ -158,6 +170,7 @@ export class IndexWriter {
       genesisHash,
       undoDepth,
       undoFrom,
+      filters: this.#filtersAhead ?? this.#filters,
       ...base
     });
   }
@@ -181,6 +194,7 @@ export class IndexWriter {
     const onTaken = (): void => {
       batch.dropWrites();
       this.#ahead = batch.chain;
+      this.#filtersAhead = batch.filters;
       if (this.#cache.handedOver()) handOver();
     };
     try {
@@ -189,9 +203,10 @@ export class IndexWriter {
       this.#failure = { error };
       throw error;
     } finally {
-      this.#ahead = undefined;
+      this.#ahead = this.#filtersAhead = undefined;
     }
     this.#cache.written();
+    this.#filters = batch.filters;
     for (const [i, { height }] of batch.blocks.entries()) this.headers.push(height, batch.headers[i] as Buffer); // one for each block
     this.#moveTo(batch.chain);
   }
@@ -234,6 +249,7 @@ export class IndexWriter {
     this.#base = base;
     this.headers.pop(tip.height);
     this.#moveTo(chain);
+    this.#loadFilters();
     return { hash: tip.hash, height: tip.height };
   }
 
@@ -246,6 +262,16 @@ export class IndexWriter {
     onMove();
   }
 
+  /** Writes filters that were filled in; all blocks from the height `from` up have them by then. */
+  async fillFilters(writes: Iterable<StoreWrite>, from: number): Promise<void> {
+    const { store, onMove } = this.#options;
+    const { tip } = this;
+    if (tip === undefined) return;
+    await store.batch([...writes, putFilterSpan({ ...tip, from })], { durable: false });
+    this.#loadFilters();
+    onMove();
+  }
+
   /** Ends what runs beside it; the store is another's. */
   async close(): Promise<void> {
     await this.rowMaker.close();
@@ -254,7 +280,7 @@ export class IndexWriter {
   /** Forgets everything: the store is about to be cleared. */
   reset(): void {
     this.#cache.clear();
-    this.#base = undefined;
+    this.#base = this.#filters = undefined;
     this.#hasher = undefined;
     this.headers.pop(0);
     this.#moveTo(NO_HEADERS);
@@ -269,6 +295,13 @@ export class IndexWriter {
     for (const keyAt of [undoKey, spentBaseKey])
       for await (const [key] of store.range({ gte: keyAt(0), lt: keyAt(lowest) })) writes.push({ type: 'del', key });
     if (writes.length > 0) await store.batch(writes, { durable: false });
+  }
+
+  /** @throws DamagedIndexError */
+  #loadFilters(): void {
+    const { filters = false, store } = this.#options;
+    const { tip } = this;
+    this.#filters = !filters ? undefined : tip === undefined ? NO_FILTERS : filterTipOf(store, tip);
   }
 
   /** @throws DamagedIndexError */

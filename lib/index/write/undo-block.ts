@@ -1,5 +1,6 @@
 // The writes that take the tip out again.
 
+import { undoFilterWrites } from '../records/filter';
 import { putBase, type Base } from '../records/base';
 import { restoringBaseWrites, spentBaseKey } from '../records/base-coin';
 import { coinKey, coinsOfBlock, withCoins } from '../records/coin-record';
@@ -28,7 +29,7 @@ export async function undoWrites(undo: UndoRecord, height: number, previous: Blo
   if (replaced !== undefined && coinbaseKey !== undefined) writes.push(putRecord(coinbaseKey, encodePosition(replaced)));
   for (const key of [headerKey(height), ...lengthsKeys(height, keys.length), blockHashKey(hash), undoKey(height)])
     writes.push({ type: 'del', key });
-  writes.push(putTip(previous));
+  writes.push(...undoFilterWrites(store, { hash, height }, previous), putTip(previous));
   return writes;
 }
 

@@ -11,24 +11,43 @@ import { keyOf } from '../cache/blocks';
 import type { IndexSnapshot } from '../../index/types';
 import type { NodeSource } from '../../node/types';
 import type { HeldText } from '../cache/texts';
-import type { Endpoint, EndpointContext } from '../endpoint';
+import { styleOf, type Endpoint, type EndpointContext } from '../endpoint';
 
-/** Blocks with their transactions in JSON. */
+/** Blocks with their transactions in JSON, and what these spend. */
 export function blockEndpoint(context: EndpointContext): Endpoint {
-  return endpointWith(blockJson, 'json', context);
+  return endpointWith({ name: 'json', view: blockJson, showsSpent: context.profile.fields.spentOutputs }, context);
 }
 
 /** Blocks with only the txids of their transactions in JSON: short, and dear, since all txids are hashed for it. */
 export function blockSummaryEndpoint(context: EndpointContext): Endpoint {
-  return endpointWith(blockSummaryJson, 'summary', context);
+  return endpointWith({ name: 'summary', view: blockSummaryJson, showsSpent: false }, context);
+}
+
+/** As `blockEndpoint`, but of what its transactions spend only their fees are shown. */
+export function blockWithFeesEndpoint(context: EndpointContext): Endpoint {
+  const view: typeof blockJson = (block, blockContext, allocate) => blockJson(block, { ...blockContext, hidesSpent: true }, allocate);
+  return endpointWith({ name: 'fees', view, showsSpent: true }, context);
+}
+
+/** In the keys of texts that lack the outputs that the block spends, because nobody has them. */
+const WITHOUT_SPENT = '-';
+
+/** What an endpoint says in JSON. */
+interface BlockView {
+  readonly name: string;
+  readonly view: typeof blockJson;
+  readonly showsSpent: boolean;
 }
 
 /** A block that the node knows: what its JSON says beside its bytes. */
-interface KnownBlock extends Omit<BlockContext, 'prefixes' | 'hexWithWitness'> {
+interface KnownBlock extends Pick<BlockContext, 'height' | 'confirmations' | 'chainwork' | 'medianTime' | 'nextHash'> {
   readonly hash: Buffer;
 }
 
-function endpointWith(view: typeof blockJson, name: string, { node, reader, witness, blocks, texts }: EndpointContext): Endpoint {
+function endpointWith({ name, view, showsSpent }: BlockView, context: EndpointContext): Endpoint {
+  const { node, reader, witness, blocks, texts, spent: spentOutputs } = context;
+  const style = styleOf(context);
+
   /** Where the block stands is part of its JSON; nothing else of that ever changes. Both endpoints have the same hex. */
   const textKey = ({ hash, confirmations, nextHash }: KnownBlock, format: 'hex' | 'json'): string =>
     format === 'hex' ? `hex/${keyOf(hash)}` : `${name}/${keyOf(hash)}${confirmations}${nextHash === undefined ? '' : keyOf(nextHash)}`;
@@ -52,23 +71,27 @@ function endpointWith(view: typeof blockJson, name: string, { node, reader, witn
     // The node may drop what is off the chain at any time: no answer from memory before it has been asked.
     if (isActive && !blocks.isPruned(block) && (format === 'hex' || format === 'json')) {
       const text = texts.get(textKey(block, format));
-      if (text !== undefined) return { ...textReply(text, format), tip };
+      if (text !== undefined) return { ...textReply(text, format, isActive), tip };
     }
     const raw = isActive ? await blocks.block(block, request) : await node.rawBlock(hash);
     if (raw === undefined) return refuse(block, parameter);
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
     const bytes = (): Buffer => (witness ? raw : blockWithoutWitness(raw));
-    if (format === 'bin') return { contentType: CONTENT_TYPES.bin, body: bytes() };
-    const context = { ...block, prefixes: node.network.addressPrefixes, hexWithWitness: witness };
-    const text = await texts.make(textKey(block, format), request, (allocate) =>
-      format === 'hex' ? hexLine(bytes(), allocate) : view(scanBlock(raw), context, allocate)
+    if (format === 'bin') return { contentType: CONTENT_TYPES.bin, body: bytes(), isImmutable: isActive };
+    const spent = format === 'json' && showsSpent ? await spentOutputs.of(hash) : undefined;
+    // What lacks something is not looked for above, nor cached as a reply: it may be there the next time.
+    const isLacking = format === 'json' && showsSpent && spent === undefined;
+    const key = textKey(block, format) + (isLacking ? WITHOUT_SPENT : '');
+    const text = await texts.make(key, request, (allocate) =>
+      format === 'hex' ? hexLine(bytes(), allocate) : view(scanBlock(raw), { ...style, ...block, spent, hexWithWitness: witness }, allocate)
     );
-    return { ...textReply(text, format), tip };
+    return { ...textReply(text, format, isActive), ...(!isLacking && { tip }) };
   };
 }
 
-function textReply({ text, release }: HeldText, format: Format): Reply {
-  return { contentType: CONTENT_TYPES[format], body: text, release };
+/** Bytes never change, but JSON says where the block stands. */
+function textReply({ text, release }: HeldText, format: Format, isActive: boolean): Reply {
+  return { contentType: CONTENT_TYPES[format], body: text, isImmutable: isActive && format !== 'json', release };
 }
 
 function activeBlock(hash: Buffer, snapshot: IndexSnapshot): (KnownBlock & Pick<IndexSnapshot, 'tip'>) | undefined {

@@ -1,6 +1,6 @@
 // /rest/chaininfo.json (contract 4.4): the state of the chain, written once for each state.
 
-import { bitsOf } from '../../bitcoin/header';
+import { bitsOf, timeOf } from '../../bitcoin/header';
 import { chainInfoJson, softForksJson, type ChainInfo } from '../../views/chain-info';
 import { jsonReply, requireJson, type Reply } from '../format';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
@@ -19,7 +19,7 @@ interface ChainState {
   readonly pruneHeight: number | undefined;
 }
 
-export function chainInfoEndpoint({ node, reader }: EndpointContext): Endpoint {
+export function chainInfoEndpoint({ node, reader, profile: { fields } }: EndpointContext): Endpoint {
   let cached: { readonly state: ChainState; readonly reply: Reply } | undefined;
   return async ({ path }) => {
     requireJson(path);
@@ -28,7 +28,8 @@ export function chainInfoEndpoint({ node, reader }: EndpointContext): Endpoint {
     if (cached !== undefined && isSame(cached.state, state)) return cached.reply;
     // Everything is of one tip: that of the index, where node and index may stand apart for a moment.
     const info = reader.read((snapshot) => describe(snapshot, state, node));
-    const reply = jsonReply(chainInfoJson(info, softForksJson(await node.deployments(info.bestHash))));
+    const softForks = fields.softForks ? softForksJson(await node.deployments(info.bestHash)) : undefined;
+    const reply = jsonReply(chainInfoJson({ ...info, softForks }, fields));
     cached = { state, reply };
     return reply;
   };
@@ -48,13 +49,14 @@ function describe(snapshot: IndexSnapshot, { progress: { verified, synced }, pru
     headers: tip.height,
     bestHash: tip.hash,
     bits: bitsOf(tip.header),
+    time: timeOf(tip.header),
     medianTime: tip.medianTime,
     verified,
     initialBlockDownload: !synced,
     chainwork: tip.chainwork,
     sizeOnDisk: sizeOnDisk(snapshot, pruneHeight ?? 0),
     ...(pruneHeight !== undefined && { prune: { height: pruneHeight, automatic: true } }),
-    warnings: ''
+    warnings: []
   };
 }
 

@@ -7,34 +7,40 @@ import { ALL_FORMATS, replyIn, splitSuffix, type Format } from '../format';
 import { bytesOfHexBody, outpointsInBody, outpointsInPath, type Query } from '../outpoints';
 import type { IndexSnapshot } from '../../index/types';
 import type { PoolSource } from '../../node/types';
-import type { Endpoint, EndpointContext } from '../endpoint';
+import type { ProfileParsing } from '../../profile/profile';
+import { styleOf, type Endpoint, type EndpointContext } from '../endpoint';
 
 /** The height of coins that are not in a block yet (MEMPOOL_HEIGHT, txmempool.h). */
 const POOL_HEIGHT = 0x7fff_ffff;
 
 export function coinsEndpoint(context: EndpointContext): Endpoint {
-  const { node, reader, limits } = context;
-  const prefixes = node.network.addressPrefixes;
+  const {
+    node,
+    reader,
+    limits,
+    profile: { parsing }
+  } = context;
+  const style = styleOf(context);
 
   return async (request) => {
     const { parameter, format } = splitSuffix(request.path);
-    const { checkMempool, outpoints } = readQuery(parameter, format, request.body);
+    const { checkMempool, outpoints } = readQuery(parameter, format, request.body, parsing);
     if (outpoints.length > limits.maxOutpoints) throw tooManyOutpoints(limits.maxOutpoints, outpoints.length);
     // Index and pool in one tick: the answer is of one moment.
     const found = reader.read((snapshot) => ({
       tip: snapshot.tip,
       coins: outpoints.map(({ txid, index }) => (checkMempool ? unspentCoin(txid, index, snapshot, node.pool) : snapshot.coin(txid, index)))
     }));
-    const reply = await replyIn(format, { binary: () => coinsBinary(found), json: () => coinsJson(found, prefixes) }, ALL_FORMATS, request);
+    const reply = await replyIn(format, { binary: () => coinsBinary(found), json: () => coinsJson(found, style) }, ALL_FORMATS, request);
     // The pool has states of its own.
     return checkMempool ? reply : { ...reply, tip: found.tip };
   };
 }
 
 /** In the order in which Bitcoin Core checks. @throws RestError 400, 404 */
-function readQuery(parameter: string, format: Format | undefined, body: Buffer): Query {
+function readQuery(parameter: string, format: Format | undefined, body: Buffer, parsing: ProfileParsing): Query {
   if (parameter.length <= 1 && body.length === 0) throw emptyRequest();
-  const inPath = outpointsInPath(parameter);
+  const inPath = outpointsInPath(parameter, parsing);
   switch (format) {
     case 'json':
       if (inPath === undefined) throw emptyRequest();

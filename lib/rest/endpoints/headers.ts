@@ -1,15 +1,18 @@
-// /rest/headers/<count>/<hash>.<bin|hex|json> (contract 4.3): headers of the active chain from
-// a block upwards. A block that is unknown or off the chain gives an empty list.
+// /rest/headers/<hash>.<bin|hex|json>?count=<count> and its old form, /rest/headers/<count>/<hash>.<bin|hex|json> (contract 4.3): headers
+// of the active chain from a block upwards. A block that is unknown or off the chain gives an empty list.
 
 import { NotYetKnownError } from '../../index/errors';
 import { headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
 import { badHeaderRequest } from '../errors';
-import { parseHash, replyIn, splitSuffix } from '../format';
+import { parseHash, replyIn, splitSuffix, type Suffixed } from '../format';
 import { runAtOnce, runInSlices } from '../server/slices';
 import type { IndexSnapshot } from '../../index/types';
-import type { ProfileTexts } from '../../profile/profile';
+import type { Profile, ProfileFields } from '../../profile/profile';
 import type { Cached, Shelf } from '../cache/answers';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
+
+/** How many there are when nobody says how many. */
+const DEFAULT_COUNT = '5';
 
 /** Headers whose JSON is cached together: those from a multiple of it on. Fewer than that are written for each request. */
 const CHUNK = 64;
@@ -20,6 +23,12 @@ interface CachedChunk extends Cached {
   readonly nextHash: Buffer;
 }
 
+/** What a request says, as typed. */
+interface HeaderRequest extends Suffixed {
+  readonly countText: string;
+  readonly hashText: string;
+}
+
 /** Heights from `first` to before `end`. */
 interface Span {
   readonly first: number;
@@ -28,18 +37,16 @@ interface Span {
 
 export function headersEndpoint(context: EndpointContext): Endpoint {
   const { reader, limits, cache, profile } = context;
-  const { texts } = profile;
+  const { texts, fields } = profile;
   const chunks: Shelf<CachedChunk> = cache.shelf('headers');
 
   return async (request) => {
-    const { parameter, format } = splitSuffix(request.path);
-    const [countText, hashText, ...more] = parameter.split('/');
-    if (countText === undefined || hashText === undefined || more.length > 0) throw badHeaderRequest(texts.noHeaderCount);
-    const count = parseHeaderCount(countText, limits.maxHeaders, texts);
+    const { countText, hashText, format } = readRequest(request, profile);
+    const count = parseHeaderCount(countText, limits.maxHeaders, profile);
     const hash = parseHash(hashText);
     const view = (snapshot: IndexSnapshot): Generator<void, Buffer> => {
       const span = spanFrom(hash, count, snapshot);
-      return format === 'json' ? headersInJson(span, snapshot, chunks) : headersBinary(span, snapshot);
+      return format === 'json' ? headersInJson(span, snapshot, chunks, fields) : headersBinary(span, snapshot);
     };
     const { bytes, tip } =
       count > CHUNK
@@ -50,8 +57,20 @@ export function headersEndpoint(context: EndpointContext): Endpoint {
 }
 
 /** Whether it takes more than a moment. */
-export function asksForMany({ path }: RestRequest): boolean {
-  return parseInt(path, 10) > CHUNK;
+export function asksForMany(request: RestRequest, { parsing: { countInQuery } }: Profile): boolean {
+  const isInQuery = countInQuery && !request.path.includes('/');
+  return parseInt(isInQuery ? (request.query('count') ?? DEFAULT_COUNT) : request.path, 10) > CHUNK;
+}
+
+/** @throws RestError 400 for a path of too few or too many segments. */
+function readRequest(request: RestRequest, { parsing: { countInQuery }, texts }: Profile): HeaderRequest {
+  const suffixed = splitSuffix(request.path);
+  const [first = '', second, ...more] = suffixed.parameter.split('/');
+  if (more.length > 0) throw badHeaderRequest(texts.noHeaderCount);
+  // With two segments the query means nothing.
+  if (second !== undefined) return { ...suffixed, countText: first, hashText: second };
+  if (!countInQuery) throw badHeaderRequest(texts.noHeaderCount);
+  return { ...suffixed, countText: request.query('count') ?? DEFAULT_COUNT, hashText: first };
 }
 
 /** Up to `count` headers upwards from the block, none for one that is not on the active chain. */
@@ -74,15 +93,20 @@ function* headersBinary({ first, end }: Span, snapshot: IndexSnapshot): Generato
 }
 
 /** @throws NotYetKnownError for headers whose number of transactions is not known yet. */
-function* headersInJson({ first, end }: Span, snapshot: IndexSnapshot, chunks: Shelf<CachedChunk>): Generator<void, Buffer> {
+function* headersInJson(
+  { first, end }: Span,
+  snapshot: IndexSnapshot,
+  chunks: Shelf<CachedChunk>,
+  fields: ProfileFields
+): Generator<void, Buffer> {
   const { backfilling, tip } = snapshot;
   const knownFrom = backfilling?.height ?? 0;
   if (first < end && first < knownFrom) throw new NotYetKnownError(backfilling);
   const parts: HeadersPart[] = [];
   for (let height = first; height < end; yield) {
     const start = height - (height % CHUNK);
-    const ofChunk = end - first > CHUNK && start >= knownFrom ? chunkFrom(start, snapshot, chunks) : undefined;
-    const of = ofChunk ?? textOf(height, Math.min(CHUNK, end - height), snapshot);
+    const ofChunk = end - first > CHUNK && start >= knownFrom ? chunkFrom(start, snapshot, chunks, fields) : undefined;
+    const of = ofChunk ?? textOf(height, Math.min(CHUNK, end - height), snapshot, fields);
     if (of === undefined) break;
     const count = Math.min(end, of.height + of.count) - height;
     parts.push({ of, height, count });
@@ -91,27 +115,27 @@ function* headersInJson({ first, end }: Span, snapshot: IndexSnapshot, chunks: S
   return yield* headersJson(parts, tip.height);
 }
 
-function textOf(height: number, count: number, snapshot: IndexSnapshot): HeadersText | undefined {
+function textOf(height: number, count: number, snapshot: IndexSnapshot, fields: ProfileFields): HeadersText | undefined {
   const run = snapshot.headerRun(height, count);
-  return run && headersText(run);
+  return run && headersText(run, fields);
 }
 
 /** Undefined for the last chunk, which changes with the next block, and for one that is not read as a whole. */
-function chunkFrom(start: number, snapshot: IndexSnapshot, chunks: Shelf<CachedChunk>): HeadersText | undefined {
+function chunkFrom(start: number, snapshot: IndexSnapshot, chunks: Shelf<CachedChunk>, fields: ProfileFields): HeadersText | undefined {
   const nextHash = snapshot.headerRun(start + CHUNK - 1, 1)?.nextHash;
   if (nextHash === undefined) return undefined;
   const key = String(start);
   const cached = chunks.get(key);
   if (cached?.nextHash.equals(nextHash) === true) return cached.text;
-  const text = textOf(start, CHUNK, snapshot);
+  const text = textOf(start, CHUNK, snapshot, fields);
   if (text?.count !== CHUNK) return undefined;
   chunks.offer(key, () => ({ text, nextHash: Buffer.from(nextHash), byteLength: text.text.buffer.byteLength }));
   return text;
 }
 
-/** As C's strtol: leading white space, a sign, digits, and whatever follows. @throws RestError 400 */
-export function parseHeaderCount(text: string, most: number, texts: ProfileTexts): number {
-  const count = Number(/^[\t-\r ]*([+-]?\d+)/.exec(text)?.[1] ?? 0);
+/** Digits alone, or as C's strtol: leading white space, a sign, digits, and whatever follows. @throws RestError 400 */
+export function parseHeaderCount(text: string, most: number, { parsing: { isStrict }, texts }: Profile): number {
+  const count = Number((isStrict ? /^(\d+)$/ : /^[\t-\r ]*([+-]?\d+)/).exec(text)?.[1] ?? 0);
   if (count < 1 || count > most) throw badHeaderRequest(texts.headerCountOutOfRange(text, most));
   return count;
 }

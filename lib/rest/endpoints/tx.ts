@@ -7,11 +7,12 @@ import { notFound } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
 import type { FoundTransaction } from '../cache/blocks';
 import type { IndexSnapshot } from '../../index/types';
-import type { Endpoint, EndpointContext } from '../endpoint';
+import { styleOf, type Endpoint, type EndpointContext } from '../endpoint';
 
 export function transactionEndpoint(context: EndpointContext): Endpoint {
   const { node, reader, witness, blocks } = context;
-  const prefixes = node.network.addressPrefixes;
+  const { genesisCoinbase } = context.profile.replies;
+  const style = styleOf(context);
 
   /** In the index. @throws NotYetKnownError when the index cannot tell, and the pool does not have it either. */
   const find = (txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined => {
@@ -29,13 +30,14 @@ export function transactionEndpoint(context: EndpointContext): Endpoint {
     const { parameter, format } = splitSuffix(request.path);
     const txid = parseHash(parameter);
     const { tip, found } = reader.read((snapshot) => ({ tip: snapshot.tip, found: find(txid, snapshot) }));
+    if (found?.block.height === 0 && !genesisCoinbase) throw notFound(parameter);
     const confirmed = found && (await found.read(request));
     if (found !== undefined && confirmed === undefined) await blocks.requireActive(found.block);
     // In the tick of the index, unless that had it: a transaction on its way is in at least one of them.
     const raw = confirmed ?? node.pool.transaction(txid);
     if (raw === undefined) throw notFound(parameter);
     const blockHash = confirmed && found.block.hash;
-    const forms = { binary: () => (witness ? raw : withoutWitness(raw)), json: () => transactionJson(raw, { prefixes, blockHash }) };
+    const forms = { binary: () => (witness ? raw : withoutWitness(raw)), json: () => transactionJson(raw, { ...style, blockHash }) };
     const reply = await replyIn(format, forms, ALL_FORMATS, request);
     return confirmed === undefined || node.pruned ? reply : { ...reply, tip };
   };

@@ -1,13 +1,22 @@
 // Blocks, headers and filters by hash.
 
-import { toDisplayHex } from '../../bitcoin/hash';
-import { RestError } from '../../rest/errors';
-import { blockNotFound, CODES, misc, notFound, RpcError } from '../errors';
-import { hexAnswer, quotedAnswer, replyAnswer, type Answer, type CallContext, type CallDefinition, type RpcClient } from '../call';
-
-/** What follows the fields that blocks have in common with their headers. */
-const BEHIND_HEADER = ',"strippedsize":';
-const END = Buffer.from('}');
+import { hash256, toDisplayHex } from '../../bitcoin/hash';
+import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
+import { ByteReader } from '../../bitcoin/reader';
+import { filterNotYetMade, RestError } from '../../rest/errors';
+import { writeHeaderEnd, writeHeaderStart } from '../../views/header';
+import { JsonWriter } from '../../views/json-writer';
+import { blockNotFound, misc, notFound } from '../errors';
+import {
+  hexAnswer,
+  jsonAnswer,
+  quotedAnswer,
+  replyAnswer,
+  type Answer,
+  type CallContext,
+  type CallDefinition,
+  type RpcClient
+} from '../call';
 
 export const blockCalls = {
   getblock: {
@@ -23,7 +32,8 @@ export const blockCalls = {
       const name = toDisplayHex(hash);
       try {
         if (verbosity <= 0) return quotedAnswer(await context.ask(`/rest/block/${name}.hex`, client));
-        return replyAnswer(await context.ask(`/rest/block/${verbosity === 1 ? 'notxdetails/' : ''}${name}.json`, client));
+        if (verbosity === 1) return replyAnswer(await context.ask(`/rest/block/notxdetails/${name}.json`, client));
+        return replyAnswer(await (verbosity === 2 ? context.askForFees(name, client) : context.ask(`/rest/block/${name}.json`, client)));
       } catch (error) {
         throw isNotThere(error) ? misc('Block not available (pruned data)') : error;
       }
@@ -49,7 +59,7 @@ export const blockCalls = {
       const type = parameters.optionalText(1) ?? 'basic';
       if (type !== 'basic') throw notFound('Unknown filtertype');
       try {
-        return await filterJson(toDisplayHex(hash), context, client);
+        return await filterJson(hash, context, client);
       } catch (error) {
         throw filterError(error);
       }
@@ -76,27 +86,51 @@ async function headerBytes(hash: Buffer, { reader, node }: CallContext): Promise
   return known.header;
 }
 
-/** @throws RpcError -1, -5 */
+/** @throws RpcError -5 */
 async function headerJson(hash: Buffer, context: CallContext, client: RpcClient): Promise<Answer> {
-  const name = toDisplayHex(hash);
-  const { body } = await context.ask(`/rest/headers/1/${name}.json`, client);
+  const { body } = await context.ask(`/rest/headers/1/${toDisplayHex(hash)}.json`, client);
   const header = body.subarray(1, -2);
-  if (header.length > 0) return { parts: [header] };
-  // Off the active chain. A block begins with all that is known of its header.
-  await requireKnown(hash, context);
-  try {
-    const { body: block, release } = await context.ask(`/rest/block/notxdetails/${name}.json`, client);
-    return { parts: [block.subarray(0, block.indexOf(BEHIND_HEADER)), END], release };
-  } catch (error) {
-    throw isNotThere(error) ? misc('Block not available (pruned data)') : error;
-  }
+  return header.length > 0 ? { parts: [header] } : jsonAnswer(await staleHeaderJson(hash, context));
+}
+
+/** Of a block off the active chain. @throws RpcError -5 */
+async function staleHeaderJson(hash: Buffer, { node, profile: { fields } }: CallContext): Promise<Buffer> {
+  const entry = await node.entry(hash);
+  if (entry === undefined) throw blockNotFound();
+  const raw = await node.rawBlock(hash);
+  const writer = new JsonWriter();
+  writer.hashField('{"hash":', hash);
+  writer.ascii(',"confirmations":-1');
+  writeHeaderStart(writer, entry.header, entry);
+  // As of a header without its block.
+  writeHeaderEnd(writer, entry.header, entry, raw === undefined ? 0 : new ByteReader(raw, HEADER_LENGTH).compactSize(), fields);
+  writer.ascii('}');
+  return writer.toBuffer();
 }
 
 /** `{filter, header}` */
-async function filterJson(name: string, { ask }: CallContext, client: RpcClient): Promise<Answer> {
-  const { body } = await ask(`/rest/blockfilter/basic/${name}.json`, client);
-  const headers = (await ask(`/rest/blockfilterheaders/basic/1/${name}.json`, client)).body;
-  return { parts: [body.subarray(0, -2), Buffer.from(',"header":'), headers.subarray(1, -2), END] };
+async function filterJson(hash: Buffer, context: CallContext, client: RpcClient): Promise<Answer> {
+  const { body } = await context.ask(`/rest/blockfilter/basic/${toDisplayHex(hash)}.json`, client);
+  const header = await filterHeader(hash, context, client);
+  return { parts: [body.subarray(0, -2), Buffer.from(`,"header":"${toDisplayHex(header)}"}`)] };
+}
+
+/** The filter header (BIP157) of any block that has a filter: off the active chain, from that of the block before. @throws RestError */
+async function filterHeader(hash: Buffer, context: CallContext, client: RpcClient): Promise<Buffer> {
+  const active = context.reader.read((snapshot) => {
+    const height = snapshot.heightOf(hash);
+    return height === undefined ? undefined : { header: snapshot.filterHeaderAt(height) };
+  });
+  if (active !== undefined) {
+    if (active.header === undefined) throw filterNotYetMade();
+    return active.header;
+  }
+  const { body } = await context.ask(`/rest/blockfilter/basic/${toDisplayHex(hash)}.json`, client);
+  const { filter } = JSON.parse(body.toString('latin1')) as { readonly filter: string };
+  const entry = await context.node.entry(hash);
+  if (entry === undefined) throw blockNotFound();
+  const before = await filterHeader(previousHashOf(entry.header), context, client);
+  return hash256(Buffer.concat([hash256(Buffer.from(filter, 'hex')), before]));
 }
 
 /** Bitcoin Core has the same texts here as in REST, with codes of their own. */
@@ -104,6 +138,5 @@ function filterError(error: unknown): unknown {
   if (!(error instanceof RestError)) return error;
   const { message } = error;
   if (message.includes('not connected')) return notFound(message);
-  if (message.startsWith('Filter not found') && !message.includes('still')) return new RpcError(CODES.internal, message);
   return error.status === 404 && message.endsWith(' not found') ? blockNotFound() : error;
 }

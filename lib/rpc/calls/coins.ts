@@ -1,5 +1,6 @@
 // gettxout: an unspent output, of the chain or of the pool.
 
+import { styleOf } from '../../rest/endpoint';
 import { writeScriptPubKey } from '../../views/script';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
@@ -41,13 +42,13 @@ function find(txid: Buffer, index: number, withPool: boolean, { reader, node: { 
   });
 }
 
-function coinJson({ tip, confirmations, value, script, coinbase }: FoundCoin, { node }: CallContext): Buffer {
+function coinJson({ tip, confirmations, value, script, coinbase }: FoundCoin, context: CallContext): Buffer {
   const writer = new JsonWriter();
   writer.hashField('{"bestblock":', tip.hash);
   writer.integerField(',"confirmations":', confirmations);
   writer.amountField(',"value":', value);
   writer.ascii(',"scriptPubKey":');
-  writeScriptPubKey(writer, script, 0, script.length, node.network.addressPrefixes);
+  writeScriptPubKey(writer, script, 0, script.length, styleOf(context));
   writer.ascii(`,"coinbase":${coinbase}}`);
   return writer.toBuffer();
 }

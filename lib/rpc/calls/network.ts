@@ -67,7 +67,10 @@ function networkOf(name: (typeof NETWORKS)[number], { proxy, onion }: NetworkSta
 }
 
 /** The indexes by Bitcoin Core's names, and how far each is. */
-function indexesOf({ reader }: CallContext): [string, object][] {
+function indexesOf({ reader, filters }: CallContext): [string, object][] {
   const { tip, backfilling } = reader.read((snapshot) => snapshot);
-  return [['txindex', { synced: backfilling === undefined, best_block_height: tip.height }]];
+  const indexes: [string, object][] = [['txindex', { synced: backfilling === undefined, best_block_height: tip.height }]];
+  // Its filters reach the tip from the moment at which they are all there.
+  const hasAll = filters && reader.read((snapshot) => snapshot.filterAt(0)) !== undefined;
+  return filters ? [...indexes, ['basic block filter index', { synced: hasAll, best_block_height: tip.height }]] : indexes;
 }

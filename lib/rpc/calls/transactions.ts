@@ -5,7 +5,8 @@ import { merkleRootOf, timeOf } from '../../bitcoin/header';
 import { scanTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
 import { JsonWriter } from '../../views/json-writer';
-import { transactionJson } from '../../views/transaction';
+import { JSON_BYTES_PER_BYTE, writeTransaction, type TransactionForm } from '../../views/transaction';
+import { styleOf } from '../../rest/endpoint';
 import { runInSlices } from '../../rest/server/slices';
 import { hexAnswer, type Answer, type CallContext, type CallDefinition, type RpcClient } from '../call';
 import { misc, notFound } from '../errors';
@@ -16,12 +17,21 @@ interface FoundTransaction {
   readonly raw: Buffer;
   /** The block that holds it; undefined: the pool. */
   readonly block: FoundBlock | undefined;
+  /** How many inputs the transactions before it in the block have, but for the coinbase; undefined: nobody has looked. */
+  readonly inputsBefore?: number;
 }
 
 interface FoundBlock extends BlockPoint {
   readonly time: number;
   /** 0 off the active chain. */
   readonly confirmations: number;
+}
+
+/** How much is to be said. */
+interface TransactionRequest {
+  readonly verbosity: number;
+  /** Whether the block was named. */
+  readonly isNamed: boolean;
 }
 
 const MORE = '. Use gettransaction for wallet transactions.';
@@ -43,7 +53,7 @@ export const transactionCalls = {
       const found = isNamed
         ? await findInBlock(txid, parameters.hash(2, 'parameter 3'), context, client)
         : await findAnywhere(txid, context, client);
-      return verbosity <= 0 ? hexAnswer(found.raw) : transactionAnswer(found, isNamed, context, client);
+      return verbosity <= 0 ? hexAnswer(found.raw) : transactionAnswer(found, { verbosity, isNamed }, context, client);
     }
   }
 } satisfies Readonly<Record<string, CallDefinition>>;
@@ -95,17 +105,19 @@ async function findInBlock(
   if (block === undefined) throw notFound('Block hash not found');
   const bytes = active === undefined ? await node.rawBlock(hash) : await blocks.block(active, client);
   if (bytes === undefined) throw misc('Block not available');
-  const raw = await runInSlices(transactionIn(bytes, txid), client);
-  if (raw === undefined) throw notFound(`No such transaction found in the provided block${MORE}`);
-  return { raw, block };
+  const found = await runInSlices(transactionIn(bytes, txid), client);
+  if (found === undefined) throw notFound(`No such transaction found in the provided block${MORE}`);
+  return { ...found, block };
 }
 
-/** Its hash is made for each transaction of the block. */
-function* transactionIn(bytes: Buffer, txid: Buffer): Generator<void, Buffer | undefined> {
+/** Its hash is made for each transaction of the block before it. */
+function* transactionIn(bytes: Buffer, txid: Buffer): Generator<void, Pick<FoundTransaction, 'raw' | 'inputsBefore'> | undefined> {
   const offsets = transactionOffsets(bytes);
-  for (const offset of offsets.subarray(0, -1)) {
+  let inputsBefore = 0;
+  for (const [i, offset] of offsets.subarray(0, -1).entries()) {
     const transaction = scanTransaction(bytes, offset);
-    if (transaction.txid.equals(txid)) return transaction.raw;
+    if (transaction.txid.equals(txid)) return { raw: transaction.raw, inputsBefore };
+    if (i > 0) inputsBefore += transaction.inputCount;
     yield;
   }
   return undefined;
@@ -120,12 +132,14 @@ function blockIn(snapshot: IndexSnapshot, hash: Buffer): FoundBlock | undefined 
 
 /** `{in_active_chain?, ...the transaction..., hex, blockhash?, confirmations?, time?, blocktime?}` */
 async function transactionAnswer(
-  { raw, block }: FoundTransaction,
-  isNamed: boolean,
+  found: FoundTransaction,
+  request: TransactionRequest,
   context: CallContext,
   client: RpcClient
 ): Promise<Answer> {
-  const json = await runInSlices(transactionJson(raw, { prefixes: context.node.network.addressPrefixes }), client);
+  const { block } = found;
+  const spent = request.verbosity >= 2 ? await spentBy(found, context, client) : undefined;
+  const json = await runInSlices(transactionText(found.raw, { ...styleOf(context), hexWithWitness: true, spent }), client);
   const writer = new JsonWriter();
   if (block !== undefined) {
     const { hash, time, confirmations } = block;
@@ -134,6 +148,26 @@ async function transactionAnswer(
     if (confirmations > 0) writer.ascii(`,"time":${time},"blocktime":${time}`);
   }
   writer.ascii('}');
-  const first = isNamed && block !== undefined ? `{"in_active_chain":${block.confirmations > 0},` : '{';
-  return { parts: [Buffer.from(first), json.subarray(1, -2), writer.toBuffer()] };
+  const first = request.isNamed && block !== undefined ? `{"in_active_chain":${block.confirmations > 0},` : '{';
+  return { parts: [Buffer.from(first), json.subarray(1, -1), writer.toBuffer()] };
+}
+
+function* transactionText(raw: Buffer, form: TransactionForm): Generator<void, Buffer> {
+  const writer = new JsonWriter(raw.length * JSON_BYTES_PER_BYTE + 1024);
+  yield* writeTransaction(writer, scanTransaction(raw), form);
+  return writer.toBuffer();
+}
+
+/** The outputs that a transaction of a block spends, as far as somebody has them. */
+async function spentBy(
+  { raw, block, inputsBefore }: FoundTransaction,
+  context: CallContext,
+  client: RpcClient
+): Promise<TransactionForm['spent']> {
+  const { txid, inputCount, isCoinbase } = scanTransaction(raw);
+  if (block === undefined || isCoinbase) return undefined;
+  const spent = await context.spent.of(block.hash);
+  if (spent === undefined) return undefined;
+  const start = inputsBefore ?? (await findInBlock(txid, block.hash, context, client)).inputsBefore ?? 0;
+  return spent.slice(start, start + inputCount);
 }

@@ -18,7 +18,7 @@ export async function rebuildIndex(context: CommandContext): Promise<CommandResu
   const {
     node,
     indexFolder,
-    options: { undoDepth, catchUpCacheBytes: cacheBytes, bootstrap }
+    options: { undoDepth, catchUpCacheBytes: cacheBytes, bootstrap, filters }
   } = stopped;
   const why = await whyNotRebuildable(node, bootstrap);
   if (why !== undefined)
@@ -26,7 +26,7 @@ export async function rebuildIndex(context: CommandContext): Promise<CommandResu
   const store = new DiskStore(indexFolder);
   if (existsSync(indexFolder)) await empty(store, stopped);
   const start = performance.now();
-  await buildIndex({ store, node, undoDepth, cacheBytes, bootstrap }, context);
+  await buildIndex({ store, node, undoDepth, cacheBytes, bootstrap, filters }, context);
   const seconds = Math.ceil((performance.now() - start) / 1_000);
   const tip = node.tip();
   return {

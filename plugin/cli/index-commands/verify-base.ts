@@ -13,6 +13,8 @@ import { recordOf } from '../../../lib/index/records/layout';
 import { SnapshotReader } from '../../../lib/index/read/reader';
 import { EXIT, ImpossibleError, type CommandContext, type CommandResult } from './command';
 import { blockJson, blockText } from './open-index';
+import { differenceText } from './difference';
+import { differentFilter } from './verify-filters';
 import { differentUndo, whereKnown } from './verify-undo';
 import type { Base } from '../../../lib/index/records/base';
 import type { IndexSnapshot } from '../../../lib/index/types';
@@ -93,7 +95,8 @@ class Comparison {
         onRecord: () => {
           note(BEGINS.undo);
         }
-      }))
+      })) ??
+      (await this.#filters())
     );
   }
 
@@ -164,6 +167,18 @@ class Comparison {
       if (difference !== undefined) return difference;
     }
     return undefined;
+  }
+
+  async #filters(): Promise<string | undefined> {
+    const { node, store, tip, note } = this.#compared;
+    const difference = await differentFilter(tip, {
+      node,
+      store,
+      onBlock: () => {
+        note(BEGINS.undo);
+      }
+    });
+    return difference && differenceText(difference);
   }
 
   #storedHeader(height: number): StoredHeader | undefined {

@@ -3,20 +3,19 @@
 // and on the past, and is told; a gap in undo records is a difference.
 
 import { rm } from 'node:fs/promises';
-import { describeRecord } from '../../../lib/index/records/describe-record';
+import { BESIDE_FILTERS } from '../../../lib/index/records/filter';
 import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
 import { sameSecret } from '../../../lib/index/records/txid-hash';
 import { firstDifference, type StoreDifference } from '../../../lib/store/compare';
 import { DiskStore } from '../../../lib/store/disk-store';
 import { versionRecord } from '../../../lib/store/migrate';
 import { EXIT, ImpossibleError, type CommandContext, type CommandResult } from './command';
+import { differenceJson, differenceText } from './difference';
 import { blockJson, blockText, withIndex, type OpenIndex } from './open-index';
 import { buildIndex } from './rebuild';
 import { compareWithNode } from './verify-base';
+import { differentFilter } from './verify-filters';
 import type { BlockPoint, NodeSource } from '../../../lib/node/types';
-
-/** So many bytes of two records are shown from where they part. */
-const SHOWN_BYTES = 16;
 
 /** Kinds of records in the order of their letters, and about how much of the work they are on a long chain. */
 const KINDS: readonly { readonly letter: string; readonly share: number; readonly next: 'hash' | 'height' }[] = [
@@ -68,15 +67,28 @@ async function compareWithFresh(context: CommandContext, { store, index }: OpenI
     await buildIndex({ store: fresh, node: nodeAt(node, tip), undoDepth, cacheBytes: options.catchUpCacheBytes }, context);
     let records = 0;
     await fresh.open();
-    const difference = await firstDifference(fresh, store, {
-      onRecord: (key) => {
-        signal.throwIfAborted();
-        display.compared(++records, comparedPart(key, tip.height));
-      }
-    }).finally(async () => {
+    let difference: StoreDifference | undefined;
+    try {
+      for (const range of BESIDE_FILTERS)
+        difference ??= await firstDifference(fresh, store, {
+          range,
+          onRecord: (key) => {
+            signal.throwIfAborted();
+            display.compared(++records, comparedPart(key, tip.height));
+          }
+        });
+      difference ??= await differentFilter(tip, {
+        node,
+        store,
+        onBlock: (height) => {
+          signal.throwIfAborted();
+          display.compared(records, height / (tip.height + 1));
+        }
+      });
+    } finally {
       display.end();
       await fresh.close();
-    });
+    }
     return {
       exit: difference === undefined ? EXIT.done : EXIT.different,
       json: {
@@ -122,28 +134,4 @@ export function comparedPart(key: Buffer, tipHeight: number): number {
 function undoText(blocks: number, { height }: BlockPoint, depth: number): string {
   const asked = Math.min(depth, height);
   return `Its last ${blocks} blocks can be undone without the node${blocks < asked ? `; --rest-undo asks for ${asked}, and each new block adds one` : ''}.`;
-}
-
-function differenceText({ key, expected, found }: StoreDifference): string {
-  const what = describeRecord(key, expected ?? found);
-  if (found === undefined) return `${what}: missing`;
-  if (expected === undefined) return `${what}: expected no such record`;
-  const at = firstDifferentByte(expected, found);
-  const shown = (value: Buffer): string => value.toString('hex', at, at + SHOWN_BYTES) || 'its end';
-  return `${what}: expected ${expected.length} bytes, got ${found.length}; at byte ${at}: expected ${shown(expected)}, got ${shown(found)}`;
-}
-
-function differenceJson({ key, expected, found }: StoreDifference): object {
-  return {
-    record: describeRecord(key, expected ?? found),
-    key: key.toString('hex'),
-    kind: found === undefined ? 'missing' : expected === undefined ? 'extra' : 'different',
-    ...(expected && found && { byte: firstDifferentByte(expected, found) })
-  };
-}
-
-function firstDifferentByte(a: Buffer, b: Buffer): number {
-  let at = 0;
-  while (at < a.length && a[at] === b[at]) at++;
-  return at;
 }

@@ -1,0 +1,180 @@
+// Golomb-coded sets (BIP158): the hashes of some elements, spread over a range that grows with their number, in ascending order,
+// and of each the distance to the one before as a Golomb-Rice code. Who has an element can tell whether it may be in the set; of
+// 784,931 elements that are not in it one seems to be.
+//
+// In front stands the number of elements as a compact size. Nothing here needs BigInt: hashes are pairs of 32-bit words, and the
+// numbers in the set have less than 53 bits.
+
+import { ByteReader, LONGEST_COMPACT_SIZE, MalformedBytesError, writeCompactSize } from './reader';
+import { HIGH, LOW } from './siphash';
+
+/** Bits of the remainder of a code. */
+const P = 19;
+/** The range has so many numbers for each element. */
+const M = 784_931;
+
+/** With more of them the range would have more than 42 bits (`spread`). No block has as many outputs and inputs. */
+const MOST_ELEMENTS = 0x40_0000;
+
+/** Elements between two yields: some tenths of a millisecond. */
+const ELEMENTS_PER_SLICE = 4_096;
+
+/**
+ * The serialized set of elements with these hashes, two words each (siphash.ts); the same hash counts once. Yields now and then.
+ * The words are put in order. @throws RangeError for more elements than a block can have.
+ */
+export function* encodeGolombSet(hashes: Uint32Array<ArrayBuffer>): Generator<void, Buffer> {
+  new BigUint64Array(hashes.buffer, hashes.byteOffset, hashes.length >> 1).sort();
+  const count = dropRepeated(hashes);
+  if (count > MOST_ELEMENTS) throw new RangeError(`expected at most ${MOST_ELEMENTS} elements, got ${count}`);
+  const range = count * M;
+  // The quotients of all codes together are at most the range divided by 2^P; each code has a zero and P bits besides.
+  const bytes = Buffer.allocUnsafe(LONGEST_COMPACT_SIZE + Math.ceil((range / 2 ** P + count * (P + 1)) / 8) + 1);
+  const writer = new BitWriter(bytes, writeCompactSize(bytes, count, 0));
+  let last = 0;
+  for (let i = 0; i < count; i++) {
+    if (i % ELEMENTS_PER_SLICE === ELEMENTS_PER_SLICE - 1) yield;
+    const number = spread(hashes[2 * i + HIGH] as number, hashes[2 * i + LOW] as number, range); // 2 * count words
+    writer.code(number - last);
+    last = number;
+  }
+  return bytes.subarray(0, writer.end());
+}
+
+/** The numbers in a serialized set, ascending. @throws MalformedBytesError when it is no set and nothing else. */
+export function decodeGolombSet(set: Buffer): Float64Array {
+  const start = new ByteReader(set);
+  const count = start.compactSize();
+  const reader = new BitReader(set, start.offset);
+  // Each takes some bytes: a count that is not true is found before memory is taken for it.
+  if (count > ((set.length - start.offset) * 8) / (P + 1)) throw new MalformedBytesError(`${count} codes`, `${set.length} bytes`, 0);
+  const numbers = new Float64Array(count);
+  let last = 0;
+  for (let i = 0; i < count; i++) numbers[i] = last += reader.code();
+  reader.requireEnd();
+  return numbers;
+}
+
+/** Whether one of the elements with these hashes, two words each, may be in the set with these numbers. */
+export function mayContainAny(numbers: Float64Array, hashes: Uint32Array): boolean {
+  const range = numbers.length * M;
+  const wanted = new Float64Array(hashes.length >> 1);
+  for (let i = 0; i < wanted.length; i++) wanted[i] = spread(hashes[2 * i + HIGH] as number, hashes[2 * i + LOW] as number, range); // two words each
+  wanted.sort();
+  for (let i = 0, j = 0; i < wanted.length && j < numbers.length;) {
+    const [a, b] = [wanted[i] as number, numbers[j] as number]; // see the condition
+    if (a === b) return true;
+    if (a < b) i++;
+    else j++;
+  }
+  return false;
+}
+
+/** Leaves each pair of words once, in front. Returns how many there are. */
+function dropRepeated(sorted: Uint32Array): number {
+  let end = 0;
+  for (let at = 0; at < sorted.length; at += 2) {
+    if (end > 0 && sorted[at] === sorted[end - 2] && sorted[at + 1] === sorted[end - 1]) continue;
+    sorted[end++] = sorted[at] as number; // at < length, and there are pairs
+    sorted[end++] = sorted[at + 1] as number;
+  }
+  return end >> 1;
+}
+
+const WORD = 2 ** 32;
+const HALF_RANGE = 2 ** 21;
+const REST = 2 ** 11;
+
+/**
+ * The upper half of hash * range, where the hash has 64 bits and the range at most 42: the range in two parts of 21 bits, so that
+ * no product has more than 53.
+ */
+function spread(high: number, low: number, range: number): number {
+  const upper = Math.floor(range / HALF_RANGE);
+  const lower = range - upper * HALF_RANGE;
+  // low * range / 2^32: low * upper * 2^21 is a multiple of 2^32 and a rest of less.
+  let product = low * upper;
+  let quotient = Math.floor(product / REST);
+  const carried = quotient + Math.floor(((product - quotient * REST) * HALF_RANGE + low * lower) / WORD);
+  // (high * range + carried) / 2^32
+  product = high * upper;
+  quotient = Math.floor(product / REST);
+  const least = high * lower;
+  const whole = Math.floor(least / WORD);
+  return quotient + whole + Math.floor(((product - quotient * REST) * HALF_RANGE + (least - whole * WORD) + carried) / WORD);
+}
+
+/** Writes bits, the highest of each byte first. */
+class BitWriter {
+  readonly #bytes: Buffer;
+  #at: number;
+  /** Bits that fill no byte yet. */
+  #pending = 0;
+  #pendingBits = 0;
+
+  constructor(bytes: Buffer, at: number) {
+    this.#bytes = bytes;
+    this.#at = at;
+  }
+
+  /** The quotient as ones, a zero, the remainder. */
+  code(value: number): void {
+    let ones = Math.floor(value / 2 ** P);
+    const remainder = value - ones * 2 ** P;
+    for (; ones > 16; ones -= 16) this.#write(0xffff, 16);
+    this.#write((1 << ones) - 1, ones);
+    this.#write(remainder, P + 1);
+  }
+
+  /** Fills the last byte with zeros. Returns where the bytes end. */
+  end(): number {
+    if (this.#pendingBits > 0) this.#write(0, 8 - this.#pendingBits);
+    return this.#at;
+  }
+
+  /** `width`: at most 20. */
+  #write(value: number, width: number): void {
+    let pending = (this.#pending << width) | value;
+    let bits = this.#pendingBits + width;
+    for (; bits >= 8; bits -= 8) this.#bytes[this.#at++] = pending >>> (bits - 8);
+    pending &= (1 << bits) - 1;
+    this.#pending = pending;
+    this.#pendingBits = bits;
+  }
+}
+
+class BitReader {
+  readonly #bytes: Buffer;
+  #at: number;
+  #bit = 0;
+
+  constructor(bytes: Buffer, at: number) {
+    this.#bytes = bytes;
+    this.#at = at;
+  }
+
+  code(): number {
+    let quotient = 0;
+    while (this.#next() === 1) quotient++;
+    let remainder = 0;
+    for (let left = P; left > 0; left--) remainder = (remainder << 1) | this.#next();
+    return quotient * 2 ** P + remainder;
+  }
+
+  /** @throws MalformedBytesError */
+  requireEnd(): void {
+    while (this.#bit > 0)
+      if (this.#next() !== 0) throw new MalformedBytesError('zeros in the last byte', 'other bits', this.#bytes.length - 1);
+    if (this.#at < this.#bytes.length)
+      throw new MalformedBytesError('the end of the set', `${this.#bytes.length - this.#at} more bytes`, this.#at);
+  }
+
+  #next(): number {
+    const byte = this.#bytes[this.#at];
+    if (byte === undefined) throw new MalformedBytesError('more codes', 'the end', this.#at);
+    const bit = (byte >> (7 - this.#bit)) & 1;
+    this.#bit = (this.#bit + 1) & 7;
+    if (this.#bit === 0) this.#at++;
+    return bit;
+  }
+}

@@ -1,0 +1,162 @@
+// Gives blocks their filters that came into the index without: before the option was on, while it was off, or with the node's coins.
+// The newest first, as long as one is missing; then the filter headers, from the lowest block without one up. Works in short
+// steps; between them the chain is followed. Every step is one batch, and the next one looks where the last one ended.
+
+import { setImmediate } from 'node:timers/promises';
+import { filterHeaderOf, NO_FILTER_HEADER } from '../../bitcoin/block-filter';
+import { MalformedBytesError } from '../../bitcoin/reader';
+import { UnreadableBlockError } from '../../node/errors';
+import { LOG_MS } from '../progress/log';
+import { Throttle } from '../progress/pace';
+import { backfillText } from '../progress/text';
+import { OUTPOINT_WORDS } from '../records/cache-entry';
+import { filterEntryKey, filterEntryOf, isFilled, putFilter, putFilterEntry, type FilterEntry } from '../records/filter';
+import { damaged } from '../records/layout';
+import { Descent } from '../scan/descent';
+import { filterOverNodeCoins } from '../write/block-filter';
+import type { BlockPoint } from '../../node/types';
+import type { StoreWrite } from '../../store/store';
+import type { BootstrapParts } from './copy-coins';
+
+/** So long a block of the chain may have to wait, and the write of the step besides. */
+const STEP_MS = 30;
+const STEP_BLOCKS = 200;
+
+/** Entries that are looked at before others get the event loop. */
+const ENTRIES_PER_SLICE = 64;
+
+type FillParts = Pick<BootstrapParts, 'node' | 'store' | 'writer' | 'logger'>;
+
+export class FilterFill {
+  readonly #parts: FillParts;
+  readonly #throttle = new Throttle(LOG_MS);
+  readonly #blocks: Descent;
+  /** The height where it could not go on, which was said. */
+  #stoppedAt: number | undefined;
+
+  constructor(parts: FillParts) {
+    this.#parts = parts;
+    this.#throttle.restart();
+    const { node, writer } = parts;
+    this.#blocks = new Descent(async (height) => {
+      const raw = await whatIsRead(node.rawBlock(writer.headerAt(height).hash));
+      return raw && (await whatIsRead(writer.rowsOf(raw, height)));
+    });
+  }
+
+  /** The index is rebuilt: blocks on their way were for another one. */
+  reset(): void {
+    this.#blocks.reset();
+    this.#stoppedAt = undefined;
+  }
+
+  /** Fills some in. False: nothing more can be done for now. @throws DamagedIndexError, StoreError */
+  async step(): Promise<boolean> {
+    const { filters, tip } = this.#parts.writer;
+    if (filters === undefined || tip === undefined || isFilled(filters)) return false;
+    return filters.from > 0 ? await this.#fillDown(filters.from, tip) : await this.#chainUp(tip);
+  }
+
+  /** Adds filters below a height. */
+  async #fillDown(above: number, tip: BlockPoint): Promise<boolean> {
+    const { writer, store, logger } = this.#parts;
+    const writes: StoreWrite[] = [];
+    const until = performance.now() + STEP_MS;
+    const chained = this.#chainedBelow(tip);
+    let [from, blocks, isMissing] = [above, 0, false];
+    for (let looked = 1; from > chained && blocks < STEP_BLOCKS && (looked === 1 || performance.now() < until); looked++) {
+      const block = writer.headerAt(from - 1);
+      if (filterEntryOf(store, block) === undefined) {
+        const filter = await this.#filterOf(block);
+        isMissing = filter === undefined;
+        if (filter === undefined) break;
+        writes.push(...putFilter(block, filter, block.height === 0 ? NO_FILTER_HEADER : undefined).writes);
+        blocks++;
+      } else if (looked % ENTRIES_PER_SLICE === 0) await setImmediate();
+      from--;
+    }
+    // A block with a filter header has a filter, and so have all below it.
+    if (from <= chained) from = 0;
+    if (from < above) await writer.fillFilters(writes, from);
+    if (isMissing) this.#sayStopped(from);
+    else if (from > 0 && this.#throttle.isDue())
+      logger.info(`Building block filters: ${backfillText({ height: from, from: tip.height })}.`);
+    return !isMissing;
+  }
+
+  /** undefined: the node does not have the block, or not the coins that it spent. */
+  async #filterOf({ hash, height }: BlockPoint): Promise<Buffer | undefined> {
+    const { node, writer } = this.#parts;
+    const rows = await this.#blocks.at(height);
+    if (rows === undefined) return undefined;
+    const count = rows.inputs.length / OUTPOINT_WORDS;
+    const coins = count === 0 ? [] : await whatIsRead(node.spentCoins(hash));
+    if (coins?.length !== count || !hash.equals(rows.hash)) return undefined;
+    const filter = await filterOverNodeCoins(rows, coins);
+    this.#blocks.take();
+    writer.rowMaker.release(rows);
+    return filter;
+  }
+
+  /** Adds filter headers, from the lowest block without one up. */
+  async #chainUp(tip: BlockPoint): Promise<boolean> {
+    const { writer, logger } = this.#parts;
+    const writes: StoreWrite[] = [];
+    const until = performance.now() + STEP_MS;
+    let height = this.#chainedBelow(tip);
+    let previous = height === 0 ? NO_FILTER_HEADER : this.#entryAt(height - 1).header;
+    for (let looked = 1; height <= tip.height && (looked === 1 || performance.now() < until); looked++, height++) {
+      const entry = this.#entryAt(height);
+      if (previous === undefined) throw damaged(filterEntryKey(height - 1), 'a filter header', 'none');
+      previous = filterHeaderOf(entry.filterHash, previous);
+      writes.push(putFilterEntry(height, { ...entry, header: previous }));
+      if (looked % ENTRIES_PER_SLICE === 0) await setImmediate();
+    }
+    await writer.fillFilters(writes, 0);
+    if (height <= tip.height) return true;
+    logger.info('All blocks have their filters.');
+    return false;
+  }
+
+  /** How many blocks have filter headers: the lowest ones. */
+  #chainedBelow({ height }: BlockPoint): number {
+    const { writer, store } = this.#parts;
+    const hasHeader = (at: number): boolean => filterEntryOf(store, writer.headerAt(at))?.header !== undefined;
+    let [below, above] = [0, height + 1];
+    while (below < above) {
+      const middle = Math.floor((below + above) / 2);
+      if (hasHeader(middle)) below = middle + 1;
+      else above = middle;
+    }
+    return below;
+  }
+
+  /** The entry of a block that has a filter. @throws DamagedIndexError */
+  #entryAt(height: number): FilterEntry {
+    const { writer, store } = this.#parts;
+    const entry = filterEntryOf(store, writer.headerAt(height));
+    if (entry === undefined) throw damaged(filterEntryKey(height), 'the hash of a filter', 'none');
+    return entry;
+  }
+
+  /** Once for each height. A block that is missing because of a reset is none that was lost. */
+  #sayStopped(height: number): void {
+    const { node, logger } = this.#parts;
+    if (node.resetting || this.#stoppedAt === height) return;
+    this.#stoppedAt = height;
+    const why = node.pruned
+      ? 'the node has thrown the earlier blocks away'
+      : `the node cannot read block ${height - 1}, or the coins that it spent`;
+    logger.info(`Blocks have filters from ${height} up: ${why}.`);
+  }
+}
+
+/** undefined: what the node has cannot be read, either. */
+async function whatIsRead<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof UnreadableBlockError || error instanceof MalformedBytesError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,157 @@
+// Basic filters of blocks (BIP158), in an index that has them (--rest-filters).
+//
+//   'F'                  how far they are: height 4, hash 32, lowest height 4
+//   'e' block hash 32    filter of a block that was taken out again
+//   'f' height 4         filter
+//   'g' height 4         hash of the block 32, of the filter 32, and the filter header 32
+//
+// 'F' says that all blocks from the lowest height up to the block have filters; those below are filled in (bootstrap/filter-fill.ts).
+// When the option was off for a while the block is not the tip, or none of the chain any more: then what is missing is looked for.
+//
+// A filter header needs those of all blocks below. As long as filters are filled in it is left out: the headers that are there
+// are those of the lowest blocks, without a gap.
+//
+// Undoing a block takes its records out whether or not the option is on, so that none stays from another chain. A program that
+// did not know them may have left some: their hash of the block tells.
+
+import { filterHashOf, filterHeaderOf, NO_FILTER_HEADER } from '../../bitcoin/block-filter';
+import { damaged, keyOfHeight, putRecord, recordOf, type Records } from './layout';
+import type { BlockPoint } from '../../node/types';
+import type { StorePut, StoreRange, StoreWrite } from '../../store/store';
+
+const HASH_LENGTH = 32;
+
+export const FILTERS_KEY = Buffer.from('F');
+
+const FILTERS_LENGTH = 40;
+
+/** All blocks from the height `from` up to this one have filters. */
+export interface FilterSpan extends BlockPoint {
+  readonly from: number;
+}
+
+export function putFilterSpan({ height, hash, from }: FilterSpan): StorePut {
+  const record = Buffer.alloc(FILTERS_LENGTH);
+  record.writeUInt32BE(height);
+  hash.copy(record, 4);
+  record.writeUInt32BE(from, 36);
+  return putRecord(FILTERS_KEY, record);
+}
+
+/** undefined: there never were filters. @throws DamagedIndexError */
+export function findFilterSpan(records: Records): FilterSpan | undefined {
+  const value = records.get(FILTERS_KEY);
+  if (value === undefined) return undefined;
+  const record = recordOf(FILTERS_KEY, value, FILTERS_LENGTH);
+  return { height: record.readUInt32BE(), hash: record.subarray(4, 36), from: record.readUInt32BE(36) };
+}
+
+export const filterKey = keyOfHeight('f');
+export const filterEntryKey = keyOfHeight('g');
+
+/** All records of filters but the span. */
+export const FILTER_RECORDS: StoreRange = { gte: Buffer.from('e'), lt: Buffer.from('h') };
+
+/** All others. */
+export const BESIDE_FILTERS: readonly StoreRange[] = [
+  { gte: Buffer.alloc(0), lt: FILTERS_KEY },
+  { gte: Buffer.from('G'), lt: FILTER_RECORDS.gte },
+  { gte: FILTER_RECORDS.lt, lt: Buffer.from([0xff]) }
+];
+
+export const staleFilterKey = (hash: Buffer): Buffer => Buffer.concat([Buffer.from('e'), hash]);
+
+/** What there is of a block's filter beside its bytes. */
+export interface FilterEntry {
+  readonly blockHash: Buffer;
+  readonly filterHash: Buffer;
+  /** undefined: filters of blocks below are missing. */
+  readonly header: Buffer | undefined;
+}
+
+/** The entry of a block whose filter is there; undefined: it is not. `hash`: of the block. @throws DamagedIndexError */
+export function filterEntryOf(records: Records, { height, hash }: BlockPoint): FilterEntry | undefined {
+  const key = filterEntryKey(height);
+  const value = records.get(key);
+  if (value === undefined) return undefined;
+  const entry = decodeFilterEntry(key, value);
+  return entry.blockHash.equals(hash) ? entry : undefined;
+}
+
+/** The parts are views. @throws DamagedIndexError */
+export function decodeFilterEntry(key: Buffer, value: Buffer): FilterEntry {
+  const record = recordOf(key, value);
+  const { length } = record;
+  if (length !== 2 * HASH_LENGTH && length !== 3 * HASH_LENGTH) throw damaged(key, 'two or three hashes', `${length} bytes`);
+  return {
+    blockHash: record.subarray(0, HASH_LENGTH),
+    filterHash: record.subarray(HASH_LENGTH, 2 * HASH_LENGTH),
+    header: length === 3 * HASH_LENGTH ? record.subarray(2 * HASH_LENGTH) : undefined
+  };
+}
+
+/** The filter of a block; undefined: it is not there. @throws DamagedIndexError */
+export function filterOf(records: Records, block: BlockPoint): Buffer | undefined {
+  if (filterEntryOf(records, block) === undefined) return undefined;
+  const key = filterKey(block.height);
+  const value = records.get(key);
+  if (value === undefined) throw damaged(key, 'a filter', 'none');
+  return recordOf(key, value);
+}
+
+/** The filter of a block that was taken out again; undefined: it is not there. @throws DamagedIndexError */
+export function staleFilterOf(records: Records, hash: Buffer): Buffer | undefined {
+  const key = staleFilterKey(hash);
+  const value = records.get(key);
+  return value && recordOf(key, value);
+}
+
+/** The writes for a block's filter, and its header. `previous`: the header of the block below; undefined: not known yet. */
+export function putFilter(
+  { height, hash }: BlockPoint,
+  filter: Buffer,
+  previous: Buffer | undefined
+): { readonly writes: readonly StorePut[]; readonly header: Buffer | undefined } {
+  const filterHash = filterHashOf(filter);
+  const header = previous && filterHeaderOf(filterHash, previous);
+  return { writes: [putRecord(filterKey(height), filter), putFilterEntry(height, { blockHash: hash, filterHash, header })], header };
+}
+
+/** The write for an entry alone. */
+export function putFilterEntry(height: number, { blockHash, filterHash, header }: FilterEntry): StorePut {
+  return putRecord(filterEntryKey(height), Buffer.concat([blockHash, filterHash, ...(header === undefined ? [] : [header])]));
+}
+
+/** The writes when a block is taken out again: its filter is then found by its hash. @throws DamagedIndexError */
+export function undoFilterWrites(records: Records, block: BlockPoint, previous: BlockPoint): StoreWrite[] {
+  const { height, hash } = block;
+  const writes: StoreWrite[] = [filterKey(height), filterEntryKey(height)].map((key) => ({ type: 'del', key }));
+  const filter = filterOf(records, block);
+  if (filter !== undefined) writes.push(putRecord(staleFilterKey(hash), filter));
+  const span = findFilterSpan(records);
+  if (span !== undefined && span.height >= height) writes.push(putFilterSpan({ ...previous, from: Math.min(span.from, height) }));
+  return writes;
+}
+
+/** What the filter of the next block builds on. */
+export interface FilterTip {
+  /** All blocks from this height up have filters; above the tip when it has none. */
+  readonly from: number;
+  /** Filter header of the tip; undefined: filters of blocks below are missing. */
+  readonly header: Buffer | undefined;
+}
+
+/** Below the genesis block. */
+export const NO_FILTERS: FilterTip = { from: 0, header: NO_FILTER_HEADER };
+
+/** @throws DamagedIndexError */
+export function filterTipOf(records: Records, tip: BlockPoint): FilterTip {
+  const span = findFilterSpan(records);
+  const isOfTip = span?.height === tip.height && span.hash.equals(tip.hash);
+  return { from: isOfTip ? span.from : tip.height + 1, header: filterEntryOf(records, tip)?.header };
+}
+
+/** Whether there is nothing to fill in. */
+export function isFilled({ from, header }: FilterTip): boolean {
+  return from === 0 && header !== undefined;
+}

@@ -1,0 +1,54 @@
+// The filter of a block on its way into the index: from the scripts of its outputs, which were hashed with its rows, and from those
+// of the coins that it spends. A coin that the block made itself need not be among them: its script is that of an output.
+
+import { setImmediate } from 'node:timers/promises';
+import { basicFilter, ScriptHashes } from '../../bitcoin/block-filter';
+import { OUTPOINT_WORDS } from '../records/cache-entry';
+import { BASE_COIN_AT } from '../records/base-coin';
+import { CoinScript } from '../records/coin-record';
+import { spentCoinStart } from '../records/undo-record';
+import type { SpentNodeCoin } from '../../node/types';
+import type { BlockRows } from '../scan/rows';
+
+/** Scripts that are hashed before others get the event loop: less than a millisecond. */
+const SCRIPTS_PER_SLICE = 1_000;
+
+/** The coins that a block spends, as they come: those of the store (a SpentCoinList), and those of the base (base-spends.ts). */
+export interface SpentBytes {
+  readonly coins: Uint8Array;
+  readonly ofBase: Uint8Array;
+}
+
+/** The serialized filter of a block. */
+export async function filterOfRows({ hash, inputs, scriptHashes }: BlockRows, { coins, ofBase }: SpentBytes): Promise<Buffer> {
+  const hashes = new ScriptHashes(hash, new Uint32Array((inputs.length / OUTPOINT_WORDS) * 2));
+  const script = new CoinScript();
+  const hashAll = async (bytes: Uint8Array, startOfCoin: (bytes: Uint8Array, at: number) => number): Promise<void> => {
+    for (let at = 0, count = 1; at < bytes.length; count++) {
+      at = script.read(bytes, startOfCoin(bytes, at));
+      hashes.addSpent(script.bytes, script.start, script.end);
+      if (count % SCRIPTS_PER_SLICE === 0) await setImmediate();
+    }
+  };
+  await hashAll(coins, spentCoinStart);
+  await hashAll(ofBase, (_, at) => at + BASE_COIN_AT);
+  return inSlices(basicFilter(scriptHashes, hashes.words));
+}
+
+/** The same, from the coins as the node has them. */
+export async function filterOverNodeCoins({ hash, scriptHashes }: BlockRows, coins: readonly SpentNodeCoin[]): Promise<Buffer> {
+  const hashes = new ScriptHashes(hash, new Uint32Array(coins.length * 2));
+  for (const [i, { script }] of coins.entries()) {
+    hashes.addSpent(script, 0, script.length);
+    if (i % SCRIPTS_PER_SLICE === SCRIPTS_PER_SLICE - 1) await setImmediate();
+  }
+  return inSlices(basicFilter(scriptHashes, hashes.words));
+}
+
+async function inSlices(filter: Generator<void, Buffer>): Promise<Buffer> {
+  for (;;) {
+    const { done, value } = filter.next();
+    if (done === true) return value;
+    await setImmediate();
+  }
+}

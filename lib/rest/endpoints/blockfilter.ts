@@ -1,0 +1,111 @@
+// /rest/blockfilter/<type>/<hash>.<bin|hex|json> and /rest/blockfilterheaders/<type>/<hash>.<bin|hex|json>?count=<count>, formerly
+// /rest/blockfilterheaders/<type>/<count>/<hash>...: basic filters of blocks (BIP158), and filter headers (BIP157) of the active
+// chain from a block upwards.
+
+import { scanBlock, spendingInputs } from '../../bitcoin/block';
+import { filterOfBlock } from '../../bitcoin/block-filter';
+import { filterBinary, filterHeadersJson, filterJson } from '../../views/filter';
+import {
+  badFilterHeaderCount,
+  badFilterHeaderRequest,
+  badFilterRequest,
+  chainMoving,
+  filterNotMade,
+  filterNotYetMade,
+  noFilters,
+  notFound,
+  unknownFilterType
+} from '../errors';
+import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
+import { runAtOnce, runInSlices } from '../server/slices';
+import type { IndexSnapshot } from '../../index/types';
+import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
+
+/** Filter headers that are read at once. */
+const FEW = 64;
+
+const DEFAULT_COUNT = '5';
+
+/** The filter of any block that was connected once. */
+export function blockFilterEndpoint({ node, reader, filters }: EndpointContext): Endpoint {
+  /** Of a block off the active chain. @throws RestError */
+  const staleFilter = async (hash: Buffer, hashText: string, request: RestRequest): Promise<Buffer> => {
+    if ((await node.entry(hash)) === undefined) throw node.resetting ? chainMoving() : notFound(hashText);
+    const kept = reader.read((snapshot) => snapshot.staleFilter(hash));
+    if (kept !== undefined) return kept;
+    const [raw, spent] = [await node.rawBlock(hash), await node.spentCoins(hash)];
+    const block = raw && scanBlock(raw);
+    // What it spent a node notes when it connects the block.
+    if (block === undefined || spent?.length !== spendingInputs(block)) throw filterNotMade();
+    return runInSlices(filterOfBlock(block, spent), request);
+  };
+
+  return async (request) => {
+    const { parameter, format } = splitSuffix(request.pathOnly);
+    const [type, hashText, ...more] = parameter.split('/');
+    if (type === undefined || hashText === undefined || more.length > 0) throw badFilterRequest();
+    const hash = parseHash(hashText);
+    requireBasic(type, filters);
+    const active = reader.read((snapshot) => {
+      const height = snapshot.heightOf(hash);
+      return height === undefined ? undefined : { tip: snapshot.tip, filter: snapshot.filterAt(height) };
+    });
+    const filter = active === undefined ? await staleFilter(hash, hashText, request) : active.filter;
+    if (filter === undefined) throw filterNotYetMade();
+    const forms = { binary: () => filterBinary(hash, filter), json: () => filterJson(filter) };
+    const reply = await replyIn(format, forms, ALL_FORMATS, request);
+    return active === undefined ? reply : { ...reply, isImmutable: true, tip: active.tip };
+  };
+}
+
+/** Filter headers from a block of the active chain upwards; none from any other block. */
+export function blockFilterHeadersEndpoint({ reader, filters, limits }: EndpointContext): Endpoint {
+  return async (request) => {
+    const { parameter, format } = splitSuffix(request.pathOnly);
+    const [type, ...rest] = parameter.split('/');
+    const [hashText, countText] = rest.length === 2 ? [rest[1], rest[0]] : [rest[0], request.query('count') ?? DEFAULT_COUNT];
+    if (type === undefined || hashText === undefined || countText === undefined || rest.length > 2) throw badFilterHeaderRequest();
+    const count = parseCount(countText, limits.maxHeaders);
+    const hash = parseHash(hashText);
+    requireBasic(type, filters);
+    const { bytes, tip } = await reader.read(async (snapshot) => {
+      const headers = filterHeadersFrom(hash, count, snapshot);
+      return { tip: snapshot.tip, bytes: count > FEW ? await runInSlices(headers, request) : runAtOnce(headers) };
+    });
+    const forms = { binary: () => bytes, json: () => filterHeadersJson(bytes) };
+    return { ...(await replyIn(format, forms, ALL_FORMATS, request)), tip };
+  };
+}
+
+/** Whether it takes more than a moment. */
+export function asksForManyFilterHeaders(request: RestRequest): boolean {
+  const [, count, hash] = request.pathOnly.split('/');
+  return Number(hash === undefined ? (request.query('count') ?? DEFAULT_COUNT) : count) > FEW;
+}
+
+/** 32 bytes each, in wire order; yields now and then. @throws RestError 404 where one is not there yet. */
+function* filterHeadersFrom(hash: Buffer, count: number, snapshot: IndexSnapshot): Generator<void, Buffer> {
+  const first = snapshot.heightOf(hash);
+  if (first === undefined) return Buffer.alloc(0);
+  const headers: Buffer[] = [];
+  for (let height = first; headers.length < count && height <= snapshot.tip.height; height++) {
+    const header = snapshot.filterHeaderAt(height);
+    if (header === undefined) throw filterNotYetMade();
+    headers.push(header);
+    if (headers.length % FEW === 0) yield;
+  }
+  return Buffer.concat(headers);
+}
+
+/** @throws RestError 400 */
+function requireBasic(type: string, filters: boolean): void {
+  if (type !== 'basic') throw unknownFilterType(type);
+  if (!filters) throw noFilters();
+}
+
+/** Decimal digits and nothing else. @throws RestError 400 */
+function parseCount(text: string, most: number): number {
+  const count = /^\d+$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > most) throw badFilterHeaderCount(text, most);
+  return count;
+}

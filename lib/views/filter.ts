@@ -1,0 +1,24 @@
+// Basic filters of blocks and filter headers as Bitcoin Core writes them.
+
+import { toDisplayHex } from '../bitcoin/hash';
+import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../bitcoin/reader';
+
+/** The filter type `basic`. */
+const BASIC = 0;
+
+/** Type, hash of the block in wire order, length of the filter as a compact size, filter. */
+export function filterBinary(blockHash: Buffer, filter: Buffer): Buffer {
+  const length = Buffer.allocUnsafe(LONGEST_COMPACT_SIZE);
+  return Buffer.concat([Buffer.of(BASIC), blockHash, length.subarray(0, writeCompactSize(length, filter.length, 0)), filter]);
+}
+
+/** A serialized filter. */
+export function filterJson(filter: Buffer): Buffer {
+  return Buffer.from(`{"filter":"${filter.toString('hex')}"}\n`, 'latin1');
+}
+
+/** Filter headers, 32 bytes each, in display order. */
+export function filterHeadersJson(headers: Buffer): Buffer {
+  const texts = Array.from({ length: headers.length / 32 }, (_, i) => `"${toDisplayHex(headers.subarray(i * 32, (i + 1) * 32))}"`);
+  return Buffer.from(`[${texts.join(',')}]\n`, 'latin1');
+}

@@ -1,0 +1,31 @@
+// How a difference between two records is told.
+
+import { describeRecord } from '../../../lib/index/records/describe-record';
+import type { StoreDifference } from '../../../lib/store/compare';
+
+/** So many bytes of two records are shown from where they part. */
+const SHOWN_BYTES = 16;
+
+export function differenceText({ key, expected, found }: StoreDifference): string {
+  const what = describeRecord(key, expected ?? found);
+  if (found === undefined) return `${what}: missing`;
+  if (expected === undefined) return `${what}: expected no such record`;
+  const at = firstDifferentByte(expected, found);
+  const shown = (value: Buffer): string => value.toString('hex', at, at + SHOWN_BYTES) || 'its end';
+  return `${what}: expected ${expected.length} bytes, got ${found.length}; at byte ${at}: expected ${shown(expected)}, got ${shown(found)}`;
+}
+
+export function differenceJson({ key, expected, found }: StoreDifference): object {
+  return {
+    record: describeRecord(key, expected ?? found),
+    key: key.toString('hex'),
+    kind: found === undefined ? 'missing' : expected === undefined ? 'extra' : 'different',
+    ...(expected && found && { byte: firstDifferentByte(expected, found) })
+  };
+}
+
+function firstDifferentByte(a: Buffer, b: Buffer): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at;
+}
