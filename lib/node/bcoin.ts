@@ -75,7 +75,7 @@ export class BcoinNode implements NodeSource {
       addressPrefixes: network.addressPrefix,
       halvingInterval: network.halvingInterval
     };
-    this.pool = new BcoinPool(host.mempool, chain, this.#toHost);
+    this.pool = new BcoinPool(host.mempool, chain, host.pool, this.#toHost);
     this.chain$ = chainEvents(chain);
     this.synced$ = syncedChanges(chain);
     this.httpServer = host.http.http;

@@ -152,10 +152,11 @@ export interface HostCoinView {
 }
 
 export interface HostTransaction {
-  readonly inputs: readonly { readonly prevout: HostOutpoint }[];
+  readonly inputs: readonly { readonly prevout: HostOutpoint; readonly sequence: number }[];
   hash(): Buffer;
   witnessHash(): Buffer;
   toRaw(): Buffer;
+  getWeight(): number;
 }
 
 export interface HostTransactionClass {
@@ -165,6 +166,8 @@ export interface HostTransactionClass {
 export interface HostPoolEntry {
   readonly tx: HostTransaction;
   readonly size: number;
+  /** As counted for blocks (BIP141). */
+  readonly sigops: number;
   readonly fee: number;
   readonly deltaFee: number;
   readonly time: number;
@@ -173,7 +176,7 @@ export interface HostPoolEntry {
 
 export interface HostMempool extends HostEmitter {
   readonly map: { readonly size: number; values(): IterableIterator<HostPoolEntry> };
-  readonly options: { readonly maxSize: number; readonly minRelay: number };
+  readonly options: { readonly maxSize: number; readonly minRelay: number; readonly requireStandard: boolean };
   getSize(): number;
   hasEntry(hash: HostHash): boolean;
   hasOrphan(hash: HostHash): boolean;
@@ -248,7 +251,7 @@ export interface HostNode extends HostEmitter {
   readonly mempool: HostMempool;
   /** The block store of 2.x; 1.x stores blocks in the chain database. */
   readonly blocks?: HostBlockStore;
-  readonly pool: {
+  readonly pool: HostEmitter & {
     readonly options: {
       readonly selfish: boolean;
       readonly agent: string;

@@ -5,17 +5,29 @@ import { occurrences } from './events';
 import {
   fromHost,
   type HostChain,
+  type HostEmitter,
   type HostEntry,
   type HostMempool,
   type HostPoolEntry,
   type HostTransaction,
   type ToHostHash
 } from './host';
+import { Unbroadcast } from './unbroadcast';
 import type { PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource } from './types';
 
 /** Odd, so that no bit of a fee is lost (FNV's prime). */
 const FINGERPRINT_FACTOR = 0x0100_0193;
 const TWO_TO_32 = 0x1_0000_0000;
+
+/** Weight per signature operation below which a transaction counts for more than it weighs (policy.js). */
+const WEIGHT_PER_SIGOP = 20;
+/** A sequence number up to this says that the transaction may be replaced (BIP125). */
+const LAST_REPLACEABLE_SEQUENCE = 0xffff_fffd;
+
+/** Of a script with data (policy.js), where only standard ones are taken. */
+const MOST_STANDARD_DATA_BYTES = 83;
+/** Of a transaction, which is all that limits it otherwise. */
+const MOST_TRANSACTION_BYTES = 100_000;
 
 export class BcoinPool implements PoolSource {
   readonly events$: Observable<PoolEvent>;
@@ -24,16 +36,22 @@ export class BcoinPool implements PoolSource {
   readonly #known = new WeakMap<HostPoolEntry, PoolEntry>();
   /** Put back by a reorganization that is under way. */
   readonly #putBack = new Set<HostPoolEntry>();
+  readonly #unbroadcast: Unbroadcast;
   #revision = 0;
-  #summed: { readonly revision: number; readonly bytes: number } | undefined;
+  #summed: { readonly revision: number; readonly bytes: number; readonly fees: number } | undefined;
 
-  constructor(mempool: HostMempool, chain: HostChain, toHost: ToHostHash) {
+  /** `peers`: the node's connections. */
+  constructor(mempool: HostMempool, chain: HostChain, peers: HostEmitter, toHost: ToHostHash) {
     this.#mempool = mempool;
     this.#toHost = toHost;
+    this.#unbroadcast = new Unbroadcast(mempool, peers, toHost, (entry) => {
+      if (this.#known.delete(entry)) this.#revision++;
+    });
     this.events$ = poolEvents(mempool, chain).pipe(share());
     // For as long as the node lives, like the pool itself.
-    this.events$.subscribe(() => {
+    this.events$.subscribe(({ type }) => {
       this.#revision++;
+      if (type === 'clear') this.#unbroadcast.clear();
     });
     let isLast = false;
     mempool.on('unconfirmed', (transaction: HostTransaction) => {
@@ -82,9 +100,13 @@ export class BcoinPool implements PoolSource {
 
   info(): PoolInfo {
     const { map: pooled, options } = this.#mempool;
+    const { bytes, fees } = this.#sums();
     return {
       size: pooled.size,
-      bytes: this.#bytes(),
+      bytes,
+      totalFee: fees,
+      unbroadcast: this.#unbroadcast.size,
+      mostDataCarrierBytes: options.requireStandard ? MOST_STANDARD_DATA_BYTES : MOST_TRANSACTION_BYTES,
       usage: this.#mempool.getSize(),
       maxUsage: options.maxSize,
       // bcoin has no rolling minimum: what it relays is what it takes.
@@ -94,35 +116,38 @@ export class BcoinPool implements PoolSource {
   }
 
   entries(): PoolEntry[] {
-    return Array.from(this.#mempool.map.values(), (entry) => this.#know(entry));
+    return Array.from(this.#mempool.map.values(), (entry) => this.#ours(entry));
   }
 
   entry(txid: Buffer): PoolEntry | undefined {
     const entry = this.#mempool.getEntry(this.#toHost(txid));
-    return entry == null ? undefined : this.#know(entry);
+    return entry ? this.#ours(entry) : undefined;
   }
 
-  #know(entry: HostPoolEntry): PoolEntry {
+  #ours(entry: HostPoolEntry): PoolEntry {
     let known = this.#known.get(entry);
-    if (known === undefined) this.#known.set(entry, (known = new BcoinPoolEntry(entry)));
+    if (known === undefined) this.#known.set(entry, (known = new BcoinPoolEntry(entry, this.#unbroadcast)));
     return known;
   }
 
   /** Bitcoin Core puts transactions back when the new branch is connected, bcoin as soon as their blocks are disconnected. */
   #settle(height: number): void {
-    for (const entry of this.#putBack) this.#known.set(entry, new BcoinPoolEntry(entry, height));
+    for (const entry of this.#putBack) this.#known.set(entry, new BcoinPoolEntry(entry, this.#unbroadcast, height));
     if (this.#putBack.size > 0) this.#revision++;
     this.#putBack.clear();
   }
 
-  /** Sum of the sizes; counted once per change of the pool. */
-  #bytes(): number {
+  /** Of sizes and fees; counted once per change of the pool. */
+  #sums(): { readonly bytes: number; readonly fees: number } {
     if (this.#summed?.revision !== this.#revision) {
-      let bytes = 0;
-      for (const entry of this.#mempool.map.values()) bytes += entry.size;
-      this.#summed = { revision: this.#revision, bytes };
+      let [bytes, fees] = [0, 0];
+      for (const { size, fee } of this.#mempool.map.values()) {
+        bytes += size;
+        fees += fee;
+      }
+      this.#summed = { revision: this.#revision, bytes, fees };
     }
-    return this.#summed.bytes;
+    return this.#summed;
   }
 }
 
@@ -139,11 +164,13 @@ function poolEvents(mempool: HostMempool, chain: HostChain): Observable<PoolEven
 /** Reads the node's entry when asked: the hashes of a large pool take a second in one piece. */
 class BcoinPoolEntry implements PoolEntry {
   readonly height: number;
+  readonly isUnbroadcast: boolean;
   readonly #entry: HostPoolEntry;
 
-  constructor(entry: HostPoolEntry, height = entry.height) {
+  constructor(entry: HostPoolEntry, unbroadcast: Unbroadcast, height = entry.height) {
     this.#entry = entry;
     this.height = height;
+    this.isUnbroadcast = unbroadcast.has(entry);
   }
 
   get txid(): Buffer {
@@ -156,6 +183,14 @@ class BcoinPoolEntry implements PoolEntry {
 
   get size(): number {
     return this.#entry.size;
+  }
+
+  get weight(): number {
+    return this.#entry.tx.getWeight();
+  }
+
+  get adjustedWeight(): number {
+    return Math.max(this.weight, this.#entry.sigops * WEIGHT_PER_SIGOP);
   }
 
   get fee(): number {
@@ -172,5 +207,9 @@ class BcoinPoolEntry implements PoolEntry {
 
   get spends(): readonly Buffer[] {
     return this.#entry.tx.inputs.map(({ prevout }) => fromHost(prevout.hash));
+  }
+
+  get signalsReplacement(): boolean {
+    return this.#entry.tx.inputs.some(({ sequence }) => sequence <= LAST_REPLACEABLE_SEQUENCE);
   }
 }

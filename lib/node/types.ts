@@ -109,11 +109,16 @@ export interface PoolCoin {
   readonly script: Buffer;
 }
 
-/** A transaction in the pool. Sizes are sigop-adjusted virtual bytes. */
+/** A transaction in the pool. */
 export interface PoolEntry {
   readonly txid: Buffer;
   readonly wtxid: Buffer;
+  /** Virtual bytes, of the adjusted weight. */
   readonly size: number;
+  /** As in a block (BIP141). */
+  readonly weight: number;
+  /** The same, or more for a transaction with many signature operations. */
+  readonly adjustedWeight: number;
   readonly fee: number;
   /** The fee with what `prioritisetransaction` added. */
   readonly modifiedFee: number;
@@ -122,12 +127,22 @@ export interface PoolEntry {
   readonly height: number;
   /** Txids that the inputs spend, confirmed ones and repeats included. */
   readonly spends: readonly Buffer[];
+  /** Whether it says that it may be replaced (BIP125). */
+  readonly signalsReplacement: boolean;
+  /** True for a transaction that was given to this node, until a peer asks for it or sends it. */
+  readonly isUnbroadcast: boolean;
 }
 
 export interface PoolInfo {
   readonly size: number;
   /** Sum of the entries' sizes. */
   readonly bytes: number;
+  /** Sum of the entries' fees, not modified. */
+  readonly totalFee: number;
+  /** Entries that are unbroadcast. */
+  readonly unbroadcast: number;
+  /** Bytes of the longest script that carries data (`OP_RETURN`) into the pool. */
+  readonly mostDataCarrierBytes: number;
   /** Memory in bytes, as the node counts it. */
   readonly usage: number;
   readonly maxUsage: number;
@@ -165,7 +180,7 @@ export interface PoolSource {
   info(): PoolInfo;
   /** In the order in which they entered. An entry is the same object each time as long as nothing but its modified fee changes. */
   entries(): PoolEntry[];
-  /** The same object as among the entries. */
+  /** One of them. */
   entry(txid: Buffer): PoolEntry | undefined;
 }
 

@@ -47,6 +47,8 @@ export interface ProfileParsing {
   readonly countInQuery: boolean;
   /** Whole numbers are digits and nothing else, and outpoints have one form only. */
   readonly isStrict: boolean;
+  /** The pool's two paths have one beginning, and its contents take parameters. */
+  readonly poolParameters: boolean;
 }
 
 /** Texts that both editions have, in other words. */
@@ -94,7 +96,7 @@ export const PROFILES = {
       bip125: false,
       fullRbf: false
     },
-    parsing: { cutsQuery: false, countInQuery: false, isStrict: false },
+    parsing: { cutsQuery: false, countInQuery: false, isStrict: false, poolParameters: false },
     texts: {
       headerFormats: '.bin, .hex',
       noHeaderCount: 'No header count specified. Use /rest/headers/<count>/<hash>.<ext>.',
@@ -119,7 +121,7 @@ export const PROFILES = {
       bip125: false,
       fullRbf: false
     },
-    parsing: { cutsQuery: true, countInQuery: true, isStrict: true },
+    parsing: { cutsQuery: true, countInQuery: true, isStrict: true, poolParameters: true },
     texts: {
       headerFormats: '.bin, .hex, .json',
       noHeaderCount: 'Invalid URI format. Expected /rest/headers/<hash>.<ext>?count=<count>',

@@ -9,6 +9,7 @@ import type { AnswerCache } from './cache/answers';
 import type { Reply } from './format';
 import type { Gate } from './server/gate';
 import type { Limits } from './limits';
+import type { PoolTexts } from './cache/pool-texts';
 import type { RawBlocks } from './cache/blocks';
 import type { SpentOutputs } from './spent-outputs';
 import type { BlockTexts } from './cache/texts';
@@ -24,7 +25,7 @@ export interface EndpointContext {
   readonly profile: Profile;
   /** Answers while the gate is open only. */
   readonly reader: IndexReader;
-  /** For an endpoint that waits, and then looks at something else than the index. */
+  /** For what waits, and then looks at something else than the index. */
   readonly gate: Pick<Gate, 'requireOpen'>;
   /** Whether bin and hex carry witnesses (`rpcserialversion`). */
   readonly witness: boolean;
@@ -34,6 +35,7 @@ export interface EndpointContext {
   readonly cache: AnswerCache;
   readonly blocks: RawBlocks;
   readonly texts: BlockTexts;
+  readonly poolTexts: PoolTexts;
   readonly spent: SpentOutputs;
 }
 

@@ -84,6 +84,17 @@ export const chainMoving = (): RestError => unavailable('the chain is moving');
 
 export const prunedBlock = (hash: string): RestError => new RestError(404, `${hash} not available (pruned data)`);
 
+export const badPoolPath = (): RestError => badUri('/rest/mempool/<info|contents>.json');
+
+export const badPoolParameter = (name: string): RestError =>
+  new RestError(400, `The "${name}" query parameter must be either "true" or "false".`);
+
+export const sequenceInVerbose = (): RestError =>
+  new RestError(400, 'Verbose results cannot contain mempool sequence values. (hint: set "verbose=false")');
+
+/** `expected`: the form of the path. */
+export const badUri = (expected: string): RestError => new RestError(400, `Invalid URI format. Expected ${expected}`);
+
 /** `available`: the list as the endpoint words it. */
 export const formatNotFound = (available: string): RestError => new RestError(404, `output format not found (available: ${available})`);
 

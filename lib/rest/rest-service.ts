@@ -9,6 +9,7 @@ import { IdleConnections } from './server/connections';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Mount, under } from './server/mount';
 import { RawBlocks } from './cache/blocks';
+import { PoolTexts } from './cache/pool-texts';
 import { ReplyCache } from './cache/replies';
 import { BlockTexts } from './cache/texts';
 import { Responses } from './server/responses';
@@ -87,6 +88,7 @@ export class RestService {
       reader,
       blocks: new RawBlocks(node, cache),
       texts: new BlockTexts(answerCacheBytes),
+      poolTexts: new PoolTexts(node.pool, profile.fields, gate),
       spent: new SpentOutputs(node)
     };
     const routes = restRoutes(context);

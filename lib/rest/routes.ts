@@ -6,7 +6,7 @@ import { asksForManyFilterHeaders, blockFilterEndpoint, blockFilterHeadersEndpoi
 import { chainInfoEndpoint } from './endpoints/chaininfo';
 import { coinsEndpoint } from './endpoints/getutxos';
 import { asksForMany, headersEndpoint } from './endpoints/headers';
-import { mempoolContentsEndpoint, mempoolInfoEndpoint } from './endpoints/mempool';
+import { asksForContents, mempoolContentsEndpoint, mempoolEndpoint, mempoolInfoEndpoint } from './endpoints/mempool';
 import { transactionEndpoint } from './endpoints/tx';
 import type { Endpoint, EndpointContext, RestRequest } from './endpoint';
 
@@ -41,9 +41,17 @@ export function restRoutes(context: EndpointContext): Route[] {
       isHeavy: (request) => asksForMany(request, context.profile)
     },
     { prefix: '/rest/chaininfo', endpoint: chainInfoEndpoint(context), readsBody: false },
-    { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(context), readsBody: false },
-    { prefix: '/rest/mempool/contents', endpoint: mempoolContentsEndpoint(context), readsBody: false, isHeavy: always },
+    ...poolRoutes(context),
     { prefix: '/rest/getutxos', endpoint: coinsEndpoint(context), readsBody: true }
+  ];
+}
+
+function poolRoutes(context: EndpointContext): Route[] {
+  if (context.profile.parsing.poolParameters)
+    return [{ prefix: '/rest/mempool/', endpoint: mempoolEndpoint(context), readsBody: false, isHeavy: asksForContents }];
+  return [
+    { prefix: '/rest/mempool/info', endpoint: mempoolInfoEndpoint(context), readsBody: false },
+    { prefix: '/rest/mempool/contents', endpoint: mempoolContentsEndpoint(context), readsBody: false, isHeavy: always }
   ];
 }
 

@@ -1,102 +1,132 @@
-// The JSON of the transaction pool: its summary and its contents (mempoolInfoToJSON and
-// entryToJSON of Bitcoin Core 0.17).
+// The JSON of the transaction pool: its summary and its contents (mempoolInfoToJSON and MempoolToJSON of Bitcoin Core, 0.17's and
+// since 31).
 
 import { JsonWriter } from './json-writer';
+import { writeChunkEntry, writeEntry } from './pool-entry';
 import { PoolGraph, type PoolNode } from './pool-graph';
+import { MOST_IN_BEST_ORDER } from './linearization';
+import { PoolOrder } from './pool-order';
 import type { PoolEntry, PoolInfo } from '../node/types';
+import type { ProfileFields } from '../profile/profile';
 
 const ENTRY_BYTES_IN_JSON = 900;
+/** A txid in quotes, and a comma or colon. */
+const TXID_BYTES_IN_JSON = 67;
 
-const compareDisplayed = (a: Buffer, b: Buffer): number => Buffer.from(a).reverse().compare(Buffer.from(b).reverse());
+/** Bitcoin Core's limit for clusters in virtual bytes. */
+const CLUSTER_SIZE = 101_000;
+/** Bitcoin Core's, per 1,000 virtual bytes. bcoin replaces nothing in its pool, so nothing has to pay it. */
+const INCREMENTAL_FEE_RATE = 100;
 
-/** `{size, bytes, usage, maxmempool, mempoolminfee, minrelaytxfee}` and a line feed. */
-export function mempoolInfoJson(info: PoolInfo): Buffer {
+/** The summary, and a line feed. `isBestOrder`: of the order in which the contents were last shown. */
+export function mempoolInfoJson(info: PoolInfo, fields: Pick<ProfileFields, 'chunks' | 'fullRbf'>, isBestOrder: boolean): Buffer {
   const writer = new JsonWriter();
-  writer.ascii(`{"size":${info.size},"bytes":${info.bytes},"usage":${info.usage},"maxmempool":${info.maxUsage},"mempoolminfee":`);
+  writer.ascii(fields.chunks ? '{"loaded":true,' : '{');
+  writer.ascii(`"size":${info.size},"bytes":${info.bytes},"usage":${info.usage}`);
+  if (fields.chunks) writer.amountField(',"total_fee":', info.totalFee);
+  writer.integerField(',"maxmempool":', info.maxUsage);
   // What is not relayed does not enter the pool either.
-  writer.amount(Math.max(info.minFeeRate, info.minRelayFeeRate));
+  writer.amountField(',"mempoolminfee":', Math.max(info.minFeeRate, info.minRelayFeeRate));
   writer.amountField(',"minrelaytxfee":', info.minRelayFeeRate);
+  if (fields.chunks) {
+    writer.amountField(',"incrementalrelayfee":', INCREMENTAL_FEE_RATE);
+    writer.ascii(`,"unbroadcastcount":${info.unbroadcast},"permitbaremultisig":true,"maxdatacarriersize":${info.mostDataCarrierBytes}`);
+    // bcoin limits ancestors, not clusters: up to these its pool is in the best order.
+    writer.ascii(`,"limitclustercount":${MOST_IN_BEST_ORDER},"limitclustersize":${CLUSTER_SIZE},"optimal":${isBestOrder}`);
+    // bcoin never replaces.
+    if (fields.fullRbf) writer.ascii(',"fullrbf":false');
+  }
   writer.ascii('}\n');
   return writer.toBuffer();
 }
 
-function writeHashes(writer: JsonWriter, hashes: readonly Buffer[]): void {
-  writer.char(0x5b);
-  hashes.forEach((hash, i) => {
-    if (i > 0) writer.char(0x2c);
-    writer.hashString(hash);
-  });
-  writer.char(0x5d);
-}
-
-/** `descendantfees` and `ancestorfees` are satoshis, unlike all other fees. */
-function writeEntry(writer: JsonWriter, { entry, modifiedFee, parents, children, ancestors, descendants }: PoolNode): void {
-  writer.hashString(entry.txid);
-  writer.amountField(':{"fees":{"base":', entry.fee);
-  writer.amountField(',"modified":', modifiedFee);
-  writer.amountField(',"ancestor":', ancestors.fees);
-  writer.amountField(',"descendant":', descendants.fees);
-  writer.integerField('},"size":', entry.size);
-  writer.amountField(',"fee":', entry.fee);
-  writer.amountField(',"modifiedfee":', modifiedFee);
-  writer.integerField(',"time":', entry.time);
-  writer.integerField(',"height":', entry.height);
-  writer.integerField(',"descendantcount":', descendants.count);
-  writer.integerField(',"descendantsize":', descendants.size);
-  writer.integerField(',"descendantfees":', descendants.fees);
-  writer.integerField(',"ancestorcount":', ancestors.count);
-  writer.integerField(',"ancestorsize":', ancestors.size);
-  writer.integerField(',"ancestorfees":', ancestors.fees);
-  writer.hashField(',"wtxid":', entry.wtxid);
-  // The reference keeps parents in a set of texts, children in one of hashes.
-  writer.ascii(',"depends":');
-  writeHashes(writer, txidsOf(parents).sort(compareDisplayed));
-  writer.ascii(',"spentby":');
-  writeHashes(
-    writer,
-    txidsOf(children).sort((a, b) => a.compare(b))
-  );
-  writer.char(0x7d);
-}
-
-/** Most have none. */
-const txidsOf = (nodes: ReadonlySet<PoolNode>): Buffer[] => (nodes.size === 0 ? [] : Array.from(nodes, ({ entry }) => entry.txid));
-
 /** The pool's contents as they were last written: only entries that have changed since are written again. */
 export class PoolContents {
+  readonly #fields: Pick<ProfileFields, 'chunks' | 'bip125'>;
   readonly #graph = new PoolGraph();
+  /** Undefined: the order in which they entered. */
+  readonly #order: PoolOrder | undefined;
   readonly #texts = new Map<PoolEntry, Buffer>();
   readonly #writer = new JsonWriter(ENTRY_BYTES_IN_JSON);
   #textBytes = 0;
 
+  constructor(fields: Pick<ProfileFields, 'chunks' | 'bip125'>) {
+    this.#fields = fields;
+    this.#order = fields.chunks ? new PoolOrder() : undefined;
+  }
+
+  /** Whether the pool was last in the best order that there is. */
+  get isBestOrder(): boolean {
+    return this.#order?.isBest ?? true;
+  }
+
   /**
-   * The transactions by txid, in the order given, and a line feed. Yields often; must be run to
-   * its end before the next one. An entry is known by its object.
+   * The transactions by txid, and a line feed. Yields often; must be run to its end before anything else is asked for. An entry is
+   * known by its object.
    */
   *json(entries: readonly PoolEntry[]): Generator<void, Buffer> {
-    const { touched, removed } = yield* this.#graph.update(entries);
-    for (const { entry } of removed) this.#drop(entry);
-    for (const node of touched) {
-      this.#write(node);
-      yield;
-    }
+    yield* this.update(entries);
     const writer = new JsonWriter(this.#textBytes + entries.length + 3);
     writer.char(0x7b);
-    for (const [position, entry] of entries.entries()) {
-      if (position > 0) writer.char(0x2c);
+    let isFirst = true;
+    for (const entry of this.#ordered(entries)) {
+      if (!isFirst) writer.char(0x2c);
       const text = this.#texts.get(entry) as Buffer; // the graph has touched it when it came
       writer.bytes(text, 0, text.length);
+      isFirst = false;
       yield;
     }
     writer.ascii('}\n');
     return writer.toBuffer();
   }
 
+  /** The txids alone, and a line feed; with a sequence number as an object beside it. As above. */
+  *txids(entries: readonly PoolEntry[], sequence?: number): Generator<void, Buffer> {
+    yield* this.update(entries);
+    const writer = new JsonWriter(entries.length * TXID_BYTES_IN_JSON + 64);
+    writer.ascii(sequence === undefined ? '[' : '{"txids":[');
+    let isFirst = true;
+    for (const { txid } of this.#ordered(entries)) {
+      if (!isFirst) writer.char(0x2c);
+      writer.hashString(txid);
+      isFirst = false;
+      yield;
+    }
+    writer.ascii(sequence === undefined ? ']\n' : `],"mempool_sequence":${sequence}}\n`);
+    return writer.toBuffer();
+  }
+
+  /** What is shown of an entry, without its txid. @throws RangeError for one that the last update did not see. */
+  entryText(entry: PoolEntry): Buffer {
+    const text = this.#texts.get(entry);
+    if (text === undefined) throw new RangeError('expected a transaction of the pool');
+    return text.subarray(TXID_BYTES_IN_JSON);
+  }
+
+  /** Brings the contents to the pool's entries of now. As above. */
+  *update(entries: readonly PoolEntry[]): Generator<void, void> {
+    const change = yield* this.#graph.update(entries);
+    const moved = this.#order === undefined ? [] : yield* this.#order.update(change);
+    for (const { entry } of change.removed) this.#drop(entry);
+    for (const node of new Set([...change.touched, ...moved])) {
+      this.#write(node);
+      yield;
+    }
+  }
+
+  *#ordered(entries: readonly PoolEntry[]): Generator<PoolEntry, void> {
+    if (this.#order === undefined) yield* entries;
+    else for (const { nodes } of this.#order.chunks) for (const { entry } of nodes) yield entry;
+  }
+
   #write(node: PoolNode): void {
     this.#drop(node.entry);
     const writer = this.#writer;
     writer.unwrite(writer.length);
-    writeEntry(writer, node);
+    writer.hashString(node.entry.txid);
+    writer.char(0x3a);
+    if (this.#order === undefined) writeEntry(writer, node);
+    else writeChunkEntry(writer, node, this.#order.chunkOf(node), this.#fields.bip125);
     const text = Buffer.from(writer.toBuffer());
     this.#texts.set(node.entry, text);
     this.#textBytes += text.length;

@@ -2,6 +2,7 @@
 
 import { AnswerCache } from '../../lib/rest/cache/answers';
 import { RawBlocks } from '../../lib/rest/cache/blocks';
+import { PoolTexts } from '../../lib/rest/cache/pool-texts';
 import { ReplyCache } from '../../lib/rest/cache/replies';
 import { BlockTexts } from '../../lib/rest/cache/texts';
 import { PROFILES, type Profile } from '../../lib/profile/profile';
@@ -18,10 +19,11 @@ export function endpointContext(
   cache = new AnswerCache(1),
   profile: Profile = PROFILES['0.17']
 ): EndpointContext {
+  const gate = { requireOpen: () => undefined };
   return {
     node,
     reader,
-    gate: { requireOpen: () => undefined },
+    gate,
     witness: true,
     filters: false,
     limits: { ...DEFAULT_LIMITS, ...profile.limits },
@@ -29,6 +31,7 @@ export function endpointContext(
     cache,
     blocks: new RawBlocks(node, cache),
     texts: new BlockTexts(0),
+    poolTexts: new PoolTexts(node.pool, profile.fields, gate),
     spent: new SpentOutputs(node)
   };
 }

@@ -4,9 +4,15 @@ import { describe, it } from 'mocha';
 import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { finish } from '../support/finish';
+import { PROFILES } from '../../lib/profile/profile';
 import { mempoolInfoJson, PoolContents } from '../../lib/views/mempool';
 import { chainAManifest, chainAPool, recordedBody, recordedSuccesses } from '../support/chain-a';
 import type { PoolEntry } from '../../lib/node/types';
+
+const { fields } = PROFILES['0.17'];
+
+/** What 0.17 does not show. */
+const UNSEEN = { weight: 400, adjustedWeight: 400, signalsReplacement: false, isUnbroadcast: false } as const;
 
 interface WrittenEntry {
   readonly size: number;
@@ -33,7 +39,7 @@ function entriesBehind(text: string): PoolEntry[] {
     const fee = fees.get(id);
     if (transaction === undefined || fee === undefined) throw new Error(`expected a transaction of chain A's pool, got ${id}`);
     const { txid, wtxid, inputs } = transaction;
-    return { txid, wtxid, size, fee, modifiedFee: fee, time, height, spends: inputs.map((input) => input.txid) };
+    return { txid, wtxid, size, fee, modifiedFee: fee, time, height, spends: inputs.map((input) => input.txid), ...UNSEEN };
   });
 }
 
@@ -47,11 +53,12 @@ const entry = (n: number, spends: readonly number[], modifiedFee = n): PoolEntry
   modifiedFee,
   time: 0,
   height: 0,
-  spends: spends.map(numbered)
+  spends: spends.map(numbered),
+  ...UNSEEN
 });
 
 const written = (entries: readonly PoolEntry[]): WrittenPool =>
-  JSON.parse(finish(new PoolContents().json(entries)).toString()) as WrittenPool;
+  JSON.parse(finish(new PoolContents(fields).json(entries)).toString()) as WrittenPool;
 
 /** Transactions depend on each other in one direction; here the even ones come first. */
 const orderOf = (n: number): number => (n % 2 === 0 ? n : n + 100);
@@ -63,12 +70,12 @@ describe('PoolContents', () => {
     expect(answers).to.have.length.above(2);
     for (const answer of answers) {
       const text = recordedBody(answer).toString();
-      expect(finish(new PoolContents().json(entriesBehind(text))).toString(), answer.id).to.equal(text);
+      expect(finish(new PoolContents(fields).json(entriesBehind(text))).toString(), answer.id).to.equal(text);
     }
   });
 
   it('writes an empty pool as an empty object', () => {
-    expect(finish(new PoolContents().json([])).toString()).to.equal('{}\n');
+    expect(finish(new PoolContents(fields).json([])).toString()).to.equal('{}\n');
   });
 
   it('orders parents by their text and children by their bytes', () => {
@@ -90,7 +97,7 @@ describe('PoolContents', () => {
   });
 
   it('writes fees that were lowered below zero', () => {
-    const text = finish(new PoolContents().json([entry(1, [], -5)])).toString();
+    const text = finish(new PoolContents(fields).json([entry(1, [], -5)])).toString();
     expect(text).to.include('"fees":{"base":0.00001000,"modified":-0.00000005,"ancestor":-0.00000005,"descendant":-0.00000005}');
     expect(text).to.include('"descendantfees":-5');
   });
@@ -130,7 +137,7 @@ describe('PoolContents', () => {
     const links = fc.array(fc.array(fc.nat(30), { maxLength: 4 }), { minLength: 25, maxLength: 25 });
     fc.assert(
       fc.property(links, fc.array(step, { maxLength: 12 }), (spends, steps) => {
-        const contents = new PoolContents();
+        const contents = new PoolContents(fields);
         const pool = new Map<number, { -readonly [field in keyof PoolEntry]: PoolEntry[field] }>();
         for (const { add, remove, fees } of steps) {
           for (const n of remove) pool.delete(n);
@@ -140,36 +147,37 @@ describe('PoolContents', () => {
             if (prioritised !== undefined) prioritised.modifiedFee = fee;
           }
           const entries = [...pool.values()];
-          expect(finish(contents.json(entries)).toString()).to.equal(finish(new PoolContents().json(entries)).toString());
+          expect(finish(contents.json(entries)).toString()).to.equal(finish(new PoolContents(fields).json(entries)).toString());
         }
       })
     );
   });
 
   it('pauses at each entry', () => {
-    expect([...new PoolContents().json([entry(1, []), entry(2, [1])])]).to.have.length.at.least(2);
+    expect([...new PoolContents(fields).json([entry(1, []), entry(2, [1])])]).to.have.length.at.least(2);
   });
 });
 
 describe('mempoolInfoJson', () => {
+  const unseen = { totalFee: 0, unbroadcast: 0, mostDataCarrierBytes: 83 };
+
   it('writes every recorded summary byte for byte', () => {
     const answers = recordedSuccesses('mempool-info', 'json');
     expect(answers).to.have.length.above(2);
     for (const answer of answers) {
       const text = recordedBody(answer).toString();
       const { size, bytes, usage, maxmempool } = JSON.parse(text) as { size: number; bytes: number; usage: number; maxmempool: number };
-      expect(mempoolInfoJson({ size, bytes, usage, maxUsage: maxmempool, minFeeRate: 1000, minRelayFeeRate: 1000 }).toString()).to.equal(
-        text
-      );
+      const info = { ...unseen, size, bytes, usage, maxUsage: maxmempool, minFeeRate: 1000, minRelayFeeRate: 1000 };
+      expect(mempoolInfoJson(info, fields, true).toString()).to.equal(text);
     }
   });
 
   it('asks for at least the fee that is relayed', () => {
-    const info = { size: 0, bytes: 0, usage: 0, maxUsage: 0 };
-    expect(mempoolInfoJson({ ...info, minFeeRate: 0, minRelayFeeRate: 1000 }).toString()).to.include(
+    const info = { ...unseen, size: 0, bytes: 0, usage: 0, maxUsage: 0 };
+    expect(mempoolInfoJson({ ...info, minFeeRate: 0, minRelayFeeRate: 1000 }, fields, true).toString()).to.include(
       '"mempoolminfee":0.00001000,"minrelaytxfee":0.00001000}'
     );
-    expect(mempoolInfoJson({ ...info, minFeeRate: 5000, minRelayFeeRate: 1000 }).toString()).to.include(
+    expect(mempoolInfoJson({ ...info, minFeeRate: 5000, minRelayFeeRate: 1000 }, fields, true).toString()).to.include(
       '"mempoolminfee":0.00005000,"minrelaytxfee":0.00001000}'
     );
   });

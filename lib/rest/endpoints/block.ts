@@ -2,14 +2,12 @@
 // that the node knows, also off the active chain.
 
 import { blockWithoutWitness, scanBlock } from '../../bitcoin/block';
-import { blockJson, blockSummaryJson, type BlockContext } from '../../views/block';
-import { detailsAt } from '../../views/header';
+import { blockJson, blockSummaryJson } from '../../views/block';
 import { hexLine } from '../../views/hex';
-import { chainMoving, formatNotFound, notFound, prunedBlock } from '../errors';
+import { formatNotFound } from '../errors';
 import { ALL_FORMATS, CONTENT_TYPES, parseHash, splitSuffix, type Format, type Reply } from '../format';
 import { keyOf } from '../cache/blocks';
-import type { IndexSnapshot } from '../../index/types';
-import type { NodeSource } from '../../node/types';
+import { findActiveBlock, findOtherBlock, refuseBlock, type KnownBlock } from './known-block';
 import type { HeldText } from '../cache/texts';
 import { styleOf, type Endpoint, type EndpointContext } from '../endpoint';
 
@@ -39,42 +37,28 @@ interface BlockView {
   readonly showsSpent: boolean;
 }
 
-/** A block that the node knows: what its JSON says beside its bytes. */
-interface KnownBlock extends Pick<BlockContext, 'height' | 'confirmations' | 'chainwork' | 'medianTime' | 'nextHash'> {
-  readonly hash: Buffer;
-}
-
 function endpointWith({ name, view, showsSpent }: BlockView, context: EndpointContext): Endpoint {
-  const { node, reader, witness, blocks, texts, spent: spentOutputs } = context;
+  const { node, witness, blocks, texts, spent: spentOutputs } = context;
   const style = styleOf(context);
 
   /** Where the block stands is part of its JSON; nothing else of that ever changes. Both endpoints have the same hex. */
   const textKey = ({ hash, confirmations, nextHash }: KnownBlock, format: 'hex' | 'json'): string =>
     format === 'hex' ? `hex/${keyOf(hash)}` : `${name}/${keyOf(hash)}${confirmations}${nextHash === undefined ? '' : keyOf(nextHash)}`;
 
-  /** The node does not have the bytes. @throws RestError */
-  const refuse = async (block: KnownBlock, parameter: string): Promise<never> => {
-    if (block.confirmations > 0) await blocks.requireActive(block);
-    else if (node.resetting) throw chainMoving();
-    throw node.pruned ? prunedBlock(parameter) : notFound(parameter);
-  };
-
   return async (request) => {
     const { parameter, format } = splitSuffix(request.path);
     const hash = parseHash(parameter);
-    const active = reader.read((snapshot) => activeBlock(hash, snapshot));
-    const block = active ?? (await inactiveBlock(hash, node));
-    if (block === undefined) throw node.resetting ? chainMoving() : notFound(parameter);
-    const isActive = active !== undefined;
+    const block = findActiveBlock(hash, context) ?? (await findOtherBlock(hash, parameter, context));
+    const isActive = block.tip !== undefined;
     // A node that prunes may throw the block away at any time.
-    const tip = node.pruned ? undefined : active?.tip;
+    const tip = node.pruned ? undefined : block.tip;
     // The node may drop what is off the chain at any time: no answer from memory before it has been asked.
     if (isActive && !blocks.isPruned(block) && (format === 'hex' || format === 'json')) {
       const text = texts.get(textKey(block, format));
       if (text !== undefined) return { ...textReply(text, format, isActive), tip };
     }
     const raw = isActive ? await blocks.block(block, request) : await node.rawBlock(hash);
-    if (raw === undefined) return refuse(block, parameter);
+    if (raw === undefined) return refuseBlock(block, parameter, context);
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
     const bytes = (): Buffer => (witness ? raw : blockWithoutWitness(raw));
     if (format === 'bin') return { contentType: CONTENT_TYPES.bin, body: bytes(), isImmutable: isActive };
@@ -92,25 +76,4 @@ function endpointWith({ name, view, showsSpent }: BlockView, context: EndpointCo
 /** Bytes never change, but JSON says where the block stands. */
 function textReply({ text, release }: HeldText, format: Format, isActive: boolean): Reply {
   return { contentType: CONTENT_TYPES[format], body: text, isImmutable: isActive && format !== 'json', release };
-}
-
-function activeBlock(hash: Buffer, snapshot: IndexSnapshot): (KnownBlock & Pick<IndexSnapshot, 'tip'>) | undefined {
-  const height = snapshot.heightOf(hash);
-  const run = height === undefined ? undefined : snapshot.headerRun(height, 1);
-  if (run === undefined) return undefined;
-  return {
-    tip: snapshot.tip,
-    hash,
-    height: run.height,
-    confirmations: snapshot.tip.height - run.height + 1,
-    ...detailsAt(run, 0),
-    nextHash: run.nextHash
-  };
-}
-
-async function inactiveBlock(hash: Buffer, node: NodeSource): Promise<KnownBlock | undefined> {
-  const entry = await node.entry(hash);
-  if (entry === undefined) return undefined;
-  const { height, chainwork, medianTime } = entry;
-  return { hash, height, confirmations: -1, chainwork, medianTime };
 }

@@ -1,60 +1,57 @@
-// /rest/mempool/info.json and /rest/mempool/contents.json (contract 4.5, 4.6): the pool in
-// figures and entry by entry. The entries are written once per change of the pool, and only those that the change concerns. There is
-// one text of them, as large as the pool makes it, beside the cache for answers.
+// /rest/mempool/info.json and /rest/mempool/contents.json (contract 4.5, 4.6): the pool in figures and entry by entry. Bitcoin Core 0.17 has
+// two paths; since 24 it is one with two names, and the contents take parameters.
 
-import { mempoolInfoJson, PoolContents } from '../../views/mempool';
-import { jsonReply, requireJson, type Reply } from '../format';
-import { runInSlices } from '../server/slices';
-import type { Endpoint, EndpointContext } from '../endpoint';
+import { mempoolInfoJson } from '../../views/mempool';
+import { badPoolParameter, badPoolPath, formatNotFound, sequenceInVerbose } from '../errors';
+import { jsonReply, requireJson, splitSuffix, type Reply } from '../format';
+import type { PoolForm } from '../cache/pool-texts';
+import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
-export function mempoolInfoEndpoint({ node: { pool } }: EndpointContext): Endpoint {
+export function mempoolInfoEndpoint(context: EndpointContext): Endpoint {
   return ({ path }) => {
     requireJson(path);
-    return Promise.resolve(jsonReply(mempoolInfoJson(pool.info())));
+    return Promise.resolve(infoReply(context));
   };
 }
 
-/** The contents of a state of the pool, as far as they show it. */
-interface Contents {
-  readonly revision: number;
-  readonly feeFingerprint: number;
-  readonly reply: Promise<Reply>;
-}
-
-/** Others wait for the same text: it is finished even if the first who asked has left. */
-const FOR_EVERYBODY = { isGone: false };
-
-export function mempoolContentsEndpoint({ node: { pool }, gate }: EndpointContext): Endpoint {
-  let contents = new PoolContents();
-  let latest: Contents | undefined;
-  let isWriting = false;
-
-  const write = async (): Promise<Reply> => {
-    isWriting = true;
-    try {
-      return jsonReply(await runInSlices(contents.json(pool.entries()), FOR_EVERYBODY));
-    } finally {
-      isWriting = false;
-    }
-  };
-
+export function mempoolContentsEndpoint({ poolTexts }: EndpointContext): Endpoint {
   return async ({ path }) => {
     requireJson(path);
-    for (;;) {
-      const [revision, feeFingerprint] = [pool.revision, pool.feeFingerprint()];
-      if (latest?.revision === revision && latest.feeFingerprint === feeFingerprint) return latest.reply;
-      // The text under way is of an older state: those who come meanwhile share the one after it.
-      if (isWriting) {
-        await latest?.reply.catch(() => undefined);
-        gate.requireOpen();
-        continue;
-      }
-      latest = { revision, feeFingerprint, reply: write() };
-      latest.reply.catch(() => {
-        // They may be half of one state and half of another.
-        contents = new PoolContents();
-        latest = undefined;
-      });
-    }
+    return jsonReply(await poolTexts.text('entries'));
   };
+}
+
+/** Both, and the parameters of the contents. */
+export function mempoolEndpoint(context: EndpointContext): Endpoint {
+  return async (request) => {
+    const { parameter, format } = splitSuffix(request.path);
+    if (parameter !== 'info' && parameter !== 'contents') throw badPoolPath();
+    if (format !== 'json') throw formatNotFound('json');
+    return parameter === 'info' ? infoReply(context) : jsonReply(await context.poolTexts.text(formOf(request)));
+  };
+}
+
+/** Whether it takes more than a moment. */
+export function asksForContents({ path }: RestRequest): boolean {
+  return path.startsWith('contents');
+}
+
+function infoReply({ node: { pool }, profile: { fields }, poolTexts }: EndpointContext): Reply {
+  return jsonReply(mempoolInfoJson(pool.info(), fields, poolTexts.isBestOrder));
+}
+
+function formOf(request: RestRequest): PoolForm {
+  const isVerbose = flagOf(request, 'verbose', true);
+  const withSequence = flagOf(request, 'mempool_sequence', false);
+  if (isVerbose && withSequence) throw sequenceInVerbose();
+  if (isVerbose) return 'entries';
+  return withSequence ? 'sequence' : 'txids';
+}
+
+/** @throws RestError 400 */
+function flagOf(request: RestRequest, name: string, otherwise: boolean): boolean {
+  const value = request.query(name);
+  if (value === undefined) return otherwise;
+  if (value !== 'true' && value !== 'false') throw badPoolParameter(name);
+  return value === 'true';
 }

@@ -1,7 +1,6 @@
 // The transaction pool: its summary, its entries.
 
-import { toDisplayHex } from '../../bitcoin/hash';
-import { replyAnswer, type CallDefinition } from '../call';
+import { jsonAnswer, replyAnswer, type CallDefinition } from '../call';
 import { invalidParameter, notFound } from '../errors';
 
 export const poolCalls = {
@@ -23,20 +22,10 @@ export const poolCalls = {
   },
   getmempoolentry: {
     parameters: [{ name: 'txid', type: 'string' }],
-    answer: async (parameters, { ask, node }, client) => {
-      const txid = parameters.hash(0, 'txid');
-      if (node.pool.transaction(txid) === undefined) throw notFound('Transaction not in mempool');
-      const { body } = await ask('/rest/mempool/contents.json', client);
-      return { parts: [entryIn(body, txid)] };
+    answer: async (parameters, { poolTexts }) => {
+      const entry = await poolTexts.entry(parameters.hash(0, 'txid'));
+      if (entry === undefined) throw notFound('Transaction not in mempool');
+      return jsonAnswer(entry);
     }
   }
 } satisfies Readonly<Record<string, CallDefinition>>;
-
-/** The entry's text in the contents of the pool, of which it was a part just now. */
-function entryIn(contents: Buffer, txid: Buffer): Buffer {
-  const name = `"${toDisplayHex(txid)}":{`;
-  const start = contents.indexOf(name);
-  if (start < 0) throw notFound('Transaction not in mempool');
-  const next = contents.indexOf('},"', start);
-  return contents.subarray(start + name.length - 1, next < 0 ? -2 : next + 1);
-}

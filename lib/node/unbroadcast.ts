@@ -1,0 +1,74 @@
+// Which transactions of the pool no peer is known to have: they were given to this node, and no peer has asked for them or sent them since.
+
+import type { HostEmitter, HostHash, HostMempool, HostPoolEntry, HostTransaction, ToHostHash } from './host';
+
+/** Of messages between peers (net/packets.js). */
+const [GET_DATA, TRANSACTION] = [7, 14] as const;
+
+/** The part of a peer's message that we need. */
+interface HostPacket {
+  readonly type: number;
+  /** Of GET_DATA: what is asked for. */
+  readonly items?: readonly { readonly hash: HostHash }[];
+  /** Of TRANSACTION. */
+  readonly tx?: HostTransaction;
+}
+
+/** bcoin keeps 100 at most. */
+const MOST_ORPHANS = 1_000;
+
+export class Unbroadcast {
+  readonly #entries = new Set<HostPoolEntry>();
+  /** Transactions of peers that wait for their parents. */
+  readonly #orphans = new Set<string>();
+  readonly #mempool: HostMempool;
+  readonly #onChange: (entry: HostPoolEntry) => void;
+
+  /** `peers`: the node's connections. `onChange`: is told of an entry that stays in the pool and is not unbroadcast any more. */
+  constructor(mempool: HostMempool, peers: HostEmitter, toHost: ToHostHash, onChange: (entry: HostPoolEntry) => void) {
+    this.#mempool = mempool;
+    this.#onChange = onChange;
+    mempool.on('add orphan', (transaction: HostTransaction) => {
+      if (this.#orphans.size >= MOST_ORPHANS) this.#orphans.clear();
+      this.#orphans.add(keyOf(transaction));
+    });
+    mempool.on('remove orphan', (transaction: HostTransaction) => {
+      this.#orphans.delete(keyOf(transaction));
+    });
+    mempool.on('add entry', (entry: HostPoolEntry) => {
+      if (!this.#orphans.delete(keyOf(entry.tx))) this.#entries.add(entry);
+    });
+    mempool.on('remove entry', (entry: HostPoolEntry) => {
+      this.#entries.delete(entry);
+    });
+    // Out of a block that was disconnected.
+    mempool.on('unconfirmed', (transaction: HostTransaction) => {
+      this.#forget(toHost(transaction.hash()));
+    });
+    peers.on('packet', ({ type, items = [], tx }: HostPacket) => {
+      if (this.#entries.size === 0) return;
+      if (type === TRANSACTION && tx !== undefined) this.#forget(toHost(tx.hash()));
+      if (type === GET_DATA) for (const { hash } of items) this.#forget(hash);
+    });
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  has(entry: HostPoolEntry): boolean {
+    return this.#entries.has(entry);
+  }
+
+  /** The pool was emptied. */
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  #forget(hash: HostHash): void {
+    const entry = this.#mempool.getEntry(hash);
+    if (entry && this.#entries.delete(entry)) this.#onChange(entry);
+  }
+}
+
+const keyOf = (transaction: HostTransaction): string => transaction.hash().toString('latin1');

@@ -1,0 +1,53 @@
+// A block that the node knows, on the active chain or off it: where it stands, and what is answered when its bytes are gone.
+
+import { detailsAt } from '../../views/header';
+import { chainMoving, notFound, prunedBlock } from '../errors';
+import type { HeaderRecord, IndexSnapshot } from '../../index/types';
+import type { BlockContext } from '../../views/block';
+import type { EndpointContext } from '../endpoint';
+
+/** What the JSON of a block says beside its bytes. */
+export interface KnownBlock extends Pick<BlockContext, 'height' | 'confirmations' | 'chainwork' | 'medianTime' | 'nextHash'> {
+  readonly hash: Buffer;
+  /** Of the state of the index in which the block is on the active chain; undefined: it is off it. */
+  readonly tip?: HeaderRecord;
+}
+
+/** A block of the active chain, as the index has it. */
+export function findActiveBlock(hash: Buffer, { reader }: EndpointContext): KnownBlock | undefined {
+  return reader.read((snapshot) => activeBlock(hash, snapshot));
+}
+
+/** Any other block. `parameter`: the hash as typed. @throws RestError 404, and 503 while the chain moves. */
+export async function findOtherBlock(hash: Buffer, parameter: string, { node }: EndpointContext): Promise<KnownBlock> {
+  const entry = await node.entry(hash);
+  if (entry === undefined) throw node.resetting ? chainMoving() : notFound(parameter);
+  const { height, chainwork, medianTime } = entry;
+  return { hash, height, confirmations: -1, chainwork, medianTime };
+}
+
+/** The node does not have the bytes of the block, or not what it spends. @throws RestError 503 when that is because the chain moves. */
+async function requireSettled(block: KnownBlock, { node, blocks }: EndpointContext): Promise<void> {
+  if (block.tip !== undefined) await blocks.requireActive(block);
+  else if (node.resetting) throw chainMoving();
+}
+
+/** The node does not have the bytes. @throws RestError */
+export async function refuseBlock(block: KnownBlock, parameter: string, context: EndpointContext): Promise<never> {
+  await requireSettled(block, context);
+  throw context.node.pruned ? prunedBlock(parameter) : notFound(parameter);
+}
+
+function activeBlock(hash: Buffer, snapshot: IndexSnapshot): KnownBlock | undefined {
+  const height = snapshot.heightOf(hash);
+  const run = height === undefined ? undefined : snapshot.headerRun(height, 1);
+  if (run === undefined) return undefined;
+  return {
+    tip: snapshot.tip,
+    hash,
+    height: run.height,
+    confirmations: snapshot.tip.height - run.height + 1,
+    ...detailsAt(run, 0),
+    nextHash: run.nextHash
+  };
+}

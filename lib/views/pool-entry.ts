@@ -1,0 +1,93 @@
+// The JSON of a transaction in the pool, behind its txid (entryToJSON of Bitcoin Core): as 0.17 has it, and as it is since 31.
+
+import type { JsonWriter } from './json-writer';
+import type { PoolNode } from './pool-graph';
+import type { PoolChunk } from './pool-order';
+
+const WEIGHT_PER_BYTE = 4;
+
+/** As 0.17 has it. `descendantfees` and `ancestorfees` are satoshis, unlike all other fees. */
+export function writeEntry(writer: JsonWriter, node: PoolNode): void {
+  const { entry, modifiedFee, ancestors, descendants } = node;
+  writer.amountField('{"fees":{"base":', entry.fee);
+  writer.amountField(',"modified":', modifiedFee);
+  writer.amountField(',"ancestor":', ancestors.fees);
+  writer.amountField(',"descendant":', descendants.fees);
+  writer.integerField('},"size":', entry.size);
+  writer.amountField(',"fee":', entry.fee);
+  writer.amountField(',"modifiedfee":', modifiedFee);
+  writer.integerField(',"time":', entry.time);
+  writer.integerField(',"height":', entry.height);
+  writer.integerField(',"descendantcount":', descendants.count);
+  writer.integerField(',"descendantsize":', descendants.size);
+  writer.integerField(',"descendantfees":', descendants.fees);
+  writer.integerField(',"ancestorcount":', ancestors.count);
+  writer.integerField(',"ancestorsize":', ancestors.size);
+  writer.integerField(',"ancestorfees":', ancestors.fees);
+  writer.hashField(',"wtxid":', entry.wtxid);
+  writeRelatives(writer, node);
+  writer.char(0x7d);
+}
+
+/** As it is since 31. `bip125`: with `bip125-replaceable`. */
+export function writeChunkEntry(writer: JsonWriter, node: PoolNode, chunk: PoolChunk, bip125: boolean): void {
+  const { entry, modifiedFee, ancestors, descendants } = node;
+  writer.integerField('{"vsize_adjusted":', entry.size);
+  writer.integerField(',"vsize":', entry.size);
+  writer.integerField(',"vsize_bip141":', Math.ceil(entry.weight / WEIGHT_PER_BYTE));
+  writer.integerField(',"weight":', entry.weight);
+  writer.integerField(',"time":', entry.time);
+  writer.integerField(',"height":', entry.height);
+  writer.integerField(',"descendantcount":', descendants.count);
+  writer.integerField(',"descendantsize":', descendants.size);
+  writer.integerField(',"ancestorcount":', ancestors.count);
+  writer.integerField(',"ancestorsize":', ancestors.size);
+  writer.hashField(',"wtxid":', entry.wtxid);
+  writer.integerField(',"chunkweight":', chunk.weight);
+  writer.amountField(',"fees":{"base":', entry.fee);
+  writer.amountField(',"modified":', modifiedFee);
+  writer.amountField(',"ancestor":', ancestors.fees);
+  writer.amountField(',"descendant":', descendants.fees);
+  writer.amountField(',"chunk":', chunk.fee);
+  writer.char(0x7d);
+  writeRelatives(writer, node);
+  writer.ascii(`,"unbroadcast":${entry.isUnbroadcast}`);
+  if (bip125) writer.ascii(`,"bip125-replaceable":${isReplaceable(node)}`);
+  writer.char(0x7d);
+}
+
+/** The reference keeps parents in a set of texts, children in one of hashes. */
+function writeRelatives(writer: JsonWriter, { parents, children }: PoolNode): void {
+  writer.ascii(',"depends":');
+  writeHashes(writer, txidsOf(parents).sort(compareDisplayed));
+  writer.ascii(',"spentby":');
+  writeHashes(
+    writer,
+    txidsOf(children).sort((a, b) => a.compare(b))
+  );
+}
+
+const compareDisplayed = (a: Buffer, b: Buffer): number => Buffer.from(a).reverse().compare(Buffer.from(b).reverse());
+
+/** Most have none. */
+const txidsOf = (nodes: ReadonlySet<PoolNode>): Buffer[] => (nodes.size === 0 ? [] : Array.from(nodes, ({ entry }) => entry.txid));
+
+/** Txids as displayed, in an array. */
+export function writeHashes(writer: JsonWriter, hashes: readonly Buffer[]): void {
+  writer.char(0x5b);
+  hashes.forEach((hash, i) => {
+    if (i > 0) writer.char(0x2c);
+    writer.hashString(hash);
+  });
+  writer.char(0x5d);
+}
+
+/** Whether it says so itself, or an ancestor in the pool does (BIP125). */
+function isReplaceable(node: PoolNode): boolean {
+  const found = new Set([node]);
+  for (const one of found) {
+    if (one.entry.signalsReplacement) return true;
+    for (const parent of one.parents) found.add(parent);
+  }
+  return false;
+}

@@ -1,0 +1,127 @@
+// The whole pool in the order in which a miner would take it: the chunks of all clusters, the best first (Bitcoin Core's since 31).
+// A cluster is what hangs together by spending. Only clusters that a change of the pool concerns are ordered again.
+
+import { compareRates, type Rate } from './fee-rate';
+import { linearize, MOST_IN_BEST_ORDER } from './linearization';
+import { mergeInSlices, sortInSlices } from './sliced-sort';
+import type { PoolChange, PoolNode } from './pool-graph';
+
+interface PoolCluster {
+  readonly nodes: readonly PoolNode[];
+  isCurrent: boolean;
+}
+
+/** Transactions that a miner would take together. */
+export interface PoolChunk extends Rate {
+  readonly cluster: PoolCluster;
+  readonly nodes: readonly PoolNode[];
+  /** Weight of the cluster's chunks that pay the same, up to and with this one. */
+  readonly weightAtRate: number;
+  /** The greatest of the txids. */
+  readonly greatest: Buffer;
+}
+
+/** The best first; of chunks that pay the same, what is taken earlier within its cluster, then that with the lesser txids. */
+function compareChunks(a: PoolChunk, b: PoolChunk): number {
+  return compareRates(b, a) || a.weightAtRate - b.weightAtRate || a.greatest.compare(b.greatest);
+}
+
+export class PoolOrder {
+  readonly #chunkOf = new Map<PoolNode, PoolChunk>();
+  #chunks: PoolChunk[] = [];
+
+  /** Whether no order of the pool would be better. */
+  get isBest(): boolean {
+    return this.#chunks.every(({ cluster: { nodes } }) => nodes.length <= MOST_IN_BEST_ORDER);
+  }
+
+  /** The chunks, the best first. */
+  get chunks(): readonly PoolChunk[] {
+    return this.#chunks;
+  }
+
+  /** @throws RangeError for a transaction that the pool did not have at the last update. */
+  chunkOf(node: PoolNode): PoolChunk {
+    const chunk = this.#chunkOf.get(node);
+    if (chunk === undefined) throw new RangeError('expected a transaction of the pool');
+    return chunk;
+  }
+
+  /**
+   * Orders what has changed, and gives the transactions whose chunks may be others than before. Yields often; must be run to its end
+   * before the next one.
+   */
+  *update({ touched, removed }: PoolChange): Generator<void, readonly PoolNode[]> {
+    for (const node of [...touched, ...removed]) {
+      const chunk = this.#chunkOf.get(node);
+      if (chunk !== undefined) chunk.cluster.isCurrent = false;
+    }
+    for (const node of removed) this.#chunkOf.delete(node);
+    const seen = new Set<PoolNode>();
+    const made: PoolChunk[] = [];
+    const changed: PoolNode[] = [];
+    for (const node of touched) {
+      if (seen.has(node)) continue;
+      for (const chunk of yield* orderCluster(yield* clusterOf(node, seen))) {
+        made.push(chunk);
+        for (const member of chunk.nodes) if (this.#move(member, chunk)) changed.push(member);
+        yield;
+      }
+    }
+    const kept: PoolChunk[] = [];
+    for (const chunk of this.#chunks) {
+      if (chunk.cluster.isCurrent) kept.push(chunk);
+      yield;
+    }
+    this.#chunks = yield* mergeInSlices(kept, yield* sortInSlices(made, compareChunks), compareChunks);
+    return changed;
+  }
+
+  /** Whether the chunk is another than before. */
+  #move(node: PoolNode, chunk: PoolChunk): boolean {
+    const before = this.#chunkOf.get(node);
+    this.#chunkOf.set(node, chunk);
+    return before?.fee !== chunk.fee || before.weight !== chunk.weight;
+  }
+}
+
+/** All that hang together with a node; `seen` gets them. */
+function* clusterOf(start: PoolNode, seen: Set<PoolNode>): Generator<void, PoolCluster> {
+  const nodes = [start];
+  seen.add(start);
+  for (const node of nodes) {
+    for (const relatives of [node.parents, node.children])
+      for (const next of relatives) {
+        if (seen.has(next)) continue;
+        seen.add(next);
+        nodes.push(next);
+      }
+    yield;
+  }
+  return { nodes, isCurrent: true };
+}
+
+function* orderCluster(cluster: PoolCluster): Generator<void, PoolChunk[]> {
+  // By txid: of two orders that are as good it is always the same one.
+  const named = cluster.nodes.map((node) => ({ node, txid: node.entry.txid }));
+  const nodes = yield* sortInSlices(named, (a, b) => a.txid.compare(b.txid));
+  const places = new Map(nodes.map(({ node }, place) => [node, place]));
+  const ordered = yield* linearize({
+    fees: nodes.map(({ node }) => node.modifiedFee),
+    weights: nodes.map(({ node }) => node.entry.adjustedWeight),
+    parents: nodes.map(({ node }) => Array.from(node.parents, (parent) => places.get(parent) as number)) // of the same cluster
+  });
+  const chunks: PoolChunk[] = [];
+  for (const { fee, weight, members } of ordered) {
+    const before = chunks.at(-1);
+    chunks.push({
+      fee,
+      weight,
+      cluster,
+      nodes: members.map((member) => (nodes[member] as (typeof nodes)[number]).node), // a place in nodes
+      weightAtRate: weight + (before !== undefined && compareRates(before, { fee, weight }) === 0 ? before.weightAtRate : 0),
+      greatest: (nodes[members.reduce((a, b) => Math.max(a, b))] as (typeof nodes)[number]).txid // sorted by txid
+    });
+  }
+  return chunks;
+}
