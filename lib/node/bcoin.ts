@@ -10,19 +10,26 @@ import { DeploymentReader } from './deployments';
 import { UnsupportedNodeError } from './errors';
 import { chainEvents, syncedChanges } from './events';
 import { fromHost, sameHostHash, toHostLike, type HostChain, type HostHttp, type HostNode, type ToHostHash } from './host';
+import { networkStatus } from './network-status';
 import { BcoinPool } from './pool';
+import { readChainTips } from './tips';
 import type { Server } from 'node:http';
 import type {
   BlockEntry,
   BlockPoint,
   ChainEvent,
+  ChainTip,
   CoinSet,
   Deployments,
+  FeeEstimate,
   NetworkInfo,
+  NetworkStatus,
   NodeProgress,
   NodeSource,
+  OwnReply,
   PoolSource,
-  SpentNodeCoin
+  SpentNodeCoin,
+  TrialResult
 } from './types';
 
 /** Bitcoin Core's names of the networks where they are not bcoin's. */
@@ -87,6 +94,18 @@ export class BcoinNode implements NodeSource {
   get resetting(): boolean {
     const { tip, db } = this.#host.chain;
     return tip.hash !== db.state.tip && !sameHostHash(tip.hash, db.state.tip);
+  }
+
+  get needsApiKey(): boolean {
+    return !this.#host.http.options.noAuth;
+  }
+
+  get uptime(): number {
+    return this.#host.uptime();
+  }
+
+  get mostFeeBlocks(): number {
+    return this.#host.fees?.feeStats.maxConfirms ?? 0;
   }
 
   isApiKey(key: string): boolean {
@@ -161,6 +180,30 @@ export class BcoinNode implements NodeSource {
 
   broadcast(transaction: Buffer): Promise<void> {
     return this.#broadcaster.broadcast(transaction);
+  }
+
+  tryTransactions(transactions: readonly Buffer[]): Promise<TrialResult[]> {
+    return this.#broadcaster.try(transactions);
+  }
+
+  networkStatus(): NetworkStatus {
+    return networkStatus(this.#host);
+  }
+
+  chainTips(): Promise<ChainTip[]> {
+    return readChainTips(this.#host.chain, this);
+  }
+
+  estimateFee(blocks: number): FeeEstimate | undefined {
+    for (let within = blocks; within <= this.mostFeeBlocks; within++) {
+      const rate = this.#host.fees?.estimateFee(within, false) ?? 0;
+      if (rate > 0) return { rate, blocks: within };
+    }
+    return undefined;
+  }
+
+  async ownCall(method: string, params: unknown): Promise<OwnReply> {
+    return this.#host.rpc.call({ method, params, id: null }, {});
   }
 
   deployments(hash: Buffer): Promise<Deployments> {

@@ -151,6 +151,14 @@ export interface PoolInfo {
   readonly minRelayFeeRate: number;
 }
 
+/** How the pool would receive a transaction. */
+export type TrialResult =
+  | { readonly type: 'taken'; readonly fee: number; /** Sigop-adjusted virtual bytes. */ readonly size: number }
+  /** `reason`: the node's. */
+  | { readonly type: 'refused'; readonly reason: string }
+  /** It spends outputs that are not there. */
+  | { readonly type: 'missing' };
+
 /** A change of the pool. */
 export type PoolEvent = { readonly type: 'add' | 'remove'; readonly txid: Buffer } | { readonly type: 'clear' };
 
@@ -193,6 +201,48 @@ export interface TipEvent {
   acknowledge(): void;
 }
 
+/** The end of a branch of the chain. */
+export interface ChainTip extends BlockPoint {
+  /** Blocks from the active chain to it; 0 for the active tip. */
+  readonly branchLength: number;
+  /** As Bitcoin Core calls them. */
+  readonly status: 'active' | 'valid-fork' | 'valid-headers' | 'headers-only' | 'invalid';
+}
+
+/** The node as its peers see it. */
+export interface NetworkStatus {
+  /** How it calls itself. */
+  readonly agent: string;
+  readonly protocolVersion: number;
+  /** Bits of the services that it offers. */
+  readonly services: number;
+  /** Whether it asks peers for transactions. */
+  readonly relays: boolean;
+  /** Seconds by which the peers' clocks are ahead. */
+  readonly timeOffset: number;
+  readonly isActive: boolean;
+  readonly inbound: number;
+  readonly outbound: number;
+  /** `host:port`; undefined: none. */
+  readonly proxy: string | undefined;
+  /** Whether onion addresses are reached through the proxy. */
+  readonly onion: boolean;
+  readonly localAddresses: readonly { readonly address: string; readonly port: number; readonly score: number }[];
+}
+
+export interface FeeEstimate {
+  /** Satoshis per 1,000 virtual bytes. */
+  readonly rate: number;
+  /** Within how many blocks. */
+  readonly blocks: number;
+}
+
+/** What the node says to a call of its own JSON-RPC. */
+export interface OwnReply {
+  readonly result: unknown;
+  readonly error: { readonly code: number; readonly message: string } | null;
+}
+
 /** The running node. */
 export interface NodeSource {
   readonly network: NetworkInfo;
@@ -213,6 +263,10 @@ export interface NodeSource {
   readonly resetting: boolean;
   /** The HTTP server that the node listens with, before it listens. */
   readonly httpServer: Server;
+  /** Whether the node asks its clients for the API key. */
+  readonly needsApiKey: boolean;
+  /** Seconds since the node was opened. */
+  readonly uptime: number;
   /** True if `key` is the node's API key; takes the same time for any key. */
   isApiKey(key: string): boolean;
   tip(): BlockPoint;
@@ -249,6 +303,17 @@ export interface NodeSource {
    * @throws TransactionRefusedError with the node's reason.
    */
   broadcast(transaction: Buffer): Promise<void>;
+  /** Whether the pool would take these serialized transactions one after the other; nothing enters it. @throws TransactionRefusedError for one that cannot be read */
+  tryTransactions(transactions: readonly Buffer[]): Promise<TrialResult[]>;
+  networkStatus(): NetworkStatus;
+  /** The ends of all branches, the highest first. */
+  chainTips(): Promise<ChainTip[]>;
+  /** For a confirmation within so many blocks, or the next greater number for which the node has an estimate. */
+  estimateFee(blocks: number): FeeEstimate | undefined;
+  /** The greatest number of blocks for which the node has estimates. */
+  readonly mostFeeBlocks: number;
+  /** Makes a call of the node's own JSON-RPC. Whoever asks has been checked before. */
+  ownCall(method: string, params: unknown): Promise<OwnReply>;
   /** Closes the files that reading blocks has opened. A later read opens its file again. */
   close(): void;
   /** The state of the soft forks for the block after this one. @throws ChainMovedError when the node does not know it any more. */

@@ -168,7 +168,7 @@ function requireMethod(method: string | undefined, { replies }: Profile): void {
 }
 
 /** What index and node could not tell becomes 503 here; endpoints let it pass. */
-function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLogger): RestError {
+export function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLogger): RestError {
   if (error instanceof RestError) return error;
   if (error instanceof IndexUnavailableError) return unavailable(gate.status());
   if (error instanceof NotYetKnownError && error.backfill !== undefined) return notYetKnown(error.backfill);

@@ -28,8 +28,16 @@ export class ClientGoneError extends Error {
   override readonly name = 'ClientGoneError';
 }
 
+/** Index or node cannot answer now. */
+export class UnavailableError extends RestError {
+  /** `what`: what is going on, instead of service. */
+  constructor(readonly what: string) {
+    super(503, `Service temporarily unavailable: ${what}`);
+  }
+}
+
 /** `status`: what is going on, instead of service. */
-export const unavailable = (status: string): RestError => new RestError(503, `Service temporarily unavailable: ${status}`);
+export const unavailable = (status: string): RestError => new UnavailableError(status);
 
 /** `text` as typed by the client, like all texts below. */
 export const invalidHash = (text: string): RestError => new RestError(400, `Invalid hash: ${text}`);
