@@ -5,18 +5,20 @@ import type { Observable } from 'rxjs';
 import { HEADER_LENGTH } from '../bitcoin/header';
 import { StoredBlocks } from './blocks';
 import { Broadcaster } from './broadcaster';
-import { openCoinSet, readSpentCoins } from './coins';
+import { openCoinSet } from './coins';
 import { DeploymentReader } from './deployments';
 import { UnsupportedNodeError } from './errors';
 import { chainEvents, syncedChanges } from './events';
 import { fromHost, sameHostHash, toHostLike, type HostChain, type HostHttp, type HostNode, type ToHostHash } from './host';
 import { BcoinPool } from './pool';
+import { readSpentCoins, readSpentOutputs } from './undo';
 import type { Server } from 'node:http';
 import type {
   BlockEntry,
   BlockPoint,
   ChainEvent,
   CoinSet,
+  DeploymentInfo,
   Deployments,
   NetworkInfo,
   NodeProgress,
@@ -136,6 +138,10 @@ export class BcoinNode implements NodeSource {
     return readSpentCoins(hash, this.#host);
   }
 
+  spentOutputs(hash: Buffer, counts: Uint32Array): Promise<Buffer | undefined> {
+    return readSpentOutputs(hash, counts, this.#host);
+  }
+
   openCoinSet(): Promise<CoinSet> {
     return openCoinSet(this.#host.chain);
   }
@@ -165,6 +171,10 @@ export class BcoinNode implements NodeSource {
 
   deployments(hash: Buffer): Promise<Deployments> {
     return this.#deployments.read(this.#toHost(hash));
+  }
+
+  deploymentInfo(hash: Buffer): Promise<DeploymentInfo | undefined> {
+    return this.#deployments.describe(this.#toHost(hash));
   }
 }
 

@@ -108,11 +108,14 @@ async function serve(request: IncomingMessage, { routes, profile, gate, queue, r
   const { url = '', socket } = request;
   const route = findRoute(routes, url);
   if (route === undefined) throw noSuchPath();
+  const requestWith = (body: Buffer): RestRequest =>
+    new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
+  route.check?.(requestWith(NO_BODY));
   gate.requireOpen();
   if (auth) requireApiKey(request, node);
   // Bodies are read before the queue: a slow sender holds no slot.
   const body = route.readsBody && hasBody(request) ? await readBody(request, limits) : NO_BODY;
-  const question = new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
+  const question = requestWith(body);
   const lane = route.isHeavy?.(question) === true ? 'heavy' : 'small';
   // Nobody could send the reply.
   if (lane === 'heavy' && responses.isFull) throw queueFull();
@@ -144,7 +147,10 @@ function requireMethod(method: string | undefined, { replies }: Profile): void {
 
 /** What index and node could not tell becomes 503 here; endpoints let it pass. */
 function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLogger): RestError {
-  if (error instanceof RestError) return error;
+  if (error instanceof RestError) {
+    if (error.cause !== undefined) logger.error(`request failed: ${textOf(error.cause)}`);
+    return error;
+  }
   if (error instanceof IndexUnavailableError) return unavailable(gate.status());
   if (error instanceof NotYetKnownError && error.backfill !== undefined) return notYetKnown(error.backfill);
   if (error instanceof ChainMovedError) return chainMoving();

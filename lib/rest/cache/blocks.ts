@@ -53,6 +53,13 @@ export class RawBlocks {
     return (await this.#block(point, client))?.raw;
   }
 
+  /** `length` bytes from `offset` of a block of the active chain, which is `blockLength` bytes long. Undefined as above. */
+  async part(point: BlockPoint, offset: number, length: number, blockLength: number, client: Waiting): Promise<Buffer | undefined> {
+    if (this.#node.readsWholeBlocks || this.#fromMemory(point) !== undefined)
+      return (await this.block(point, client))?.subarray(offset, offset + length);
+    return this.#node.rawBlockPart(point.hash, offset, length, blockLength);
+  }
+
   /** Looks for a transaction of the active chain: as little as is needed to get at its bytes. @throws NotYetKnownError */
   find(txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined {
     const position = snapshot.position(txid);
