@@ -15,6 +15,8 @@ const HASH_LENGTH = 20;
 const PUBKEY_HASH_SCRIPT_LENGTH = 25;
 const SCRIPT_HASH_SCRIPT_LENGTH = 23;
 
+const SHORT_LENGTH = 64;
+
 const [OP_DUP, OP_EQUAL, OP_EQUALVERIFY, OP_HASH160, OP_CHECKSIG] = [0x76, 0x87, 0x88, 0xa9, 0xac] as const;
 
 /** Reads coins one behind the other. @throws MalformedBytesError */
@@ -33,21 +35,30 @@ export class StoredCoinReader extends ByteReader {
   writeOutput(to: Buffer, at: number): number {
     this.#integer();
     this.skip(4);
-    const value = this.#integer();
-    at = to.writeUInt32LE(value % 0x1_0000_0000, at);
-    at = to.writeUInt32LE(Math.floor(value / 0x1_0000_0000), at);
+    at = this.#writeValue(to, at);
     const { buffer, offset } = this;
-    switch (buffer[offset] ?? this.u8()) {
-      case PUBKEY_HASH:
-        return writePubkeyHashScript(to, at, buffer, this.skip(21) + 1);
-      case SCRIPT_HASH:
-        return writeScriptHashScript(to, at, buffer, this.skip(21) + 1);
-      default: {
-        const script = this.#script();
-        at = writeCompactSize(to, script.length, at);
-        return at + script.copy(to, at);
-      }
+    const kind = buffer[offset] ?? this.u8();
+    if (kind === PUBKEY_HASH) return writePubkeyHashScript(to, at, buffer, this.skip(21) + 1);
+    if (kind === SCRIPT_HASH) return writeScriptHashScript(to, at, buffer, this.skip(21) + 1);
+    if (kind >= WHOLE_SCRIPT) {
+      const length = this.#integer() - WHOLE_SCRIPT;
+      return copyBytes(to, writeCompactSize(to, length, at), buffer, this.skip(length), length);
     }
+    const script = this.#script();
+    return copyBytes(to, writeCompactSize(to, script.length, at), script, 0, script.length);
+  }
+
+  /** The bytes of an integer, as 64 bits. */
+  #writeValue(to: Buffer, at: number): number {
+    const first = this.u8();
+    let length = 1;
+    if (first < 0xfd) to[at] = first;
+    else {
+      length = first === 0xfd ? 2 : first === 0xfe ? 4 : 8;
+      copyBytes(to, at, this.buffer, this.skip(length), length);
+    }
+    for (let i = length; i < 8; i++) to[at + i] = 0;
+    return at + 8;
   }
 
   #script(): Buffer {
@@ -69,6 +80,13 @@ export class StoredCoinReader extends ByteReader {
   }
 }
 
+/** Returns where they end. Short ones byte by byte: a call for them takes longer. */
+function copyBytes(to: Buffer, at: number, from: Buffer, start: number, length: number): number {
+  if (length > SHORT_LENGTH) return at + from.copy(to, at, start, start + length);
+  for (let i = 0; i < length; i++) to[at + i] = from[start + i] as number; // the reader has checked the bounds
+  return at + length;
+}
+
 function pubkeyHashScript(bytes: Buffer, at: number): Buffer {
   const script = Buffer.allocUnsafe(1 + PUBKEY_HASH_SCRIPT_LENGTH);
   writePubkeyHashScript(script, 0, bytes, at);
@@ -87,7 +105,7 @@ function writePubkeyHashScript(to: Buffer, at: number, bytes: Buffer, from: numb
   to[at + 1] = OP_DUP;
   to[at + 2] = OP_HASH160;
   to[at + 3] = HASH_LENGTH;
-  for (let i = 0; i < HASH_LENGTH; i++) to[at + 4 + i] = bytes[from + i] as number; // the reader has checked the bounds
+  copyBytes(to, at + 4, bytes, from, HASH_LENGTH);
   to[at + 24] = OP_EQUALVERIFY;
   to[at + 25] = OP_CHECKSIG;
   return at + 1 + PUBKEY_HASH_SCRIPT_LENGTH;
@@ -98,7 +116,7 @@ function writeScriptHashScript(to: Buffer, at: number, bytes: Buffer, from: numb
   to[at] = SCRIPT_HASH_SCRIPT_LENGTH;
   to[at + 1] = OP_HASH160;
   to[at + 2] = HASH_LENGTH;
-  for (let i = 0; i < HASH_LENGTH; i++) to[at + 3 + i] = bytes[from + i] as number; // the reader has checked the bounds
+  copyBytes(to, at + 3, bytes, from, HASH_LENGTH);
   to[at + 23] = OP_EQUAL;
   return at + 1 + SCRIPT_HASH_SCRIPT_LENGTH;
 }

@@ -53,11 +53,9 @@ export class RawBlocks {
     return (await this.#block(point, client))?.raw;
   }
 
-  /** `length` bytes from `offset` of a block of the active chain, which is `blockLength` bytes long. Undefined as above. */
-  async part(point: BlockPoint, offset: number, length: number, blockLength: number, client: Waiting): Promise<Buffer | undefined> {
-    if (this.#node.readsWholeBlocks || this.#fromMemory(point) !== undefined)
-      return (await this.block(point, client))?.subarray(offset, offset + length);
-    return this.#node.rawBlockPart(point.hash, offset, length, blockLength);
+  /** Whether all of a block of the active chain costs no more than a part of it. */
+  isAtHand(point: BlockPoint): boolean {
+    return this.#node.readsWholeBlocks || this.#fromMemory(point) !== undefined;
   }
 
   /** Looks for a transaction of the active chain: as little as is needed to get at its bytes. @throws NotYetKnownError */
@@ -65,7 +63,7 @@ export class RawBlocks {
     const position = snapshot.position(txid);
     if (position === undefined) return undefined;
     const { block, index } = position;
-    const inPart = this.#node.readsWholeBlocks || this.#fromMemory(block) !== undefined ? undefined : snapshot.location(txid);
+    const inPart = this.isAtHand(block) ? undefined : snapshot.location(txid);
     return {
       block,
       read: async (client) => {

@@ -21,14 +21,14 @@ interface WantedPart {
 export function blockPartEndpoint(context: EndpointContext): Endpoint {
   const { node, blocks } = context;
 
-  /** Undefined when the node does not have the bytes. The whole block is read where nobody knows how long it is, and to refuse. */
+  /** Undefined when the node does not have the bytes. All of the block is read where its length is not known, and before a refusal. */
   const read = async (block: KnownBlock, parameter: string, wanted: WantedPart, request: RestRequest): Promise<Buffer | undefined> => {
     const { offset, size } = wanted;
     const { format } = splitSuffix(request.pathOnly);
     const isActive = block.tip !== undefined;
-    const length = isActive ? lengthOf(block, context) : undefined;
+    const length = isActive && !blocks.isAtHand(block) ? lengthOf(block, context) : undefined;
     if (length !== undefined && isWithin(wanted, length) && (format === 'bin' || format === 'hex'))
-      return blocks.part(block, Number(offset), Number(size), length, request);
+      return node.rawBlockPart(block.hash, Number(offset), Number(size), length);
     const raw = await (isActive ? blocks.block(block, request) : node.rawBlock(block.hash));
     if (raw === undefined) return undefined;
     if (!isWithin(wanted, raw.length)) throw badPart(offset, size, parameter);
@@ -53,18 +53,19 @@ export function blockPartEndpoint(context: EndpointContext): Endpoint {
 
 /** Looked at before anything else, even while nothing is answered. @throws RestError 400 */
 export function requirePart(request: RestRequest): WantedPart {
-  const numberOf = (name: 'offset' | 'size'): bigint => {
-    const text = request.query(name);
-    const value = text !== undefined && /^\d+$/.test(text) ? BigInt(text) : undefined;
-    if (value === undefined || value > GREATEST) throw missingPartParameter(name);
-    return value;
-  };
-  return { offset: numberOf('offset'), size: numberOf('size') };
+  return { offset: parameterOf(request, 'offset'), size: parameterOf(request, 'size') };
+}
+
+function parameterOf(request: RestRequest, name: 'offset' | 'size'): bigint {
+  const text = request.query(name);
+  const value = text !== undefined && /^\d+$/.test(text) ? BigInt(text) : undefined;
+  if (value === undefined || value > GREATEST) throw missingPartParameter(name);
+  return value;
 }
 
 /** Whether it takes more than a moment. */
 export function asksForLargePart(request: RestRequest): boolean {
-  return requirePart(request).size > LARGE_SIZE;
+  return parameterOf(request, 'size') > LARGE_SIZE;
 }
 
 function isWithin({ offset, size }: WantedPart, length: number): boolean {
