@@ -62,15 +62,14 @@ function endpointWith({ name, view, showsSpent }: BlockView, context: EndpointCo
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
     const bytes = (): Buffer => (witness ? raw : blockWithoutWitness(raw));
     if (format === 'bin') return { contentType: CONTENT_TYPES.bin, body: bytes(), isImmutable: isActive };
-    const mayShowSpent = format === 'json' && showsSpent;
-    const spent = mayShowSpent ? await spentOutputs.of(hash) : undefined;
-    // They may be there the next time: such a text is not looked for above, and holds for no state.
-    const lacksSpent = mayShowSpent && spent === undefined;
-    const key = textKey(block, format) + (lacksSpent ? WITHOUT_SPENT : '');
+    const spent = format === 'json' && showsSpent ? await spentOutputs.of(hash) : undefined;
+    // What lacks something is not looked for above, nor cached as a reply: it may be there the next time.
+    const isLacking = format === 'json' && showsSpent && spent === undefined;
+    const key = textKey(block, format) + (isLacking ? WITHOUT_SPENT : '');
     const text = await texts.make(key, request, (allocate) =>
       format === 'hex' ? hexLine(bytes(), allocate) : view(scanBlock(raw), { ...style, ...block, spent, hexWithWitness: witness }, allocate)
     );
-    return { ...textReply(text, format, isActive), tip: lacksSpent ? undefined : tip };
+    return { ...textReply(text, format, isActive), ...(!isLacking && { tip }) };
   };
 }
 
