@@ -13,6 +13,7 @@ const rooms = {
   'lib/views': ['lib/bitcoin', 'lib/profile'],
   'lib/rest': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/profile', 'lib/views'],
   'lib/merchant': ['lib/bitcoin', 'lib/payments', 'lib/index', 'lib/node', 'lib/rest'],
+  'lib/rpc': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/profile', 'lib/views', 'lib/rest'],
   migrations: ['lib/store']
 };
 
@@ -33,7 +34,9 @@ const folders = {
   'lib/rest/server': ['errors', 'limits'],
   'lib/rest/cache': ['errors', 'limits', 'format', 'server'],
   'lib/rest/endpoints': ['errors', 'limits', 'format', 'outpoints', 'spent-outputs', 'endpoint', 'server', 'cache'],
-  'lib/merchant/orders': []
+  'lib/merchant/orders': [],
+  'lib/rpc/calls': ['errors', 'parameters', 'call'],
+  'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc']
 };
 
 const bcoinRule = { regex: '^bcoin(/|$)', message: 'bcoin is reached through the running node only.' };

@@ -3,15 +3,17 @@
 
 // First: it mends the database of the node that loads this, and of its wallet.
 import './leveldown-6';
+import { createRequire } from 'node:module';
 import type { Observable, Subscription } from 'rxjs';
 import { ChainIndexer } from '../lib/index/chain-index';
 import { MerchantService } from '../lib/merchant/merchant-service';
 import { BcoinNode } from '../lib/node/bcoin';
 import { RestService } from '../lib/rest/rest-service';
+import { RpcService } from '../lib/rpc/rpc-service';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
 import { migrations } from '../migrations';
-import { indexFolder, OptionError, readOptions } from './options';
+import { cookiePath, indexFolder, OptionError, readOptions } from './options';
 import { showCatchUp } from './progress';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
 import type { HostNode } from '../lib/node/host';
@@ -43,13 +45,15 @@ export class RestPlugin {
   readonly #host: HostNode;
   readonly #index: ChainIndexer;
   readonly #service: RestService;
+  /** Only where the edition of Bitcoin Core's interface has it. */
+  readonly #rpc: RpcService | undefined;
   /** Only with `--rest-payments`. */
   readonly #merchant: MerchantService | undefined;
   #bar: Subscription | undefined;
 
   constructor(host: HostNode) {
     this.#host = host;
-    const { payments, limits, ...options } = readOptions(host.config);
+    const { payments, limits, rpcUser, ...options } = readOptions(host.config);
     const { undoDepth, cacheBytes, catchUpCacheBytes, bootstrap, filters, scrubMs } = options;
     const logger = host.logger.context(id);
     const node = (this.node = new BcoinNode(host));
@@ -67,6 +71,16 @@ export class RestPlugin {
       scrubMs
     }));
     const service = (this.#service = new RestService({ node, index, options: { ...options, limits }, logger }));
+    this.#rpc = options.profile.rpc
+      ? new RpcService({
+          shared: service.shared,
+          index,
+          user: rpcUser,
+          cookiePath: host.memory ? undefined : cookiePath(host.config),
+          version: packageVersion(),
+          logger
+        })
+      : undefined;
     this.#merchant =
       payments &&
       new MerchantService({
@@ -95,6 +109,7 @@ export class RestPlugin {
     this.#bar = showCatchUp(this.#index.state$, process.stdout, this.#host.logger);
     await this.#index.open();
     this.#service.open();
+    await this.#rpc?.open();
     try {
       await this.#merchant?.open();
     } catch (error) {
@@ -110,11 +125,16 @@ export class RestPlugin {
 
   async close(): Promise<void> {
     await this.#merchant?.close();
+    await this.#rpc?.close();
     this.#service.close();
     this.#bar?.unsubscribe();
     await this.#index.close();
     this.node.close();
   }
+}
+
+function packageVersion(): string {
+  return (createRequire(__filename)('bcoin-rest/package.json') as { readonly version: string }).version;
 }
 
 export { NotYetKnownError } from '../lib/index/errors';

@@ -33,6 +33,8 @@ export interface RestOptions {
   /** How long it takes to look through the files of the open index, again and again; 0: never. */
   readonly scrubMs: number;
   readonly limits: Limits;
+  /** `user:password` that may call, beside the node's API key. */
+  readonly rpcUser?: string;
   /** Only when payments are taken. */
   readonly payments?: PaymentOptions;
 }
@@ -86,6 +88,7 @@ export const NAMES = [
   'rest-core',
   'rest-deprecated',
   'rest-auth',
+  'rest-rpc-user',
   'rest-serial-version',
   'rest-threads',
   'rest-work-queue',
@@ -108,6 +111,7 @@ export function readOptions(config: HostConfig): RestOptions {
   const read = new OptionReader(config);
   const payments = readPaymentOptions(config);
   const profile = readProfile(read);
+  const rpcUser = readRpcUser(config, profile);
   const auth = read.flag('rest-auth');
   if (auth) requireApiKey('rest-auth', config);
   return {
@@ -128,6 +132,7 @@ export function readOptions(config: HostConfig): RestOptions {
       maxOutpoints: read.integer('rest-max-outpoints', DEFAULT_LIMITS.maxOutpoints, 1, 10_000),
       maxHeaders: read.integer('rest-max-headers', DEFAULT_LIMITS.maxHeaders, 1, 100_000)
     },
+    ...(rpcUser !== undefined && { rpcUser }),
     ...(payments && { payments })
   };
 }
@@ -137,6 +142,20 @@ function readProfile(read: OptionReader): Profile {
   const deprecated = read.list('rest-deprecated', ['bip125', 'fullrbf', 'warnings']);
   if (edition === '0.17' && deprecated.length > 0) throw new OptionError('--rest-deprecated says nothing without --rest-core=modern');
   return withDeprecated(PROFILES[edition], deprecated);
+}
+
+/** The password is not shown. */
+function readRpcUser(config: HostConfig, { rpc }: Profile): string | undefined {
+  const user = config.get('rest-rpc-user');
+  if (user === null) return undefined;
+  if (!rpc) throw new OptionError('--rest-rpc-user says nothing without --rest-core=modern');
+  if (!/^[^:]+:./s.test(String(user))) throw new OptionError('--rest-rpc-user must be a user, a colon and a password');
+  return String(user);
+}
+
+/** The cookie file of a node with a folder: where Bitcoin Core has it, in the network's folder. */
+export function cookiePath(config: HostConfig): string {
+  return config.location('.cookie');
 }
 
 /** As it is written into payment requests and Location headers: ASCII, nothing behind the path. */

@@ -49,6 +49,8 @@ export const OLD_OPCODE_NAMES: OpcodeNames = `
 /** Since BIP342. */
 export const OPCODE_NAMES: OpcodeNames = OLD_OPCODE_NAMES.with(OP_CHECKSIGADD - OP_1NEGATE, 'OP_CHECKSIGADD');
 
+/** More bytes cannot be pushed at once (MAX_SCRIPT_ELEMENT_SIZE). */
+const MAX_PUSH_LENGTH = 520;
 /** Longer scripts cannot be run (MAX_SCRIPT_SIZE). */
 const MAX_SCRIPT_LENGTH = 10_000;
 
@@ -73,6 +75,13 @@ const HASH_TYPES: ReadonlyMap<number | undefined, string> = new Map([
 /** True for outputs that nothing can ever spend; they are no coins. The script goes from `start` to before `end`. */
 export function isUnspendable(bytes: Buffer, start = 0, end = bytes.length): boolean {
   return (end > start && bytes[start] === OP_RETURN) || end - start > MAX_SCRIPT_LENGTH;
+}
+
+/** True for a script of operations that there are, none cut off and none pushing more than may be pushed. */
+export function hasValidOpcodes(script: Buffer): boolean {
+  const walker = new ScriptWalker(script);
+  while (walker.next()) if (walker.opcode > OP_NOP10 || walker.dataEnd - walker.dataStart > MAX_PUSH_LENGTH) return false;
+  return walker.dataEnd === script.length;
 }
 
 /** Walks the operations of the script from `start` to before `end` of the bytes: `next()` moves to an operation. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { FolderStorage } from './orders/storage';
 import { Merchant } from './orders/merchant';
 import { PaymentStore } from './orders/store';
-import { Mount } from '../rest/server/mount';
+import { Mount, under } from '../rest/server/mount';
 import { merchantApp } from './app';
 import { ChainFollower, type FollowerLogger } from './chain-follower';
 import { NodeChain } from './node-chain';
@@ -71,7 +71,7 @@ export class MerchantService {
         follower.requireCaughtUp();
       }
     });
-    this.#mount = new Mount({ server: node.httpServer, prefix: '/pay', handler: app.callback(), connections, logger });
+    this.#mount = new Mount({ server: node.httpServer, takes: under('/pay'), handler: app.callback(), connections, logger });
     this.#mount.open();
     logger.info(`Payments are taken at /pay, ${signing.sign ? 'signed' : 'unsigned'}; their folder is ${folder}.`);
   }

@@ -5,24 +5,33 @@ import type { Observable } from 'rxjs';
 import { HEADER_LENGTH } from '../bitcoin/header';
 import { StoredBlocks } from './blocks';
 import { Broadcaster } from './broadcaster';
-import { openCoinSet, readSpentCoins } from './coins';
+import { openCoinSet } from './coins';
 import { DeploymentReader } from './deployments';
 import { UnsupportedNodeError } from './errors';
 import { chainEvents, syncedChanges } from './events';
 import { fromHost, sameHostHash, toHostLike, type HostChain, type HostHttp, type HostNode, type ToHostHash } from './host';
+import { networkStatus } from './network-status';
 import { BcoinPool } from './pool';
+import { readChainTips } from './tips';
+import { readSpentCoins, readSpentOutputs } from './undo';
 import type { Server } from 'node:http';
 import type {
   BlockEntry,
   BlockPoint,
   ChainEvent,
+  ChainTip,
   CoinSet,
+  DeploymentInfo,
   Deployments,
+  FeeEstimate,
   NetworkInfo,
+  NetworkStatus,
   NodeProgress,
   NodeSource,
+  OwnReply,
   PoolSource,
-  SpentNodeCoin
+  SpentNodeCoin,
+  TrialResult
 } from './types';
 
 /** Bitcoin Core's names of the networks where they are not bcoin's. */
@@ -89,6 +98,18 @@ export class BcoinNode implements NodeSource {
     return tip.hash !== db.state.tip && !sameHostHash(tip.hash, db.state.tip);
   }
 
+  get needsApiKey(): boolean {
+    return !this.#host.http.options.noAuth;
+  }
+
+  get uptime(): number {
+    return this.#host.uptime();
+  }
+
+  get mostFeeBlocks(): number {
+    return this.#host.fees?.feeStats.maxConfirms ?? 0;
+  }
+
   isApiKey(key: string): boolean {
     // Digests of all texts have one length.
     return timingSafeEqual(sha256(key), sha256(this.#host.http.options.apiKey));
@@ -136,6 +157,10 @@ export class BcoinNode implements NodeSource {
     return readSpentCoins(hash, this.#host);
   }
 
+  spentOutputs(hash: Buffer, counts: Uint32Array): Promise<Buffer | undefined> {
+    return readSpentOutputs(hash, counts, this.#host);
+  }
+
   openCoinSet(): Promise<CoinSet> {
     return openCoinSet(this.#host.chain);
   }
@@ -163,8 +188,36 @@ export class BcoinNode implements NodeSource {
     return this.#broadcaster.broadcast(transaction);
   }
 
+  tryTransactions(transactions: readonly Buffer[]): Promise<TrialResult[]> {
+    return this.#broadcaster.try(transactions);
+  }
+
+  networkStatus(): NetworkStatus {
+    return networkStatus(this.#host);
+  }
+
+  chainTips(): Promise<ChainTip[]> {
+    return readChainTips(this.#host.chain, this);
+  }
+
+  estimateFee(blocks: number): FeeEstimate | undefined {
+    for (let within = blocks; within <= this.mostFeeBlocks; within++) {
+      const rate = this.#host.fees?.estimateFee(within, false) ?? 0;
+      if (rate > 0) return { rate, blocks: within };
+    }
+    return undefined;
+  }
+
+  async ownCall(method: string, params: unknown): Promise<OwnReply> {
+    return this.#host.rpc.call({ method, params, id: null }, {});
+  }
+
   deployments(hash: Buffer): Promise<Deployments> {
     return this.#deployments.read(this.#toHost(hash));
+  }
+
+  deploymentInfo(hash: Buffer): Promise<DeploymentInfo | undefined> {
+    return this.#deployments.describe(this.#toHost(hash));
   }
 }
 

@@ -1,8 +1,10 @@
-// Hands transactions to the node's pool, and through it to the network.
+// Hands transactions to the node's pool, and through it to the network; and asks the pool whether it would take them.
 
 import { scanWholeTransaction } from '../bitcoin/transaction';
-import { TransactionRefusedError } from './errors';
+import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError } from './errors';
+import { tryInPool } from './trial';
 import type { HostNode, HostTransaction, HostTransactionClass, ToHostHash } from './host';
+import type { TrialResult } from './types';
 
 export class Broadcaster {
   readonly #host: HostNode;
@@ -32,10 +34,15 @@ export class Broadcaster {
     if (missing && missing.length > 0) {
       // Otherwise the pool would accept the refused transaction later, when its parents come.
       mempool.removeOrphan(hash);
-      throw new TransactionRefusedError('it spends outputs that are not there');
+      throw new MissingOutputsError('it spends outputs that are not there');
     }
     // Otherwise the pool announces by itself what enters it.
     if (pool.options.selfish) await this.#host.broadcast(transaction);
+  }
+
+  /** Whether the pool would take them one after the other. @throws UnreadableTransactionError */
+  async try(transactions: readonly Buffer[]): Promise<TrialResult[]> {
+    return tryInPool(this.#host.mempool, await Promise.all(transactions.map((bytes) => this.#parse(bytes))), reasonOf);
   }
 
   /** Tells peers that have not heard of it yet. Nothing waits for their answers. */
@@ -52,7 +59,7 @@ export class Broadcaster {
       scanWholeTransaction(bytes);
       return hostClass.fromRaw(bytes);
     } catch (error) {
-      throw new TransactionRefusedError('it cannot be read', { cause: error });
+      throw new UnreadableTransactionError('it cannot be read', { cause: error });
     }
   }
 

@@ -7,6 +7,12 @@ export class TransactionRefusedError extends Error {
   override readonly name = 'TransactionRefusedError';
 }
 
+/** It spends outputs that are not there. */
+export class MissingOutputsError extends TransactionRefusedError {}
+
+/** Its bytes are no transaction, or not all of them are. */
+export class UnreadableTransactionError extends TransactionRefusedError {}
+
 /** The node has a block, but not one that can be read: its bytes are gone, torn or altered. The message names it. */
 export class UnreadableBlockError extends Error {
   override readonly name = 'UnreadableBlockError';

@@ -65,6 +65,8 @@ export interface HostNetwork {
   readonly minerWindow: number;
   readonly activationThreshold: number;
   readonly halvingInterval: number;
+  /** Seconds by which the clocks of the peers are ahead. */
+  readonly time: { readonly offset: number };
   readonly deployments: Readonly<Record<string, HostDeployment | undefined>>;
   readonly block: {
     readonly keepBlocks: number;
@@ -86,7 +88,11 @@ export interface HostChain extends HostEmitter {
     /** The state of the chain on disk; ahead of `tip` while a reset is under way. */
     readonly state: HostChainState;
     readonly db: HostDatabase;
+    /** The ends of all branches. */
+    getTips(): Promise<readonly HostHash[]>;
   };
+  /** Blocks that were found invalid lately. */
+  readonly invalid: { has(hash: HostHash): boolean };
   /** Held by each change of the chain, in the order of the calls. Rejects once the chain is closed. */
   readonly locker: { lock(): Promise<() => void> };
   getHash(height: number): Promise<HostHash | null>;
@@ -97,6 +103,8 @@ export interface HostChain extends HostEmitter {
   getPrevious(entry: HostEntry): Promise<HostEntry | null>;
   getMedianTime(entry: HostEntry): Promise<number>;
   getState(entry: HostEntry, deployment: HostDeployment): Promise<number>;
+  /** What a block at a time and on top of another is checked by. */
+  getDeployments(time: number, previous: HostEntry): Promise<{ readonly flags: number }>;
   getRawBlock(hash: HostHash): Promise<Buffer | null>;
   getBlock(hash: HostHash): Promise<{ readonly txs: readonly HostTransaction[] } | null>;
 }
@@ -134,8 +142,19 @@ export interface HostIterator {
   end(): Promise<void>;
 }
 
+interface HostOutpoint {
+  readonly hash: HostHash;
+  readonly index: number;
+}
+
+/** Coins that a transaction spends. */
+export interface HostCoinView {
+  hasEntry(outpoint: HostOutpoint): boolean;
+  addTX(transaction: HostTransaction, height: number): unknown;
+}
+
 export interface HostTransaction {
-  readonly inputs: readonly { readonly prevout: { readonly hash: HostHash; readonly index: number }; readonly sequence: number }[];
+  readonly inputs: readonly { readonly prevout: HostOutpoint; readonly sequence: number }[];
   hash(): Buffer;
   witnessHash(): Buffer;
   toRaw(): Buffer;
@@ -166,6 +185,11 @@ export interface HostMempool extends HostEmitter {
   removeOrphan(hash: HostHash): unknown;
   /** Gives the hashes of the transactions that are missing when it is an orphan. */
   addTX(transaction: HostTransaction): Promise<readonly HostHash[] | null | undefined>;
+  /** Checks it, and calls what is below for what it needs: `addEntry` when it may enter, `maybeOrphan` for what is missing. */
+  insertTX(transaction: HostTransaction, peer: number): Promise<readonly HostHash[] | null | undefined>;
+  getCoinView(transaction: HostTransaction): Promise<HostCoinView>;
+  /** Held while a transaction enters. */
+  readonly locker: { lock(): Promise<() => void> };
   getTX(hash: HostHash): HostTransaction | null | undefined;
   getEntry(hash: HostHash): HostPoolEntry | null | undefined;
   getCoin(hash: HostHash, index: number): { readonly value: number; readonly script: { toRaw(): Buffer } } | null;
@@ -215,7 +239,7 @@ interface HostBlockStore {
 export interface HostHttp {
   /** The raw server beneath. */
   readonly http: Server;
-  readonly options: { readonly apiKey: string };
+  readonly options: { readonly apiKey: string; readonly noAuth: boolean };
   on(event: 'request', listener: (request: HostEmitter) => void): unknown;
 }
 
@@ -230,11 +254,40 @@ export interface HostNode extends HostEmitter {
   /** The block store of 2.x; 1.x stores blocks in the chain database. */
   readonly blocks?: HostBlockStore;
   readonly pool: HostEmitter & {
-    readonly options: { readonly selfish: boolean };
+    readonly options: {
+      readonly selfish: boolean;
+      readonly agent: string;
+      readonly version: number;
+      readonly services: number;
+      readonly noRelay: boolean;
+      readonly proxy: string | null;
+      readonly onion: boolean;
+    };
+    readonly connected: boolean;
+    readonly peers: { readonly inbound: number; readonly outbound: number };
+    readonly hosts: {
+      readonly local: ReadonlyMap<string, { readonly addr: { readonly host: string; readonly port: number }; readonly score: number }>;
+    };
     /** Tells the peers that have not heard of it. */
     announceTX(transaction: HostTransaction): void;
   };
   /** Announces to peers what the pool does not announce by itself. */
   broadcast(transaction: HostTransaction): Promise<void>;
   readonly http: HostHttp;
+  /** Its own JSON-RPC. Replies have no result where there is an error. */
+  readonly rpc: {
+    call(
+      request: { readonly method: string; readonly params: unknown; readonly id: null },
+      query: object
+    ): Promise<{ readonly result: unknown; readonly error: { readonly code: number; readonly message: string } | null }>;
+  };
+  readonly fees: HostFees | null;
+  /** Seconds since it was opened. */
+  uptime(): number;
+}
+
+export interface HostFees {
+  readonly feeStats: { readonly maxConfirms: number };
+  /** Satoshis per 1,000 virtual bytes; 0 when there is no estimate. `smart`: also for more blocks. */
+  estimateFee(blocks: number, smart: boolean): number;
 }

@@ -73,6 +73,33 @@ export interface Deployments {
   readonly bip9: readonly Bip9Deployment[];
 }
 
+/** A soft fork that the node switches on at a height that it was told. */
+export interface BuriedFork {
+  readonly id: string;
+  readonly height: number;
+}
+
+/** A soft fork that blocks signal (BIP9), as a block and the one after it see it. */
+export interface SignalledFork extends Omit<Bip9Deployment, 'statistics'> {
+  /** For the block after. */
+  readonly nextStatus: Bip9Deployment['status'];
+  /** Height of the first block to which it applies; undefined: not known yet. */
+  readonly activeSince: number | undefined;
+  /** Up to and with the block, while started or locked in; one for each block of the period, true where it signals. */
+  readonly signals: readonly boolean[] | undefined;
+  /** Blocks from one change of the status to the next, and how many of them have to signal. */
+  readonly period: number;
+  readonly threshold: number;
+}
+
+/** The soft forks as one block sees them. */
+export interface DeploymentInfo extends BlockPoint {
+  /** Rules that its scripts were checked by, by Bitcoin Core's names, sorted. */
+  readonly scriptFlags: readonly string[];
+  readonly buried: readonly BuriedFork[];
+  readonly signalled: readonly SignalledFork[];
+}
+
 /** A coin that a block spent, as the node has it for disconnecting the block. */
 export interface SpentNodeCoin {
   readonly height: number;
@@ -151,6 +178,14 @@ export interface PoolInfo {
   readonly minRelayFeeRate: number;
 }
 
+/** How the pool would receive a transaction. */
+export type TrialResult =
+  | { readonly type: 'taken'; readonly fee: number; /** Sigop-adjusted virtual bytes. */ readonly size: number }
+  /** `reason`: the node's. */
+  | { readonly type: 'refused'; readonly reason: string }
+  /** It spends outputs that are not there. */
+  | { readonly type: 'missing' };
+
 /** A change of the pool. */
 export type PoolEvent = { readonly type: 'add' | 'remove'; readonly txid: Buffer } | { readonly type: 'clear' };
 
@@ -193,6 +228,48 @@ export interface TipEvent {
   acknowledge(): void;
 }
 
+/** The end of a branch of the chain. */
+export interface ChainTip extends BlockPoint {
+  /** Blocks from the active chain to it; 0 for the active tip. */
+  readonly branchLength: number;
+  /** As Bitcoin Core calls them. */
+  readonly status: 'active' | 'valid-fork' | 'valid-headers' | 'headers-only' | 'invalid';
+}
+
+/** The node as its peers see it. */
+export interface NetworkStatus {
+  /** How it calls itself. */
+  readonly agent: string;
+  readonly protocolVersion: number;
+  /** Bits of the services that it offers. */
+  readonly services: number;
+  /** Whether it asks peers for transactions. */
+  readonly relays: boolean;
+  /** Seconds by which the peers' clocks are ahead. */
+  readonly timeOffset: number;
+  readonly isActive: boolean;
+  readonly inbound: number;
+  readonly outbound: number;
+  /** `host:port`; undefined: none. */
+  readonly proxy: string | undefined;
+  /** Whether onion addresses are reached through the proxy. */
+  readonly onion: boolean;
+  readonly localAddresses: readonly { readonly address: string; readonly port: number; readonly score: number }[];
+}
+
+export interface FeeEstimate {
+  /** Satoshis per 1,000 virtual bytes. */
+  readonly rate: number;
+  /** Within how many blocks. */
+  readonly blocks: number;
+}
+
+/** What the node says to a call of its own JSON-RPC. */
+export interface OwnReply {
+  readonly result: unknown;
+  readonly error: { readonly code: number; readonly message: string } | null;
+}
+
 /** The running node. */
 export interface NodeSource {
   readonly network: NetworkInfo;
@@ -213,6 +290,10 @@ export interface NodeSource {
   readonly resetting: boolean;
   /** The HTTP server that the node listens with, before it listens. */
   readonly httpServer: Server;
+  /** Whether the node asks its clients for the API key. */
+  readonly needsApiKey: boolean;
+  /** Seconds since the node was opened. */
+  readonly uptime: number;
   /** True if `key` is the node's API key; takes the same time for any key. */
   isApiKey(key: string): boolean;
   tip(): BlockPoint;
@@ -233,10 +314,15 @@ export interface NodeSource {
    */
   rawBlockPart(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined>;
   /**
-   * The coins that a block of the active chain spends, in the order of its inputs, those that it
-   * made itself included; undefined when the node does not have them.
+   * The coins that a block spends, in the order of its inputs, those that it made itself included; undefined when the node does not have
+   * them. For a block that spends nothing it has none. A block that was disconnected may still have them (bcoin 2.x).
    */
   spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined>;
+  /**
+   * The same as bytes: the number of transactions (compact size), and for each one the number of its inputs and what they spend, value (64
+   * bits) and script behind its length. `counts`: of inputs by transaction, 0 for the coinbase.
+   */
+  spentOutputs(hash: Buffer, counts: Uint32Array): Promise<Buffer | undefined>;
   /** The coins at the present tip; to be closed. The chain goes on. @throws ChainMovedError while the chain is being reset. */
   openCoinSet(): Promise<CoinSet>;
   /** Whether every block of the active chain is still there. */
@@ -249,8 +335,21 @@ export interface NodeSource {
    * @throws TransactionRefusedError with the node's reason.
    */
   broadcast(transaction: Buffer): Promise<void>;
+  /** Whether the pool would take these serialized transactions one after the other; nothing enters it. @throws TransactionRefusedError for one that cannot be read */
+  tryTransactions(transactions: readonly Buffer[]): Promise<TrialResult[]>;
+  networkStatus(): NetworkStatus;
+  /** The ends of all branches, the highest first. */
+  chainTips(): Promise<ChainTip[]>;
+  /** For a confirmation within so many blocks, or the next greater number for which the node has an estimate. */
+  estimateFee(blocks: number): FeeEstimate | undefined;
+  /** The greatest number of blocks for which the node has estimates. */
+  readonly mostFeeBlocks: number;
+  /** Makes a call of the node's own JSON-RPC. Whoever asks has been checked before. */
+  ownCall(method: string, params: unknown): Promise<OwnReply>;
   /** Closes the files that reading blocks has opened. A later read opens its file again. */
   close(): void;
   /** The state of the soft forks for the block after this one. @throws ChainMovedError when the node does not know it any more. */
   deployments(hash: Buffer): Promise<Deployments>;
+  /** The same as the block itself sees them, whichever chain it is on; undefined when it is not known. */
+  deploymentInfo(hash: Buffer): Promise<DeploymentInfo | undefined>;
 }

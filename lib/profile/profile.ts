@@ -7,6 +7,8 @@ export interface Profile {
   readonly texts: ProfileTexts;
   readonly replies: ProfileReplies;
   readonly limits: ProfileLimits;
+  /** Calls of Bitcoin Core's JSON-RPC are answered on the node's port as well. */
+  readonly rpc: boolean;
 }
 
 /** What JSON shows. */
@@ -101,7 +103,8 @@ export const PROFILES = {
       headerCountOutOfRange: (text) => `Header count out of range: ${text}`
     },
     replies: { queueFullStatus: 500, unknownMethodStatus: 501, cacheControl: false, genesisCoinbase: true },
-    limits: { threads: 4, workQueue: 16 }
+    limits: { threads: 4, workQueue: 16 },
+    rpc: false
   },
   modern: {
     fields: {
@@ -125,7 +128,8 @@ export const PROFILES = {
       headerCountOutOfRange: (text, most) => `Header count is invalid or out of acceptable range (1-${most}): ${text}`
     },
     replies: { queueFullStatus: 503, unknownMethodStatus: 405, cacheControl: true, genesisCoinbase: false },
-    limits: { threads: 16, workQueue: 64 }
+    limits: { threads: 16, workQueue: 64 },
+    rpc: true
   }
 } as const satisfies Readonly<Record<string, Profile>>;
 

@@ -1,23 +1,28 @@
 // The REST service put together: what the plugin opens and closes.
 
+import type { Socket } from 'node:net';
 import type { Observable } from 'rxjs';
 import { AnswerCache } from './cache/answers';
 import { restApp, type RestLogger } from './app';
 import { Gate, GatedReader, type Warmup } from './server/gate';
 import { IdleConnections } from './server/connections';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
-import { Mount } from './server/mount';
+import { Mount, under } from './server/mount';
 import { RawBlocks } from './cache/blocks';
 import { PoolTexts } from './cache/pool-texts';
 import { ReplyCache } from './cache/replies';
 import { BlockTexts } from './cache/texts';
 import { Responses } from './server/responses';
-import { restRoutes } from './routes';
+import { noSuchPath } from './errors';
+import { RestRequest, type EndpointContext } from './endpoint';
+import { findRoute, restRoutes } from './routes';
+import { NO_BODY } from './server/body';
 import { SpentOutputs } from './spent-outputs';
 import { WorkQueue } from './server/work-queue';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
 import type { Profile } from '../profile/profile';
+import type { Reply } from './format';
 
 const PREFIX = '/rest';
 
@@ -43,7 +48,19 @@ export interface RestServiceParts {
   readonly logger: RestLogger;
 }
 
+/** What an interface beside REST has in common with it. */
+export interface RestShared {
+  readonly context: EndpointContext;
+  readonly gate: Gate;
+  readonly queue: WorkQueue;
+  readonly responses: Responses;
+  readonly connections: IdleConnections;
+  /** The reply to a GET, made without looking at gate, key and queue. @throws RestError, and what endpoints let pass */
+  readonly ask: (target: string, client: { readonly socket: Pick<Socket, 'destroyed'> }) => Promise<Reply>;
+}
+
 export class RestService {
+  readonly shared: RestShared;
   /** Whether requests are answered: now, and at every change. */
   readonly ready$: Observable<boolean>;
   /** Those of the node's HTTP server, for whoever mounts something beside. */
@@ -60,7 +77,7 @@ export class RestService {
     const cache = new AnswerCache(answerCacheBytes);
     const reader = new GatedReader(index.reader, gate);
     const replies = new ReplyCache(cache, node, reader);
-    const routes = restRoutes({
+    const context: EndpointContext = {
       node,
       profile,
       gate,
@@ -73,12 +90,30 @@ export class RestService {
       texts: new BlockTexts(answerCacheBytes),
       poolTexts: new PoolTexts(node.pool, profile.fields, gate),
       spent: new SpentOutputs(node)
-    });
+    };
+    const routes = restRoutes(context);
     const server = node.httpServer;
     const responses = new Responses(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs, closingMs: CLOSING_MS });
     const app = restApp({ routes, profile, gate, queue, replies, responses, limits, node, auth, logger });
-    this.connections = new IdleConnections(server, limits.timeoutMs);
-    this.#mount = new Mount({ server, prefix: PREFIX, handler: app.callback(), connections: this.connections, logger });
+    const connections = (this.connections = new IdleConnections(server, limits.timeoutMs));
+    this.shared = {
+      context,
+      gate,
+      queue,
+      responses,
+      connections,
+      ask: async (target, { socket }) => {
+        const cached = replies.find(target);
+        if (cached !== undefined) return cached;
+        const route = findRoute(routes, target);
+        if (route === undefined) throw noSuchPath();
+        const { pruned } = node;
+        const reply = await route.endpoint(new RestRequest(target.slice(route.prefix.length), NO_BODY, socket, profile.parsing.cutsQuery));
+        replies.offer(target, reply, pruned);
+        return reply;
+      }
+    };
+    this.#mount = new Mount({ server, takes: under(PREFIX), handler: app.callback(), connections: this.connections, logger });
   }
 
   /** Takes the paths under /rest over from the node's HTTP server, as soon as it listens. */

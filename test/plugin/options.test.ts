@@ -38,6 +38,15 @@ describe('the options', () => {
     expect(profile).to.deep.equal({ ...PROFILES.modern, fields: { ...PROFILES.modern.fields, bip125: true, warningsInList: false } });
   });
 
+  it('name somebody who may call, beside the API key', async () => {
+    const { rpcUser } = readOptions(await configOf({ 'rest-core': 'modern', 'rest-rpc-user': 'alice:open:sesame' }));
+    expect(rpcUser).to.equal('alice:open:sesame');
+    for (const user of ['alice', 'alice:', ':sesame']) {
+      const config = await configOf({ 'rest-core': 'modern', 'rest-rpc-user': user });
+      expect(() => readOptions(config), user).to.throw(OptionError, '--rest-rpc-user must be a user, a colon and a password');
+    }
+  });
+
   it('are taken under the names of Bitcoin Core', async () => {
     const { witness, limits } = readOptions(await configOf({ rpcserialversion: 0, rpcthreads: '7', rpcworkqueue: 33, rpctimeout: '5' }));
     expect(witness).to.equal(false);
@@ -128,6 +137,7 @@ describe('the options', () => {
     ['rest-core', '31', "--rest-core must be one of 0.17, modern, not '31'"],
     ['rest-deprecated', 'bip125,', "--rest-deprecated must be some of bip125, fullrbf, warnings, with commas between them, not 'bip125,'"],
     ['rest-deprecated', 'bip125', '--rest-deprecated says nothing without --rest-core=modern'],
+    ['rest-rpc-user', 'alice:sesame', '--rest-rpc-user says nothing without --rest-core=modern'],
     ['rpcthreads', '0', "--rpcthreads must be a whole number from 1 to 1000, not '0'"],
     ['rest-threads', 'four', "--rest-threads must be a whole number from 1 to 1000, not 'four'"],
     ['rest-threads', '-1', "--rest-threads must be a whole number from 1 to 1000, not '-1'"],

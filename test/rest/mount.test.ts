@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { isUnder, Mount, type Handler } from '../../lib/rest/server/mount';
+import { isUnder, Mount, under, type Handler } from '../../lib/rest/server/mount';
 import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 import { until } from '../support/until';
@@ -35,7 +35,7 @@ describe('the mount', () => {
       return Promise.resolve();
     };
   const mount = (handler: Handler = answering('ours'), prefix = '/rest'): Mount => {
-    const made = new Mount({ server, prefix, handler, connections: { requestCame: () => undefined }, logger: log });
+    const made = new Mount({ server, takes: under(prefix), handler, connections: { requestCame: () => undefined }, logger: log });
     made.open();
     return made;
   };
@@ -113,7 +113,7 @@ describe('the mount', () => {
       () => Promise.reject(new TypeError('later'))
     ];
     let handler: Handler = answering('ours');
-    mount((request, response) => handler(request, response));
+    mount((request, response, passOn) => handler(request, response, passOn));
     await listen();
     for (handler of broken) {
       const socket = await openSocket(port());
@@ -157,7 +157,7 @@ describe('the mount', () => {
     const told: Socket[] = [];
     new Mount({
       server,
-      prefix: '/rest',
+      takes: under('/rest'),
       handler: answering('ours'),
       connections: { requestCame: (socket) => told.push(socket) },
       logger: log

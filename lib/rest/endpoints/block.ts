@@ -21,6 +21,12 @@ export function blockSummaryEndpoint(context: EndpointContext): Endpoint {
   return endpointWith({ name: 'summary', view: blockSummaryJson, showsSpent: false }, context);
 }
 
+/** As `blockEndpoint`, but of what its transactions spend only their fees are shown. */
+export function blockWithFeesEndpoint(context: EndpointContext): Endpoint {
+  const view: typeof blockJson = (block, blockContext, allocate) => blockJson(block, { ...blockContext, hidesSpent: true }, allocate);
+  return endpointWith({ name: 'fees', view, showsSpent: true }, context);
+}
+
 /** In the keys of texts that lack the outputs that the block spends, because nobody has them. */
 const WITHOUT_SPENT = '-';
 

@@ -7,11 +7,20 @@ import { unauthorized } from '../errors';
 
 const BASIC = /^basic +([A-Za-z0-9+/]+=*)$/i;
 
-/** @throws RestError 401 unless the request carries the node's API key. */
-export function requireApiKey({ headers }: IncomingMessage, node: Pick<NodeSource, 'isApiKey'>): void {
+/** `user:password` of a request; undefined when it has none. */
+export function credentialsOf({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
   const [, encoded] = BASIC.exec(headers.authorization ?? '') ?? [];
-  if (encoded === undefined) throw unauthorized();
-  const credentials = Buffer.from(encoded, 'base64').toString('utf8');
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
+}
+
+/** The API key is the password of any user. */
+export function hasApiKey(credentials: string, node: Pick<NodeSource, 'isApiKey'>): boolean {
   const colon = credentials.indexOf(':');
-  if (colon < 0 || !node.isApiKey(credentials.slice(colon + 1))) throw unauthorized();
+  return colon >= 0 && node.isApiKey(credentials.slice(colon + 1));
+}
+
+/** @throws RestError 401 unless the request carries the node's API key. */
+export function requireApiKey(request: IncomingMessage, node: Pick<NodeSource, 'isApiKey'>): void {
+  const credentials = credentialsOf(request);
+  if (credentials === undefined || !hasApiKey(credentials, node)) throw unauthorized();
 }

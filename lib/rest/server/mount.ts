@@ -1,4 +1,4 @@
-// Takes the paths under a prefix over from the listeners of the node's HTTP server, and leaves
+// Takes some requests over from the listeners of the node's HTTP server, and leaves
 // everything else to them, untouched. The node adds its listener when its server opens, after
 // its plugins: the swap is made when the server listens.
 
@@ -6,8 +6,14 @@ import { servePlainly, type IdleConnections } from './connections';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Serves a request under the prefix. */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
+/** Hands a request to those from whom it was taken. */
+export type PassOn = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Serves a request that was taken, or passes it on after all. */
+export type Handler = (request: IncomingMessage, response: ServerResponse, passOn: PassOn) => Promise<unknown>;
+
+/** Whether a request is taken, by its method and target. */
+export type Takes = (request: Pick<IncomingMessage, 'method' | 'url'>) => boolean;
 
 type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
@@ -18,9 +24,15 @@ export function isUnder(prefix: string, url: string): boolean {
   return next === undefined || next === '/' || next === '?';
 }
 
+/** What lies under a prefix, whatever the method. */
+export const under =
+  (prefix: string): Takes =>
+  ({ url = '' }) =>
+    isUnder(prefix, url);
+
 export interface MountParts {
   readonly server: Server;
-  readonly prefix: string;
+  readonly takes: Takes;
   readonly handler: Handler;
   /** The server's; told of every request. */
   readonly connections: Pick<IdleConnections, 'requestCame'>;
@@ -67,7 +79,7 @@ export class Mount {
   };
 
   readonly #dispatch = (request: IncomingMessage, response: ServerResponse): void => {
-    const { server, prefix, connections } = this.#parts;
+    const { takes, connections } = this.#parts;
     const { socket } = request;
     // Node reads on behind a reply that ends the connection, and when the client has gone. It throws when
     // something that it reads then is answered before what was pending (state.incoming, _http_server.js).
@@ -76,11 +88,12 @@ export class Mount {
       return;
     }
     connections.requestCame(socket);
-    if (isUnder(prefix, request.url ?? '')) {
-      this.#serve(request, response);
-      return;
-    }
-    for (const other of this.#others) other.call(server, request, response);
+    if (takes(request)) this.#serve(request, response);
+    else this.#passOn(request, response);
+  };
+
+  readonly #passOn: PassOn = (request, response) => {
+    for (const other of this.#others) other.call(this.#parts.server, request, response);
   };
 
   /** Nothing that a request brings about ends the node. */
@@ -91,16 +104,16 @@ export class Mount {
       request.socket.destroy();
     };
     try {
-      handler(request, response).catch(breakOff);
+      handler(request, response, this.#passOn).catch(breakOff);
     } catch (error) {
       breakOff(error);
     }
   }
 
-  /** Under the prefix all is HTTP. When nobody listens Node goes on in HTTP too, but loses what came behind the request. */
+  /** What is taken is HTTP. When nobody listens Node goes on in HTTP too, but loses what came behind the request. */
   readonly #dispatchUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const { server, prefix, connections } = this.#parts;
-    if (this.#otherUpgrades.length === 0 || isUnder(prefix, request.url ?? '')) {
+    const { server, takes, connections } = this.#parts;
+    if (this.#otherUpgrades.length === 0 || takes(request)) {
       servePlainly(server, request, socket, head);
       return;
     }

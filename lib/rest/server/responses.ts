@@ -58,6 +58,20 @@ export class Responses {
     if (!response.writableEnded || socket === null || socket.writableLength > 0) this.#add(response, buffer);
   }
 
+  /** A reply whose body is these parts one after the other; none of them is copied. @throws RestError as `send` does */
+  sendParts(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[]): void {
+    const large = new Set(parts.filter(({ length }) => length > SMALL_BYTES).map(({ buffer }) => buffer));
+    let more = 0;
+    for (const buffer of large) if (!this.#waiting.has(buffer)) more += buffer.byteLength;
+    if (more > 0 && this.#bytes + more > this.#limits.mostBytes) throw queueFull();
+    if (!this.#server.listening) response.shouldKeepAlive = false;
+    response.writeHead(status, headers as string[]);
+    sendPieces(response, piecesOf(parts));
+    const { socket } = response;
+    if (response.writableEnded && socket !== null && socket.writableLength === 0) return;
+    for (const buffer of new Set(parts.map(({ buffer }) => buffer))) this.#add(response, buffer);
+  }
+
   /** Counts a reply until it is gone, or its client. */
   #add(response: ServerResponse, memory: ArrayBufferLike): void {
     const { socket } = response.req;
@@ -134,5 +148,30 @@ function sendFrom(start: number, response: ServerResponse, body: Buffer): void {
   }
   response.write(body.subarray(start, end), (error) => {
     if (error == null) setImmediate(sendFrom, end, response, body);
+  });
+}
+
+/** The parts, those that are longer than a piece cut into pieces. */
+function piecesOf(parts: readonly Buffer[]): Buffer[] {
+  return parts.flatMap((part) =>
+    Array.from({ length: Math.ceil(part.length / PIECE_BYTES) }, (_, i) => part.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES))
+  );
+}
+
+/** As `sendBody` does it: what is short goes at once, then so much in each turn of the event loop. */
+function sendPieces(response: ServerResponse, pieces: readonly Buffer[], first = 0): void {
+  let at = first;
+  for (let sent = 0; at < pieces.length - 1 && sent < PIECE_BYTES; at++) {
+    const piece = pieces[at] as Buffer; // below the length
+    response.write(piece);
+    sent += piece.length;
+  }
+  const piece = pieces[at];
+  if (at >= pieces.length - 1) {
+    response.end(piece);
+    return;
+  }
+  response.write(piece, (error) => {
+    if (error == null) setImmediate(sendPieces, response, pieces, at + 1);
   });
 }

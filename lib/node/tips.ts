@@ -1,0 +1,32 @@
+// The ends of all branches of the node's chain, and what is known of each.
+
+import { fromHost, sameHostHash, type HostChain, type HostEntry, type HostHash } from './host';
+import type { ChainTip, NodeSource } from './types';
+
+/** The highest first. */
+export async function readChainTips(chain: HostChain, node: Pick<NodeSource, 'rawBlock' | 'spentCoins'>): Promise<ChainTip[]> {
+  const tips = await Promise.all((await chain.db.getTips()).map((hash) => readTip(hash, chain, node)));
+  return tips.filter((tip) => tip !== undefined).sort((a, b) => b.height - a.height);
+}
+
+/** Undefined when the chain has dropped it meanwhile. */
+async function readTip(hash: HostHash, chain: HostChain, node: Pick<NodeSource, 'rawBlock' | 'spentCoins'>): Promise<ChainTip | undefined> {
+  const entry = await chain.getEntryByHash(hash);
+  if (entry === null) return undefined;
+  const point = { hash: fromHost(entry.hash), height: entry.height };
+  const branchLength = await branchLengthOf(entry, chain);
+  if (branchLength === 0) return { ...point, branchLength, status: 'active' };
+  if (chain.invalid.has(entry.hash)) return { ...point, branchLength, status: 'invalid' };
+  // What a block spends is written when it is connected, and stays when it is disconnected.
+  if ((await node.spentCoins(point.hash)) !== undefined) return { ...point, branchLength, status: 'valid-fork' };
+  const isThere = (await node.rawBlock(point.hash)) !== undefined;
+  return { ...point, branchLength, status: isThere ? 'valid-headers' : 'headers-only' };
+}
+
+async function branchLengthOf(entry: HostEntry, chain: HostChain): Promise<number> {
+  for (let at: HostEntry | null = entry; at !== null; at = await chain.getPrevious(at)) {
+    const active = await chain.getHash(at.height);
+    if (active !== null && sameHostHash(active, at.hash)) return entry.height - at.height;
+  }
+  return entry.height;
+}

@@ -1,0 +1,56 @@
+// Whether the pool would take transactions, without giving them to it: the pool's own checks run on an object that looks like the pool,
+// but keeps nothing.
+
+import type { HostCoinView, HostMempool, HostPoolEntry, HostTransaction } from './host';
+import type { TrialResult } from './types';
+
+/** Height of coins that are not in a block, for bcoin. */
+const UNCONFIRMED = -1;
+
+/**
+ * The transactions one after the other, as if those before had entered the pool. What the pool throws out when it is full is not looked at.
+ * `reasonOf`: of an error of the pool.
+ */
+export async function tryInPool(
+  mempool: HostMempool,
+  transactions: readonly HostTransaction[],
+  reasonOf: (error: unknown) => string
+): Promise<TrialResult[]> {
+  const taken: HostTransaction[] = [];
+  let entry: HostPoolEntry | undefined;
+  const isMissing = ({ inputs }: HostTransaction, view: HostCoinView): boolean => !inputs.every(({ prevout }) => view.hasEntry(prevout));
+  const looksLikePool: HostMempool = Object.assign(Object.create(mempool) as HostMempool, {
+    addEntry: (added: HostPoolEntry) => {
+      entry = added;
+      return Promise.resolve();
+    },
+    limitSize: () => false,
+    maybeOrphan: (transaction: HostTransaction, view: HostCoinView) => (isMissing(transaction, view) ? [] : null),
+    getCoinView: async (transaction: HostTransaction) => {
+      const view = await mempool.getCoinView(transaction);
+      for (const parent of taken) view.addTX(parent, UNCONFIRMED);
+      return view;
+    },
+    emit: () => false
+  });
+  const results: TrialResult[] = [];
+  for (const transaction of transactions) {
+    const unlock = await mempool.locker.lock();
+    try {
+      entry = undefined;
+      const missing = await looksLikePool.insertTX(transaction, -1);
+      // Assigned by what the pool calls.
+      const added = entry as HostPoolEntry | undefined;
+      if (missing != null || added === undefined) results.push({ type: 'missing' });
+      else {
+        taken.push(transaction);
+        results.push({ type: 'taken', fee: added.fee, size: added.size });
+      }
+    } catch (error) {
+      results.push({ type: 'refused', reason: reasonOf(error) });
+    } finally {
+      unlock();
+    }
+  }
+  return results;
+}

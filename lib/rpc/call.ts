@@ -1,0 +1,79 @@
+// What a call is: its parameters, and a function from them to JSON text. It throws RpcError for everything that is not a success, and lets
+// pass what endpoints, index and node could not tell.
+
+import { Observable } from 'rxjs';
+import type { Socket } from 'node:net';
+import type { ChainIndex } from '../index/types';
+import type { EndpointContext } from '../rest/endpoint';
+import type { Reply } from '../rest/format';
+import type { Waiting } from '../rest/server/work-queue';
+import type { Parameter, Parameters } from './parameters';
+
+/** JSON text in parts that follow each other. */
+export interface Answer {
+  readonly parts: readonly Buffer[];
+  /** To be called when the parts are with the system, or their client has gone. */
+  readonly release?: (() => void) | undefined;
+}
+
+/** Whoever waits for the reply. */
+export class RpcClient implements Waiting {
+  readonly socket: Pick<Socket, 'destroyed' | 'once' | 'off'>;
+
+  constructor(socket: RpcClient['socket']) {
+    this.socket = socket;
+  }
+
+  get isGone(): boolean {
+    return this.socket.destroyed;
+  }
+
+  /** Once, when nobody waits any more. */
+  readonly gone$ = new Observable<void>((subscriber) => {
+    const end = (): void => {
+      subscriber.next();
+    };
+    if (this.isGone) end();
+    this.socket.once('close', end);
+    return () => this.socket.off('close', end);
+  });
+}
+
+/** What calls ask. */
+export interface CallContext extends EndpointContext {
+  readonly index: Pick<ChainIndex, 'state' | 'tip$'>;
+  /** The version of this package. */
+  readonly version: string;
+  /** What REST answers to a GET. @throws RestError, and what endpoints let pass */
+  readonly ask: (target: string, client: RpcClient) => Promise<Reply>;
+  /** The JSON of a block with its transactions and their fees, but without what they spend. `hash`: for display. */
+  readonly askForFees: (hash: string, client: RpcClient) => Promise<Reply>;
+}
+
+export interface CallDefinition {
+  readonly parameters: readonly Parameter[];
+  /** Whether it takes the heavy lane of the work queue; absent: never. */
+  readonly isHeavy?: (parameters: Parameters) => boolean;
+  /** It may take for ever, and holds no slot of the work queue meanwhile. */
+  readonly waits?: true;
+  readonly answer: (parameters: Parameters, context: CallContext, client: RpcClient) => Promise<Answer> | Answer;
+}
+
+export const jsonAnswer = (text: Buffer): Answer => ({ parts: [text] });
+
+/** For values without amounts, whose decimals JSON.stringify does not know. */
+export const plainAnswer = (value: unknown): Answer => jsonAnswer(Buffer.from(JSON.stringify(value)));
+
+const QUOTE = Buffer.from('"');
+
+export const hexAnswer = (bytes: Buffer): Answer => plainAnswer(bytes.toString('hex'));
+
+/** The JSON of an endpoint, without the line feed at its end. */
+export function replyAnswer({ body, release }: Reply): Answer {
+  return { parts: [body.subarray(0, -1)], release };
+}
+
+/** A text of an endpoint as a string. */
+export function quotedAnswer({ body, release }: Reply): Answer {
+  return { parts: [QUOTE, body.subarray(0, -1), QUOTE], release };
+}

@@ -1,0 +1,70 @@
+// Calls about the chain: its state, its tips, hashes by height, and waiting for the next block.
+
+import { filter, firstValueFrom, interval, merge, timer } from 'rxjs';
+import { toDisplayHex } from '../../bitcoin/hash';
+import { RestError } from '../../rest/errors';
+import { blockNotFound, invalidParameter, misc } from '../errors';
+import { plainAnswer, replyAnswer, type CallContext, type CallDefinition } from '../call';
+import type { BlockPoint } from '../../node/types';
+
+/** How often a call that waits looks whether the server is closing. */
+const CLOSING_CHECK_MS = 100;
+
+const tipOf = ({ reader }: CallContext): BlockPoint => reader.read(({ tip }) => tip);
+
+export const chainCalls = {
+  getblockchaininfo: {
+    parameters: [],
+    answer: async (_, { ask }, client) => replyAnswer(await ask('/rest/chaininfo.json', client))
+  },
+  getblockcount: { parameters: [], answer: (_, context) => plainAnswer(tipOf(context).height) },
+  getbestblockhash: { parameters: [], answer: (_, context) => plainAnswer(toDisplayHex(tipOf(context).hash)) },
+  getblockhash: {
+    parameters: [{ name: 'height', type: 'number' }],
+    answer: (parameters, { reader }) => {
+      const height = parameters.integer(0);
+      const run = reader.read((snapshot) => (height < 0 ? undefined : snapshot.headerRun(height, 1)));
+      if (run === undefined) throw invalidParameter('Block height out of range');
+      return plainAnswer(toDisplayHex(run.lastHash));
+    }
+  },
+  getchaintips: {
+    parameters: [],
+    answer: async (_, { node }) => {
+      const tips = await node.chainTips();
+      return plainAnswer(
+        tips.map(({ height, hash, branchLength, status }) => ({ height, hash: toDisplayHex(hash), branchlen: branchLength, status }))
+      );
+    }
+  },
+  getdeploymentinfo: {
+    parameters: [{ name: 'blockhash', type: 'string', isOptional: true }],
+    answer: async (parameters, { ask, reader }, client) => {
+      const hash = parameters.optionalText(0) === undefined ? reader.read(({ tip }) => tip.hash) : parameters.hash(0, 'blockhash');
+      try {
+        return replyAnswer(await ask(`/rest/deploymentinfo/${toDisplayHex(hash)}.json`, client));
+      } catch (error) {
+        throw error instanceof RestError && error.message === 'Block not found' ? blockNotFound() : error;
+      }
+    }
+  },
+  waitfornewblock: {
+    parameters: [
+      { name: 'timeout', type: 'number', isOptional: true },
+      { name: 'current_tip', type: 'string', isOptional: true }
+    ],
+    waits: true,
+    answer: async (parameters, context, { gone$ }) => {
+      const timeoutMs = parameters.integer(0);
+      if (timeoutMs < 0) throw misc('Negative timeout');
+      const current = parameters.optionalText(1) === undefined ? tipOf(context).hash : parameters.hash(1, 'current_tip');
+      const isOther = ({ hash }: BlockPoint): boolean => !hash.equals(current);
+      // A server that closes waits for its clients, and does not say so.
+      const closing$ = interval(CLOSING_CHECK_MS).pipe(filter(() => !context.node.httpServer.listening));
+      const ends = timeoutMs > 0 ? [gone$, closing$, timer(timeoutMs)] : [gone$, closing$];
+      await firstValueFrom(merge(context.index.tip$.pipe(filter(isOther)), ...ends));
+      const { hash, height } = tipOf(context);
+      return plainAnswer({ hash: toDisplayHex(hash), height });
+    }
+  }
+} satisfies Readonly<Record<string, CallDefinition>>;

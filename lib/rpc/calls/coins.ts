@@ -1,0 +1,54 @@
+// gettxout: an unspent output, of the chain or of the pool.
+
+import { styleOf } from '../../rest/endpoint';
+import { writeScriptPubKey } from '../../views/script';
+import { JsonWriter } from '../../views/json-writer';
+import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
+import type { BlockPoint } from '../../node/types';
+
+interface FoundCoin {
+  readonly tip: BlockPoint;
+  readonly confirmations: number;
+  readonly value: number;
+  readonly script: Buffer;
+  readonly coinbase: boolean;
+}
+
+export const coinCalls = {
+  gettxout: {
+    parameters: [
+      { name: 'txid', type: 'string' },
+      { name: 'n', type: 'number' },
+      { name: 'include_mempool', type: 'bool', isOptional: true }
+    ],
+    answer: (parameters, context) => {
+      const txid = parameters.hash(0, 'txid');
+      const index = parameters.integer(1, 0, 0, 0xffff_ffff);
+      const found = find(txid, index, parameters.flag(2, true), context);
+      return found === undefined ? plainAnswer(null) : jsonAnswer(coinJson(found, context));
+    }
+  }
+} satisfies Readonly<Record<string, CallDefinition>>;
+
+/** Index and pool in one tick: the answer is of one moment. */
+function find(txid: Buffer, index: number, withPool: boolean, { reader, node: { pool } }: CallContext): FoundCoin | undefined {
+  return reader.read((snapshot) => {
+    const { tip } = snapshot;
+    if (withPool && pool.isSpent(txid, index)) return undefined;
+    const coin = snapshot.coin(txid, index);
+    if (coin !== undefined) return { ...coin, tip, confirmations: tip.height - coin.height + 1 };
+    const pooled = withPool ? pool.coin(txid, index) : undefined;
+    return pooled && { ...pooled, tip, confirmations: 0, coinbase: false };
+  });
+}
+
+function coinJson({ tip, confirmations, value, script, coinbase }: FoundCoin, context: CallContext): Buffer {
+  const writer = new JsonWriter();
+  writer.hashField('{"bestblock":', tip.hash);
+  writer.integerField(',"confirmations":', confirmations);
+  writer.amountField(',"value":', value);
+  writer.ascii(',"scriptPubKey":');
+  writeScriptPubKey(writer, script, 0, script.length, styleOf(context));
+  writer.ascii(`,"coinbase":${coinbase}}`);
+  return writer.toBuffer();
+}

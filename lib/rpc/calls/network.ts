@@ -1,0 +1,76 @@
+// Calls about the node itself: what it is, and how it is connected.
+
+import { JsonWriter } from '../../views/json-writer';
+import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
+import type { NetworkStatus } from '../../node/types';
+
+/** Which edition of Bitcoin Core's interface this is: 10000 * major + 100 * minor, as of its development branch. */
+const INTERFACE_VERSION = 319_900;
+
+/** By bit, as Bitcoin Core names them. */
+const SERVICES: Readonly<Record<number, string | undefined>> = {
+  0: 'NETWORK',
+  2: 'BLOOM',
+  3: 'WITNESS',
+  6: 'COMPACT_FILTERS',
+  10: 'NETWORK_LIMITED',
+  11: 'P2P_V2'
+};
+const SERVICE_BITS = 32;
+
+const NETWORKS = ['ipv4', 'ipv6', 'onion', 'i2p', 'cjdns'] as const;
+
+export const networkCalls = {
+  getnetworkinfo: { parameters: [], answer: (_, context) => jsonAnswer(networkInfoJson(context)) },
+  getzmqnotifications: { parameters: [], answer: () => plainAnswer([]) },
+  uptime: { parameters: [], answer: (_, { node }) => plainAnswer(node.uptime) },
+  getindexinfo: {
+    parameters: [{ name: 'index_name', type: 'string', isOptional: true }],
+    answer: (parameters, context) => {
+      const wanted = parameters.optionalText(0) ?? '';
+      return plainAnswer(Object.fromEntries(indexesOf(context).filter(([name]) => wanted === '' || name === wanted)));
+    }
+  }
+} satisfies Readonly<Record<string, CallDefinition>>;
+
+function networkInfoJson({ node, version, profile }: CallContext): Buffer {
+  const status = node.networkStatus();
+  const { minRelayFeeRate } = node.pool.info();
+  const writer = new JsonWriter();
+  writer.integerField('{"version":', INTERFACE_VERSION);
+  writer.ascii(',"subversion":');
+  writer.string(`${status.agent}bcoin-rest:${version}/`);
+  writer.integerField(',"protocolversion":', status.protocolVersion);
+  writer.ascii(`,"localservices":"${status.services.toString(16).padStart(16, '0')}"`);
+  writer.ascii(`,"localservicesnames":${JSON.stringify(serviceNames(status.services))}`);
+  writer.ascii(`,"localrelay":${status.relays},"timeoffset":${status.timeOffset},"networkactive":${status.isActive}`);
+  writer.ascii(`,"connections":${status.inbound + status.outbound}`);
+  writer.ascii(`,"connections_in":${status.inbound},"connections_out":${status.outbound},"networks":`);
+  writer.utf8(JSON.stringify(NETWORKS.map((name) => networkOf(name, status))));
+  writer.amountField(',"relayfee":', minRelayFeeRate);
+  // Whoever replaces a transaction in bcoin's pool, if that is switched on, pays what it costs to relay.
+  writer.amountField(',"incrementalfee":', minRelayFeeRate);
+  writer.ascii(',"localaddresses":');
+  writer.utf8(JSON.stringify(status.localAddresses));
+  writer.ascii(profile.fields.warningsInList ? ',"warnings":[]}' : ',"warnings":""}');
+  return writer.toBuffer();
+}
+
+function serviceNames(services: number): string[] {
+  const bits = Array.from({ length: SERVICE_BITS }, (_, bit) => bit).filter((bit) => (services >>> bit) % 2 === 1);
+  return bits.map((bit) => SERVICES[bit] ?? `UNKNOWN[2^${bit}]`);
+}
+
+function networkOf(name: (typeof NETWORKS)[number], { proxy, onion }: NetworkStatus): object {
+  const isReachable = name === 'ipv4' || name === 'ipv6' || (name === 'onion' && onion);
+  return { name, limited: !isReachable, reachable: isReachable, proxy: (isReachable && proxy) || '', proxy_randomize_credentials: false };
+}
+
+/** The indexes by Bitcoin Core's names, and how far each is. */
+function indexesOf({ reader, filters }: CallContext): [string, object][] {
+  const { tip, backfilling } = reader.read((snapshot) => snapshot);
+  const indexes: [string, object][] = [['txindex', { synced: backfilling === undefined, best_block_height: tip.height }]];
+  // Its filters reach the tip from the moment at which they are all there.
+  const hasAll = filters && reader.read((snapshot) => snapshot.filterAt(0)) !== undefined;
+  return filters ? [...indexes, ['basic block filter index', { synced: hasAll, best_block_height: tip.height }]] : indexes;
+}

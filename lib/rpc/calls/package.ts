@@ -1,0 +1,35 @@
+// Which transactions form a package (policy/packages.cpp of Bitcoin Core).
+
+import type { ScannedTransaction } from '../../bitcoin/transaction';
+
+const MAX_WEIGHT = 404_000;
+
+const keyOf = (txid: Buffer): string => txid.toString('latin1');
+
+/** Why transactions are no package, in Bitcoin Core's words; undefined when they are one. */
+export function packageFault(transactions: readonly ScannedTransaction[]): string | undefined {
+  const txids = transactions.map(({ txid }) => keyOf(txid));
+  if (transactions.length > 1 && transactions.reduce((sum, { weight }) => sum + weight, 0) > MAX_WEIGHT) return 'package-too-large';
+  if (new Set(txids).size < txids.length) return 'package-contains-duplicates';
+  const later = new Set(txids);
+  for (const { txid, inputs } of transactions) {
+    if (inputs.some((input) => later.has(keyOf(input.txid)))) return 'package-not-sorted';
+    later.delete(keyOf(txid));
+  }
+  const spent = new Set<string>();
+  for (const { inputs } of transactions) {
+    const outpoints = inputs.map(({ txid, index }) => `${keyOf(txid)}${index}`);
+    if (outpoints.some((outpoint) => spent.has(outpoint))) return 'conflict-in-package';
+    for (const outpoint of outpoints) spent.add(outpoint);
+  }
+  return undefined;
+}
+
+/** Whether the last one spends outputs of all others, and none of them those of another. */
+export function isChildWithParents(transactions: readonly ScannedTransaction[]): boolean {
+  const parents = transactions.slice(0, -1);
+  const parentKeys = parents.map(({ txid }) => keyOf(txid));
+  const spentByChild = new Set(transactions.at(-1)?.inputs.map(({ txid }) => keyOf(txid)));
+  const areAlone = parents.every(({ inputs }) => !inputs.some(({ txid }) => parentKeys.includes(keyOf(txid))));
+  return areAlone && parentKeys.every((key) => spentByChild.has(key));
+}

@@ -1,0 +1,118 @@
+// JSON-RPC as Bitcoin Core speaks it since 28 (rpc/request.cpp, httprpc.cpp): 1.0 and 1.1 by default, where errors are errors of HTTP
+// as well, and 2.0 for calls that say so.
+
+import { invalidRequest, parseError, RpcError, CODES } from './errors';
+
+/** A call as it came. */
+export interface Call {
+  readonly method: string;
+  /** Positional in an array, or by name. */
+  readonly params: readonly unknown[] | Readonly<Record<string, unknown>>;
+  readonly form: ReplyForm;
+}
+
+/** How the reply to a call looks. */
+export interface ReplyForm {
+  readonly isVersion2: boolean;
+  /** The id as JSON text; undefined when there is none. */
+  readonly id: string | undefined;
+}
+
+/** A call that cannot be read, and the form of its reply. */
+export interface BadCall {
+  readonly form: ReplyForm;
+  readonly error: RpcError;
+}
+
+export interface Parsed {
+  readonly isBatch: boolean;
+  readonly calls: readonly (Call | BadCall)[];
+}
+
+const UNKNOWN_FORM: ReplyForm = { isVersion2: false, id: 'null' };
+
+/** The call or calls of a body. A body that is no JSON is one bad call. */
+export function parseCalls(body: Buffer): Parsed {
+  let text: string;
+  let json: unknown;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+    json = JSON.parse(text);
+  } catch {
+    return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
+  }
+  const isBatch = Array.isArray(json);
+  if (!isBatch && !isObject(json)) return { isBatch, calls: [{ form: UNKNOWN_FORM, error: parseError('Top-level object parse error') }] };
+  let texts: ReturnType<typeof idTexts> | undefined;
+  const idTextAt = (i: number): string | undefined => (texts ??= idTexts(text, isBatch ? 2 : 1))[i];
+  const items = isBatch ? (json as readonly unknown[]) : [json];
+  return { isBatch, calls: items.map((item, i) => parseCall(item, () => idTextAt(i))) };
+}
+
+export const isBad = (call: Call | BadCall): call is BadCall => 'error' in call;
+
+/** Calls of version 2.0 without an id get no reply. */
+export const isNotification = ({ isVersion2, id }: ReplyForm): boolean => isVersion2 && id === undefined;
+
+/** `idText`: the number that is the id as it was written. */
+function parseCall(json: unknown, idText: () => string | undefined): Call | BadCall {
+  if (!isObject(json)) return { form: UNKNOWN_FORM, error: invalidRequest('Invalid Request object') };
+  const { jsonrpc = null, method = null, params = null } = json;
+  const form = { isVersion2: jsonrpc === '2.0', id: 'id' in json ? textOfId(json['id'], idText) : undefined };
+  const bad = (text: string): BadCall => ({ form, error: invalidRequest(text) });
+  if (jsonrpc !== null && typeof jsonrpc !== 'string') return bad('jsonrpc field must be a string');
+  if (jsonrpc !== null && jsonrpc !== '1.0' && jsonrpc !== '2.0') return bad('JSON-RPC version not supported');
+  if (method === null) return bad('Missing method');
+  if (typeof method !== 'string') return bad('Method must be a string');
+  if (params !== null && typeof params !== 'object') return bad('Params must be an array or object');
+  return { method, params: (params ?? []) as Call['params'], form };
+}
+
+/** JSON of any type comes back as it is; a number that a double does not hold as it was written. */
+function textOfId(id: unknown, idText: () => string | undefined): string {
+  const text = typeof id === 'number' && !Number.isSafeInteger(id) ? idText() : undefined;
+  return text ?? JSON.stringify(id);
+}
+
+/** Strings, punctuation, and everything else. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
+
+/** The values of the members `id` of the objects at a depth of a JSON text, one for each item of the level; the last of several counts. */
+function idTexts(text: string, depth: number): (string | undefined)[] {
+  const found: (string | undefined)[] = [undefined];
+  let level = 0;
+  let before: readonly [string, string] = ['', ''];
+  for (const [token] of text.matchAll(TOKENS)) {
+    if (level === depth && before[1] === ':' && before[0].startsWith('"') && JSON.parse(before[0]) === 'id')
+      found[found.length - 1] = token;
+    if (token === '{' || token === '[') level++;
+    if (token === '}' || token === ']') level--;
+    if (token === ',' && level === depth - 1) found.push(undefined);
+    before = [before[1], token];
+  }
+  return found;
+}
+
+function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
+
+/** What stands before and behind the result in a reply. */
+export function resultFrame({ isVersion2, id }: ReplyForm): readonly [before: string, behind: string] {
+  const last = id === undefined ? '}' : `,"id":${id}}`;
+  return isVersion2 ? ['{"jsonrpc":"2.0","result":', last] : ['{"result":', `,"error":null${last}`];
+}
+
+/** `error`: as JSON text. */
+export function errorReply({ isVersion2, id }: ReplyForm, error: string): string {
+  const last = id === undefined ? '}' : `,"id":${id}}`;
+  return `${isVersion2 ? '{"jsonrpc":"2.0"' : '{"result":null'},"error":${error}${last}`;
+}
+
+export const errorText = ({ code, message }: Pick<RpcError, 'code' | 'message'>): string => JSON.stringify({ code, message });
+
+/** The status of a reply that is one error, of a call that is not of version 2.0 or could not be read. */
+export function statusOf({ code }: RpcError): number {
+  if (code === CODES.invalidRequest) return 400;
+  return code === CODES.methodNotFound ? 404 : 500;
+}

@@ -1,0 +1,171 @@
+// Parameters of calls: how many, of which types, by position or by name (RPCHelpMan and transformNamedArguments of Bitcoin Core), and the
+// values that they stand for.
+
+import { fromDisplayHex } from '../bitcoin/hash';
+import { invalidParameter, misc, RpcError, typeError, CODES } from './errors';
+import type { Call } from './json-rpc';
+
+export interface Parameter {
+  /** Other names of the same one stand behind a bar. */
+  readonly name: string;
+  /** `any`: the call looks for itself. */
+  readonly type: 'string' | 'number' | 'bool' | 'array' | 'any';
+  readonly isOptional?: true;
+}
+
+const SATOSHIS_PER_BITCOIN = 100_000_000;
+const MAX_MONEY = 21_000_000 * SATOSHIS_PER_BITCOIN;
+const AMOUNT_DECIMALS = 8;
+
+/** The values of a call in the order of its parameters, of the right types. */
+export class Parameters {
+  readonly #values: readonly unknown[];
+
+  /** `usage`: the line that is shown when the number of parameters is wrong. @throws RpcError */
+  constructor(parameters: readonly Parameter[], params: Call['params'], usage: string) {
+    const values = isPositional(params) ? params : positional(parameters, params);
+    const required = parameters.filter(({ isOptional }) => isOptional !== true).length;
+    if (values.length < required || values.length > parameters.length) throw misc(`${usage}\n`);
+    const wrong = parameters.flatMap(({ name, type, isOptional }, i): (readonly [string, string])[] => {
+      const value = values[i] ?? null;
+      if (type === 'any' || (isOptional === true && value === null) || typeName(value) === type) return [];
+      return [[`Position ${i + 1} (${name})`, `JSON value of type ${typeName(value)} is not of expected type ${type}`]];
+    });
+    if (wrong.length > 0) throw typeError(`Wrong type passed:\n${JSON.stringify(Object.fromEntries(wrong), undefined, 4)}`);
+    this.#values = values;
+  }
+
+  /** As it came; null when it is left out. */
+  raw(position: number): unknown {
+    return this.#values[position] ?? null;
+  }
+
+  text(position: number): string {
+    return this.#values[position] as string; // a string by its type
+  }
+
+  optionalText(position: number): string | undefined {
+    return (this.#values[position] as string | null | undefined) ?? undefined; // a string by its type
+  }
+
+  flag(position: number, fallback: boolean): boolean {
+    return (this.#values[position] as boolean | null | undefined) ?? fallback; // a boolean by its type
+  }
+
+  list(position: number): readonly unknown[] {
+    return this.#values[position] as readonly unknown[]; // an array by its type
+  }
+
+  /** A whole number within the limits of its type in Bitcoin Core. @throws RpcError -1 */
+  integer(position: number, fallback = 0, least = -0x8000_0000, most = 0x7fff_ffff): number {
+    return wholeNumber(this.#values[position] ?? fallback, least, most);
+  }
+
+  /** 32 bytes in wire order. `name`: as the error names it. @throws RpcError -8 */
+  hash(position: number, name: string): Buffer {
+    return parseHash(this.text(position), name);
+  }
+
+  /** A number, or a flag where it may be one (ParseVerbosity). @throws RpcError -1, -3 */
+  verbosity(position: number, fallback: number): number {
+    const value = this.#values[position] ?? fallback;
+    if (typeof value === 'boolean') return value ? 1 : 0;
+    if (typeof value !== 'number') throw typeError(`JSON value of type ${typeName(value)} is not of expected type number`);
+    return wholeNumber(value, -0x8000_0000, 0x7fff_ffff);
+  }
+
+  /** Bitcoins, as a number or a text, in satoshis. @throws RpcError -3 */
+  amount(position: number, fallback: number): number {
+    const value = this.#values[position] ?? null;
+    if (value === null) return fallback;
+    if (typeof value !== 'number' && typeof value !== 'string') throw typeError('Amount is not a number or string');
+    const satoshis = parseAmount(String(value));
+    if (satoshis === undefined) throw typeError('Invalid amount');
+    if (satoshis < 0 || satoshis > MAX_MONEY) throw typeError('Amount out of range');
+    return satoshis;
+  }
+
+  /** Bitcoins per 1,000 virtual bytes, in satoshis (ParseFeeRate). @throws RpcError -3, -8 */
+  feeRate(position: number, fallback: number): number {
+    const rate = this.amount(position, fallback);
+    if (rate >= SATOSHIS_PER_BITCOIN) throw invalidParameter('Fee rates larger than or equal to 1BTC/kvB are not accepted');
+    return rate;
+  }
+}
+
+const isPositional = (params: Call['params']): params is readonly unknown[] => Array.isArray(params);
+
+/** Named parameters in their places; those of `args` come first. @throws RpcError -8 */
+function positional(parameters: readonly Parameter[], named: Readonly<Record<string, unknown>>): unknown[] {
+  const left = new Map(Object.entries(named));
+  const first = left.get('args');
+  const values: unknown[] = Array.isArray(first) ? [...(first as unknown[])] : [];
+  if (Array.isArray(first)) left.delete('args');
+  for (const [i, { name }] of parameters.entries()) {
+    const [given, again] = name.split('|').filter((one) => left.has(one));
+    if (given === undefined) continue;
+    if (again !== undefined) throw invalidParameter(`Parameter ${again} specified multiple times`);
+    if (i < values.length) throw invalidParameter(`Parameter ${given} specified twice both as positional and named argument`);
+    while (values.length < i) values.push(null);
+    values.push(left.get(given));
+    left.delete(given);
+  }
+  for (const name of left.keys()) throw invalidParameter(`Unknown named parameter ${name}`);
+  return values;
+}
+
+/** As Bitcoin Core calls the types of JSON. */
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (typeof value === 'boolean') return 'bool';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function wholeNumber(value: unknown, least: number, most: number): number {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) throw misc('JSON integer out of range');
+  return value;
+}
+
+/** @throws RpcError -8 */
+function parseHash(text: string, name: string): Buffer {
+  if (text.length !== 64) throw invalidParameter(`${name} must be of length 64 (not ${text.length}, for '${text}')`);
+  try {
+    return fromDisplayHex(text);
+  } catch {
+    throw invalidParameter(`${name} must be hexadecimal string (not '${text}')`);
+  }
+}
+
+/** The bytes of a text of hex digits; undefined for any other value. */
+export function hexBytes(value: unknown): Buffer | undefined {
+  return typeof value === 'string' && /^(?:[0-9a-fA-F]{2})+$/.test(value) ? Buffer.from(value, 'hex') : undefined;
+}
+
+/** Without a double between the digits and the satoshis (ParseFixedPoint). Undefined: no amount, or one with more than 8 decimals. */
+function parseAmount(text: string): number | undefined {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  if (sign === undefined) return undefined;
+  const digits = `${whole}${fraction}`.replace(/0+$/, '');
+  const shift = whole.length - digits.length + Number(exponent) + AMOUNT_DECIMALS;
+  if (digits.replace(/^0+/, '') === '') return 0;
+  if (shift < 0 || shift > 18 || digits.length + shift > 18) return undefined;
+  return Number(`${sign}${digits}${'0'.repeat(shift)}`);
+}
+
+/** A text that a call needs and that is of another type. @throws RpcError -3 */
+export function requireText(value: unknown): string {
+  if (typeof value !== 'string') throw new RpcError(CODES.type, `JSON value of type ${typeName(value)} is not of expected type string`);
+  return value;
+}
+
+/** The line that Bitcoin Core's help begins with: optional ones in brackets, texts in quotes. */
+export function usageOf(method: string, parameters: readonly Parameter[]): string {
+  const words = parameters.map(({ name, type }) => {
+    const [first = ''] = name.split('|');
+    if (type === 'string') return `"${first}"`;
+    return type === 'array' ? `["${first}",...]` : first;
+  });
+  const required = words.filter((_, i) => parameters[i]?.isOptional !== true);
+  const optional = words.slice(required.length);
+  return [method, ...required, ...(optional.length > 0 ? ['(', ...optional, ')'] : [])].join(' ');
+}

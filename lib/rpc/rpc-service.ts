@@ -1,0 +1,62 @@
+// Calls beside REST put together: what the plugin opens and closes.
+
+import { RestRequest } from '../rest/endpoint';
+import { blockWithFeesEndpoint } from '../rest/endpoints/block';
+import { NO_BODY } from '../rest/server/body';
+import { Mount } from '../rest/server/mount';
+import { Access } from './server/access';
+import { CookieFile } from './server/cookie';
+import { RpcServer } from './server/rpc-server';
+import type { IncomingMessage } from 'node:http';
+import type { ChainIndex } from '../index/types';
+import type { RestLogger } from '../rest/app';
+import type { RestShared } from '../rest/rest-service';
+import type { CallContext } from './call';
+
+export interface RpcServiceParts {
+  readonly shared: RestShared;
+  readonly index: Pick<ChainIndex, 'state' | 'tip$'>;
+  /** `user:password` that may call, beside the node's API key. */
+  readonly user: string | undefined;
+  /** Where the cookie file belongs; undefined: a node without a folder. */
+  readonly cookiePath: string | undefined;
+  /** The version of this package. */
+  readonly version: string;
+  readonly logger: RestLogger;
+}
+
+export class RpcService {
+  readonly #access: Access;
+  readonly #cookie: CookieFile | undefined;
+  readonly #mount: Mount;
+  readonly #server: RpcServer;
+
+  constructor({ shared, index, user, cookiePath, version, logger }: RpcServiceParts) {
+    const { context, connections } = shared;
+    const access = (this.#access = new Access(context.node));
+    if (user !== undefined) access.allow(user);
+    this.#cookie = cookiePath === undefined ? undefined : new CookieFile(cookiePath);
+    const blockWithFees = blockWithFeesEndpoint(context);
+    const askForFees: CallContext['askForFees'] = (hash, { socket }) => blockWithFees(new RestRequest(`${hash}.json`, NO_BODY, socket));
+    this.#server = new RpcServer({ ...shared, context: { ...context, index, version, ask: shared.ask, askForFees }, access, logger });
+    this.#mount = new Mount({ server: context.node.httpServer, takes: isCall, handler: this.#server.handle, connections, logger });
+  }
+
+  /** Takes calls over from the node's HTTP server, as soon as it listens. @throws when the cookie file cannot be written */
+  async open(): Promise<void> {
+    if (this.#cookie !== undefined) this.#access.allow(await this.#cookie.create());
+    this.#mount.open();
+  }
+
+  /** Gives them back, and ends what waits. */
+  async close(): Promise<void> {
+    this.#mount.close();
+    this.#server.close();
+    await this.#cookie?.remove();
+  }
+}
+
+/** `POST /`; everything else is the node's business alone. */
+function isCall({ method, url }: Pick<IncomingMessage, 'method' | 'url'>): boolean {
+  return method === 'POST' && (url === '/' || url?.startsWith('/?') === true);
+}

@@ -1,0 +1,41 @@
+// The cookie file: a password for whoever may read the node's folder, another one at each start, as Bitcoin Core writes it.
+
+import { randomBytes } from 'node:crypto';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+
+const USER = '__cookie__';
+const PASSWORD_BYTES = 32;
+const OWNER_ONLY = 0o600;
+
+export class CookieFile {
+  readonly #path: string;
+  #credentials: string | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Writes the file, in the place of one that a stopped process left behind; gives `user:password`. @throws an error of the system */
+  async create(): Promise<string> {
+    const credentials = `${USER}:${randomBytes(PASSWORD_BYTES).toString('hex')}`;
+    const unfinished = `${this.#path}.tmp`;
+    // What is there may be open to others.
+    await rm(unfinished, { force: true });
+    const file = await open(unfinished, 'wx', OWNER_ONLY);
+    try {
+      await file.writeFile(credentials);
+    } finally {
+      await file.close();
+    }
+    await rename(unfinished, this.#path);
+    this.#credentials = credentials;
+    return credentials;
+  }
+
+  /** Deletes the file, unless another process has written its own since. */
+  async remove(): Promise<void> {
+    const found = await readFile(this.#path, 'utf8').catch(() => undefined);
+    if (found !== undefined && found === this.#credentials) await rm(this.#path, { force: true });
+    this.#credentials = undefined;
+  }
+}

@@ -1,0 +1,260 @@
+// Takes calls off HTTP and gives them their replies: who may ask, whose calls they are, slots of the work queue, and the forms of replies
+// and errors (httprpc.cpp of Bitcoin Core). A request without a call of ours goes on to the node as it came.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { asRestError, type RestLogger } from '../../rest/app';
+import { ClientGoneError, queueFull, RestError, UnavailableError, type HeaderList } from '../../rest/errors';
+import { MOST_BYTES_IN_FLIGHT } from '../../rest/limits';
+import { NO_BODY, readBody } from '../../rest/server/body';
+import { RpcClient, type Answer, type CallContext, type CallDefinition } from '../call';
+import { CALLS } from '../call-table';
+import { brokenDown, CODES, inWarmup, misc, RpcError } from '../errors';
+import { errorReply, errorText, isBad, isNotification, parseCalls, resultFrame, statusOf, type BadCall, type Call } from '../json-rpc';
+import { Parameters, usageOf } from '../parameters';
+import { replayed } from './replay';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RestShared } from '../../rest/rest-service';
+import type { Handler } from '../../rest/server/mount';
+import type { Access, Grant } from './access';
+
+/** Bitcoin Core's (MAX_SIZE), for clients that may call; others do with what REST takes. */
+const MOST_BODY_BYTES = 0x0200_0000;
+
+/** To deter guessing. Nothing waits meanwhile but the client. */
+const WRONG_PASSWORD_MS = 250;
+
+/** Texts up to this length are copied together. */
+const SMALL_BYTES = 65_536;
+
+const UNAUTHORIZED: HeaderList = ['WWW-Authenticate', 'Basic realm="jsonrpc"'];
+const JSON_TYPE: HeaderList = ['Content-Type', 'application/json'];
+const TEXT_TYPE: HeaderList = ['Content-Type', 'text/plain'];
+
+export interface RpcServerParts extends Omit<RestShared, 'context' | 'ask' | 'connections'> {
+  readonly context: CallContext;
+  readonly access: Access;
+  readonly logger: RestLogger;
+}
+
+/** What became of a call. */
+type Outcome = { readonly answer: Answer } | { readonly error: RpcError };
+
+interface Job {
+  readonly call: Call | BadCall;
+  readonly isHeavy: boolean;
+  readonly waits: boolean;
+  /** @throws RpcError, and what calls let pass */
+  run(client: RpcClient): Promise<Answer>;
+}
+
+export class RpcServer {
+  readonly #parts: RpcServerParts;
+  readonly #closing = new AbortController();
+
+  constructor(parts: RpcServerParts) {
+    this.#parts = parts;
+  }
+
+  readonly handle: Handler = async (request, response, passOn) => {
+    try {
+      const grant = this.#parts.access.grant(request);
+      const body = await this.#bodyOf(request, grant);
+      const { calls, isBatch } = parseCalls(body);
+      const [ours, theirs] = [calls.filter((call) => definitionOf(call) !== undefined), calls.filter(isTheirs)];
+      // What cannot be read is nobody's, and gets its error here.
+      if (ours.length === 0 && (theirs.length > 0 || calls.length === 0)) passOn(replayed(request, body), response);
+      else if (grant === 'missing' || grant === 'wrong') await this.#refuse(response, grant);
+      else if (grant === 'own' && theirs.length > 0) this.#send(response, 403, [], [NO_BODY]);
+      else await this.#serve(calls, isBatch, response);
+    } catch (error) {
+      await this.#fail(response, error);
+    }
+  };
+
+  /** Ends what holds replies back. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /** @throws RestError 401, 413 */
+  async #bodyOf(request: IncomingMessage, grant: Grant): Promise<Buffer> {
+    const { limits } = this.#parts.context;
+    const mayCall = grant === 'node' || grant === 'own';
+    try {
+      return await readBody(request, { ...limits, maxBodyBytes: mayCall ? MOST_BODY_BYTES : limits.maxBodyBytes });
+    } catch (error) {
+      throw error instanceof RestError && !mayCall ? new RestError(401, '', UNAUTHORIZED) : error;
+    }
+  }
+
+  async #refuse(response: ServerResponse, grant: 'missing' | 'wrong'): Promise<void> {
+    if (grant === 'wrong') {
+      this.#parts.logger.debug(`incorrect password attempt from ${response.req.socket.remoteAddress ?? 'a client that has gone'}`);
+      await delay(WRONG_PASSWORD_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+    }
+    this.#send(response, 401, UNAUTHORIZED, [NO_BODY]);
+  }
+
+  /** Answers the calls and sends the reply. */
+  async #serve(calls: readonly (Call | BadCall)[], isBatch: boolean, response: ServerResponse): Promise<void> {
+    const client = new RpcClient(response.req.socket);
+    const jobs = calls.map((call) => this.#jobFor(call));
+    const outcomes = await this.#run(jobs, client);
+    const releases = outcomes.flatMap((outcome) => ('answer' in outcome ? (outcome.answer.release ?? []) : []));
+    const release = (): void => {
+      for (const each of releases) each();
+    };
+    if (response.destroyed) release();
+    else if (releases.length > 0) response.once('close', release);
+    const replies = outcomes.flatMap((outcome, i) => {
+      const { form } = calls[i] as Call; // an outcome for each
+      return isNotification(form) && !isBad(calls[i] as Call) ? [] : [replyTo(form, outcome)];
+    });
+    if (replies.length === 0) this.#send(response, 204, [], []);
+    else if (isBatch)
+      this.#send(response, 200, JSON_TYPE, joined(['[', ...replies.flatMap((reply, i) => [i > 0 ? ',' : '', ...reply]), ']\n']));
+    else this.#send(response, statusFor(calls[0] as Call, outcomes[0] as Outcome), JSON_TYPE, joined([...(replies[0] ?? []), '\n']));
+  }
+
+  /** Whatever waits comes first and without a slot; the others after that in order, in one slot. */
+  async #run(jobs: readonly Job[], client: RpcClient): Promise<Outcome[]> {
+    const { queue, responses } = this.#parts;
+    const outcomes: Outcome[] = [];
+    let bytes = 0;
+    const settle = async (job: Job, i: number): Promise<void> => {
+      outcomes[i] = bytes > MOST_BYTES_IN_FLIGHT ? { error: outOfMemory() } : await this.#outcomeOf(job, client);
+      if ('answer' in outcomes[i]) for (const { length } of outcomes[i].answer.parts) bytes += length;
+    };
+    const entries = [...jobs.entries()];
+    await Promise.all(entries.filter(([, { waits }]) => waits).map(([i, job]) => settle(job, i)));
+    const rest = entries.filter(([, { waits }]) => !waits);
+    if (rest.length === 0) return outcomes;
+    const lane = rest.some(([, { isHeavy }]) => isHeavy) ? 'heavy' : 'small';
+    // Nobody could send the reply.
+    if (lane === 'heavy' && responses.isFull) throw queueFull();
+    await queue.run(
+      client,
+      async () => {
+        for (const [i, job] of rest) await settle(job, i);
+      },
+      lane
+    );
+    return outcomes;
+  }
+
+  async #outcomeOf(job: Job, client: RpcClient): Promise<Outcome> {
+    try {
+      return { answer: await job.run(client) };
+    } catch (error) {
+      if (error instanceof ClientGoneError) throw error;
+      return { error: this.#asRpcError(error) };
+    }
+  }
+
+  #jobFor(call: Call | BadCall): Job {
+    const light = { call, isHeavy: false, waits: false };
+    if (isBad(call)) return { ...light, run: () => Promise.reject(call.error) };
+    const { context, gate } = this.#parts;
+    const definition = definitionOf(call);
+    if (definition === undefined) return { ...light, run: async () => ownAnswer(await context.node.ownCall(call.method, call.params)) };
+    const read = parametersOf(call, definition);
+    return {
+      call,
+      isHeavy: read instanceof Parameters && definition.isHeavy?.(read) === true,
+      waits: definition.waits === true,
+      run: async (client) => {
+        gate.requireOpen();
+        if (!(read instanceof Parameters)) throw read;
+        return definition.answer(read, context, client);
+      }
+    };
+  }
+
+  /** What index and node could not tell is a node that is not ready. */
+  #asRpcError(error: unknown): RpcError {
+    if (error instanceof RpcError) return error;
+    const known = asRestError(error, this.#parts.gate, this.#parts.logger);
+    if (known instanceof UnavailableError) return inWarmup(known.what);
+    return known.status === 500 ? brokenDown() : misc(known.message);
+  }
+
+  /** No call has failed here, but the request. */
+  async #fail(response: ServerResponse, error: unknown): Promise<void> {
+    const { socket } = response.req;
+    if (socket.destroyed || error instanceof ClientGoneError) return;
+    // A body that does not end, or not as it should.
+    if (error instanceof Error && 'type' in error) {
+      socket.destroy();
+      return;
+    }
+    const known = asRestError(error, this.#parts.gate, this.#parts.logger);
+    if (known.status === 401) await this.#refuse(response, 'missing');
+    else this.#send(response, known.message === queueFull().message ? 503 : known.status, TEXT_TYPE, [Buffer.from(known.message)]);
+  }
+
+  #send(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[]): void {
+    if (response.destroyed) return;
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    const all = status === 204 ? headers : [...headers, 'Content-Length', String(length)];
+    this.#parts.responses.sendParts(response, status, all, parts);
+  }
+}
+
+function definitionOf(call: Call | BadCall): CallDefinition | undefined {
+  return isBad(call) ? undefined : CALLS.get(call.method);
+}
+
+const isTheirs = (call: Call | BadCall): boolean => !isBad(call) && !CALLS.has(call.method);
+
+function parametersOf({ method, params }: Call, { parameters }: CallDefinition): Parameters | RpcError {
+  try {
+    return new Parameters(parameters, params, usageOf(method, parameters));
+  } catch (error) {
+    if (error instanceof RpcError) return error;
+    throw error;
+  }
+}
+
+/** What the node said to a call of its own. */
+function ownAnswer({
+  error,
+  result
+}: {
+  readonly error: { readonly code: number; readonly message: string } | null;
+  readonly result: unknown;
+}): Answer {
+  if (error !== null) throw new RpcError(error.code, error.message);
+  return { parts: [Buffer.from(JSON.stringify(result ?? null))] };
+}
+
+const outOfMemory = (): RpcError => new RpcError(CODES.outOfMemory, 'Ran out of memory during operation');
+
+function replyTo(form: Call['form'], outcome: Outcome): (string | Buffer)[] {
+  if ('error' in outcome) return [errorReply(form, errorText(outcome.error))];
+  const [before, behind] = resultFrame(form);
+  return [before, ...outcome.answer.parts, behind];
+}
+
+/** Calls of version 2.0 that could be read have no errors of HTTP. */
+function statusFor(call: Call | BadCall, outcome: Outcome): number {
+  return 'error' in outcome && (isBad(call) || !call.form.isVersion2) ? statusOf(outcome.error) : 200;
+}
+
+/** Short texts copied together, long ones as they are. */
+function joined(texts: readonly (string | Buffer)[]): Buffer[] {
+  const parts: Buffer[] = [];
+  let short: Buffer[] = [];
+  const flush = (): void => {
+    if (short.length > 0) parts.push(short.length === 1 ? (short[0] as Buffer) : Buffer.concat(short));
+    short = [];
+  };
+  for (const text of texts) {
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+    if (bytes.length > SMALL_BYTES) {
+      flush();
+      parts.push(bytes);
+    } else short.push(bytes);
+  }
+  flush();
+  return parts;
+}

@@ -1,0 +1,285 @@
+import { statSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, describe, it } from 'mocha';
+import { bcoin, type TestFullNode } from '../support/bcoin';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { openRegtestNode } from '../support/regtest-node';
+import { askInOneWrite, openSocket, requestBytes, untilClosed, type RawRequest } from '../support/http';
+import { basic, RpcCaller } from '../support/rpc';
+import { until } from '../support/until';
+
+const MODERN = { 'rest-core': 'modern' };
+const KEY = { 'api-key': 'sesame' };
+
+describe('calls over HTTP', () => {
+  const nodes: TestFullNode[] = [];
+  const folders: string[] = [];
+
+  async function open(settings: Readonly<Record<string, unknown>> = {}, prefix?: string): Promise<RestNode> {
+    const served = await openRestNode({ ...(prefix !== undefined && { prefix }), settings: { ...MODERN, ...settings } });
+    nodes.push(served.node);
+    if (!('rest-warmup' in settings)) await untilReady(served);
+    return served;
+  }
+
+  async function newFolder(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-rpc-'));
+    folders.push(folder);
+    return folder;
+  }
+
+  afterEach(async () => {
+    for (const node of nodes.splice(0)) if (node.opened) await node.close();
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+  });
+
+  const text = async (caller: RpcCaller, body: string): Promise<string> => {
+    const { status, body: bytes } = await caller.post(body);
+    return `${status} ${bytes.toString()}`;
+  };
+
+  it('are answered in the form of their version, errors with a status of HTTP in the older one', async () => {
+    const { port } = await open();
+    const caller = new RpcCaller(port);
+    const replies: readonly [body: string, reply: string][] = [
+      ['{"method":"getblockcount","id":7}', '200 {"result":0,"error":null,"id":7}\n'],
+      ['{"method":"getblockcount"}', '200 {"result":0,"error":null}\n'],
+      ['{"jsonrpc":"1.0","method":"getblockcount","id":"a","params":{}}', '200 {"result":0,"error":null,"id":"a"}\n'],
+      ['{"jsonrpc":"2.0","method":"getblockcount","id":null}', '200 {"jsonrpc":"2.0","result":0,"id":null}\n'],
+      ['{"jsonrpc":"2.0","method":"getblockcount"}', '204 '],
+      [
+        '{"method":"getblockhash","params":[5],"id":1}',
+        '500 {"result":null,"error":{"code":-8,"message":"Block height out of range"},"id":1}\n'
+      ],
+      [
+        '{"jsonrpc":"2.0","method":"getblockhash","params":[5],"id":1}',
+        '200 {"jsonrpc":"2.0","error":{"code":-8,"message":"Block height out of range"},"id":1}\n'
+      ],
+      ['{"jsonrpc":"2.0","method":"getblockhash","params":[5]}', '204 '],
+      ['', '500 {"result":null,"error":{"code":-32700,"message":"Parse error"},"id":null}\n'],
+      ['[', '500 {"result":null,"error":{"code":-32700,"message":"Parse error"},"id":null}\n'],
+      ['7', '500 {"result":null,"error":{"code":-32700,"message":"Top-level object parse error"},"id":null}\n'],
+      ['{"id":3}', '400 {"result":null,"error":{"code":-32600,"message":"Missing method"},"id":3}\n'],
+      ['{"jsonrpc":"2.0","id":3}', '400 {"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing method"},"id":3}\n'],
+      ['{"jsonrpc":"2.0"}', '400 {"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing method"}}\n']
+    ];
+    for (const [body, reply] of replies) expect(await text(caller, body), body).to.equal(reply);
+    const { headers } = await caller.post('{"method":"getblockcount"}');
+    expect(headers).to.include({ 'content-type': 'application/json', 'content-length': '26' }).and.not.have.property('cache-control');
+  });
+
+  it('are answered in batches, those of the node among ours, in order', async () => {
+    const { port, node } = await open();
+    const caller = new RpcCaller(port);
+    const replies: readonly [body: string, reply: string][] = [
+      [
+        '[{"method":"getblockcount","id":1},5,{"jsonrpc":"2.0","method":"getblockhash","params":["x"],"id":"b"}]',
+        '200 [{"result":0,"error":null,"id":1},{"result":null,"error":{"code":-32600,"message":"Invalid Request object"},"id":null},' +
+          '{"jsonrpc":"2.0","error":{"code":-3,"message":"Wrong type passed:\\n{\\n    \\"Position 1 (height)\\": ' +
+          '\\"JSON value of type string is not of expected type number\\"\\n}"},"id":"b"}]\n'
+      ],
+      ['[{"jsonrpc":"2.0","method":"getblockcount"},{"method":"uptime","id":1}]', '200 [{"result":0,"error":null,"id":1}]\n'],
+      ['[{"jsonrpc":"2.0","method":"getblockcount"},{"jsonrpc":"2.0","method":"uptime"}]', '204 '],
+      [
+        '[{"method":"getdifficulty","id":{"a":1}},{"method":"getblockcount","id":2},{"jsonrpc":"2.0","method":"nothing","id":3},{"jsonrpc":"2.0","method":"getdifficulty"}]',
+        `200 [{"result":${await difficulty(node)},"error":null,"id":{"a":1}},{"result":0,"error":null,"id":2},` +
+          '{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found: nothing."},"id":3}]\n'
+      ],
+      ['[]', '200 []\n'],
+      ['[1]', '200 [{"result":null,"error":{"code":-32600,"message":"Invalid Request object"},"id":null}]\n']
+    ];
+    for (const [body, reply] of replies) expect(await text(caller, body), body).to.equal(reply);
+  });
+
+  async function difficulty(node: TestFullNode): Promise<string> {
+    const { result } = await node.rpc.call({ method: 'getdifficulty', params: [], id: null }, {});
+    return JSON.stringify(result);
+  }
+
+  it('that are the node’s own, and everything else, get the replies of the node to the byte', async () => {
+    const [plain, { node: served, port }] = [await openRegtestNode({ settings: KEY }), await open(KEY)];
+    nodes.push(plain);
+    const ports = [Number(new URL(`http://${addressOf(plain)}`).port), port];
+    const key = basic('x:sesame');
+    const post = (body: string, headers: Record<string, string> = key, path = '/'): RawRequest => ({
+      method: 'POST',
+      path,
+      headers,
+      body: Buffer.from(body)
+    });
+    const requests = [
+      post('{"method":"getdifficulty","params":[],"id":1}'),
+      post('{"method":"getdifficulty","params":[],"id":{"a":1}}'),
+      post('{"method":"nothing","id":"x"}'),
+      post('[{"method":"getdifficulty"},{"method":"validateaddress","params":["x"],"id":2}]'),
+      post('[]'),
+      post('[{"method":"getdifficulty"},7]'),
+      post('{"method":"validateaddress","params":["x"]}', { ...key, 'Transfer-Encoding': 'chunked' }),
+      post('{"method":"getdifficulty"}', { ...key, 'Content-Type': 'text/plain' }),
+      post(`{"method":"getdifficulty","more":"${'x'.repeat(2_000_000)}"}`),
+      post('{"method":"getdifficulty"}', key, '/?longpoll=1'),
+      post('{"method":"getdifficulty"}', {}),
+      post('{"method":"getdifficulty"}', basic('x:wrong')),
+      post('{"method":"getdifficulty"}', { Authorization: 'Bearer x' }),
+      post('{"method":"getdifficulty"}', key, '/nowhere'),
+      post('{"tx":"00"}', key, '/broadcast'),
+      { ...post('{"method":"getdifficulty"}'), method: 'PUT' },
+      { path: '/nowhere', headers: key },
+      { path: '/', headers: {} },
+      { path: '/tx/00', headers: key },
+      { method: 'OPTIONS', path: '/', headers: key }
+    ];
+    for (const request of requests) {
+      const [theirs = '', ours] = await Promise.all(ports.map((of) => exchange(of, request)));
+      expect(theirs, JSON.stringify(request)).to.match(/^HTTP\/1.1 \d{3} /);
+      expect(ours).to.equal(theirs);
+    }
+    expect(served.opened).to.equal(true);
+  });
+
+  it('are answered one after the other on one connection, whoever answers', async () => {
+    const { port } = await open();
+    const bodies = ['getblockcount', 'getdifficulty', 'getbestblockhash', 'nothing', 'uptime'].map(
+      (method) => `{"method":"${method}","id":"${method}"}`
+    );
+    const replies = await askInOneWrite(
+      port,
+      bodies.map((body) => ({ method: 'POST', path: '/', body: Buffer.from(body) }))
+    );
+    expect(replies.map(({ body }) => (JSON.parse(body.toString()) as { id: string }).id)).to.deep.equal([
+      'getblockcount',
+      'getdifficulty',
+      'getbestblockhash',
+      'nothing',
+      'uptime'
+    ]);
+  });
+
+  it('need nobody to say who they are where the node does not ask', async () => {
+    const { port } = await open();
+    for (const headers of [{}, basic('oracle:oracle'), { Authorization: 'x' }])
+      expect(await new RpcCaller(port, headers).call('getblockcount')).to.equal(0);
+  });
+
+  it('need the API key, the pair of a user, or the cookie; the node’s own the key', async () => {
+    const prefix = await newFolder();
+    const { port } = await open({ ...KEY, 'rest-rpc-user': 'alice:open:says me' }, prefix);
+    const cookie = await readFile(join(prefix, 'regtest', '.cookie'), 'utf8');
+    expect(cookie).to.match(/^__cookie__:[0-9a-f]{64}$/);
+    expect(statSync(join(prefix, 'regtest', '.cookie')).mode & 0o777).to.equal(0o600);
+    for (const credentials of ['any:sesame', ':sesame', 'alice:open:says me', cookie])
+      expect(await new RpcCaller(port, basic(credentials)).call('getblockcount'), credentials).to.equal(0);
+    const [ours, theirs] = ['{"method":"getblockcount","id":1}', '{"method":"getdifficulty","id":1}'];
+    for (const credentials of ['alice:open:says me', cookie]) {
+      const caller = new RpcCaller(port, basic(credentials));
+      expect(await text(caller, theirs)).to.equal('401 ');
+      expect(await text(caller, `[${ours},${theirs}]`)).to.equal('403 ');
+    }
+    expect((await new RpcCaller(port, basic('any:sesame')).post(`[${ours},${theirs}]`)).status).to.equal(200);
+    for (const headers of [
+      {},
+      basic('alice:x'),
+      basic('alice'),
+      basic('__cookie__:'),
+      basic('bob:open:says me'),
+      { Authorization: 'Bearer x' }
+    ]) {
+      const refused = await new RpcCaller(port, headers).post(ours);
+      expect(refused.status).to.equal(401);
+      expect(refused.headers).to.include({ 'www-authenticate': 'Basic realm="jsonrpc"', 'content-length': '0' });
+    }
+    expect((await new RpcCaller(port, {}).post(`{"method":"getblockcount","x":"${'x'.repeat(1_100_000)}"}`)).status).to.equal(401);
+    expect(
+      (await new RpcCaller(port, basic('x:sesame')).post(`{"method":"getblockcount","x":"${'x'.repeat(1_100_000)}"}`)).status
+    ).to.equal(200);
+  });
+
+  it('find a new cookie at each start and none after the end, nor one of a stranger', async () => {
+    const prefix = await newFolder();
+    const path = join(prefix, 'regtest', '.cookie');
+    const { node } = await open(KEY, prefix);
+    const first = await readFile(path, 'utf8');
+    await node.close();
+    expect(() => statSync(path)).to.throw('ENOENT');
+    await writeFile(path, 'left behind', { mode: 0o644 });
+    const { node: again, port } = await open(KEY, prefix);
+    const second = await readFile(path, 'utf8');
+    expect(second)
+      .to.match(/^__cookie__:/)
+      .and.not.equal(first);
+    expect(statSync(path).mode & 0o777).to.equal(0o600);
+    expect((await new RpcCaller(port, basic(first)).post('{"method":"uptime"}')).status).to.equal(401);
+    await writeFile(path, 'another’s');
+    await again.close();
+    expect(await readFile(path, 'utf8')).to.equal('another’s');
+  });
+
+  it('are the node’s own in the older profile', async () => {
+    const prefix = await newFolder();
+    const { node, port } = await openRestNode({ prefix });
+    nodes.push(node);
+    expect(await new RpcCaller(port).failure('getzmqnotifications')).to.deep.equal({
+      code: -32601,
+      message: 'Method not found: getzmqnotifications.'
+    });
+    expect(() => statSync(join(prefix, 'regtest', '.cookie'))).to.throw('ENOENT');
+  });
+
+  it('fail with what is going on while node and index are not in sync', async () => {
+    const { block } = bcoin.Network.get('regtest');
+    const { maxTipAge } = block;
+    // The genesis block is older.
+    block.maxTipAge = 24 * 60 * 60;
+    const { port, rest } = await open({ 'rest-warmup': 'synced' });
+    block.maxTipAge = maxTipAge;
+    await until(() => !['loading', 'indexing'].includes(rest.status?.split(/[ ,]/)[0] ?? ''));
+    const caller = new RpcCaller(port);
+    expect(rest.status).to.match(/^syncing with the network, height 0 /);
+    expect(await caller.failure('getblockcount', ['too', 'many'])).to.deep.equal({ code: -28, message: rest.status });
+    expect((await caller.post('{"method":"uptime","id":1}')).status).to.equal(500);
+    expect((await caller.post('{"method":"getdifficulty","id":1}')).status).to.equal(200);
+  });
+
+  it('are refused in a full queue', async () => {
+    const { port } = await open({ 'rest-threads': 1, 'rest-work-queue': 1 });
+    const raw = {
+      method: 'POST',
+      path: '/',
+      body: Buffer.from(JSON.stringify(Array.from({ length: 200 }, () => ({ method: 'getchaintips' }))))
+    };
+    const replies = await Promise.all(Array.from({ length: 12 }, () => askInOneWrite(port, [raw])));
+    const refused = replies.map(([reply]) => `${reply?.status} ${reply?.status === 503 ? reply.body.toString() : ''}`);
+    expect(new Set(refused)).to.deep.equal(new Set(['200 ', '503 Work queue depth exceeded']));
+  });
+
+  it('that a client left behind trouble nobody', async () => {
+    const { port } = await open(KEY);
+    for (const headers of [basic('x:sesame'), basic('x:wrong'), {}]) {
+      for (const method of ['getblockcount', 'getdifficulty', 'waitfornewblock']) {
+        const socket = await openSocket(port);
+        const bytes = requestBytes({ method: 'POST', path: '/', headers, body: Buffer.from(`{"method":"${method}"}`) }, false);
+        socket.write(bytes);
+        socket.write(bytes.subarray(0, -3));
+        socket.end();
+        socket.destroy();
+      }
+    }
+    expect(await new RpcCaller(port, basic('x:sesame')).call('getblockcount')).to.equal(0);
+  });
+
+  /** The reply to the byte, but for the clock. */
+  async function exchange(of: number, request: RawRequest): Promise<string> {
+    const socket = await openSocket(of);
+    socket.write(requestBytes(request, true));
+    return (await untilClosed(socket)).toString('latin1').replace(/^Date: .*$/m, 'Date');
+  }
+});
+
+function addressOf({ http }: TestFullNode): string {
+  const address = http.http.address();
+  if (address === null || typeof address === 'string') throw new Error('the node does not listen');
+  return `127.0.0.1:${address.port}`;
+}

@@ -1,0 +1,51 @@
+// Calls of Bitcoin Core's JSON-RPC over HTTP.
+
+import { ask, type RawReply } from './http';
+
+export interface RpcFailure {
+  readonly code: number;
+  readonly message: string;
+}
+
+/** What a reply has of a call; the order of the members is that of the text. */
+interface RpcReply {
+  readonly result?: unknown;
+  readonly error?: RpcFailure | null;
+}
+
+export const basic = (credentials: string): Record<string, string> => ({
+  Authorization: `Basic ${Buffer.from(credentials).toString('base64')}`
+});
+
+export class RpcCaller {
+  constructor(
+    readonly port: number,
+    readonly headers: Readonly<Record<string, string>> = {}
+  ) {}
+
+  /** Any body. */
+  post(body: string | Buffer): Promise<RawReply> {
+    return ask(this.port, { method: 'POST', path: '/', headers: this.headers, body: Buffer.from(body) });
+  }
+
+  /** The text of a result as it came. */
+  async text(method: string, ...params: unknown[]): Promise<string> {
+    const reply = await this.post(JSON.stringify({ method, params, id: 1 }));
+    const text = reply.body.toString();
+    const [, result] = /^{"result":(.*),"error":null,"id":1}\n$/s.exec(text) ?? [];
+    if (result === undefined) throw new Error(`${method}: ${reply.status} ${text}`);
+    return result;
+  }
+
+  async call<T>(method: string, ...params: unknown[]): Promise<T> {
+    return JSON.parse(await this.text(method, ...params)) as T;
+  }
+
+  /** What a call fails with. */
+  async failure(method: string, params: unknown = []): Promise<RpcFailure> {
+    const { body } = await this.post(JSON.stringify({ method, params, id: 1 }));
+    const { error } = JSON.parse(body.toString()) as RpcReply;
+    if (error == null) throw new Error(`${method}: expected an error, got ${body.toString()}`);
+    return error;
+  }
+}
