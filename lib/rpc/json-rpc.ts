@@ -60,8 +60,9 @@ function parseCall(json: unknown, idText: () => string | undefined): Call | BadC
   const { jsonrpc = null, method = null, params = null } = json;
   const form = { isVersion2: jsonrpc === '2.0', id: 'id' in json ? textOfId(json['id'], idText) : undefined };
   const bad = (text: string): BadCall => ({ form, error: invalidRequest(text) });
-  if (jsonrpc !== null && typeof jsonrpc !== 'string') return bad('jsonrpc field must be a string');
-  if (jsonrpc !== null && jsonrpc !== '1.0' && jsonrpc !== '2.0') return bad('JSON-RPC version not supported');
+  // rpc-bitcoin writes its 1.0 as a number; Bitcoin Core refuses that since 28.
+  if (jsonrpc !== null && jsonrpc !== 1 && typeof jsonrpc !== 'string') return bad('jsonrpc field must be a string');
+  if (typeof jsonrpc === 'string' && jsonrpc !== '1.0' && jsonrpc !== '2.0') return bad('JSON-RPC version not supported');
   if (method === null) return bad('Missing method');
   if (typeof method !== 'string') return bad('Method must be a string');
   if (params !== null && typeof params !== 'object') return bad('Params must be an array or object');

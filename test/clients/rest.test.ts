@@ -2,6 +2,7 @@
 
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { RESTClient } from 'rpc-bitcoin';
 import { blockFields, headerFields, transactionFields, type TransactionFields } from '../support/bcoin-objects';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks, chainAAnswers, chainAManifest, chainAPool, recordedBody, type RecordedAnswer } from '../support/chain-a';
@@ -126,4 +127,10 @@ for (const { edition, settings } of [
             });
         });
       });
+
+    it('rpc-bitcoin reads hashes of blocks by height', async () => {
+      const client = new RESTClient({ url: 'http://127.0.0.1', port: served.port });
+      expect(await client.getBlockHashByHeight({ height: mixed.height })).to.deep.equal({ blockhash: mixed.hash });
+      expect(await client.getBlockHashByHeight({ height: mixed.height, format: 'hex' })).to.equal(`${mixed.hash}\n`);
+    });
   });

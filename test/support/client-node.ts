@@ -4,11 +4,16 @@ import { bcoin } from './bcoin';
 import { chainAPool } from './chain-a';
 import { openChainANode, type ChainANode } from './chain-a-node';
 
-/** The node's key: a password that goes with any user. */
-const API_KEY = 'a key of the node';
+/** A user of the JSON-RPC. */
+export const ACCOUNT = { user: 'oracle', password: 'oracle' } as const;
 
-/** Of today's edition. */
-export const MODERN = { 'rest-core': 'modern', apiKey: API_KEY } as const;
+/** Today's edition, with all that programs may ask for. */
+export const MODERN = {
+  'rest-core': 'modern',
+  'rest-filters': true,
+  'rest-rpc-user': `${ACCOUNT.user}:${ACCOUNT.password}`,
+  'api-key': 'a key of the node'
+} as const;
 
 export async function openClientNode(settings: Readonly<Record<string, unknown>>): Promise<ChainANode> {
   const served = await openChainANode(settings);
