@@ -109,7 +109,10 @@ describe('what Bitcoin Core 31 was recorded to answer', () => {
     const { node, reader } = served.rest;
     const { hash = '' } = chainAManifest().blocks['mixed'] ?? {};
     let isKnown = false;
-    const spent = new SpentOutputs({ spentCoins: (block) => (isKnown ? node.spentCoins(block) : Promise.resolve(undefined)) });
+    const spent = new SpentOutputs({
+      network: node.network,
+      spentCoins: (block) => (isKnown ? node.spentCoins(block) : Promise.resolve(undefined))
+    });
     const endpoint = blockEndpoint({
       ...endpointContext(node, reader, new AnswerCache(1), PROFILES.modern),
       texts: new BlockTexts(1 << 22),
