@@ -51,6 +51,17 @@ export function transactionOffsets(bytes: Buffer): Uint32Array {
   return offsets;
 }
 
+/** How many outputs each transaction of a block spends: none, the coinbase. @throws MalformedBytesError */
+export function spentCounts(bytes: Buffer): Uint32Array {
+  const reader = new ByteReader(bytes, HEADER_LENGTH);
+  const counts = new Uint32Array(reader.compactSize());
+  for (let i = 0; i < counts.length; i++) {
+    const { inputCount } = readTransaction(reader);
+    if (i > 0) counts[i] = inputCount;
+  }
+  return counts;
+}
+
 /** The serialization without witnesses; `raw` itself when it has none. @throws MalformedBytesError */
 export function blockWithoutWitness(raw: Buffer): Buffer {
   const { transactions, strippedLength, length } = scanBlock(raw);

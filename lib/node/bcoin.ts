@@ -5,7 +5,7 @@ import type { Observable } from 'rxjs';
 import { HEADER_LENGTH } from '../bitcoin/header';
 import { StoredBlocks } from './blocks';
 import { Broadcaster } from './broadcaster';
-import { openCoinSet, readSpentCoins } from './coins';
+import { openCoinSet } from './coins';
 import { DeploymentReader } from './deployments';
 import { UnsupportedNodeError } from './errors';
 import { chainEvents, syncedChanges } from './events';
@@ -13,6 +13,7 @@ import { fromHost, sameHostHash, toHostLike, type HostChain, type HostHttp, type
 import { networkStatus } from './network-status';
 import { BcoinPool } from './pool';
 import { readChainTips } from './tips';
+import { readSpentCoins, readSpentOutputs } from './undo';
 import type { Server } from 'node:http';
 import type {
   BlockEntry,
@@ -20,6 +21,7 @@ import type {
   ChainEvent,
   ChainTip,
   CoinSet,
+  DeploymentInfo,
   Deployments,
   FeeEstimate,
   NetworkInfo,
@@ -155,6 +157,10 @@ export class BcoinNode implements NodeSource {
     return readSpentCoins(hash, this.#host);
   }
 
+  spentOutputs(hash: Buffer, counts: Uint32Array): Promise<Buffer | undefined> {
+    return readSpentOutputs(hash, counts, this.#host);
+  }
+
   openCoinSet(): Promise<CoinSet> {
     return openCoinSet(this.#host.chain);
   }
@@ -208,6 +214,10 @@ export class BcoinNode implements NodeSource {
 
   deployments(hash: Buffer): Promise<Deployments> {
     return this.#deployments.read(this.#toHost(hash));
+  }
+
+  deploymentInfo(hash: Buffer): Promise<DeploymentInfo | undefined> {
+    return this.#deployments.describe(this.#toHost(hash));
   }
 }
 

@@ -1,9 +1,10 @@
 // The soft forks as the node's chain sees them, counted as Bitcoin Core counts them:
 // the state is that of the block after the one that is asked about (BIP9).
 
+import { LRUCache } from 'lru-cache';
 import { ChainMovedError } from './errors';
-import { sameHostHash, type HostChain, type HostDeployment, type HostEntry, type HostHash, type HostNetwork } from './host';
-import type { Bip9Deployment, Deployments } from './types';
+import { fromHost, type HostChain, type HostDeployment, type HostEntry, type HostHash, type HostNetwork } from './host';
+import type { Bip9Deployment, DeploymentInfo, Deployments, SignalledFork } from './types';
 
 /** bcoin's thresholdStates, by number. */
 const STATUSES = ['defined', 'started', 'locked_in', 'active', 'failed'] as const;
@@ -11,16 +12,33 @@ const STATUSES = ['defined', 'started', 'locked_in', 'active', 'failed'] as cons
 /** The deployments that Bitcoin Core 0.17 lists, in its order. */
 const LISTED = ['csv', 'segwit'] as const;
 
+/** Those that Bitcoin Core lists since 0.19 and bcoin counts signals for. */
+const SIGNALLED = [...LISTED, 'testdummy'] as const;
+
+/** Bitcoin Core's names of bcoin's flags (script/common.js) that rules of blocks have. */
+const FLAG_NAMES = {
+  P2SH: 1 << 0,
+  DERSIG: 1 << 2,
+  NULLDUMMY: 1 << 4,
+  CHECKLOCKTIMEVERIFY: 1 << 9,
+  CHECKSEQUENCEVERIFY: 1 << 10,
+  WITNESS: 1 << 11
+} as const;
+
+/** States of periods that are remembered. */
+const MOST_PERIODS = 64;
+
 type Statistics = NonNullable<Bip9Deployment['statistics']>;
 interface PeriodState {
-  readonly periodEnd: HostHash;
   readonly status: Bip9Deployment['status'];
   readonly since: number;
 }
 
+const NOT_YET: PeriodState = { status: 'defined', since: 0 };
+
 export class DeploymentReader {
-  /** A state holds for a whole period: one walk back per period. */
-  readonly #periods = new Map<string, PeriodState>();
+  /** A state holds for a whole period: one walk back per period. By deployment and last block of the period before. */
+  readonly #periods = new LRUCache<string, PeriodState>({ max: MOST_PERIODS });
   readonly #chain: HostChain;
   readonly #network: HostNetwork;
 
@@ -40,6 +58,77 @@ export class DeploymentReader {
       if (this.#chain.tip === before) return deployments;
       this.#periods.clear();
     }
+  }
+
+  /** The state of every soft fork as the block itself sees it, whichever chain it is on; undefined when it is not known. */
+  async describe(hash: HostHash): Promise<DeploymentInfo | undefined> {
+    for (;;) {
+      const before = this.#chain.tip;
+      const entry = await this.#chain.getEntryByHash(hash);
+      if (entry === null) return undefined;
+      const info = await this.#describeAt(entry);
+      if (this.#chain.tip === before) return info;
+      this.#periods.clear();
+    }
+  }
+
+  async #describeAt(entry: HostEntry): Promise<DeploymentInfo> {
+    const {
+      deployments,
+      block: { bip34height, bip66height, bip65height }
+    } = this.#network;
+    const previous = await this.#chain.getPrevious(entry);
+    const { flags } = previous === null ? { flags: 0 } : await this.#chain.getDeployments(entry.time, previous);
+    const signalled: SignalledFork[] = [];
+    for (const id of SIGNALLED) {
+      const deployment = deployments[id];
+      if (deployment !== undefined) signalled.push(await this.#signalled(id, deployment, entry, previous));
+    }
+    return {
+      hash: fromHost(entry.hash),
+      height: entry.height,
+      scriptFlags: Object.entries(FLAG_NAMES)
+        .flatMap(([name, flag]) => ((flags & flag) === 0 ? [] : [name]))
+        .sort(),
+      buried: [
+        { id: 'bip34', height: bip34height },
+        { id: 'bip66', height: bip66height },
+        { id: 'bip65', height: bip65height }
+      ],
+      signalled
+    };
+  }
+
+  /** `previous`: null for the genesis block, to which nothing applied. */
+  async #signalled(id: string, deployment: HostDeployment, entry: HostEntry, previous: HostEntry | null): Promise<SignalledFork> {
+    const { status, since } = previous === null ? NOT_YET : await this.#state(id, deployment, previous);
+    const { status: nextStatus } = await this.#state(id, deployment, entry);
+    const period = this.#period(deployment);
+    const isSignalled = status === 'started' || status === 'locked_in';
+    return {
+      id,
+      status,
+      nextStatus,
+      bit: deployment.bit,
+      startTime: BigInt(deployment.startTime),
+      timeout: BigInt(deployment.timeout),
+      since,
+      activeSince: status === 'active' ? since : nextStatus === 'active' ? entry.height + 1 : undefined,
+      signals: isSignalled ? await this.#signals(deployment, entry, (entry.height % period) + 1) : undefined,
+      period,
+      threshold: this.#threshold(deployment)
+    };
+  }
+
+  /** Of the last blocks up to and with this one, the first of them first. */
+  async #signals({ bit }: HostDeployment, last: HostEntry, count: number): Promise<boolean[]> {
+    const signals: boolean[] = [];
+    let entry: HostEntry | null = last;
+    for (let left = count; left > 0 && entry !== null; left--) {
+      signals.push(entry.hasBit(bit));
+      entry = await this.#chain.getPrevious(entry);
+    }
+    return signals.reverse();
   }
 
   async #readAt(tip: HostEntry): Promise<Deployments> {
@@ -76,13 +165,14 @@ export class DeploymentReader {
   }
 
   async #state(id: string, deployment: HostDeployment, tip: HostEntry): Promise<PeriodState> {
-    if (deployment.startTime === -1) return { periodEnd: tip.hash, status: 'active', since: 0 };
+    if (deployment.startTime === -1) return { status: 'active', since: 0 };
     const periodEnd = await this.#periodEnd(deployment, tip);
-    if (periodEnd === undefined) return { periodEnd: tip.hash, status: 'defined', since: 0 };
-    const known = this.#periods.get(id);
-    if (known !== undefined && sameHostHash(known.periodEnd, periodEnd.hash)) return known;
+    if (periodEnd === undefined) return NOT_YET;
+    const key = `${id} ${fromHost(periodEnd.hash).toString('latin1')}`;
+    const known = this.#periods.get(key);
+    if (known !== undefined) return known;
     const state = await this.#walkBack(deployment, periodEnd);
-    this.#periods.set(id, state);
+    this.#periods.set(key, state);
     return state;
   }
 
@@ -91,26 +181,21 @@ export class DeploymentReader {
     const period = this.#period(deployment);
     const state = await this.#chain.getState(periodEnd, deployment);
     const status = STATUSES[state] ?? 'defined';
-    if (status === 'defined') return { periodEnd: periodEnd.hash, status, since: 0 };
+    if (status === 'defined') return { status, since: 0 };
     let first = periodEnd;
     for (;;) {
       const earlier = await this.#chain.getAncestor(first, first.height - period);
       if (earlier === null || (await this.#chain.getState(earlier, deployment)) !== state) break;
       first = earlier;
     }
-    return { periodEnd: periodEnd.hash, status, since: first.height + 1 };
+    return { status, since: first.height + 1 };
   }
 
   async #statistics(deployment: HostDeployment, tip: HostEntry): Promise<Statistics> {
     const period = this.#period(deployment);
-    const threshold = deployment.threshold === -1 ? this.#network.activationThreshold : deployment.threshold;
+    const threshold = this.#threshold(deployment);
     const elapsed = (tip.height + 1) % period;
-    let count = 0;
-    let entry: HostEntry | null = tip;
-    for (let i = 0; i < elapsed && entry !== null; i++) {
-      if (entry.hasBit(deployment.bit)) count++;
-      entry = await this.#chain.getPrevious(entry);
-    }
+    const count = (await this.#signals(deployment, tip, elapsed)).filter(Boolean).length;
     return { period, threshold, elapsed, count, possible: period - threshold >= elapsed - count };
   }
 
@@ -119,6 +204,10 @@ export class DeploymentReader {
     const height = tip.height - ((tip.height + 1) % this.#period(deployment));
     if (height < 0) return undefined;
     return (await this.#chain.getAncestor(tip, height)) ?? undefined;
+  }
+
+  #threshold({ threshold }: HostDeployment): number {
+    return threshold === -1 ? this.#network.activationThreshold : threshold;
   }
 
   #period(deployment: HostDeployment): number {

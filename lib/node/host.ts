@@ -103,6 +103,8 @@ export interface HostChain extends HostEmitter {
   getPrevious(entry: HostEntry): Promise<HostEntry | null>;
   getMedianTime(entry: HostEntry): Promise<number>;
   getState(entry: HostEntry, deployment: HostDeployment): Promise<number>;
+  /** What a block at a time and on top of another is checked by. */
+  getDeployments(time: number, previous: HostEntry): Promise<{ readonly flags: number }>;
   getRawBlock(hash: HostHash): Promise<Buffer | null>;
   getBlock(hash: HostHash): Promise<{ readonly txs: readonly HostTransaction[] } | null>;
 }

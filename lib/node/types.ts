@@ -73,6 +73,33 @@ export interface Deployments {
   readonly bip9: readonly Bip9Deployment[];
 }
 
+/** A soft fork that the node switches on at a height that it was told. */
+export interface BuriedFork {
+  readonly id: string;
+  readonly height: number;
+}
+
+/** A soft fork that blocks signal (BIP9), as a block and the one after it see it. */
+export interface SignalledFork extends Omit<Bip9Deployment, 'statistics'> {
+  /** For the block after. */
+  readonly nextStatus: Bip9Deployment['status'];
+  /** Height of the first block to which it applies; undefined: not known yet. */
+  readonly activeSince: number | undefined;
+  /** Up to and with the block, while started or locked in; one for each block of the period, true where it signals. */
+  readonly signals: readonly boolean[] | undefined;
+  /** Blocks from one change of the status to the next, and how many of them have to signal. */
+  readonly period: number;
+  readonly threshold: number;
+}
+
+/** The soft forks as one block sees them. */
+export interface DeploymentInfo extends BlockPoint {
+  /** Rules that its scripts were checked by, by Bitcoin Core's names, sorted. */
+  readonly scriptFlags: readonly string[];
+  readonly buried: readonly BuriedFork[];
+  readonly signalled: readonly SignalledFork[];
+}
+
 /** A coin that a block spent, as the node has it for disconnecting the block. */
 export interface SpentNodeCoin {
   readonly height: number;
@@ -287,10 +314,15 @@ export interface NodeSource {
    */
   rawBlockPart(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined>;
   /**
-   * The coins that a block of the active chain spends, in the order of its inputs, those that it
-   * made itself included; undefined when the node does not have them.
+   * The coins that a block spends, in the order of its inputs, those that it made itself included; undefined when the node does not have
+   * them. For a block that spends nothing it has none. A block that was disconnected may still have them (bcoin 2.x).
    */
   spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined>;
+  /**
+   * The same as bytes: the number of transactions (compact size), and for each one the number of its inputs and what they spend, value (64
+   * bits) and script behind its length. `counts`: of inputs by transaction, 0 for the coinbase.
+   */
+  spentOutputs(hash: Buffer, counts: Uint32Array): Promise<Buffer | undefined>;
   /** The coins at the present tip; to be closed. The chain goes on. @throws ChainMovedError while the chain is being reset. */
   openCoinSet(): Promise<CoinSet>;
   /** Whether every block of the active chain is still there. */
@@ -318,4 +350,6 @@ export interface NodeSource {
   close(): void;
   /** The state of the soft forks for the block after this one. @throws ChainMovedError when the node does not know it any more. */
   deployments(hash: Buffer): Promise<Deployments>;
+  /** The same as the block itself sees them, whichever chain it is on; undefined when it is not known. */
+  deploymentInfo(hash: Buffer): Promise<DeploymentInfo | undefined>;
 }

@@ -127,6 +127,9 @@ async function serve(
   const { url = '', socket } = request;
   const route = findRoute(routes, url);
   if (route === undefined) throw noSuchPath();
+  const requestWith = (body: Buffer): RestRequest =>
+    new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
+  route.check?.(requestWith(NO_BODY));
   gate.requireOpen();
   if (auth) requireApiKey(request, node);
   // Bodies are read before the queue: a slow sender holds no slot.
@@ -134,7 +137,7 @@ async function serve(
   const question = body.length === 0 ? url : `${url} ${body.toString('latin1')}`;
   const cached = replies.find(question);
   if (cached !== undefined) return cached;
-  const asked = new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
+  const asked = requestWith(body);
   const lane = route.isHeavy?.(asked) === true ? 'heavy' : 'small';
   // Nobody could send the reply.
   if (lane === 'heavy' && responses.isFull) throw queueFull();
@@ -169,7 +172,10 @@ function requireMethod(method: string | undefined, { replies }: Profile): void {
 
 /** What index and node could not tell becomes 503 here; endpoints let it pass. */
 export function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLogger): RestError {
-  if (error instanceof RestError) return error;
+  if (error instanceof RestError) {
+    if (error.cause !== undefined) logger.error(`request failed: ${textOf(error.cause)}`);
+    return error;
+  }
   if (error instanceof IndexUnavailableError) return unavailable(gate.status());
   if (error instanceof NotYetKnownError && error.backfill !== undefined) return notYetKnown(error.backfill);
   if (error instanceof ChainMovedError) return chainMoving();

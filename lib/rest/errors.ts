@@ -7,6 +7,8 @@ import type { BackfillProgress } from '../index/types';
 /** Names and values in turn, as `writeHead` takes them. */
 export type HeaderList = readonly string[];
 
+const NOT_IN_ADDRESSES = /[^a-zA-Z0-9!*'();:@&=+$,/?#[\]\-_.~%]/g;
+
 /** A reply that is not a success. The message goes to the client as it is. */
 export class RestError extends Error {
   override readonly name = 'RestError';
@@ -14,9 +16,10 @@ export class RestError extends Error {
   constructor(
     readonly status: number,
     message: string,
-    readonly headers: HeaderList = []
+    readonly headers: HeaderList = [],
+    options?: ErrorOptions
   ) {
-    super(message);
+    super(message, options);
   }
 }
 
@@ -94,6 +97,26 @@ export const sequenceInVerbose = (): RestError =>
 
 /** `expected`: the form of the path. */
 export const badUri = (expected: string): RestError => new RestError(400, `Invalid URI format. Expected ${expected}`);
+
+/** The node has the block and cannot read it; the log says why. */
+export const unreadableBlock = (hash: string, cause: Error): RestError => new RestError(500, `I/O error reading ${hash}`, [], { cause });
+
+export const missingPartParameter = (name: 'offset' | 'size'): RestError => new RestError(400, `Block part ${name} missing or invalid`);
+
+export const badPart = (offset: bigint, size: bigint, hash: string): RestError =>
+  new RestError(400, `Bad block part offset/size ${offset}/${size} for ${hash}`);
+
+export const noJson = (): RestError => new RestError(400, 'JSON output is not supported for this request type');
+
+/** Of the text only what belongs in an address is shown. */
+export const badHeight = (text: string): RestError => new RestError(400, `Invalid height: ${text.replace(NOT_IN_ADDRESSES, '')}`);
+
+export const heightOutOfRange = (): RestError => new RestError(404, 'Block height out of range');
+
+export const blockNotFound = (): RestError => new RestError(400, 'Block not found');
+
+/** Nobody has what the block spends. */
+export const undoNotAvailable = (hash: string): RestError => new RestError(404, `${hash} undo not available`);
 
 /** `available`: the list as the endpoint words it. */
 export const formatNotFound = (available: string): RestError => new RestError(404, `output format not found (available: ${available})`);

@@ -4,9 +4,13 @@
 import { blockEndpoint, blockSummaryEndpoint } from './endpoints/block';
 import { asksForManyFilterHeaders, blockFilterEndpoint, blockFilterHeadersEndpoint } from './endpoints/blockfilter';
 import { chainInfoEndpoint } from './endpoints/chaininfo';
+import { blockHashEndpoint } from './endpoints/blockhashbyheight';
+import { asksForLargePart, blockPartEndpoint, requirePart } from './endpoints/blockpart';
+import { deploymentInfoEndpoint } from './endpoints/deploymentinfo';
 import { coinsEndpoint } from './endpoints/getutxos';
 import { asksForMany, headersEndpoint } from './endpoints/headers';
 import { asksForContents, mempoolContentsEndpoint, mempoolEndpoint, mempoolInfoEndpoint } from './endpoints/mempool';
+import { spentOutputsEndpoint } from './endpoints/spenttxouts';
 import { transactionEndpoint } from './endpoints/tx';
 import type { Endpoint, EndpointContext, RestRequest } from './endpoint';
 
@@ -15,6 +19,8 @@ export interface Route {
   readonly endpoint: Endpoint;
   /** Whether request bodies mean anything to it. */
   readonly readsBody: boolean;
+  /** Refuses requests for what they say, even while nothing is answered. @throws RestError */
+  readonly check?: (request: RestRequest) => unknown;
   /** Whether a request takes the heavy lane of the work queue; absent: none does. */
   readonly isHeavy?: (request: RestRequest) => boolean;
 }
@@ -42,6 +48,17 @@ export function restRoutes(context: EndpointContext): Route[] {
     },
     { prefix: '/rest/chaininfo', endpoint: chainInfoEndpoint(context), readsBody: false },
     ...poolRoutes(context),
+    {
+      prefix: '/rest/blockpart/',
+      endpoint: blockPartEndpoint(context),
+      readsBody: false,
+      check: requirePart,
+      isHeavy: asksForLargePart
+    },
+    { prefix: '/rest/blockhashbyheight/', endpoint: blockHashEndpoint(context), readsBody: false },
+    { prefix: '/rest/deploymentinfo/', endpoint: deploymentInfoEndpoint(context), readsBody: false },
+    { prefix: '/rest/deploymentinfo', endpoint: deploymentInfoEndpoint(context), readsBody: false },
+    { prefix: '/rest/spenttxouts/', endpoint: spentOutputsEndpoint(context), readsBody: false, isHeavy: always },
     { prefix: '/rest/getutxos', endpoint: coinsEndpoint(context), readsBody: true }
   ];
 }

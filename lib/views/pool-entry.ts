@@ -73,7 +73,7 @@ const compareDisplayed = (a: Buffer, b: Buffer): number => Buffer.from(a).revers
 const txidsOf = (nodes: ReadonlySet<PoolNode>): Buffer[] => (nodes.size === 0 ? [] : Array.from(nodes, ({ entry }) => entry.txid));
 
 /** Txids as displayed, in an array. */
-export function writeHashes(writer: JsonWriter, hashes: readonly Buffer[]): void {
+function writeHashes(writer: JsonWriter, hashes: readonly Buffer[]): void {
   writer.char(0x5b);
   hashes.forEach((hash, i) => {
     if (i > 0) writer.char(0x2c);

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
-import { readNodeCoin, readUndoCoins } from '../../lib/node/coins';
+import { readNodeCoin } from '../../lib/node/coins';
+import { undoCoins } from '../../lib/node/undo';
 import { bcoin } from '../support/bcoin';
 import { mine, openRegtestNode } from '../support/regtest-node';
 
@@ -69,7 +70,7 @@ describe('a coin of the node', () => {
 
   it('is read from undo records in their order', () => {
     const [a, b] = [recordOf('05', '0751'), recordOf('06', '0752')];
-    expect(readUndoCoins(Buffer.concat([Buffer.from('02000000', 'hex'), a, b])).map(({ value }) => value)).to.deep.equal([5, 6]);
+    expect(Array.from(undoCoins(Buffer.concat([Buffer.from('02000000', 'hex'), a, b])), ({ value }) => value)).to.deep.equal([5, 6]);
   });
 
   it('is as bcoin itself writes it', async () => {

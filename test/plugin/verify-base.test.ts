@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { BASE_KEY } from '../../lib/index/records/base';
 import { baseCoinKey, spentBaseKey } from '../../lib/index/records/base-coin';
+import { filterEntryKey, filterKey } from '../../lib/index/records/filter';
 import { decodeHeader, encodeHeader, headerKey, type StoredHeader } from '../../lib/index/records/header';
 import { putRecord, recordOf } from '../../lib/index/records/layout';
 import { positionKey } from '../../lib/index/records/position';
@@ -13,6 +14,7 @@ import { MemoryStore } from '../../lib/store/memory-store';
 import { compareWithNode } from '../../plugin/cli/index-commands/verify-base';
 import { ProgressDisplay } from '../../plugin/progress';
 import { baseOf, newBaseIndex, untilBackfilled, untilLive } from '../support/base-index';
+import { untilFilled } from '../support/filters';
 import { MemoryLog } from '../support/memory-log';
 import { activeChain, chainWithSpends, mineCoinbases, spend } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -30,7 +32,7 @@ describe('verifying an index that began with the coins of the node', () => {
     host = await openRegtestNode();
     await chainWithSpends(host);
     node = new BcoinNode(host);
-    const index = newBaseIndex({ node, store, log: new MemoryLog() });
+    const index = newBaseIndex({ node, store, log: new MemoryLog(), filters: true });
     await index.open();
     await untilLive(index);
     await untilBackfilled(store);
@@ -39,6 +41,7 @@ describe('verifying an index that began with the coins of the node', () => {
     await mine(host, 100);
     await spend(host, coinbase ?? expect.fail('a coinbase'), 5_000_000_000);
     await mine(host, 1);
+    await untilFilled(store);
     await index.close();
     await store.open();
   });
@@ -150,6 +153,16 @@ describe('verifying an index that began with the coins of the node', () => {
   it('finds a gap in the undo records', async () => {
     expect(await without(undoKey(50))).to.match(/^1 .*"difference":"undo record of height 1: expected none below the gap at height 50"/);
     expect(await verified()).to.match(/^0 /);
+  });
+
+  it('finds a filter and a filter header that are missing or others', async () => {
+    expect(await without(filterKey(90))).to.include('"difference":"filter of the block at height 90: missing"');
+    expect(await withRecord(filterKey(LAST_SPEND), changedAt(2))).to.include(`filter of the block at height ${LAST_SPEND}: expected`);
+    expect(await without(filterEntryKey(90))).to.include('hashes of the filter of the block at height 90: missing');
+    for (const offset of [0, 32, 64])
+      expect(await withRecord(filterEntryKey(106), changedAt(offset))).to.include(
+        'hashes of the filter of the block at height 106: expected'
+      );
   });
 
   it('finds a block whose hash is missing', async () => {

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { PROFILES } from '../../lib/profile/profile';
-import { parseHeaderCount } from '../../lib/rest/endpoints/headers';
+import { PROFILES, type Profile } from '../../lib/profile/profile';
+import { asksForMany, parseHeaderCount } from '../../lib/rest/endpoints/headers';
 import { RestError } from '../../lib/rest/errors';
 import { parseHash } from '../../lib/rest/format';
+import { RestRequest } from '../../lib/rest/endpoint';
 
 describe('parseHash', () => {
   it('takes 64 hex digits of either case into wire order', () => {
@@ -58,5 +59,32 @@ describe('parseHeaderCount as strict as Bitcoin Core is now', () => {
       expect(() => countOf(text), text)
         .to.throw(RestError)
         .with.property('message', `Header count is invalid or out of acceptable range (1-2000): ${text}`);
+  });
+});
+
+describe('asksForMany', () => {
+  const hash = `65${'0'.repeat(62)}`;
+  const asked = (target: string, profile: Profile): boolean => {
+    const { cutsQuery } = profile.parsing;
+    return asksForMany(new RestRequest(target, Buffer.alloc(0), { destroyed: false }, cutsQuery), profile);
+  };
+
+  it('looks at the count in the path', () => {
+    for (const profile of Object.values(PROFILES)) {
+      expect(asked(`65/${hash}.json?count=1`, profile)).to.equal(true);
+      expect(asked(`64/${hash}.json?count=2000`, profile)).to.equal(false);
+    }
+  });
+
+  it('looks at the count in the query where it may stand there, and takes no hash for a count', () => {
+    const { modern } = PROFILES;
+    for (const [query, isMany] of Object.entries({
+      '?count=65': true,
+      '?count=64': false,
+      '?a=b&count=%36%35': true,
+      '?count=': false,
+      '': false
+    }))
+      expect(asked(`${hash}.json${query}`, modern), query).to.equal(isMany);
   });
 });

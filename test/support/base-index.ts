@@ -22,6 +22,7 @@ export interface BaseIndexOptions {
   readonly undoDepth?: number;
   /** The coins unless given. */
   readonly bootstrap?: BootstrapFrom;
+  readonly filters?: boolean;
   readonly migrations?: readonly Migration[];
 }
 

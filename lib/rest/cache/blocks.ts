@@ -53,12 +53,17 @@ export class RawBlocks {
     return (await this.#block(point, client))?.raw;
   }
 
+  /** Whether all of a block of the active chain costs no more than a part of it. */
+  isAtHand(point: BlockPoint): boolean {
+    return this.#node.readsWholeBlocks || this.#fromMemory(point) !== undefined;
+  }
+
   /** Looks for a transaction of the active chain: as little as is needed to get at its bytes. @throws NotYetKnownError */
   find(txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined {
     const position = snapshot.position(txid);
     if (position === undefined) return undefined;
     const { block, index } = position;
-    const inPart = this.#node.readsWholeBlocks || this.#fromMemory(block) !== undefined ? undefined : snapshot.location(txid);
+    const inPart = this.isAtHand(block) ? undefined : snapshot.location(txid);
     return {
       block,
       read: async (client) => {

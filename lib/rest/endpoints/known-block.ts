@@ -9,6 +9,8 @@ import type { EndpointContext } from '../endpoint';
 /** What the JSON of a block says beside its bytes. */
 export interface KnownBlock extends Pick<BlockContext, 'height' | 'confirmations' | 'chainwork' | 'medianTime' | 'nextHash'> {
   readonly hash: Buffer;
+  /** Undefined: not known without the block's bytes. */
+  readonly transactionCount?: number | undefined;
   /** Of the state of the index in which the block is on the active chain; undefined: it is off it. */
   readonly tip?: HeaderRecord;
 }
@@ -27,7 +29,7 @@ export async function findOtherBlock(hash: Buffer, parameter: string, { node }: 
 }
 
 /** The node does not have the bytes of the block, or not what it spends. @throws RestError 503 when that is because the chain moves. */
-async function requireSettled(block: KnownBlock, { node, blocks }: EndpointContext): Promise<void> {
+export async function requireSettled(block: KnownBlock, { node, blocks }: EndpointContext): Promise<void> {
   if (block.tip !== undefined) await blocks.requireActive(block);
   else if (node.resetting) throw chainMoving();
 }
@@ -42,12 +44,14 @@ function activeBlock(hash: Buffer, snapshot: IndexSnapshot): KnownBlock | undefi
   const height = snapshot.heightOf(hash);
   const run = height === undefined ? undefined : snapshot.headerRun(height, 1);
   if (run === undefined) return undefined;
+  const { transactionCount, ...details } = detailsAt(run, 0);
   return {
     tip: snapshot.tip,
     hash,
     height: run.height,
     confirmations: snapshot.tip.height - run.height + 1,
-    ...detailsAt(run, 0),
+    ...details,
+    transactionCount: transactionCount === 0 ? undefined : transactionCount,
     nextHash: run.nextHash
   };
 }

@@ -1,0 +1,133 @@
+// A coin as bcoin stores it (coins/coinentry.js and coins/compress.js, 1.x and 2.x alike): the version of its transaction, height * 2 +
+// coinbase flag, value, script. Scripts of the usual kinds are shortened; the first byte says how.
+
+import { ECDH } from 'node:crypto';
+import { ByteReader, writeCompactSize } from '../bitcoin/reader';
+import type { SpentNodeCoin } from './types';
+
+/** First bytes of a shortened script; a whole one has its length + WHOLE_SCRIPT instead. */
+const PUBKEY_HASH = 0;
+const SCRIPT_HASH = 1;
+const UNCOMPRESSED_KEY = 4;
+const WHOLE_SCRIPT = 6;
+
+const HASH_LENGTH = 20;
+const PUBKEY_HASH_SCRIPT_LENGTH = 25;
+const SCRIPT_HASH_SCRIPT_LENGTH = 23;
+
+const SHORT_LENGTH = 64;
+
+const [OP_DUP, OP_EQUAL, OP_EQUALVERIFY, OP_HASH160, OP_CHECKSIG] = [0x76, 0x87, 0x88, 0xa9, 0xac] as const;
+
+/** Reads coins one behind the other. @throws MalformedBytesError */
+export class StoredCoinReader extends ByteReader {
+  coin(): SpentNodeCoin {
+    this.#integer(); // the transaction's version
+    const field = this.u32();
+    const value = this.#integer();
+    return { height: field >>> 1, coinbase: (field & 1) === 1, value, script: this.#script() };
+  }
+
+  /**
+   * Writes value (64 bits) and script (behind its length) of the next coin, as a transaction has them, and returns where they end. What is
+   * written is at most twice as long as what is read.
+   */
+  writeOutput(to: Buffer, at: number): number {
+    this.#integer();
+    this.skip(4);
+    at = this.#writeValue(to, at);
+    const { buffer, offset } = this;
+    const kind = buffer[offset] ?? this.u8();
+    if (kind === PUBKEY_HASH) return writePubkeyHashScript(to, at, buffer, this.skip(21) + 1);
+    if (kind === SCRIPT_HASH) return writeScriptHashScript(to, at, buffer, this.skip(21) + 1);
+    if (kind >= WHOLE_SCRIPT) {
+      const length = this.#integer() - WHOLE_SCRIPT;
+      return copyBytes(to, writeCompactSize(to, length, at), buffer, this.skip(length), length);
+    }
+    const script = this.#script();
+    return copyBytes(to, writeCompactSize(to, script.length, at), script, 0, script.length);
+  }
+
+  /** The bytes of an integer, as 64 bits. */
+  #writeValue(to: Buffer, at: number): number {
+    const first = this.u8();
+    let length = 1;
+    if (first < 0xfd) to[at] = first;
+    else {
+      length = first === 0xfd ? 2 : first === 0xfe ? 4 : 8;
+      copyBytes(to, at, this.buffer, this.skip(length), length);
+    }
+    for (let i = length; i < 8; i++) to[at + i] = 0;
+    return at + 8;
+  }
+
+  #script(): Buffer {
+    const { buffer, offset } = this;
+    const kind = buffer[offset] ?? this.u8();
+    if (kind >= WHOLE_SCRIPT) return this.bytes(this.#integer() - WHOLE_SCRIPT);
+    if (kind === PUBKEY_HASH) return pubkeyHashScript(buffer, this.skip(21) + 1);
+    if (kind === SCRIPT_HASH) return scriptHashScript(buffer, this.skip(21) + 1);
+    const key = this.bytes(33);
+    return pubkeyScript(kind < UNCOMPRESSED_KEY ? key : uncompressed(key));
+  }
+
+  /** As a compact size, but up to 2^53 - 1 and in any form. */
+  #integer(): number {
+    const first = this.u8();
+    if (first < 0xfd) return first;
+    if (first === 0xfd) return this.buffer.readUInt16LE(this.skip(2));
+    return first === 0xfe ? this.u32() : this.u64();
+  }
+}
+
+/** Returns where they end. Short ones byte by byte: a call for them takes longer. */
+function copyBytes(to: Buffer, at: number, from: Buffer, start: number, length: number): number {
+  if (length > SHORT_LENGTH) return at + from.copy(to, at, start, start + length);
+  for (let i = 0; i < length; i++) to[at + i] = from[start + i] as number; // the reader has checked the bounds
+  return at + length;
+}
+
+function pubkeyHashScript(bytes: Buffer, at: number): Buffer {
+  const script = Buffer.allocUnsafe(1 + PUBKEY_HASH_SCRIPT_LENGTH);
+  writePubkeyHashScript(script, 0, bytes, at);
+  return script.subarray(1);
+}
+
+function scriptHashScript(bytes: Buffer, at: number): Buffer {
+  const script = Buffer.allocUnsafe(1 + SCRIPT_HASH_SCRIPT_LENGTH);
+  writeScriptHashScript(script, 0, bytes, at);
+  return script.subarray(1);
+}
+
+/** With its length before it, of the 20 bytes from `from` on. */
+function writePubkeyHashScript(to: Buffer, at: number, bytes: Buffer, from: number): number {
+  to[at] = PUBKEY_HASH_SCRIPT_LENGTH;
+  to[at + 1] = OP_DUP;
+  to[at + 2] = OP_HASH160;
+  to[at + 3] = HASH_LENGTH;
+  copyBytes(to, at + 4, bytes, from, HASH_LENGTH);
+  to[at + 24] = OP_EQUALVERIFY;
+  to[at + 25] = OP_CHECKSIG;
+  return at + 1 + PUBKEY_HASH_SCRIPT_LENGTH;
+}
+
+/** As above. */
+function writeScriptHashScript(to: Buffer, at: number, bytes: Buffer, from: number): number {
+  to[at] = SCRIPT_HASH_SCRIPT_LENGTH;
+  to[at + 1] = OP_HASH160;
+  to[at + 2] = HASH_LENGTH;
+  copyBytes(to, at + 3, bytes, from, HASH_LENGTH);
+  to[at + 23] = OP_EQUAL;
+  return at + 1 + SCRIPT_HASH_SCRIPT_LENGTH;
+}
+
+function pubkeyScript(key: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([key.length]), key, Buffer.from([OP_CHECKSIG])]);
+}
+
+/** The key of 65 bytes that is stored as 33; 4 and 5 stand for 2 and 3. */
+function uncompressed(shortened: Buffer): Buffer {
+  const key = Buffer.from(shortened);
+  key[0] = (shortened[0] as number) - 2; // there are 33 bytes
+  return ECDH.convertKey(key, 'secp256k1', undefined, undefined, 'uncompressed') as Buffer; // a Buffer unless an encoding is named
+}

@@ -1,0 +1,78 @@
+// What a block spent, from the node's undo data: key `u` and the block's hash in the chain database of 1.x, the block store of 2.x. A record
+// is the number of coins and the coins, in the order of the block's inputs; the block's own outputs are among them. A block that spends
+// nothing has none. 1.x deletes it when the block is disconnected, 2.x keeps it until the block is pruned.
+
+import { setImmediate } from 'node:timers/promises';
+import { LONGEST_COMPACT_SIZE, MalformedBytesError, writeCompactSize } from '../bitcoin/reader';
+import { StoredCoinReader } from './stored-coin';
+import type { HostNode } from './host';
+import type { SpentNodeCoin } from './types';
+
+/** Between two looks at the clock. */
+const COINS_PER_LOOK = 32;
+const SLICE_MS = 1;
+
+/** Lets others have their turn: restoring a key of an old script takes as long as hundreds of other coins. */
+class Turns {
+  #coins = 0;
+  #end = performance.now() + SLICE_MS;
+
+  /** To be asked after each coin. */
+  isOver(): boolean {
+    return ++this.#coins % COINS_PER_LOOK === 0 && performance.now() >= this.#end;
+  }
+
+  async next(): Promise<void> {
+    await setImmediate();
+    this.#end = performance.now() + SLICE_MS;
+  }
+}
+
+export async function readSpentCoins(hash: Buffer, host: HostNode): Promise<readonly SpentNodeCoin[] | undefined> {
+  const record = await readUndo(hash, host);
+  if (record === undefined) return undefined;
+  const coins: SpentNodeCoin[] = [];
+  const turns = new Turns();
+  for (const coin of undoCoins(record)) {
+    coins.push(coin);
+    if (turns.isOver()) await turns.next();
+  }
+  return coins;
+}
+
+/**
+ * The same as bytes, straight from the record: the number of transactions, and for each one the number of its inputs and what they spend,
+ * value and script. `counts`: of inputs, 0 for the coinbase.
+ * @throws MalformedBytesError when the record has more or fewer coins.
+ */
+export async function readSpentOutputs(hash: Buffer, counts: Uint32Array, host: HostNode): Promise<Buffer | undefined> {
+  const record = await readUndo(hash, host);
+  if (record === undefined) return undefined;
+  const reader = new StoredCoinReader(record);
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const stored = reader.u32();
+  if (stored !== total) throw new MalformedBytesError(`${total} coins`, `${stored}`, 0);
+  const bytes = Buffer.allocUnsafeSlow(LONGEST_COMPACT_SIZE * (counts.length + 1) + 2 * record.length);
+  let at = writeCompactSize(bytes, counts.length, 0);
+  const turns = new Turns();
+  for (const count of counts) {
+    at = writeCompactSize(bytes, count, at);
+    for (let left = count; left > 0; left--) {
+      at = reader.writeOutput(bytes, at);
+      if (turns.isOver()) await turns.next();
+    }
+  }
+  reader.requireEnd('undo record');
+  return bytes.subarray(0, at);
+}
+
+/** The coins of an undo record, in the order in which the block spends them. @throws MalformedBytesError */
+export function* undoCoins(record: Buffer): Generator<SpentNodeCoin, void> {
+  const reader = new StoredCoinReader(record);
+  for (let left = reader.u32(); left > 0; left--) yield reader.coin();
+}
+
+async function readUndo(hash: Buffer, { blocks, chain }: HostNode): Promise<Buffer | undefined> {
+  const record = await (blocks === undefined ? chain.db.db.get(Buffer.concat([Buffer.from('u'), hash])) : blocks.readUndo(hash));
+  return record ?? undefined;
+}

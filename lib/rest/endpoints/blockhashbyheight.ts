@@ -1,0 +1,42 @@
+// /rest/blockhashbyheight/<height>.<bin|hex|json>: the block of the active chain at a height.
+
+import { JsonWriter } from '../../views/json-writer';
+import { badHeight, formatNotFound, heightOutOfRange } from '../errors';
+import { ALL_FORMATS, CONTENT_TYPES, splitSuffix, type Reply } from '../format';
+import { toDisplayHex } from '../../bitcoin/hash';
+import type { Endpoint, EndpointContext } from '../endpoint';
+
+/** Bitcoin Core's heights have 32 bits. */
+const HIGHEST = 0x7fff_ffff;
+
+export function blockHashEndpoint({ reader }: EndpointContext): Endpoint {
+  return ({ pathOnly }) => {
+    const { parameter, format } = splitSuffix(pathOnly);
+    const height = parseHeight(parameter);
+    const hash = reader.read((snapshot) => snapshot.headerRun(height, 1)?.lastHash);
+    if (hash === undefined) throw heightOutOfRange();
+    if (format === undefined) throw formatNotFound(ALL_FORMATS);
+    return Promise.resolve<Reply>({ contentType: CONTENT_TYPES[format], body: bodyOf(hash)[format]() });
+  };
+}
+
+/** Hex is as displayed, bin is not. */
+function bodyOf(hash: Buffer): Record<'bin' | 'hex' | 'json', () => Buffer> {
+  return {
+    bin: () => Buffer.from(hash),
+    hex: () => Buffer.from(`${toDisplayHex(hash)}\n`),
+    json: () => {
+      const writer = new JsonWriter();
+      writer.hashField('{"blockhash":', hash);
+      writer.ascii('}\n');
+      return writer.toBuffer();
+    }
+  };
+}
+
+/** A minus sign is read, so that `-0` is the genesis block. @throws RestError 400 */
+function parseHeight(text: string): number {
+  const height = /^-?\d+$/.test(text) ? Number(text) : NaN;
+  if (height >= 0 && height <= HIGHEST) return height;
+  throw badHeight(text);
+}

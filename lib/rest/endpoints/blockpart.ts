@@ -1,0 +1,83 @@
+// /rest/blockpart/<hash>.<bin|hex>?offset=<n>&size=<n>: some bytes of a block that the node knows, witnesses included.
+
+import { UnreadableBlockError } from '../../node/errors';
+import { badPart, formatNotFound, missingPartParameter, noJson, unreadableBlock } from '../errors';
+import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
+import { findActiveBlock, findOtherBlock, refuseBlock, type KnownBlock } from './known-block';
+import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
+
+/** Numbers have 64 bits. */
+const GREATEST = 0xffff_ffff_ffff_ffffn;
+
+/** Bytes that take more than a moment. */
+const LARGE_SIZE = 65_536n;
+
+/** What is asked for. */
+interface WantedPart {
+  readonly offset: bigint;
+  readonly size: bigint;
+}
+
+export function blockPartEndpoint(context: EndpointContext): Endpoint {
+  const { node, blocks } = context;
+
+  /** Undefined when the node does not have the bytes. All of the block is read where its length is not known, and before a refusal. */
+  const read = async (block: KnownBlock, parameter: string, wanted: WantedPart, request: RestRequest): Promise<Buffer | undefined> => {
+    const { offset, size } = wanted;
+    const { format } = splitSuffix(request.pathOnly);
+    const isActive = block.tip !== undefined;
+    const length = isActive && !blocks.isAtHand(block) ? lengthOf(block, context) : undefined;
+    if (length !== undefined && isWithin(wanted, length) && (format === 'bin' || format === 'hex'))
+      return node.rawBlockPart(block.hash, Number(offset), Number(size), length);
+    const raw = await (isActive ? blocks.block(block, request) : node.rawBlock(block.hash));
+    if (raw === undefined) return undefined;
+    if (!isWithin(wanted, raw.length)) throw badPart(offset, size, parameter);
+    if (format === 'json') throw noJson();
+    return raw.subarray(Number(offset), Number(offset + size));
+  };
+
+  return async (request) => {
+    const wanted = requirePart(request);
+    const { parameter, format } = splitSuffix(request.pathOnly);
+    const hash = parseHash(parameter);
+    const block = findActiveBlock(hash, context) ?? (await findOtherBlock(hash, parameter, context));
+    const part = await read(block, parameter, wanted, request).catch((error: unknown) => {
+      throw error instanceof UnreadableBlockError ? unreadableBlock(parameter, error) : error;
+    });
+    if (part === undefined) return refuseBlock(block, parameter, context);
+    if (format === undefined) throw formatNotFound(ALL_FORMATS);
+    const reply = await replyIn(format, { binary: () => part, json: () => part }, ALL_FORMATS, request);
+    return { ...reply, isImmutable: block.tip !== undefined };
+  };
+}
+
+/** Looked at before anything else, even while nothing is answered. @throws RestError 400 */
+export function requirePart(request: RestRequest): WantedPart {
+  return { offset: parameterOf(request, 'offset'), size: parameterOf(request, 'size') };
+}
+
+function parameterOf(request: RestRequest, name: 'offset' | 'size'): bigint {
+  const text = request.query(name);
+  const value = text !== undefined && /^\d+$/.test(text) ? BigInt(text) : undefined;
+  if (value === undefined || value > GREATEST) throw missingPartParameter(name);
+  return value;
+}
+
+/** Whether it takes more than a moment. */
+export function asksForLargePart(request: RestRequest): boolean {
+  return parameterOf(request, 'size') > LARGE_SIZE;
+}
+
+function isWithin({ offset, size }: WantedPart, length: number): boolean {
+  return size > 0n && offset + size <= BigInt(length);
+}
+
+/** Of a block of the active chain, as far as the index knows it. */
+function lengthOf({ hash, height, transactionCount }: KnownBlock, { reader }: EndpointContext): number | undefined {
+  if (transactionCount === undefined) return undefined;
+  return reader.read((snapshot) => {
+    const header = snapshot.headerAt(height);
+    if (header?.hash.equals(hash) !== true) return undefined;
+    return header.chainBytes - (snapshot.headerAt(height - 1)?.chainBytes ?? 0);
+  });
+}

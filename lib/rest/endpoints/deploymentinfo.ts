@@ -1,0 +1,17 @@
+// /rest/deploymentinfo.json and /rest/deploymentinfo/<hash>.json: the soft forks as the tip, or any block that the node knows, sees them.
+
+import { deploymentInfoJson } from '../../views/deployment-info';
+import { blockNotFound, chainMoving } from '../errors';
+import { jsonReply, parseHash, requireJson, splitSuffix } from '../format';
+import type { Endpoint, EndpointContext } from '../endpoint';
+
+export function deploymentInfoEndpoint({ node, reader }: EndpointContext): Endpoint {
+  return async ({ pathOnly }) => {
+    requireJson(pathOnly);
+    const { parameter } = splitSuffix(pathOnly);
+    const hash = parameter === '' ? reader.read(({ tip }) => tip.hash) : parseHash(parameter);
+    const info = await node.deploymentInfo(hash);
+    if (info === undefined) throw node.resetting || parameter === '' ? chainMoving() : blockNotFound();
+    return jsonReply(deploymentInfoJson(info));
+  };
+}

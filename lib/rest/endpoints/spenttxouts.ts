@@ -1,0 +1,34 @@
+// /rest/spenttxouts/<hash>.<bin|hex|json>: the outputs that a block spends, one list for each of its transactions.
+
+import { hexLine } from '../../views/hex';
+import { spentOutputsJson } from '../../views/spent-outputs';
+import { badUri, formatNotFound, undoNotAvailable } from '../errors';
+import { ALL_FORMATS, CONTENT_TYPES, parseHash, splitSuffix } from '../format';
+import { keyOf } from '../cache/blocks';
+import { SpentBytes } from '../cache/spent';
+import { findActiveBlock, findOtherBlock, requireSettled } from './known-block';
+import type { Endpoint, EndpointContext } from '../endpoint';
+
+export function spentOutputsEndpoint(context: EndpointContext): Endpoint {
+  const { node, blocks, cache, texts } = context;
+  const spent = new SpentBytes(node, blocks, cache);
+  return async (request) => {
+    const { parameter, format } = splitSuffix(request.pathOnly);
+    if (parameter.includes('/')) throw badUri('/rest/spenttxouts/<hash>.<ext>');
+    const hash = parseHash(parameter);
+    const block = findActiveBlock(hash, context) ?? (await findOtherBlock(hash, parameter, context));
+    const isActive = block.tip !== undefined;
+    const bytes = await spent.of({ ...block, isActive }, request);
+    if (bytes === undefined) {
+      await requireSettled(block, context);
+      throw undoNotAvailable(parameter);
+    }
+    if (format === undefined) throw formatNotFound(ALL_FORMATS);
+    const reply = { contentType: CONTENT_TYPES[format], isImmutable: isActive };
+    if (format === 'bin') return { ...reply, body: bytes };
+    const { text, release } = await texts.make(`spent-${format}/${keyOf(hash)}`, request, (allocate) =>
+      format === 'hex' ? hexLine(bytes, allocate) : spentOutputsJson(bytes, node.network.addressPrefixes, allocate)
+    );
+    return { ...reply, body: text, release };
+  };
+}

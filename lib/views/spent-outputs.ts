@@ -1,0 +1,36 @@
+// The JSON of what a block spends (rest_spent_txouts of Bitcoin Core since 30), written straight from the bytes: the number of
+// transactions, and for each one the number of its inputs and what they spend, value (64 bits) and script behind its length.
+
+import { ByteReader } from '../bitcoin/reader';
+import { JsonWriter } from './json-writer';
+import { writeScriptPubKey } from './script';
+import type { AddressPrefixes } from '../bitcoin/address';
+import type { Allocate } from '../bitcoin/text-writer';
+
+/** More than most outputs take. */
+const JSON_BYTES_PER_BYTE = 12;
+
+/** An array of `{value, scriptPubKey}` for each transaction, and a line feed. Yields after each output. @throws MalformedBytesError */
+export function* spentOutputsJson(bytes: Buffer, prefixes: AddressPrefixes, allocate?: Allocate): Generator<void, Buffer> {
+  const writer = new JsonWriter(bytes.length * JSON_BYTES_PER_BYTE + 64, allocate);
+  const reader = new ByteReader(bytes);
+  let separator = '[';
+  for (let transactions = reader.compactSize(); transactions > 0; transactions--) {
+    writer.ascii(`${separator}[`);
+    separator = ',';
+    const count = reader.compactSize();
+    for (let left = count; left > 0; left--) {
+      writer.ascii(left === count ? '{"value":' : ',{"value":');
+      writer.amount(reader.u64());
+      const length = reader.compactSize();
+      const start = reader.skip(length);
+      writer.ascii(',"scriptPubKey":');
+      writeScriptPubKey(writer, bytes, start, start + length, prefixes);
+      writer.char(0x7d);
+      yield;
+    }
+    writer.char(0x5d);
+  }
+  writer.ascii(']\n');
+  return writer.toBuffer();
+}

@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { after, before, describe, it } from 'mocha';
+import { bcoin } from '../support/bcoin';
+import { endpointContext } from '../support/endpoints';
+import { chainAManifest } from '../support/chain-a';
+import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
+import { ask, type RawReply } from '../support/http';
+import { openRestNode } from '../support/rest-node';
+import { UnreadableBlockError } from '../../lib/node/errors';
+import { PROFILES } from '../../lib/profile/profile';
+import { AnswerCache } from '../../lib/rest/cache/answers';
+import { RestRequest, type EndpointContext } from '../../lib/rest/endpoint';
+import { blockPartEndpoint } from '../../lib/rest/endpoints/blockpart';
+import { caught } from '../support/caught';
+import { nodeWith } from '../support/changed-node';
+
+describe('a part of a block', () => {
+  let served: ChainANode;
+  const { blocks } = chainAManifest();
+
+  before(async function () {
+    this.timeout(CHAIN_A_TIMEOUT_MS);
+    served = await openChainANode({ 'rest-core': 'modern' });
+  });
+
+  after(() => served.close());
+
+  const get = (path: string): Promise<RawReply> => ask(served.port, { path });
+
+  it('is the slice of all of it, for any offset and size, of stale blocks too', async function () {
+    this.timeout(20_000);
+    const names = fc.constantFrom('stale-1', 'reorg-old-1', ...Object.keys(blocks).slice(0, 8));
+    const wanted = names.chain((name) => {
+      const { hash, size } = blocks[name] as unknown as { hash: string; size: number }; // one of them
+      return fc
+        .tuple(fc.constant(hash), fc.nat(size - 1))
+        .chain(([id, offset]) => fc.tuple(fc.constant({ id, offset }), fc.integer({ min: 1, max: size - offset })));
+    });
+    await fc.assert(
+      fc.asyncProperty(wanted, async ([{ id, offset }, size]) => {
+        const { body } = await get(`/rest/block/${id}.bin`);
+        const part = await get(`/rest/blockpart/${id}.bin?offset=${offset}&size=${size}`);
+        expect(part.status).to.equal(200);
+        expect(part.body.equals(body.subarray(offset, offset + size))).to.equal(true);
+      }),
+      { numRuns: 60 }
+    );
+  });
+
+  it('ends with the block, however large the numbers are', async () => {
+    const { hash, size } = Object.values(blocks)[0] as unknown as { hash: string; size: number };
+    const last = 2n ** 64n - 1n;
+    for (const [offset, length] of [
+      [0, 0],
+      [0, size + 1],
+      [size, 1],
+      [last, 2],
+      [2, last]
+    ] as const) {
+      const { status, body } = await get(`/rest/blockpart/${hash}.bin?offset=${offset}&size=${length}`);
+      expect([status, body.toString()]).to.deep.equal([400, `Bad block part offset/size ${offset}/${length} for ${hash}\r\n`]);
+    }
+    expect((await get(`/rest/blockpart/${hash}.bin?offset=${size - 1}&size=01`)).body).to.have.length(1);
+  });
+
+  it('that cannot be read is said to be so before anything else is wrong with it', async () => {
+    const { hash } = Object.values(blocks)[0] as unknown as { hash: string };
+    const { node, reader } = served.rest;
+    const unreadable = (): Promise<never> => Promise.reject(new UnreadableBlockError(Buffer.alloc(32), new Error('lost')));
+    const lost = nodeWith(node, { rawBlock: unreadable, rawBlockPart: unreadable });
+    const context: EndpointContext = endpointContext(lost, reader, new AnswerCache(1), PROFILES.modern);
+    for (const query of ['bin?offset=0&size=80', 'bin?offset=0&size=0', 'json?offset=0&size=1']) {
+      const request = new RestRequest(`${hash}.${query}`, Buffer.alloc(0), { destroyed: false }, true);
+      expect(await caught(blockPartEndpoint(context)(request))).to.include({ status: 500, message: `I/O error reading ${hash}` });
+    }
+  });
+
+  it('is refused for its numbers even while nothing is answered', async () => {
+    // bcoin takes a regtest node for synced however old its tip is.
+    const { block } = bcoin.Network.get('regtest');
+    const before = block.maxTipAge;
+    block.maxTipAge = 24 * 60 * 60;
+    try {
+      const starting = await openRestNode({ settings: { 'rest-core': 'modern', 'rest-warmup': 'synced' } });
+      const answers: (readonly [number, string])[] = [];
+      for (const query of ['', '?offset=0', '?offset=0&size=1']) {
+        const { status, body } = await ask(starting.port, { path: `/rest/blockpart/xyz.bin${query}` });
+        answers.push([status, body.toString().slice(0, 31)]);
+      }
+      await starting.node.close();
+      expect(answers).to.deep.equal([
+        [400, 'Block part offset missing or in'],
+        [400, 'Block part size missing or inva'],
+        [503, 'Service temporarily unavailable']
+      ]);
+    } finally {
+      block.maxTipAge = before;
+    }
+  });
+});
