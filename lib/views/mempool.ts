@@ -16,7 +16,7 @@ const TXID_BYTES_IN_JSON = 67;
 /** Bitcoin Core's limit for clusters in virtual bytes. */
 const CLUSTER_SIZE = 101_000;
 /** Bitcoin Core's, per 1,000 virtual bytes. bcoin replaces nothing in its pool, so nothing has to pay it. */
-const INCREMENTAL_FEE_RATE = 100;
+export const INCREMENTAL_FEE_RATE = 100;
 
 /** The summary, and a line feed. `isBestOrder`: of the order in which the contents were last shown. */
 export function mempoolInfoJson(info: PoolInfo, fields: Pick<ProfileFields, 'chunks' | 'fullRbf'>, isBestOrder: boolean): Buffer {

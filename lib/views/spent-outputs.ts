@@ -3,15 +3,14 @@
 
 import { ByteReader } from '../bitcoin/reader';
 import { JsonWriter } from './json-writer';
-import { writeScriptPubKey } from './script';
-import type { AddressPrefixes } from '../bitcoin/address';
+import { writeScriptPubKey, type JsonStyle } from './script';
 import type { Allocate } from '../bitcoin/text-writer';
 
 /** More than most outputs take. */
 const JSON_BYTES_PER_BYTE = 12;
 
 /** An array of `{value, scriptPubKey}` for each transaction, and a line feed. Yields after each output. @throws MalformedBytesError */
-export function* spentOutputsJson(bytes: Buffer, prefixes: AddressPrefixes, allocate?: Allocate): Generator<void, Buffer> {
+export function* spentOutputsJson(bytes: Buffer, style: JsonStyle, allocate?: Allocate): Generator<void, Buffer> {
   const writer = new JsonWriter(bytes.length * JSON_BYTES_PER_BYTE + 64, allocate);
   const reader = new ByteReader(bytes);
   let separator = '[';
@@ -25,7 +24,7 @@ export function* spentOutputsJson(bytes: Buffer, prefixes: AddressPrefixes, allo
       const length = reader.compactSize();
       const start = reader.skip(length);
       writer.ascii(',"scriptPubKey":');
-      writeScriptPubKey(writer, bytes, start, start + length, prefixes);
+      writeScriptPubKey(writer, bytes, start, start + length, style);
       writer.char(0x7d);
       yield;
     }

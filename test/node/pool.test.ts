@@ -104,6 +104,7 @@ describe("the node's pool", () => {
     expect(node.pool.entries().map(({ txid, height }) => [txid, height])).to.deep.equal([[putBack.hash(), 104]]);
     const [entry] = node.pool.entries();
     expect(node.pool.entries()[0]).to.equal(entry);
+    expect(entry?.isUnbroadcast).to.equal(false);
   });
 
   it('says when it is emptied by a reset', async () => {

@@ -2,6 +2,7 @@
 // that the node knows, also off the active chain.
 
 import { blockWithoutWitness, scanBlock } from '../../bitcoin/block';
+import { HEADER_LENGTH } from '../../bitcoin/header';
 import { blockJson, blockSummaryJson } from '../../views/block';
 import { hexLine } from '../../views/hex';
 import { formatNotFound } from '../errors';
@@ -62,9 +63,11 @@ function endpointWith({ name, view, showsSpent }: BlockView, context: EndpointCo
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
     const bytes = (): Buffer => (witness ? raw : blockWithoutWitness(raw));
     if (format === 'bin') return { contentType: CONTENT_TYPES.bin, body: bytes(), isImmutable: isActive };
-    const spent = format === 'json' && showsSpent ? await spentOutputs.of(hash) : undefined;
+    // A coinbase alone spends nothing.
+    const mayShowSpent = format === 'json' && showsSpent && raw[HEADER_LENGTH] !== 1;
+    const spent = mayShowSpent ? await spentOutputs.of(hash) : undefined;
     // What lacks something is not looked for above, nor cached as a reply: it may be there the next time.
-    const isLacking = format === 'json' && showsSpent && spent === undefined;
+    const isLacking = mayShowSpent && spent === undefined;
     const key = textKey(block, format) + (isLacking ? WITHOUT_SPENT : '');
     const text = await texts.make(key, request, (allocate) =>
       format === 'hex' ? hexLine(bytes(), allocate) : view(scanBlock(raw), { ...style, ...block, spent, hexWithWitness: witness }, allocate)

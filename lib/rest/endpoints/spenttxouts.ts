@@ -1,5 +1,6 @@
 // /rest/spenttxouts/<hash>.<bin|hex|json>: the outputs that a block spends, one list for each of its transactions.
 
+import { PROFILES } from '../../profile/profile';
 import { hexLine } from '../../views/hex';
 import { spentOutputsJson } from '../../views/spent-outputs';
 import { badUri, formatNotFound, undoNotAvailable } from '../errors';
@@ -11,6 +12,8 @@ import type { Endpoint, EndpointContext } from '../endpoint';
 
 export function spentOutputsEndpoint(context: EndpointContext): Endpoint {
   const { node, blocks, cache, texts } = context;
+  // 0.17 does not have this endpoint: there is one form of it.
+  const style = { prefixes: node.network.addressPrefixes, fields: PROFILES.modern.fields };
   const spent = new SpentBytes(node, blocks, cache);
   return async (request) => {
     const { parameter, format } = splitSuffix(request.pathOnly);
@@ -27,7 +30,7 @@ export function spentOutputsEndpoint(context: EndpointContext): Endpoint {
     const reply = { contentType: CONTENT_TYPES[format], isImmutable: isActive };
     if (format === 'bin') return { ...reply, body: bytes };
     const { text, release } = await texts.make(`spent-${format}/${keyOf(hash)}`, request, (allocate) =>
-      format === 'hex' ? hexLine(bytes, allocate) : spentOutputsJson(bytes, node.network.addressPrefixes, allocate)
+      format === 'hex' ? hexLine(bytes, allocate) : spentOutputsJson(bytes, style, allocate)
     );
     return { ...reply, body: text, release };
   };

@@ -1,5 +1,6 @@
 // Calls about the node itself: what it is, and how it is connected.
 
+import { INCREMENTAL_FEE_RATE } from '../../views/mempool';
 import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import type { NetworkStatus } from '../../node/types';
@@ -48,8 +49,7 @@ function networkInfoJson({ node, version, profile }: CallContext): Buffer {
   writer.ascii(`,"connections_in":${status.inbound},"connections_out":${status.outbound},"networks":`);
   writer.utf8(JSON.stringify(NETWORKS.map((name) => networkOf(name, status))));
   writer.amountField(',"relayfee":', minRelayFeeRate);
-  // Whoever replaces a transaction in bcoin's pool, if that is switched on, pays what it costs to relay.
-  writer.amountField(',"incrementalfee":', minRelayFeeRate);
+  writer.amountField(',"incrementalfee":', INCREMENTAL_FEE_RATE);
   writer.ascii(',"localaddresses":');
   writer.utf8(JSON.stringify(status.localAddresses));
   writer.ascii(profile.fields.warningsInList ? ',"warnings":[]}' : ',"warnings":""}');

@@ -18,6 +18,9 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
 /** bcoin has two reasons for one of Bitcoin Core's, which goes with figures there. */
 export const isTooLittleFee = (reason: string): boolean => coreReason(reason) === 'min relay fee not met';
 
+/** It pays more than it spends. */
+export const BELOW_OUTPUTS = 'bad-txns-in-belowout';
+
 export const MISSING_INPUTS = 'bad-txns-inputs-missingorspent';
 
 /** `reason`: bcoin's. */

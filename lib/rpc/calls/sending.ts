@@ -9,7 +9,7 @@ import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '
 import { CODES, invalidParameter, RpcError } from '../errors';
 import { hexBytes, requireText, type Parameters } from '../parameters';
 import { isChildWithParents, packageFault } from './package';
-import { coreReason, FEE_TOO_HIGH, IN_CHAIN, IN_POOL, isTooLittleFee, MISSING_INPUTS } from './refusals';
+import { BELOW_OUTPUTS, coreReason, FEE_TOO_HIGH, IN_CHAIN, IN_POOL, isTooLittleFee, MISSING_INPUTS } from './refusals';
 import type { TrialResult } from '../../node/types';
 
 /** Satoshis per 1,000 virtual bytes: 0.10 bitcoins. */
@@ -42,12 +42,13 @@ export const sendingCalls = {
       { name: 'maxfeerate', type: 'any', isOptional: true }
     ],
     isHeavy: (parameters) => parameters.list(0).length > 1,
-    answer: async (parameters, { node }) => {
+    answer: async (parameters, context) => {
+      const { node } = context;
       const mostRate = parameters.feeRate(1, DEFAULT_MOST_FEE_RATE);
       const transactions = decodeAll(parameters);
       const fault = packageFault(transactions);
       const results = fault === undefined ? await node.tryTransactions(transactions.map(({ raw }) => raw)) : [];
-      return jsonAnswer(trialJson(transactions, results, fault, mostRate));
+      return jsonAnswer(trialJson(transactions, results, fault, mostRate, context));
     }
   },
   submitpackage: {
@@ -157,8 +158,14 @@ function refusal(reason: string, fee: number | undefined, size: number, { node }
   if (reason === IN_POOL) return missingInputs();
   if (reason === IN_CHAIN) return inUtxoSet();
   if (reason === FEE_TOO_HIGH) return new RpcError(CODES.transaction, TOO_MUCH_FEE);
-  const details = isTooLittleFee(reason) && fee !== undefined ? `, ${fee} < ${feeAt(node.pool.info().minRelayFeeRate, size)}` : '';
-  return new RpcError(CODES.rejected, `${coreReason(reason)}${details}`);
+  const [text, details] = wordsOf(reason, fee, size, node.pool.info().minRelayFeeRate);
+  return new RpcError(CODES.rejected, `${text}${details}`);
+}
+
+/** The reason in Bitcoin Core's words, and what goes with it. bcoin looks at what a transaction pays before it looks whether it pays at all. */
+function wordsOf(reason: string, fee: number | undefined, size: number, minRate: number): readonly [reason: string, details: string] {
+  if (!isTooLittleFee(reason) || fee === undefined) return [coreReason(reason), ''];
+  return fee < 0 ? [BELOW_OUTPUTS, ''] : [coreReason(reason), `, ${fee} < ${feeAt(minRate, size)}`];
 }
 
 /** One after the other; what became of each: an error, or undefined. */
@@ -192,7 +199,8 @@ function trialJson(
   transactions: readonly ScannedTransaction[],
   results: readonly TrialResult[],
   fault: string | undefined,
-  mostRate: number
+  mostRate: number,
+  context: CallContext
 ): Buffer {
   const paysTooMuch = (result: TrialResult): boolean =>
     result.type === 'taken' && mostRate > 0 && result.fee > feeAt(mostRate, result.size);
@@ -210,24 +218,33 @@ function trialJson(
     else if (result?.type === 'taken') {
       writer.ascii(`,"allowed":true,"vsize":${result.size}`);
       writeFees(writer, transaction, result.fee, result.size);
-    } else if (result !== undefined) writeRefusal(writer, result);
+    } else if (result !== undefined) writeRefusal(writer, result, transaction, context);
     writer.ascii('}');
   }
   writer.ascii(']');
   return writer.toBuffer();
 }
 
-function writeRefusal(writer: JsonWriter, result: Exclude<TrialResult, { type: 'taken' }>): void {
+function writeRefusal(
+  writer: JsonWriter,
+  result: Exclude<TrialResult, { type: 'taken' }>,
+  transaction: ScannedTransaction,
+  context: CallContext
+): void {
   writer.ascii(',"allowed":false,"reject-reason":');
   if (result.type === 'missing') {
     writer.string('missing-inputs');
     return;
   }
-  const reason = result.reason === FEE_TOO_HIGH ? 'max-fee-exceeded' : coreReason(result.reason);
+  if (result.reason === FEE_TOO_HIGH) {
+    writer.string('max-fee-exceeded');
+    return;
+  }
+  const fee = isTooLittleFee(result.reason) ? feeOf(transaction, context) : undefined;
+  const [reason, details] = wordsOf(result.reason, fee, virtualSize(transaction), context.node.pool.info().minRelayFeeRate);
   writer.string(reason);
-  if (result.reason === FEE_TOO_HIGH) return;
   writer.ascii(',"reject-details":');
-  writer.string(reason);
+  writer.string(`${reason}${details}`);
 }
 
 /** What submitpackage says. `errors`: of each, undefined where there is none. */

@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { mine } from '../support/regtest-node';
+import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
+import { RpcCaller } from '../support/rpc';
+import type { HostTransaction } from '../../lib/node/host';
+
+const COINBASE_SATS = 5_000_000_000;
+const FEE_SATS = 10_000;
+
+interface Trial {
+  readonly txid: string;
+  readonly allowed?: boolean;
+  readonly vsize?: number;
+  readonly fees?: { readonly base: number };
+  readonly 'reject-reason'?: string;
+}
+
+describe('transactions that are sent', () => {
+  let served: RestNode;
+  let caller: RpcCaller;
+  let coinbases: HostTransaction[];
+  const ring: HostKeyRing = bcoin.KeyRing.generate();
+  const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
+  const hexOf = (transaction: HostTransaction): string => transaction.toRaw().toString('hex');
+
+  /** Spends the first output of each, for a fee, into one output. */
+  function paying(from: readonly HostTransaction[], sats: number, script?: Buffer): HostTransaction {
+    const transaction = new bcoin.MTX();
+    for (const each of from) transaction.addTX(each, 0);
+    transaction.addOutput(script === undefined ? ring.getAddress() : bcoin.Script.fromRaw(script), sats);
+    transaction.sign(ring);
+    return transaction.toTX();
+  }
+  /** One that was not spent by a test before. */
+  const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
+  const failure = (transaction: HostTransaction, ...more: unknown[]): Promise<{ code: number; message: string }> =>
+    caller.failure('sendrawtransaction', [hexOf(transaction), ...more]);
+
+  before(async () => {
+    const settings = { 'rest-core': 'modern', 'require-standard': true, 'limit-free-relay': 0 };
+    served = await openRestNode({ settings });
+    await served.node.connect();
+    caller = new RpcCaller(served.port);
+    const blocks = await mine(served.node, 125, undefined, ring.getAddress());
+    coinbases = blocks.slice(0, 25).map(({ txs }) => txs[0] as HostTransaction);
+    await untilReady(served);
+  });
+  after(() => served.node.close());
+
+  it('enter the pool, and once more with the same reply', async () => {
+    const transaction = paying([fresh()], COINBASE_SATS - FEE_SATS);
+    expect(await caller.call('testmempoolaccept', [hexOf(transaction)])).to.have.length(1);
+    expect(await caller.failure('getmempoolentry', [txidOf(transaction)])).to.include({ code: -5 });
+    for (let i = 0; i < 2; i++) expect(await caller.call('sendrawtransaction', hexOf(transaction))).to.equal(txidOf(transaction));
+    expect(await caller.call('getrawmempool')).to.include(txidOf(transaction));
+    const [again] = await caller.call<Trial[]>('testmempoolaccept', [hexOf(transaction)]);
+    expect(again).to.deep.include({ allowed: false, 'reject-reason': 'txn-already-in-mempool' });
+    await mine(served.node, 1);
+    expect(await failure(transaction)).to.deep.equal({ code: -27, message: 'Transaction outputs already in utxo set' });
+  });
+
+  it('are refused with the codes and texts of Bitcoin Core', async () => {
+    for (const hex of ['', '00', 'zz', hexOf(paying([fresh()], 1_000)) + '00'])
+      expect(await caller.failure('sendrawtransaction', [hex])).to.deep.equal({
+        code: -22,
+        message: 'TX decode failed. Make sure the tx has at least one input.'
+      });
+    const coin = fresh();
+    const first = paying([coin], COINBASE_SATS - FEE_SATS);
+    expect(await failure(paying([first], 1_000_000))).to.deep.equal({ code: -25, message: 'bad-txns-inputs-missingorspent' });
+    await caller.call('sendrawtransaction', hexOf(first));
+    expect(await failure(paying([coin], COINBASE_SATS - 2 * FEE_SATS))).to.deep.equal({ code: -26, message: 'txn-mempool-conflict' });
+    expect(await failure(paying([fresh()], COINBASE_SATS + 1))).to.deep.equal({ code: -26, message: 'bad-txns-in-belowout' });
+    expect(await failure(paying([fresh()], 100), 0)).to.deep.equal({ code: -26, message: 'dust' });
+    const broken = paying([fresh()], COINBASE_SATS - FEE_SATS).toRaw();
+    // In the signature.
+    broken[60] = (broken[60] as number) ^ 1;
+    expect(await caller.failure('sendrawtransaction', [broken.toString('hex')])).to.deep.equal({
+      code: -26,
+      message: 'mempool-script-verify-flag-failed'
+    });
+  });
+
+  it('pay neither too much nor too little', async () => {
+    const tooMuch = { code: -25, message: 'Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)' };
+    const transaction = paying([fresh()], COINBASE_SATS - 3_000_000);
+    expect(await failure(transaction)).to.deep.equal(tooMuch);
+    expect(await failure(transaction, '0.01')).to.deep.equal(tooMuch);
+    expect(await failure(transaction, 1)).to.include({ code: -8 });
+    const [trial] = await caller.call<Trial[]>('testmempoolaccept', [hexOf(transaction)]);
+    expect(trial).to.deep.include({ allowed: false, 'reject-reason': 'max-fee-exceeded' });
+    const free = [fresh(), fresh()].map((coin) => paying([coin], COINBASE_SATS));
+    // bcoin takes one without a fee now and then.
+    await caller.post(JSON.stringify({ method: 'sendrawtransaction', params: [hexOf(free[0] as HostTransaction)] }));
+    expect((await failure(free[1] as HostTransaction)).message).to.match(/^min relay fee not met, 0 < \d+$/);
+    const [refused] = await caller.call<Trial[]>('testmempoolaccept', [hexOf(free[1] as HostTransaction)]);
+    expect(refused).to.deep.include({ allowed: false, 'reject-reason': 'min relay fee not met' });
+  });
+
+  it('burn nothing unless told to', async () => {
+    const burning = paying([fresh()], COINBASE_SATS - FEE_SATS, Buffer.from('6a0100', 'hex'));
+    expect(await failure(burning)).to.deep.equal({
+      code: -25,
+      message: 'Unspendable output exceeds maximum configured by user (maxburnamount)'
+    });
+    expect(await caller.call('sendrawtransaction', hexOf(burning), null, 50)).to.equal(txidOf(burning));
+  });
+
+  it('are tried one after the other, and none of them enters', async () => {
+    const coin = fresh();
+    const parent = paying([coin], COINBASE_SATS - FEE_SATS);
+    const child = paying([parent], COINBASE_SATS - 2 * FEE_SATS);
+    const before = await caller.call('getrawmempool');
+    const trials = await caller.call<Trial[]>('testmempoolaccept', [parent, child].map(hexOf));
+    expect(trials.map(({ txid, allowed, fees }) => [txid, allowed, fees?.base])).to.deep.equal([
+      [txidOf(parent), true, 0.0001],
+      [txidOf(child), true, 0.0001]
+    ]);
+    expect(await caller.call('getrawmempool')).to.deep.equal(before);
+    expect(await caller.call('testmempoolaccept', [hexOf(child)])).to.deep.equal([
+      { txid: txidOf(child), wtxid: txidOf(child), allowed: false, 'reject-reason': 'missing-inputs' }
+    ]);
+    const faults: readonly [readonly HostTransaction[], string][] = [
+      [[child, parent], 'package-not-sorted'],
+      [[parent, parent], 'package-contains-duplicates'],
+      [[parent, paying([coin], COINBASE_SATS - 2 * FEE_SATS)], 'conflict-in-package']
+    ];
+    for (const [transactions, fault] of faults) {
+      const [trial] = await caller.call<Record<string, unknown>[]>('testmempoolaccept', transactions.map(hexOf));
+      expect(trial).to.deep.include({ 'package-error': fault });
+    }
+    expect(await caller.failure('testmempoolaccept', [[]])).to.deep.equal({
+      code: -8,
+      message: 'Array must contain between 1 and 25 transactions.'
+    });
+    expect(await caller.failure('testmempoolaccept', [['00']])).to.deep.equal({
+      code: -22,
+      message: 'TX decode failed: 00 Make sure the tx has at least one input.'
+    });
+    expect(await caller.failure('testmempoolaccept', [[5]])).to.include({ code: -3 });
+  });
+
+  it('come as a child with its parents', async () => {
+    const parents = [fresh(), fresh()].map((coin) => paying([coin], COINBASE_SATS - FEE_SATS));
+    const child = paying(parents, 2 * COINBASE_SATS - 4 * FEE_SATS);
+    expect(await caller.failure('submitpackage', [[child, ...parents].map(hexOf)])).to.deep.equal({
+      code: -25,
+      message: 'package topology disallowed. not child-with-parents or parents depend on each other.'
+    });
+    const done = await caller.call<Record<string, unknown>>('submitpackage', [...parents, child].map(hexOf));
+    expect(done).to.deep.include({ package_msg: 'success', 'replaced-transactions': [] });
+    expect(Object.keys(done['tx-results'] as object)).to.deep.equal([...parents, child].map(txidOf));
+    expect(await caller.call('getrawmempool')).to.include(txidOf(child));
+    const refused = await caller.call<Record<string, unknown>>('submitpackage', [hexOf(paying([fresh()], COINBASE_SATS + 1))]);
+    expect(refused).to.have.property('package_msg', 'transaction failed');
+    expect(Object.values(refused['tx-results'] as object)[0]).to.have.property('error', 'bad-txns-in-belowout');
+  });
+});
