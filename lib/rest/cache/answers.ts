@@ -5,7 +5,8 @@
 //   replies (replies.ts)               question with its body   the cache for answers  least recently used first; unread after a block
 //   headers as JSON (headers.ts)       height of the first      the cache for answers  least recently used first; unread after a fork
 //   JSON and hex of blocks (texts.ts)  block and its place      36 MiB beside it       when the buffer is needed for another text
-//   the pool's contents (mempool.ts)   state of the pool        the pool               when the pool changes
+//   what blocks spend (spent.ts)       hash                     the cache for answers  as raw blocks
+//   the pool's texts (pool-texts.ts)   state of the pool        the pool               when the pool changes
 //   chaininfo (chaininfo.ts)           state of index and node  one                    when that changes
 //
 // The cache for answers takes what is asked for a second time, and drops the least recently used first.
