@@ -28,7 +28,7 @@ export function spentOutputsEndpoint(context: EndpointContext): Endpoint {
     }
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
     const reply = { contentType: CONTENT_TYPES[format], isImmutable: isActive };
-    if (format === 'bin') return { ...reply, body: bytes };
+    if (format === 'bin') return { ...reply, body: bytes, ...(block.tip && { tip: block.tip }) };
     const { text, release } = await texts.make(`spent-${format}/${keyOf(hash)}`, request, (allocate) =>
       format === 'hex' ? hexLine(bytes, allocate) : spentOutputsJson(bytes, style, allocate)
     );
