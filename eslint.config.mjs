@@ -31,6 +31,7 @@ const folders = {
   'lib/index/progress': ['types'],
   'lib/index/bootstrap': ['types', 'errors', 'records', 'scan', 'coins', 'write', 'progress'],
   'lib/index/follow': ['types', 'errors', 'records', 'scan', 'write', 'progress', 'bootstrap'],
+  'lib/views/pool': ['json-writer'],
   'lib/rest/server': ['errors', 'limits'],
   'lib/rest/cache': ['errors', 'limits', 'format', 'server'],
   'lib/rest/endpoints': ['errors', 'limits', 'format', 'outpoints', 'spent-outputs', 'endpoint', 'server', 'cache'],

@@ -2,10 +2,10 @@
 // since 31).
 
 import { JsonWriter } from './json-writer';
-import { writeChunkEntry, writeEntry } from './pool-entry';
-import { PoolGraph, type PoolNode } from './pool-graph';
-import { MOST_IN_BEST_ORDER } from './linearization';
-import { PoolOrder } from './pool-order';
+import { writeChunkEntry, writeEntry } from './pool/entry';
+import { PoolGraph, type PoolNode } from './pool/graph';
+import { MOST_IN_BEST_ORDER } from './pool/linearization';
+import { PoolOrder } from './pool/order';
 import type { PoolEntry, PoolInfo } from '../node/types';
 import type { ProfileFields } from '../profile/profile';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
-import { compareRates } from '../../lib/views/fee-rate';
-import { linearize, MOST_IN_BEST_ORDER, type Chunk, type Cluster } from '../../lib/views/linearization';
+import { compareRates } from '../../lib/views/pool/fee-rate';
+import { linearize, MOST_IN_BEST_ORDER, type Chunk, type Cluster } from '../../lib/views/pool/linearization';
 import { finish } from '../support/finish';
 import { allOrders, anyCluster, chunksByDefinition, isAtLeastAsGood, membersOf } from '../support/made-pools';
 

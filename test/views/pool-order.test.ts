@@ -4,7 +4,7 @@ import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { PROFILES } from '../../lib/profile/profile';
-import { compareRates } from '../../lib/views/fee-rate';
+import { compareRates } from '../../lib/views/pool/fee-rate';
 import { mempoolInfoJson, PoolContents } from '../../lib/views/mempool';
 import { chainAAnswers31, chainAPool, recordedBody } from '../support/chain-a';
 import { finish } from '../support/finish';

@@ -2,7 +2,7 @@
 // descendants come to, itself included. The graph follows the pool: what comes, goes or
 // changes its fee concerns its relatives, and only they are summed up again.
 
-import type { PoolEntry } from '../node/types';
+import type { PoolEntry } from '../../node/types';
 
 /** Sums over a set of transactions; fees in satoshis, as modified. */
 export interface PoolTotals {

@@ -4,7 +4,7 @@
 import { compareRates, type Rate } from './fee-rate';
 import { linearize, MOST_IN_BEST_ORDER } from './linearization';
 import { mergeInSlices, sortInSlices } from './sliced-sort';
-import type { PoolChange, PoolNode } from './pool-graph';
+import type { PoolChange, PoolNode } from './graph';
 
 interface PoolCluster {
   readonly nodes: readonly PoolNode[];

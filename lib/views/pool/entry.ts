@@ -1,8 +1,8 @@
 // The JSON of a transaction in the pool, behind its txid (entryToJSON of Bitcoin Core): as 0.17 has it, and as it is since 31.
 
-import type { JsonWriter } from './json-writer';
-import type { PoolNode } from './pool-graph';
-import type { PoolChunk } from './pool-order';
+import type { JsonWriter } from '../json-writer';
+import type { PoolNode } from './graph';
+import type { PoolChunk } from './order';
 
 const WEIGHT_PER_BYTE = 4;
 
