@@ -9,9 +9,15 @@ export function deploymentInfoEndpoint({ node, reader }: EndpointContext): Endpo
   return async ({ pathOnly }) => {
     requireJson(pathOnly);
     const { parameter } = splitSuffix(pathOnly);
-    const hash = parameter === '' ? reader.read(({ tip }) => tip.hash) : parseHash(parameter);
+    const given = parameter === '' ? undefined : parseHash(parameter);
+    const { tip, isActive } = reader.read((snapshot) => ({
+      tip: snapshot.tip,
+      isActive: given === undefined || snapshot.heightOf(given) !== undefined
+    }));
+    const hash = given ?? tip.hash;
     const info = await node.deploymentInfo(hash);
     if (info === undefined) throw node.resetting || parameter === '' ? chainMoving() : blockNotFound();
-    return jsonReply(deploymentInfoJson(info));
+    // What is off the chain the node may forget at any time.
+    return { ...jsonReply(deploymentInfoJson(info)), ...(isActive && { tip }) };
   };
 }
