@@ -2,10 +2,15 @@
 
 const OURS = `  --rest-warmup WHEN        synced (unless given): answer once node and index are in sync; indexed: once
                             the index stands at the node's tip
+  --rest-core EDITION       of Bitcoin Core's interface: 0.17 (unless given) or modern, with JSON-RPC beside it
+  --rest-deprecated NAMES   what modern has given up: some of bip125,fullrbf,warnings
+  --rest-filters            build compact block filters (BIP158)
+  --rest-rpc-user USER:PASSWORD
+                            for JSON-RPC, beside the API key
   --rest-auth               ask for the node's API key
   --rest-serial-version N   0: bin and hex without witnesses; 1 unless given
-  --rest-threads N          requests worked on at a time; 4
-  --rest-work-queue N       requests that may wait; 16
+  --rest-threads N          requests worked on at a time; 4, modern 16
+  --rest-work-queue N       requests that may wait; 16, modern 64
   --rest-timeout SECONDS    without a byte from or to a client; 30
   --rest-max-body BYTES     of a request; 1048576
   --rest-max-outpoints N    in a getutxos request; 15
