@@ -128,6 +128,11 @@ export const chainAAnswers = once((): RecordedAnswer[] => lines('answers-0.17.js
 /** What Bitcoin Core 31 answered, 4,228 requests. */
 export const chainAAnswers31 = once((): RecordedAnswer[] => lines('answers-31.jsonl.gz').map((line) => JSON.parse(line) as RecordedAnswer));
 
+/** What it answered with `-deprecatedrpc=bip125`, `fullrbf` and `warnings`, and one transaction in the pool. */
+export const chainADeprecated31 = once(
+  () => JSON.parse(readFileSync(join(chainAFolder, 'deprecated-31.json'), 'utf8')) as readonly RecordedAnswer[]
+);
+
 /** Chain info by height, as Bitcoin Core 0.17 printed it. */
 export const chainAChainInfo = once(
   () => JSON.parse(readFileSync(join(chainAFolder, 'chaininfo-by-height-0.17.json'), 'utf8')) as Readonly<Record<string, string>>
