@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { asRestError, type RestLogger } from '../../rest/app';
-import { ClientGoneError, queueFull, RestError, UnavailableError, type HeaderList } from '../../rest/errors';
+import { ClientGoneError, queueFull, QueueFullError, RestError, UnavailableError, type HeaderList } from '../../rest/errors';
 import { MOST_BYTES_IN_FLIGHT } from '../../rest/limits';
 import { NO_BODY, readBody } from '../../rest/server/body';
 import { RpcClient, type Answer, type CallContext, type CallDefinition } from '../call';
@@ -189,7 +189,7 @@ export class RpcServer {
     }
     const known = asRestError(error, this.#parts.gate, this.#parts.logger);
     if (known.status === 401) await this.#refuse(response, 'missing');
-    else this.#send(response, known.message === queueFull().message ? 503 : known.status, TEXT_TYPE, [Buffer.from(known.message)]);
+    else this.#send(response, known instanceof QueueFullError ? 503 : known.status, TEXT_TYPE, [Buffer.from(known.message)]);
   }
 
   #send(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[]): void {
