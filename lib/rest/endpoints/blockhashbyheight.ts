@@ -13,10 +13,10 @@ export function blockHashEndpoint({ reader }: EndpointContext): Endpoint {
   return ({ pathOnly }) => {
     const { parameter, format } = splitSuffix(pathOnly);
     const height = parseHeight(parameter);
-    const hash = reader.read((snapshot) => snapshot.headerRun(height, 1)?.lastHash);
+    const { tip, hash } = reader.read((snapshot) => ({ tip: snapshot.tip, hash: snapshot.headerRun(height, 1)?.lastHash }));
     if (hash === undefined) throw heightOutOfRange();
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
-    return Promise.resolve<Reply>({ contentType: CONTENT_TYPES[format], body: bodyOf(hash)[format]() });
+    return Promise.resolve<Reply>({ contentType: CONTENT_TYPES[format], body: bodyOf(hash)[format](), tip });
   };
 }
 
