@@ -53,27 +53,32 @@ function writeExpression(
 ): boolean {
   switch (type) {
     case 'pubkey':
-      if (!isDescribedKey(bytes[start + 1])) break;
+      if (!isDescribedKey(bytes[start + 1])) return writeRaw(writer, bytes, start, end);
       writer.ascii('pk(');
       writer.hex(bytes, start + 1, end - 1);
       return false;
     case 'multisig': {
       const multisig = multisigOf(bytes, start, end);
-      if (multisig?.keys.every(([header]) => isDescribedKey(header)) !== true) break;
+      if (multisig?.keys.every(([header]) => isDescribedKey(header)) !== true) return writeRaw(writer, bytes, start, end);
       writeMultisig(writer, multisig);
       return false;
     }
     case 'witness_v1_taproot':
-      if (!isXOnlyKey(bytes, start + 2)) return writeAddressExpression(writer, bytes, start, end, type, prefixes);
+      if (!isXOnlyKey(bytes, start + 2)) break;
       writer.ascii('rawtr(');
       writer.hex(bytes, start + 2, end);
       return false;
     case 'nulldata':
     case 'nonstandard':
-      break;
+      return writeRaw(writer, bytes, start, end);
     default:
-      return writeAddressExpression(writer, bytes, start, end, type, prefixes);
   }
+  writer.ascii('addr(');
+  return writeAddress(writer, bytes, start, end, type, prefixes);
+}
+
+/** The script as it is, which is no address. */
+function writeRaw(writer: TextWriter, bytes: Buffer, start: number, end: number): false {
   writer.ascii('raw(');
   writer.hex(bytes, start, end);
   return false;
@@ -82,18 +87,6 @@ function writeExpression(
 /** `header`: the first byte of a key of the right length. */
 function isDescribedKey(header: number | undefined): boolean {
   return header !== undefined && header <= UNCOMPRESSED;
-}
-
-function writeAddressExpression(
-  writer: TextWriter,
-  bytes: Buffer,
-  start: number,
-  end: number,
-  type: ScriptType,
-  prefixes: AddressPrefixes
-): boolean {
-  writer.ascii('addr(');
-  return writeAddress(writer, bytes, start, end, type, prefixes);
 }
 
 function writeMultisig(writer: TextWriter, { required, keys }: Multisig): void {
