@@ -89,7 +89,7 @@ export class RestPlugin {
         index,
         ready$: service.ready$,
         timeoutMs: limits.timeoutMs,
-        connections: service.connections,
+        connections: service.shared.connections,
         requireReady: () => {
           service.requireReady();
         },

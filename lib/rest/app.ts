@@ -47,7 +47,7 @@ export interface AppParts {
   readonly replies: ReplyCache;
   readonly responses: Responses;
   readonly limits: Limits;
-  readonly node: Pick<NodeSource, 'isApiKey' | 'pruned'>;
+  readonly node: Pick<NodeSource, 'isApiKey'>;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
   readonly logger: RestLogger;
@@ -141,18 +141,12 @@ async function serve(
   const lane = route.isHeavy?.(asked) === true ? 'heavy' : 'small';
   // Nobody could send the reply.
   if (lane === 'heavy' && responses.isFull) throw queueFull();
-  const { pruned } = node;
-  const reply = await queue.run(
-    asked,
-    (client) => {
-      // It may have closed while the body came, or while others had the slots.
-      gate.requireOpen();
-      return route.endpoint(client);
-    },
-    lane
-  );
-  replies.offer(question, reply, pruned);
-  return reply;
+  const answer = (client: RestRequest): Promise<Reply> => {
+    // It may have closed while the body came, or while others had the slots.
+    gate.requireOpen();
+    return route.endpoint(client);
+  };
+  return replies.make(question, () => queue.run(asked, answer, lane));
 }
 
 /** GET, POST and PUT are the same; Node leaves the body out for HEAD. @throws RestError 405, 501 */

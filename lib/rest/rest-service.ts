@@ -54,6 +54,7 @@ export interface RestShared {
   readonly gate: Gate;
   readonly queue: WorkQueue;
   readonly responses: Responses;
+  /** Those of the node's HTTP server. */
   readonly connections: IdleConnections;
   /** The reply to a GET, made without looking at gate, key and queue. @throws RestError, and what endpoints let pass */
   readonly ask: (target: string, client: { readonly socket: Pick<Socket, 'destroyed'> }) => Promise<Reply>;
@@ -63,8 +64,6 @@ export class RestService {
   readonly shared: RestShared;
   /** Whether requests are answered: now, and at every change. */
   readonly ready$: Observable<boolean>;
-  /** Those of the node's HTTP server, for whoever mounts something beside. */
-  readonly connections: IdleConnections;
   readonly #gate: Gate;
   readonly #queue: WorkQueue;
   readonly #mount: Mount;
@@ -95,7 +94,7 @@ export class RestService {
     const server = node.httpServer;
     const responses = new Responses(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs, closingMs: CLOSING_MS });
     const app = restApp({ routes, profile, gate, queue, replies, responses, limits, node, auth, logger });
-    const connections = (this.connections = new IdleConnections(server, limits.timeoutMs));
+    const connections = new IdleConnections(server, limits.timeoutMs);
     this.shared = {
       context,
       gate,
@@ -107,19 +106,17 @@ export class RestService {
         if (cached !== undefined) return cached;
         const route = findRoute(routes, target);
         if (route === undefined) throw noSuchPath();
-        const { pruned } = node;
-        const reply = await route.endpoint(new RestRequest(target.slice(route.prefix.length), NO_BODY, socket, profile.parsing.cutsQuery));
-        replies.offer(target, reply, pruned);
-        return reply;
+        const request = new RestRequest(target.slice(route.prefix.length), NO_BODY, socket, profile.parsing.cutsQuery);
+        return replies.make(target, () => route.endpoint(request));
       }
     };
-    this.#mount = new Mount({ server, takes: under(PREFIX), handler: app.callback(), connections: this.connections, logger });
+    this.#mount = new Mount({ server, takes: under(PREFIX), handler: app.callback(), connections, logger });
   }
 
   /** Takes the paths under /rest over from the node's HTTP server, as soon as it listens. */
   open(): void {
     this.#gate.open();
-    this.connections.open();
+    this.shared.connections.open();
     this.#mount.open();
   }
 
@@ -136,7 +133,7 @@ export class RestService {
   /** Gives them back, and refuses requests that still wait. */
   close(): void {
     this.#mount.close();
-    this.connections.close();
+    this.shared.connections.close();
     this.#queue.close();
     this.#gate.close();
   }

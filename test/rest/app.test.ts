@@ -48,7 +48,7 @@ describe('the application', () => {
       ),
       limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits },
       profile: PROFILES['0.17'],
-      node: { isApiKey: () => false, pruned: false },
+      node: { isApiKey: () => false },
       auth: false,
       logger: log
     });

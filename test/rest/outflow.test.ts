@@ -49,7 +49,7 @@ describe('replies that clients are slow to read', () => {
       responses: new Responses(listening, { mostBytes: MOST, timeoutMs, closingMs }),
       limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits },
       profile: PROFILES['0.17'],
-      node: { isApiKey: () => false, pruned: false },
+      node: { isApiKey: () => false },
       auth: false,
       logger: new MemoryLog()
     });

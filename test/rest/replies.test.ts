@@ -22,18 +22,13 @@ describe('cached replies', () => {
   let cache: AnswerCache;
   const reader: IndexReader = { read: (use) => use({ tip } as IndexSnapshot) };
   const open = (): ReplyCache => new ReplyCache(cache, node, reader);
-  const replyOf = (replies: ReplyCache, question: string, make: () => Reply): Reply => {
-    const cached = replies.find(question);
-    if (cached !== undefined) return cached;
-    const reply = make();
-    replies.offer(question, reply, node.pruned);
-    return reply;
-  };
+  const replyOf = async (replies: ReplyCache, question: string, make: () => Promise<Reply>): Promise<Reply> =>
+    replies.find(question) ?? (await replies.make(question, make));
   const make =
     (body: Buffer, holds = true) =>
-    (): Reply => {
+    (): Promise<Reply> => {
       made++;
-      return { contentType: 'application/octet-stream', body, ...(holds && { tip }) };
+      return Promise.resolve({ contentType: 'application/octet-stream', body, ...(holds && { tip }) });
     };
 
   beforeEach(() => {
@@ -43,38 +38,38 @@ describe('cached replies', () => {
     cache = new AnswerCache(1_000_000);
   });
 
-  it('are given for the very state that they are of, also when another one looks the same', () => {
+  it('are given for the very state that they are of, also when another one looks the same', async () => {
     const replies = open();
-    const ask = (): string => replyOf(replies, 'question', make(Buffer.from('body'))).body.toString();
-    for (let time = 0; time < 4; time++) expect(ask()).to.equal('body');
+    const ask = async (): Promise<string> => (await replyOf(replies, 'question', make(Buffer.from('body')))).body.toString();
+    for (let time = 0; time < 4; time++) expect(await ask()).to.equal('body');
     expect(made).to.equal(2);
     tip = newTip();
-    for (let time = 0; time < 4; time++) expect(ask()).to.equal('body');
+    for (let time = 0; time < 4; time++) expect(await ask()).to.equal('body');
     expect(made).to.equal(3);
   });
 
-  it('are not given once the node prunes', () => {
+  it('are not given once the node prunes', async () => {
     const replies = open();
-    for (let time = 0; time < 3; time++) replyOf(replies, 'question', make(Buffer.from('body')));
+    for (let time = 0; time < 3; time++) await replyOf(replies, 'question', make(Buffer.from('body')));
     node.pruned = true;
-    replyOf(replies, 'question', make(Buffer.from('body')));
+    await replyOf(replies, 'question', make(Buffer.from('body')));
     expect(made).to.equal(3);
   });
 
-  it('have memory of their own, which counts together with the question', () => {
+  it('have memory of their own, which counts together with the question', async () => {
     const block = Buffer.alloc(50_000, 1);
     const replies = open();
-    for (let time = 0; time < 2; time++) replyOf(replies, 'question', make(block.subarray(10, 20)));
+    for (let time = 0; time < 2; time++) await replyOf(replies, 'question', make(block.subarray(10, 20)));
     block.fill(2);
-    expect(replyOf(replies, 'question', make(block)).body).to.deep.equal(Buffer.alloc(10, 1));
+    expect((await replyOf(replies, 'question', make(block))).body).to.deep.equal(Buffer.alloc(10, 1));
     expect(cache.byteLength).to.be.within(18, 1_000);
   });
 
-  it('are none that depend on more than the state, or would drive many others out', () => {
+  it('are none that depend on more than the state, or would drive many others out', async () => {
     const replies = open();
     for (let time = 0; time < 3; time++) {
-      replyOf(replies, 'long', make(Buffer.alloc(524_289)));
-      replyOf(replies, 'pool', make(Buffer.alloc(10), false));
+      await replyOf(replies, 'long', make(Buffer.alloc(524_289)));
+      await replyOf(replies, 'pool', make(Buffer.alloc(10), false));
     }
     expect(made).to.equal(6);
     expect(cache.byteLength).to.equal(0);

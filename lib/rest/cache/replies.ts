@@ -34,9 +34,12 @@ export class ReplyCache {
     return cached?.pruned === this.#node.pruned && cached.tip === this.#reader.read(({ tip }) => tip) ? cached.reply : undefined;
   }
 
-  /** Caches a reply that was made for a state, when its question came before. `pruned`: whether the node was when it was made. */
-  offer(question: string, { tip, contentType, body, isImmutable }: Reply, pruned: boolean): void {
-    if (tip === undefined || body.length > LONGEST_BYTES) return;
+  /** The reply that `make` makes; it is cached when it holds for a state and its question came before. */
+  async make(question: string, make: () => Promise<Reply>): Promise<Reply> {
+    const { pruned } = this.#node;
+    const made = await make();
+    const { tip, contentType, body, isImmutable } = made;
+    if (tip === undefined || body.length > LONGEST_BYTES) return made;
     this.#replies.offer(question, () => {
       // Part of a larger buffer would keep all of it.
       const own = Buffer.allocUnsafeSlow(body.length);
@@ -48,5 +51,6 @@ export class ReplyCache {
         byteLength: question.length + own.length
       };
     });
+    return made;
   }
 }
