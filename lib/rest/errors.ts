@@ -59,15 +59,6 @@ export const tooManyOutpoints = (most: number, tried: number): RestError =>
 
 export const notFound = (hash: string): RestError => new RestError(404, `${hash} not found`);
 
-export const badFilterRequest = (): RestError =>
-  new RestError(400, 'Invalid URI format. Expected /rest/blockfilter/<filtertype>/<blockhash>');
-
-export const badFilterHeaderRequest = (): RestError =>
-  new RestError(400, 'Invalid URI format. Expected /rest/blockfilterheaders/<filtertype>/<blockhash>.<ext>?count=<count>');
-
-export const badFilterHeaderCount = (text: string, most: number): RestError =>
-  new RestError(400, `Header count is invalid or out of acceptable range (1-${most}): ${text}`);
-
 export const unknownFilterType = (type: string): RestError => new RestError(400, `Unknown filtertype ${type}`);
 
 export const noFilters = (): RestError => new RestError(400, 'Index is not enabled for filtertype basic');

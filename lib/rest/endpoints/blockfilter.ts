@@ -4,27 +4,17 @@
 
 import { scanBlock, spendingInputs } from '../../bitcoin/block';
 import { filterOfBlock } from '../../bitcoin/block-filter';
+import { PROFILES } from '../../profile/profile';
 import { filterBinary, filterHeadersJson, filterJson } from '../../views/filter';
-import {
-  badFilterHeaderCount,
-  badFilterHeaderRequest,
-  badFilterRequest,
-  chainMoving,
-  filterNotMade,
-  filterNotYetMade,
-  noFilters,
-  notFound,
-  unknownFilterType
-} from '../errors';
+import { badUri, chainMoving, filterNotMade, filterNotYetMade, noFilters, notFound, unknownFilterType } from '../errors';
 import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
+import { DEFAULT_COUNT, parseHeaderCount } from './headers';
 import { runAtOnce, runInSlices } from '../server/slices';
 import type { IndexSnapshot } from '../../index/types';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
 /** Filter headers that are read at once. */
 const FEW = 64;
-
-const DEFAULT_COUNT = '5';
 
 /** The filter of any block that was connected once. */
 export function blockFilterEndpoint({ node, reader, filters }: EndpointContext): Endpoint {
@@ -43,7 +33,7 @@ export function blockFilterEndpoint({ node, reader, filters }: EndpointContext):
   return async (request) => {
     const { parameter, format } = splitSuffix(request.pathOnly);
     const [type, hashText, ...more] = parameter.split('/');
-    if (type === undefined || hashText === undefined || more.length > 0) throw badFilterRequest();
+    if (type === undefined || hashText === undefined || more.length > 0) throw badUri('/rest/blockfilter/<filtertype>/<blockhash>');
     const hash = parseHash(hashText);
     requireBasic(type, filters);
     const active = reader.read((snapshot) => {
@@ -64,8 +54,9 @@ export function blockFilterHeadersEndpoint({ reader, filters, limits }: Endpoint
     const { parameter, format } = splitSuffix(request.pathOnly);
     const [type, ...rest] = parameter.split('/');
     const [hashText, countText] = rest.length === 2 ? [rest[1], rest[0]] : [rest[0], request.query('count') ?? DEFAULT_COUNT];
-    if (type === undefined || hashText === undefined || countText === undefined || rest.length > 2) throw badFilterHeaderRequest();
-    const count = parseCount(countText, limits.maxHeaders);
+    if (type === undefined || hashText === undefined || countText === undefined || rest.length > 2)
+      throw badUri('/rest/blockfilterheaders/<filtertype>/<blockhash>.<ext>?count=<count>');
+    const count = parseHeaderCount(countText, limits.maxHeaders, PROFILES.modern);
     const hash = parseHash(hashText);
     requireBasic(type, filters);
     const { bytes, tip } = await reader.read(async (snapshot) => {
@@ -101,11 +92,4 @@ function* filterHeadersFrom(hash: Buffer, count: number, snapshot: IndexSnapshot
 function requireBasic(type: string, filters: boolean): void {
   if (type !== 'basic') throw unknownFilterType(type);
   if (!filters) throw noFilters();
-}
-
-/** Decimal digits and nothing else. @throws RestError 400 */
-function parseCount(text: string, most: number): number {
-  const count = /^\d+$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > most) throw badFilterHeaderCount(text, most);
-  return count;
 }

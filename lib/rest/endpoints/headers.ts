@@ -12,7 +12,7 @@ import type { Cached, Shelf } from '../cache/answers';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
 /** How many there are when nobody says how many. */
-const DEFAULT_COUNT = '5';
+export const DEFAULT_COUNT = '5';
 
 /** Headers whose JSON is cached together: those from a multiple of it on. Fewer than that are written for each request. */
 const CHUNK = 64;
