@@ -10,7 +10,6 @@ import { DeploymentReader } from './deployments';
 import { UnsupportedNodeError } from './errors';
 import { chainEvents, syncedChanges } from './events';
 import { fromHost, sameHostHash, toHostLike, type HostChain, type HostHttp, type HostNode, type ToHostHash } from './host';
-import { networkStatus } from './network-status';
 import { BcoinPool } from './pool';
 import { readChainTips } from './tips';
 import { readSpentCoins, readSpentOutputs } from './undo';
@@ -193,7 +192,21 @@ export class BcoinNode implements NodeSource {
   }
 
   networkStatus(): NetworkStatus {
-    return networkStatus(this.#host);
+    const { pool, network } = this.#host;
+    const { options, peers, hosts, connected } = pool;
+    return {
+      agent: options.agent,
+      protocolVersion: options.version,
+      services: options.services,
+      relays: !options.noRelay,
+      timeOffset: network.time.offset,
+      isActive: connected,
+      inbound: peers.inbound,
+      outbound: peers.outbound,
+      proxy: options.proxy ?? undefined,
+      onion: options.onion,
+      localAddresses: Array.from(hosts.local.values(), ({ addr, score }) => ({ address: addr.host, port: addr.port, score }))
+    };
   }
 
   chainTips(): Promise<ChainTip[]> {

@@ -1,7 +1,7 @@
-// Reads request bodies, within the limits of size and patience.
+// Reads request bodies, within the limits of size and patience, and gives a request back that was read for somebody else.
 
+import { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
-import type { IncomingMessage } from 'node:http';
 import { bodyTooLarge } from '../errors';
 import type { Limits } from '../limits';
 
@@ -28,4 +28,14 @@ export async function readBody(request: IncomingMessage, limits: Pick<Limits, 'm
     request.resume();
     throw bodyTooLarge(maxBodyBytes);
   }
+}
+
+/** The same request on the same connection, with its body before it. */
+export function replayed(request: IncomingMessage, body: Buffer): IncomingMessage {
+  const again = new IncomingMessage(request.socket);
+  const { method, url, httpVersion, httpVersionMajor, httpVersionMinor, headers, rawHeaders } = request;
+  Object.assign(again, { method, url, httpVersion, httpVersionMajor, httpVersionMinor, rawHeaders, headers, complete: true });
+  if (body.length > 0) again.push(body);
+  again.push(null);
+  return again;
 }
