@@ -335,7 +335,10 @@ export interface NodeSource {
    * @throws TransactionRefusedError with the node's reason.
    */
   broadcast(transaction: Buffer): Promise<void>;
-  /** Whether the pool would take these serialized transactions one after the other; nothing enters it. @throws TransactionRefusedError for one that cannot be read */
+  /**
+   * Whether the pool would take these serialized transactions one after the other; nothing enters it.
+   * @throws TransactionRefusedError for one that cannot be read
+   */
   tryTransactions(transactions: readonly Buffer[]): Promise<TrialResult[]>;
   networkStatus(): NetworkStatus;
   /** The ends of all branches, the highest first. */

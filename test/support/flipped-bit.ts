@@ -2,7 +2,7 @@
 
 import { open } from 'node:fs/promises';
 
-/** `pick`: any number; which bit. */
+/** `pick`: which bit, counted from the first one and again from there behind the last. */
 export async function flipBit(path: string, pick: number): Promise<void> {
   const file = await open(path, 'r+');
   try {
