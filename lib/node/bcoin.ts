@@ -165,10 +165,12 @@ export class BcoinNode implements NodeSource {
   }
 
   async hasAllBlocks(): Promise<boolean> {
-    // Pruning always begins at the same height, above the blocks that bcoin never deletes.
+    // Pruning always begins at the same height, above the blocks that bcoin never deletes. It never reaches the latest blocks, which a
+    // reset or a reorganization may take out while they are looked for.
     for (const first of [1, this.#host.network.block.pruneAfterHeight + 1]) {
-      const hash = await this.activeHash(Math.min(first, this.tip().height));
-      if (hash === undefined || (await this.rawBlock(hash)) === undefined) return false;
+      const hash = this.tip().height > first ? await this.activeHash(first) : undefined;
+      const isThere = hash === undefined || (await this.rawBlock(hash)) !== undefined;
+      if (!isThere && !this.resetting && this.tip().height > first) return false;
     }
     return true;
   }

@@ -47,6 +47,15 @@ describe('a bcoin node as the source of the service', () => {
     expect(await node.rawBlockPart(Buffer.alloc(32, 7), 4, 32, 300)).to.equal(undefined);
   });
 
+  it('has all of its blocks also while a reset takes some of them out', async () => {
+    await mine(host, 40);
+    let isOver = false;
+    const reset = host.chain.reset(2).finally(() => (isOver = true));
+    do expect(await node.hasAllBlocks()).to.equal(true);
+    while (!isOver);
+    await reset;
+  });
+
   it('says which block it cannot read', async () => {
     const [block] = (await mine(host, 1)) as [HostFullBlock];
     const length = block.toRaw().length;
