@@ -10,10 +10,23 @@ const rooms = {
   'lib/store': [],
   'lib/node': ['lib/bitcoin'],
   'lib/index': ['lib/bitcoin', 'lib/store', 'lib/node'],
+  'lib/scripts': ['lib/bitcoin', 'lib/store', 'lib/node', 'lib/index'],
+  'lib/script-pool': ['lib/bitcoin', 'lib/node'],
   'lib/views': ['lib/bitcoin', 'lib/profile'],
   'lib/rest': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/profile', 'lib/views'],
   'lib/merchant': ['lib/bitcoin', 'lib/payments', 'lib/index', 'lib/node', 'lib/rest'],
   'lib/rpc': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/profile', 'lib/views', 'lib/rest'],
+  'lib/esplora': [
+    'lib/bitcoin',
+    'lib/index',
+    'lib/node',
+    'lib/profile',
+    'lib/scripts',
+    'lib/script-pool',
+    'lib/views',
+    'lib/rest',
+    'lib/rpc'
+  ],
   migrations: ['lib/store']
 };
 
@@ -31,6 +44,11 @@ const folders = {
   'lib/index/progress': ['types'],
   'lib/index/bootstrap': ['types', 'errors', 'records', 'scan', 'coins', 'write', 'progress'],
   'lib/index/follow': ['types', 'errors', 'records', 'scan', 'write', 'progress', 'bootstrap'],
+  'lib/scripts/records': ['types', 'errors'],
+  'lib/scripts/scan': ['types', 'errors', 'records'],
+  'lib/scripts/read': ['types', 'errors', 'records'],
+  'lib/scripts/write': ['types', 'errors', 'records', 'scan'],
+  'lib/scripts/fill': ['types', 'errors', 'records', 'scan', 'write'],
   'lib/views/pool': ['json-writer'],
   'lib/rest/server': ['errors', 'limits'],
   'lib/rest/cache': ['errors', 'limits', 'format', 'server'],

@@ -16,7 +16,7 @@ import { scrubAgainAndAgain } from './follow/scrub';
 import { ChainSync } from './follow/sync';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { Store, StoreUse } from '../store/store';
-import type { BootstrapFrom, ChainIndex, IndexedBlock, IndexLogger, IndexReader, IndexState } from './types';
+import type { BootstrapFrom, ChainIndex, IndexCompanion, IndexedBlock, IndexLogger, IndexReader, IndexState } from './types';
 
 /** Blocks that can be undone without the node: a month of the main network. */
 export const DEFAULT_UNDO_DEPTH = 4_320;
@@ -44,6 +44,8 @@ export interface ChainIndexerOptions {
   readonly bootstrap?: BootstrapFrom;
   /** Whether blocks get filters, those that are there without among them; not unless given. */
   readonly filters?: boolean;
+  /** Follows the index while it is live, before the chain goes on. */
+  readonly companion?: IndexCompanion;
   /** How long it takes to look through the files of the open index, again and again; never unless given, or when 0. */
   readonly scrubMs?: number;
 }
@@ -124,6 +126,7 @@ export class ChainIndexer implements ChainIndex {
       logger,
       onState: this.#say,
       blocks: this.#blocks,
+      ...(options.companion && { companion: options.companion }),
       clear: () => this.#clear(),
       rebuild: (damage, from) => this.#rebuild(damage, from),
       prepareFor: (use) => this.#prepareFor(use)

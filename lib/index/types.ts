@@ -2,6 +2,7 @@
 
 import type { Observable } from 'rxjs';
 import type { BlockPoint } from '../node/types';
+import type { Position } from './records/position';
 
 /** An unspent output of the active chain. */
 export interface Coin {
@@ -9,6 +10,11 @@ export interface Coin {
   readonly coinbase: boolean;
   readonly value: number;
   readonly script: Buffer;
+}
+
+/** A coin beside the index that its output has in its transaction. */
+export interface TransactionCoin extends Coin {
+  readonly index: number;
 }
 
 /** A block of the active chain, without its transactions. */
@@ -70,6 +76,8 @@ export interface IndexSnapshot {
   /** Unless it is undefined, blocks below its height are not backfilled yet. */
   readonly backfilling: BackfillProgress | undefined;
   coin(txid: Buffer, index: number): Coin | undefined;
+  /** The outputs of the transaction at a position that are unspent, in their order. `txid`: of that transaction. */
+  coinsOf(txid: Buffer, position: Position): Promise<TransactionCoin[]>;
   /** undefined: no block has it. @throws NotYetKnownError when the index cannot tell, because it began with coins. */
   location(txid: Buffer): TransactionLocation | undefined;
   /**
@@ -132,6 +140,17 @@ export type IndexState =
 export interface IndexedBlock {
   readonly type: 'connect' | 'disconnect';
   readonly block: BlockPoint;
+}
+
+/** A block that a live index has just taken in or out, while the chain waits. */
+export type IndexMove =
+  | { readonly type: 'connect'; readonly block: BlockPoint; /** Serialized, with witness. */ readonly raw: Buffer }
+  | { readonly type: 'disconnect'; readonly block: BlockPoint };
+
+/** Something that stands at the index' block as the index stands at the node's. */
+export interface IndexCompanion {
+  /** Follows a move of the index; the chain goes on afterwards. Never rejects. */
+  follow(move: IndexMove): Promise<void>;
 }
 
 export interface ChainIndex {

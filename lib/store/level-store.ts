@@ -28,7 +28,7 @@ export interface Engine {
   close(): Promise<void>;
   getSync(key: Buffer, options?: ReadOptions): Buffer | undefined;
   getMany(keys: readonly Buffer[], options?: ReadOptions): Promise<(Buffer | undefined)[]>;
-  iterator(range: StoreRange): AsyncIterable<[Buffer, Buffer]>;
+  iterator(range: StoreRange & Partial<ReadOptions>): AsyncIterable<[Buffer, Buffer]>;
   snapshot(): EngineSnapshot;
 }
 
@@ -54,11 +54,7 @@ export abstract class LevelStore<E extends Engine> {
   }
 
   async *range(range: StoreRange): AsyncGenerator<readonly [Buffer, Buffer]> {
-    try {
-      yield* this.requireEngine().iterator(range);
-    } catch (error) {
-      throw this.failure('read', error);
-    }
+    yield* this.#range(this.engine, range);
   }
 
   snapshot(): StoreSnapshot {
@@ -75,6 +71,7 @@ export abstract class LevelStore<E extends Engine> {
           }
         },
         load: (keys) => this.#load(keys, options),
+        range: (range) => this.#range(engine, { ...range, ...options }),
         // Only waits for reads that are under way.
         close: () => void snapshot.close()
       };
@@ -106,6 +103,14 @@ export abstract class LevelStore<E extends Engine> {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     const { code, message } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : { code: '', message: String(cause) };
     return new StoreError(reasonOf(code ?? '', message), `cannot ${action} the store in ${this.#name}: ${message}`, { cause: error });
+  }
+
+  async *#range(engine: E | undefined, range: StoreRange & Partial<ReadOptions>): AsyncGenerator<readonly [Buffer, Buffer]> {
+    try {
+      yield* (engine ?? notOpen()).iterator(range);
+    } catch (error) {
+      throw this.failure('read', error);
+    }
   }
 
   #load(keys: readonly Buffer[], options?: ReadOptions): Promise<(Buffer | undefined)[]> {

@@ -7,6 +7,8 @@ export interface StoreSnapshot {
   get(key: Buffer): Buffer | undefined;
   /** As the store's. One that is under way when the snapshot is closed ends before. */
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
+  /** Off the event loop. One that is under way when the snapshot is closed ends before. */
+  range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
   close(): void;
 }
 

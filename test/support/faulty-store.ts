@@ -22,6 +22,7 @@ export const STORE_CALLS = [
   'snapshot',
   'snapshot.get',
   'snapshot.load',
+  'snapshot.range',
   'batch',
   'prepareFor',
   'clear'
@@ -49,6 +50,7 @@ export class FaultyStore implements Store {
     snapshot: 0,
     'snapshot.get': 0,
     'snapshot.load': 0,
+    'snapshot.range': 0,
     batch: 0,
     prepareFor: 0,
     clear: 0
@@ -89,12 +91,8 @@ export class FaultyStore implements Store {
     return this.#async('load', () => this.real.load(keys));
   }
 
-  async *range(range: StoreRange): AsyncGenerator<readonly [Buffer, Buffer]> {
-    this.#sync('range', () => undefined);
-    for await (const record of this.real.range(range)) {
-      yield record;
-      this.#sync('range', () => undefined);
-    }
+  range(range: StoreRange): AsyncIterable<readonly [Buffer, Buffer]> {
+    return this.#each('range', this.real.range(range));
   }
 
   snapshot(): StoreSnapshot {
@@ -102,6 +100,7 @@ export class FaultyStore implements Store {
     return {
       get: (key) => this.#sync('snapshot.get', () => snapshot.get(key)),
       load: (keys) => this.#async('snapshot.load', () => snapshot.load(keys)),
+      range: (range) => this.#each('snapshot.range', snapshot.range(range)),
       close: () => {
         snapshot.close();
       }
@@ -122,6 +121,14 @@ export class FaultyStore implements Store {
 
   clear(): Promise<void> {
     return this.#async('clear', () => this.real.clear());
+  }
+
+  async *#each<T>(call: StoreCall, records: AsyncIterable<T>): AsyncGenerator<T> {
+    this.#sync(call, () => undefined);
+    for await (const record of records) {
+      yield record;
+      this.#sync(call, () => undefined);
+    }
   }
 
   #sync<T>(call: StoreCall, run: () => T): T {

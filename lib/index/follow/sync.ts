@@ -27,7 +27,7 @@ import { isDamage, isOfBlock, LeftBehindError, TooDeepError } from '../errors';
 import type { Subscription } from 'rxjs';
 import type { BlockPoint, ChainEvent } from '../../node/types';
 import type { StoreUse } from '../../store/store';
-import type { BootstrapFrom } from '../types';
+import type { BootstrapFrom, IndexCompanion } from '../types';
 
 /** How long to wait for a moving chain to say that it has moved; a silent replay never says so. */
 const PATIENCE_MS = 1_000;
@@ -49,6 +49,8 @@ export interface ChainSyncParts extends Omit<BootstrapParts & CatchUpParts, 'sig
   readonly bootstrap: BootstrapFrom;
   /** Empties the index because of damage, as `clear`. @throws NotRebuildableError when it cannot be built from that again: then nothing is emptied. */
   readonly rebuild: (damage: Error, from: BootstrapFrom) => Promise<void>;
+  /** Follows the index while it is live. */
+  readonly companion?: IndexCompanion;
   /** Sets the store up for what comes next; readers are without it for a moment. */
   readonly prepareFor: (use: StoreUse) => Promise<void>;
 }
@@ -190,7 +192,7 @@ export class ChainSync {
 
   /** Does what the event says, if it fits. Unless that leads to the node's tip, the index is behind then. */
   async #follow(event: ChainEvent): Promise<void> {
-    const { writer, blocks } = this.#parts;
+    const { writer, blocks, companion } = this.#parts;
     const { tip } = writer;
     if (this.#isLevel()) {
       this.#release();
@@ -201,9 +203,13 @@ export class ChainSync {
       if (previousHashOf(raw).equals(tip.hash)) {
         await writer.apply(raw);
         blocks.next({ type: 'connect', block: event.block });
+        await companion?.follow({ type: 'connect', block: event.block, raw });
       }
-    } else if (event.type === 'disconnect' && tip?.hash.equals(event.block.hash) === true)
-      blocks.next({ type: 'disconnect', block: await writer.undo() });
+    } else if (event.type === 'disconnect' && tip?.hash.equals(event.block.hash) === true) {
+      const block = await writer.undo();
+      blocks.next({ type: 'disconnect', block });
+      await companion?.follow({ type: 'disconnect', block });
+    }
     if (this.#isLevel()) this.#goLive();
     else this.#live = false;
   }

@@ -4,8 +4,8 @@
 
 import { StoreError } from '../../store/errors';
 import { findBase, headerOver, isBackfilling, type Base } from '../records/base';
-import { baseCoinKey, decodeBaseCoin } from '../records/base-coin';
-import { coinAt } from '../records/coin-record';
+import { baseCoinIndex, baseCoinKey, baseCoinsOf, decodeBaseCoin } from '../records/base-coin';
+import { coinAt, coinsAt, transactionCoins } from '../records/coin-record';
 import { filterEntryOf, filterOf, staleFilterOf } from '../records/filter';
 import { headerAt, headerKey, headerRecordOf, heightOf, HEADER_RECORD } from '../records/header';
 import { spanOf } from '../records/lengths';
@@ -23,6 +23,7 @@ import type {
   HeaderRun,
   IndexReader,
   IndexSnapshot,
+  TransactionCoin,
   TransactionLocation,
   TransactionPosition
 } from '../types';
@@ -142,6 +143,20 @@ class StoreIndexSnapshot implements IndexSnapshot {
       return value && decodeBaseCoin(key, value, this.#base);
     }
     return position && coinAt(this.#records, position, index);
+  }
+
+  async coinsOf(txid: Buffer, position: Position): Promise<TransactionCoin[]> {
+    const base = this.#base;
+    const isOfBase = base !== undefined && position.height <= base.height;
+    const coins: TransactionCoin[] = [];
+    for await (const [key, value] of this.#records.range(isOfBase ? baseCoinsOf(txid) : coinsAt(position))) {
+      if (!isOfBase) coins.push(...transactionCoins(key, value, position));
+      else {
+        const coin = decodeBaseCoin(key, value, base);
+        if (coin !== undefined) coins.push({ ...coin, index: baseCoinIndex(key) });
+      }
+    }
+    return coins;
   }
 
   location(txid: Buffer): TransactionLocation | undefined {

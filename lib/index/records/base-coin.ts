@@ -14,7 +14,7 @@ import { RecordReader } from './variable-integer';
 import type { Base } from './base';
 import type { WriteBuffer } from './write-buffer';
 import type { NodeCoin, SpentNodeCoin } from '../../node/types';
-import type { StorePut, StoreWrite } from '../../store/store';
+import type { StorePut, StoreRange, StoreWrite } from '../../store/store';
 import type { Coin } from '../types';
 
 const LETTER = 'c'.charCodeAt(0);
@@ -29,6 +29,15 @@ export function baseCoinKey(txid: Buffer, index: number): Buffer {
   key[0] = LETTER;
   writeOutpoint(key, 1, txid, index);
   return key;
+}
+
+/** The coins of a transaction in the order of their indexes. */
+export function baseCoinsOf(txid: Buffer): StoreRange {
+  return { gte: baseCoinKey(txid, 0), lt: Buffer.concat([baseCoinKey(txid, 0xffff_ffff), Buffer.alloc(1)]) };
+}
+
+export function baseCoinIndex(key: Buffer): number {
+  return key.readUInt32BE(33);
 }
 
 /** The write of a copied coin, put together in a buffer. */

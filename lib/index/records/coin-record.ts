@@ -18,7 +18,7 @@ import { keyOfHeight, recordOf, type Records } from './layout';
 import { POSITION_LENGTH, writePosition, type Position } from './position';
 import { RecordReader, writeInteger } from './variable-integer';
 import type { StoreRange } from '../../store/store';
-import type { Coin } from '../types';
+import type { Coin, TransactionCoin } from '../types';
 
 /** Outputs that share a record. */
 export const GROUP_SIZE = 32;
@@ -66,6 +66,24 @@ export function coinAt(records: Records, position: Position, output: number): Co
     return { height: position.height, coinbase: position.index === 0, value: satoshis, script };
   }
   return undefined;
+}
+
+/** All coins of the transaction at a position, by groups in their order. */
+export function coinsAt({ height, index }: Position): StoreRange {
+  const isLast = index === 0xffff;
+  return { gte: coinKey({ height, index }, 0), lt: coinKey(isLast ? { height: height + 1, index: 0 } : { height, index: index + 1 }, 0) };
+}
+
+/** The coins of a group of outputs of the transaction at a position. @throws DamagedIndexError */
+export function transactionCoins(key: Buffer, value: Buffer, { height, index }: Position): TransactionCoin[] {
+  const first = key.length === COIN_KEY_LENGTH ? key.readUInt16BE(COIN_KEY_LENGTH - 2) * GROUP_SIZE : 0;
+  return coinsIn(recordOf(key, value)).map(({ slot, value: satoshis, script }) => ({
+    index: first + slot,
+    height,
+    coinbase: index === 0,
+    value: satoshis,
+    script
+  }));
 }
 
 interface ScriptKind {
