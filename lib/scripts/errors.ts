@@ -14,3 +14,8 @@ export class HistoryTooLongError extends Error {
 export class TooManyCoinsError extends Error {
   override readonly name = 'TooManyCoinsError';
 }
+
+/** The node does not have what the index by script is made from. */
+export class ScriptsRefusedError extends Error {
+  override readonly name = 'ScriptsRefusedError';
+}
