@@ -51,7 +51,7 @@ export class ScriptIndexer {
       }
     });
     this.reader = reader;
-    const writer = new ScriptWriter({ store, genesisHash: node.network.genesisHash, undoDepth: options.undoDepth });
+    const writer = new ScriptWriter({ store, genesisHash: node.network.genesisHash, undoDepth: options.undoDepth, onMove: () => undefined });
     this.#sync = new ScriptSync({ ...options, writer, reader, onState: this.#say });
   }
 
