@@ -12,12 +12,7 @@
 //   'i' height 4, chunk 2    64 txids of the block (txids.ts)
 //   's' hash 10, position 6  rows of a script (row.ts)
 
-import type { StoreRange } from '../../store/store';
-
 export const LAYOUT_VERSION = 1;
 
 /** Its record is there only while the index is being filled. */
 export const FILLING_KEY = Buffer.from('F');
-
-/** All records that blocks put there. */
-export const BLOCK_RECORDS: StoreRange = { gte: Buffer.from('d'), lt: Buffer.from('t') };

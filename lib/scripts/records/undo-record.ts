@@ -9,7 +9,6 @@
 
 import { RecordReader, LONGEST_INTEGER, writeInteger } from '../../index/records/variable-integer';
 import { damaged, keyOfHeight, recordOf } from '../../index/records/layout';
-import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { rowKey } from './row';
 import { SCRIPT_HASH_LENGTH } from './script-hasher';
 
@@ -20,8 +19,8 @@ export interface UndoRecord {
   readonly hash: Buffer;
   readonly previousHash: Buffer;
   readonly transactions: number;
-  /** The keys of the block's rows, in its order. */
-  readonly rowKeys: readonly Buffer[];
+  /** The keys of the block's rows, in its order. To be gone through once. @throws DamagedIndexError */
+  readonly rowKeys: Iterable<Buffer>;
 }
 
 /** `indexes`: for each row, of its transaction, ascending; `hashes`: for each row, of its script. */
@@ -52,10 +51,11 @@ export function decodeUndo(key: Buffer, value: Buffer, height: number): UndoReco
   const hash = reader.take(32);
   const previousHash = reader.take(32);
   const transactions = reader.integer();
-  if (transactions > MAX_TRANSACTIONS) throw damaged(key, `at most ${MAX_TRANSACTIONS} transactions`, `${transactions}`);
-  const rowKeys: Buffer[] = [];
+  return { hash, previousHash, transactions, rowKeys: rowKeysIn(reader, key, height, transactions) };
+}
+
+function* rowKeysIn(reader: RecordReader, key: Buffer, height: number, transactions: number): Generator<Buffer, void> {
   for (let index = 0; index < transactions; index++)
-    for (let left = reader.integer(); left > 0; left--) rowKeys.push(rowKey(reader.take(SCRIPT_HASH_LENGTH), { height, index }));
+    for (let left = reader.integer(); left > 0; left--) yield rowKey(reader.take(SCRIPT_HASH_LENGTH), { height, index });
   if (!reader.atEnd) throw damaged(key, 'the end of the record', `${reader.bytes.length - reader.offset} more bytes`);
-  return { hash, previousHash, transactions, rowKeys };
 }
