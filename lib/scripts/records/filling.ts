@@ -41,7 +41,7 @@ export function fillingIn(store: Records): FillingProgress | undefined {
   if (value === undefined) return undefined;
   const record = recordOf(FILLING_KEY, value);
   const files = (record.length - LENGTHS_AT) / LENGTH_BYTES;
-  const step = STEPS[record.readUInt8() - 1];
+  const step = STEPS[(record[0] ?? 0) - 1];
   if (step === undefined || !Number.isInteger(files) || files < 1)
     throw damaged(FILLING_KEY, 'a step and lengths of files', record.toString('hex', 0, LENGTHS_AT));
   const blocks = record.readUInt32BE(1);
