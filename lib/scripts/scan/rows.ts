@@ -200,10 +200,10 @@ class RowList {
   readonly #spends: TouchedScript[] = [];
   readonly #hints: number[] = [];
   #count = 0;
-  #hashes = Buffer.allocUnsafeSlow(1 << 14);
+  #hashes: Buffer = Buffer.allocUnsafeSlow(1 << 14);
   #indexes = new Uint16Array(1 << 10);
   #ends = new Uint32Array(1 << 10);
-  #rows = Buffer.allocUnsafeSlow(1 << 14);
+  #rows: Buffer = Buffer.allocUnsafeSlow(1 << 14);
   #end = 0;
 
   constructor(hasher: ScriptHasher) {
