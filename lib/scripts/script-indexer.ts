@@ -51,7 +51,12 @@ export class ScriptIndexer {
       }
     });
     this.reader = reader;
-    const writer = new ScriptWriter({ store, genesisHash: node.network.genesisHash, undoDepth: options.undoDepth, onMove: () => undefined });
+    const writer = new ScriptWriter({
+      store,
+      genesisHash: node.network.genesisHash,
+      undoDepth: options.undoDepth,
+      onMove: () => undefined
+    });
     this.#sync = new ScriptSync({ ...options, writer, reader, onState: this.#say });
   }
 
@@ -84,7 +89,8 @@ export class ScriptIndexer {
     const isNew = phase !== this.state.phase;
     if (isNew) this.#lines.restart(-Infinity);
     // Each block is such a state; failures were logged with their reasons.
-    if (phase !== 'failed' && (isNew || phase !== 'live') && this.#lines.isDue()) this.#options.logger.info(`${sentence(stateText(state))}.`);
+    if (phase !== 'failed' && (isNew || phase !== 'live') && this.#lines.isDue())
+      this.#options.logger.info(`${sentence(stateText(state))}.`);
     this.#state.next(state);
   };
 }

@@ -5,8 +5,12 @@
 
 import { spentCounts } from '../../bitcoin/block';
 import { IndexError, IndexUnavailableError, isDamage, isOfBlock, TooDeepError } from '../../index/errors';
+import { ChainMovedError } from '../../node/errors';
 import { StoreError } from '../../store/errors';
-import { ScriptsRefusedError } from '../errors';
+import { MissingBlocksError } from '../errors';
+import { fillScripts, type FillParts } from '../fill/fill-scripts';
+import { removeFillingFiles } from '../fill/partition-files';
+import { fillingIn } from '../records/filling';
 import type { Subscription } from 'rxjs';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { ChainIndex, IndexCompanion, IndexLogger, IndexMove } from '../../index/types';
@@ -20,15 +24,8 @@ import type { PairReader } from './pair';
 const BATCH_BYTES = 8_000_000;
 const BATCH_BLOCKS = 500;
 
-/** Fills an empty store from files of rows, which is the fastest way for many blocks. */
-export interface Filling {
-  /** Whether there is one to begin, or to go on with. */
-  isDue(tip: BlockPoint | undefined, target: number): Promise<boolean>;
-  /** The store is closed meanwhile. @throws ScriptsRefusedError, StoreError, the reason of an abort */
-  run(target: number, onState: (state: ScriptsState) => void, signal: AbortSignal): Promise<void>;
-  /** Forgets one that was interrupted. */
-  discard(): Promise<void>;
-}
+/** Where an empty store is filled from, which is the fastest way to take in many blocks (lib/scripts/fill). */
+export type Filling = Pick<FillParts, 'path' | 'filesPath' | 'sizes'>;
 
 export interface ScriptSyncParts {
   readonly store: Store;
@@ -55,9 +52,9 @@ export class ScriptSync implements IndexCompanion {
   #isOpen = false;
   #live = false;
   /** What a reader or a block in lockstep met, until the loop has seen to it. */
-  #met: unknown;
+  #met: Error | undefined;
   /** Why the index by script has failed, as long as it has. */
-  #failure: unknown;
+  #failure: Error | undefined;
   /** Reasons for which it was emptied since it was last live. */
   readonly #emptiedFor = new Set<string>();
 
@@ -79,7 +76,7 @@ export class ScriptSync implements IndexCompanion {
   /** A reader met something that must not be: nobody is answered until the loop has seen to it. */
   readonly distrust = (error: unknown): void => {
     if (this.#failure !== undefined || this.#met !== undefined) return;
-    this.#met = error;
+    this.#met = errorOf(error);
     this.#unlive();
     this.#hear();
   };
@@ -123,7 +120,7 @@ export class ScriptSync implements IndexCompanion {
 
   /** Never rejects. */
   async #run(): Promise<void> {
-    while (!this.#abort.signal.aborted) {
+    while (!this.#isClosing) {
       try {
         if (!this.#isDue()) {
           await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -158,14 +155,12 @@ export class ScriptSync implements IndexCompanion {
       return;
     }
     const target = this.#indexTip().height - undoDepth;
-    if (filling !== undefined && (await filling.isDue(writer.tip, target))) await this.#fill(filling, target);
+    if (filling !== undefined && (fillingIn(store) !== undefined || (writer.tip === undefined && target > 0)))
+      await this.#fill(filling, target);
     await this.#rewind();
     await this.#pull();
-    if (!this.#isLevel()) {
-      // It moves, or is not live any more: both wake the loop.
-      this.#isWoken ||= index.state.phase === 'live';
-      return;
-    }
+    // Otherwise the main index has moved, or is not live any more: both wake the loop.
+    if (!this.#isLevel()) return;
     this.#live = true;
     this.#emptiedFor.clear();
     this.#parts.reader.renew();
@@ -173,10 +168,10 @@ export class ScriptSync implements IndexCompanion {
   }
 
   async #fill(filling: Filling, target: number): Promise<void> {
-    const { store, writer, onState } = this.#parts;
+    const { store, writer, node, logger, onState } = this.#parts;
     this.#isOpen = false;
     await store.close();
-    await filling.run(target, onState, this.#abort.signal);
+    await fillScripts({ ...filling, node, target, onState, logger, signal: this.#abort.signal });
     await store.open();
     this.#isOpen = true;
     await writer.load();
@@ -217,7 +212,7 @@ export class ScriptSync implements IndexCompanion {
     }
   }
 
-  /** @throws ScriptsRefusedError when the node has not kept the block, or what it spends. */
+  /** @throws MissingBlocksError when the node has not kept the block, or what it spends. */
   async #read(point: BlockPoint, known?: Buffer): Promise<ScriptBlock> {
     const { node } = this.#parts;
     const raw = known ?? (await node.rawBlock(point.hash));
@@ -233,13 +228,18 @@ export class ScriptSync implements IndexCompanion {
     const { node } = this.#parts;
     // A reset takes blocks out before it says so.
     if (node.resetting || (await node.activeHash(height))?.equals(hash) !== true) return new IndexError('the chain is moving');
-    return new ScriptsRefusedError(
-      `the node has not kept ${what} at height ${height}, which --rest-addresses needs: start it without --prune on a new folder`
+    return new MissingBlocksError(
+      `--rest-addresses needs all blocks and their undo data: the node lacks ${what} at height ${height}. ` +
+        'Sync the node again without --prune, or leave the option out'
     );
   }
 
   #sayCatchingUp(): void {
     this.#parts.onState({ phase: 'catching-up', height: Math.max(0, this.#height), target: this.#indexTip().height });
+  }
+
+  get #isClosing(): boolean {
+    return this.#abort.signal.aborted;
   }
 
   /** -1 while it is empty. */
@@ -254,7 +254,7 @@ export class ScriptSync implements IndexCompanion {
   #isLevel(): boolean {
     const { index, writer } = this.#parts;
     const { tip } = writer;
-    if (tip === undefined || this.#met !== undefined || this.#abort.signal.aborted || index.state.phase !== 'live') return false;
+    if (tip === undefined || this.#met !== undefined || this.#isClosing || index.state.phase !== 'live') return false;
     try {
       return tip.hash.equals(this.#indexTip().hash);
     } catch (error) {
@@ -271,10 +271,10 @@ export class ScriptSync implements IndexCompanion {
   /** Empties what is damaged, once for each reason; waits or stops for the rest. */
   async #recover(error: unknown): Promise<void> {
     const { onState } = this.#parts;
-    if (this.#abort.signal.aborted) return;
+    if (this.#isClosing) return;
     this.#unlive();
     // The main index has something to see to, and says when that is over.
-    if (error instanceof IndexUnavailableError) {
+    if (error instanceof IndexUnavailableError || error instanceof ChainMovedError) {
       onState({ phase: 'waiting' });
       return;
     }
@@ -282,7 +282,7 @@ export class ScriptSync implements IndexCompanion {
       if (!isDamage(error) || isOfBlock(error)) throw error;
       await this.#empty(error);
     } catch (failure) {
-      if (!this.#abort.signal.aborted) this.#fail(failure);
+      if (!this.#isClosing) this.#fail(failure);
     }
   }
 
@@ -294,7 +294,7 @@ export class ScriptSync implements IndexCompanion {
     logger.warning(`Filling the index by script anew: ${error.message}.`);
     onState({ phase: 'loading' });
     writer.reset();
-    await filling?.discard();
+    if (filling !== undefined) removeFillingFiles(filling.filesPath);
     await store.clear();
     this.#isOpen = true;
     this.#met = undefined;
@@ -304,10 +304,13 @@ export class ScriptSync implements IndexCompanion {
 
   #fail(error: unknown): void {
     const { logger, onState } = this.#parts;
-    this.#failure = error;
-    const message = error instanceof Error ? error.message : String(error);
+    const { message } = (this.#failure = errorOf(error));
     // A store that is closed beneath it is closed by whoever stops the node.
     if (!(error instanceof StoreError && error.reason === 'closed')) logger.error(`The index by script stopped: ${message}.`);
     onState({ phase: 'failed', message });
   }
+}
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
