@@ -282,7 +282,7 @@ export class ScriptSync implements IndexCompanion {
       if (!isDamage(error) || isOfBlock(error)) throw error;
       await this.#empty(error);
     } catch (failure) {
-      if (!this.#isClosing) this.#fail(failure);
+      this.#fail(failure);
     }
   }
 
@@ -303,6 +303,7 @@ export class ScriptSync implements IndexCompanion {
   }
 
   #fail(error: unknown): void {
+    if (this.#isClosing) return;
     const { logger, onState } = this.#parts;
     const { message } = (this.#failure = errorOf(error));
     // A store that is closed beneath it is closed by whoever stops the node.
