@@ -21,8 +21,8 @@ export interface ScriptIndexerOptions {
   readonly logger: IndexLogger;
   /** The last so many blocks can be undone without the node. */
   readonly undoDepth: number;
-  /** For a store on disk. */
-  readonly filling?: Filling | undefined;
+  /** For a store on disk; undefined for one in memory. */
+  readonly filling: Filling | undefined;
   /** How long it takes to look through the files of the store, again and again; never when 0. */
   readonly scrubMs: number;
 }
