@@ -46,9 +46,10 @@ async function answer(request: Exclude<FillRequest, { readonly type: 'close' }>)
     case 'finish':
       await filling.finish();
       await store.close();
-      parentPort?.close();
+      break;
   }
   say({ type: 'done', id: request.id });
+  if (request.type === 'finish') parentPort?.close();
 }
 
 /** Nothing comes after the first failure. */
