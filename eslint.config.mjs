@@ -55,6 +55,8 @@ const folders = {
   'lib/rest/endpoints': ['errors', 'limits', 'format', 'outpoints', 'spent-outputs', 'endpoint', 'server', 'cache'],
   'lib/merchant/orders': [],
   'lib/rpc/calls': ['errors', 'parameters', 'call'],
+  'lib/esplora/endpoints': ['errors', 'reply', 'endpoint', 'transactions', 'spends', 'weights'],
+  'lib/esplora/server': ['errors', 'reply', 'endpoint'],
   'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc']
 };
 
