@@ -9,6 +9,8 @@ import type { HeaderRecord } from '../index/types';
 /** Blocks below the tip from which on what a block says is taken for settled. */
 const SETTLED_DEPTH = 10;
 
+const [OPENING, COMMA, CLOSING] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
+
 const MOST_NUMBER = Number.MAX_SAFE_INTEGER;
 
 /** `isImmutable`: anybody may cache it for years. */
@@ -23,6 +25,11 @@ export const jsonReply = (body: Buffer | string): EsploraReply => ({
   contentType: CONTENT_TYPES.json,
   body: typeof body === 'string' ? Buffer.from(body) : body
 });
+
+/** A JSON array of texts. */
+export function joinedReply(texts: readonly Buffer[]): EsploraReply {
+  return jsonReply(Buffer.concat([OPENING, ...texts.flatMap((text, i) => (i === 0 ? [text] : [COMMA, text])), CLOSING]));
+}
 
 export const binaryReply = (body: Buffer): EsploraReply => ({ contentType: CONTENT_TYPES.bin, body });
 

@@ -36,9 +36,9 @@ export async function openEsploraNode(
   const plugin = {
     id: 'esplora',
     init: (node: TestFullNode) => {
-      const { limits, ...others } = readOptions(node.config as never);
+      const { limits, ...others } = readOptions(node.config);
       const logger = node.logger.context('esplora');
-      const source = new BcoinNode(node as never);
+      const source = new BcoinNode(node);
       const index = new ChainIndexer({ store: new MemoryStore(), node: source, logger, migrations, ...others });
       const rest = new RestService({ node: source, index, options: { ...others, limits, warmup: 'indexed' }, logger });
       const scripts = new ModelScripts(source, index.reader);
@@ -50,6 +50,7 @@ export async function openEsploraNode(
             return scripts.state;
           }
         },
+        pool: { get: () => undefined, spender: () => undefined },
         options: { ...OPTIONS, ...options },
         logger
       });
