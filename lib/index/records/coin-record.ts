@@ -7,13 +7,13 @@
 // Each coin is
 //
 //   kind of script * 32 + index % 32    1
-//   amount                              1 to 9: trailing zeros of the decimal number in the low
-//                                       four bits, then three bits of the rest, then more bytes
+//   amount                              1 to 9 (amount.ts)
 //   script                              what is not the same in all scripts of the kind; for
 //                                       kind 7 the whole script behind its length
 //
 // Height and coinbase flag follow from the key.
 
+import { amountEnd, readAmount, writeAmount } from './amount';
 import { keyOfHeight, recordOf, type Records } from './layout';
 import { POSITION_LENGTH, writePosition, type Position } from './position';
 import { RecordReader, writeInteger } from './variable-integer';
@@ -155,23 +155,10 @@ export function writeCoin(
   return end + common.payload;
 }
 
-function writeAmount(bytes: Uint8Array, at: number, value: number): number {
-  let [rest, zeros] = [value, 0];
-  for (; zeros < 15 && rest !== 0 && rest % 10 === 0; zeros++) rest /= 10;
-  const first = ((rest % 8) << 4) | zeros;
-  if (rest < 8) {
-    bytes[at] = first;
-    return at + 1;
-  }
-  bytes[at] = first | 0x80;
-  return writeInteger(bytes, at + 1, Math.floor(rest / 8));
-}
-
 /** Where the coin that begins at `at` ends, in bytes of our own making. */
 export function coinEnd(bytes: Uint8Array, at: number): number {
   const common = KINDS[(bytes[at] as number) >> 5];
-  let end = at + 1;
-  while ((bytes[end++] as number) >= 0x80);
+  let end = amountEnd(bytes, at + 1);
   if (common !== undefined) return end + common.payload;
   let [length, unit] = [0, 1];
   for (; ; unit *= 0x80) {
@@ -193,8 +180,7 @@ export class CoinScript {
     const coinEnds = coinEnd(bytes, at);
     const common = KINDS[(bytes[at] as number) >> 5];
     if (common === undefined) {
-      let start = at + 1;
-      while ((bytes[start++] as number) >= 0x80);
+      let start = amountEnd(bytes, at + 1);
       while ((bytes[start++] as number) >= 0x80);
       [this.bytes, this.start, this.end] = [bytes, start, coinEnds];
     } else {
@@ -222,12 +208,11 @@ export interface PackedCoin {
 export function readCoin(reader: RecordReader): PackedCoin {
   const { offset } = reader;
   const head = reader.byte();
-  const first = reader.byte();
-  const rest = ((first >> 4) & 7) + (first < 0x80 ? 0 : reader.integer() * 8);
+  const value = readAmount(reader);
   const common = KINDS[head >> 5];
   const script =
     common === undefined ? reader.take(reader.integer()) : Buffer.concat([common.prefix, reader.take(common.payload), common.suffix]);
-  return { slot: head & 31, value: rest * 10 ** (first & 15), script, bytes: reader.bytes.subarray(offset, reader.offset) };
+  return { slot: head & 31, value, script, bytes: reader.bytes.subarray(offset, reader.offset) };
 }
 
 /** All coins of a record. @throws DamagedIndexError */

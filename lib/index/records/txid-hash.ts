@@ -15,7 +15,7 @@ import type { StorePut } from '../../store/store';
 export const SECRET_KEY = Buffer.from('S');
 export const TXID_HASH_LENGTH = 12;
 
-const SECRET_LENGTH = 32;
+export const SECRET_LENGTH = 32;
 const TXID_LENGTH = 32;
 
 /** The write of a secret that nobody else has. */
@@ -28,7 +28,8 @@ export function sameSecret(store: Records): StorePut {
   return putRecord(SECRET_KEY, secretIn(store));
 }
 
-function secretIn(store: Records): Buffer {
+/** The secret that a store has. @throws DamagedIndexError when it has none. */
+export function secretIn(store: Records): Buffer {
   const value = store.get(SECRET_KEY);
   const secret = value && recordOf(SECRET_KEY, value);
   if (secret?.length !== SECRET_LENGTH) throw damaged(SECRET_KEY, `a secret of ${SECRET_LENGTH} bytes`, `${secret?.length ?? 'none'}`);

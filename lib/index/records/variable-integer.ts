@@ -21,7 +21,7 @@ export function writeInteger(bytes: Uint8Array, at: number, value: number): numb
 /** A cursor over integers and other bytes of a record. Every read throws DamagedIndexError where the bytes end too early. */
 export class RecordReader extends LevelReader {
   byte(): number {
-    return this.take(1).readUInt8();
+    return this.bytes[this.skip(1)] as number; // skip() has checked the bounds
   }
 
   u16(): number {

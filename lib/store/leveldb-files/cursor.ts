@@ -40,13 +40,19 @@ export class LevelReader {
     }
   }
 
-  /** The next bytes, a view. */
-  take(length: number): Buffer {
+  /** Moves past the next bytes and returns where they begin. */
+  skip(length: number): number {
     const start = this.#offset;
     const left = this.bytes.length - start;
     if (length < 0 || length > left) throw this.error(`expected ${length} bytes at byte ${start}, got ${left}`);
     this.#offset += length;
-    return this.bytes.subarray(start, this.#offset);
+    return start;
+  }
+
+  /** The next bytes, a view. */
+  take(length: number): Buffer {
+    const start = this.skip(length);
+    return this.bytes.subarray(start, start + length);
   }
 
   /** A view. */

@@ -1,0 +1,166 @@
+// What transactions did with scripts.
+//
+//   's' hash 10, position 6    rows of up to 64 transactions of the chain, ascending: the first one is of the transaction at the position;
+//                              before each further one stands how many blocks after the row before it is, and the index in its block
+//
+// A row has, integers of variable length (lib/index/records/variable-integer.ts):
+//
+//   outputs that pay to the script + 8 * spent inputs 1, each 0 to 6, or 7 and
+//   the number of outputs; the number of inputs
+//   what the outputs are worth together, unless there are none (lib/index/records/amount.ts)
+//   what the inputs are worth together, unless there are none
+//   hint of what each of these inputs spends 2 (script-hasher.ts)
+//
+// Blocks that can be taken out again have a record for each row. Below them rows share records: LevelDB has 11 bytes of its own for each.
+
+import { amountEnd, LONGEST_AMOUNT, readAmount, writeAmount } from '../../index/records/amount';
+import { damaged, recordOf } from '../../index/records/layout';
+import { POSITION_LENGTH, writePosition, type Position } from '../../index/records/position';
+import { LONGEST_INTEGER, RecordReader, writeInteger } from '../../index/records/variable-integer';
+import { SCRIPT_HASH_LENGTH } from './script-hasher';
+import type { StoreRange } from '../../store/store';
+
+const LETTER = 's'.charCodeAt(0);
+const POSITION_AT = 1 + SCRIPT_HASH_LENGTH;
+export const ROW_KEY_LENGTH = POSITION_AT + POSITION_LENGTH;
+
+/** Rows that share a record at most. */
+export const MOST_ROWS = 64;
+
+/** Numbers that do not fit the first byte of a row stand for themselves. */
+const MANY = 7;
+
+export const HINT_LENGTH = 2;
+
+/** Bytes of a row at most beside its hints. */
+export const ROW_OVERHEAD = 1 + 2 * LONGEST_INTEGER + 2 * LONGEST_AMOUNT;
+/** Bytes that stand before a further row at most. */
+export const FURTHER_ROW_OVERHEAD = 2 * LONGEST_INTEGER;
+
+/** Writes the key of a record of rows and returns where it ends. `hash`: of the script, at `hashAt`. */
+export function writeRowKey(bytes: Buffer, at: number, hash: Uint8Array, hashAt: number, height: number, index: number): number {
+  bytes[at] = LETTER;
+  for (let i = 0; i < SCRIPT_HASH_LENGTH; i++) bytes[at + 1 + i] = hash[hashAt + i] as number; // there are 10
+  return writePosition(bytes, at + POSITION_AT, height, index);
+}
+
+/** The key of a record whose first row is of the transaction at a position. */
+export function rowKey(hash: Uint8Array, { height, index }: Position): Buffer {
+  const key = Buffer.allocUnsafe(ROW_KEY_LENGTH);
+  writeRowKey(key, 0, hash, 0, height, index);
+  return key;
+}
+
+/** The position that a key has. @throws DamagedIndexError */
+export function positionInKey(key: Buffer): Position {
+  if (key.length !== ROW_KEY_LENGTH) throw damaged(key, `a key of ${ROW_KEY_LENGTH} bytes`, `${key.length}`);
+  return { height: key.readUInt32BE(POSITION_AT), index: key.readUInt16BE(POSITION_AT + 4) };
+}
+
+const START: Position = { height: 0, index: 0 };
+
+/** Records of a script that begin at a position or above it. */
+export function rowsFrom(hash: Uint8Array, position = START): StoreRange {
+  return { gte: rowKey(hash, position), lt: rowKey(hash, { height: 0xffff_ffff, index: 0xffff }) };
+}
+
+/** Records of a script that begin below a position. */
+export function rowsBelow(hash: Uint8Array, position: Position): StoreRange {
+  return { gte: rowKey(hash, START), lt: rowKey(hash, position) };
+}
+
+/** Writes a row but for its hints, and returns where these begin: HINT_LENGTH bytes for each input. */
+export function writeRow(
+  bytes: Buffer,
+  at: number,
+  fundedCount: number,
+  fundedValue: number,
+  spentCount: number,
+  spentValue: number
+): number {
+  bytes[at] = Math.min(fundedCount, MANY) | (Math.min(spentCount, MANY) << 3);
+  let end = at + 1;
+  if (fundedCount >= MANY) end = writeInteger(bytes, end, fundedCount);
+  if (spentCount >= MANY) end = writeInteger(bytes, end, spentCount);
+  if (fundedCount > 0) end = writeAmount(bytes, end, fundedValue);
+  if (spentCount > 0) end = writeAmount(bytes, end, spentValue);
+  return end;
+}
+
+/** Where the row that begins at `at` ends, in bytes of our own making. */
+export function rowEnd(bytes: Uint8Array, at: number): number {
+  const head = bytes[at] as number;
+  const funded = head & 7;
+  let spent = head >> 3;
+  let end = at + 1;
+  if (funded === MANY) while ((bytes[end++] as number) >= 0x80);
+  if (spent === MANY) {
+    spent = 0;
+    for (let unit = 1, more = true; more; unit *= 0x80) {
+      const byte = bytes[end++] as number;
+      spent += (byte & 0x7f) * unit;
+      more = byte >= 0x80;
+    }
+  }
+  if (funded > 0) end = amountEnd(bytes, end);
+  if (spent > 0) end = amountEnd(bytes, end);
+  return end + spent * HINT_LENGTH;
+}
+
+/** Writes what stands before a further row of a record, which is so many blocks after the row before; returns where it ends. */
+export function writeFurther(bytes: Uint8Array, at: number, blocks: number, index: number): number {
+  return writeInteger(bytes, writeInteger(bytes, at, blocks), index);
+}
+
+/** Goes through the rows of a record; `next()` moves to one, the first time to the first. Nothing is made for a row. */
+export class RowCursor implements Position {
+  height: number;
+  index: number;
+  fundedCount = 0;
+  fundedValue = 0;
+  spentCount = 0;
+  spentValue = 0;
+  readonly #key: Buffer;
+  readonly #reader: RecordReader;
+  #hintsAt = 0;
+
+  /** @throws DamagedIndexError */
+  constructor(key: Buffer, value: Buffer) {
+    ({ height: this.height, index: this.index } = positionInKey(key));
+    this.#key = key;
+    this.#reader = new RecordReader(recordOf(key, value));
+    if (this.#reader.atEnd) throw damaged(key, 'rows', 'none');
+  }
+
+  /** False behind the last row. @throws DamagedIndexError */
+  next(): boolean {
+    const reader = this.#reader;
+    if (reader.atEnd) return false;
+    if (reader.offset > 0) this.#moveOn();
+    const head = reader.byte();
+    if (head === 0 || head >= 0x40) throw damaged(this.#key, 'the first byte of a row', head.toString(16));
+    const [funded, spent] = [head & 7, head >> 3];
+    this.fundedCount = funded === MANY ? reader.integer() : funded;
+    this.spentCount = spent === MANY ? reader.integer() : spent;
+    this.fundedValue = funded === 0 ? 0 : readAmount(reader);
+    this.spentValue = spent === 0 ? 0 : readAmount(reader);
+    this.#hintsAt = reader.skip(this.spentCount * HINT_LENGTH);
+    return true;
+  }
+
+  /** Whether an input has this hint. */
+  hasHint(hint: number): boolean {
+    const { bytes } = this.#reader;
+    const end = this.#hintsAt + this.spentCount * HINT_LENGTH;
+    for (let at = this.#hintsAt; at < end; at += HINT_LENGTH) if (bytes.readUInt16BE(at) === hint) return true;
+    return false;
+  }
+
+  #moveOn(): void {
+    const blocks = this.#reader.integer();
+    const index = this.#reader.integer();
+    if (blocks === 0 && index <= this.index) throw damaged(this.#key, `a row behind transaction ${this.index}`, `${index}`);
+    this.height += blocks;
+    this.index = index;
+  }
+}

@@ -1,0 +1,61 @@
+// What takes a block out of the index again, without the block, which the node may no longer have. Sizes in bytes, integers of variable
+// length (lib/index/records/variable-integer.ts):
+//
+//   'd' height 4    block hash 32, hash of the block before 32, number of transactions, and for each one
+//
+//   number of its rows, and the hash of the script of each 10
+//
+// With whole hashes the keys of the rows are known. Parts of them would have to be looked for among other scripts with long histories.
+
+import { RecordReader, LONGEST_INTEGER, writeInteger } from '../../index/records/variable-integer';
+import { damaged, keyOfHeight, recordOf } from '../../index/records/layout';
+import { rowKey } from './row';
+import { SCRIPT_HASH_LENGTH } from './script-hasher';
+
+export const undoKey = keyOfHeight('d');
+
+export interface UndoRecord {
+  /** The block that this undoes. */
+  readonly hash: Buffer;
+  readonly previousHash: Buffer;
+  readonly transactions: number;
+  /** The keys of the block's rows, in its order. To be gone through once. @throws DamagedIndexError */
+  readonly rowKeys: Iterable<Buffer>;
+}
+
+/** `indexes`: for each row, of its transaction, ascending; `hashes`: for each row, of its script. */
+export function encodeUndo(
+  hash: Buffer,
+  previousHash: Buffer,
+  transactions: number,
+  indexes: ArrayLike<number>,
+  hashes: Uint8Array
+): Buffer {
+  const bytes = Buffer.allocUnsafe(64 + (transactions + 1) * LONGEST_INTEGER + hashes.length);
+  let at = hash.copy(bytes);
+  at += previousHash.copy(bytes, at);
+  at = writeInteger(bytes, at, transactions);
+  for (let index = 0, row = 0; index < transactions; index++) {
+    const first = row;
+    while (row < indexes.length && indexes[row] === index) row++;
+    at = writeInteger(bytes, at, row - first);
+    bytes.set(hashes.subarray(first * SCRIPT_HASH_LENGTH, row * SCRIPT_HASH_LENGTH), at);
+    at += (row - first) * SCRIPT_HASH_LENGTH;
+  }
+  return bytes.subarray(0, at);
+}
+
+/** The record of the block at a height. @throws DamagedIndexError */
+export function decodeUndo(key: Buffer, value: Buffer, height: number): UndoRecord {
+  const reader = new RecordReader(recordOf(key, value));
+  const hash = reader.take(32);
+  const previousHash = reader.take(32);
+  const transactions = reader.integer();
+  return { hash, previousHash, transactions, rowKeys: rowKeysIn(reader, key, height, transactions) };
+}
+
+function* rowKeysIn(reader: RecordReader, key: Buffer, height: number, transactions: number): Generator<Buffer, void> {
+  for (let index = 0; index < transactions; index++)
+    for (let left = reader.integer(); left > 0; left--) yield rowKey(reader.take(SCRIPT_HASH_LENGTH), { height, index });
+  if (!reader.atEnd) throw damaged(key, 'the end of the record', `${reader.bytes.length - reader.offset} more bytes`);
+}

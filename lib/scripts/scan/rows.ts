@@ -1,0 +1,297 @@
+// What the transactions of a block did with scripts, without looking at the index: a plain function from bytes to flat arrays, which can
+// be made in another thread and handed over.
+
+import { hash } from 'node:crypto';
+import { toDisplayHex } from '../../bitcoin/hash';
+import { HEADER_LENGTH } from '../../bitcoin/header';
+import { ByteReader, MalformedBytesError } from '../../bitcoin/reader';
+import { OP_RETURN } from '../../bitcoin/script';
+import { readTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
+import { IndexError } from '../../index/errors';
+import { MAX_TRANSACTIONS } from '../../index/records/position';
+import { HINT_LENGTH, ROW_OVERHEAD, writeRow } from '../records/row';
+import { SCRIPT_HASH_LENGTH, type ScriptHasher } from '../records/script-hasher';
+import { TXID_LENGTH } from '../records/txids';
+import type { BlockPoint } from '../../node/types';
+
+/** A block on its way into the index. */
+export interface ScriptBlock {
+  readonly point: BlockPoint;
+  /** Serialized, with witness. */
+  readonly raw: Buffer;
+  /** What it spends, in the form of `NodeSource.spentOutputs`; undefined: it spends nothing. */
+  readonly spent: Buffer | undefined;
+}
+
+/** The rows of a block, by transactions in their order: one for each script that a transaction pays to or spends from. */
+export interface ScriptRows {
+  readonly point: BlockPoint;
+  readonly count: number;
+  /** For each row, the hash of its script, 10 bytes. */
+  readonly hashes: Buffer;
+  /** For each row, the index of its transaction in the block. */
+  readonly indexes: Uint16Array;
+  /** Where each row ends in `rows`. */
+  readonly ends: Uint32Array;
+  /** The rows, as in a record (row.ts), one behind the other. */
+  readonly rows: Buffer;
+  /** Of all transactions, 32 bytes each. */
+  readonly txids: Buffer;
+}
+
+const SLICE_MS = 1;
+/** Inputs and outputs between two looks at the clock. */
+const STEPS_PER_LOOK = 32;
+
+const OUTPOINT_LENGTH = 36;
+const SEQUENCE_LENGTH = 4;
+
+/**
+ * The rows of a block for the index that `hasher` is of. Yields about once a millisecond. Outputs that begin with OP_RETURN have none, and
+ * the genesis block has none, for nobody can spend them.
+ * @throws IndexError when the spent outputs are not those of the block's inputs, and for more transactions than a key can count;
+ * MalformedBytesError for a block that cannot be read
+ */
+export function* scriptRows({ point, raw, spent }: ScriptBlock, hasher: ScriptHasher): Generator<void, ScriptRows> {
+  const block = new ByteReader(raw, HEADER_LENGTH);
+  const count = block.compactSize();
+  if (count > MAX_TRANSACTIONS) throw new IndexError(`expected at most ${MAX_TRANSACTIONS} transactions in a block, got ${count}`);
+  const outputs = new SpentOutputs(point, spent, count);
+  const rows = new RowList(hasher);
+  const txids = Buffer.allocUnsafeSlow(count * TXID_LENGTH);
+  const turns = new Turns();
+  for (let index = 0; index < count; index++) {
+    const transaction = readTransaction(block);
+    transaction.txid.copy(txids, index * TXID_LENGTH);
+    const inputs = transaction.isCoinbase ? 0 : transaction.inputCount;
+    outputs.expect(inputs);
+    if (point.height > 0) {
+      const reader = new ByteReader(raw, transaction.inputsOffset);
+      for (let left = inputs; left > 0; left--) {
+        const outpoint = reader.skip(OUTPOINT_LENGTH);
+        reader.skip(reader.compactSize() + SEQUENCE_LENGTH);
+        outputs.next();
+        rows.spend(outputs.bytes, outputs.start, outputs.end, outputs.value, raw, outpoint);
+        if (turns.isOver()) {
+          yield;
+          turns.next();
+        }
+      }
+      yield* fundRows(transaction, rows, turns);
+      yield* rows.endTransaction(index, turns);
+    }
+    if (turns.isOver()) {
+      yield;
+      turns.next();
+    }
+  }
+  block.requireEnd('block');
+  outputs.requireEnd();
+  return { point, ...rows.columns(), txids };
+}
+
+function* fundRows({ bytes, outputsOffset }: ScannedTransaction, rows: RowList, turns: Turns): Generator<void, void> {
+  const reader = new ByteReader(bytes, outputsOffset);
+  for (let left = reader.compactSize(); left > 0; left--) {
+    const value = reader.u64();
+    const length = reader.compactSize();
+    const start = reader.skip(length);
+    rows.fund(bytes, start, start + length, value);
+    if (turns.isOver()) {
+      yield;
+      turns.next();
+    }
+  }
+}
+
+class Turns {
+  #steps = 0;
+  #end = performance.now() + SLICE_MS;
+
+  /** To be asked after each step. */
+  isOver(): boolean {
+    return ++this.#steps % STEPS_PER_LOOK === 0 && performance.now() >= this.#end;
+  }
+
+  next(): void {
+    this.#end = performance.now() + SLICE_MS;
+  }
+}
+
+/** The outputs that a block spends, one after the other. Its methods throw IndexError where they are not those of the block. */
+class SpentOutputs {
+  bytes: Buffer;
+  value = 0;
+  /** Of the script. */
+  start = 0;
+  end = 0;
+  readonly #point: BlockPoint;
+  /** undefined: the block spends nothing. */
+  readonly #reader: ByteReader | undefined;
+
+  constructor(point: BlockPoint, spent: Buffer | undefined, transactions: number) {
+    this.#point = point;
+    this.bytes = spent ?? Buffer.alloc(0);
+    this.#reader = spent && new ByteReader(spent);
+    this.#read((reader) => this.#require(transactions, reader.compactSize(), 'transactions'));
+  }
+
+  /** The next transaction has so many inputs. */
+  expect(inputs: number): void {
+    if (this.#reader === undefined) this.#require(inputs, 0, 'outputs');
+    this.#read((reader) => this.#require(inputs, reader.compactSize(), 'outputs of a transaction'));
+  }
+
+  /** Moves to the next output; there is one, as expected. */
+  next(): void {
+    this.#read(this.#readOutput);
+  }
+
+  requireEnd(): void {
+    this.#read((reader) => reader.requireEnd('outputs'));
+  }
+
+  readonly #readOutput = (reader: ByteReader): void => {
+    this.value = reader.u64();
+    const length = reader.compactSize();
+    this.start = reader.skip(length);
+    this.end = this.start + length;
+  };
+
+  #require(expected: number, came: number, what: string): void {
+    if (expected !== came) throw this.#unfit(`expected ${expected} ${what}, got ${came}`);
+  }
+
+  #read(read: (reader: ByteReader) => void): void {
+    if (this.#reader === undefined) return;
+    try {
+      read(this.#reader);
+    } catch (error) {
+      throw error instanceof MalformedBytesError ? this.#unfit(error.message, error) : error;
+    }
+  }
+
+  #unfit(message: string, cause?: Error): IndexError {
+    const { hash: blockHash, height } = this.#point;
+    return new IndexError(`what block ${toDisplayHex(blockHash)} at height ${height} spends does not fit its inputs: ${message}`, {
+      cause
+    });
+  }
+}
+
+/** A script that a transaction pays to or spends from. */
+interface TouchedScript {
+  /** Its SHA-256, a character for each byte. */
+  readonly digest: string;
+  fundedCount: number;
+  fundedValue: number;
+  spentCount: number;
+  spentValue: number;
+  /** Where the hint of the next input goes. */
+  hintsAt: number;
+}
+
+/** Collects rows: one transaction after the other, and of each one the inputs first. */
+class RowList {
+  readonly #hasher: ScriptHasher;
+  /** Of the transaction. */
+  readonly #touched = new Map<string, TouchedScript>();
+  /** For each of its inputs, what it spends from, and the hint. */
+  readonly #spends: TouchedScript[] = [];
+  readonly #hints: number[] = [];
+  #count = 0;
+  #hashes: Buffer = Buffer.allocUnsafeSlow(1 << 14);
+  #indexes = new Uint16Array(1 << 10);
+  #ends = new Uint32Array(1 << 10);
+  #rows: Buffer = Buffer.allocUnsafeSlow(1 << 14);
+  #end = 0;
+
+  constructor(hasher: ScriptHasher) {
+    this.#hasher = hasher;
+  }
+
+  /** The script stands in `bytes`, the outpoint in `raw`. */
+  spend(bytes: Buffer, start: number, end: number, value: number, raw: Buffer, outpoint: number): void {
+    const script = this.#touch(bytes, start, end);
+    if (script === undefined) return;
+    script.spentCount++;
+    script.spentValue += value;
+    this.#spends.push(script);
+    this.#hints.push(this.#hasher.hintAt(raw, outpoint));
+  }
+
+  fund(bytes: Buffer, start: number, end: number, value: number): void {
+    const script = this.#touch(bytes, start, end);
+    if (script === undefined) return;
+    script.fundedCount++;
+    script.fundedValue += value;
+  }
+
+  /** Makes the rows of the transaction with this index. */
+  *endTransaction(index: number, turns: Turns): Generator<void, void> {
+    this.#reserve(this.#touched.size, this.#spends.length);
+    for (const script of this.#touched.values()) {
+      const { digest, fundedCount, fundedValue, spentCount, spentValue } = script;
+      const row = this.#count++;
+      this.#hasher.writeHash(digest, this.#hashes, row * SCRIPT_HASH_LENGTH);
+      script.hintsAt = writeRow(this.#rows, this.#end, fundedCount, fundedValue, spentCount, spentValue);
+      this.#end = script.hintsAt + spentCount * HINT_LENGTH;
+      this.#indexes[row] = index;
+      this.#ends[row] = this.#end;
+      if (turns.isOver()) {
+        yield;
+        turns.next();
+      }
+    }
+    for (let i = 0; i < this.#spends.length; i++) {
+      const script = this.#spends[i] as TouchedScript; // there are so many
+      script.hintsAt = this.#rows.writeUInt16BE(this.#hints[i] as number, script.hintsAt); // one for each
+    }
+    this.#touched.clear();
+    this.#spends.length = this.#hints.length = 0;
+  }
+
+  columns(): Omit<ScriptRows, 'point' | 'txids'> {
+    const count = this.#count;
+    return {
+      count,
+      hashes: this.#hashes.subarray(0, count * SCRIPT_HASH_LENGTH),
+      indexes: this.#indexes.subarray(0, count),
+      ends: this.#ends.subarray(0, count),
+      rows: this.#rows.subarray(0, this.#end)
+    };
+  }
+
+  /** undefined: it has no rows. */
+  #touch(bytes: Buffer, start: number, end: number): TouchedScript | undefined {
+    if (end > start && bytes[start] === OP_RETURN) return undefined;
+    const digest = hash('sha256', bytes.subarray(start, end), 'binary');
+    const known = this.#touched.get(digest);
+    if (known !== undefined) return known;
+    const script = { digest, fundedCount: 0, fundedValue: 0, spentCount: 0, spentValue: 0, hintsAt: 0 };
+    this.#touched.set(digest, script);
+    return script;
+  }
+
+  /** Memory for so many more rows with so many hints. */
+  #reserve(rows: number, hints: number): void {
+    const count = this.#count + rows;
+    if (count > this.#ends.length) {
+      const length = count * 2;
+      this.#hashes = grown(this.#hashes, length * SCRIPT_HASH_LENGTH);
+      const [indexes, ends] = [this.#indexes, this.#ends];
+      this.#indexes = new Uint16Array(length);
+      this.#indexes.set(indexes);
+      this.#ends = new Uint32Array(length);
+      this.#ends.set(ends);
+    }
+    const end = this.#end + rows * ROW_OVERHEAD + hints * HINT_LENGTH;
+    if (end > this.#rows.length) this.#rows = grown(this.#rows, end * 2);
+  }
+}
+
+function grown(bytes: Buffer, length: number): Buffer {
+  const more = Buffer.allocUnsafeSlow(length);
+  bytes.copy(more);
+  return more;
+}

@@ -1,0 +1,240 @@
+// The only writer of the index by script once it is filled. Every change is one atomic batch that also moves the tip. It is not forced
+// to the disk: what a power cut takes back is taken in again from the node's blocks, or out by the undo records that are there.
+
+import { setImmediate } from 'node:timers/promises';
+import { hash256, toDisplayHex } from '../../bitcoin/hash';
+import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
+import { DamagedIndexError, IndexError, TooDeepError } from '../../index/errors';
+import { CHECKSUM_LENGTH, damaged, GENESIS_KEY, putRecord, recordOf } from '../../index/records/layout';
+import { findTip, putTip, TIP_KEY } from '../../index/records/tip';
+import { newSecret } from '../../index/records/txid-hash';
+import { WriteBuffer } from '../../index/records/write-buffer';
+import { StoreError } from '../../store/errors';
+import { storedVersion, versionRecord } from '../../store/migrate';
+import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
+import { ROW_KEY_LENGTH, RowCursor, writeRowKey } from '../records/row';
+import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../records/script-hasher';
+import { putTxids, TXID_LENGTH, txidsKeys } from '../records/txids';
+import { decodeUndo, encodeUndo, undoKey } from '../records/undo-record';
+import { scriptRows, type ScriptBlock, type ScriptRows } from '../scan/rows';
+import type { BlockPoint } from '../../node/types';
+import type { Store, StoreWrite } from '../../store/store';
+
+export interface ScriptWriterOptions {
+  readonly store: Store;
+  readonly genesisHash: Buffer;
+  /** The last so many blocks can be taken out again. */
+  readonly undoDepth: number;
+  /** Called in the tick in which the tip moves. */
+  readonly onMove: () => void;
+}
+
+/** Records looked at before they are deleted, at once. */
+const LOOKUPS = 500;
+
+export class ScriptWriter {
+  readonly #options: ScriptWriterOptions;
+  #tip: BlockPoint | undefined;
+  #hasher: ScriptHasher | undefined;
+
+  constructor(options: ScriptWriterOptions) {
+    this.#options = options;
+  }
+
+  /** The block that the index stands at; undefined while it is empty, or being filled. */
+  get tip(): BlockPoint | undefined {
+    return this.#tip;
+  }
+
+  /** Of the secret that the store has. @throws DamagedIndexError when it has none. */
+  get hasher(): ScriptHasher {
+    return (this.#hasher ??= ScriptHasher.of(this.#options.store));
+  }
+
+  /**
+   * Reads where the index stands, from an open store; an empty one gets a layout, a network and a secret.
+   * @throws DamagedIndexError also for another layout and another network: this index is made of the node's blocks alone, and is filled
+   * again.
+   */
+  async load(): Promise<void> {
+    const { store, genesisHash } = this.#options;
+    const version = await storedVersion(store).catch((error: unknown) => {
+      throw error instanceof StoreError && error.reason === 'corrupt' ? new DamagedIndexError(error.message, { cause: error }) : error;
+    });
+    if (version === undefined)
+      await store.batch([versionRecord(LAYOUT_VERSION), putRecord(GENESIS_KEY, genesisHash), newSecret()], { durable: true });
+    else if (version !== LAYOUT_VERSION)
+      throw new DamagedIndexError(`the index by script has layout ${version}, expected ${LAYOUT_VERSION}`);
+    const genesis = store.get(GENESIS_KEY);
+    if (genesis === undefined) throw damaged(GENESIS_KEY, 'the hash of a genesis block', 'none');
+    const storedHash = recordOf(GENESIS_KEY, genesis, 32);
+    if (!storedHash.equals(genesisHash))
+      throw new DamagedIndexError(
+        `the index by script is of another network: expected the genesis block ${toDisplayHex(genesisHash)}, got ${toDisplayHex(storedHash)}`
+      );
+    this.#hasher = ScriptHasher.of(store);
+    const isFilling = store.get(FILLING_KEY) !== undefined && store.get(TIP_KEY) === undefined;
+    const tip = isFilling ? undefined : await findTip(store);
+    await this.#dropOldUndo(tip);
+    this.#moveTo(tip);
+  }
+
+  /**
+   * Takes in consecutive blocks on top of the tip, all or none of them. Those from the height `undoFrom` up can be taken out again.
+   * @throws IndexError when they do not fit, as scriptRows; nothing is changed.
+   */
+  async connect(blocks: readonly ScriptBlock[], undoFrom = 0): Promise<void> {
+    const last = blocks.at(-1)?.point;
+    if (last === undefined) return;
+    this.#checkExtend(blocks);
+    const rows: ScriptRows[] = [];
+    for (const block of blocks) rows.push(await this.#rowsOf(block));
+    await this.#options.store.batch(this.#writes(blocks, rows, last, undoFrom), { durable: false });
+    this.#moveTo(last);
+  }
+
+  /**
+   * Takes the tip out again and returns it, without block or node.
+   * @throws IndexError at the genesis block, TooDeepError when there is no undo record, DamagedIndexError when it is damaged or the
+   * block's records are not there.
+   */
+  async disconnect(): Promise<BlockPoint> {
+    const { store } = this.#options;
+    const tip = this.#tip;
+    if (tip === undefined || tip.height === 0)
+      throw new IndexError(
+        `expected a block above the genesis block to undo, got ${tip === undefined ? 'an empty index' : 'the genesis block'}`
+      );
+    const key = undoKey(tip.height);
+    const [value] = await store.load([key]);
+    if (value === undefined) throw new TooDeepError(`expected an undo record for height ${tip.height}, got none`);
+    const { hash, previousHash, transactions, rowKeys } = decodeUndo(key, value, tip.height);
+    if (!hash.equals(tip.hash)) throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(hash));
+    const keys = [key, ...txidsKeys(tip.height, transactions)];
+    await this.#loadAll(keys);
+    for await (const found of this.#singleRows(rowKeys)) keys.push(...found);
+    const previous = { height: tip.height - 1, hash: Buffer.from(previousHash) };
+    await store.batch(deletions(keys, previous), { durable: false });
+    this.#moveTo(previous);
+    return tip;
+  }
+
+  /** Forgets everything: the store is about to be cleared. */
+  reset(): void {
+    this.#hasher = undefined;
+    this.#moveTo(undefined);
+  }
+
+  #checkExtend(blocks: readonly ScriptBlock[]): void {
+    const { genesisHash } = this.#options;
+    let before = this.#tip;
+    for (const { point, raw } of blocks) {
+      const header = raw.subarray(0, HEADER_LENGTH);
+      const [hash, previousHash] = [hash256(header), previousHashOf(header)];
+      const name = toDisplayHex(hash);
+      if (!hash.equals(point.hash)) throw new IndexError(`expected block ${toDisplayHex(point.hash)}, got ${name}`);
+      if (before === undefined && !hash.equals(genesisHash))
+        throw new IndexError(`expected the genesis block ${toDisplayHex(genesisHash)}, got ${name}`);
+      if (before !== undefined && !previousHash.equals(before.hash))
+        throw new IndexError(
+          `expected a block on top of ${toDisplayHex(before.hash)} at height ${before.height}, ` +
+            `got ${name}, which follows ${toDisplayHex(previousHash)}`
+        );
+      const height = before === undefined ? 0 : before.height + 1;
+      if (point.height !== height) throw new IndexError(`expected block ${name} at height ${height}, got it at ${point.height}`);
+      before = point;
+    }
+  }
+
+  async #rowsOf(block: ScriptBlock): Promise<ScriptRows> {
+    const rows = scriptRows(block, this.hasher);
+    for (;;) {
+      const step = rows.next();
+      if (step.done === true) return step.value;
+      await setImmediate();
+    }
+  }
+
+  /** To be gone through once; a write holds until the next. */
+  *#writes(blocks: readonly ScriptBlock[], rowsOfBlocks: readonly ScriptRows[], last: BlockPoint, undoFrom: number): Generator<StoreWrite> {
+    const { undoDepth } = this.#options;
+    const buffer = new WriteBuffer();
+    for (const [i, rows] of rowsOfBlocks.entries()) {
+      const { point, hashes, indexes, txids } = rows;
+      const { height } = point;
+      yield* rowWrites(rows, buffer);
+      yield* putTxids(height, txids);
+      if (height > 0 && height >= undoFrom && height > last.height - undoDepth) {
+        const { raw } = blocks[i] as ScriptBlock; // one for each
+        const undo = encodeUndo(point.hash, previousHashOf(raw), txids.length / TXID_LENGTH, indexes, hashes);
+        yield putRecord(undoKey(height), undo);
+      }
+      if (height >= undoDepth) yield { type: 'del', key: undoKey(height - undoDepth) };
+    }
+    yield putTip(last);
+  }
+
+  /** Keys of records of one row each, some at a time, all of which are there. @throws DamagedIndexError for others. */
+  async *#singleRows(rowKeys: Iterable<Buffer>): AsyncGenerator<readonly Buffer[], void> {
+    let keys: Buffer[] = [];
+    for (const rowKey of rowKeys) {
+      keys.push(rowKey);
+      if (keys.length < LOOKUPS) continue;
+      yield await this.#onlySingle(keys);
+      keys = [];
+    }
+    yield await this.#onlySingle(keys);
+  }
+
+  async #onlySingle(keys: readonly Buffer[]): Promise<readonly Buffer[]> {
+    const values = await this.#loadAll(keys);
+    for (const [i, value] of values.entries()) {
+      const key = keys[i] as Buffer; // one for each
+      const cursor = new RowCursor(key, value);
+      // Below a row of the tip there is no room for another one: it was written by itself.
+      if (cursor.next() && cursor.next()) throw damaged(key, 'one row', 'several');
+    }
+    return keys;
+  }
+
+  /** @throws DamagedIndexError unless all are there. */
+  async #loadAll(keys: readonly Buffer[]): Promise<Buffer[]> {
+    const values = await this.#options.store.load(keys);
+    return values.map((value, i) => {
+      if (value === undefined) throw damaged(keys[i] as Buffer, 'a record of the block to undo', 'none'); // one for each
+      return value;
+    });
+  }
+
+  /** Each block drops the record that it makes too old; those of a larger undo depth of before are left. */
+  async #dropOldUndo(tip: BlockPoint | undefined): Promise<void> {
+    const { store, undoDepth } = this.#options;
+    const lowest = (tip?.height ?? 0) - undoDepth + 1;
+    if (lowest <= 0) return;
+    const writes: StoreWrite[] = [];
+    for await (const [key] of store.range({ gte: undoKey(0), lt: undoKey(lowest) })) writes.push({ type: 'del', key });
+    if (writes.length > 0) await store.batch(writes, { durable: false });
+  }
+
+  #moveTo(tip: BlockPoint | undefined): void {
+    this.#tip = tip;
+    this.#options.onMove();
+  }
+}
+
+/** A record for each row. */
+function* rowWrites({ point, count, hashes, indexes, ends, rows }: ScriptRows, buffer: WriteBuffer): Generator<StoreWrite> {
+  for (let row = 0, start = 0; row < count; row++) {
+    const end = ends[row] as number; // one for each
+    const bytes = buffer.reserve(ROW_KEY_LENGTH + end - start + CHECKSUM_LENGTH);
+    writeRowKey(bytes, 0, hashes, row * SCRIPT_HASH_LENGTH, point.height, indexes[row] as number); // likewise
+    rows.copy(bytes, ROW_KEY_LENGTH, start, end);
+    yield buffer.put(ROW_KEY_LENGTH, end - start);
+    start = end;
+  }
+}
+
+function* deletions(keys: readonly Buffer[], previous: BlockPoint): Generator<StoreWrite> {
+  for (const key of keys) yield { type: 'del', key };
+  yield putTip(previous);
+}

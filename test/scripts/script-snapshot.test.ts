@@ -1,0 +1,232 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { DamagedIndexError, IndexUnavailableError } from '../../lib/index/errors';
+import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../../lib/scripts/errors';
+import { StoredScriptSnapshot } from '../../lib/scripts/read/script-snapshot';
+import { caught } from '../support/caught';
+import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
+import { madeChain, madeGenesis, plannedBlock } from '../support/made-chains';
+import { groupRows, ScriptIndex } from '../support/script-index';
+import { ScriptModel, sha256 } from '../support/script-model';
+import type { Position } from '../../lib/index/records/position';
+import type { ScriptRow, ScriptSnapshot } from '../../lib/scripts/types';
+
+const genesisHash = blockHash(madeGenesis);
+const nobody = sha256(Buffer.from('nobody'));
+
+/** What a history says on one side of a position, `limit` rows of it. */
+function pageOf(history: readonly ScriptRow[], beyond: Position | undefined, limit: number, ascending: boolean): ScriptRow[] {
+  const order = (a: Position, b: Position): number => a.height - b.height || a.index - b.index;
+  const ordered = ascending ? history : [...history].reverse();
+  return ordered
+    .filter(({ position }) => beyond === undefined || (ascending ? order(position, beyond) > 0 : order(position, beyond) < 0))
+    .slice(0, limit);
+}
+
+/** Fails unless all answers are those of the model. */
+async function expectAnswers(snapshot: ScriptSnapshot, model: ScriptModel): Promise<void> {
+  for (const script of [...model.scripts, nobody]) {
+    const history = model.history(script);
+    expect(await snapshot.history(script, { limit: 10_000 })).to.deep.equal([...history].reverse());
+    expect(await snapshot.history(script, { limit: 10_000, ascending: true })).to.deep.equal(history);
+    expect(await snapshot.totals(script, 10_000)).to.deep.equal(model.totals(script));
+    expect(await snapshot.coins(script, 10_000)).to.deep.equal(model.coins(script));
+  }
+  for (const [height, txids] of model.txids.entries()) {
+    expect(await snapshot.txids(height)).to.deep.equal(txids);
+    for (const [index, txid] of txids.entries()) expect(await snapshot.txidAt({ height, index })).to.deep.equal(txid);
+    expect(await snapshot.txidAt({ height, index: txids.length })).to.equal(undefined);
+  }
+  for (const { output, spender, script } of model.spends) {
+    const found: Position[] = [];
+    for await (const position of snapshot.spenders(script, output, output.position)) found.push(position);
+    expect(found).to.deep.include(spender);
+    // A coinbase with the txid of an earlier one has the same outpoints (BIP30).
+    const all = model.spends.filter((other) => other.output.txid.equals(output.txid) && other.output.index === output.index);
+    expect(found.length).to.be.at.most(all.length + 1);
+  }
+}
+
+describe('a snapshot of the index by script', () => {
+  for (const disk of [false, true])
+    it(`answers what the blocks say, after every block in and out, however rows share records, ${disk ? 'on disk' : 'in memory'}`, async function () {
+      this.timeout(30_000);
+      const way = fc.record({
+        plans: fc.array(plannedBlock, { minLength: 6, maxLength: 12 }),
+        grouped: fc.integer({ min: -4, max: 8 }),
+        most: fc.integer({ min: 2, max: 64 }),
+        out: fc.nat({ max: 4 })
+      });
+      await fc.assert(
+        fc.asyncProperty(way, async ({ plans, grouped, most, out }) => {
+          const index = await ScriptIndex.open(genesisHash, { disk });
+          try {
+            const chain = madeChain(plans);
+            const { blocks } = new ScriptModel(chain);
+            const from = Math.max(grouped, 0);
+            await index.connect(blocks.slice(0, from + 1));
+            await groupRows(index.store, grouped, most);
+            await index.connect(blocks.slice(from + 1), 3);
+            await index.read((snapshot) => expectAnswers(snapshot, new ScriptModel(chain)));
+            const left = Math.max(from, chain.length - 1 - out);
+            for (let height = chain.length - 1; height > left; height--) await index.disconnect();
+            await index.read((snapshot) => expectAnswers(snapshot, new ScriptModel(chain.slice(0, left + 1))));
+          } finally {
+            await index.close();
+          }
+        }),
+        { numRuns: disk ? 4 : 25 }
+      );
+    });
+
+  it('gives every page of a history, from any position on, in both directions', async function () {
+    this.timeout(30_000);
+    const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 40, maxLength: 40 }), { seed: 7, numRuns: 1 });
+    const model = new ScriptModel(madeChain(plans));
+    const [single, grouped] = [await ScriptIndex.open(genesisHash), await ScriptIndex.open(genesisHash, { disk: true })];
+    try {
+      for (const index of [single, grouped]) await index.connect(model.blocks);
+      await groupRows(grouped.store, 33, 7);
+      const position = fc.record({ height: fc.nat({ max: 41 }), index: fc.oneof(fc.nat({ max: 6 }), fc.constant(0xffff)) });
+      const page = fc.record({ beyond: fc.option(position, { nil: undefined }), limit: fc.nat({ max: 70 }), ascending: fc.boolean() });
+      await single.read((one) =>
+        grouped.read((other) =>
+          fc.assert(
+            fc.asyncProperty(fc.constantFrom(...model.scripts), page, async (script, asked) => {
+              const expected = pageOf(model.history(script), asked.beyond, asked.limit, asked.ascending);
+              expect(await one.history(script, asked)).to.deep.equal(expected);
+              expect(await other.history(script, asked)).to.deep.equal(expected);
+            }),
+            { numRuns: 300 }
+          )
+        )
+      );
+    } finally {
+      await Promise.all([single.close(), grouped.close()]);
+    }
+  });
+
+  it('shows a txid that stands in the chain twice at its last place only, and its coins once', async () => {
+    const script = Buffer.from('51', 'hex');
+    const chain = [madeGenesis];
+    for (const [i, tag] of [1, 2, 1, 3].entries())
+      chain.push(madeBlock(blockHash(chain.at(-1) as Buffer), [madeCoinbase(tag, [{ value: 50, script }])], i + 1));
+    const index = await ScriptIndex.open(genesisHash);
+    const model = new ScriptModel(chain);
+    await index.connect(model.blocks);
+    await index.read(async (snapshot) => {
+      const heights = async (page: Parameters<ScriptSnapshot['history']>[1]): Promise<number[]> =>
+        (await snapshot.history(sha256(script), page)).map(({ position }) => position.height);
+      expect(await heights({ limit: 10 })).to.deep.equal([4, 3, 2]);
+      expect(await heights({ limit: 2, ascending: true })).to.deep.equal([2, 3]);
+      expect(await heights({ limit: 1, ascending: true })).to.deep.equal([2]);
+      expect((await snapshot.coins(sha256(script), 3)).map(({ height }) => height)).to.deep.equal([2, 3, 4]);
+      await expectAnswers(snapshot, model);
+    });
+    await index.disconnect();
+    await index.disconnect();
+    await index.read((snapshot) => expectAnswers(snapshot, new ScriptModel(chain.slice(0, 3))));
+    await index.close();
+  });
+
+  it('has limits, and says so when an answer would be beyond', async function () {
+    this.timeout(30_000);
+    const script = Buffer.from('51', 'hex');
+    const chain = [madeGenesis];
+    for (let height = 1; height <= 700; height++)
+      chain.push(madeBlock(blockHash(chain.at(-1) as Buffer), [madeCoinbase(height % 250, [{ value: height, script }])], height));
+    const index = await ScriptIndex.open(genesisHash);
+    await index.connect(new ScriptModel(chain).blocks);
+    await index.read(async (snapshot) => {
+      const asked = sha256(script);
+      expect((await snapshot.totals(asked, 700)).transactions).to.equal(700);
+      expect(await caught(snapshot.totals(asked, 699))).to.be.instanceOf(HistoryTooLongError);
+      expect((await snapshot.coins(asked, 700)).length).to.equal(700);
+      expect(await caught(snapshot.coins(asked, 699))).to.be.instanceOf(TooManyCoinsError);
+      expect(await snapshot.history(asked, { limit: 0 })).to.deep.equal([]);
+      expect(await caught(snapshot.txids(701))).to.be.instanceOf(RangeError);
+      for (const [height, at] of [
+        [701, 0],
+        [-1, 0],
+        [1, 65_536],
+        [1, -1]
+      ] as const)
+        expect(await snapshot.txidAt({ height, index: at })).to.equal(undefined);
+    });
+    await index.close();
+  });
+
+  it('is not there before the first block', async () => {
+    const index = await ScriptIndex.open(genesisHash);
+    const records = index.store.snapshot();
+    expect(StoredScriptSnapshot.tipOf(records)).to.equal(undefined);
+    // It has not come to look at the main index.
+    expect(() => new StoredScriptSnapshot(records, {} as ScriptSnapshot['index'])).to.throw(ScriptsUnavailableError);
+    records.close();
+    await index.close();
+  });
+
+  it('stays as it is while the index moves on', async () => {
+    const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 8, maxLength: 8 }), { seed: 9, numRuns: 1 });
+    const chain = madeChain(plans);
+    const { blocks } = new ScriptModel(chain);
+    const index = await ScriptIndex.open(genesisHash);
+    await index.connect(blocks.slice(0, 5));
+    await index.read(async (snapshot) => {
+      await index.connect(blocks.slice(5));
+      await expectAnswers(snapshot, new ScriptModel(chain.slice(0, 5)));
+    });
+    await index.read((snapshot) => expectAnswers(snapshot, new ScriptModel(chain)));
+    await index.close();
+  });
+
+  it('says that a record is damaged rather than give another answer, whichever bit is flipped', async function () {
+    this.timeout(30_000);
+    const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 6, maxLength: 6 }), { seed: 3, numRuns: 1 });
+    const chain = madeChain(plans);
+    const model = new ScriptModel(chain);
+    const index = await ScriptIndex.open(genesisHash);
+    await index.connect(model.blocks);
+    await groupRows(index.store, 4, 5);
+    const records: (readonly [Buffer, Buffer])[] = [];
+    for await (const entry of index.store.range({ gte: Buffer.from('i'), lt: Buffer.from('t') })) records.push(entry);
+    let said = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...records), fc.nat(), async ([key, value], pick) => {
+        const flipped = Buffer.from(value);
+        const bit = pick % (value.length * 8);
+        flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+        await index.store.batch([{ type: 'put', key, value: flipped }], { durable: false });
+        const error = await caught(index.read((snapshot) => expectAnswers(snapshot, model)));
+        expect((error as IndexUnavailableError).cause).to.be.instanceOf(DamagedIndexError);
+        said++;
+        await index.store.batch([{ type: 'put', key, value }], { durable: false });
+      }),
+      { numRuns: 60 }
+    );
+    expect(said).to.equal(60);
+    await index.read((snapshot) => expectAnswers(snapshot, model));
+    await index.close();
+  });
+
+  it('finds gaps in the txids of a block', async () => {
+    const pay = { value: 1, script: Buffer.from('51', 'hex') };
+    const transactions = Array.from({ length: 150 }, (_, i) => madeCoinbase(i, [pay]));
+    const chain = [madeGenesis, madeBlock(genesisHash, transactions, 1)];
+    const index = await ScriptIndex.open(genesisHash);
+    const model = new ScriptModel(chain);
+    await index.connect(model.blocks);
+    expect(await index.read((snapshot) => snapshot.txids(1))).to.deep.equal(model.txids[1]);
+    const records: (readonly [Buffer, Buffer])[] = [];
+    for await (const entry of index.store.range({ gte: Buffer.from([0x69, 0, 0, 0, 1]), lt: Buffer.from('j') })) records.push(entry);
+    expect(records.length).to.equal(3);
+    for (const [key, value] of records) {
+      await index.store.batch([{ type: 'del', key }], { durable: false });
+      const error = await caught(index.read((snapshot) => snapshot.txids(1)));
+      expect((error as IndexUnavailableError).cause).to.be.instanceOf(DamagedIndexError);
+      await index.store.batch([{ type: 'put', key, value }], { durable: false });
+    }
+    await index.close();
+  });
+});

@@ -1,0 +1,156 @@
+// What blocks say of scripts, kept plainly, to hold an index by script against: made from the blocks of a chain alone.
+
+import { createHash } from 'node:crypto';
+import { scanBlock } from '../../lib/bitcoin/block';
+import { blockHash } from './made-blocks';
+import type { Position } from '../../lib/index/records/position';
+import type { ScriptBlock } from '../../lib/scripts/scan/rows';
+import type { ScriptCoin, ScriptRow, ScriptTotals } from '../../lib/scripts/types';
+
+export const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
+
+interface ModelOutput {
+  readonly txid: Buffer;
+  readonly index: number;
+  readonly position: Position;
+  readonly value: number;
+  readonly script: Buffer;
+}
+
+/** An output that was spent, and by what. */
+export interface ModelSpend {
+  readonly output: ModelOutput;
+  readonly spender: Position;
+  /** SHA-256 of the output's script. */
+  readonly script: Buffer;
+}
+
+interface ModelRow extends ScriptRow {
+  readonly funded: { count: number; value: number };
+  readonly spent: { count: number; value: number };
+}
+
+const outpointName = (txid: Buffer, index: number): string => `${txid.toString('hex')}-${index}`;
+const isData = (script: Buffer): boolean => script[0] === 0x6a;
+
+/** The state after the blocks of a chain, from the genesis block up. */
+export class ScriptModel {
+  /** SHA-256 of each script in hex to its rows in the order of the chain, those of txids among them that stand there again later. */
+  readonly rows = new Map<string, ModelRow[]>();
+  /** By height. */
+  readonly txids: Buffer[][] = [];
+  readonly spends: ModelSpend[] = [];
+  /** The same chain for a writer, with what each block spends. */
+  readonly blocks: ScriptBlock[] = [];
+  readonly #unspent = new Map<string, ModelOutput>();
+  readonly #lastPlaces = new Map<string, string>();
+
+  constructor(chain: readonly Buffer[] = []) {
+    for (const raw of chain) this.add(raw);
+  }
+
+  add(raw: Buffer): void {
+    const height = this.blocks.length;
+    const { transactions } = scanBlock(raw);
+    const spent: ModelOutput[][] = [];
+    for (const [index, { txid, isCoinbase, inputs, outputs }] of transactions.entries()) {
+      const position = { height, index };
+      this.#lastPlaces.set(txid.toString('hex'), `${height}/${index}`);
+      const taken = (isCoinbase ? [] : inputs).map((input) => this.#take(input.txid, input.index));
+      spent.push(taken);
+      for (const output of taken) this.#row(output.script, txid, position, 'spent', output.value);
+      for (const output of taken) this.spends.push({ output, spender: position, script: sha256(output.script) });
+      for (const [i, { value, script }] of outputs.entries()) {
+        if (height === 0) continue;
+        this.#unspent.set(outpointName(txid, i), { txid, index: i, position, value, script });
+        if (!isData(script)) this.#row(script, txid, position, 'funded', value);
+      }
+    }
+    this.txids.push(transactions.map(({ txid }) => txid));
+    this.blocks.push({ point: { hash: blockHash(raw), height }, raw, spent: spent.flat().length === 0 ? undefined : spentBytes(spent) });
+  }
+
+  /** SHA-256 of every script that has rows. */
+  get scripts(): Buffer[] {
+    return [...this.rows.keys()].map((hex) => Buffer.from(hex, 'hex'));
+  }
+
+  history(script: Buffer): ScriptRow[] {
+    return this.#rowsOf(script).filter(
+      ({ txid, position: { height, index } }) => this.#lastPlaces.get(txid.toString('hex')) === `${height}/${index}`
+    );
+  }
+
+  totals(script: Buffer): ScriptTotals {
+    const rows = this.#rowsOf(script);
+    const sum = (of: 'funded' | 'spent', what: 'count' | 'value'): number => rows.reduce((all, row) => all + row[of][what], 0);
+    return {
+      transactions: rows.length,
+      funded: { count: sum('funded', 'count'), value: sum('funded', 'value') },
+      spent: { count: sum('spent', 'count'), value: sum('spent', 'value') }
+    };
+  }
+
+  /** In the order of the chain. Nobody can spend a script of more than 10,000 bytes. */
+  coins(script: Buffer): ScriptCoin[] {
+    return [...this.#unspent.values()]
+      .filter((output) => output.script.length <= 10_000 && !isData(output.script) && sha256(output.script).equals(script))
+      .map(({ txid, index, position, value, script: bytes }) => ({
+        txid,
+        index,
+        position,
+        value,
+        script: bytes,
+        height: position.height,
+        coinbase: position.index === 0
+      }))
+      .sort((a, b) => a.position.height - b.position.height || a.position.index - b.position.index || a.index - b.index);
+  }
+
+  #rowsOf(script: Buffer): readonly ModelRow[] {
+    return this.rows.get(script.toString('hex')) ?? [];
+  }
+
+  #take(txid: Buffer, index: number): ModelOutput {
+    const name = outpointName(txid, index);
+    const output = this.#unspent.get(name);
+    if (output === undefined) throw new Error(`the chain spends what is not there: ${name}`);
+    this.#unspent.delete(name);
+    return output;
+  }
+
+  #row(script: Buffer, txid: Buffer, position: Position, side: 'funded' | 'spent', value: number): void {
+    const name = sha256(script).toString('hex');
+    const rows = this.rows.get(name) ?? [];
+    this.rows.set(name, rows);
+    let row = rows.at(-1);
+    if (row?.position.height !== position.height || row.position.index !== position.index) {
+      row = { position, txid, funded: { count: 0, value: 0 }, spent: { count: 0, value: 0 } };
+      rows.push(row);
+    }
+    row[side].count++;
+    row[side].value += value;
+  }
+}
+
+/** In the form of `NodeSource.spentOutputs`. */
+function spentBytes(spent: readonly (readonly ModelOutput[])[]): Buffer {
+  return Buffer.concat([
+    compactSize(spent.length),
+    ...spent.flatMap((outputs) => [
+      compactSize(outputs.length),
+      ...outputs.flatMap(({ value, script }) => {
+        const amount = Buffer.alloc(8);
+        amount.writeBigUInt64LE(BigInt(value));
+        return [amount, compactSize(script.length), script];
+      })
+    ])
+  ]);
+}
+
+function compactSize(value: number): Buffer {
+  if (value < 0xfd) return Buffer.from([value]);
+  const bytes = Buffer.from([0xfd, 0, 0]);
+  bytes.writeUInt16LE(value, 1);
+  return bytes;
+}
