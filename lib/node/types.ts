@@ -108,6 +108,12 @@ export interface SpentNodeCoin {
   readonly script: Buffer;
 }
 
+/** Some of the coins that a block spends: where they begin among them, and how many. */
+export interface SpentSpan {
+  readonly start: number;
+  readonly count: number;
+}
+
 /** A coin as the node stores it. */
 export interface NodeCoin extends SpentNodeCoin {
   readonly txid: Buffer;
@@ -318,6 +324,8 @@ export interface NodeSource {
    * them. For a block that spends nothing it has none. A block that was disconnected may still have them (bcoin 2.x).
    */
   spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined>;
+  /** Those of a span; the others are not looked at. @throws MalformedBytesError when the block spends fewer */
+  spentSpan(hash: Buffer, span: SpentSpan): Promise<readonly SpentNodeCoin[] | undefined>;
   /**
    * The same as bytes: the number of transactions (compact size), and for each one the number of its inputs and what they spend, value (64
    * bits) and script behind its length. `counts`: of inputs by transaction, 0 for the coinbase.

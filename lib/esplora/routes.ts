@@ -1,0 +1,20 @@
+// The table of endpoints.
+
+import { blockRoutes } from './endpoints/block';
+import { broadcastRoutes } from './endpoints/broadcast';
+import { chainRoutes } from './endpoints/chain';
+import { outspendRoutes } from './endpoints/outspend';
+import { proofRoutes } from './endpoints/proof';
+import { transactionRoutes } from './endpoints/transaction';
+import type { EsploraContext, Route } from './endpoint';
+
+export function esploraRoutes(context: EsploraContext): Route[] {
+  return [
+    ...chainRoutes(context),
+    ...blockRoutes(context),
+    ...transactionRoutes(context),
+    ...proofRoutes(context),
+    ...outspendRoutes(context),
+    ...broadcastRoutes(context)
+  ];
+}
