@@ -3,7 +3,7 @@
 // The chain has no list of spends. The main index knows what is unspent; the history of an output's script has the transaction that spends it,
 // and names the most likely ones, which are read until one of them does.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isUnspendable } from '../bitcoin/script';
 import { scanTransaction } from '../bitcoin/transaction';
 import { confirmationAt, placeOf, type Placed, type Transactions } from './transactions';
@@ -79,7 +79,7 @@ export class Spends {
       // Nobody ever could spend it, as little as what the genesis block made.
       if (isUnspendable(script) || placed.position.height === 0) continue;
       const { txid, position } = placed;
-      for await (const at of snapshot.spenders(createHash('sha256').update(script).digest(), { txid, index }, position)) {
+      for await (const at of snapshot.spenders(hash('sha256', script, 'buffer'), { txid, index }, position)) {
         if (spends.has(index)) break;
         const key = `${at.height}/${at.index}`;
         if (seen.has(key)) continue;

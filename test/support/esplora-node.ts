@@ -1,4 +1,4 @@
-// A real node with the index of the chain, REST and Esplora's interface, asked over its own HTTP server. The index by script is the model's.
+// A real node with the index of the chain, REST and Esplora's interface, asked over its own HTTP server. The index by script follows when it is told to.
 
 import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
@@ -8,7 +8,7 @@ import { RestService } from '../../lib/rest/rest-service';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { migrations } from '../../migrations';
 import { readOptions } from '../../plugin/options';
-import { ModelScripts } from './model-scripts';
+import { FollowedScripts } from './followed-scripts';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import { ask, type RawReply, type RawRequest } from './http';
 import type { AddressInfo } from 'node:net';
@@ -20,7 +20,7 @@ export interface EsploraNode {
   readonly node: TestFullNode;
   readonly source: BcoinNode;
   readonly index: ChainIndexer;
-  readonly scripts: ModelScripts;
+  readonly scripts: FollowedScripts;
   readonly port: number;
   /** Waits for the index, and brings the index by script to its block. */
   settle(): Promise<void>;
@@ -32,7 +32,7 @@ export async function openEsploraNode(
   options: Partial<EsploraServiceOptions> = {},
   { settings, ...regtest }: RegtestOptions = {}
 ): Promise<EsploraNode> {
-  let parts: { source: BcoinNode; index: ChainIndexer; scripts: ModelScripts; rest: RestService } | undefined;
+  let parts: { source: BcoinNode; index: ChainIndexer; scripts: FollowedScripts; rest: RestService } | undefined;
   const plugin = {
     id: 'esplora',
     init: (node: TestFullNode) => {
@@ -41,7 +41,7 @@ export async function openEsploraNode(
       const source = new BcoinNode(node);
       const index = new ChainIndexer({ store: new MemoryStore(), node: source, logger, migrations, ...others });
       const rest = new RestService({ node: source, index, options: { ...others, limits, warmup: 'indexed' }, logger });
-      const scripts = new ModelScripts(source, index.reader);
+      const scripts = new FollowedScripts(source, index.reader);
       const esplora = new EsploraService({
         shared: rest.shared,
         scripts: {
