@@ -3,12 +3,10 @@
 import { JsonWriter } from '../../views/json-writer';
 import { writeStats } from '../../views/esplora/coins';
 import { jsonReply } from '../reply';
-import { ChainTotals } from '../script-totals';
-import type { EsploraContext } from '../endpoint';
+import type { ChainTotals } from '../script-totals';
 import type { ScriptAnswer } from './script-answer';
 
-export function scriptStats({ rest }: EsploraContext): ScriptAnswer {
-  const totals = new ChainTotals(rest);
+export function scriptStats(totals: ChainTotals): ScriptAnswer {
   return async ({ hash, subject, snapshot, pooled }, request) => {
     const [chain, pool] = await Promise.all([totals.of(hash, snapshot, request), pooled.totals(request)]);
     const writer = new JsonWriter();

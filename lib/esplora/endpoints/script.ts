@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { acceptedPrefixes, scriptOfAddress } from '../../bitcoin/address';
 import { addressSearchDisabled, invalidAddress, invalidScriptHash, otherNetwork } from '../errors';
 import { PooledScripts } from '../pooled-script';
+import { ChainTotals } from '../script-totals';
 import { scriptCoins } from './script-coins';
 import { chainPage, mixedPage, poolPage } from './script-history';
 import { scriptStats } from './script-stats';
@@ -12,13 +13,14 @@ import type { Endpoint, EsploraContext, Route } from '../endpoint';
 import type { ScriptAnswer } from './script-answer';
 
 export function scriptRoutes(context: EsploraContext): Route[] {
+  const totals = new ChainTotals(context.rest);
   const answers: readonly [path: string, answer: ScriptAnswer][] = [
-    ['', scriptStats(context)],
+    ['', scriptStats(totals)],
     ['/txs', mixedPage(context)],
     ['/txs/chain', chainPage(context)],
     ['/txs/chain/:last', chainPage(context)],
     ['/txs/mempool', poolPage(context)],
-    ['/utxo', scriptCoins(context)]
+    ['/utxo', scriptCoins(context, totals)]
   ];
   const pooled = new PooledScripts(context.pool);
   const kinds = { address: addressHash(context.rest.node.network), scripthash: readScriptHash };
