@@ -1,6 +1,5 @@
 // Whether requests are answered: the main gate is open, and the index by script stands at the same block.
 
-import { percent } from '../../index/progress/text';
 import { unavailable } from '../../rest/errors';
 import type { Gate } from '../../rest/server/gate';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
@@ -69,6 +68,9 @@ export function scriptsStatus(state: ScriptsState): string {
       return 'the index by script is about to move';
   }
 }
+
+/** Cut, not rounded: 100 % is when it is done. */
+const percent = (part: number, whole: number): string => `${whole > 0 ? Math.floor((part / whole) * 100) : 0}%`;
 
 const COUNT = new Intl.NumberFormat('en-US');
 
