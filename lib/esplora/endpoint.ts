@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { ScannedTransaction } from '../bitcoin/transaction';
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
-import type { ScriptReader } from '../scripts/types';
+import type { ScriptReader, ScriptTotals } from '../scripts/types';
 import type { SpentOutput } from '../views/esplora/transaction';
 import type { BlockSizes } from './block-sizes';
 import type { EsploraReply } from './reply';
@@ -38,6 +38,9 @@ export interface Pool {
   get(txid: Buffer): PooledTransaction | undefined;
   /** The transaction that spends an output, also a confirmed one, and by which of its inputs. */
   spender(txid: Buffer, index: number): { readonly transaction: PooledTransaction; readonly input: number } | undefined;
+  /** What has to do with a script, in the order of entering. `script`: its SHA-256, here and below. */
+  history(script: Buffer): readonly PooledTransaction[];
+  totals(script: Buffer): ScriptTotals;
 }
 
 /** What endpoints ask. */

@@ -5,6 +5,7 @@ import { broadcastRoutes } from './endpoints/broadcast';
 import { chainRoutes } from './endpoints/chain';
 import { outspendRoutes } from './endpoints/outspend';
 import { proofRoutes } from './endpoints/proof';
+import { scriptRoutes } from './endpoints/script';
 import { transactionRoutes } from './endpoints/transaction';
 import type { EsploraContext, Route } from './endpoint';
 
@@ -15,6 +16,7 @@ export function esploraRoutes(context: EsploraContext): Route[] {
     ...transactionRoutes(context),
     ...proofRoutes(context),
     ...outspendRoutes(context),
+    ...scriptRoutes(context),
     ...broadcastRoutes(context)
   ];
 }
