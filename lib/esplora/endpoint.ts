@@ -2,11 +2,10 @@
 // and lets pass what index and node could not tell.
 
 import type { Socket } from 'node:net';
-import type { ScannedTransaction } from '../bitcoin/transaction';
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
-import type { ScriptReader, ScriptTotals } from '../scripts/types';
-import type { SpentOutput } from '../views/esplora/transaction';
+import type { ScriptPool } from '../script-pool/script-pool';
+import type { ScriptReader } from '../scripts/types';
 import type { BlockSizes } from './block-sizes';
 import type { EsploraReply } from './reply';
 import type { Transactions } from './transactions';
@@ -23,33 +22,13 @@ export interface Route {
   readonly isHeavy?: true;
 }
 
-/** A transaction of the pool. */
-export interface PooledTransaction {
-  readonly txid: Buffer;
-  /** Serialized, witness included. */
-  readonly raw: Buffer;
-  readonly transaction: ScannedTransaction;
-  /** What it spends, in the order of its inputs. */
-  readonly spent: readonly SpentOutput[];
-}
-
-/** The pool by script. */
-export interface Pool {
-  get(txid: Buffer): PooledTransaction | undefined;
-  /** The transaction that spends an output, also a confirmed one, and by which of its inputs. */
-  spender(txid: Buffer, index: number): { readonly transaction: PooledTransaction; readonly input: number } | undefined;
-  /** What has to do with a script, in the order of entering. `script`: its SHA-256, here and below. */
-  history(script: Buffer): readonly PooledTransaction[];
-  totals(script: Buffer): ScriptTotals;
-}
-
 /** What endpoints ask. */
 export interface EsploraContext {
   /** What REST's endpoints ask: the node, its blocks, the cache for answers. */
   readonly rest: EndpointContext;
   /** Answers while the gate is open only. Looks at the state and at the pool that are made in one turn are of one moment. */
   readonly scripts: ScriptReader;
-  readonly pool: Pool;
+  readonly pool: ScriptPool;
   readonly transactions: Transactions;
   readonly sizes: BlockSizes;
   /** Whether transactions are taken. */

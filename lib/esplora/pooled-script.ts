@@ -8,7 +8,8 @@ import type { HeaderRecord } from '../index/types';
 import type { Waiting } from '../rest/server/work-queue';
 import type { ScriptSnapshot, ScriptTotals, Sum } from '../scripts/types';
 import type { EsploraCoin } from '../views/esplora/coins';
-import type { Pool, PooledTransaction } from './endpoint';
+import type { PooledTransaction } from '../script-pool/pooled-transaction';
+import type { ScriptPool } from '../script-pool/script-pool';
 
 /** What some transactions of the pool do with a script. */
 export interface PooledOutputs {
@@ -21,11 +22,11 @@ export interface PooledOutputs {
 }
 
 export class PooledScripts {
-  readonly #pool: Pool;
+  readonly #pool: ScriptPool;
   /** Txids of the block at the tip, by the state's own tip. */
   readonly #confirmed = new WeakMap<HeaderRecord, Promise<ReadonlySet<string>>>();
 
-  constructor(pool: Pool) {
+  constructor(pool: ScriptPool) {
     this.#pool = pool;
   }
 
@@ -52,7 +53,7 @@ export class PooledScript {
   readonly #confirmed: () => Promise<ReadonlySet<string>>;
 
   /** `confirmed`: keys of the txids that the pool may have in spite of the block at the tip. */
-  constructor(script: Buffer, pool: Pool, confirmed: () => Promise<ReadonlySet<string>>) {
+  constructor(script: Buffer, pool: ScriptPool, confirmed: () => Promise<ReadonlySet<string>>) {
     this.#script = script;
     this.#history = pool.history(script);
     this.#totals = pool.totals(script);

@@ -5,8 +5,9 @@ import { fromDisplayHex } from '../../bitcoin/hash';
 import { cursorNotFound } from '../errors';
 import { findNumber, joinedReply, replyAt } from '../reply';
 import { placeOf } from '../transactions';
+import type { PooledTransaction } from '../../script-pool/pooled-transaction';
 import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
-import type { EsploraContext, EsploraRequest, PooledTransaction } from '../endpoint';
+import type { EsploraContext, EsploraRequest } from '../endpoint';
 import type { ScriptAnswer } from './script-answer';
 
 /** Transactions in one reply, unless another number is asked for. */
