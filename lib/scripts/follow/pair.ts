@@ -5,6 +5,7 @@ import { StoreError } from '../../store/errors';
 import { DamagedIndexError } from '../../index/errors';
 import { ScriptsUnavailableError } from '../errors';
 import { StoredScriptSnapshot } from '../read/script-snapshot';
+import type { Position } from '../../index/records/position';
 import type { IndexReader, IndexSnapshot } from '../../index/types';
 import type { Store, StoreSnapshot } from '../../store/store';
 import type { ScriptReader, ScriptSnapshot } from '../types';
@@ -140,6 +141,7 @@ function judged(snapshot: IndexSnapshot, index: IndexReader): IndexSnapshot {
     coin: guard((txid: Buffer, output: number) => snapshot.coin(txid, output)),
     coinsOf: (txid, position) => snapshot.coinsOf(txid, position).catch(judge),
     location: guard((txid: Buffer) => snapshot.location(txid)),
+    locationAt: guard((position: Position) => snapshot.locationAt(position)),
     position: guard((txid: Buffer) => snapshot.position(txid)),
     heightOf: guard((hash: Buffer) => snapshot.heightOf(hash)),
     headerAt: guard((height: number) => snapshot.headerAt(height)),
