@@ -20,7 +20,7 @@ import { ALWAYS_KEPT, KEPT_BLOCKS, withSmallPruning } from '../support/small-pru
 import type { ScriptsState } from '../../lib/scripts/types';
 import type { TestFullNode } from '../support/bcoin';
 
-const SIZES = { files: 4, checkpointBlocks: 25 };
+const SIZES = { files: 4, checkpointBlocks: 25, sortedBytes: 0 };
 
 describe('filling an index by script', function () {
   this.timeout(60_000);

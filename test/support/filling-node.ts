@@ -30,7 +30,7 @@ async function main(): Promise<void> {
       onState: ({ phase }) => say({ type: phase }),
       logger: new MemoryLog(),
       signal: new AbortController().signal,
-      sizes: { files: 32, checkpointBlocks: 10 }
+      sizes: { files: 32, checkpointBlocks: 10, sortedBytes: 0 }
     });
     say({ type: 'filled' });
   } catch (error) {

@@ -62,8 +62,8 @@ async function fail(error: unknown): Promise<void> {
 /** Whatever is under way fails. */
 async function stopAll(): Promise<void> {
   await store.close().catch(() => undefined);
-  // A store that was being opened is open only now.
-  await opened.catch(() => undefined);
+  // Somebody may have been opening it.
+  await work;
   await store.close().catch(() => undefined);
   parentPort?.close();
 }

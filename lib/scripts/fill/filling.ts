@@ -30,6 +30,8 @@ export interface FillingSizes {
   /** What a crash may undo: so many bytes of rows, or so many blocks. */
   readonly checkpointBytes: number;
   readonly checkpointBlocks: number;
+  /** The same while files are sorted. Tables with 'F' in them overlap others, and are merged with these: there should be few. */
+  readonly sortedBytes: number;
   /** Of a file that is sorted in memory. */
   readonly sortBytes: number;
 }
@@ -39,6 +41,7 @@ export const FILLING_SIZES: FillingSizes = {
   files: 1_024,
   checkpointBytes: 256 * 1024 * 1024,
   checkpointBlocks: 10_000,
+  sortedBytes: 1024 * 1024 * 1024,
   sortBytes: 192 * 1024 * 1024
 };
 
@@ -124,6 +127,7 @@ export class ScriptFilling {
 
   /** Takes in the block that comes next. @throws as scriptRows; StoreError, Error of the file system */
   async take(block: ScriptBlock): Promise<void> {
+    this.#options.throwIfStopped();
     const rows = this.#rowsOf(block);
     this.#newBytes += this.#files.add(rows);
     this.#newBlocks++;
@@ -144,13 +148,14 @@ export class ScriptFilling {
     this.#files.release();
     const { lengths } = this.#files;
     const sorter = new RowSorter(this.#options.sizes.sortBytes);
+    let bytes = 0;
     for (let file = this.#loaded; file < lengths.length; file++) {
       onFile(file, lengths.length);
       await this.#load(file, sorter);
-      this.#loaded = file + 1;
-      await this.#store.batch([putFilling(this.progress)], { durable: true });
-      this.#files.remove(file);
-      await this.#store.prepareFor('catching-up');
+      bytes += lengths[file] ?? 0;
+      if (bytes < this.#options.sizes.sortedBytes && file + 1 < lengths.length) continue;
+      await this.#checkpointSorted(file + 1);
+      bytes = 0;
     }
     onFile(lengths.length, lengths.length);
   }
@@ -183,6 +188,15 @@ export class ScriptFilling {
     await this.#write(putFilling(this.progress));
     [this.#newBlocks, this.#newBytes] = [0, 0];
     // Tables become larger with the store.
+    await this.#store.prepareFor('catching-up');
+  }
+
+  /** So many files stay in the store after a crash, and are not needed any more. */
+  async #checkpointSorted(files: number): Promise<void> {
+    const before = this.#loaded;
+    this.#loaded = files;
+    await this.#store.batch([putFilling(this.progress)], { durable: true });
+    for (let file = before; file < files; file++) this.#files.remove(file);
     await this.#store.prepareFor('catching-up');
   }
 
