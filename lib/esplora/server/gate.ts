@@ -48,7 +48,7 @@ export class GatedScripts implements ScriptReader {
 }
 
 /** What is going on, for people, without a full stop. */
-export function scriptsStatus(state: ScriptsState): string {
+function scriptsStatus(state: ScriptsState): string {
   switch (state.phase) {
     case 'loading':
       return 'loading the index by script';
