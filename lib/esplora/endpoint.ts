@@ -2,11 +2,10 @@
 // and lets pass what index and node could not tell.
 
 import type { Socket } from 'node:net';
-import type { ScannedTransaction } from '../bitcoin/transaction';
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
+import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader } from '../scripts/types';
-import type { SpentOutput } from '../views/esplora/transaction';
 import type { BlockSizes } from './block-sizes';
 import type { EsploraReply } from './reply';
 import type { Transactions } from './transactions';
@@ -23,22 +22,8 @@ export interface Route {
   readonly isHeavy?: true;
 }
 
-/** A transaction of the pool. */
-export interface PooledTransaction {
-  readonly txid: Buffer;
-  /** Serialized, witness included. */
-  readonly raw: Buffer;
-  readonly transaction: ScannedTransaction;
-  /** What it spends, in the order of its inputs. */
-  readonly spent: readonly SpentOutput[];
-}
-
 /** The pool by script. */
-export interface Pool {
-  get(txid: Buffer): PooledTransaction | undefined;
-  /** The transaction that spends an output, also a confirmed one, and by which of its inputs. */
-  spender(txid: Buffer, index: number): { readonly transaction: PooledTransaction; readonly input: number } | undefined;
-}
+export type Pool = Omit<ScriptPool, 'open' | 'close'>;
 
 /** What endpoints ask. */
 export interface EsploraContext {

@@ -6,6 +6,7 @@ import { EsploraService, type EsploraServiceOptions } from '../../lib/esplora/es
 import { BcoinNode } from '../../lib/node/bcoin';
 import { RestService } from '../../lib/rest/rest-service';
 import { MemoryStore } from '../../lib/store/memory-store';
+import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { migrations } from '../../migrations';
 import { readOptions } from '../../plugin/options';
 import { FollowedScripts } from './followed-scripts';
@@ -42,6 +43,7 @@ export async function openEsploraNode(
       const index = new ChainIndexer({ store: new MemoryStore(), node: source, logger, migrations, ...others });
       const rest = new RestService({ node: source, index, options: { ...others, limits, warmup: 'indexed' }, logger });
       const scripts = new FollowedScripts(source, index.reader);
+      const pool = new ScriptPool(source.pool);
       const esplora = new EsploraService({
         shared: rest.shared,
         scripts: {
@@ -50,7 +52,7 @@ export async function openEsploraNode(
             return scripts.state;
           }
         },
-        pool: { get: () => undefined, spender: () => undefined },
+        pool,
         options: { ...OPTIONS, ...options },
         logger
       });
@@ -58,11 +60,13 @@ export async function openEsploraNode(
       return {
         open: async () => {
           await index.open();
+          await pool.open();
           rest.open();
           esplora.open();
         },
         close: async () => {
           esplora.close();
+          pool.close();
           rest.close();
           await index.close();
           source.close();
