@@ -22,16 +22,13 @@ export interface Route {
   readonly isHeavy?: true;
 }
 
-/** The pool by script. */
-export type Pool = Omit<ScriptPool, 'open' | 'close'>;
-
 /** What endpoints ask. */
 export interface EsploraContext {
   /** What REST's endpoints ask: the node, its blocks, the cache for answers. */
   readonly rest: EndpointContext;
   /** Answers while the gate is open only. Looks at the state and at the pool that are made in one turn are of one moment. */
   readonly scripts: ScriptReader;
-  readonly pool: Pool;
+  readonly pool: ScriptPool;
   readonly transactions: Transactions;
   readonly sizes: BlockSizes;
   /** Whether transactions are taken. */

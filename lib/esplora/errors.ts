@@ -38,6 +38,17 @@ export const noBroadcast = (): RestError => new RestError(403, 'This server does
 
 export const noMining = (): RestError => new RestError(403, 'Mining endpoints are disabled');
 
+export const invalidAddress = (): RestError => new RestError(400, 'Invalid Bitcoin address');
+
+export const otherNetwork = (): RestError => new RestError(400, 'Address on invalid network');
+
+export const invalidScriptHash = (): RestError => new RestError(400, 'Invalid scripthash');
+
+export const addressSearchDisabled = (): RestError => new RestError(400, 'address search disabled');
+
+/** Neither the chain nor the pool has the transaction behind which a page was to begin. */
+export const cursorNotFound = (): RestError => new RestError(422, 'after_txid not found');
+
 export const historyTooLong = (): RestError => new RestError(400, 'Scripthash history too large to scan');
 
 export const tooManyCoins = (): RestError => new RestError(400, 'Too many unspent outputs');

@@ -10,7 +10,7 @@ import { Transactions } from './transactions';
 import type { RestLogger } from '../rest/app';
 import type { RestShared } from '../rest/rest-service';
 import type { ScriptReader, ScriptsState } from '../scripts/types';
-import type { Pool } from './endpoint';
+import type { ScriptPool } from '../script-pool/script-pool';
 import type { Origins } from './server/cors';
 
 export interface EsploraServiceOptions {
@@ -29,7 +29,7 @@ export interface EsploraServiceOptions {
 export interface EsploraServiceParts {
   readonly shared: RestShared;
   readonly scripts: { readonly reader: ScriptReader; readonly state: ScriptsState };
-  readonly pool: Pool;
+  readonly pool: ScriptPool;
   readonly options: EsploraServiceOptions;
   readonly logger: RestLogger;
 }

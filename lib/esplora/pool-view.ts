@@ -1,7 +1,7 @@
 // What is made of all of the pool: once for each of its states, however many ask for it.
 
 import { runInSlices } from '../rest/server/slices';
-import type { Pool } from './endpoint';
+import type { ScriptPool } from '../script-pool/script-pool';
 
 /** Others wait for the same: it is finished even if the first who asked has left. */
 const FOR_EVERYBODY = { isGone: false };
@@ -24,7 +24,7 @@ export interface PoolViewOptions {
 }
 
 export class PoolView<T> {
-  readonly #pool: Pick<Pool, 'revision' | 'size'>;
+  readonly #pool: Pick<ScriptPool, 'revision' | 'size'>;
   readonly #make: () => Generator<void, T>;
   readonly #lateMs: number;
   readonly #now: () => number;
@@ -34,7 +34,7 @@ export class PoolView<T> {
 
   /** `make`: looks at the pool when it begins, and not afterwards. */
   constructor(
-    pool: Pick<Pool, 'revision' | 'size'>,
+    pool: Pick<ScriptPool, 'revision' | 'size'>,
     make: () => Generator<void, T>,
     { lateMs = 0, now = () => performance.now() }: PoolViewOptions = {}
   ) {

@@ -7,6 +7,7 @@ import { feeEstimateRoutes } from './endpoints/fee-estimates';
 import { mempoolRoutes } from './endpoints/mempool';
 import { outspendRoutes } from './endpoints/outspend';
 import { proofRoutes } from './endpoints/proof';
+import { scriptRoutes } from './endpoints/script';
 import { transactionRoutes } from './endpoints/transaction';
 import { PoolView } from './pool-view';
 import type { EsploraContext, Route } from './endpoint';
@@ -23,6 +24,7 @@ export function esploraRoutes(context: EsploraContext): Route[] {
     ...transactionRoutes(context),
     ...proofRoutes(context),
     ...outspendRoutes(context),
+    ...scriptRoutes(context),
     ...broadcastRoutes(context),
     ...mempoolRoutes(context, summary),
     ...feeEstimateRoutes(context, summary)

@@ -10,7 +10,7 @@ import { confirmationAt, placeOf, type Placed, type Transactions } from './trans
 import type { Waiting } from '../rest/server/work-queue';
 import type { ScriptReader, ScriptSnapshot } from '../scripts/types';
 import type { EsploraSpend } from '../views/esplora/coins';
-import type { Pool } from './endpoint';
+import type { ScriptPool } from '../script-pool/script-pool';
 
 /** Undefined: nothing spends the output, or there is none that could be spent. */
 export type Spend = EsploraSpend | undefined;
@@ -20,7 +20,7 @@ type Scripts = ReadonlyMap<number, Buffer>;
 
 export interface SpendsParts {
   readonly scripts: ScriptReader;
-  readonly pool: Pool;
+  readonly pool: ScriptPool;
   readonly transactions: Transactions;
 }
 
@@ -33,7 +33,7 @@ export class Spends {
 
   /** Of one output, whether or not it exists. */
   async of(txid: Buffer, index: number, snapshot: ScriptSnapshot, client: Waiting): Promise<Spend> {
-    // Pool and state of one moment: nothing waits before both have been looked at.
+    // ScriptPool and state of one moment: nothing waits before both have been looked at.
     const position = placeOf(txid, snapshot.index);
     const pooled = this.#inPool(txid, index);
     if (position === undefined || snapshot.index.coin(txid, index) !== undefined) return pooled;

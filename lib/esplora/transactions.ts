@@ -14,8 +14,8 @@ import type { IndexSnapshot } from '../index/types';
 import type { Cached, Shelf } from '../rest/cache/answers';
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
-import type { PooledTransaction } from '../script-pool/pooled-transaction';
 import type { EsploraStatus } from '../views/esplora/status';
+import type { PooledTransaction } from '../script-pool/pooled-transaction';
 
 /** Blocks that are looked at together: each may have to be read as a whole. */
 const BLOCKS_AT_ONCE = 4;

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
-import { chainAActiveBlocks, chainAManifest } from '../support/chain-a';
+import { chainAActiveBlocks, chainAManifest, chainAPool } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
 import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
 import { askInOneWrite } from '../support/http';
@@ -108,6 +108,17 @@ describe('Esplora’s interface over a long chain', () => {
     const lowest = JSON.parse(fromTen as string) as { height: number; previousblockhash: string | null; tx_count: number }[];
     expect(lowest.map((block) => block.height)).to.deep.equal([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
     expect(lowest.at(-1)?.previousblockhash).to.equal(null);
+  });
+
+  it('says of all transactions what follows from blocks and pool', async () => {
+    for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
+    await replay(recordedAnswers());
+    const txids = chainAManifest().mempool.map(({ txid }) => txid);
+    expect(await texts(txids.map((txid) => `/tx/${txid}/hex`))).to.deep.equal(chainAPool().map((raw) => raw.toString('hex')));
+    const { headers } = await served.get(`/tx/${txids[0] as string}`);
+    expect(headers['cache-control']).to.equal('public, max-age=10');
+    const ofMany = await texts([`/txs/outspends?txids=${txids.slice(0, 50).join(',')}`]);
+    expect(ofMany).to.deep.equal([`[${(await texts(txids.slice(0, 50).map((txid) => `/tx/${txid}/outspends`))).join(',')}]`]);
   });
 
   it('forgets what blocks said that are taken back, and knows it again when they come again', async function () {

@@ -1,9 +1,15 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { EsploraRequest } from '../../lib/esplora/endpoint';
+import { feeEstimateRoutes } from '../../lib/esplora/endpoints/fee-estimates';
+import { PoolView } from '../../lib/esplora/pool-view';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { ScriptPool } from '../../lib/script-pool/script-pool';
+import { nodeWith } from '../support/changed-node';
 import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
 import { mineCoinbases, spend } from '../support/regtest-chain';
-import { mine } from '../support/regtest-node';
+import { mine, openRegtestNode } from '../support/regtest-node';
 import type { HostTransaction } from '../../lib/node/host';
 
 const COINBASE_SATS = 5_000_000_000;
@@ -75,18 +81,8 @@ describe('the pool over Esplora’s interface', () => {
     }
   });
 
-  it('prints whole rates as floats', async () => {
-    const { transaction, text } = await (async () => {
-      // Another fee would do as well: the rate is a whole number where weight and fee say so.
-      const [only] = pooled as [HostTransaction];
-      return { transaction: only, text: await json('/mempool') };
-    })();
-    expect(text).to.match(/\[\[\d+\.\d+,\d+\]\]/);
-    expect(transaction.getWeight()).to.be.greaterThan(0);
-  });
-
   it('goes through its txids by their bytes, page by page', async () => {
-    const inOrder = pooled.map((transaction) => transaction.hash()).sort(Buffer.compare);
+    const inOrder = pooled.map((transaction) => transaction.hash()).sort((a, b) => Buffer.compare(a, b));
     const [first, second] = inOrder as [Buffer, Buffer];
     const behind = Buffer.from(second);
     behind[31] = ((behind[31] ?? 0) + 1) & 0xff;
@@ -110,5 +106,25 @@ describe('the pool over Esplora’s interface', () => {
     expect(await json('/mempool')).to.equal('{"count":0,"vsize":0,"total_fee":0,"fee_histogram":[]}');
     expect(await json('/mempool/txids')).to.equal('[]');
     expect(JSON.parse(await json('/mempool/recent'))).to.have.length(3);
+  });
+});
+
+describe('fee estimates over Esplora’s interface', () => {
+  it('are floats by number of blocks, and the same for a minute', async () => {
+    const host = await openRegtestNode();
+    const regtest = new BcoinNode(host);
+    let rate = 12_345;
+    const node = nodeWith(regtest, {
+      network: { ...regtest.network, chain: 'main' },
+      estimateFee: (blocks) => (blocks <= 2 ? { rate, blocks } : undefined)
+    });
+    const pool = new ScriptPool(node.pool);
+    const [route] = feeEstimateRoutes({ rest: { node } }, new PoolView(pool, () => pool.summary()));
+    const request = new EsploraRequest(new Map(), '', Buffer.alloc(0), { destroyed: false });
+    const expected = '{"1":12.345,"2":12.345,"144":1.0,"504":1.0,"1008":1.0}';
+    expect((await route?.endpoint(request))?.body.toString()).to.equal(expected);
+    rate = 1;
+    expect((await route?.endpoint(request))?.body.toString()).to.equal(expected);
+    await host.close();
   });
 });

@@ -5,8 +5,8 @@ import { ChainIndexer } from '../../lib/index/chain-index';
 import { EsploraService, type EsploraServiceOptions } from '../../lib/esplora/esplora-service';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { RestService } from '../../lib/rest/rest-service';
-import { MemoryStore } from '../../lib/store/memory-store';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
+import { MemoryStore } from '../../lib/store/memory-store';
 import { migrations } from '../../migrations';
 import { readOptions } from '../../plugin/options';
 import { FollowedScripts } from './followed-scripts';
@@ -66,8 +66,8 @@ export async function openEsploraNode(
         },
         close: async () => {
           esplora.close();
-          pool.close();
           rest.close();
+          pool.close();
           await index.close();
           source.close();
         }

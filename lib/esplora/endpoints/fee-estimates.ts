@@ -7,9 +7,13 @@ import type { PoolSummary } from '../../script-pool/pool-summary';
 import type { EsploraContext, Route } from '../endpoint';
 import type { PoolView } from '../pool-view';
 
+interface FeeContext {
+  readonly rest: Pick<EsploraContext['rest'], 'node'>;
+}
+
 const KEPT_MS = 60_000;
 
-export function feeEstimateRoutes({ rest: { node } }: EsploraContext, summary: PoolView<PoolSummary>): Route[] {
+export function feeEstimateRoutes({ rest: { node } }: FeeContext, summary: PoolView<PoolSummary>): Route[] {
   let text = '';
   let madeAt = -Infinity;
   return [

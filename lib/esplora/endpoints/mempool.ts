@@ -8,8 +8,8 @@ import { JsonWriter } from '../../views/json-writer';
 import { PoolView } from '../pool-view';
 import { findNumber, jsonReply } from '../reply';
 import type { PoolSummary } from '../../script-pool/pool-summary';
-import type { RecentTransaction } from '../../script-pool/script-pool';
-import type { Endpoint, EsploraContext, Pool, Route } from '../endpoint';
+import type { RecentTransaction, ScriptPool } from '../../script-pool/script-pool';
+import type { Endpoint, EsploraContext, Route } from '../endpoint';
 import type { EsploraReply } from '../reply';
 
 /** Txids on one page. */
@@ -65,7 +65,7 @@ function pageEndpoint(order: PoolView<readonly Buffer[]>): Endpoint {
 }
 
 /** By their bytes in wire order. */
-function* txidsInOrder(pool: Pool): Generator<void, readonly Buffer[]> {
+function* txidsInOrder(pool: ScriptPool): Generator<void, readonly Buffer[]> {
   const keyed: { readonly txid: Buffer; readonly beginning: number }[] = [];
   for (const { txid } of pool.transactions()) {
     // Comparing numbers takes a tenth of the time, and hardly any two are the same.

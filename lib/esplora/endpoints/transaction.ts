@@ -5,9 +5,9 @@ import { writeStatus } from '../../views/esplora/status';
 import { transactionNotFound } from '../errors';
 import { binaryReply, jsonReply, readHash, replyAt, textReply, type EsploraReply } from '../reply';
 import { confirmationAt, placeOf, type Placed } from '../transactions';
+import type { PooledTransaction } from '../../script-pool/pooled-transaction';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
-import type { PooledTransaction } from '../../script-pool/pooled-transaction';
 
 /** How a transaction is answered. */
 interface Forms {

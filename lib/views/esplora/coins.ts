@@ -22,8 +22,11 @@ export interface EsploraSpend {
   readonly status: EsploraStatus;
 }
 
-/** What is asked about: as it was asked, for an address; for a script its SHA-256, 32 bytes as SHA-256 gives them. */
-export type StatsSubject = { readonly address: string } | { readonly scripthash: Buffer };
+/** What is asked about, in the words in which it was asked. */
+export interface StatsSubject {
+  readonly kind: 'address' | 'scripthash';
+  readonly text: string;
+}
 
 /** Writes `{txid, vout, status, value}`. */
 export function writeEsploraCoin(writer: JsonWriter, { txid, index, value, status }: EsploraCoin): void {
@@ -58,20 +61,20 @@ function writeTotals(writer: JsonWriter, { funded, spent, transactions }: Script
 }
 
 /** Writes `{address, chain_stats, mempool_stats}` or `{chain_stats, mempool_stats, scripthash}`. */
-export function writeStats(writer: JsonWriter, subject: StatsSubject, chain: ScriptTotals, pool: ScriptTotals): void {
+export function writeStats(writer: JsonWriter, { kind, text }: StatsSubject, chain: ScriptTotals, pool: ScriptTotals): void {
   writer.char(0x7b);
-  if ('address' in subject) {
+  if (kind === 'address') {
     writer.ascii('"address":');
-    writer.string(subject.address);
+    writer.string(text);
     writer.char(0x2c);
   }
   writer.ascii('"chain_stats":');
   writeTotals(writer, chain);
   writer.ascii(',"mempool_stats":');
   writeTotals(writer, pool);
-  if ('scripthash' in subject) {
+  if (kind === 'scripthash') {
     writer.ascii(',"scripthash":');
-    writer.hexString(subject.scripthash);
+    writer.string(text);
   }
   writer.char(0x7d);
 }
