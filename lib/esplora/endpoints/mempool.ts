@@ -66,14 +66,19 @@ function pageEndpoint(order: PoolView<readonly Buffer[]>): Endpoint {
 
 /** By their bytes in wire order. */
 function* txidsInOrder(pool: ScriptPool): Generator<void, readonly Buffer[]> {
-  const keyed: { readonly txid: Buffer; readonly beginning: number }[] = [];
-  for (const { txid } of pool.transactions()) {
-    // Comparing numbers takes a tenth of the time, and hardly any two are the same.
-    keyed.push({ txid, beginning: txid.readUIntBE(0, 6) });
-    if (keyed.length % TXIDS_PER_SLICE === 0) yield;
+  const txids = pool.transactions().map(({ txid }) => txid);
+  // Comparing numbers takes a tenth of the time, and hardly any two are the same.
+  const beginnings = new Float64Array(txids.length);
+  const places: number[] = [];
+  for (const [i, txid] of txids.entries()) {
+    beginnings[i] = txid.readUIntBE(0, 6);
+    places.push(i);
+    if (i % TXIDS_PER_SLICE === 0) yield;
   }
-  const inOrder = yield* sorted(keyed, (a, b) => a.beginning - b.beginning || Buffer.compare(a.txid, b.txid));
-  return inOrder.map(({ txid }) => txid);
+  const compare = (a: number, b: number): number =>
+    (beginnings[a] as number) - (beginnings[b] as number) || Buffer.compare(txids[a] as Buffer, txids[b] as Buffer);
+  const order = yield* sorted(places, compare);
+  return order.map((i) => txids[i] as Buffer); // each is below the length
 }
 
 /** In an ascending list. */
