@@ -124,7 +124,7 @@ export default defineConfig(
   },
   ...Object.keys(rooms).map((room) => importRule([`${room}/**/*.ts`], roomPatterns(room))),
   ...Object.entries(folders).map(folderRule),
-  importRule(['plugin/index.ts', 'plugin/options.ts'], []),
+  importRule(['plugin/index.ts', 'plugin/options.ts', 'plugin/wallet-services.ts'], []),
   {
     files: ['test/**/*.test.ts'],
     rules: {

@@ -164,6 +164,8 @@ export interface ChainIndex {
   readonly tip$: Observable<BlockPoint>;
   /** Every block that enters or leaves the index, in order. */
   readonly blocks$: Observable<IndexedBlock>;
+  /** From now on it follows each move of the live index before the chain goes on. */
+  accompany(companion: IndexCompanion): void;
 }
 
 /** Where the index logs what it does. bcoin's logger is one. */

@@ -231,6 +231,7 @@ export interface HostConfig {
   readonly options: Readonly<Record<string, unknown>>;
   has(key: string): boolean;
   get(key: string): string | number | boolean | null;
+  bool(key: string, fallback?: boolean): boolean | null;
   /** With `~` and `@`, the node's folder, resolved. */
   path(key: string): string | null;
   location(name: string): string;

@@ -14,3 +14,13 @@ export class HistoryTooLongError extends Error {
 export class TooManyCoinsError extends Error {
   override readonly name = 'TooManyCoinsError';
 }
+
+/** The index by script cannot be filled: the node lacks what it is made of. The message says what, and what to do. */
+export class MissingBlocksError extends Error {
+  override readonly name = 'MissingBlocksError';
+}
+
+/** Filling the index by script has ended: the disk is full, say. Nothing is damaged, and it can go on where it was. */
+export class FillingError extends Error {
+  override readonly name = 'FillingError';
+}

@@ -113,16 +113,16 @@ describe('the rows of blocks', () => {
     );
     const point = { hash: blockHash(raw), height: 1 };
     const output = '0a00000000000000' + '0151';
-    const right = `0300${`02${output}${output}`}01${output}`;
+    const right = `030002${output}${output}01${output}`;
     expect(rowsOf({ point, raw, spent: Buffer.from(right, 'hex') }).count).to.equal(3);
     const wrong = [
       '',
       '00',
-      `0200${`02${output}${output}`}`,
-      `0400${`02${output}${output}`}01${output}00`,
-      `0300${`01${output}`}01${output}`,
-      `0300${`01${output}`}02${output}${output}`,
-      `0301${output}${`02${output}${output}`}01${output}`,
+      `020002${output}${output}`,
+      `040002${output}${output}01${output}00`,
+      `030001${output}01${output}`,
+      `030001${output}02${output}${output}`,
+      `0301${output}02${output}${output}01${output}`,
       `${right}00`,
       right.slice(0, -2)
     ];

@@ -16,7 +16,7 @@ import type { ScriptBlock } from '../../lib/scripts/scan/rows';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
 import type { Store, StoreWrite } from '../../lib/store/store';
 
-export const UNDO_DEPTH = 1_000;
+const UNDO_DEPTH = 1_000;
 
 export class ScriptIndex {
   readonly #main: IndexWriter;

@@ -1,6 +1,7 @@
 // Whether requests are answered: the main gate is open, and the index by script stands at the same block.
 
 import { unavailable } from '../../rest/errors';
+import { stateText } from '../../scripts/progress';
 import type { Gate } from '../../rest/server/gate';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
 
@@ -26,7 +27,7 @@ export class ScriptsGate {
 
   /** Why the gate is closed. */
   status(): string {
-    return this.#gate.isOpen ? scriptsStatus(this.#scripts.state) : this.#gate.status();
+    return this.#gate.isOpen ? stateText(this.#scripts.state) : this.#gate.status();
   }
 }
 
@@ -45,35 +46,4 @@ export class GatedScripts implements ScriptReader {
     this.#gate.requireOpen();
     return this.#reader.read(use);
   }
-}
-
-/** What is going on, for people, without a full stop. */
-export function scriptsStatus(state: ScriptsState): string {
-  switch (state.phase) {
-    case 'loading':
-      return 'loading the index by script';
-    case 'waiting':
-      return 'the index by script waits for the index of the chain';
-    case 'partitioning':
-      return `filling the index by script, ${blocksText(state)}`;
-    case 'sorting':
-      return `filling the index by script, sorting ${percent(state.done, state.total)}`;
-    case 'catching-up':
-      return `the index by script is catching up, ${blocksText(state)}`;
-    case 'failed':
-      return `the index by script failed: ${state.message}`;
-    case 'closed':
-      return 'shutting down';
-    case 'live':
-      return 'the index by script is about to move';
-  }
-}
-
-/** Cut, not rounded: 100 % is when it is done. */
-const percent = (part: number, whole: number): string => `${whole > 0 ? Math.floor((part / whole) * 100) : 0}%`;
-
-const COUNT = new Intl.NumberFormat('en-US');
-
-function blocksText({ height, target }: { readonly height: number; readonly target: number }): string {
-  return `block ${COUNT.format(height)} of ${COUNT.format(target)} (${percent(height, target)})`;
 }

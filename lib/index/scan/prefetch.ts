@@ -5,20 +5,33 @@ import type { BlockRows } from './rows';
 /** Enough for the node's disk and the scanning thread to be busy while blocks are taken in. */
 const IN_FLIGHT = 5;
 
-export interface FetchedBlock {
+/** A block, or what else was made of it. */
+export interface FetchedBlock<T = BlockRows> {
   readonly height: number;
   /** undefined: the node does not have the block, or no longer. */
-  readonly rows: BlockRows | undefined;
+  readonly rows: T | undefined;
 }
 
 /** `count` blocks from a height on, upwards (`step` 1) or downwards (-1). A caller that stops early leaves the rest alone. */
-export async function* prefetch(
+export function prefetch(
   from: number,
   count: number,
   step: 1 | -1,
   fetch: (height: number) => Promise<BlockRows | undefined>
-): AsyncGenerator<FetchedBlock> {
-  const underWay: Promise<FetchedBlock>[] = [];
+): AsyncGenerator<FetchedBlock>;
+export function prefetch<T>(
+  from: number,
+  count: number,
+  step: 1 | -1,
+  fetch: (height: number) => Promise<T | undefined>
+): AsyncGenerator<FetchedBlock<T>>;
+export async function* prefetch<T>(
+  from: number,
+  count: number,
+  step: 1 | -1,
+  fetch: (height: number) => Promise<T | undefined>
+): AsyncGenerator<FetchedBlock<T>> {
+  const underWay: Promise<FetchedBlock<T>>[] = [];
   for (let next = 0; next < count || underWay.length > 0;) {
     for (; next < count && underWay.length < IN_FLIGHT; next++) {
       const height = from + next * step;
@@ -27,6 +40,6 @@ export async function* prefetch(
       fetched.catch(() => undefined);
       underWay.push(fetched);
     }
-    yield await (underWay.shift() as Promise<FetchedBlock>); // not empty: see the loops
+    yield await (underWay.shift() as Promise<FetchedBlock<T>>); // not empty: see the loops
   }
 }

@@ -1,0 +1,189 @@
+// Fills an index by script from the node's blocks and what they spent, as a thread of its own has it (filling.ts).
+
+import { setTimeout } from 'node:timers/promises';
+import { spentCounts } from '../../bitcoin/block';
+import { toDisplayHex } from '../../bitcoin/hash';
+import { previousHashOf } from '../../bitcoin/header';
+import { MalformedBytesError } from '../../bitcoin/reader';
+import { LOG_MS } from '../../index/progress/log';
+import { Throttle } from '../../index/progress/pace';
+import { percent } from '../../index/progress/text';
+import { prefetch } from '../../index/scan/prefetch';
+import { ChainMovedError, UnreadableBlockError } from '../../node/errors';
+import { FillingError, MissingBlocksError } from '../errors';
+import { FillThread, UselessFillingError, type FillStart } from './fill-thread';
+import { FILLING_SIZES, type FillingSizes } from './filling';
+import type { IndexLogger } from '../../index/types';
+import type { BlockPoint, NodeSource } from '../../node/types';
+import type { ScriptBlock } from '../scan/rows';
+import type { ScriptsState } from '../types';
+
+/** How long a block may be gone before it is looked for again, while the chain is being reset. */
+const RESET_MS = 200;
+
+type FillingState = Extract<ScriptsState, { readonly phase: 'partitioning' | 'sorting' }>;
+
+export type FillNode = Pick<NodeSource, 'network' | 'resetting' | 'activeHash' | 'rawBlock' | 'spentOutputs' | 'hasAllBlocks'>;
+
+export interface FillParts {
+  /** Folder of the store, which nobody has open meanwhile. */
+  readonly path: string;
+  /** Folder of the files that rows are sorted in; it is gone at the end. */
+  readonly filesPath: string;
+  readonly node: FillNode;
+  /** Height of the last block to be in the index. What was begun for another one goes on, and may end below. */
+  readonly target: number;
+  /** Called for each block and file. */
+  readonly onState: (state: FillingState) => void;
+  readonly logger: IndexLogger;
+  /** Ends the filling, which goes on the next time. */
+  readonly signal: AbortSignal;
+  readonly sizes?: Partial<FillingSizes>;
+}
+
+/** @throws MissingBlocksError when the node lacks blocks of its chain, and so what they spent */
+export async function requireAllBlocks(node: Pick<NodeSource, 'hasAllBlocks'>): Promise<void> {
+  if (!(await node.hasAllBlocks())) throw missing('the node has thrown blocks away (--prune)');
+}
+
+/**
+ * Fills an index by script, or goes on where that was interrupted; whatever else is in the store goes. Returns the block that the index
+ * stands at then. Begins anew when that block leaves the chain on the way, or when something of what was filled so far is damaged.
+ * @throws MissingBlocksError; FillingError: the disk is full, the store cannot be opened, and such; ChainMovedError when there is no block
+ * at the target any more; UnreadableBlockError; the reason of the signal. It can be gone on with after each of them.
+ */
+export async function fillScripts(parts: FillParts): Promise<BlockPoint> {
+  await requireAllBlocks(parts.node);
+  for (let anew = false; ; anew = true) {
+    try {
+      return await new Fill(parts, anew).run();
+    } catch (error) {
+      if (!(error instanceof UselessFillingError)) throw error;
+      // A disk that damages what was just written would be tried forever.
+      if (anew && !(error instanceof OffChainError)) throw new FillingError(error.message, { cause: error });
+      parts.logger.warning(`Filling the index by script anew: ${error.message}.`);
+    }
+  }
+}
+
+/** The blocks of the filling are not those of the chain. */
+class OffChainError extends UselessFillingError {}
+
+class Fill {
+  readonly #parts: FillParts;
+  readonly #anew: boolean;
+  readonly #throttle = new Throttle(LOG_MS);
+
+  constructor(parts: FillParts, anew: boolean) {
+    this.#parts = parts;
+    this.#anew = anew;
+  }
+
+  async run(): Promise<BlockPoint> {
+    const { path, filesPath, node, sizes, signal } = this.#parts;
+    signal.throwIfAborted();
+    const thread = new FillThread(
+      { path, filesPath, genesisHash: node.network.genesisHash, anew: this.#anew, sizes: { ...FILLING_SIZES, ...sizes } },
+      (done, total) => this.#say({ phase: 'sorting', done, total })
+    );
+    const stop = (): void => thread.stop(signal.reason as Error); // of an AbortController
+    signal.addEventListener('abort', stop);
+    try {
+      const start = await thread.opened;
+      if (start.damage !== undefined) this.#parts.logger.warning(`Filling the index by script anew: ${start.damage}.`);
+      const last = await this.#partition(thread, start);
+      await thread.sort();
+      await this.#requireInChain(last);
+      await thread.finish();
+      return last;
+    } catch (error) {
+      thread.stop(error as Error); // what is thrown here is one
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      await thread.ended();
+    }
+  }
+
+  /** Hands over the blocks that are not in the files yet. Returns the last one that is. */
+  async #partition(thread: FillThread, { step, at }: FillStart): Promise<BlockPoint> {
+    const { target, logger } = this.#parts;
+    let last: BlockPoint | undefined = at && { height: at.height, hash: Buffer.from(at.hash) };
+    if (last !== undefined) {
+      await this.#requireInChain(last);
+      logger.info(`Going on with filling the index by script, behind block ${last.height}.`);
+    }
+    if (step === 'partitioning') {
+      const from = last === undefined ? 0 : last.height + 1;
+      for await (const { rows: block } of prefetch<ScriptBlock>(from, target + 1 - from, 1, (height) => this.#block(height))) {
+        if (block === undefined) break; // there is one for each height
+        if (last !== undefined && !previousHashOf(block.raw).equals(last.hash)) throw offChain(last);
+        await thread.take(block);
+        last = block.point;
+        this.#say({ phase: 'partitioning', height: last.height, target });
+      }
+    }
+    if (last === undefined) throw new RangeError(`expected a target of 0 or more, got ${target}`);
+    return last;
+  }
+
+  /** The block at a height of the chain, and what it spends. */
+  async #block(height: number): Promise<ScriptBlock> {
+    const { node, signal } = this.#parts;
+    for (let missed = 0; ;) {
+      signal.throwIfAborted();
+      const hash = await node.activeHash(height);
+      const raw = hash && (await node.rawBlock(hash));
+      if (hash !== undefined && raw !== undefined) {
+        const spends = await this.#spends({ hash, height }, raw);
+        if (spends !== 'missing') return { point: { hash, height }, raw, spent: spends };
+      }
+      // The chain is being reset, or was while the node was asked.
+      const now = await node.activeHash(height);
+      if (node.resetting) await setTimeout(RESET_MS, undefined, { signal });
+      else if (now === undefined) throw new ChainMovedError(`there is no block at height ${height} any more`);
+      // A reset may have ended in between, and the block be back.
+      else if (hash?.equals(now) === true && ++missed > 1) {
+        const what = raw === undefined ? `block ${height}` : `the undo data of block ${height}`;
+        throw missing(`the node lacks ${what} (${toDisplayHex(hash)})`);
+      }
+    }
+  }
+
+  /** undefined: the block spends nothing. */
+  async #spends({ hash }: BlockPoint, raw: Buffer): Promise<Buffer | undefined | 'missing'> {
+    try {
+      const counts = spentCounts(raw);
+      if (!counts.some((count) => count > 0)) return undefined;
+      return (await this.#parts.node.spentOutputs(hash, counts)) ?? 'missing';
+    } catch (error) {
+      throw error instanceof MalformedBytesError ? new UnreadableBlockError(hash, error) : error;
+    }
+  }
+
+  async #requireInChain(block: BlockPoint): Promise<void> {
+    const hash = await this.#parts.node.activeHash(block.height);
+    if (block.height > this.#parts.target || hash?.equals(block.hash) !== true) throw offChain(block);
+  }
+
+  #say(state: FillingState): void {
+    this.#parts.onState(state);
+    if (this.#throttle.isDue()) this.#parts.logger.info(`Filling the index by script: ${fillingText(state)}.`);
+  }
+}
+
+/** `block 412000 of 900000 (45.7%)`, `sorting, 412 of 1024 files (40.2%)`. */
+function fillingText(state: FillingState): string {
+  if (state.phase === 'partitioning') return `block ${state.height} of ${state.target} (${percent(state.height, state.target)})`;
+  return `sorting, ${state.done} of ${state.total} files (${percent(state.done, state.total)})`;
+}
+
+function offChain({ height, hash }: BlockPoint): OffChainError {
+  return new OffChainError(`block ${toDisplayHex(hash)} at height ${height} is not in the chain any more`);
+}
+
+function missing(what: string): MissingBlocksError {
+  return new MissingBlocksError(
+    `--rest-addresses needs all blocks and their undo data: ${what}. Sync the node again without --prune, or leave the option out`
+  );
+}

@@ -1,0 +1,73 @@
+// The thread that fills an index by script (fill-thread.ts): does what it is asked for, one after the other, until it fails or is stopped.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { DiskStore } from '../../store/disk-store';
+import { isDamageOfFilling, ScriptFilling } from './filling';
+import type { FillReply, FillRequest, FillSetup } from './fill-thread';
+
+const { path, filesPath, genesisHash, anew, sizes, stop } = workerData as FillSetup;
+const isStopped = (): boolean => Atomics.load(new Int32Array(stop), 0) !== 0;
+
+const store = new DiskStore(path);
+const opened = ScriptFilling.open({
+  store,
+  filesPath,
+  genesisHash: Buffer.from(genesisHash),
+  anew,
+  sizes,
+  throwIfStopped: () => {
+    if (isStopped()) throw new Error('it was stopped');
+  }
+});
+
+/** What was asked for so far. Never rejects. */
+let work = opened.then(({ progress: { step, at }, damage }) => say({ type: 'opened', start: { step, at, damage } })).catch(fail);
+
+parentPort?.on('message', (request: FillRequest) => {
+  if (request.type === 'close') void stopAll();
+  else work = work.then(() => answer(request)).catch(fail);
+});
+
+async function answer(request: Exclude<FillRequest, { readonly type: 'close' }>): Promise<void> {
+  const filling = await opened;
+  switch (request.type) {
+    case 'take': {
+      const { height, hash, memory, rawLength, spentLength } = request;
+      await filling.take({
+        point: { height, hash: Buffer.from(hash) },
+        raw: Buffer.from(memory, 0, rawLength),
+        spent: spentLength === undefined ? undefined : Buffer.from(memory, rawLength, spentLength)
+      });
+      break;
+    }
+    case 'sort':
+      await filling.sort((done, total) => say({ type: 'sorting', done, total }));
+      break;
+    case 'finish':
+      await filling.finish();
+      await store.close();
+      break;
+  }
+  say({ type: 'done', id: request.id });
+  if (request.type === 'finish') parentPort?.close();
+}
+
+/** Nothing comes after the first failure. */
+async function fail(error: unknown): Promise<void> {
+  await store.close().catch(() => undefined);
+  say({ type: 'failed', damaged: isDamageOfFilling(error), message: error instanceof Error ? error.message : String(error) });
+  parentPort?.close();
+}
+
+/** Whatever is under way fails. */
+async function stopAll(): Promise<void> {
+  await store.close().catch(() => undefined);
+  // Somebody may have been opening it.
+  await work;
+  await store.close().catch(() => undefined);
+  parentPort?.close();
+}
+
+function say(reply: FillReply): void {
+  parentPort?.postMessage(reply);
+}

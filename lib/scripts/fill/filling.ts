@@ -1,0 +1,270 @@
+// Fills a store whose index by script is empty, in two steps. First rows are written to files by the hashes of their scripts, and txids to the
+// store, block after block. Then each file is sorted and written to the store, where its records are the last ones in order: LevelDB moves
+// tables that come in order down its levels without writing them again.
+//
+// The record 'F' says how far that is. It is written after what it speaks of is on the disk, and what it does not speak of is cut off when
+// the filling goes on. The tip comes in one batch with the end of 'F': a store that has one is filled.
+
+import { DamagedIndexError } from '../../index/errors';
+import { GENESIS_KEY, putRecord, recordOf } from '../../index/records/layout';
+import { putTip, TIP_KEY } from '../../index/records/tip';
+import { newSecret } from '../../index/records/txid-hash';
+import { StoreError } from '../../store/errors';
+import { storedVersion, versionRecord } from '../../store/migrate';
+import { PrivateFolder } from '../../store/private-folder';
+import { fillingIn, putFilling, type FillingProgress } from '../records/filling';
+import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
+import { ScriptHasher } from '../records/script-hasher';
+import { putTxids, txidsKey } from '../records/txids';
+import { scriptRows, type ScriptBlock, type ScriptRows } from '../scan/rows';
+import { groupedRows } from './grouped-rows';
+import { PartitionFiles, removeFillingFiles } from './partition-files';
+import { RowSorter } from './row-order';
+import type { BlockPoint } from '../../node/types';
+import type { Store, StorePut, StoreWrite } from '../../store/store';
+
+/** Sizes that are other ones in tests only. */
+export interface FillingSizes {
+  /** Partition files, a power of two. With their buffers these take 64 MiB. */
+  readonly files: number;
+  /** What a crash may undo: so many bytes of rows, or so many blocks. */
+  readonly checkpointBytes: number;
+  readonly checkpointBlocks: number;
+  /** The same while files are sorted. Tables with 'F' in them overlap others, and are merged with these: there should be few. */
+  readonly sortedBytes: number;
+  /** Of a file that is sorted in memory. */
+  readonly sortBytes: number;
+}
+
+/** On the main network a file has 140 MB. */
+export const FILLING_SIZES: FillingSizes = {
+  files: 1_024,
+  checkpointBytes: 256 * 1024 * 1024,
+  checkpointBlocks: 10_000,
+  sortedBytes: 1024 * 1024 * 1024,
+  sortBytes: 192 * 1024 * 1024
+};
+
+/** Of writes that go into the store together. */
+const BATCH_BYTES = 1024 * 1024;
+
+export interface FillingOptions {
+  /** Not open. */
+  readonly store: Store;
+  /** Folder of the partition files. */
+  readonly filesPath: string;
+  readonly genesisHash: Buffer;
+  /** Whatever is there is of no use. */
+  readonly anew: boolean;
+  readonly sizes: FillingSizes;
+  /** Asked between two pieces of work that take a while; throws to end all. */
+  readonly throwIfStopped: () => void;
+}
+
+export class ScriptFilling {
+  /** Why what was there could not be gone on with; undefined: it could, or there was nothing. */
+  readonly damage: string | undefined;
+  readonly #options: FillingOptions;
+  readonly #store: Store;
+  readonly #hasher: ScriptHasher;
+  readonly #files: PartitionFiles;
+  #step: FillingProgress['step'];
+  #at: BlockPoint | undefined;
+  #loaded: number;
+  /** Txids that are not in the store yet. */
+  #writes: StorePut[] = [];
+  #writeBytes = 0;
+  /** Since the last checkpoint. */
+  #newBlocks = 0;
+  #newBytes = 0;
+
+  private constructor(options: FillingOptions, { step, at, loaded, lengths }: FillingProgress, damage: string | undefined) {
+    const { store, filesPath } = options;
+    this.damage = damage;
+    this.#options = options;
+    this.#store = store;
+    this.#hasher = ScriptHasher.of(store);
+    this.#files = new PartitionFiles(filesPath, this.#hasher.secret, lengths);
+    this.#step = step;
+    this.#at = at;
+    this.#loaded = loaded;
+  }
+
+  /**
+   * Opens the store, and goes on where a filling was interrupted; whatever else is in the store goes.
+   * @throws StoreError, Error of the file system
+   */
+  static async open(options: FillingOptions): Promise<ScriptFilling> {
+    let damage: string | undefined;
+    try {
+      const progress = options.anew ? undefined : await resumed(options);
+      if (progress !== undefined) return new ScriptFilling(options, progress, undefined);
+    } catch (error) {
+      if (!isDamageOfFilling(error)) throw error;
+      damage = error.message;
+    }
+    const { store, filesPath, genesisHash, sizes } = options;
+    await store.clear();
+    removeFillingFiles(filesPath);
+    await new PrivateFolder(filesPath).make();
+    await store.prepareFor('catching-up');
+    const progress: FillingProgress = {
+      step: 'partitioning',
+      at: undefined,
+      loaded: 0,
+      lengths: Array.from({ length: sizes.files }, () => 0)
+    };
+    await store.batch([versionRecord(LAYOUT_VERSION), putRecord(GENESIS_KEY, genesisHash), newSecret(), putFilling(progress)], {
+      durable: true
+    });
+    return new ScriptFilling(options, progress, damage);
+  }
+
+  /** How far it is. */
+  get progress(): FillingProgress {
+    return { step: this.#step, at: this.#at, loaded: this.#loaded, lengths: this.#files.lengths };
+  }
+
+  /** Takes in the block that comes next. @throws as scriptRows; StoreError, Error of the file system */
+  async take(block: ScriptBlock): Promise<void> {
+    this.#options.throwIfStopped();
+    const rows = this.#rowsOf(block);
+    this.#newBytes += this.#files.add(rows);
+    this.#newBlocks++;
+    this.#at = rows.point;
+    this.#writes.push(...putTxids(rows.point.height, rows.txids));
+    this.#writeBytes += rows.txids.length;
+    const { checkpointBlocks, checkpointBytes } = this.#options.sizes;
+    if (this.#newBlocks >= checkpointBlocks || this.#newBytes >= checkpointBytes) await this.#checkpoint();
+    else if (this.#writeBytes >= BATCH_BYTES) await this.#write();
+  }
+
+  /** There are no more blocks: sorts the files into the store. @throws DamagedIndexError, StoreError, Error of the file system */
+  async sort(onFile: (done: number, total: number) => void): Promise<void> {
+    if (this.#step === 'partitioning') {
+      this.#step = 'sorting';
+      await this.#checkpoint();
+    }
+    this.#files.release();
+    const { lengths } = this.#files;
+    const sorter = new RowSorter(this.#options.sizes.sortBytes);
+    let bytes = 0;
+    for (let file = this.#loaded; file < lengths.length; file++) {
+      onFile(file, lengths.length);
+      await this.#load(file, sorter);
+      bytes += lengths[file] ?? 0;
+      if (bytes < this.#options.sizes.sortedBytes && file + 1 < lengths.length) continue;
+      await this.#checkpointSorted(file + 1);
+      bytes = 0;
+    }
+    onFile(lengths.length, lengths.length);
+  }
+
+  /** From now on the store has the index at the last block. @throws StoreError, Error of the file system */
+  async finish(): Promise<void> {
+    if (this.#at === undefined || this.#loaded < this.#files.lengths.length)
+      throw new Error('expected a filling whose files are in the store');
+    await this.#store.batch([putTip(this.#at), { type: 'del', key: FILLING_KEY }], { durable: true });
+    removeFillingFiles(this.#options.filesPath);
+  }
+
+  /** Ends all, wherever it is; it can be gone on with. */
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  #rowsOf(block: ScriptBlock): ScriptRows {
+    const steps = scriptRows(block, this.#hasher);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
+  }
+
+  /** What was taken in so far stays after a crash. */
+  async #checkpoint(): Promise<void> {
+    this.#options.throwIfStopped();
+    this.#files.force();
+    await this.#write(putFilling(this.progress));
+    [this.#newBlocks, this.#newBytes] = [0, 0];
+    // Tables become larger with the store.
+    await this.#store.prepareFor('catching-up');
+  }
+
+  /** So many files stay in the store after a crash, and are not needed any more. */
+  async #checkpointSorted(files: number): Promise<void> {
+    const before = this.#loaded;
+    this.#loaded = files;
+    await this.#store.batch([putFilling(this.progress)], { durable: true });
+    for (let file = before; file < files; file++) this.#files.remove(file);
+    await this.#store.prepareFor('catching-up');
+  }
+
+  async #write(last?: StorePut): Promise<void> {
+    const writes = last === undefined ? this.#writes : [...this.#writes, last];
+    [this.#writes, this.#writeBytes] = [[], 0];
+    await this.#store.batch(writes, { durable: last !== undefined });
+  }
+
+  async #load(file: number, sorter: RowSorter): Promise<void> {
+    const { throwIfStopped } = this.#options;
+    const pieces = stoppable(this.#files.pieces(file), throwIfStopped);
+    const length = this.#files.lengths[file] ?? 0;
+    const writes = groupedRows(sorter.sort(pieces, length, this.#files.bits, (number) => this.#files.run(file, number)));
+    for (let next = writes.next(); next.done !== true; next = writes.next()) {
+      throwIfStopped();
+      await this.#store.batch(someOf(next.value, writes), { durable: false });
+    }
+  }
+}
+
+/** Opens the store and cuts off what does not count; undefined: it is not being filled. @throws DamagedIndexError, StoreError, Error of the file system */
+async function resumed({ store, filesPath, genesisHash }: FillingOptions): Promise<FillingProgress | undefined> {
+  await store.open();
+  if ((await storedVersion(store)) !== LAYOUT_VERSION) return undefined;
+  const genesis = store.get(GENESIS_KEY);
+  const progress = fillingIn(store);
+  if (progress === undefined || genesis === undefined || store.get(TIP_KEY) !== undefined) return undefined;
+  if (!recordOf(GENESIS_KEY, genesis).equals(genesisHash)) return undefined;
+  await store.prepareFor('catching-up');
+  await new PrivateFolder(filesPath).make();
+  const { at, step, lengths, loaded } = progress;
+  new PartitionFiles(filesPath, ScriptHasher.of(store).secret, lengths).cut(loaded);
+  if (step === 'partitioning') await forgetTxids(store, at === undefined ? 0 : at.height + 1);
+  return progress;
+}
+
+/** Removes the txids of blocks from a height on: other blocks may come in their place. */
+async function forgetTxids(store: Store, height: number): Promise<void> {
+  const keys: Buffer[] = [];
+  for await (const [key] of store.range({ gte: txidsKey(height, 0), lt: txidsKey(0xffff_ffff, 0) })) keys.push(key);
+  await store.batch(
+    keys.map((key) => ({ type: 'del', key })),
+    { durable: false }
+  );
+}
+
+/** Whether an error says that a filling must be begun anew. */
+export function isDamageOfFilling(error: unknown): error is DamagedIndexError | StoreError {
+  return error instanceof DamagedIndexError || (error instanceof StoreError && error.reason === 'corrupt');
+}
+
+function* stoppable(pieces: Iterable<Buffer>, throwIfStopped: () => void): Generator<Buffer, void> {
+  for (const piece of pieces) {
+    throwIfStopped();
+    yield piece;
+  }
+}
+
+/** A write, and of those that follow as many as go into a batch. */
+function* someOf(first: StoreWrite, others: Iterator<StoreWrite, void>): Generator<StoreWrite, void> {
+  let bytes = 0;
+  for (let write: StoreWrite = first; ;) {
+    bytes += write.key.length + (write.type === 'put' ? write.value.length : 0);
+    yield write;
+    if (bytes >= BATCH_BYTES) return;
+    const next = others.next();
+    if (next.done === true) return;
+    write = next.value;
+  }
+}

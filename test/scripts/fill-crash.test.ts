@@ -1,0 +1,240 @@
+import { appendFileSync, existsSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, truncateSync } from 'node:fs';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { after, before, describe, it } from 'mocha';
+import { isDamageOfFilling, ScriptFilling, type FillingSizes } from '../../lib/scripts/fill/filling';
+import { fillingIn } from '../../lib/scripts/records/filling';
+import { DiskStore } from '../../lib/store/disk-store';
+import { caught } from '../support/caught';
+import { FAULT, FaultyStore } from '../support/faulty-store';
+import { flipBit } from '../support/flipped-bit';
+import { madeChain, plannedBlock } from '../support/made-chains';
+import { ScriptModel } from '../support/script-model';
+import { expectFilled } from '../support/script-filling';
+import { testSeed } from '../support/scale';
+import type { BatchOptions, Store, StoreWrite } from '../../lib/store/store';
+
+const SIZES: FillingSizes = { files: 4, checkpointBlocks: 12, checkpointBytes: 1 << 20, sortedBytes: 0, sortBytes: 2_000 };
+const BLOCKS = 40;
+const seed = testSeed();
+
+/** Says when something reaches the disk, before and after. */
+class WatchedStore extends DiskStore {
+  onBatch: () => Promise<void> = () => Promise.resolve();
+
+  override async batch(writes: Iterable<StoreWrite>, options: BatchOptions): Promise<void> {
+    await this.onBatch();
+    await super.batch(writes, options);
+    await this.onBatch();
+  }
+}
+
+describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, function () {
+  this.timeout(60_000);
+  const [plans] = fc.sample(fc.array(plannedBlock, { minLength: BLOCKS, maxLength: BLOCKS, size: 'max' }), { seed, numRuns: 1 });
+  const model = new ScriptModel(madeChain(plans ?? []));
+  const { blocks } = model;
+  const genesisHash = blocks[0]?.point.hash ?? Buffer.alloc(0);
+  let folder: string;
+  /** What a kill would have left at all the moments in a row at which something may have reached the disk. */
+  const moments: string[] = [];
+  /** The first of them at which files are sorted. */
+  let sorting = '';
+
+  const open = (at: string, store: Store = new DiskStore(join(at, 'store'))): Promise<ScriptFilling> =>
+    ScriptFilling.open({
+      store,
+      filesPath: join(at, 'files'),
+      genesisHash,
+      anew: false,
+      sizes: SIZES,
+      throwIfStopped: () => undefined
+    });
+
+  async function goOn(filling: ScriptFilling): Promise<void> {
+    const { step, at } = filling.progress;
+    if (step === 'partitioning') for (const block of blocks.slice(at === undefined ? 0 : at.height + 1)) await filling.take(block);
+    await filling.sort(() => undefined);
+    await filling.finish();
+    await filling.close();
+  }
+
+  /** The filling goes on, and is right at the end. Returns what was found to be damaged. */
+  async function expectToEndWell(at: string): Promise<string | undefined> {
+    const store = new DiskStore(join(at, 'store'));
+    let filling = await open(at, store);
+    let { damage } = filling;
+    try {
+      await goOn(filling);
+    } catch (error) {
+      if (!isDamageOfFilling(error)) throw error;
+      damage = error.message;
+      await filling.close();
+      filling = await ScriptFilling.open({
+        store,
+        filesPath: join(at, 'files'),
+        genesisHash,
+        anew: true,
+        sizes: SIZES,
+        throwIfStopped: () => undefined
+      });
+      await goOn(filling);
+    }
+    await store.open();
+    await expectFilled(store, blocks);
+    await store.close();
+    expect(readdirSync(at)).to.deep.equal(['store']);
+    return damage;
+  }
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rest-fill-crash-'));
+    const at = join(folder, 'first');
+    const store = new WatchedStore(join(at, 'store'));
+    store.onBatch = async () => {
+      const moment = join(folder, `moment-${moments.length}`);
+      await cp(at, moment, { recursive: true });
+      moments.push(moment);
+      if (fillingIn(store)?.step === 'sorting') sorting ||= moment;
+    };
+    await goOn(await open(at, store));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  async function withCopy<T>(moment: string, use: (at: string) => Promise<T>): Promise<T> {
+    const copy = join(folder, 'copy');
+    await cp(moment, copy, { recursive: true });
+    try {
+      return await use(copy);
+    } finally {
+      await rm(copy, { recursive: true });
+    }
+  }
+
+  /** Step, height, files in the store; undefined: nothing, or all. */
+  async function progressAt(at: string): Promise<string | undefined> {
+    const store = new DiskStore(join(at, 'store'));
+    await store.open();
+    const progress = fillingIn(store);
+    await store.close();
+    return progress && `${progress.step} ${progress.at?.height ?? 'nothing'} ${progress.loaded}`;
+  }
+
+  it('goes on where it was, whenever that was', async () => {
+    const found = new Set<string | undefined>();
+    for (const moment of moments)
+      await withCopy(moment, async (at) => {
+        const progress = await progressAt(at);
+        found.add(progress);
+        // Without a record of it there is nothing to go on with, or all is there.
+        if (progress !== undefined) expect(await expectToEndWell(at)).to.equal(undefined);
+      });
+    expect([...found]).to.deep.equal([
+      undefined,
+      'partitioning nothing 0',
+      'partitioning 11 0',
+      'partitioning 23 0',
+      'partitioning 35 0',
+      ...[0, 1, 2, 3, 4].map((loaded) => `sorting ${BLOCKS} ${loaded}`)
+    ]);
+  });
+
+  it('is never filled with what was changed in its files', async () => {
+    const damages: (string | undefined)[] = [];
+    const change = fc.record({
+      moment: fc.nat(),
+      file: fc.nat(),
+      how: fc.constantFrom('flip', 'flip', 'cut', 'delete', 'append'),
+      where: fc.nat()
+    });
+    for (const { moment, file, how, where } of fc.sample(change, { seed, numRuns: 25 }))
+      await withCopy(moments[moment % moments.length] as string, async (at) => {
+        const files = join(at, 'files');
+        const names = (await progressAt(at)) === undefined ? [] : readdirSync(files).filter((name) => statSync(join(files, name)).size > 0);
+        const name = names[file % names.length];
+        if (name === undefined) return;
+        const path = join(files, name);
+        if (how === 'flip') await flipBit(path, where);
+        else if (how === 'cut') truncateSync(path, where % statSync(path).size);
+        else if (how === 'delete') rmSync(path);
+        else appendFileSync(path, Buffer.alloc((where % 100) + 1, where));
+        damages.push(await expectToEndWell(at));
+      });
+    // What does not count may be changed.
+    expect(damages.filter((damage) => damage !== undefined).length, 'damage').to.be.greaterThan(3);
+  });
+
+  it('begins anew with files of another one', async () => {
+    await withCopy(sorting, async (at) => {
+      const other = join(folder, 'other');
+      const store = new WatchedStore(join(other, 'store'));
+      let copied = false;
+      store.onBatch = async () => {
+        // The lengths are the same by then.
+        if (!copied && fillingIn(store)?.step === 'sorting')
+          await cp(join(other, 'files'), join(at, 'files'), { recursive: true, force: true });
+        copied ||= fillingIn(store)?.step === 'sorting';
+      };
+      await goOn(await open(other, store));
+      expect(await expectToEndWell(at)).to.match(/damaged piece|bytes rather than|is cut off/);
+    });
+  });
+
+  it('begins anew when its store is damaged', async () => {
+    await withCopy(moments[8] as string, async (at) => {
+      rmSync(join(at, 'store', 'CURRENT'));
+      expect(await expectToEndWell(at)).to.include('CURRENT is missing');
+    });
+  });
+
+  it('ends when the disk is full, and goes on when there is space again', async function () {
+    if (!existsSync('/dev/full')) this.skip();
+    const at = join(folder, 'full');
+    const path = join(at, 'files', '00002.rows');
+    for (const last of [5, 30]) {
+      const filling = await open(at);
+      for (const block of blocks.slice((filling.progress.at?.height ?? -1) + 1, last)) await filling.take(block);
+      const kept = `${path}.kept`;
+      if (existsSync(path)) renameSync(path, kept);
+      symlinkSync('/dev/full', path);
+      const error = await caught(goOn(filling));
+      await filling.close();
+      expect(error).to.include({ code: 'ENOSPC' });
+      rmSync(path);
+      if (existsSync(kept)) renameSync(kept, path);
+    }
+    expect(await progressAt(at)).to.equal('partitioning 23 0');
+    expect(await expectToEndWell(at)).to.equal(undefined);
+  });
+
+  it('ends when its store cannot be written to, and goes on when it can', async () => {
+    const at = join(folder, 'faulty');
+    for (let batch = 0; ; batch += 3) {
+      await rm(at, { recursive: true, force: true });
+      const store = new FaultyStore(new DiskStore(join(at, 'store')));
+      store.fail('batch', batch, batch % 2 > 0);
+      const error = await caught(open(at, store).then(goOn)).catch(() => undefined);
+      await store.close();
+      if (!store.hasFailed) return;
+      expect((error as Error).message).to.include(FAULT);
+      expect(await expectToEndWell(at)).to.equal(undefined);
+    }
+  });
+
+  it('forgets the txids of blocks that may be other ones when it goes on', async () => {
+    const at = join(folder, 'forgets');
+    const filling = await open(at);
+    for (const block of blocks.slice(0, 20)) await filling.take(block);
+    await filling.close();
+    const store = new DiskStore(join(at, 'store'));
+    const again = await open(at, store);
+    expect(again.progress.at?.height).to.equal(11);
+    const keys: string[] = [];
+    for await (const [key] of store.range({ gte: Buffer.from('i'), lt: Buffer.from('j') })) keys.push(key.toString('hex', 1, 5));
+    expect(keys.at(-1)).to.equal('0000000b');
+    await again.close();
+  });
+});

@@ -1,0 +1,103 @@
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { after, before, describe, it } from 'mocha';
+import { DamagedIndexError } from '../../lib/index/errors';
+import { piecesOf, PieceWriter, type PieceFile } from '../../lib/scripts/fill/pieces';
+
+const secret = Buffer.alloc(32, 7);
+
+describe('a file of pieces', () => {
+  let folder: string;
+  let file: PieceFile;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rest-pieces-'));
+    file = { path: join(folder, 'rows'), secret };
+  });
+  after(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Writes parts; what `undefined` stands for is a flush. Returns the length of the file. */
+  function write(parts: readonly (Uint8Array | undefined)[], writer = new PieceWriter(file, 0)): number {
+    for (const part of parts)
+      if (part === undefined) writer.flush();
+      else {
+        const at = writer.reserve(part.length);
+        writer.bytes.set(part, at);
+      }
+    writer.flush();
+    return writer.length;
+  }
+
+  const read = (length: number, from = file): Buffer => Buffer.concat([...piecesOf(from, length)]);
+
+  it('gives back what was written, piece by piece', () => {
+    const part = fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.nat({ max: 70_000 }).map((length) => Buffer.alloc(length, length)),
+      fc.constant(undefined)
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+        const length = write(parts);
+        expect(read(length).equals(Buffer.concat(parts.filter((each) => each !== undefined)))).to.equal(true);
+      }),
+      { numRuns: 60 }
+    );
+  });
+
+  it('keeps what has to stand together in one piece', () => {
+    const parts = [1, 30_000, 40_000, 65_528, 65_529, 100_000, 5].map((length) => Buffer.alloc(length, 1));
+    const pieces = [...piecesOf(file, write(parts))];
+    expect(pieces.map(({ length }) => length)).to.deep.equal([30_001, 40_000, 65_528, 65_529, 100_000, 5]);
+  });
+
+  it('goes on behind a length, whatever a crash has left there', () => {
+    const length = write([Buffer.from('first')]);
+    write([Buffer.from('this is lost, and longer')], new PieceWriter(file, length));
+    const end = write([Buffer.from('second')], new PieceWriter(file, length));
+    expect(read(end).toString()).to.equal('firstsecond');
+    expect(statSync(file.path).size).to.be.greaterThan(end);
+  });
+
+  it("is its owner's alone", () => {
+    rmSync(file.path);
+    write([Buffer.from('rows')]);
+    expect(statSync(file.path).mode & 0o777).to.equal(0o600);
+  });
+
+  it('is not read when a bit of it was changed, when it was cut, and when it is missing', () => {
+    const length = write([Buffer.alloc(20, 1), undefined, Buffer.alloc(30, 2), undefined, Buffer.alloc(3, 3)]);
+    const whole = readFileSync(file.path).subarray(0, length);
+    for (let bit = 0; bit < length * 8; bit++) {
+      const changed = Buffer.from(whole);
+      changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      writeFileSync(file.path, changed);
+      expect(() => read(length), `bit ${bit}`).to.throw(DamagedIndexError, file.path);
+    }
+    for (let end = length - 1; end >= 0; end--) {
+      writeFileSync(file.path, whole);
+      truncateSync(file.path, end);
+      expect(() => read(length), `${end} bytes`).to.throw(DamagedIndexError, 'is cut off behind byte');
+    }
+    rmSync(file.path);
+    expect(() => read(length)).to.throw(DamagedIndexError, 'is missing');
+  });
+
+  it('is not read as another one, or as that of another secret, nor with its pieces in another order', () => {
+    const length = write([Buffer.alloc(20, 1), undefined, Buffer.alloc(20, 2)]);
+    expect(() => read(length, { ...file, secret: Buffer.alloc(32, 8) })).to.throw(DamagedIndexError);
+    const whole = readFileSync(file.path).subarray(0, length);
+    writeFileSync(file.path, Buffer.concat([whole.subarray(28), whole.subarray(0, 28)]));
+    expect(() => read(length)).to.throw(DamagedIndexError);
+    writeFileSync(file.path, whole);
+    expect(read(length).length).to.equal(40);
+    const other = { ...file, path: join(folder, 'other') };
+    renameSync(file.path, other.path);
+    expect(() => read(length, other)).to.throw(DamagedIndexError);
+  });
+});

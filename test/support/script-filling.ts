@@ -1,0 +1,79 @@
+// What a store has that an index by script was filled into, to hold it against one that took block after block in.
+
+import { expect } from 'chai';
+import { putRecord, recordOf } from '../../lib/index/records/layout';
+import { RecordReader } from '../../lib/index/records/variable-integer';
+import { LAYOUT_VERSION } from '../../lib/scripts/records/layout';
+import { MOST_ROWS, positionInKey, rowEnd, rowKey } from '../../lib/scripts/records/row';
+import { ScriptWriter } from '../../lib/scripts/write/script-writer';
+import { MemoryStore } from '../../lib/store/memory-store';
+import { versionRecord, WHOLE_STORE } from '../../lib/store/migrate';
+import type { ScriptBlock } from '../../lib/scripts/scan/rows';
+import type { Store } from '../../lib/store/store';
+
+/** The same as an index that took these blocks in, but for rows that share records, and undo records. */
+export function expectFilled(store: Store, blocks: readonly ScriptBlock[]): Promise<void> {
+  return expectSameRecords(store, blocks, () => imageOf(store, true));
+}
+
+/** The same of an index that may have been filled up to any block, and followed on. */
+export function expectFilledAndFollowed(store: Store, blocks: readonly ScriptBlock[]): Promise<void> {
+  return expectSameRecords(store, blocks, async () => {
+    const image = await imageOf(store, false);
+    for (const key of image.keys()) if (key.startsWith(UNDO_START)) image.delete(key);
+    return image;
+  });
+}
+
+async function expectSameRecords(store: Store, blocks: readonly ScriptBlock[], image: () => Promise<Map<string, string>>): Promise<void> {
+  const first = blocks[0]?.point.hash ?? expect.fail('no blocks');
+  const followed = new MemoryStore();
+  await followed.open();
+  await followed.batch(
+    [
+      versionRecord(LAYOUT_VERSION),
+      putRecord(Buffer.from('G'), first),
+      // With the same hashes.
+      { type: 'put', key: Buffer.from('S'), value: store.get(Buffer.from('S')) ?? expect.fail('no secret') }
+    ],
+    { durable: false }
+  );
+  const writer = new ScriptWriter({ store: followed, genesisHash: first, undoDepth: 0, onMove: () => undefined });
+  await writer.load();
+  await writer.connect(blocks);
+  const [found, expected] = [await image(), await imageOf(followed, false)];
+  expect(found.size).to.equal(expected.size);
+  for (const [key, value] of expected) expect(found.get(key), `the record under ${key}`).to.equal(value);
+  await followed.close();
+}
+
+/** Undo records, in hex. */
+const UNDO_START = Buffer.from('d').toString('hex');
+
+/** Key to value, both in hex; each row by itself. `isGrouped`: into as few records as may be. */
+async function imageOf(store: Store, isGrouped: boolean): Promise<Map<string, string>> {
+  const image = new Map<string, string>();
+  /** For each script, its rows and the records that these are in. */
+  const counts = new Map<string, { rows: number; records: number }>();
+  for await (const [key, value] of store.range(WHOLE_STORE)) {
+    if (key.toString('latin1', 0, 1) !== 's') {
+      image.set(key.toString('hex'), value.toString('hex'));
+      continue;
+    }
+    const hash = key.subarray(1, 11);
+    const count = counts.get(hash.toString('hex')) ?? { rows: 0, records: 0 };
+    counts.set(hash.toString('hex'), count);
+    count.records++;
+    const record = recordOf(key, value);
+    const reader = new RecordReader(record);
+    let { height, index } = positionInKey(key);
+    while (!reader.atEnd) {
+      if (reader.offset > 0) [height, index] = [height + reader.integer(), reader.integer()];
+      const row = reader.take(rowEnd(record, reader.offset) - reader.offset);
+      image.set(rowKey(hash, { height, index }).toString('hex'), row.toString('hex'));
+      count.rows++;
+    }
+  }
+  if (isGrouped) for (const { rows, records } of counts.values()) expect(records).to.equal(Math.ceil(rows / MOST_ROWS));
+  return image;
+}
