@@ -16,11 +16,12 @@ export interface SignedSpend {
 }
 
 export class KeyWallet {
-  readonly #ring: HostKeyRing = bcoin.KeyRing.generate();
+  readonly #ring: HostKeyRing;
   /** As Bitcoin Core's regtest spells it. */
   readonly address: string;
 
-  constructor() {
+  constructor(ring = bcoin.KeyRing.generate()) {
+    this.#ring = ring;
     this.#ring.witness = true;
     this.address = bech32.encode(coreRegtestPrefixes.bech32, [0, ...bech32.toWords(this.#ring.getKeyHash())]);
   }
