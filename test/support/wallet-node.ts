@@ -1,12 +1,13 @@
 // A regtest node with the index by script, as wallets find it.
 
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { bcoin } from './bcoin';
+import { bcoin, type HostFullBlock } from './bcoin';
 import { Faucet } from './faucet';
 import { ask } from './http';
 import { entryOf, mine } from './regtest-node';
 import { openRestNode, type RestNode } from './rest-node';
 import { until } from './until';
+import type { Server } from 'node:http';
 
 const { segwit } = bcoin.Network.get('regtest').deployments;
 const { threshold: THRESHOLD, window: WINDOW } = segwit;
@@ -43,10 +44,15 @@ export class WalletNode {
     return this.#served.port;
   }
 
-  /** A block with what is in the pool. */
-  async confirm(): Promise<void> {
-    await mine(this.node, 1);
+  get httpServer(): Server {
+    return this.#served.rest.node.httpServer;
+  }
+
+  /** A block with what is in the pool. @returns it, serialized */
+  async confirm(): Promise<Buffer> {
+    const [block] = await mine(this.node, 1);
     await this.#settled();
+    return (block as HostFullBlock).toRaw(); // one was mined
   }
 
   /** Replaces the last blocks by one more. What they had is in the pool again, where they have `payee` paid: an empty pool of bcoin's takes nothing back. */
