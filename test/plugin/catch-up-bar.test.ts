@@ -95,12 +95,13 @@ describe('the bar of a node that catches up', () => {
   });
 
   it('is not drawn for an index by script that is a few blocks behind, and is for one that is many behind', () => {
-    show();
+    const drawing = show();
     scripts$.next({ phase: 'catching-up', height: 80, target: 90 });
     scripts$.next({ phase: 'live', height: 90 });
     expect(terminal.text).to.equal('');
     scripts$.next({ phase: 'catching-up', height: 1_000, target: 4_000 });
     expect(terminal.text).to.match(/Catching up by script \|.*25% \| block 1000 of 4000/);
+    drawing?.unsubscribe();
   });
 
   it('ends with the node', () => {
