@@ -1,17 +1,15 @@
 // What `--rest-addresses` switches on, put together: the index by script, the pool by script, and the interface that is answered from them.
 
-import { join } from 'node:path';
 import { EsploraService } from '../lib/esplora/esplora-service';
 import { ScriptPool } from '../lib/script-pool/script-pool';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
+import { fillingFolder, type AddressOptions } from './options';
 import type { ChainIndex, IndexLogger } from '../lib/index/types';
-
 import type { NodeSource } from '../lib/node/types';
 import type { RestLogger } from '../lib/rest/app';
 import type { RestShared } from '../lib/rest/rest-service';
-import type { AddressOptions } from './options';
 
 export interface WalletServicesParts {
   readonly node: NodeSource;
@@ -71,9 +69,4 @@ export class WalletServices {
     await this.scripts.close();
     this.#pool.close();
   }
-}
-
-/** Rows are sorted there while the index by script in `folder` is being filled. */
-function fillingFolder(folder: string): string {
-  return join(folder, '..', 'scripts-filling');
 }
