@@ -31,7 +31,7 @@ const rooms = {
 };
 
 // Files whose types alone a room may import beside that: what its functions are given.
-const types = { 'lib/views': ['lib/index/types', 'lib/node/types'] };
+const types = { 'lib/views': ['lib/index/types', 'lib/scripts/types', 'lib/node/types'] };
 
 // What a folder of a room may import of that room: other folders, and files at the room's door.
 const folders = {
@@ -50,11 +50,14 @@ const folders = {
   'lib/scripts/write': ['types', 'errors', 'records', 'scan'],
   'lib/scripts/fill': ['types', 'errors', 'records', 'scan', 'write'],
   'lib/views/pool': ['json-writer'],
+  'lib/views/esplora': ['json-writer'],
   'lib/rest/server': ['errors', 'limits'],
   'lib/rest/cache': ['errors', 'limits', 'format', 'server'],
   'lib/rest/endpoints': ['errors', 'limits', 'format', 'outpoints', 'spent-outputs', 'endpoint', 'server', 'cache'],
   'lib/merchant/orders': [],
   'lib/rpc/calls': ['errors', 'parameters', 'call'],
+  'lib/esplora/endpoints': ['errors', 'reply', 'endpoint', 'transactions', 'spends', 'block-sizes', 'pooled-script', 'script-totals'],
+  'lib/esplora/server': ['errors', 'reply', 'endpoint'],
   'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc']
 };
 
@@ -111,7 +114,7 @@ export default defineConfig(
   },
   ...Object.keys(rooms).map((room) => importRule([`${room}/**/*.ts`], roomPatterns(room))),
   ...Object.entries(folders).map(folderRule),
-  importRule(['plugin/index.ts', 'plugin/options.ts'], []),
+  importRule(['plugin/index.ts', 'plugin/options.ts', 'plugin/wallet-services.ts'], []),
   {
     files: ['test/**/*.test.ts'],
     rules: {

@@ -13,8 +13,9 @@ import { RpcService } from '../lib/rpc/rpc-service';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
 import { migrations } from '../migrations';
-import { cookiePath, indexFolder, OptionError, readOptions } from './options';
+import { cookiePath, indexFolder, OptionError, readOptions, scriptsFolder } from './options';
 import { showCatchUp } from './progress';
+import { WalletServices } from './wallet-services';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
 import type { HostNode } from '../lib/node/host';
 import type { BlockPoint, NodeSource } from '../lib/node/types';
@@ -47,13 +48,15 @@ export class RestPlugin {
   readonly #service: RestService;
   /** Only where the edition of Bitcoin Core's interface has it. */
   readonly #rpc: RpcService | undefined;
+  /** Only with `--rest-addresses`. */
+  readonly #walletServices: WalletServices | undefined;
   /** Only with `--rest-payments`. */
   readonly #merchant: MerchantService | undefined;
   #bar: Subscription | undefined;
 
   constructor(host: HostNode) {
     this.#host = host;
-    const { payments, limits, rpcUser, ...options } = readOptions(host.config);
+    const { payments, addresses, limits, rpcUser, ...options } = readOptions(host.config);
     const { undoDepth, cacheBytes, catchUpCacheBytes, bootstrap, filters, scrubMs } = options;
     const logger = host.logger.context(id);
     const node = (this.node = new BcoinNode(host));
@@ -81,6 +84,19 @@ export class RestPlugin {
           logger
         })
       : undefined;
+    this.#walletServices =
+      addresses &&
+      new WalletServices({
+        node,
+        index,
+        shared: service.shared,
+        options: addresses,
+        auth: options.auth,
+        folder: host.memory ? undefined : scriptsFolder(host.config),
+        undoDepth,
+        scrubMs,
+        logger
+      });
     this.#merchant =
       payments &&
       new MerchantService({
@@ -110,6 +126,7 @@ export class RestPlugin {
     await this.#index.open();
     this.#service.open();
     await this.#rpc?.open();
+    await this.#walletServices?.open();
     try {
       await this.#merchant?.open();
     } catch (error) {
@@ -125,6 +142,7 @@ export class RestPlugin {
 
   async close(): Promise<void> {
     await this.#merchant?.close();
+    await this.#walletServices?.close();
     await this.#rpc?.close();
     this.#service.close();
     this.#bar?.unsubscribe();

@@ -35,8 +35,21 @@ export interface RestOptions {
   readonly limits: Limits;
   /** `user:password` that may call, beside the node's API key. */
   readonly rpcUser?: string;
+  /** Only with an index by script. */
+  readonly addresses?: AddressOptions;
   /** Only when payments are taken. */
   readonly payments?: PaymentOptions;
+}
+
+export interface AddressOptions {
+  /** Where Esplora's API is, without slash at the end. */
+  readonly path: string;
+  /** Whose pages may ask: origins, or all; undefined: none. */
+  readonly cors: readonly string[] | '*' | undefined;
+  /** Whether transactions are taken. */
+  readonly broadcast: boolean;
+  /** Coins in one reply. */
+  readonly maxUnspent: number;
 }
 
 export interface PaymentOptions {
@@ -101,6 +114,11 @@ export const NAMES = [
   'rest-bootstrap',
   'rest-filters',
   'rest-scrub',
+  'rest-addresses',
+  'rest-addresses-path',
+  'rest-cors',
+  'rest-no-broadcast',
+  'rest-max-unspent',
   'rest-payments',
   'rest-payments-url'
 ];
@@ -110,6 +128,7 @@ export function readOptions(config: HostConfig): RestOptions {
   refuseUnknown(config);
   const read = new OptionReader(config);
   const payments = readPaymentOptions(config);
+  const addresses = readAddressOptions(read, config);
   const profile = readProfile(read);
   const rpcUser = readRpcUser(config, profile);
   const auth = read.flag('rest-auth');
@@ -133,6 +152,7 @@ export function readOptions(config: HostConfig): RestOptions {
       maxHeaders: read.integer('rest-max-headers', DEFAULT_LIMITS.maxHeaders, 1, 100_000)
     },
     ...(rpcUser !== undefined && { rpcUser }),
+    ...(addresses && { addresses }),
     ...(payments && { payments })
   };
 }
@@ -156,6 +176,40 @@ function readRpcUser(config: HostConfig, { rpc }: Profile): string | undefined {
 /** The cookie file of a node with a folder: where Bitcoin Core has it, in the network's folder. */
 export function cookiePath(config: HostConfig): string {
   return config.location('.cookie');
+}
+
+const ADDRESS_OPTIONS = ['rest-addresses-path', 'rest-cors', 'rest-no-broadcast', 'rest-max-unspent'];
+
+function readAddressOptions(read: OptionReader, config: HostConfig): AddressOptions | undefined {
+  if (!read.flag('rest-addresses')) {
+    const alone = ADDRESS_OPTIONS.find((name) => config.has(name));
+    if (alone !== undefined) throw new OptionError(`--${alone} says nothing without --rest-addresses`);
+    return undefined;
+  }
+  if (config.bool('prune', false))
+    throw new OptionError('--rest-addresses needs all blocks and their undo data, which a node with --prune does not keep');
+  return {
+    path: read.text('rest-addresses-path', '/api', 'a path as /api, neither /rest nor under it', isFreePath),
+    cors: readOrigins(read),
+    broadcast: !read.flag('rest-no-broadcast'),
+    maxUnspent: read.integer('rest-max-unspent', 500, 1, 1_000_000)
+  };
+}
+
+function isFreePath(text: string): boolean {
+  return /^(\/[\w.~-]+)+$/.test(text) && !/^\/rest(\/|$)/.test(text);
+}
+
+function readOrigins(read: OptionReader): AddressOptions['cors'] {
+  const text = read.text('rest-cors', '', "origins as https://wallet.example, with commas between them, or '*'", (value) =>
+    value === '*' ? true : value.split(',').every(isOrigin)
+  );
+  return text === '' ? undefined : text === '*' ? text : text.split(',');
+}
+
+/** As browsers send it. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
 /** As it is written into payment requests and Location headers: ASCII, nothing behind the path. */
@@ -205,6 +259,10 @@ class OptionReader {
     });
   }
 
+  text(name: string, fallback: string, expected: string, isRight: (value: string) => boolean): string {
+    return this.#read(name, fallback, expected, (value) => (isRight(value) ? value : undefined));
+  }
+
   flag(name: string): boolean {
     return this.#read(name, false, 'true or false', (value) => FLAGS.get(value));
   }
@@ -224,6 +282,11 @@ class OptionReader {
 /** The folder of the index of a node on disk: `<the network's folder>/rest/index`. */
 export function indexFolder(config: HostConfig): string {
   return join(config.location('rest'), 'index');
+}
+
+/** The folder of the index by script of a node on disk: `<the network's folder>/rest/scripts`. */
+export function scriptsFolder(config: HostConfig): string {
+  return join(config.location('rest'), 'scripts');
 }
 
 /** A random key that bcoin made up is known to nobody. */

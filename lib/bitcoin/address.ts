@@ -1,9 +1,9 @@
 // Addresses of scripts: base58check, bech32 (BIP173), bech32m (BIP350).
 
-import { writeBase58Check } from './base58';
-import { writeSegwitAddress } from './bech32';
+import { readBase58Check, writeBase58Check } from './base58';
+import { readSegwitAddress, writeSegwitAddress } from './bech32';
 import { hash160 } from './hash';
-import { OP_0, OP_1 } from './script';
+import { OP_0, OP_1, OP_CHECKSIG, OP_DUP, OP_EQUAL, OP_EQUALVERIFY, OP_HASH160 } from './script';
 import type { ScriptType } from './script-type';
 import type { TextWriter } from './text-writer';
 
@@ -13,6 +13,38 @@ export interface AddressPrefixes {
   readonly scripthash: number;
   /** Human-readable part of witness addresses. */
   readonly bech32: string;
+}
+
+/** Why an address names no script of this network. */
+export type AddressFault = 'unreadable' | 'of another network';
+
+const CORE_TESTNET: AddressPrefixes = { pubkeyhash: 0x6f, scripthash: 0xc4, bech32: 'tb' };
+const CORE_REGTEST: AddressPrefixes = { ...CORE_TESTNET, bech32: 'bcrt' };
+
+/**
+ * How addresses may begin on a network: as the node's do, on test networks also as Bitcoin Core's of its test network and, on regtest, of
+ * its own do, which bcoin may have other ones for. `chain`: Bitcoin Core's name of the network.
+ */
+export function acceptedPrefixes(chain: string, own: AddressPrefixes): readonly AddressPrefixes[] {
+  if (chain === 'main') return [own];
+  return chain === 'regtest' ? [own, CORE_REGTEST, CORE_TESTNET] : [own, CORE_TESTNET];
+}
+
+/** The locking script that an address stands for, where it begins in one of these ways; else what is wrong with it. */
+export function scriptOfAddress(address: string, prefixes: readonly AddressPrefixes[]): Buffer | AddressFault {
+  const witness = readSegwitAddress(address);
+  if (witness !== undefined) {
+    if (!prefixes.some(({ bech32 }) => bech32 === witness.prefix)) return 'of another network';
+    const { version, program } = witness;
+    return Buffer.from([version === 0 ? OP_0 : OP_1 + version - 1, program.length, ...program]);
+  }
+  const read = readBase58Check(address);
+  if (read === undefined) return 'unreadable';
+  const { version, hash } = read;
+  if (prefixes.some(({ pubkeyhash }) => pubkeyhash === version))
+    return Buffer.from([OP_DUP, OP_HASH160, hash.length, ...hash, OP_EQUALVERIFY, OP_CHECKSIG]);
+  if (prefixes.some(({ scripthash }) => scripthash === version)) return Buffer.from([OP_HASH160, hash.length, ...hash, OP_EQUAL]);
+  return 'of another network';
 }
 
 /** Writes the address of a public key: that of its hash, also where the script names the key itself. */

@@ -1,4 +1,4 @@
-// Base58check of 20-byte hashes, written straight into text (docs/decisions/addresses.md).
+// Base58check of 20-byte hashes, written straight into text (docs/decisions/addresses.md), and read.
 
 import { shortChecksum } from './hash';
 import type { TextWriter } from './text-writer';
@@ -13,6 +13,8 @@ const GROUP = 58 ** GROUP_DIGITS;
 /** Groups that 25 bytes need. */
 const GROUPS = 7;
 const LIMBS = (LENGTH + 1) >> 1;
+/** Digits of the longest text. */
+const MAX_DIGITS = 35;
 
 /** Version, hash, checksum; a zero byte in front makes them whole limbs, big-endian numbers of 16 bits. */
 const padded = Buffer.alloc(LIMBS * 2);
@@ -56,4 +58,25 @@ export function writeBase58Check(writer: TextWriter, version: number, source: Bu
   for (let i = 0; bytes[i] === 0; i++) writer.char(ALPHABET[0] as number);
   const first = fillDigits();
   writer.digits(digits, first, digits.length, ALPHABET);
+}
+
+/** Reads 20 bytes with their version from base58 with a checksum. Undefined: it is none, or the checksum is wrong. */
+export function readBase58Check(text: string): { readonly version: number; readonly hash: Buffer } | undefined {
+  if (text.length > MAX_DIGITS) return undefined;
+  let value = 0n;
+  let zeros = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    const digit = code < 0x80 ? ALPHABET.indexOf(code) : -1;
+    if (digit < 0) return undefined;
+    if (digit === 0 && value === 0n) zeros++;
+    value = value * 58n + BigInt(digit);
+  }
+  const number = value.toString(16);
+  const significant = value === 0n ? 0 : (number.length + 1) >> 1;
+  if (zeros + significant !== LENGTH) return undefined;
+  const read = Buffer.from(number.padStart(LENGTH * 2, '0'), 'hex');
+  const checked = read.subarray(0, 1 + HASH_LENGTH);
+  if (read.readUInt32BE(checked.length) !== shortChecksum(checked)) return undefined;
+  return { version: read[0] as number, hash: checked.subarray(1) }; // 25 bytes
 }

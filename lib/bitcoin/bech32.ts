@@ -1,5 +1,5 @@
 // Segwit addresses: bech32 (BIP173) for version 0, bech32m (BIP350) for the later ones,
-// written straight into text (docs/decisions/addresses.md).
+// written straight into text (docs/decisions/addresses.md), and read.
 
 import type { TextWriter } from './text-writer';
 
@@ -9,6 +9,10 @@ const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
 const BECH32_CONSTANT = 1;
 const BECH32M_CONSTANT = 0x2bc830a3;
 const CHECKSUM_SYMBOLS = 6;
+const MAX_LENGTH = 90;
+const MAX_VERSION = 16;
+const SHORTEST_PROGRAM = 2;
+const LONGEST_PROGRAM = 40;
 
 /** By the five bits that leave the checksum: what is added to the rest. */
 const FEEDBACK = Uint32Array.from({ length: 32 }, (_, top) =>
@@ -66,4 +70,67 @@ function fillSymbols(source: Buffer, start: number, end: number): number {
   }
   if (pending > 0) symbols[++count] = (bits << (5 - pending)) & 31;
   return count;
+}
+
+/** A text with a checksum that is right. */
+export interface Bech32Text {
+  /** In lowercase. */
+  readonly prefix: string;
+  /** Five bits each, without those of the checksum. */
+  readonly symbols: Uint8Array;
+  readonly variant: 'bech32' | 'bech32m';
+}
+
+export interface WitnessProgram {
+  /** Human-readable part of the address, in lowercase. */
+  readonly prefix: string;
+  /** 0 to 16. */
+  readonly version: number;
+  readonly program: Buffer;
+}
+
+/** Reads a text of at most 90 characters, in one case. Undefined: it is none, or its checksum is wrong. */
+export function readBech32(text: string): Bech32Text | undefined {
+  const lower = text.toLowerCase();
+  const separator = text.lastIndexOf('1');
+  const count = text.length - separator - 1;
+  if (text.length > MAX_LENGTH || separator < 1 || count < CHECKSUM_SYMBOLS) return undefined;
+  if ((text !== lower && text !== text.toUpperCase()) || !/^[!-~]+$/.test(text)) return undefined;
+  const prefix = lower.slice(0, separator);
+  const symbols = Uint8Array.from({ length: count }, (_, i) => ALPHABET.indexOf(lower.charCodeAt(separator + 1 + i)) & 0xff);
+  let checksum = checksumOfPrefix(prefix);
+  for (const symbol of symbols) {
+    if (symbol >= ALPHABET.length) return undefined;
+    checksum = step(checksum, symbol);
+  }
+  if (checksum !== BECH32_CONSTANT && checksum !== BECH32M_CONSTANT) return undefined;
+  return { prefix, symbols: symbols.subarray(0, -CHECKSUM_SYMBOLS), variant: checksum === BECH32_CONSTANT ? 'bech32' : 'bech32m' };
+}
+
+/** Reads the address of a witness program, whatever its prefix. Undefined: it is none. */
+export function readSegwitAddress(text: string): WitnessProgram | undefined {
+  const read = readBech32(text);
+  const version = read?.symbols[0];
+  if (read === undefined || version === undefined || version > MAX_VERSION) return undefined;
+  const program = bytesOf(read.symbols.subarray(1));
+  if (program === undefined || program.length < SHORTEST_PROGRAM || program.length > LONGEST_PROGRAM) return undefined;
+  if (version === 0 && program.length !== 20 && program.length !== 32) return undefined;
+  if ((read.variant === 'bech32') !== (version === 0)) return undefined;
+  return { prefix: read.prefix, version, program };
+}
+
+/** The bytes that symbols make up; undefined unless what is left of the last symbol is less than a symbol, and zero. */
+function bytesOf(groups: Uint8Array): Buffer | undefined {
+  const bytes = Buffer.alloc((groups.length * 5) >> 3);
+  let bits = 0;
+  let pending = 0;
+  let at = 0;
+  for (const group of groups) {
+    bits = ((bits << 5) | group) & 0xfff;
+    pending += 5;
+    if (pending < 8) continue;
+    pending -= 8;
+    bytes[at++] = bits >> pending;
+  }
+  return pending < 5 && (bits & ((1 << pending) - 1)) === 0 ? bytes : undefined;
 }

@@ -44,8 +44,6 @@ export interface ChainIndexerOptions {
   readonly bootstrap?: BootstrapFrom;
   /** Whether blocks get filters, those that are there without among them; not unless given. */
   readonly filters?: boolean;
-  /** Follows the index while it is live, before the chain goes on. */
-  readonly companion?: IndexCompanion;
   /** How long it takes to look through the files of the open index, again and again; never unless given, or when 0. */
   readonly scrubMs?: number;
 }
@@ -74,6 +72,7 @@ export class ChainIndexer implements ChainIndex {
   };
   readonly #log: StateLog;
   readonly #reports = new Throttle(REPORT_MS);
+  #companion: IndexCompanion | undefined;
   readonly #state = new BehaviorSubject<IndexState>({ phase: 'loading' });
   readonly #tip = new ReplaySubject<BlockPoint>(1);
   readonly #blocks = new Subject<IndexedBlock>();
@@ -126,7 +125,7 @@ export class ChainIndexer implements ChainIndex {
       logger,
       onState: this.#say,
       blocks: this.#blocks,
-      ...(options.companion && { companion: options.companion }),
+      companion: () => this.#companion,
       clear: () => this.#clear(),
       rebuild: (damage, from) => this.#rebuild(damage, from),
       prepareFor: (use) => this.#prepareFor(use)
@@ -135,6 +134,10 @@ export class ChainIndexer implements ChainIndex {
 
   get state(): IndexState {
     return this.#state.value;
+  }
+
+  accompany(companion: IndexCompanion): void {
+    this.#companion = companion;
   }
 
   /**

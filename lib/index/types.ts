@@ -80,6 +80,8 @@ export interface IndexSnapshot {
   coinsOf(txid: Buffer, position: Position): Promise<TransactionCoin[]>;
   /** undefined: no block has it. @throws NotYetKnownError when the index cannot tell, because it began with coins. */
   location(txid: Buffer): TransactionLocation | undefined;
+  /** Where the transaction at a position up to the tip lies. @throws DamagedIndexError when there is none */
+  locationAt(position: Position): TransactionLocation;
   /**
    * Where the transaction stands, for callers that have the block: less to read than its location. undefined: no block has it.
    * @throws NotYetKnownError when the index cannot tell, because it began with coins.
@@ -162,6 +164,8 @@ export interface ChainIndex {
   readonly tip$: Observable<BlockPoint>;
   /** Every block that enters or leaves the index, in order. */
   readonly blocks$: Observable<IndexedBlock>;
+  /** From now on it follows each move of the live index before the chain goes on. */
+  accompany(companion: IndexCompanion): void;
 }
 
 /** Where the index logs what it does. bcoin's logger is one. */

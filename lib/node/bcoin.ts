@@ -12,7 +12,7 @@ import { chainEvents, syncedChanges } from './events';
 import { fromHost, sameHostHash, toHostLike, type HostChain, type HostHttp, type HostNode, type ToHostHash } from './host';
 import { BcoinPool } from './pool';
 import { readChainTips } from './tips';
-import { readSpentCoins, readSpentOutputs } from './undo';
+import { readSpentCoins, readSpentOutputs, readSpentSpan } from './undo';
 import type { Server } from 'node:http';
 import type {
   BlockEntry,
@@ -30,6 +30,7 @@ import type {
   OwnReply,
   PoolSource,
   SpentNodeCoin,
+  SpentSpan,
   TrialResult
 } from './types';
 
@@ -154,6 +155,10 @@ export class BcoinNode implements NodeSource {
 
   spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined> {
     return readSpentCoins(hash, this.#host);
+  }
+
+  spentSpan(hash: Buffer, span: SpentSpan): Promise<readonly SpentNodeCoin[] | undefined> {
+    return readSpentSpan(hash, span, this.#host);
   }
 
   spentOutputs(hash: Buffer, counts: Uint32Array): Promise<Buffer | undefined> {

@@ -147,9 +147,15 @@ interface HostOutpoint {
   readonly index: number;
 }
 
+interface HostOutput {
+  readonly value: number;
+  readonly script: { toRaw(): Buffer };
+}
+
 /** Coins that a transaction spends. */
 export interface HostCoinView {
   hasEntry(outpoint: HostOutpoint): boolean;
+  getOutput(outpoint: HostOutpoint): HostOutput | null;
   addTX(transaction: HostTransaction, height: number): unknown;
 }
 
@@ -188,12 +194,16 @@ export interface HostMempool extends HostEmitter {
   /** Checks it, and calls what is below for what it needs: `addEntry` when it may enter, `maybeOrphan` for what is missing. */
   insertTX(transaction: HostTransaction, peer: number): Promise<readonly HostHash[] | null | undefined>;
   getCoinView(transaction: HostTransaction): Promise<HostCoinView>;
+  /** The same for one that is in the pool already. */
+  getSpentView(transaction: HostTransaction): Promise<HostCoinView>;
   /** Held while a transaction enters. */
   readonly locker: { lock(): Promise<() => void> };
   getTX(hash: HostHash): HostTransaction | null | undefined;
   getEntry(hash: HostHash): HostPoolEntry | null | undefined;
-  getCoin(hash: HostHash, index: number): { readonly value: number; readonly script: { toRaw(): Buffer } } | null;
+  getCoin(hash: HostHash, index: number): HostOutput | null;
   isSpent(hash: HostHash, index: number): boolean;
+  /** The spender of an output. */
+  getSpent(hash: HostHash, index: number): HostPoolEntry | undefined;
 }
 
 /** bcoin's logger: a format string with `%s`, and what belongs in it. */
@@ -221,6 +231,7 @@ export interface HostConfig {
   readonly options: Readonly<Record<string, unknown>>;
   has(key: string): boolean;
   get(key: string): string | number | boolean | null;
+  bool(key: string, fallback?: boolean): boolean | null;
   /** With `~` and `@`, the node's folder, resolved. */
   path(key: string): string | null;
   location(name: string): string;

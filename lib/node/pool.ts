@@ -5,15 +5,17 @@ import { occurrences } from './events';
 import {
   fromHost,
   type HostChain,
+  type HostCoinView,
   type HostEmitter,
   type HostEntry,
   type HostMempool,
   type HostPoolEntry,
   type HostTransaction,
+  sameHostHash,
   type ToHostHash
 } from './host';
 import { Unbroadcast } from './unbroadcast';
-import type { PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource } from './types';
+import type { PoolAddition, PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from './types';
 
 /** Odd, so that no bit of a fee is lost (FNV's prime). */
 const FINGERPRINT_FACTOR = 0x0100_0193;
@@ -98,6 +100,27 @@ export class BcoinPool implements PoolSource {
     return this.#mempool.isSpent(this.#toHost(txid), index);
   }
 
+  spender(txid: Buffer, index: number): { readonly txid: Buffer; readonly input: number } | undefined {
+    const spent = this.#toHost(txid);
+    const entry = this.#mempool.getSpent(spent, index);
+    if (entry === undefined) return undefined;
+    const input = entry.tx.inputs.findIndex(({ prevout }) => prevout.index === index && sameHostHash(prevout.hash, spent));
+    return { txid: entry.tx.hash(), input };
+  }
+
+  txids(): Buffer[] {
+    return Array.from(this.#mempool.map.values(), ({ tx }) => tx.hash());
+  }
+
+  async withCoins(txid: Buffer): Promise<PoolTransaction | undefined> {
+    const hash = this.#toHost(txid);
+    const entry = this.#mempool.getEntry(hash);
+    if (!entry) return undefined;
+    const view = await this.#mempool.getSpentView(entry.tx);
+    const isThere = this.#mempool.getEntry(hash) === entry && entry.tx.inputs.every(({ prevout }) => view.hasEntry(prevout));
+    return isThere ? new BcoinPoolTransaction(entry.tx, view) : undefined;
+  }
+
   info(): PoolInfo {
     const { map: pooled, options } = this.#mempool;
     const { bytes, fees } = this.#sums();
@@ -154,11 +177,41 @@ export class BcoinPool implements PoolSource {
 /** Every transaction that enters or leaves the pool, and every time that it is emptied. */
 function poolEvents(mempool: HostMempool, chain: HostChain): Observable<PoolEvent> {
   return merge(
-    occurrences<HostPoolEntry>(mempool, 'add entry').pipe(map(({ tx }): PoolEvent => ({ type: 'add', txid: tx.hash() }))),
+    // Comes for each entry, also for one that a reorganization puts back, and unlike 'add entry' with the coins.
+    occurrences<[HostTransaction, HostCoinView]>(mempool, 'tx').pipe(map(([tx, view]) => new BcoinPoolAddition(tx, view))),
     occurrences<HostPoolEntry>(mempool, 'remove entry').pipe(map(({ tx }): PoolEvent => ({ type: 'remove', txid: tx.hash() }))),
     // A reset empties the pool without an event for each entry.
     occurrences(chain, 'reset').pipe(map((): PoolEvent => ({ type: 'clear' })))
   );
+}
+
+class BcoinPoolTransaction implements PoolTransaction {
+  readonly txid: Buffer;
+  readonly #transaction: HostTransaction;
+  readonly #view: HostCoinView;
+
+  constructor(transaction: HostTransaction, view: HostCoinView) {
+    this.txid = transaction.hash();
+    this.#transaction = transaction;
+    this.#view = view;
+  }
+
+  get raw(): Buffer {
+    return this.#transaction.toRaw();
+  }
+
+  /** @throws RangeError for a transaction that was forced into the pool without its coins */
+  get coins(): readonly PoolCoin[] {
+    return this.#transaction.inputs.map(({ prevout }) => {
+      const output = this.#view.getOutput(prevout);
+      if (output === null) throw new RangeError('expected the coins of a transaction in the pool');
+      return { value: output.value, script: output.script.toRaw() };
+    });
+  }
+}
+
+class BcoinPoolAddition extends BcoinPoolTransaction implements PoolAddition {
+  readonly type = 'add';
 }
 
 /** Reads the node's entry when asked: the hashes of a large pool take a second in one piece. */

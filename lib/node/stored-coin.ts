@@ -12,6 +12,8 @@ const UNCOMPRESSED_KEY = 4;
 const WHOLE_SCRIPT = 6;
 
 const HASH_LENGTH = 20;
+/** The first byte of one that is shortened to its key is the key's, or stands for it. */
+const KEY_LENGTH = 33;
 const PUBKEY_HASH_SCRIPT_LENGTH = 25;
 const SCRIPT_HASH_SCRIPT_LENGTH = 23;
 
@@ -26,6 +28,16 @@ export class StoredCoinReader extends ByteReader {
     const field = this.u32();
     const value = this.#integer();
     return { height: field >>> 1, coinbase: (field & 1) === 1, value, script: this.#script() };
+  }
+
+  /** Moves past one. */
+  skipCoin(): void {
+    this.#integer();
+    this.skip(4);
+    this.#integer();
+    const kind = this.buffer[this.offset] ?? this.u8();
+    if (kind >= WHOLE_SCRIPT) this.skip(this.#integer() - WHOLE_SCRIPT);
+    else this.skip(kind === PUBKEY_HASH || kind === SCRIPT_HASH ? 1 + HASH_LENGTH : KEY_LENGTH);
   }
 
   /**
@@ -67,7 +79,7 @@ export class StoredCoinReader extends ByteReader {
     if (kind >= WHOLE_SCRIPT) return this.bytes(this.#integer() - WHOLE_SCRIPT);
     if (kind === PUBKEY_HASH) return pubkeyHashScript(buffer, this.skip(21) + 1);
     if (kind === SCRIPT_HASH) return scriptHashScript(buffer, this.skip(21) + 1);
-    const key = this.bytes(33);
+    const key = this.bytes(KEY_LENGTH);
     return pubkeyScript(kind < UNCOMPRESSED_KEY ? key : uncompressed(key));
   }
 

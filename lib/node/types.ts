@@ -108,6 +108,12 @@ export interface SpentNodeCoin {
   readonly script: Buffer;
 }
 
+/** Some of the coins that a block spends: where they begin among them, and how many. */
+export interface SpentSpan {
+  readonly start: number;
+  readonly count: number;
+}
+
 /** A coin as the node stores it. */
 export interface NodeCoin extends SpentNodeCoin {
   readonly txid: Buffer;
@@ -130,7 +136,7 @@ export interface CoinSet {
   close(): Promise<void>;
 }
 
-/** An output of a pool transaction that no other pool transaction spends. */
+/** An output that the pool makes or spends. */
 export interface PoolCoin {
   readonly value: number;
   readonly script: Buffer;
@@ -186,10 +192,23 @@ export type TrialResult =
   /** It spends outputs that are not there. */
   | { readonly type: 'missing' };
 
-/** A change of the pool. */
-export type PoolEvent = { readonly type: 'add' | 'remove'; readonly txid: Buffer } | { readonly type: 'clear' };
+/** A transaction of the pool with what it spends. Bytes and coins are read when they are asked for, also after it left. */
+export interface PoolTransaction {
+  readonly txid: Buffer;
+  /** Serialized, witness included: the node's bytes, not a copy. */
+  readonly raw: Buffer;
+  /** What it spends, in the order of its inputs. The scripts may be views of larger buffers. */
+  readonly coins: readonly PoolCoin[];
+}
 
-/** The node's transaction pool. All calls answer from memory. */
+export interface PoolAddition extends PoolTransaction {
+  readonly type: 'add';
+}
+
+/** A change of the pool. */
+export type PoolEvent = PoolAddition | { readonly type: 'remove'; readonly txid: Buffer } | { readonly type: 'clear' };
+
+/** The node's transaction pool. All calls but `withCoins` answer from memory. */
 export interface PoolSource {
   /** A new number after every change of the pool: text made at one revision holds for that revision. */
   readonly revision: number;
@@ -204,6 +223,15 @@ export interface PoolSource {
   transaction(txid: Buffer): Buffer | undefined;
   coin(txid: Buffer, index: number): PoolCoin | undefined;
   isSpent(txid: Buffer, index: number): boolean;
+  /** The transaction of the pool that spends an output, and by which of its inputs. */
+  spender(txid: Buffer, index: number): { readonly txid: Buffer; readonly input: number } | undefined;
+  /** In the order in which they entered. */
+  txids(): Buffer[];
+  /**
+   * For what came before anybody listened. Waits until no block is being connected or disconnected, so a listener to the chain must not wait
+   * for it. Undefined: the pool does not have it, or nobody has its coins any more.
+   */
+  withCoins(txid: Buffer): Promise<PoolTransaction | undefined>;
   info(): PoolInfo;
   /** In the order in which they entered. An entry is the same object each time as long as nothing but its modified fee changes. */
   entries(): PoolEntry[];
@@ -318,6 +346,8 @@ export interface NodeSource {
    * them. For a block that spends nothing it has none. A block that was disconnected may still have them (bcoin 2.x).
    */
   spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined>;
+  /** Those of a span; the others are not looked at. @throws MalformedBytesError when the block spends fewer */
+  spentSpan(hash: Buffer, span: SpentSpan): Promise<readonly SpentNodeCoin[] | undefined>;
   /**
    * The same as bytes: the number of transactions (compact size), and for each one the number of its inputs and what they spend, value (64
    * bits) and script behind its length. `counts`: of inputs by transaction, 0 for the coinbase.

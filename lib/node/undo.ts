@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { LONGEST_COMPACT_SIZE, MalformedBytesError, writeCompactSize } from '../bitcoin/reader';
 import { StoredCoinReader } from './stored-coin';
 import type { HostNode } from './host';
-import type { SpentNodeCoin } from './types';
+import type { SpentNodeCoin, SpentSpan } from './types';
 
 /** Between two looks at the clock. */
 const COINS_PER_LOOK = 32;
@@ -35,6 +35,27 @@ export async function readSpentCoins(hash: Buffer, host: HostNode): Promise<read
   const turns = new Turns();
   for (const coin of undoCoins(record)) {
     coins.push(coin);
+    if (turns.isOver()) await turns.next();
+  }
+  return coins;
+}
+
+/** Some of them: `count` from the one at `start` on. Moving past a coin costs next to nothing. @throws MalformedBytesError when there are fewer */
+export async function readSpentSpan(
+  hash: Buffer,
+  { start, count }: SpentSpan,
+  host: HostNode
+): Promise<readonly SpentNodeCoin[] | undefined> {
+  const record = await readUndo(hash, host);
+  if (record === undefined) return undefined;
+  const reader = new StoredCoinReader(record);
+  const stored = reader.u32();
+  if (stored < start + count) throw new MalformedBytesError(`${start + count} coins`, `${stored}`, 0);
+  for (let left = start; left > 0; left--) reader.skipCoin();
+  const coins: SpentNodeCoin[] = [];
+  const turns = new Turns();
+  while (coins.length < count) {
+    coins.push(reader.coin());
     if (turns.isOver()) await turns.next();
   }
   return coins;

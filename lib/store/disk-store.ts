@@ -34,6 +34,8 @@ export interface DiskStoreOptions {
    * levels before long, which writes most of the store again: the larger it is, the less often.
    */
   readonly latestBytes?: number;
+  /** Whether tables are read before the store is used; unless given they are. Where they are not, `scrub` reads them behind the use. */
+  readonly readsTablesFirst?: boolean;
 }
 
 /** What classic-level has beside the interface that all engines share. */
@@ -59,6 +61,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   readonly #folder: PrivateFolder;
   /** Memory for the latest writes while the store follows. */
   readonly #followingBytes: number;
+  readonly #readsTablesFirst: boolean;
   #use: StoreUse = 'following';
   #tableBytes = SMALLEST_TABLE_BYTES;
   #opening = new AbortController();
@@ -70,17 +73,18 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   /** Settled when no batch is being written. Never rejects. */
   #writing: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string, { latestBytes = 0 }: DiskStoreOptions = {}) {
+  constructor(path: string, { latestBytes = 0, readsTablesFirst = true }: DiskStoreOptions = {}) {
     super(path);
     this.#path = path;
     this.#folder = new PrivateFolder(path);
+    this.#readsTablesFirst = readsTablesFirst;
     this.#followingBytes = Math.min(Math.max(latestBytes, CATCH_UP_BUFFER_BYTES), LARGEST_BUFFER_BYTES);
   }
 
   open(onProgress: (progress: OpeningProgress) => void = () => undefined): Promise<void> {
     return this.attempt('open', async () => {
       const { signal } = (this.#opening = new AbortController());
-      const damage = await findDamage(this.#path, { onProgress, signal });
+      const damage = await findDamage(this.#path, { onProgress, signal, readsTables: this.#readsTablesFirst });
       signal.throwIfAborted();
       if (damage === undefined) return this.#openEngine();
       // Another process that has the folder open may change files during the check.

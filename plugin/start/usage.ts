@@ -19,6 +19,12 @@ const OURS = `  --rest-warmup WHEN        synced (unless given): answer once nod
   --rest-cache MIB          memory; 256
   --rest-bootstrap FROM     what an empty index begins with: blocks (unless given) or coins
   --rest-scrub HOURS        for looking through all files of the index once; 24, 0: never
+  --rest-addresses          keep an index by script as well, and answer Esplora's API under /api
+  --rest-addresses-path PATH
+                            another place for it
+  --rest-cors ORIGINS       whose web pages may ask it: origins with commas between them, or *
+  --rest-no-broadcast       take no transactions there
+  --rest-max-unspent N      coins in one of its replies; 500
   --rest-payments DIR       take payments (BIP70), records in DIR; needs --api-key
   --rest-payments-url URL   where customers reach the node`;
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { hash256 } from '../../lib/bitcoin/hash';
-import { scanTransaction } from '../../lib/bitcoin/transaction';
+import { scanTransaction, type ScannedOutput } from '../../lib/bitcoin/transaction';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { TransactionRefusedError } from '../../lib/node/errors';
 import { toHostLike } from '../../lib/node/host';
@@ -29,11 +29,7 @@ describe("the node's pool", () => {
     node = new BcoinNode(host);
     ring = bcoin.KeyRing.generate();
     coinbases = (await mine(host, 101, undefined, ring.getAddress())).map(({ txs }) => txs[0] as HostTransaction);
-    const transaction = new bcoin.MTX();
-    transaction.addTX(coinbases[0] as HostTransaction, 0);
-    transaction.addOutput(ring.getAddress(), COINBASE_SATS - FEE_SATS);
-    transaction.sign(ring);
-    spend = transaction.toTX();
+    spend = paying(coinbases[0] as HostTransaction, COINBASE_SATS - FEE_SATS);
     told = [];
     node.pool.events$.subscribe((event) => {
       told.push(event);
@@ -82,13 +78,6 @@ describe("the node's pool", () => {
   });
 
   it('has what a reorganization put back from the height to which that led', async () => {
-    const paying = (from: HostTransaction, sats: number): HostTransaction => {
-      const transaction = new bcoin.MTX();
-      transaction.addTX(from, 0);
-      transaction.addOutput(ring.getAddress(), sats);
-      transaction.sign(ring);
-      return transaction.toTX();
-    };
     await node.broadcast(spend.toRaw());
     await mine(host, 1);
     const fork = host.chain.tip;
@@ -105,6 +94,39 @@ describe("the node's pool", () => {
     const [entry] = node.pool.entries();
     expect(node.pool.entries()[0]).to.equal(entry);
     expect(entry?.isUnbroadcast).to.equal(false);
+    const [{ value, script }] = scanTransaction(spend.toRaw()).outputs as [ScannedOutput];
+    expect(
+      told.flatMap((event) => (event.type === 'add' && event.txid.equals(putBack.hash()) ? [[event.raw, event.coins]] : []))
+    ).to.deep.equal(Array(2).fill([putBack.toRaw(), [{ value, script }]]));
+  });
+
+  it('gives with a transaction that enters what it spends, and the same when it is asked for it', async () => {
+    const coinbase = (coinbases[0] as HostTransaction).toRaw();
+    const coins = scanTransaction(coinbase)
+      .outputs.slice(0, 1)
+      .map(({ value, script }) => ({ value, script }));
+    const child = paying(spend, COINBASE_SATS - 2 * FEE_SATS);
+    const spent = scanTransaction(spend.toRaw()).outputs.map(({ value, script }) => ({ value, script }));
+    const added = (): unknown[] =>
+      told.flatMap((event) => (event.type === 'add' ? [{ txid: event.txid, raw: event.raw, coins: event.coins }] : []));
+    const both = [
+      { txid: spend.hash(), raw: spend.toRaw(), coins },
+      { txid: child.hash(), raw: child.toRaw(), coins: spent }
+    ];
+    await node.broadcast(spend.toRaw());
+    await node.broadcast(child.toRaw());
+    expect(added()).to.deep.equal(both);
+    expect(node.pool.txids()).to.deep.equal([spend.hash(), child.hash()]);
+    for (const expected of both) {
+      const { txid, raw, coins: theirs } = (await node.pool.withCoins(expected.txid)) ?? expect.fail('a transaction of the pool');
+      expect({ txid, raw, coins: theirs }).to.deep.equal(expected);
+    }
+    expect(node.pool.spender(spend.hash(), 0)).to.deep.equal({ txid: child.hash(), input: 0 });
+    expect(node.pool.spender((coinbases[0] as HostTransaction).hash(), 0)).to.deep.equal({ txid: spend.hash(), input: 0 });
+    expect(node.pool.spender(child.hash(), 0)).to.equal(undefined);
+
+    await mine(host, 1);
+    expect(await node.pool.withCoins(child.hash())).to.equal(undefined);
   });
 
   it('says when it is emptied by a reset', async () => {
@@ -118,11 +140,7 @@ describe("the node's pool", () => {
 
   it('shows in the fingerprint of the fees that transactions were prioritised, also against each other', async () => {
     await node.broadcast(spend.toRaw());
-    const child = new bcoin.MTX();
-    child.addTX(spend, 0);
-    child.addOutput(ring.getAddress(), COINBASE_SATS - 2 * FEE_SATS);
-    child.sign(ring);
-    await node.broadcast(child.toTX().toRaw());
+    await node.broadcast(paying(spend, COINBASE_SATS - 2 * FEE_SATS).toRaw());
     const seen = new Set([node.pool.feeFingerprint()]);
     const entries = [...host.mempool.map.values()];
     // More than 32 bits hold, up and down.
@@ -160,6 +178,15 @@ describe("the node's pool", () => {
     // Nor does the pool keep it until its parents come.
     expect(host.mempool.hasOrphan(toHostLike(host.chain.tip.hash)(hash256(orphan())))).to.equal(false);
   });
+
+  /** Spends the first output. */
+  function paying(from: HostTransaction, sats: number): HostTransaction {
+    const transaction = new bcoin.MTX();
+    transaction.addTX(from, 0);
+    transaction.addOutput(ring.getAddress(), sats);
+    transaction.sign(ring);
+    return transaction.toTX();
+  }
 
   function orphan(): Buffer {
     const raw = Buffer.from(spend.toRaw());

@@ -47,6 +47,43 @@ describe('the options', () => {
     }
   });
 
+  it('turn an index by script on, and say who may ask it for what', async () => {
+    const { addresses } = readOptions(await configOf({ 'rest-addresses': true }));
+    expect(addresses).to.deep.equal({ path: '/api', cors: undefined, broadcast: true, maxUnspent: 500 });
+    const others = {
+      'rest-addresses': true,
+      'rest-addresses-path': '/esplora/v1',
+      'rest-cors': 'https://wallet.example,http://localhost:3000',
+      'rest-no-broadcast': true,
+      'rest-max-unspent': 2_000
+    };
+    expect(readOptions(await configOf(others)).addresses).to.deep.equal({
+      path: '/esplora/v1',
+      cors: ['https://wallet.example', 'http://localhost:3000'],
+      broadcast: false,
+      maxUnspent: 2_000
+    });
+    expect(readOptions(await configOf({ 'rest-addresses': true, 'rest-cors': '*' })).addresses?.cors).to.equal('*');
+  });
+
+  it('of the index by script that cannot be right stop the node', async () => {
+    const wrong: readonly (readonly [settings: Readonly<Record<string, unknown>>, message: string])[] = [
+      [{ 'rest-cors': '*' }, '--rest-cors says nothing without --rest-addresses'],
+      [{ 'rest-max-unspent': 7 }, '--rest-max-unspent says nothing without --rest-addresses'],
+      [{ 'rest-addresses': true, prune: true }, '--rest-addresses needs all blocks and their undo data'],
+      ...['', 'api', '/', '/api/', '/rest', '/rest/api', '/a?b', '/a b'].map(
+        (path) => [{ 'rest-addresses': true, 'rest-addresses-path': path }, '--rest-addresses-path must be a path as /api'] as const
+      ),
+      ...['', 'wallet.example', 'https://wallet.example/', 'https://a.example, https://b.example', 'null'].map(
+        (origins) => [{ 'rest-addresses': true, 'rest-cors': origins }, '--rest-cors must be origins'] as const
+      )
+    ];
+    for (const [settings, message] of wrong) {
+      const config = await configOf(settings);
+      expect(() => readOptions(config), JSON.stringify(settings)).to.throw(OptionError, message);
+    }
+  });
+
   it('are taken under the names of Bitcoin Core', async () => {
     const { witness, limits } = readOptions(await configOf({ rpcserialversion: 0, rpcthreads: '7', rpcworkqueue: 33, rpctimeout: '5' }));
     expect(witness).to.equal(false);

@@ -7,13 +7,13 @@ import { StoredScriptSnapshot } from '../../lib/scripts/read/script-snapshot';
 import { caught } from '../support/caught';
 import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
 import { madeChain, madeGenesis, plannedBlock } from '../support/made-chains';
+import { expectScriptAnswers } from '../support/script-answers';
 import { groupRows, ScriptIndex } from '../support/script-index';
 import { ScriptModel, sha256 } from '../support/script-model';
 import type { Position } from '../../lib/index/records/position';
 import type { ScriptRow, ScriptSnapshot } from '../../lib/scripts/types';
 
 const genesisHash = blockHash(madeGenesis);
-const nobody = sha256(Buffer.from('nobody'));
 
 /** What a history says on one side of a position, `limit` rows of it. */
 function pageOf(history: readonly ScriptRow[], beyond: Position | undefined, limit: number, ascending: boolean): ScriptRow[] {
@@ -22,30 +22,6 @@ function pageOf(history: readonly ScriptRow[], beyond: Position | undefined, lim
   return ordered
     .filter(({ position }) => beyond === undefined || (ascending ? order(position, beyond) > 0 : order(position, beyond) < 0))
     .slice(0, limit);
-}
-
-/** Fails unless all answers are those of the model. */
-async function expectAnswers(snapshot: ScriptSnapshot, model: ScriptModel): Promise<void> {
-  for (const script of [...model.scripts, nobody]) {
-    const history = model.history(script);
-    expect(await snapshot.history(script, { limit: 10_000 })).to.deep.equal([...history].reverse());
-    expect(await snapshot.history(script, { limit: 10_000, ascending: true })).to.deep.equal(history);
-    expect(await snapshot.totals(script, 10_000)).to.deep.equal(model.totals(script));
-    expect(await snapshot.coins(script, 10_000)).to.deep.equal(model.coins(script));
-  }
-  for (const [height, txids] of model.txids.entries()) {
-    expect(await snapshot.txids(height)).to.deep.equal(txids);
-    for (const [index, txid] of txids.entries()) expect(await snapshot.txidAt({ height, index })).to.deep.equal(txid);
-    expect(await snapshot.txidAt({ height, index: txids.length })).to.equal(undefined);
-  }
-  for (const { output, spender, script } of model.spends) {
-    const found: Position[] = [];
-    for await (const position of snapshot.spenders(script, output, output.position)) found.push(position);
-    expect(found).to.deep.include(spender);
-    // A coinbase with the txid of an earlier one has the same outpoints (BIP30).
-    const all = model.spends.filter((other) => other.output.txid.equals(output.txid) && other.output.index === output.index);
-    expect(found.length).to.be.at.most(all.length + 1);
-  }
 }
 
 describe('a snapshot of the index by script', () => {
@@ -68,10 +44,10 @@ describe('a snapshot of the index by script', () => {
             await index.connect(blocks.slice(0, from + 1));
             await groupRows(index.store, grouped, most);
             await index.connect(blocks.slice(from + 1), 3);
-            await index.read((snapshot) => expectAnswers(snapshot, new ScriptModel(chain)));
+            await index.read((snapshot) => expectScriptAnswers(snapshot, new ScriptModel(chain)));
             const left = Math.max(from, chain.length - 1 - out);
             for (let height = chain.length - 1; height > left; height--) await index.disconnect();
-            await index.read((snapshot) => expectAnswers(snapshot, new ScriptModel(chain.slice(0, left + 1))));
+            await index.read((snapshot) => expectScriptAnswers(snapshot, new ScriptModel(chain.slice(0, left + 1))));
           } finally {
             await index.close();
           }
@@ -122,11 +98,11 @@ describe('a snapshot of the index by script', () => {
       expect(await heights({ limit: 2, ascending: true })).to.deep.equal([2, 3]);
       expect(await heights({ limit: 1, ascending: true })).to.deep.equal([2]);
       expect((await snapshot.coins(sha256(script), 3)).map(({ height }) => height)).to.deep.equal([2, 3, 4]);
-      await expectAnswers(snapshot, model);
+      await expectScriptAnswers(snapshot, model);
     });
     await index.disconnect();
     await index.disconnect();
-    await index.read((snapshot) => expectAnswers(snapshot, new ScriptModel(chain.slice(0, 3))));
+    await index.read((snapshot) => expectScriptAnswers(snapshot, new ScriptModel(chain.slice(0, 3))));
     await index.close();
   });
 
@@ -175,9 +151,9 @@ describe('a snapshot of the index by script', () => {
     await index.connect(blocks.slice(0, 5));
     await index.read(async (snapshot) => {
       await index.connect(blocks.slice(5));
-      await expectAnswers(snapshot, new ScriptModel(chain.slice(0, 5)));
+      await expectScriptAnswers(snapshot, new ScriptModel(chain.slice(0, 5)));
     });
-    await index.read((snapshot) => expectAnswers(snapshot, new ScriptModel(chain)));
+    await index.read((snapshot) => expectScriptAnswers(snapshot, new ScriptModel(chain)));
     await index.close();
   });
 
@@ -198,7 +174,7 @@ describe('a snapshot of the index by script', () => {
         const bit = pick % (value.length * 8);
         flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
         await index.store.batch([{ type: 'put', key, value: flipped }], { durable: false });
-        const error = await caught(index.read((snapshot) => expectAnswers(snapshot, model)));
+        const error = await caught(index.read((snapshot) => expectScriptAnswers(snapshot, model)));
         expect((error as IndexUnavailableError).cause).to.be.instanceOf(DamagedIndexError);
         said++;
         await index.store.batch([{ type: 'put', key, value }], { durable: false });
@@ -206,7 +182,7 @@ describe('a snapshot of the index by script', () => {
       { numRuns: 60 }
     );
     expect(said).to.equal(60);
-    await index.read((snapshot) => expectAnswers(snapshot, model));
+    await index.read((snapshot) => expectScriptAnswers(snapshot, model));
     await index.close();
   });
 

@@ -50,6 +50,9 @@ interface TestChain extends HostChain {
 interface TestMempool extends HostMempool {
   prioritise(entry: unknown, priority: number, feeSats: number): void;
   reset(): Promise<void>;
+  /** What the node calls, and awaits, for a block that was connected or disconnected. */
+  _addBlock(...block: unknown[]): Promise<void>;
+  _removeBlock(...block: unknown[]): Promise<void>;
 }
 
 export interface TestFullNode extends HostNode {

@@ -24,9 +24,7 @@ export interface ChainANode extends RestNode {
 
 /** Opens a node whose gate is open. */
 export async function openChainANode(settings: Readonly<Record<string, unknown>> = {}): Promise<ChainANode> {
-  const made = await madeChain();
-  const prefix = await mkdtemp(join(tmpdir(), 'bcoin-rest-node-'));
-  await cp(made, prefix, { recursive: true });
+  const prefix = await copiedChain();
   const served = await openRestNode({ prefix, settings });
   await untilReady(served);
   return {
@@ -38,7 +36,15 @@ export async function openChainANode(settings: Readonly<Record<string, unknown>>
   };
 }
 
-/** The folder of a node that holds the chain, closed. */
+/** A folder of its own with a node that holds the chain, closed. */
+export async function copiedChain(): Promise<string> {
+  const made = await madeChain();
+  const prefix = await mkdtemp(join(tmpdir(), 'bcoin-rest-node-'));
+  await cp(made, prefix, { recursive: true });
+  return prefix;
+}
+
+/** The folder of a node that holds the chain. */
 async function madeChain(): Promise<string> {
   const origin = createHash('sha256')
     .update(readFileSync(join(chainAFolder, 'blocks.txt.gz')))

@@ -26,6 +26,7 @@ import { blockHash } from './made-blocks';
 import { MemoryLog } from './memory-log';
 import { BlockMaker, type BlockPlan } from './mined-blocks';
 import { activeChain } from './regtest-chain';
+import { WalkedScripts } from './walked-scripts';
 import { openRegtestNode } from './regtest-node';
 import { describeCoin, expectIndexOf, modelOf } from './utxo-model';
 import type { BootstrapFrom, IndexSnapshot } from '../../lib/index/types';
@@ -54,6 +55,8 @@ export interface WalkOptions {
   readonly bootstrap?: BootstrapFrom;
   /** Whether the index begins with filters; not unless given. */
   readonly filters?: boolean;
+  /** Whether there is an index by script beside it; not unless given. */
+  readonly scripts?: boolean;
 }
 
 /** A node and an index on disk that outlive the process. */
@@ -62,6 +65,7 @@ export interface LastingWalkOptions {
   readonly undoDepth: number;
   readonly bootstrap?: BootstrapFrom;
   readonly filters?: boolean;
+  readonly scripts?: boolean;
   /** Another number for each process, below 1,000. */
   readonly turn: number;
 }
@@ -78,6 +82,8 @@ export class IndexWalk {
   scrubMs = 0;
   readonly store: FaultyStore;
   index: ChainIndexer;
+  /** Undefined: none is kept. */
+  readonly scripts: WalkedScripts | undefined;
   readonly node: BcoinNode;
   readonly #maker: BlockMaker;
   readonly #fresh = new FreshIndexes();
@@ -92,26 +98,28 @@ export class IndexWalk {
     private readonly undoDepth: number,
     private readonly bootstrap: BootstrapFrom = 'blocks',
     private filters = false,
-    turn = 0
+    turn = 0,
+    scripts = false
   ) {
     this.#maker = new BlockMaker(turn * 1_000_000);
     this.node = new BcoinNode(host);
     this.store = new FaultyStore(folder === undefined ? new MemoryStore() : new DiskStore(join(folder, 'index')));
+    this.scripts = scripts ? new WalkedScripts(this.node, folder, undoDepth, this.log) : undefined;
     this.index = this.newIndex();
   }
 
   /** A node with a hundred blocks and an index that is level with it. */
-  static async open({ disk, undoDepth, bootstrap, filters }: WalkOptions): Promise<IndexWalk> {
+  static async open({ disk, undoDepth, bootstrap, filters, scripts }: WalkOptions): Promise<IndexWalk> {
     const folder = disk ? await mkdtemp(join(tmpdir(), 'rest-walk-')) : undefined;
-    const walk = new IndexWalk(await openRegtestNode(), folder, undoDepth, bootstrap, filters);
+    const walk = new IndexWalk(await openRegtestNode(), folder, undoDepth, bootstrap, filters, 0, scripts);
     await walk.mineBase();
-    await walk.index.open();
+    await walk.openIndex();
     return walk;
   }
 
   /** The same on disk: a new node is given its blocks, one that was there before goes on. The index is not open yet. */
-  static async on({ folder, undoDepth, bootstrap, filters, turn }: LastingWalkOptions): Promise<IndexWalk> {
-    const walk = new IndexWalk(await openRegtestNode({ prefix: folder }), folder, undoDepth, bootstrap, filters, turn);
+  static async on({ folder, undoDepth, bootstrap, filters, turn, scripts }: LastingWalkOptions): Promise<IndexWalk> {
+    const walk = new IndexWalk(await openRegtestNode({ prefix: folder }), folder, undoDepth, bootstrap, filters, turn, scripts);
     for (const raw of await activeChain(walk.node)) walk.#maker.learn(raw);
     if (walk.host.chain.height < BASE_BLOCKS) await walk.mineBase();
     return walk;
@@ -119,7 +127,8 @@ export class IndexWalk {
 
   async close(): Promise<void> {
     this.store.heal();
-    await this.index.close();
+    this.scripts?.store.heal();
+    await this.closeIndex();
     await this.host.close();
     if (this.folder !== undefined) await rm(this.folder, { recursive: true });
   }
@@ -132,11 +141,11 @@ export class IndexWalk {
   async stepUnchecked(step: WalkStep): Promise<void> {
     switch (step.do) {
       case 'restart':
-        await this.index.close();
+        await this.closeIndex();
         if (step.closed !== undefined) await this.nodeStep(step.closed);
         this.filters = step.filters ?? this.filters;
         this.index = this.newIndex();
-        await this.index.open();
+        await this.openIndex();
         if (step.opened !== undefined) await this.nodeStep(step.opened);
         break;
       case 'fault':
@@ -216,6 +225,7 @@ export class IndexWalk {
     expect(await this.untilAtRest(), this.log.lines.slice(-3).join('\n')).to.equal('live');
     const chain = await activeChain(this.node);
     expect(this.readTip()).to.deep.equal(this.node.tip());
+    await this.scripts?.expectRight(chain);
     const fresh = await this.#fresh.imageOf(chain, sameSecret(this.store));
     if (this.filters) await expectFilters(this.store, chain, this.#filters);
     else await expectHonestFilters(this.store, chain, this.#filters);
@@ -281,15 +291,25 @@ export class IndexWalk {
     }
   }
 
-  /** Closes the index and opens it again. */
-  private async reopen(): Promise<void> {
-    await this.index.close();
-    this.index = this.newIndex();
+  async openIndex(): Promise<void> {
     await this.index.open();
+    this.scripts?.open();
+  }
+
+  async closeIndex(): Promise<void> {
+    await this.scripts?.close();
+    await this.index.close();
+  }
+
+  /** Closes the index and opens it again. */
+  async reopen(): Promise<void> {
+    await this.closeIndex();
+    this.index = this.newIndex();
+    await this.openIndex();
   }
 
   private newIndex(): ChainIndexer {
-    return new ChainIndexer({
+    const index = new ChainIndexer({
       store: this.store,
       node: this.node,
       logger: this.log,
@@ -300,6 +320,8 @@ export class IndexWalk {
       cacheBytes: CACHE_BYTES,
       scrubMs: this.scrubMs
     });
+    this.scripts?.beside(index);
+    return index;
   }
 
   private async mineBase(): Promise<void> {

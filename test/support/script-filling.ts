@@ -12,7 +12,20 @@ import type { ScriptBlock } from '../../lib/scripts/scan/rows';
 import type { Store } from '../../lib/store/store';
 
 /** The same as an index that took these blocks in, but for rows that share records, and undo records. */
-export async function expectFilled(store: Store, blocks: readonly ScriptBlock[]): Promise<void> {
+export function expectFilled(store: Store, blocks: readonly ScriptBlock[]): Promise<void> {
+  return expectSameRecords(store, blocks, () => imageOf(store, true));
+}
+
+/** The same of an index that may have been filled up to any block, and followed on. */
+export function expectFilledAndFollowed(store: Store, blocks: readonly ScriptBlock[]): Promise<void> {
+  return expectSameRecords(store, blocks, async () => {
+    const image = await imageOf(store, false);
+    for (const key of image.keys()) if (key.startsWith(UNDO_START)) image.delete(key);
+    return image;
+  });
+}
+
+async function expectSameRecords(store: Store, blocks: readonly ScriptBlock[], image: () => Promise<Map<string, string>>): Promise<void> {
   const first = blocks[0]?.point.hash ?? expect.fail('no blocks');
   const followed = new MemoryStore();
   await followed.open();
@@ -28,11 +41,14 @@ export async function expectFilled(store: Store, blocks: readonly ScriptBlock[])
   const writer = new ScriptWriter({ store: followed, genesisHash: first, undoDepth: 0, onMove: () => undefined });
   await writer.load();
   await writer.connect(blocks);
-  const [found, expected] = [await imageOf(store, true), await imageOf(followed, false)];
+  const [found, expected] = [await image(), await imageOf(followed, false)];
   expect(found.size).to.equal(expected.size);
   for (const [key, value] of expected) expect(found.get(key), `the record under ${key}`).to.equal(value);
   await followed.close();
 }
+
+/** Undo records, in hex. */
+const UNDO_START = Buffer.from('d').toString('hex');
 
 /** Key to value, both in hex; each row by itself. `isGrouped`: into as few records as may be. */
 async function imageOf(store: Store, isGrouped: boolean): Promise<Map<string, string>> {

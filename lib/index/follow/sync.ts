@@ -49,8 +49,8 @@ export interface ChainSyncParts extends Omit<BootstrapParts & CatchUpParts, 'sig
   readonly bootstrap: BootstrapFrom;
   /** Empties the index because of damage, as `clear`. @throws NotRebuildableError when it cannot be built from that again: then nothing is emptied. */
   readonly rebuild: (damage: Error, from: BootstrapFrom) => Promise<void>;
-  /** Follows the index while it is live. */
-  readonly companion?: IndexCompanion;
+  /** What follows the index while it is live, if anything does. */
+  readonly companion: () => IndexCompanion | undefined;
   /** Sets the store up for what comes next; readers are without it for a moment. */
   readonly prepareFor: (use: StoreUse) => Promise<void>;
 }
@@ -203,12 +203,12 @@ export class ChainSync {
       if (previousHashOf(raw).equals(tip.hash)) {
         await writer.apply(raw);
         blocks.next({ type: 'connect', block: event.block });
-        await companion?.follow({ type: 'connect', block: event.block, raw });
+        await companion()?.follow({ type: 'connect', block: event.block, raw });
       }
     } else if (event.type === 'disconnect' && tip?.hash.equals(event.block.hash) === true) {
       const block = await writer.undo();
       blocks.next({ type: 'disconnect', block });
-      await companion?.follow({ type: 'disconnect', block });
+      await companion()?.follow({ type: 'disconnect', block });
     }
     if (this.#isLevel()) this.#goLive();
     else this.#live = false;

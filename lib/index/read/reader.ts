@@ -161,7 +161,11 @@ class StoreIndexSnapshot implements IndexSnapshot {
 
   location(txid: Buffer): TransactionLocation | undefined {
     const position = this.#knownPosition(txid);
-    return position && { block: this.#blockAt(position.height), ...spanOf(this.#records, position) };
+    return position && this.locationAt(position);
+  }
+
+  locationAt(position: Position): TransactionLocation {
+    return { block: this.#blockAt(position.height), ...spanOf(this.#records, position) };
   }
 
   position(txid: Buffer): TransactionPosition | undefined {

@@ -5,6 +5,7 @@ import { transactionOffsets } from '../../bitcoin/block';
 import { scanTransaction } from '../../bitcoin/transaction';
 import { MadeOnce, type AnswerCache, type Cached, type Shelf } from './answers';
 import { chainMoving } from '../errors';
+import type { Position } from '../../index/records/position';
 import type { IndexSnapshot } from '../../index/types';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { Waiting } from '../server/work-queue';
@@ -63,7 +64,16 @@ export class RawBlocks {
     const position = snapshot.position(txid);
     if (position === undefined) return undefined;
     const { block, index } = position;
-    const inPart = this.isAtHand(block) ? undefined : snapshot.location(txid);
+    return this.at({ height: block.height, index }, txid, snapshot);
+  }
+
+  /** The same for one whose position is known. */
+  at(position: Position, txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined {
+    const { height, index } = position;
+    const run = snapshot.headerRun(height, 1);
+    if (run === undefined) return undefined;
+    const block = { hash: run.lastHash, height };
+    const inPart = this.isAtHand(block) ? undefined : snapshot.locationAt(position);
     return {
       block,
       read: async (client) => {

@@ -35,7 +35,7 @@ export class ReplyCache {
   }
 
   /** The reply that `make` makes; it is cached when it holds for a state and its question came before. */
-  async make(question: string, make: () => Promise<Reply>): Promise<Reply> {
+  async make<R extends Reply>(question: string, make: () => Promise<R>): Promise<R> {
     const { pruned } = this.#node;
     const made = await make();
     const { tip, contentType, body, isImmutable } = made;

@@ -20,6 +20,9 @@ const TOO_MUCH_FEE = 'Fee exceeds maximum configured by user (e.g. -maxtxfee, ma
 const TOO_MUCH_BURNT = 'Unspendable output exceeds maximum configured by user (maxburnamount)';
 const NO_PACKAGE = 'package topology disallowed. not child-with-parents or parents depend on each other.';
 
+/** What these calls ask. */
+export type SendingContext = Pick<CallContext, 'node' | 'reader'>;
+
 export const sendingCalls = {
   sendrawtransaction: {
     parameters: [
@@ -27,7 +30,7 @@ export const sendingCalls = {
       { name: 'maxfeerate', type: 'any', isOptional: true },
       { name: 'maxburnamount', type: 'any', isOptional: true }
     ],
-    answer: async (parameters, context) => {
+    answer: async (parameters: Parameters, context: SendingContext) => {
       const transaction = decode(parameters.text(0));
       if (transaction === undefined) throw undecodable();
       requireNotBurnt(transaction, parameters.amount(2, 0));
@@ -42,7 +45,7 @@ export const sendingCalls = {
       { name: 'maxfeerate', type: 'any', isOptional: true }
     ],
     isHeavy: (parameters) => parameters.list(0).length > 1,
-    answer: async (parameters, context) => {
+    answer: async (parameters: Parameters, context: SendingContext) => {
       const { node } = context;
       const mostRate = parameters.feeRate(1, DEFAULT_MOST_FEE_RATE);
       const transactions = decodeAll(parameters);
@@ -58,7 +61,7 @@ export const sendingCalls = {
       { name: 'maxburnamount', type: 'any', isOptional: true }
     ],
     isHeavy: () => true,
-    answer: async (parameters, context) => {
+    answer: async (parameters: Parameters, context: SendingContext) => {
       const mostRate = parameters.feeRate(1, DEFAULT_MOST_FEE_RATE);
       const mostBurnt = parameters.amount(2, 0);
       const transactions = decodeAll(parameters);
@@ -114,7 +117,7 @@ const virtualSize = ({ weight }: ScannedTransaction): number => Math.ceil(weight
 const feeAt = (rate: number, size: number): number => Math.ceil((rate * size) / 1_000);
 
 /** Undefined when outputs that it spends are not there. */
-function feeOf({ inputs, outputs }: ScannedTransaction, { reader, node: { pool } }: CallContext): number | undefined {
+function feeOf({ inputs, outputs }: ScannedTransaction, { reader, node: { pool } }: SendingContext): number | undefined {
   const spent = reader.read((snapshot) => inputs.map(({ txid, index }) => snapshot.coin(txid, index) ?? pool.coin(txid, index)));
   let fee = 0;
   for (const coin of spent) {
@@ -126,7 +129,7 @@ function feeOf({ inputs, outputs }: ScannedTransaction, { reader, node: { pool }
 }
 
 /** Gives it to the pool, or announces it once more. `mostRate`: 0 for any. @throws RpcError -22, -25, -26, -27 */
-async function send(transaction: ScannedTransaction, mostRate: number, context: CallContext): Promise<void> {
+async function send(transaction: ScannedTransaction, mostRate: number, context: SendingContext): Promise<void> {
   const { reader, node } = context;
   const { txid, raw, outputs } = transaction;
   const hasCoins = reader.read((snapshot) => outputs.some((_, n) => snapshot.coin(txid, n) !== undefined));
@@ -153,7 +156,7 @@ const inUtxoSet = (): RpcError => new RpcError(CODES.alreadyInUtxoSet, 'Transact
 const missingInputs = (): RpcError => new RpcError(CODES.transaction, MISSING_INPUTS);
 
 /** `reason`: the node's. `fee`: undefined where it is not known. */
-function refusal(reason: string, fee: number | undefined, size: number, { node }: CallContext): RpcError {
+function refusal(reason: string, fee: number | undefined, size: number, { node }: SendingContext): RpcError {
   // The pool itself was asked before: it waits for outputs that this one spends.
   if (reason === IN_POOL) return missingInputs();
   if (reason === IN_CHAIN) return inUtxoSet();
@@ -172,7 +175,7 @@ function wordsOf(reason: string, fee: number | undefined, size: number, minRate:
 async function sendEach(
   transactions: readonly ScannedTransaction[],
   mostRate: number,
-  context: CallContext
+  context: SendingContext
 ): Promise<(string | undefined)[]> {
   const errors: (string | undefined)[] = [];
   for (const transaction of transactions) {
@@ -200,7 +203,7 @@ function trialJson(
   results: readonly TrialResult[],
   fault: string | undefined,
   mostRate: number,
-  context: CallContext
+  context: SendingContext
 ): Buffer {
   const paysTooMuch = (result: TrialResult): boolean =>
     result.type === 'taken' && mostRate > 0 && result.fee > feeAt(mostRate, result.size);
@@ -229,7 +232,7 @@ function writeRefusal(
   writer: JsonWriter,
   result: Exclude<TrialResult, { type: 'taken' }>,
   transaction: ScannedTransaction,
-  context: CallContext
+  context: SendingContext
 ): void {
   writer.ascii(',"allowed":false,"reject-reason":');
   if (result.type === 'missing') {
@@ -252,7 +255,7 @@ function packageJson(
   message: string,
   transactions: readonly ScannedTransaction[],
   errors: readonly (string | undefined)[],
-  { node }: CallContext
+  { node }: SendingContext
 ): Buffer {
   const writer = new JsonWriter();
   writer.ascii('{"package_msg":');

@@ -18,6 +18,8 @@ export interface LevelCheckOptions {
   /** Called for about every megabyte. */
   readonly onProgress: (progress: OpeningProgress) => void;
   readonly signal: AbortSignal;
+  /** False: of tables only whether they are there. Somebody reads them later (scrub.ts). */
+  readonly readsTables: boolean;
 }
 
 /** What is wrong, with the name of the file; undefined: nothing. @throws the reason of an abort, and errors of the system. */
@@ -61,10 +63,11 @@ async function findTableDamage(
   folder: string,
   names: ReadonlySet<string>,
   { tables }: Manifest,
-  { onProgress, signal }: LevelCheckOptions
+  { onProgress, signal, readsTables }: LevelCheckOptions
 ): Promise<string | undefined> {
   const missing = [...tables.keys()].map((number) => fileName(number, 'ldb')).find((name) => !names.has(name));
   if (missing !== undefined) return `${missing} is missing`;
+  if (!readsTables) return undefined;
   const total = [...tables.values()].reduce((sum, length) => sum + length, 0);
   let done = 0;
   let damage: string | undefined;

@@ -1,0 +1,143 @@
+// A block of the active chain: what it is, where it stands, what it holds.
+
+import { toDisplayHex } from '../../bitcoin/hash';
+import { MAX_TRANSACTIONS } from '../../index/records/position';
+import { blockNotFound, indexOutOfRange, startNotOfPage, startOutOfRange } from '../errors';
+import { binaryReply, findNumber, jsonReply, joinedReply, readHash, readNumber, replyAt, textReply } from '../reply';
+import { runInSlices } from '../../rest/server/slices';
+import { JsonWriter } from '../../views/json-writer';
+import { writeEsploraBlock } from '../../views/esplora/block';
+import type { HeaderRecord, IndexSnapshot } from '../../index/types';
+import type { ScriptSnapshot } from '../../scripts/types';
+import type { EsploraReply } from '../reply';
+import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
+
+/** Transactions in one reply. */
+const PAGE_SIZE = 25;
+
+/** A path has 32 bits for it. */
+const MOST_START = 0xffff_ffff;
+
+const TXIDS_PER_SLICE = 512;
+
+/** `"`, 64 digits, `",` */
+const TXID_TEXT_LENGTH = 67;
+
+/** What is answered of a block. */
+type BlockAnswer = (block: HeaderRecord, snapshot: ScriptSnapshot, request: EsploraRequest) => Promise<EsploraReply> | EsploraReply;
+
+export function blockRoutes(context: EsploraContext): Route[] {
+  const ofBlock = (answer: BlockAnswer): Endpoint => blockEndpoint(context, answer);
+  const page: Endpoint = ofBlock((block, snapshot, request) => transactionsReply(block, snapshot, request, context));
+  return [
+    { method: 'GET', path: '/block/:hash', endpoint: ofBlock((block, _, request) => blockReply(block, request, context)), isHeavy: true },
+    { method: 'GET', path: '/block/:hash/status', endpoint: statusEndpoint(context) },
+    { method: 'GET', path: '/block/:hash/header', endpoint: ofBlock(({ header }) => textReply(header.toString('hex'))) },
+    { method: 'GET', path: '/block/:hash/raw', endpoint: ofBlock((block, _, request) => rawReply(block, request, context)), isHeavy: true },
+    { method: 'GET', path: '/block/:hash/txids', endpoint: ofBlock(txidsReply), isHeavy: true },
+    { method: 'GET', path: '/block/:hash/txid/:index', endpoint: txidEndpoint(context) },
+    { method: 'GET', path: '/block/:hash/txs', endpoint: page, isHeavy: true },
+    { method: 'GET', path: '/block/:hash/txs/:start', endpoint: page, isHeavy: true }
+  ];
+}
+
+/** Of what never changes, unless the reply says otherwise. */
+function blockEndpoint({ scripts }: EsploraContext, answer: BlockAnswer): Endpoint {
+  return async (request) => {
+    const hash = readHash(request.parameter('hash'));
+    return scripts.read(async (snapshot) => {
+      const { index } = snapshot;
+      const reply = await answer(requireBlock(hash, index), snapshot, request);
+      return { tip: index.tip, isImmutable: true, ...reply };
+    });
+  };
+}
+
+/** @throws RestError 404 unless the block is in the active chain */
+function requireBlock(hash: Buffer, index: IndexSnapshot): HeaderRecord {
+  const height = index.heightOf(hash);
+  const header = height === undefined ? undefined : index.headerAt(height);
+  if (header === undefined) throw blockNotFound();
+  return header;
+}
+
+async function blockReply(block: HeaderRecord, client: EsploraRequest, context: EsploraContext): Promise<EsploraReply> {
+  const writer = new JsonWriter();
+  await writeBlock(writer, block, client, context);
+  return jsonReply(writer.toBuffer());
+}
+
+/** @throws RestError 404, 503 when the node does not have the block any more */
+export async function writeBlock(writer: JsonWriter, block: HeaderRecord, client: EsploraRequest, context: EsploraContext): Promise<void> {
+  const size = await context.sizes.of(block, client);
+  if (size === undefined) return refuse(block, context);
+  writeEsploraBlock(writer, { ...block, ...size });
+}
+
+async function refuse(block: HeaderRecord, { rest }: EsploraContext): Promise<never> {
+  await rest.blocks.requireActive(block);
+  throw blockNotFound();
+}
+
+/** Of a block that is unknown, or off the active chain, it says that it is not in the chain. */
+function statusEndpoint({ scripts }: EsploraContext): Endpoint {
+  return async (request) => {
+    const hash = readHash(request.parameter('hash'));
+    return scripts.read(({ index }) => {
+      const height = index.heightOf(hash);
+      const next = height === undefined ? undefined : index.headerAt(height + 1);
+      const nextText = next === undefined ? 'null' : `"${toDisplayHex(next.hash)}"`;
+      const text = `{"in_best_chain":${height !== undefined},"height":${height ?? 'null'},"next_best":${nextText}}`;
+      return Promise.resolve(replyAt(jsonReply(text), index.tip, height));
+    });
+  };
+}
+
+/** Blocks are cached as they are. */
+async function rawReply(block: HeaderRecord, client: EsploraRequest, context: EsploraContext): Promise<EsploraReply> {
+  const raw = await context.rest.blocks.block(block, client);
+  return raw === undefined ? refuse(block, context) : { ...binaryReply(raw), tip: undefined };
+}
+
+const txidsReply: BlockAnswer = async ({ height }, snapshot, client) =>
+  jsonReply(await runInSlices(txidsText(await snapshot.txids(height)), client));
+
+function* txidsText(txids: readonly Buffer[]): Generator<void, Buffer> {
+  const writer = new JsonWriter(txids.length * TXID_TEXT_LENGTH + 2);
+  for (const [i, txid] of txids.entries()) {
+    writer.hashField(i === 0 ? '[' : ',', txid);
+    if (i % TXIDS_PER_SLICE === TXIDS_PER_SLICE - 1) yield;
+  }
+  writer.ascii(']');
+  return writer.toBuffer();
+}
+
+function txidEndpoint({ scripts }: EsploraContext): Endpoint {
+  return async (request) => {
+    const hash = readHash(request.parameter('hash'));
+    const n = readNumber(request.parameter('index'));
+    return scripts.read(async (snapshot) => {
+      const { index } = snapshot;
+      const { height } = requireBlock(hash, index);
+      const txid = n < MAX_TRANSACTIONS ? await snapshot.txidAt({ height, index: n }) : undefined;
+      if (txid === undefined) throw indexOutOfRange();
+      return { ...textReply(toDisplayHex(txid)), tip: index.tip, isImmutable: true };
+    });
+  };
+}
+
+/** @throws RestError 400 */
+async function transactionsReply(
+  { height }: HeaderRecord,
+  snapshot: ScriptSnapshot,
+  request: EsploraRequest,
+  { transactions }: EsploraContext
+): Promise<EsploraReply> {
+  const start = findNumber(request.optional('start') ?? '', MOST_START) ?? 0;
+  if (start % PAGE_SIZE !== 0) throw startNotOfPage(PAGE_SIZE);
+  const txids = await snapshot.txids(height);
+  if (start >= txids.length) throw startOutOfRange();
+  const { index } = snapshot;
+  const page = txids.slice(start, start + PAGE_SIZE).map((txid, i) => ({ txid, position: { height, index: start + i } }));
+  return replyAt(joinedReply(await transactions.confirmed(page, index, request)), index.tip, height);
+}

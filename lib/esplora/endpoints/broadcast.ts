@@ -1,0 +1,124 @@
+// Transactions on their way into the pool, made by the calls of JSON-RPC, whose refusals are shown with the name of the call.
+
+import { sendingCalls, type SendingContext } from '../../rpc/calls/sending';
+import { RpcError } from '../../rpc/errors';
+import { Parameters, usageOf, type Parameter } from '../../rpc/parameters';
+import {
+  badTransactionHex,
+  badTransactionSize,
+  callRefused,
+  invalidNumber,
+  missingTransaction,
+  noBroadcast,
+  noMining,
+  noTransactionList,
+  tooManyTransactions
+} from '../errors';
+import { jsonReply, textReply } from '../reply';
+import type { Answer } from '../../rpc/call';
+import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
+
+const MOST_TRANSACTIONS = 25;
+
+/** Digits of a transaction. */
+const FEWEST_DIGITS = 120;
+const MOST_DIGITS = 799_999;
+
+/** Made for one request. */
+const NOT_CACHED = { maxAge: 0 };
+
+/** A call as far as it is needed here. */
+interface Call {
+  readonly parameters: readonly Parameter[];
+  readonly answer: (parameters: Parameters, context: SendingContext) => Promise<Answer>;
+}
+
+export function broadcastRoutes(context: EsploraContext): Route[] {
+  const sending = (endpoint: Endpoint): Endpoint => (context.broadcast ? endpoint : refuse(noBroadcast));
+  return [
+    { method: 'POST', path: '/tx', endpoint: sending(({ body }) => send(body.toString('latin1'), context)) },
+    {
+      method: 'GET',
+      path: '/broadcast',
+      endpoint: sending(async (request) => {
+        const hex = request.query('tx');
+        if (hex === undefined) throw missingTransaction();
+        return send(hex, context);
+      })
+    },
+    {
+      method: 'POST',
+      path: '/txs/package',
+      endpoint: sending((request) =>
+        sendList('submitpackage', sendingCalls.submitpackage, ['maxfeerate', 'maxburnamount'], request, context)
+      ),
+      isHeavy: true
+    },
+    {
+      method: 'POST',
+      path: '/txs/test',
+      endpoint: (request) => sendList('testmempoolaccept', sendingCalls.testmempoolaccept, ['maxfeerate'], request, context),
+      isHeavy: true
+    },
+    { method: 'GET', path: '/block-template', endpoint: refuse(noMining) }
+  ];
+}
+
+const refuse =
+  (error: () => Error): Endpoint =>
+  () =>
+    Promise.reject(error());
+
+/** @throws RestError 400 */
+async function send(hex: string, context: EsploraContext): ReturnType<Endpoint> {
+  const txid = await call('sendrawtransaction', sendingCalls.sendrawtransaction, [hex], context);
+  return { ...textReply(JSON.parse(txid.toString()) as string), ...NOT_CACHED };
+}
+
+/** `options`: query parameters that become those of the call behind the list. @throws RestError 400 */
+async function sendList(
+  method: string,
+  definition: Call,
+  options: readonly string[],
+  request: EsploraRequest,
+  context: EsploraContext
+): ReturnType<Endpoint> {
+  const params = [readList(request.body), ...options.map((name) => readAmount(request.query(name)))];
+  return { ...jsonReply(await call(method, definition, params, context)), ...NOT_CACHED };
+}
+
+/** @throws RestError 400 with what the call refused */
+async function call(method: string, { parameters, answer }: Call, params: readonly unknown[], { rest }: EsploraContext): Promise<Buffer> {
+  try {
+    const { parts } = await answer(new Parameters(parameters, params, usageOf(method, parameters)), rest);
+    return Buffer.concat(parts);
+  } catch (error) {
+    throw error instanceof RpcError ? callRefused(method, error) : error;
+  }
+}
+
+/** Null for none. @throws RestError 400 */
+function readAmount(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw invalidNumber();
+  return value;
+}
+
+/** @throws RestError 400 */
+function readList(body: Buffer): string[] {
+  const list = parsed(body);
+  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw noTransactionList();
+  if (list.length > MOST_TRANSACTIONS) throw tooManyTransactions(MOST_TRANSACTIONS);
+  for (const [i, { length }] of list.entries()) if (length < FEWEST_DIGITS || length > MOST_DIGITS) throw badTransactionSize(i);
+  for (const [i, hex] of list.entries()) if (!/^([0-9a-fA-F]{2})+$/.test(hex)) throw badTransactionHex(i);
+  return list;
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,87 @@
+// The transactions of a script, page by page: those of the pool in the order of entering, those of the chain from the newest down.
+
+import { MAX_TRANSACTIONS, type Position } from '../../index/records/position';
+import { fromDisplayHex } from '../../bitcoin/hash';
+import { cursorNotFound } from '../errors';
+import { findNumber, joinedReply, replyAt } from '../reply';
+import { placeOf } from '../transactions';
+import type { PooledTransaction } from '../../script-pool/pooled-transaction';
+import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
+import type { EsploraContext, EsploraRequest } from '../endpoint';
+import type { ScriptAnswer } from './script-answer';
+
+/** Transactions in one reply, unless another number is asked for. */
+const OF_POOL = 50;
+const OF_CHAIN = 25;
+
+/** Nobody gets more of both together. */
+const MOST_ASKED = 100;
+
+/** From the pool first, then from the chain; `max_txs` of both together, behind `after_txid` in either. */
+export function mixedPage({ pool, transactions }: EsploraContext): ScriptAnswer {
+  return async ({ hash, snapshot, pooled }, request) => {
+    const { index } = snapshot;
+    const most = readMost(request);
+    const cursor = findTxid(request.query('after_txid') ?? '');
+    const place = cursor && placeOf(cursor, index);
+    if (cursor !== undefined && place === undefined && pool.get(cursor) === undefined) throw cursorNotFound();
+    const ofPool = place === undefined ? behind(cursor, await pooled.transactions()).slice(0, most ?? OF_POOL) : [];
+    const limit = most === undefined ? OF_CHAIN : most - ofPool.length;
+    const rows = await rowsBehind(place && cursor, hash, snapshot, limit);
+    const texts = await Promise.all([
+      ...ofPool.map((transaction) => transactions.unconfirmed(transaction, request)),
+      transactions.confirmed(rows, index, request)
+    ]);
+    return joinedReply(texts.flat());
+  };
+}
+
+/** A cursor that the history does not have has nothing behind it. */
+export function chainPage({ transactions, rest }: EsploraContext): ScriptAnswer {
+  return async ({ hash, snapshot }, request) => {
+    const { index } = snapshot;
+    const cursor = findTxid(request.optional('last') ?? '');
+    const rows = await rowsBehind(cursor, hash, snapshot, readMost(request) ?? OF_CHAIN);
+    const reply = replyAt(joinedReply(await transactions.confirmed(rows, index, request)), index.tip, undefined);
+    // What a node that prunes throws away is not answered from memory.
+    return { ...reply, tip: rest.node.pruned ? undefined : reply.tip };
+  };
+}
+
+export function poolPage({ transactions }: EsploraContext): ScriptAnswer {
+  return async ({ pooled }, request) => {
+    const page = (await pooled.transactions()).slice(0, readMost(request) ?? OF_POOL);
+    return joinedReply(await Promise.all(page.map((transaction) => transactions.unconfirmed(transaction, request))));
+  };
+}
+
+/** `max_txs`; what is no number counts as none given. */
+function readMost(request: EsploraRequest): number | undefined {
+  const asked = findNumber(request.query('max_txs') ?? '');
+  return asked === undefined ? undefined : Math.min(asked, MOST_ASKED);
+}
+
+/** What is no txid counts as none given. */
+function findTxid(text: string): Buffer | undefined {
+  return /^[0-9a-fA-F]{64}$/.test(text) ? fromDisplayHex(text) : undefined;
+}
+
+/** None behind one that is not among them. */
+function behind(cursor: Buffer | undefined, list: readonly PooledTransaction[]): readonly PooledTransaction[] {
+  if (cursor === undefined) return list;
+  const at = list.findIndex(({ txid }) => txid.equals(cursor));
+  return at < 0 ? [] : list.slice(at + 1);
+}
+
+/** Rows below that of the cursor, which is looked up where it stands now; none when the script has no such row. */
+async function rowsBehind(cursor: Buffer | undefined, script: Buffer, snapshot: ScriptSnapshot, limit: number): Promise<ScriptRow[]> {
+  if (limit === 0) return [];
+  if (cursor === undefined) return snapshot.history(script, { limit });
+  const place = placeOf(cursor, snapshot.index);
+  if (place === undefined) return [];
+  const [first, ...rows] = await snapshot.history(script, { beyond: after(place), limit: limit + 1 });
+  return first?.txid.equals(cursor) === true ? rows : [];
+}
+
+const after = ({ height, index }: Position): Position =>
+  index + 1 < MAX_TRANSACTIONS ? { height, index: index + 1 } : { height: height + 1, index: 0 };

@@ -1,0 +1,58 @@
+// A script, by its address or its hash: what the paths of its endpoints have in common.
+
+import { hash } from 'node:crypto';
+import { acceptedPrefixes, scriptOfAddress } from '../../bitcoin/address';
+import { addressSearchDisabled, invalidAddress, invalidScriptHash, otherNetwork } from '../errors';
+import { PooledScripts } from '../pooled-script';
+import { ChainTotals } from '../script-totals';
+import { scriptCoins } from './script-coins';
+import { chainPage, mixedPage, poolPage } from './script-history';
+import { scriptStats } from './script-stats';
+import type { NetworkInfo } from '../../node/types';
+import type { Endpoint, EsploraContext, Route } from '../endpoint';
+import type { ScriptAnswer } from './script-answer';
+
+export function scriptRoutes(context: EsploraContext): Route[] {
+  const totals = new ChainTotals(context.rest);
+  const answers: readonly [path: string, answer: ScriptAnswer][] = [
+    ['', scriptStats(totals)],
+    ['/txs', mixedPage(context)],
+    ['/txs/chain', chainPage(context)],
+    ['/txs/chain/:last', chainPage(context)],
+    ['/txs/mempool', poolPage(context)],
+    ['/utxo', scriptCoins(context, totals)]
+  ];
+  const pooled = new PooledScripts(context.pool);
+  const kinds = { address: addressHash(context.rest.node.network), scripthash: readScriptHash };
+  return [
+    ...(['address', 'scripthash'] as const).flatMap((kind) =>
+      answers.map(([path, answer]): Route => {
+        const endpoint: Endpoint = async (request) => {
+          const subject = { kind, text: request.parameter('script') };
+          const hash = kinds[kind](subject.text);
+          return context.scripts.read((snapshot) => answer({ hash, subject, snapshot, pooled: pooled.at(hash, snapshot) }, request));
+        };
+        return { method: 'GET', path: `/${kind}/:script${path}`, endpoint, isHeavy: true };
+      })
+    ),
+    // There is no list of addresses to be searched.
+    { method: 'GET', path: '/address-prefix/:prefix', endpoint: () => Promise.reject(addressSearchDisabled()) }
+  ];
+}
+
+/** @throws RestError 400 */
+function addressHash({ chain, addressPrefixes }: NetworkInfo): (text: string) => Buffer {
+  const prefixes = acceptedPrefixes(chain, addressPrefixes);
+  return (text) => {
+    const script = scriptOfAddress(text, prefixes);
+    if (script === 'unreadable') throw invalidAddress();
+    if (script === 'of another network') throw otherNetwork();
+    return hash('sha256', script, 'buffer');
+  };
+}
+
+/** 64 hex digits of either case, in the order of SHA-256. @throws RestError 400 */
+function readScriptHash(text: string): Buffer {
+  if (!/^[0-9a-fA-F]{64}$/.test(text)) throw invalidScriptHash();
+  return Buffer.from(text, 'hex');
+}

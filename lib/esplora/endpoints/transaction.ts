@@ -1,0 +1,73 @@
+// A transaction of the active chain or the pool: all of it, its bytes, where it stands.
+
+import { JsonWriter } from '../../views/json-writer';
+import { writeStatus } from '../../views/esplora/status';
+import { transactionNotFound } from '../errors';
+import { binaryReply, jsonReply, readHash, replyAt, textReply, type EsploraReply } from '../reply';
+import { confirmationAt, placeOf, type Placed } from '../transactions';
+import type { PooledTransaction } from '../../script-pool/pooled-transaction';
+import type { ScriptSnapshot } from '../../scripts/types';
+import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
+
+/** How a transaction is answered. */
+interface Forms {
+  confirmed(placed: Placed, snapshot: ScriptSnapshot, client: EsploraRequest): Promise<EsploraReply>;
+  pooled(transaction: PooledTransaction, client: EsploraRequest): Promise<EsploraReply>;
+}
+
+export function transactionRoutes(context: EsploraContext): Route[] {
+  const { transactions } = context;
+  const json: Forms = {
+    confirmed: async (placed, { index }, client) => jsonReply((await transactions.confirmed([placed], index, client))[0] as Buffer), // as many
+    pooled: async (transaction, client) => jsonReply(await transactions.unconfirmed(transaction, client))
+  };
+  const bytesIn = (reply: (raw: Buffer) => EsploraReply): Forms => ({
+    confirmed: async (placed, { index }, client) => reply(await transactions.bytes(placed, index, client)),
+    pooled: ({ raw }) => Promise.resolve(reply(raw))
+  });
+  return [
+    { method: 'GET', path: '/tx/:txid', endpoint: transactionEndpoint(context, json) },
+    { method: 'GET', path: '/tx/:txid/status', endpoint: statusEndpoint(context) },
+    {
+      method: 'GET',
+      path: '/tx/:txid/hex',
+      endpoint: transactionEndpoint(
+        context,
+        bytesIn((raw) => textReply(raw.toString('hex')))
+      )
+    },
+    { method: 'GET', path: '/tx/:txid/raw', endpoint: transactionEndpoint(context, bytesIn(binaryReply)) }
+  ];
+}
+
+function transactionEndpoint({ scripts, pool, rest }: EsploraContext, forms: Forms): Endpoint {
+  return async (request) => {
+    const txid = readHash(request.parameter('txid'));
+    return scripts.read(async (snapshot) => {
+      // In the turn of the state, unless that has it: a transaction on its way is in at least one of them.
+      const position = placeOf(txid, snapshot.index);
+      if (position !== undefined) {
+        const reply = await forms.confirmed({ txid, position }, snapshot, request);
+        const { tip } = snapshot.index;
+        // What a node that prunes throws away is not answered from memory.
+        return { ...replyAt(reply, tip, position.height), tip: rest.node.pruned ? undefined : tip };
+      }
+      const pooled = pool.get(txid);
+      if (pooled === undefined) throw transactionNotFound();
+      return forms.pooled(pooled, request);
+    });
+  };
+}
+
+/** Of a transaction that nobody knows, it says that it is not confirmed. */
+function statusEndpoint({ scripts }: EsploraContext): Endpoint {
+  return async (request) => {
+    const txid = readHash(request.parameter('txid'));
+    return scripts.read(({ index }) => {
+      const height = placeOf(txid, index)?.height;
+      const writer = new JsonWriter();
+      writeStatus(writer, height === undefined ? undefined : confirmationAt(height, index));
+      return Promise.resolve(replyAt(jsonReply(writer.toBuffer()), index.tip, height));
+    });
+  };
+}

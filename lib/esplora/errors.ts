@@ -1,0 +1,66 @@
+// Esplora's errors: a status and a bare sentence each, in the words of Blockstream's server.
+
+import { RestError } from '../rest/errors';
+import type { RpcError } from '../rpc/errors';
+
+export const invalidHex = (): RestError => new RestError(400, 'Invalid hex string');
+
+export const invalidNumber = (): RestError => new RestError(400, 'Invalid number');
+
+export const blockNotFound = (): RestError => new RestError(404, 'Block not found');
+
+export const transactionNotFound = (): RestError => new RestError(404, 'Transaction not found');
+
+/** No block has the transaction. */
+export const noProof = (): RestError => new RestError(404, 'Transaction not found or is unconfirmed');
+
+export const indexOutOfRange = (): RestError => new RestError(404, 'tx index out of range');
+
+export const startNotOfPage = (size: number): RestError => new RestError(400, `start index must be a multiple of ${size}`);
+
+export const startOutOfRange = (): RestError => new RestError(400, 'start index out of range');
+
+export const missingTransaction = (): RestError => new RestError(400, 'Missing tx');
+
+export const noTxids = (): RestError => new RestError(400, 'No txids specified');
+
+export const tooManyTxids = (): RestError => new RestError(400, 'Too many txids requested');
+
+export const tooManyTransactions = (most: number): RestError => new RestError(400, `Exceeded maximum of ${most} transactions`);
+
+export const badTransactionSize = (index: number): RestError => new RestError(400, `Invalid transaction size for item ${index}`);
+
+export const badTransactionHex = (index: number): RestError => new RestError(400, `Invalid transaction hex for item ${index}`);
+
+export const noTransactionList = (): RestError => new RestError(400, 'Invalid body: expected a JSON array of transactions in hex');
+
+export const noBroadcast = (): RestError => new RestError(403, 'This server does not broadcast transactions');
+
+export const noMining = (): RestError => new RestError(403, 'Mining endpoints are disabled');
+
+export const invalidAddress = (): RestError => new RestError(400, 'Invalid Bitcoin address');
+
+export const otherNetwork = (): RestError => new RestError(400, 'Address on invalid network');
+
+export const invalidScriptHash = (): RestError => new RestError(400, 'Invalid scripthash');
+
+export const addressSearchDisabled = (): RestError => new RestError(400, 'address search disabled');
+
+/** Neither the chain nor the pool has the transaction behind which a page was to begin. */
+export const cursorNotFound = (): RestError => new RestError(422, 'after_txid not found');
+
+export const historyTooLong = (): RestError => new RestError(400, 'Scripthash history too large to scan');
+
+export const tooManyCoins = (): RestError => new RestError(400, 'Too many unspent outputs');
+
+/** `path`: as it came, without its query; in quotes as Rust writes them. */
+export const noSuchEndpoint = (path: string): RestError =>
+  new RestError(404, `endpoint does not exist "${path.replace(/["\\]/g, (character) => `\\${character}`)}"`);
+
+export const bodyTooLarge = (): RestError => new RestError(413, 'Request body too large');
+
+export const requestTimeout = (): RestError => new RestError(408, 'Request timeout', ['Connection', 'close']);
+
+/** What a call refused, with Bitcoin Core's code and words, in which clients look for them. */
+export const callRefused = (method: string, { code, message }: RpcError): RestError =>
+  new RestError(400, `${method} RPC error: ${JSON.stringify({ code, message })}`);

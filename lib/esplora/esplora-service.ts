@@ -1,0 +1,67 @@
+// Esplora's interface beside REST put together: what the plugin opens and closes.
+
+import { ReplyCache } from '../rest/cache/replies';
+import { Mount, under } from '../rest/server/mount';
+import { BlockSizes } from './block-sizes';
+import { EsploraServer } from './server/esplora-server';
+import { GatedScripts, ScriptsGate } from './server/gate';
+import { esploraRoutes } from './routes';
+import { Transactions } from './transactions';
+import type { RestLogger } from '../rest/app';
+import type { RestShared } from '../rest/rest-service';
+import type { ScriptReader, ScriptsState } from '../scripts/types';
+import type { ScriptPool } from '../script-pool/script-pool';
+import type { Origins } from './server/cors';
+
+export interface EsploraServiceOptions {
+  /** Under which requests are taken, `/api` for example: without a slash at its end. */
+  readonly path: string;
+  /** Whose pages may read replies. */
+  readonly cors: Origins;
+  /** Whether transactions are taken. */
+  readonly broadcast: boolean;
+  /** Whether requests need the node's API key. */
+  readonly auth: boolean;
+  /** Coins of a script in one reply. */
+  readonly maxUnspent: number;
+}
+
+export interface EsploraServiceParts {
+  readonly shared: RestShared;
+  readonly scripts: { readonly reader: ScriptReader; readonly state: ScriptsState };
+  readonly pool: ScriptPool;
+  readonly options: EsploraServiceOptions;
+  readonly logger: RestLogger;
+}
+
+export class EsploraService {
+  readonly #mount: Mount;
+
+  constructor({ shared, scripts, pool, options, logger }: EsploraServiceParts) {
+    const { context, connections } = shared;
+    const { path, cors, auth, broadcast, maxUnspent } = options;
+    const gate = new ScriptsGate(shared.gate, scripts);
+    const routes = esploraRoutes({
+      rest: context,
+      scripts: new GatedScripts(scripts.reader, gate),
+      pool,
+      transactions: new Transactions(context),
+      sizes: new BlockSizes(context),
+      broadcast,
+      maxUnspent
+    });
+    const replies = new ReplyCache(context.cache, context.node, context.reader);
+    const server = new EsploraServer({ ...shared, prefix: path, routes, gate, replies, origins: cors, auth, logger });
+    this.#mount = new Mount({ server: context.node.httpServer, takes: under(path), handler: server.handle, connections, logger });
+  }
+
+  /** Takes the paths under its own over from the node's HTTP server, as soon as it listens. */
+  open(): void {
+    this.#mount.open();
+  }
+
+  /** Gives them back. */
+  close(): void {
+    this.#mount.close();
+  }
+}

@@ -1,0 +1,126 @@
+// What the pool does with a script, at the moment of a snapshot of the index. What the block at the tip has just confirmed the pool may still
+// have, and when a block is taken back it has it again before the index moves: for answers from both it is confirmed.
+
+import { hash } from 'node:crypto';
+import { keyOf } from '../rest/cache/blocks';
+import { runInSlices } from '../rest/server/slices';
+import type { HeaderRecord } from '../index/types';
+import type { Waiting } from '../rest/server/work-queue';
+import type { ScriptSnapshot, ScriptTotals, Sum } from '../scripts/types';
+import type { EsploraCoin } from '../views/esplora/coins';
+import type { PooledTransaction } from '../script-pool/pooled-transaction';
+import type { ScriptPool } from '../script-pool/script-pool';
+
+/** What some transactions of the pool do with a script. */
+export interface PooledOutputs {
+  readonly totals: ScriptTotals;
+  /** What they make and do not spend, in the order of entering. */
+  readonly coins: readonly EsploraCoin[];
+  /** Outputs of the chain that they spend. */
+  readonly spentOfChain: number;
+  spends(txid: Buffer, index: number): boolean;
+}
+
+export class PooledScripts {
+  readonly #pool: ScriptPool;
+  /** Txids of the block at the tip, by the state's own tip. */
+  readonly #confirmed = new WeakMap<HeaderRecord, Promise<ReadonlySet<string>>>();
+
+  constructor(pool: ScriptPool) {
+    this.#pool = pool;
+  }
+
+  /** To be called in the turn in which the snapshot was taken. `script`: its SHA-256. */
+  at(script: Buffer, snapshot: ScriptSnapshot): PooledScript {
+    return new PooledScript(script, this.#pool, () => this.#confirmedAt(snapshot));
+  }
+
+  #confirmedAt(snapshot: ScriptSnapshot): Promise<ReadonlySet<string>> {
+    const { tip } = snapshot.index;
+    const known = this.#confirmed.get(tip);
+    if (known !== undefined) return known;
+    const made = snapshot.txids(tip.height).then((txids) => new Set(txids.map(keyOf)));
+    this.#confirmed.set(tip, made);
+    made.catch(() => this.#confirmed.delete(tip));
+    return made;
+  }
+}
+
+export class PooledScript {
+  readonly #script: Buffer;
+  readonly #history: readonly PooledTransaction[];
+  readonly #totals: ScriptTotals;
+  readonly #confirmed: () => Promise<ReadonlySet<string>>;
+
+  /** `confirmed`: keys of the txids that the pool may have in spite of the block at the tip. */
+  constructor(script: Buffer, pool: ScriptPool, confirmed: () => Promise<ReadonlySet<string>>) {
+    this.#script = script;
+    this.#history = pool.history(script);
+    this.#totals = pool.totals(script);
+    this.#confirmed = confirmed;
+  }
+
+  /** Those that are not confirmed, in the order of entering. */
+  async transactions(): Promise<readonly PooledTransaction[]> {
+    if (this.#history.length === 0) return this.#history;
+    const confirmed = await this.#confirmed();
+    return this.#history.filter(({ txid }) => !confirmed.has(keyOf(txid)));
+  }
+
+  /** Of those that are not confirmed. */
+  async totals(client: Waiting): Promise<ScriptTotals> {
+    const left = await this.transactions();
+    return left.length === this.#history.length ? this.#totals : (await this.#outputsOf(left, client)).totals;
+  }
+
+  /** Of those that are not confirmed. Whoever spends an output of the script is in its history. */
+  async outputs(client: Waiting): Promise<PooledOutputs> {
+    return this.#outputsOf(await this.transactions(), client);
+  }
+
+  #outputsOf(transactions: readonly PooledTransaction[], client: Waiting): Promise<PooledOutputs> {
+    return runInSlices(outputsOf(transactions, this.#script), client);
+  }
+}
+
+const outpoint = (txid: Buffer, index: number): string => `${keyOf(txid)}${index}`;
+
+const plus = ({ count, value }: Sum, more: number): Sum => ({ count: count + 1, value: value + more });
+
+function* outputsOf(transactions: readonly PooledTransaction[], scriptHash: Buffer): Generator<void, PooledOutputs> {
+  let ours: Buffer | undefined;
+  const isOurs = (script: Buffer): boolean => {
+    if (ours !== undefined) return ours.equals(script);
+    const found = hash('sha256', script, 'buffer').equals(scriptHash);
+    if (found) ours = script;
+    return found;
+  };
+  const made = new Map<string, EsploraCoin>();
+  const spends = new Set<string>();
+  let [funded, spent]: [Sum, Sum] = [
+    { count: 0, value: 0 },
+    { count: 0, value: 0 }
+  ];
+  for (const { txid, transaction, spent: coins } of transactions) {
+    const { inputs, outputs } = transaction;
+    for (const [i, { value, script }] of coins.entries()) {
+      const input = inputs[i];
+      if (input === undefined || !isOurs(script)) continue;
+      spent = plus(spent, value);
+      spends.add(outpoint(input.txid, input.index));
+    }
+    for (const [index, { value, script }] of outputs.entries()) {
+      if (!isOurs(script)) continue;
+      funded = plus(funded, value);
+      made.set(outpoint(txid, index), { txid, index, value, status: undefined });
+    }
+    yield;
+  }
+  const unspent = [...made].filter(([key]) => !spends.has(key)).map(([, coin]) => coin);
+  return {
+    totals: { transactions: transactions.length, funded, spent },
+    coins: unspent,
+    spentOfChain: spends.size - (made.size - unspent.length),
+    spends: (txid, index) => spends.has(outpoint(txid, index))
+  };
+}

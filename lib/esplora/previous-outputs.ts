@@ -1,0 +1,133 @@
+// What transactions of the chain spend.
+//
+// The node has the coins that a block spends one behind the other: where those of a transaction begin follows from the transactions before it,
+// so that all of the block has to be read. The transactions that made the outputs are somewhere else each, and small. What costs less goes first;
+// what it does not find the other may.
+
+import { scanTransaction, type ScannedTransaction } from '../bitcoin/transaction';
+import { spentCounts } from '../bitcoin/block';
+import { keyOf } from '../rest/cache/blocks';
+import { RestError } from '../rest/errors';
+import type { Position } from '../index/records/position';
+import type { IndexSnapshot } from '../index/types';
+import type { BlockPoint } from '../node/types';
+import type { Cached, Shelf } from '../rest/cache/answers';
+import type { EndpointContext } from '../rest/endpoint';
+import type { Waiting } from '../rest/server/work-queue';
+import type { SpentOutput } from '../views/esplora/transaction';
+
+/** Reading a transaction costs as much as reading so many bytes of a block and looking through them. */
+const BYTES_PER_TRANSACTION = 40_000;
+
+/** What is found by reading other transactions takes memory for all of them: no more of them than this. */
+const MOST_TRANSACTIONS = 500;
+
+/** A transaction of a block. */
+export interface Spending {
+  readonly transaction: ScannedTransaction;
+  readonly position: Position;
+}
+
+/** Of each transaction. */
+type Found = readonly (readonly SpentOutput[])[];
+
+interface CachedCounts extends Cached {
+  readonly counts: Uint32Array;
+}
+
+export class PreviousOutputs {
+  readonly #rest: EndpointContext;
+  /** The same as those of spent.ts. */
+  readonly #counts: Shelf<CachedCounts>;
+
+  constructor(rest: EndpointContext) {
+    this.#rest = rest;
+    this.#counts = rest.cache.shelf('spent-counts');
+  }
+
+  /**
+   * What each of some transactions of a block spends, in the order of its inputs: nothing, the coinbase. `counts`: as below, when they are at
+   * hand. @throws RestError 500, 503
+   */
+  async of(
+    block: BlockPoint,
+    list: readonly Spending[],
+    counts: Uint32Array | undefined,
+    index: IndexSnapshot,
+    client: Waiting
+  ): Promise<Found> {
+    const inputs = list.reduce((sum, { transaction, position }) => sum + (position.index === 0 ? 0 : transaction.inputCount), 0);
+    if (inputs === 0) return list.map(() => []);
+    const inBlock = (): Promise<Found | undefined> => this.#fromBlock(block, list, counts, client);
+    const elsewhere = (): Promise<Found | undefined> => this.#fromTransactions(list, index, client);
+    const [first, second] = counts === undefined && this.#isFarAway(block, inputs, index) ? [elsewhere, inBlock] : [inBlock, elsewhere];
+    const found = (await first()) ?? (await second());
+    if (found !== undefined) return found;
+    await this.#rest.blocks.requireActive(block);
+    throw new RestError(500, 'Transaction missing prevouts');
+  }
+
+  /** Whether the block costs more to read than the transactions that made so many outputs. */
+  #isFarAway(block: BlockPoint, inputs: number, index: IndexSnapshot): boolean {
+    if (inputs > MOST_TRANSACTIONS || this.#counts.get(keyOf(block.hash)) !== undefined) return false;
+    const [below, at] = [index.headerAt(block.height - 1), index.headerAt(block.height)];
+    return at !== undefined && inputs * BYTES_PER_TRANSACTION < at.chainBytes - (below?.chainBytes ?? 0);
+  }
+
+  /** From the coins that the node keeps for disconnecting the block. */
+  async #fromBlock(
+    block: BlockPoint,
+    list: readonly Spending[],
+    known: Uint32Array | undefined,
+    client: Waiting
+  ): Promise<Found | undefined> {
+    const counts = known ?? (await this.counts(block, client));
+    if (counts === undefined) return undefined;
+    const indexes = list.map(({ position }) => position.index);
+    const [first, last] = [Math.min(...indexes), Math.max(...indexes)];
+    // Where the coins of each transaction from the first to the last of the list begin, and the last ones end.
+    const starts = [counts.subarray(0, first).reduce((sum, count) => sum + count, 0)];
+    for (const count of counts.subarray(first, last + 1)) starts.push((starts.at(-1) as number) + count); // not empty
+    const [start, end] = [starts[0] as number, starts.at(-1) as number]; // as above
+    const coins = await this.#rest.node.spentSpan(block.hash, { start, count: end - start });
+    return (
+      coins && indexes.map((index) => coins.slice((starts[index - first] as number) - start, (starts[index - first + 1] as number) - start))
+    );
+  }
+
+  /** How many outputs each transaction of a block spends. Undefined when the node does not have the block. */
+  async counts(block: BlockPoint, client: Waiting): Promise<Uint32Array | undefined> {
+    const key = keyOf(block.hash);
+    const cached = this.#counts.get(key);
+    if (cached !== undefined) return cached.counts;
+    const raw = await this.#rest.blocks.block(block, client);
+    if (raw === undefined) return undefined;
+    const counts = spentCounts(raw);
+    this.#counts.offer(key, () => ({ counts, byteLength: counts.byteLength }));
+    return counts;
+  }
+
+  /** From the transactions that made the outputs. */
+  async #fromTransactions(list: readonly Spending[], index: IndexSnapshot, client: Waiting): Promise<Found | undefined> {
+    const reading = new Map<string, Promise<ScannedTransaction | undefined>>();
+    const read = (txid: Buffer): Promise<ScannedTransaction | undefined> => {
+      const key = keyOf(txid);
+      const before = reading.get(key);
+      if (before !== undefined) return before;
+      const found = this.#rest.blocks.find(txid, index);
+      const made = Promise.resolve(found?.read(client)).then((raw) => raw && scanTransaction(raw));
+      reading.set(key, made);
+      return made;
+    };
+    const spent: (readonly (SpentOutput | undefined)[])[] = await Promise.all(
+      list.map(({ transaction, position }) =>
+        Promise.all((position.index === 0 ? [] : transaction.inputs).map(async ({ txid, index: n }) => (await read(txid))?.outputs[n]))
+      )
+    );
+    return spent.every(isComplete) ? spent : undefined;
+  }
+}
+
+function isComplete(outputs: readonly (SpentOutput | undefined)[]): outputs is readonly SpentOutput[] {
+  return outputs.every((output) => output !== undefined);
+}

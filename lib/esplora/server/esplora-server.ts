@@ -1,0 +1,157 @@
+// Takes requests off HTTP and gives them their replies: origins, route, gate, key, body, queue, gate, in this order, then the reply or what
+// went wrong. It shares with REST whatever bounds the work: gate, queue, replies on their way, the cache for answers.
+
+import { asRestError, type RestLogger } from '../../rest/app';
+import { ClientGoneError, queueFull, QueueFullError, RestError, unavailable, type HeaderList } from '../../rest/errors';
+import { requireApiKey } from '../../rest/server/auth';
+import { hasBody, NO_BODY, readBody } from '../../rest/server/body';
+import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../../scripts/errors';
+import { bodyTooLarge, historyTooLong, noSuchEndpoint, requestTimeout, tooManyCoins } from '../errors';
+import { EsploraRequest, type Route } from '../endpoint';
+import { originHeaders, PREFLIGHT, type Origins } from './cors';
+import { Router, type Found } from './router';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ReplyCache } from '../../rest/cache/replies';
+import type { RestShared } from '../../rest/rest-service';
+import type { Handler } from '../../rest/server/mount';
+import type { EsploraReply } from '../reply';
+import type { ScriptsGate } from './gate';
+
+/** Five years: for what cannot change. */
+const LONG_SECONDS = 157_784_630;
+const SHORT_SECONDS = 10;
+
+const MOST_BODY_BYTES = 1_000_000;
+
+/** A connection on which nothing comes is cut off so much later than its request is refused. */
+const CUT_OFF_MS = 5_000;
+
+export interface EsploraServerParts extends Pick<RestShared, 'context' | 'queue' | 'responses'> {
+  /** The path of the interface, without a slash at its end. */
+  readonly prefix: string;
+  readonly routes: readonly Route[];
+  readonly gate: ScriptsGate;
+  readonly replies: ReplyCache;
+  readonly origins: Origins;
+  /** Whether requests need the node's API key. */
+  readonly auth: boolean;
+  readonly logger: RestLogger;
+}
+
+/** What a request asks for. */
+interface Target extends Found {
+  readonly url: string;
+  readonly query: string;
+}
+
+export class EsploraServer {
+  readonly #parts: EsploraServerParts;
+  readonly #router: Router;
+
+  constructor(parts: EsploraServerParts) {
+    this.#parts = parts;
+    this.#router = new Router(parts.routes);
+  }
+
+  readonly handle: Handler = async (request, response) => {
+    const { origins, responses } = this.#parts;
+    const headers = originHeaders(origins, request);
+    try {
+      if (request.method === 'OPTIONS' && origins !== undefined) {
+        responses.send(response, 204, [...headers, ...PREFLIGHT], NO_BODY);
+        return;
+      }
+      const reply = await this.#reply(request);
+      const { release } = reply;
+      if (response.destroyed) release?.();
+      else if (release !== undefined) response.once('close', release);
+      responses.send(response, 200, [...headers, ...headersOf(reply)], reply.body);
+    } catch (error) {
+      this.#fail(response, headers, error);
+    }
+  };
+
+  /** @throws RestError, and what endpoints let pass */
+  async #reply(request: IncomingMessage): Promise<EsploraReply> {
+    const { context, queue, responses, gate, replies, auth } = this.#parts;
+    const target = this.#targetOf(request);
+    const { route, parameters, query, url } = target;
+    gate.requireOpen();
+    if (auth) requireApiKey(request, context.node);
+    const isRead = route.method === 'GET';
+    const cached = isRead ? replies.find(url) : undefined;
+    if (cached !== undefined) return cached;
+    const body = isRead ? NO_BODY : await this.#bodyOf(request);
+    const asked = new EsploraRequest(parameters, query, body, request.socket);
+    const lane = route.isHeavy === true ? 'heavy' : 'small';
+    // Nobody could send the reply.
+    if (lane === 'heavy' && responses.isFull) throw queueFull();
+    const answer = (client: EsploraRequest): Promise<EsploraReply> => {
+      // It may have closed while the body came, or while others had the slots.
+      gate.requireOpen();
+      return route.endpoint(client);
+    };
+    const make = (): Promise<EsploraReply> => queue.run(asked, answer, lane);
+    return isRead ? replies.make(url, make) : make();
+  }
+
+  /** @throws RestError 404 */
+  #targetOf({ method = '', url = '' }: IncomingMessage): Target {
+    const mark = url.indexOf('?');
+    const path = mark < 0 ? url : url.slice(0, mark);
+    const found = this.#router.find(method === 'HEAD' ? 'GET' : method, path.slice(this.#parts.prefix.length));
+    if (found === undefined) throw noSuchEndpoint(path);
+    return { ...found, url, query: mark < 0 ? '' : url.slice(mark + 1) };
+  }
+
+  /** Before the queue: a slow sender holds no slot. @throws RestError 408, 413 */
+  async #bodyOf(request: IncomingMessage): Promise<Buffer> {
+    if (!hasBody(request)) return NO_BODY;
+    const { timeoutMs } = this.#parts.context.limits;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(requestTimeout());
+      }, timeoutMs);
+    });
+    const body = readBody(request, { maxBodyBytes: MOST_BODY_BYTES, timeoutMs: timeoutMs + CUT_OFF_MS });
+    try {
+      return await Promise.race([body, late]);
+    } catch (error) {
+      // What is being read still ends with its connection.
+      body.catch(() => undefined);
+      throw error instanceof RestError && error.status === 413 ? bodyTooLarge() : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #fail(response: ServerResponse, origin: HeaderList, error: unknown): void {
+    const { socket } = response.req;
+    if (socket.destroyed || error instanceof ClientGoneError) return;
+    // A body that does not end, or not as it should.
+    if (error instanceof Error && 'type' in error) {
+      socket.destroy();
+      return;
+    }
+    const known = this.#asRestError(error);
+    const status = known instanceof QueueFullError ? 503 : known.status;
+    // What clients typed is latin1, as Node reads it: its bytes come back as they were.
+    const body = Buffer.from(known.message, 'latin1');
+    const headers = [...origin, ...known.headers, 'Content-Type', 'text/plain', 'Content-Length', String(body.length)];
+    this.#parts.responses.send(response, status, headers, body);
+  }
+
+  #asRestError(error: unknown): RestError {
+    const { gate, logger } = this.#parts;
+    if (error instanceof ScriptsUnavailableError) return unavailable(gate.status());
+    if (error instanceof HistoryTooLongError) return historyTooLong();
+    if (error instanceof TooManyCoinsError) return tooManyCoins();
+    return asRestError(error, gate, logger);
+  }
+}
+
+function headersOf({ contentType, body, isImmutable = false, maxAge }: EsploraReply): HeaderList {
+  const seconds = maxAge ?? (isImmutable ? LONG_SECONDS : SHORT_SECONDS);
+  return ['Content-Type', contentType, 'Content-Length', String(body.length), 'Cache-Control', `public, max-age=${seconds}`];
+}

@@ -1,0 +1,99 @@
+// What spends outputs: transactions of the chain, or of the pool.
+//
+// The chain has no list of spends. The main index knows what is unspent; the history of an output's script has the transaction that spends it,
+// and names the most likely ones, which are read until one of them does.
+
+import { hash } from 'node:crypto';
+import { isUnspendable } from '../bitcoin/script';
+import { scanTransaction } from '../bitcoin/transaction';
+import { confirmationAt, placeOf, type Placed, type Transactions } from './transactions';
+import type { Waiting } from '../rest/server/work-queue';
+import type { ScriptReader, ScriptSnapshot } from '../scripts/types';
+import type { EsploraSpend } from '../views/esplora/coins';
+import type { ScriptPool } from '../script-pool/script-pool';
+
+/** Undefined: nothing spends the output, or there is none that could be spent. */
+export type Spend = EsploraSpend | undefined;
+
+/** Scripts of outputs by the index of these. */
+type Scripts = ReadonlyMap<number, Buffer>;
+
+export interface SpendsParts {
+  readonly scripts: ScriptReader;
+  readonly pool: ScriptPool;
+  readonly transactions: Transactions;
+}
+
+export class Spends {
+  readonly #parts: SpendsParts;
+
+  constructor(parts: SpendsParts) {
+    this.#parts = parts;
+  }
+
+  /** Of one output, whether or not it exists. */
+  async of(txid: Buffer, index: number, snapshot: ScriptSnapshot, client: Waiting): Promise<Spend> {
+    // ScriptPool and state of one moment: nothing waits before both have been looked at.
+    const position = placeOf(txid, snapshot.index);
+    const pooled = this.#inPool(txid, index);
+    if (position === undefined || snapshot.index.coin(txid, index) !== undefined) return pooled;
+    const placed = { txid, position };
+    const { outputs } = scanTransaction(await this.#parts.transactions.bytes(placed, snapshot.index, client));
+    const script = outputs[index]?.script;
+    return script && (await this.#inChain(placed, new Map([[index, script]]), snapshot, client)).get(index);
+  }
+
+  /** Of all outputs of a transaction. Undefined: neither chain nor pool has it. */
+  async ofAll(txid: Buffer, client: Waiting): Promise<readonly Spend[] | undefined> {
+    const { scripts, pool, transactions } = this.#parts;
+    // How many outputs there are has to be known before pool and state are looked at together.
+    const outputs = await scripts.read(async (snapshot) => {
+      const position = placeOf(txid, snapshot.index);
+      if (position === undefined) return pool.get(txid)?.transaction.outputs;
+      return scanTransaction(await transactions.bytes({ txid, position }, snapshot.index, client)).outputs;
+    });
+    return (
+      outputs &&
+      scripts.read(async (snapshot) => {
+        const position = placeOf(txid, snapshot.index);
+        const pooled = outputs.map((_, n) => this.#inPool(txid, n));
+        if (position === undefined) return pooled;
+        const unspent = new Set((await snapshot.index.coinsOf(txid, position)).map(({ index }) => index));
+        const spent = new Map(outputs.flatMap(({ script }, n) => (unspent.has(n) ? [] : [[n, script] as const])));
+        const confirmed = await this.#inChain({ txid, position }, spent, snapshot, client);
+        return outputs.map((_, n) => (unspent.has(n) ? pooled[n] : confirmed.get(n)));
+      })
+    );
+  }
+
+  #inPool(txid: Buffer, index: number): Spend {
+    const spender = this.#parts.pool.spender(txid, index);
+    return spender && { txid: spender.transaction.txid, input: spender.input, status: undefined };
+  }
+
+  /** Of outputs that the main index does not have. */
+  async #inChain(placed: Placed, scripts: Scripts, snapshot: ScriptSnapshot, client: Waiting): Promise<ReadonlyMap<number, EsploraSpend>> {
+    const spends = new Map<number, EsploraSpend>();
+    const seen = new Set<string>();
+    for (const [index, script] of scripts) {
+      // Nobody ever could spend it, as little as what the genesis block made.
+      if (isUnspendable(script) || placed.position.height === 0) continue;
+      const { txid, position } = placed;
+      for await (const at of snapshot.spenders(hash('sha256', script, 'buffer'), { txid, index }, position)) {
+        if (spends.has(index)) break;
+        const key = `${at.height}/${at.index}`;
+        if (seen.has(key)) continue;
+        seen.add(key);
+        const spender = await snapshot.txidAt(at);
+        if (spender === undefined) continue;
+        const status = confirmationAt(at.height, snapshot.index);
+        const { inputs } = scanTransaction(await this.#parts.transactions.bytes({ txid: spender, position: at }, snapshot.index, client));
+        for (const [i, input] of inputs.entries())
+          if (input.txid.equals(txid)) spends.set(input.index, { txid: spender, input: i, status });
+      }
+      if (!spends.has(index))
+        throw new Error(`no transaction of the chain spends output ${index} of ${txid.toString('hex')}, which is not unspent`);
+    }
+    return spends;
+  }
+}

@@ -1,0 +1,145 @@
+// Transactions as Esplora shows them: found in the state of a snapshot, with what they spend and where they stand. What a block holds never
+// changes, so that the text of a transaction is right as long as its block is where it was: it is cached by the hash of its block.
+
+import { timeOf } from '../bitcoin/header';
+import { scanTransaction, type ScannedTransaction } from '../bitcoin/transaction';
+import { keyOf } from '../rest/cache/blocks';
+import { unavailable } from '../rest/errors';
+import { runInSlices } from '../rest/server/slices';
+import { JsonWriter } from '../views/json-writer';
+import { esploraCapacity, writeEsploraTransaction, type SpentOutput } from '../views/esplora/transaction';
+import { PreviousOutputs } from './previous-outputs';
+import type { Position } from '../index/records/position';
+import type { IndexSnapshot } from '../index/types';
+import type { Cached, Shelf } from '../rest/cache/answers';
+import type { EndpointContext } from '../rest/endpoint';
+import type { Waiting } from '../rest/server/work-queue';
+import type { EsploraStatus } from '../views/esplora/status';
+import type { PooledTransaction } from '../script-pool/pooled-transaction';
+
+/** Blocks that are looked at together: each may have to be read as a whole. */
+const BLOCKS_AT_ONCE = 4;
+
+/** A transaction of the chain. A row of a script is one. */
+export interface Placed {
+  readonly txid: Buffer;
+  readonly position: Position;
+}
+
+/** Where a confirmed transaction stands. */
+export type Confirmation = NonNullable<EsploraStatus>;
+
+interface CachedText extends Cached {
+  readonly text: Buffer;
+}
+
+/** Transactions of one block whose texts are not cached, and where these belong in the list. */
+interface Missing {
+  readonly status: Confirmation;
+  readonly places: { readonly placed: Placed; readonly at: number }[];
+}
+
+/** Where the transactions of the block at a height up to the tip stand. */
+export function confirmationAt(height: number, index: IndexSnapshot): Confirmation {
+  const run = index.headerRun(height, 1);
+  if (run === undefined) throw new RangeError(`expected a height up to ${index.tip.height}, got ${height}`);
+  return { height, hash: run.lastHash, time: timeOf(run.headers) };
+}
+
+/** Where a transaction of the chain stands. @throws NotYetKnownError */
+export function placeOf(txid: Buffer, index: IndexSnapshot): Position | undefined {
+  const found = index.position(txid);
+  return found && { height: found.block.height, index: found.index };
+}
+
+export class Transactions {
+  readonly #rest: EndpointContext;
+  readonly #previous: PreviousOutputs;
+  readonly #cached: Shelf<CachedText>;
+
+  constructor(rest: EndpointContext) {
+    this.#rest = rest;
+    this.#previous = new PreviousOutputs(rest);
+    this.#cached = rest.cache.shelf('esplora-tx');
+  }
+
+  /** The JSON of each, in their order. @throws RestError 503 when the node does not have one any more */
+  async confirmed(list: readonly Placed[], index: IndexSnapshot, client: Waiting): Promise<Buffer[]> {
+    const texts: Buffer[] = [];
+    const missing = new Map<number, Missing>();
+    for (const [at, placed] of list.entries()) {
+      const { height } = placed.position;
+      const status = missing.get(height)?.status ?? confirmationAt(height, index);
+      const cached = this.#cached.get(cacheKey(status, placed));
+      if (cached !== undefined) texts[at] = cached.text;
+      else if (missing.get(height)?.places.push({ placed, at }) === undefined) missing.set(height, { status, places: [{ placed, at }] });
+    }
+    const blocks = missing.values();
+    const work = async (): Promise<void> => {
+      for (const { status, places } of blocks) {
+        const made = await this.#ofBlock(
+          status,
+          places.map(({ placed }) => placed),
+          index,
+          client
+        );
+        for (const [i, { at }] of places.entries()) texts[at] = made[i] as Buffer; // one for each
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(BLOCKS_AT_ONCE, missing.size) }, work));
+    return texts;
+  }
+
+  /** The JSON of a transaction of the pool. */
+  unconfirmed({ transaction, spent }: PooledTransaction, client: Waiting): Promise<Buffer> {
+    return this.#write(transaction, spent, undefined, client);
+  }
+
+  /** The bytes of a transaction of the chain. @throws RestError 503 when the node does not have them any more */
+  async bytes({ position, txid }: Placed, index: IndexSnapshot, client: Waiting): Promise<Buffer> {
+    const { blocks } = this.#rest;
+    const found = blocks.at(position, txid, index);
+    const raw = found && (await found.read(client));
+    if (raw !== undefined) return raw;
+    if (found !== undefined) await blocks.requireActive(found.block);
+    throw unavailable(`the node does not have the block at height ${position.height}`);
+  }
+
+  async #ofBlock(status: Confirmation, list: readonly Placed[], index: IndexSnapshot, client: Waiting): Promise<Buffer[]> {
+    const reading = Promise.all(list.map(async (placed) => scanTransaction(await this.bytes(placed, index, client))));
+    // At the same time: a block that is read as a whole is read once.
+    const counting = this.#rest.blocks.isAtHand(status) ? this.#previous.counts(status, client) : undefined;
+    const [transactions, counts] = await Promise.all([reading, counting]);
+    const spending = transactions.map((transaction, i) => ({ transaction, position: (list[i] as Placed).position })); // one for each
+    const spent = await this.#previous.of(status, spending, counts, index, client);
+    const texts: Buffer[] = [];
+    for (const [i, transaction] of transactions.entries()) {
+      const text = await this.#write(transaction, spent[i] as readonly SpentOutput[], status, client); // one for each
+      texts.push(text);
+      this.#cached.offer(cacheKey(status, list[i] as Placed), () => {
+        // Room that was left would be kept as well.
+        const own = Buffer.allocUnsafeSlow(text.length);
+        text.copy(own);
+        return { text: own, byteLength: own.length };
+      });
+    }
+    return texts;
+  }
+
+  #write(transaction: ScannedTransaction, spent: readonly SpentOutput[], status: EsploraStatus, client: Waiting): Promise<Buffer> {
+    const writer = new JsonWriter(esploraCapacity(transaction, spent));
+    const form = { spent, status, prefixes: this.#rest.node.network.addressPrefixes };
+    return runInSlices(textOf(writer, transaction, form), client);
+  }
+}
+
+function* textOf(
+  writer: JsonWriter,
+  transaction: ScannedTransaction,
+  form: Parameters<typeof writeEsploraTransaction>[2]
+): Generator<void, Buffer> {
+  yield* writeEsploraTransaction(writer, transaction, form);
+  return writer.toBuffer();
+}
+
+const cacheKey = ({ hash }: Confirmation, { txid }: Placed): string => keyOf(hash) + keyOf(txid);

@@ -1,0 +1,203 @@
+// The node's pool by script: what its transactions fund and spend, who spends an output, and what they pay. It follows the events of the
+// pool, which say what a transaction spends; nothing is kept unless it is opened. What is looked up seldom is asked of the node, which
+// has it anyway: bytes, and spenders.
+//
+// A transaction may be in the pool and in the index at once for a moment, never in neither: whoever answers from both takes it for
+// confirmed.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { PooledTransaction } from './pooled-transaction';
+import { PoolScripts, type PooledCoin, type PooledTotals } from './scripts';
+import { summaryOf, type PoolSummary } from './pool-summary';
+import type { PoolEvent, PoolSource, PoolTransaction } from '../node/types';
+import type { Subscription } from 'rxjs';
+
+const MOST_RECENT = 10;
+const SLICE_MS = 1;
+
+/** A transaction that entered lately. */
+export interface RecentTransaction {
+  readonly txid: Buffer;
+  readonly fee: number;
+  readonly vsize: number;
+  /** Of all inputs together, in satoshis. */
+  readonly value: number;
+}
+
+/** A txid as a key of our maps: one character a byte. */
+const keyOf = (txid: Buffer): string => txid.toString('latin1');
+
+export class ScriptPool {
+  readonly #pool: PoolSource;
+  /** In the order of entering. */
+  readonly #transactions = new Map<string, PooledTransaction>();
+  /** While it is being opened: what is to enter, in this order; the txid of what was there before, whose coins are to be read. */
+  readonly #waiting = new Map<string, PoolTransaction | Buffer>();
+  readonly #scripts: PoolScripts;
+  #recent: readonly RecentTransaction[] = [];
+  #revision = 0;
+  #subscription: Subscription | undefined;
+  #isLoading = false;
+
+  constructor(pool: PoolSource) {
+    this.#pool = pool;
+    this.#scripts = new PoolScripts({
+      get: (txid) => this.get(txid),
+      isSpent: (txid, index) => this.spender(txid, index) !== undefined
+    });
+  }
+
+  /** Resolves once what the pool has already is there. @throws what the node throws when it cannot read its coins */
+  async open(): Promise<void> {
+    this.#subscription = this.#pool.events$.subscribe((event) => this.#follow(event));
+    for (const txid of this.#pool.txids()) this.#waiting.set(keyOf(txid), txid);
+    await this.#load();
+  }
+
+  /** Empty afterwards. */
+  close(): void {
+    this.#subscription?.unsubscribe();
+    this.#subscription = undefined;
+    this.#waiting.clear();
+    this.#empty();
+    this.#recent = [];
+  }
+
+  /** A new number after every change: what was made at one revision holds for that revision. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get size(): number {
+    return this.#transactions.size;
+  }
+
+  has(txid: Buffer): boolean {
+    return this.#transactions.has(keyOf(txid));
+  }
+
+  get(txid: Buffer): PooledTransaction | undefined {
+    return this.#transactions.get(keyOf(txid));
+  }
+
+  /** All of them, in the order of entering. */
+  transactions(): PooledTransaction[] {
+    return [...this.#transactions.values()];
+  }
+
+  /** In the order of entering. `script`: its SHA-256, here and below. */
+  history(script: Buffer): readonly PooledTransaction[] {
+    return this.#scripts.history(script);
+  }
+
+  totals(script: Buffer): PooledTotals {
+    return this.#scripts.totals(script);
+  }
+
+  /** Outputs that the pool made and does not spend, in no order. To be read before the pool changes. */
+  coins(script: Buffer): Iterable<PooledCoin> {
+    return this.#scripts.coins(script);
+  }
+
+  /** The transaction that spends an output, also a confirmed one, and by which of its inputs. */
+  spender(txid: Buffer, index: number): { readonly transaction: PooledTransaction; readonly input: number } | undefined {
+    const spender = this.#pool.spender(txid, index);
+    const transaction = spender && this.get(spender.txid);
+    return transaction && { transaction, input: spender.input };
+  }
+
+  /** Those of the pool whose outputs it spends. */
+  parents({ transaction }: PooledTransaction): Set<PooledTransaction> {
+    return new Set(transaction.inputs.flatMap(({ txid }) => this.get(txid) ?? []));
+  }
+
+  /** Those of the pool that spend its outputs. */
+  children({ txid, transaction }: PooledTransaction): Set<PooledTransaction> {
+    return new Set(transaction.outputs.flatMap((_, index) => this.spender(txid, index)?.transaction ?? []));
+  }
+
+  /** The last ten that entered, the newest first, whether or not they are still there. */
+  recent(): readonly RecentTransaction[] {
+    return this.#recent;
+  }
+
+  /** Of the transactions that are there when it begins. Yields often. */
+  *summary(): Generator<void, PoolSummary> {
+    return yield* summaryOf(this.transactions());
+  }
+
+  #follow(event: PoolEvent): void {
+    if (event.type === 'add') this.#come(event);
+    else if (event.type === 'remove') this.#go(keyOf(event.txid));
+    else this.#keepWhatIsLeft();
+  }
+
+  #come(transaction: PoolTransaction): void {
+    const key = keyOf(transaction.txid);
+    this.#waiting.delete(key);
+    if (this.#isLoading) this.#waiting.set(key, transaction);
+    else this.#enter(key, transaction);
+  }
+
+  #go(key: string): void {
+    this.#waiting.delete(key);
+    const transaction = this.#transactions.get(key);
+    if (transaction === undefined) return;
+    this.#transactions.delete(key);
+    this.#scripts.remove(transaction);
+    this.#revision++;
+  }
+
+  /** The pool is emptied before it says so: another transaction may have entered since. */
+  #keepWhatIsLeft(): void {
+    const left = new Set(this.#pool.txids().map(keyOf));
+    for (const key of this.#waiting.keys()) if (!left.has(key)) this.#waiting.delete(key);
+    const kept = [...this.#transactions].filter(([key]) => left.has(key));
+    this.#empty();
+    for (const [key, transaction] of kept) this.#put(key, transaction);
+  }
+
+  /** Takes in what waits, with a pause for others every millisecond. */
+  async #load(): Promise<void> {
+    this.#isLoading = true;
+    try {
+      let end = performance.now() + SLICE_MS;
+      // Also what begins to wait meanwhile.
+      for (const [key, waiting] of this.#waiting) {
+        const transaction = Buffer.isBuffer(waiting) ? await this.#pool.withCoins(waiting) : waiting;
+        if (this.#waiting.get(key) === waiting) {
+          this.#waiting.delete(key);
+          if (transaction !== undefined) this.#enter(key, transaction);
+        }
+        if (performance.now() >= end) {
+          await nextTurn();
+          end = performance.now() + SLICE_MS;
+        }
+      }
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  #enter(key: string, entering: PoolTransaction): void {
+    this.#go(key);
+    const transaction = new PooledTransaction(entering);
+    this.#put(key, transaction);
+    const { txid, fee, vsize } = transaction;
+    const value = transaction.spent.reduce((sum, coin) => sum + coin.value, 0);
+    const before = this.#recent.filter((recent) => !recent.txid.equals(txid));
+    this.#recent = [{ txid, fee, vsize, value }, ...before].slice(0, MOST_RECENT);
+  }
+
+  #put(key: string, transaction: PooledTransaction): void {
+    this.#transactions.set(key, transaction);
+    this.#scripts.add(transaction);
+    this.#revision++;
+  }
+
+  #empty(): void {
+    this.#transactions.clear();
+    this.#scripts.clear();
+    this.#revision++;
+  }
+}

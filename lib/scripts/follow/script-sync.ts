@@ -1,0 +1,317 @@
+// Keeps the index by script at the block of the main index, in one loop: wait until something happened, look where the two stand, do the
+// next thing. While both are live, the main index hands over each block that it has taken in or out, and the chain waits for both.
+//
+// The main index is never held back by an index by script that is behind, being filled, or failed.
+
+import { spentCounts } from '../../bitcoin/block';
+import { IndexError, IndexUnavailableError, isDamage, isOfBlock, TooDeepError } from '../../index/errors';
+import { ChainMovedError } from '../../node/errors';
+import { StoreError } from '../../store/errors';
+import { MissingBlocksError } from '../errors';
+import { fillScripts, type FillParts } from '../fill/fill-scripts';
+import { removeFillingFiles } from '../fill/partition-files';
+import { fillingIn } from '../records/filling';
+import type { Subscription } from 'rxjs';
+import type { BlockPoint, NodeSource } from '../../node/types';
+import type { ChainIndex, IndexCompanion, IndexLogger, IndexMove } from '../../index/types';
+import type { Store } from '../../store/store';
+import type { ScriptBlock } from '../scan/rows';
+import type { ScriptsState } from '../types';
+import type { ScriptWriter } from '../write/script-writer';
+import type { PairReader } from './pair';
+
+/** Bytes of blocks in one batch, and blocks: a regtest block has 250 bytes. */
+const BATCH_BYTES = 8_000_000;
+const BATCH_BLOCKS = 500;
+
+/** Where an empty store is filled from, which is the fastest way to take in many blocks (lib/scripts/fill). */
+export type Filling = Pick<FillParts, 'path' | 'filesPath' | 'sizes'>;
+
+export interface ScriptSyncParts {
+  readonly store: Store;
+  readonly writer: ScriptWriter;
+  readonly node: NodeSource;
+  readonly index: Pick<ChainIndex, 'reader' | 'state' | 'state$' | 'tip$'>;
+  readonly reader: PairReader;
+  readonly undoDepth: number;
+  /** Undefined for a store in memory. */
+  readonly filling: Filling | undefined;
+  readonly logger: IndexLogger;
+  readonly onState: (state: ScriptsState) => void;
+}
+
+export class ScriptSync implements IndexCompanion {
+  readonly #parts: ScriptSyncParts;
+  readonly #abort = new AbortController();
+  #subscription: Subscription | undefined;
+  #loop: Promise<void> = Promise.resolve();
+  #following: Promise<void> = Promise.resolve();
+  #wake: () => void = () => undefined;
+  /** Something happened since the turn under way began. */
+  #isWoken = true;
+  #isOpen = false;
+  #live = false;
+  /** What a reader or a block in lockstep met, until the loop has seen to it. */
+  #met: Error | undefined;
+  /** Why the index by script has failed, as long as it has. */
+  #failure: Error | undefined;
+  /** Reasons for which it was emptied since it was last live. */
+  readonly #emptiedFor = new Set<string>();
+
+  constructor(parts: ScriptSyncParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    const { index } = this.#parts;
+    this.#subscription = index.state$.subscribe(() => {
+      if (this.#live && !this.#isLevel()) this.#unlive();
+      this.#hear();
+    });
+    // A block that comes in lockstep is no news by then.
+    this.#subscription.add(index.tip$.subscribe(this.#hear));
+    this.#loop = this.#run();
+  }
+
+  /** A reader met something that must not be: nobody is answered until the loop has seen to it. */
+  readonly distrust = (error: unknown): void => {
+    if (this.#failure !== undefined || this.#met !== undefined) return;
+    this.#met = errorOf(error);
+    this.#unlive();
+    this.#hear();
+  };
+
+  async follow(move: IndexMove): Promise<void> {
+    if (!this.#live) return;
+    this.#following = this.#followMove(move).catch(this.distrust);
+    await this.#following;
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort();
+    this.#unlive();
+    this.#subscription?.unsubscribe();
+    this.#hear();
+    await this.#following;
+    await this.#loop;
+  }
+
+  readonly #hear = (): void => {
+    this.#isWoken = true;
+    this.#wake();
+  };
+
+  async #followMove(move: IndexMove): Promise<void> {
+    const { writer, reader, onState } = this.#parts;
+    const { block } = move;
+    const { tip } = writer;
+    if (tip === undefined) return;
+    if (move.type === 'connect' && block.height === tip.height + 1) await writer.connect([await this.#read(block, move.raw)]);
+    else if (move.type === 'disconnect' && tip.hash.equals(block.hash)) await writer.disconnect();
+    // Both together, or not at all.
+    if (!this.#isLevel()) {
+      this.#unlive();
+      this.#hear();
+      return;
+    }
+    reader.renew();
+    onState({ phase: 'live', height: this.#height });
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    while (!this.#isClosing) {
+      try {
+        if (!this.#isDue()) {
+          await new Promise<void>((resolve) => (this.#wake = resolve));
+          continue;
+        }
+        this.#isWoken = false;
+        this.#failure = undefined;
+        await this.#comeCloser();
+      } catch (error) {
+        await this.#recover(error);
+      }
+    }
+  }
+
+  #isDue(): boolean {
+    if (this.#met !== undefined) return true;
+    return this.#isWoken && !this.#live && (this.#failure === undefined || isOfBlock(this.#failure));
+  }
+
+  async #comeCloser(): Promise<void> {
+    const met = this.#met;
+    this.#met = undefined;
+    if (met !== undefined) throw met;
+    const { store, writer, index, filling, undoDepth, onState } = this.#parts;
+    if (!this.#isOpen) {
+      await store.open();
+      this.#isOpen = true;
+      await writer.load();
+    }
+    if (index.state.phase !== 'live') {
+      onState({ phase: 'waiting' });
+      return;
+    }
+    const target = this.#indexTip().height - undoDepth;
+    if (filling !== undefined && (fillingIn(store) !== undefined || (writer.tip === undefined && target > 0)))
+      await this.#fill(filling, target);
+    await this.#rewind();
+    await this.#pull();
+    // Otherwise the main index has moved, or is not live any more: both wake the loop.
+    if (!this.#isLevel()) return;
+    this.#live = true;
+    this.#emptiedFor.clear();
+    this.#parts.reader.renew();
+    onState({ phase: 'live', height: this.#height });
+  }
+
+  async #fill(filling: Filling, target: number): Promise<void> {
+    const { store, writer, node, logger, onState } = this.#parts;
+    this.#isOpen = false;
+    await store.close();
+    await fillScripts({ ...filling, node, target, onState, logger, signal: this.#abort.signal });
+    await store.open();
+    this.#isOpen = true;
+    await writer.load();
+  }
+
+  /** Takes out the blocks that are not in the main index. @throws TooDeepError when the undo records do not reach the fork. */
+  async #rewind(): Promise<void> {
+    const { writer, index } = this.#parts;
+    for (;;) {
+      this.#abort.signal.throwIfAborted();
+      const { tip } = writer;
+      const isShared = tip === undefined || index.reader.read((main) => main.headerAt(tip.height)?.hash.equals(tip.hash) === true);
+      if (isShared) return;
+      this.#sayCatchingUp();
+      await writer.disconnect();
+    }
+  }
+
+  /** Takes in the next blocks of the main index, up to its tip of now, or until one does not fit: then it has moved. */
+  async #pull(): Promise<void> {
+    const { writer, index, undoDepth } = this.#parts;
+    for (;;) {
+      this.#abort.signal.throwIfAborted();
+      const { height: target } = this.#indexTip();
+      const from = this.#height + 1;
+      if (from > target) return;
+      this.#sayCatchingUp();
+      const blocks: ScriptBlock[] = [];
+      let bytes = 0;
+      for (let height = from; height <= target && bytes < BATCH_BYTES && blocks.length < BATCH_BLOCKS; height++) {
+        const hash = index.reader.read((main) => main.headerAt(height)?.hash);
+        if (hash === undefined) return;
+        const block = await this.#read({ hash, height });
+        bytes += block.raw.length;
+        blocks.push(block);
+      }
+      await writer.connect(blocks, target - 2 * undoDepth + 1);
+    }
+  }
+
+  /** @throws MissingBlocksError when the node has not kept the block, or what it spends. */
+  async #read(point: BlockPoint, known?: Buffer): Promise<ScriptBlock> {
+    const { node } = this.#parts;
+    const raw = known ?? (await node.rawBlock(point.hash));
+    if (raw === undefined) throw await this.#missing(point, 'the block');
+    const counts = spentCounts(raw);
+    if (counts.every((count) => count === 0)) return { point, raw, spent: undefined };
+    const spent = await node.spentOutputs(point.hash, counts);
+    if (spent === undefined) throw await this.#missing(point, 'the undo data of the block');
+    return { point, raw, spent };
+  }
+
+  async #missing({ hash, height }: BlockPoint, what: string): Promise<Error> {
+    const { node } = this.#parts;
+    // A reset takes blocks out before it says so.
+    if (node.resetting || (await node.activeHash(height))?.equals(hash) !== true) return new IndexError('the chain is moving');
+    return new MissingBlocksError(
+      `--rest-addresses needs all blocks and their undo data: the node lacks ${what} at height ${height}. ` +
+        'Sync the node again without --prune, or leave the option out'
+    );
+  }
+
+  #sayCatchingUp(): void {
+    this.#parts.onState({ phase: 'catching-up', height: Math.max(0, this.#height), target: this.#indexTip().height });
+  }
+
+  get #isClosing(): boolean {
+    return this.#abort.signal.aborted;
+  }
+
+  /** -1 while it is empty. */
+  get #height(): number {
+    return this.#parts.writer.tip?.height ?? -1;
+  }
+
+  #indexTip(): BlockPoint {
+    return this.#parts.index.reader.read(({ tip }) => tip);
+  }
+
+  #isLevel(): boolean {
+    const { index, writer } = this.#parts;
+    const { tip } = writer;
+    if (tip === undefined || this.#met !== undefined || this.#isClosing || index.state.phase !== 'live') return false;
+    try {
+      return tip.hash.equals(this.#indexTip().hash);
+    } catch (error) {
+      if (error instanceof IndexUnavailableError) return false;
+      throw error;
+    }
+  }
+
+  #unlive(): void {
+    this.#live = false;
+    this.#parts.reader.close();
+  }
+
+  /** Empties what is damaged, once for each reason; waits or stops for the rest. */
+  async #recover(error: unknown): Promise<void> {
+    const { onState } = this.#parts;
+    if (this.#isClosing) return;
+    this.#unlive();
+    // The main index has something to see to, and says when that is over.
+    if (error instanceof IndexUnavailableError || error instanceof ChainMovedError) {
+      onState({ phase: 'waiting' });
+      return;
+    }
+    try {
+      if (!isDamage(error) || isOfBlock(error)) throw error;
+      await this.#empty(error);
+    } catch (failure) {
+      this.#fail(failure);
+    }
+  }
+
+  async #empty(error: Error): Promise<void> {
+    const { store, writer, filling, logger, onState } = this.#parts;
+    // The chain may go back too deep again.
+    if (this.#emptiedFor.has(error.message) && !(error instanceof TooDeepError)) throw error;
+    this.#emptiedFor.add(error.message);
+    logger.warning(`Filling the index by script anew: ${error.message}.`);
+    onState({ phase: 'loading' });
+    writer.reset();
+    if (filling !== undefined) removeFillingFiles(filling.filesPath);
+    await store.clear();
+    this.#isOpen = true;
+    this.#met = undefined;
+    this.#isWoken = true;
+    await writer.load();
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isClosing) return;
+    const { logger, onState } = this.#parts;
+    const { message } = (this.#failure = errorOf(error));
+    // A store that is closed beneath it is closed by whoever stops the node.
+    if (!(error instanceof StoreError && error.reason === 'closed')) logger.error(`The index by script stopped: ${message}.`);
+    onState({ phase: 'failed', message });
+  }
+}
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,34 @@
+// What the index by script is doing, in words: for the log and for those who are refused meanwhile.
+
+import type { ScriptsState } from './types';
+
+/** For people, without a full stop: `filling the index by script, block 412,000 of 900,000 (45%)`. */
+export function stateText(state: ScriptsState): string {
+  switch (state.phase) {
+    case 'loading':
+      return 'loading the index by script';
+    case 'waiting':
+      return 'the index by script waits for the index of the chain';
+    case 'partitioning':
+      return `filling the index by script, block ${reached(state)}`;
+    case 'sorting':
+      return `filling the index by script, sorting ${percent(state.done, state.total)}`;
+    case 'catching-up':
+      return `the index by script is catching up, block ${reached(state)}`;
+    case 'live':
+      return `the index by script is at block ${COUNT.format(state.height)}`;
+    case 'failed':
+      return `the index by script failed: ${state.message}`;
+    case 'closed':
+      return 'shutting down';
+  }
+}
+
+const COUNT = new Intl.NumberFormat('en-US');
+
+function reached({ height, target }: { readonly height: number; readonly target: number }): string {
+  return `${COUNT.format(height)} of ${COUNT.format(target)} (${percent(height, target)})`;
+}
+
+/** Cut, not rounded: 100 % is when it is done. */
+const percent = (part: number, whole: number): string => `${whole > 0 ? Math.floor((part / whole) * 100) : 0}%`;

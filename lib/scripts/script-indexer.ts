@@ -1,0 +1,100 @@
+// The index by script of the node's chain: opens it beside the main index, says what it does, answers from it, closes it. It never keeps
+// the node, or the main index, from starting.
+
+import { BehaviorSubject, type Observable } from 'rxjs';
+import { scrubAgainAndAgain } from '../index/follow/scrub';
+import { LOG_MS } from '../index/progress/log';
+import { Throttle } from '../index/progress/pace';
+import { PairReader } from './follow/pair';
+import { ScriptSync, type Filling } from './follow/script-sync';
+import { stateText } from './progress';
+import { ScriptWriter } from './write/script-writer';
+import type { ChainIndex, IndexLogger } from '../index/types';
+import type { NodeSource } from '../node/types';
+import type { Store } from '../store/store';
+import type { ScriptReader, ScriptsState } from './types';
+
+export interface ScriptIndexerOptions {
+  readonly store: Store;
+  readonly index: ChainIndex;
+  readonly node: NodeSource;
+  readonly logger: IndexLogger;
+  /** The last so many blocks can be undone without the node. */
+  readonly undoDepth: number;
+  /** For a store on disk; undefined for one in memory. */
+  readonly filling: Filling | undefined;
+  /** How long it takes to look through the files of the store, again and again; never when 0. */
+  readonly scrubMs: number;
+}
+
+export class ScriptIndexer {
+  /** Answers while the state is `live`. */
+  readonly reader: ScriptReader;
+  /** Replays the current state to a new subscriber. */
+  readonly state$: Observable<ScriptsState>;
+  readonly #options: ScriptIndexerOptions;
+  readonly #state = new BehaviorSubject<ScriptsState>({ phase: 'loading' });
+  readonly #sync: ScriptSync;
+  readonly #abort = new AbortController();
+  readonly #lines = new Throttle(LOG_MS);
+  #scrubbing: Promise<void> = Promise.resolve();
+
+  constructor(options: ScriptIndexerOptions) {
+    this.#options = options;
+    const { store, index, node } = options;
+    this.state$ = this.#state.asObservable();
+    const reader = new PairReader({
+      store,
+      index: index.reader,
+      onTrouble: (error) => {
+        this.#sync.distrust(error);
+      }
+    });
+    this.reader = reader;
+    const writer = new ScriptWriter({
+      store,
+      genesisHash: node.network.genesisHash,
+      undoDepth: options.undoDepth,
+      onMove: () => undefined
+    });
+    this.#sync = new ScriptSync({ ...options, writer, reader, onState: this.#say });
+  }
+
+  get state(): ScriptsState {
+    return this.#state.value;
+  }
+
+  /** Starts to catch up with the main index, without waiting for that; then follows it. */
+  open(): void {
+    const { store, logger, scrubMs: passMs, index } = this.#options;
+    index.accompany(this.#sync);
+    this.#sync.start();
+    const { signal } = this.#abort;
+    // Its tables are not read before it is used: that would take minutes.
+    if (passMs > 0) this.#scrubbing = scrubAgainAndAgain({ store, logger, passMs, onDamage: this.#sync.distrust, signal });
+  }
+
+  /** Waits for the write under way. To be closed before the main index. */
+  async close(): Promise<void> {
+    this.#abort.abort();
+    await this.#sync.close();
+    await this.#scrubbing;
+    await this.#options.store.close();
+    this.#state.next({ phase: 'closed' });
+    this.#state.complete();
+  }
+
+  readonly #say = (state: ScriptsState): void => {
+    const { phase } = state;
+    const isNew = phase !== this.state.phase;
+    if (isNew) this.#lines.restart(-Infinity);
+    // Each block is such a state; failures were logged with their reasons.
+    if (phase !== 'failed' && (isNew || phase !== 'live') && this.#lines.isDue())
+      this.#options.logger.info(`${sentence(stateText(state))}.`);
+    this.#state.next(state);
+  };
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

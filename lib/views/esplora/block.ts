@@ -1,0 +1,44 @@
+// A block, as Esplora shows it.
+
+import { bitsOf, merkleRootOf, nonceOf, previousHashOf, timeOf, versionOf } from '../../bitcoin/header';
+import { difficultyOf } from '../../bitcoin/work';
+import { rustDoubleText } from './double';
+import type { JsonWriter } from '../json-writer';
+
+export interface EsploraBlock {
+  /** 32 bytes in wire order. */
+  readonly hash: Buffer;
+  readonly height: number;
+  /** The 80 bytes. */
+  readonly header: Buffer;
+  readonly transactionCount: number;
+  /** In bytes, with witnesses. */
+  readonly length: number;
+  readonly weight: number;
+  /** Median time past of this block (BIP113). */
+  readonly medianTime: number;
+}
+
+const NO_HASH = Buffer.alloc(32);
+
+/** Writes `{id, height, version, timestamp, tx_count, size, weight, merkle_root, previousblockhash, mediantime, nonce, bits, difficulty}`. */
+export function writeEsploraBlock(writer: JsonWriter, block: EsploraBlock): void {
+  const { header } = block;
+  const previousHash = previousHashOf(header);
+  writer.hashField('{"id":', block.hash);
+  writer.integerField(',"height":', block.height);
+  writer.integerField(',"version":', versionOf(header) >>> 0);
+  writer.integerField(',"timestamp":', timeOf(header));
+  writer.integerField(',"tx_count":', block.transactionCount);
+  writer.integerField(',"size":', block.length);
+  writer.integerField(',"weight":', block.weight);
+  writer.hashField(',"merkle_root":', merkleRootOf(header));
+  if (previousHash.equals(NO_HASH)) writer.ascii(',"previousblockhash":null');
+  else writer.hashField(',"previousblockhash":', previousHash);
+  writer.integerField(',"mediantime":', block.medianTime);
+  writer.integerField(',"nonce":', nonceOf(header));
+  writer.integerField(',"bits":', bitsOf(header));
+  writer.ascii(',"difficulty":');
+  writer.ascii(rustDoubleText(difficultyOf(bitsOf(header))));
+  writer.char(0x7d);
+}

@@ -1,0 +1,80 @@
+// Coins, what spends them, and what they come to, as Esplora shows them.
+
+import { writeStatus, type EsploraStatus } from './status';
+import type { ScriptTotals } from '../../scripts/types';
+import type { JsonWriter } from '../json-writer';
+
+export interface EsploraCoin {
+  /** 32 bytes in wire order. */
+  readonly txid: Buffer;
+  readonly index: number;
+  /** In satoshis. */
+  readonly value: number;
+  /** Of the transaction that made it. */
+  readonly status: EsploraStatus;
+}
+
+/** An input that spends an output. */
+export interface EsploraSpend {
+  /** 32 bytes in wire order. */
+  readonly txid: Buffer;
+  readonly input: number;
+  readonly status: EsploraStatus;
+}
+
+/** What is asked about, in the words in which it was asked. */
+export interface StatsSubject {
+  readonly kind: 'address' | 'scripthash';
+  readonly text: string;
+}
+
+/** Writes `{txid, vout, status, value}`. */
+export function writeEsploraCoin(writer: JsonWriter, { txid, index, value, status }: EsploraCoin): void {
+  writer.hashField('{"txid":', txid);
+  writer.integerField(',"vout":', index);
+  writer.ascii(',"status":');
+  writeStatus(writer, status);
+  writer.integerField(',"value":', value);
+  writer.char(0x7d);
+}
+
+/** Writes `{spent, txid?, vin?, status?}`; undefined: unspent. */
+export function writeOutspend(writer: JsonWriter, spend: EsploraSpend | undefined): void {
+  if (spend === undefined) {
+    writer.ascii('{"spent":false}');
+    return;
+  }
+  writer.hashField('{"spent":true,"txid":', spend.txid);
+  writer.integerField(',"vin":', spend.input);
+  writer.ascii(',"status":');
+  writeStatus(writer, spend.status);
+  writer.char(0x7d);
+}
+
+function writeTotals(writer: JsonWriter, { funded, spent, transactions }: ScriptTotals): void {
+  writer.integerField('{"funded_txo_count":', funded.count);
+  writer.integerField(',"funded_txo_sum":', funded.value);
+  writer.integerField(',"spent_txo_count":', spent.count);
+  writer.integerField(',"spent_txo_sum":', spent.value);
+  writer.integerField(',"tx_count":', transactions);
+  writer.char(0x7d);
+}
+
+/** Writes `{address, chain_stats, mempool_stats}` or `{chain_stats, mempool_stats, scripthash}`. */
+export function writeStats(writer: JsonWriter, { kind, text }: StatsSubject, chain: ScriptTotals, pool: ScriptTotals): void {
+  writer.char(0x7b);
+  if (kind === 'address') {
+    writer.ascii('"address":');
+    writer.string(text);
+    writer.char(0x2c);
+  }
+  writer.ascii('"chain_stats":');
+  writeTotals(writer, chain);
+  writer.ascii(',"mempool_stats":');
+  writeTotals(writer, pool);
+  if (kind === 'scripthash') {
+    writer.ascii(',"scripthash":');
+    writer.string(text);
+  }
+  writer.char(0x7d);
+}

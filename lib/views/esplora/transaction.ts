@@ -1,0 +1,141 @@
+// The JSON of a transaction with what it spends, as Esplora shows it, written straight from its bytes.
+
+import { ByteReader } from '../../bitcoin/reader';
+import { lastPush, writeRustAsm } from '../../bitcoin/rust-asm';
+import { scriptTypeOf } from '../../bitcoin/script-type';
+import { writeEsploraOutput } from './output';
+import { writeStatus, type EsploraStatus } from './status';
+import type { AddressPrefixes } from '../../bitcoin/address';
+import type { ScannedInput, ScannedOutput, ScannedTransaction } from '../../bitcoin/transaction';
+import type { JsonWriter } from '../json-writer';
+
+/** `value` in satoshis. */
+export interface SpentOutput {
+  readonly value: number;
+  readonly script: Buffer;
+}
+
+export interface EsploraTransactionForm {
+  /** What it spends, in the order of its inputs. Means nothing for a coinbase. */
+  readonly spent: readonly SpentOutput[];
+  readonly status: EsploraStatus;
+  readonly prefixes: AddressPrefixes;
+}
+
+/** Inputs or outputs after which a long transaction lets others have their turn. */
+const SLICE = 64;
+
+/** What is written of an input or an output beside its bytes, and how often these are. */
+const BYTES_AROUND = 520;
+const BYTES_PER_BYTE = 5;
+
+/** Bytes of memory that the JSON of a transaction needs, about. */
+export function esploraCapacity({ length, inputCount }: ScannedTransaction, spent: readonly SpentOutput[]): number {
+  const scripts = spent.reduce((sum, { script }) => sum + script.length, 0);
+  return (length + scripts) * BYTES_PER_BYTE + (inputCount + 2) * BYTES_AROUND;
+}
+
+/** Writes the items of one witness stack, moves past them and returns where the last one is, from `start` to before `end`. Nothing is written for an empty one. */
+function writeWitness(writer: JsonWriter, witness: ByteReader): { start: number; end: number } | undefined {
+  const count = witness.compactSize();
+  if (count === 0) return undefined;
+  let start = 0;
+  for (let i = 0; i < count; i++) {
+    writer.ascii(i === 0 ? ',"witness":["' : '","');
+    const length = witness.compactSize();
+    start = witness.skip(length);
+    writer.hex(witness.buffer, start, witness.offset);
+  }
+  writer.ascii('"]');
+  return { start, end: witness.offset };
+}
+
+/** The scripts whose hashes are what an input spends: a P2SH output's, and a P2WSH output's, which may stand in the former. */
+function writeInnerScripts(
+  writer: JsonWriter,
+  { bytes, scriptOffset, scriptLength }: ScannedInput,
+  spent: Buffer,
+  item: { start: number; end: number } | undefined
+): void {
+  let type = scriptTypeOf(spent);
+  if (type === 'scripthash') {
+    const redeemScript = lastPush(bytes, scriptOffset, scriptOffset + scriptLength);
+    if (redeemScript === undefined) return;
+    writer.ascii(',"inner_redeemscript_asm":"');
+    writeRustAsm(writer, redeemScript);
+    writer.char(0x22);
+    type = scriptTypeOf(redeemScript);
+  }
+  if (type !== 'witness_v0_scripthash' || item === undefined) return;
+  writer.ascii(',"inner_witnessscript_asm":"');
+  writeRustAsm(writer, bytes, item.start, item.end);
+  writer.char(0x22);
+}
+
+function writeInput(
+  writer: JsonWriter,
+  input: ScannedInput,
+  witness: ByteReader | undefined,
+  spent: SpentOutput | undefined,
+  prefixes: AddressPrefixes
+): void {
+  const { bytes, offset, scriptOffset, scriptLength } = input;
+  writer.hashField('{"txid":', bytes, offset);
+  writer.integerField(',"vout":', input.index);
+  writer.ascii(',"prevout":');
+  if (spent === undefined) writer.ascii('null');
+  else writeEsploraOutput(writer, spent.script, 0, spent.script.length, spent.value, prefixes);
+  writer.ascii(',"scriptsig":"');
+  writer.hex(bytes, scriptOffset, scriptOffset + scriptLength);
+  writer.ascii('","scriptsig_asm":"');
+  writeRustAsm(writer, bytes, scriptOffset, scriptOffset + scriptLength);
+  writer.char(0x22);
+  const item = witness === undefined ? undefined : writeWitness(writer, witness);
+  writer.ascii(',"is_coinbase":');
+  writer.boolean(spent === undefined);
+  writer.integerField(',"sequence":', input.sequence);
+  if (spent !== undefined) writeInnerScripts(writer, input, spent.script, item);
+  writer.char(0x7d);
+}
+
+/**
+ * Writes `{txid, version, locktime, vin, vout, size, weight, fee, status}`. Yields within long transactions.
+ * @throws RangeError unless there is one spent output for each input
+ */
+export function* writeEsploraTransaction(
+  writer: JsonWriter,
+  transaction: ScannedTransaction,
+  { spent, status, prefixes }: EsploraTransactionForm
+): Generator<void, void> {
+  const { inputs, outputs, isCoinbase, bytes, hasWitness } = transaction;
+  if (!isCoinbase && spent.length !== inputs.length)
+    throw new RangeError(`expected ${inputs.length} spent outputs of the transaction, got ${spent.length}`);
+  writer.hashField('{"txid":', transaction.txid);
+  writer.integerField(',"version":', transaction.version >>> 0);
+  writer.integerField(',"locktime":', transaction.locktime);
+  writer.ascii(',"vin":[');
+  const witness = hasWitness ? new ByteReader(bytes, transaction.witnessOffset) : undefined;
+  let fee = 0;
+  for (let i = 0; i < inputs.length; i++) {
+    const input = inputs[i] as ScannedInput; // below the length
+    const output = isCoinbase ? undefined : spent[i];
+    if (i > 0) writer.char(0x2c);
+    writeInput(writer, input, witness, output, prefixes);
+    fee += output?.value ?? 0;
+    if (i % SLICE === SLICE - 1) yield;
+  }
+  writer.ascii('],"vout":[');
+  for (let n = 0; n < outputs.length; n++) {
+    const { value, scriptOffset, scriptLength } = outputs[n] as ScannedOutput; // below the length
+    if (n > 0) writer.char(0x2c);
+    writeEsploraOutput(writer, bytes, scriptOffset, scriptOffset + scriptLength, value, prefixes);
+    fee -= value;
+    if (n % SLICE === SLICE - 1) yield;
+  }
+  writer.integerField('],"size":', transaction.length);
+  writer.integerField(',"weight":', transaction.weight);
+  writer.integerField(',"fee":', isCoinbase ? 0 : fee);
+  writer.ascii(',"status":');
+  writeStatus(writer, status);
+  writer.char(0x7d);
+}

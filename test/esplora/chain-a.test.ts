@@ -1,0 +1,146 @@
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { scanBlock } from '../../lib/bitcoin/block';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { bcoin } from '../support/bcoin';
+import { chainAActiveBlocks, chainAManifest, chainAPool } from '../support/chain-a';
+import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
+import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { askInOneWrite } from '../support/http';
+
+interface RecordedAnswer {
+  readonly path: string;
+  readonly json: unknown;
+}
+
+/** Requests in one write. */
+const TOGETHER = 250;
+/** Space for all of them. */
+const SETTINGS = { 'rest-work-queue': 2 * TOGETHER };
+
+const PAGE_SIZE = 25;
+
+function recordedAnswers(): RecordedAnswer[] {
+  const text = gunzipSync(readFileSync(join(__dirname, '../vectors/esplora/answers.jsonl.gz'))).toString();
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as RecordedAnswer);
+}
+
+describe('Esplora’s interface over a long chain', () => {
+  let served: EsploraNode;
+  let prefix: string;
+
+  before(async function () {
+    this.timeout(CHAIN_A_TIMEOUT_MS);
+    prefix = await copiedChain();
+    served = await openEsploraNode({}, { prefix, settings: SETTINGS });
+  });
+  after(async () => {
+    await served.node.close();
+    await rm(prefix, { recursive: true });
+  });
+
+  const texts = async (paths: readonly string[]): Promise<string[]> => {
+    const bodies: string[] = [];
+    for (let at = 0; at < paths.length; at += TOGETHER) {
+      const requests = paths.slice(at, at + TOGETHER).map((path) => ({ path: `/api${path}` }));
+      bodies.push(...(await askInOneWrite(served.port, requests)).map(({ body }) => body.toString()));
+    }
+    return bodies;
+  };
+
+  /** What is answered, in the form of the records. */
+  function shown(path: string, text: string): unknown {
+    const [, fields] = path.split('#');
+    if (fields === undefined) return text;
+    const json = JSON.parse(text) as Record<string, unknown>;
+    return Object.fromEntries(fields.split(',').map((field) => [field, json[field]]));
+  }
+
+  async function replay(answers: readonly RecordedAnswer[]): Promise<void> {
+    const replies = await texts(answers.map(({ path }) => path.split('#')[0] as string));
+    const differences = answers.flatMap(({ path, json }, i) => {
+      const expected = path.includes('#') || typeof json === 'string' ? json : JSON.stringify(json);
+      const reply = shown(path, replies[i] as string);
+      return JSON.stringify(reply) === JSON.stringify(expected) ? [] : [{ path, reply, expected }];
+    });
+    expect(differences).to.deep.equal([]);
+  }
+
+  it('says of transactions what follows from the blocks, the second time as well', async () => {
+    const pool = new Set(chainAManifest().mempool.map(({ txid }) => txid));
+    const isOfPool = ({ path, json }: RecordedAnswer): boolean =>
+      pool.has(path.slice(4, 68)) || JSON.stringify(json).includes('"confirmed":false');
+    const answers = recordedAnswers().filter((answer) => !isOfPool(answer));
+    expect(answers).to.have.length.above(500);
+    await replay(answers);
+    await replay(answers);
+  });
+
+  it('says of a block what its transactions say, page by page', async () => {
+    const long = chainAActiveBlocks().filter((block) => scanBlock(block.raw).transactions.length > 2 * PAGE_SIZE);
+    const { raw, hash } = long.reduce((a, b) => (b.raw.length < a.raw.length ? b : a));
+    const { transactions } = scanBlock(raw);
+    const txids = transactions.map(({ txid }) => toDisplayHex(txid));
+    expect(await texts([`/block/${hash}/txids`])).to.deep.equal([JSON.stringify(txids)]);
+    expect(await texts(txids.map((_, i) => `/block/${hash}/txid/${i}`))).to.deep.equal(txids);
+    expect(await texts(txids.map((txid) => `/tx/${txid}/hex`))).to.deep.equal(transactions.map((each) => each.raw.toString('hex')));
+    const starts = Array.from({ length: Math.ceil(txids.length / PAGE_SIZE) }, (_, i) => i * PAGE_SIZE);
+    const pages = await texts(starts.map((start) => `/block/${hash}/txs/${start}`));
+    const each = await texts(txids.map((txid) => `/tx/${txid}`));
+    expect(pages).to.deep.equal(starts.map((start) => `[${each.slice(start, start + PAGE_SIZE).join(',')}]`));
+    expect((await served.get(`/block/${hash}/raw`)).body.equals(raw)).to.equal(true);
+    expect(await texts([`/block/${hash}/header`])).to.deep.equal([raw.toString('hex', 0, 80)]);
+  });
+
+  it('has all blocks, ten at a time, each as it is alone', async () => {
+    const blocks = chainAActiveBlocks();
+    const { height } = chainAManifest();
+    const [all, fromTen] = await texts([`/blocks/${height}`, '/blocks/9']);
+    const alone = await texts(blocks.slice(-10).map(({ hash }) => `/block/${hash}`));
+    expect(all).to.equal(`[${alone.reverse().join(',')}]`);
+    const lowest = JSON.parse(fromTen as string) as { height: number; previousblockhash: string | null; tx_count: number }[];
+    expect(lowest.map((block) => block.height)).to.deep.equal([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+    expect(lowest.at(-1)?.previousblockhash).to.equal(null);
+  });
+
+  it('says of all transactions what follows from blocks and pool', async () => {
+    for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
+    await replay(recordedAnswers());
+    const txids = chainAManifest().mempool.map(({ txid }) => txid);
+    expect(await texts(txids.map((txid) => `/tx/${txid}/hex`))).to.deep.equal(chainAPool().map((raw) => raw.toString('hex')));
+    const { headers } = await served.get(`/tx/${txids[0] as string}`);
+    expect(headers['cache-control']).to.equal('public, max-age=10');
+    const ofMany = await texts([`/txs/outspends?txids=${txids.slice(0, 50).join(',')}`]);
+    expect(ofMany).to.deep.equal([`[${(await texts(txids.slice(0, 50).map((txid) => `/tx/${txid}/outspends`))).join(',')}]`]);
+  });
+
+  it('forgets what blocks said that are taken back, and knows it again when they come again', async function () {
+    this.timeout(CHAIN_A_TIMEOUT_MS);
+    const { height } = chainAManifest();
+    const taken = chainAActiveBlocks().slice(height - 19);
+    const block = taken.reduce((a, b) => (b.raw.length > a.raw.length ? b : a));
+    const txid = toDisplayHex(scanBlock(block.raw).transactions[0]?.txid as Buffer);
+    const paths = [`/tx/${txid}`, `/tx/${txid}/status`, `/tx/${txid}/merkle-proof`, `/block/${block.hash}`, `/block/${block.hash}/status`];
+    const before = await texts(paths);
+    expect(await texts(paths)).to.deep.equal(before);
+    await served.node.chain.reset(height - 20);
+    await served.settle();
+    expect(await texts(paths)).to.deep.equal([
+      'Transaction not found',
+      '{"confirmed":false}',
+      'Transaction not found or is unconfirmed',
+      'Block not found',
+      '{"in_best_chain":false,"height":null,"next_best":null}'
+    ]);
+    for (const { raw } of taken) await served.node.chain.add(bcoin.Block.fromRaw(raw));
+    await served.settle();
+    expect(await texts(paths)).to.deep.equal(before);
+  });
+});

@@ -1,0 +1,225 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { openSocket, untilClosed, type RawReply, type RawRequest } from '../support/http';
+import { mine } from '../support/regtest-node';
+
+const ZEROS = '0'.repeat(64);
+const LONG = 'public, max-age=157784630';
+const SHORT = 'public, max-age=10';
+
+describe('Esplora’s interface over HTTP', () => {
+  let served: EsploraNode;
+  let hashes: readonly string[];
+  let coinbase: string;
+
+  before(async () => {
+    served = await openEsploraNode({}, { settings: { 'rest-timeout': 1 } });
+    const blocks = await mine(served.node, 12);
+    await served.settle();
+    hashes = served.index.reader.read((snapshot) =>
+      Array.from({ length: 13 }, (_, height) => toDisplayHex(snapshot.headerAt(height)?.hash as Buffer))
+    );
+    coinbase = toDisplayHex((blocks[0] as (typeof blocks)[0]).txs[0]?.hash() as Buffer);
+  });
+  after(() => served.node.close());
+
+  it('says what is wrong in Esplora’s words, without a line end and without leave to cache it', async () => {
+    const block = hashes[1] as string;
+    const cases: readonly [path: string, reply: string][] = [
+      ['/nope', '404 endpoint does not exist "/api/nope"'],
+      ['/nope?a=b', '404 endpoint does not exist "/api/nope"'],
+      ['/a"b\\c', '404 endpoint does not exist "/api/a\\"b\\\\c"'],
+      ['', '404 endpoint does not exist "/api"'],
+      ['/', '404 endpoint does not exist "/api/"'],
+      ['/blocks/tip/height/', '404 endpoint does not exist "/api/blocks/tip/height/"'],
+      ['/blocks%2Ftip%2Fheight', '404 endpoint does not exist "/api/blocks%2Ftip%2Fheight"'],
+      [`/blocks/99`, '404 Block not found'],
+      ['/block-height/x', '400 Invalid number'],
+      ['/block-height/-1', '400 Invalid number'],
+      ['/block-height/1.0', '400 Invalid number'],
+      ['/block-height/13', '404 Block not found'],
+      ['/block/xx', '400 Invalid hex string'],
+      [`/block/${ZEROS}`, '404 Block not found'],
+      ['/block/xx/status', '400 Invalid hex string'],
+      [`/block/${ZEROS}/txids`, '404 Block not found'],
+      [`/block/${ZEROS}/txid/x`, '400 Invalid number'],
+      [`/block/${block}/txid/x`, '400 Invalid number'],
+      [`/block/${block}/txid/1`, '404 tx index out of range'],
+      [`/block/${block}/txid/65536`, '404 tx index out of range'],
+      [`/block/${block}/txs/1`, '400 start index must be a multiple of 25'],
+      [`/block/${block}/txs/25`, '400 start index out of range'],
+      ['/tx/xx', '400 Invalid hex string'],
+      ['/tx/', '400 Invalid hex string'],
+      [`/tx/${ZEROS}0`, '400 Invalid hex string'],
+      [`/tx/${ZEROS}`, '404 Transaction not found'],
+      [`/tx/${ZEROS}/hex`, '404 Transaction not found'],
+      [`/tx/${ZEROS}/raw`, '404 Transaction not found'],
+      ['/tx/xx/status', '400 Invalid hex string'],
+      [`/tx/${ZEROS}/merkle-proof`, '404 Transaction not found or is unconfirmed'],
+      [`/tx/${ZEROS}/merkleblock-proof`, '404 Transaction not found or is unconfirmed'],
+      [`/tx/${ZEROS}/outspends`, '404 Transaction not found'],
+      [`/tx/${coinbase}/outspend/x`, '400 Invalid number'],
+      [`/tx/${coinbase}/outspend/4294967296`, '400 Invalid number'],
+      ['/txs/outspends', '400 No txids specified'],
+      ['/txs/outspends?txids=xx', '400 Invalid hex string'],
+      [`/txs/outspends?txids=${Array.from({ length: 51 }, () => ZEROS).join(',')}`, '400 Too many txids requested'],
+      ['/broadcast', '400 Missing tx'],
+      ['/block-template', '403 Mining endpoints are disabled']
+    ];
+    const replies = await Promise.all(cases.map(([path]) => served.get(path)));
+    const shown = replies.map(({ status, body }, i) => `${cases[i]?.[0] ?? ''}: ${status} ${body.toString()}`);
+    expect(shown.join('\n')).to.equal(cases.map(([path, reply]) => `${path}: ${reply}`).join('\n'));
+    for (const { headers, contentType } of replies) {
+      expect(headers['cache-control']).to.equal(undefined);
+      expect(contentType).to.equal('text/plain');
+    }
+  });
+
+  it('answers with Esplora’s types, and says for how long', async () => {
+    const [old, recent] = [hashes[2] as string, hashes[3] as string];
+    const cases: readonly [path: string, type: string, cacheControl: string][] = [
+      ['/blocks/tip/height', 'text/plain', SHORT],
+      ['/blocks/tip/hash', 'text/plain', SHORT],
+      ['/blocks', 'application/json', SHORT],
+      ['/blocks/1', 'application/json', SHORT],
+      ['/blocks/x', 'application/json', SHORT],
+      ['/block-height/2', 'text/plain', LONG],
+      ['/block-height/3', 'text/plain', SHORT],
+      [`/block/${recent}`, 'application/json', LONG],
+      [`/block/${old}/status`, 'application/json', LONG],
+      [`/block/${recent}/status`, 'application/json', SHORT],
+      [`/block/${ZEROS}/status`, 'application/json', SHORT],
+      [`/block/${recent}/txids`, 'application/json', LONG],
+      [`/block/${recent}/txid/0`, 'text/plain', LONG],
+      [`/block/${recent}/header`, 'text/plain', LONG],
+      [`/block/${recent}/raw`, 'application/octet-stream', LONG],
+      [`/block/${recent}/txs`, 'application/json', SHORT],
+      [`/block/${old}/txs/0`, 'application/json', LONG],
+      [`/block/${old}/txs/x`, 'application/json', LONG],
+      [`/tx/${coinbase}`, 'application/json', LONG],
+      [`/tx/${coinbase.toUpperCase()}/hex`, 'text/plain', LONG],
+      [`/tx/${coinbase}/raw`, 'application/octet-stream', LONG],
+      [`/tx/${coinbase}/status`, 'application/json', LONG],
+      [`/tx/${ZEROS}/status`, 'application/json', SHORT],
+      [`/tx/${coinbase}/merkle-proof`, 'application/json', LONG],
+      [`/tx/${coinbase}/merkleblock-proof`, 'text/plain', LONG],
+      [`/tx/${coinbase}/outspend/0`, 'application/json', SHORT],
+      [`/tx/${coinbase}/outspends`, 'application/json', SHORT],
+      [`/txs/outspends?txids=${coinbase},${ZEROS}`, 'application/json', SHORT]
+    ];
+    const shown = ({ status, contentType, headers }: RawReply): unknown[] => [status, contentType, headers['cache-control']];
+    // The third time from memory, where it is there.
+    for (let time = 0; time < 3; time++) {
+      const replies = await Promise.all(cases.map(([path]) => served.get(path)));
+      expect(replies.map((reply, i) => [cases[i]?.[0], ...shown(reply)])).to.deep.equal(
+        cases.map(([path, type, cacheControl]) => [path, 200, type, cacheControl])
+      );
+      expect(replies.some(({ body }) => body.at(-1) === 0x0a)).to.equal(false);
+    }
+  });
+
+  it('has the same headers for HEAD, and no body', async () => {
+    for (const path of ['/blocks/tip/hash', `/block/${hashes[1] as string}/raw`, '/nope']) {
+      const [get, head] = [await served.get(path), await served.get(path, { method: 'HEAD' })];
+      expect({ ...head.headers, date: '' }).to.deep.equal({ ...get.headers, date: '' });
+      expect([head.status, head.body.length]).to.deep.equal([get.status, 0]);
+    }
+  });
+
+  it('knows no other methods, nor OPTIONS while pages of other origins may not read it', async () => {
+    for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'POST']) {
+      const { status, body, headers } = await served.get('/blocks/tip/height', { method });
+      expect(`${status} ${body.toString()}`).to.equal('404 endpoint does not exist "/api/blocks/tip/height"');
+      expect(headers).to.not.have.any.keys('access-control-allow-origin', 'vary');
+    }
+  });
+
+  it('refuses bodies that are too large, or do not end', async () => {
+    const large = await served.get('/tx', { method: 'POST', body: Buffer.alloc(1_000_001, '0') });
+    expect(`${large.status} ${large.body.toString()}`).to.equal('413 Request body too large');
+    const socket = await openSocket(served.port);
+    socket.write('POST /api/tx HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n0');
+    const reply = (await untilClosed(socket)).toString();
+    expect(reply)
+      .to.match(/^HTTP\/1\.1 408 /)
+      .and.match(/\r\n\r\nRequest timeout$/);
+  });
+
+  it('leaves paths beside its own to the node and to REST', async () => {
+    const { status } = await served.get('/../rest/chaininfo.json', { path: '/rest/chaininfo.json' });
+    expect(status).to.equal(200);
+    expect((await served.get('', { path: '/apis/blocks/tip/height' })).body.toString()).to.not.include('endpoint does not exist');
+  });
+});
+
+describe('who may ask Esplora’s interface', () => {
+  const nodes: EsploraNode[] = [];
+  const open = async (...parameters: Parameters<typeof openEsploraNode>): Promise<EsploraNode> => {
+    const served = await openEsploraNode(...parameters);
+    nodes.push(served);
+    return served;
+  };
+  after(() => Promise.all(nodes.map(({ node }) => node.close())));
+
+  const originsOf = async (served: EsploraNode, request: Partial<RawRequest> & { path: string }): Promise<unknown[]> => {
+    const { status, headers } = await served.get(request.path, { ...request, path: `/api${request.path}` });
+    return [status, headers['access-control-allow-origin'], headers['vary']];
+  };
+
+  it('are pages of every origin, if told so, before whom even errors are not hidden', async () => {
+    const served = await open({ cors: '*' });
+    expect(await originsOf(served, { path: '/blocks/tip/height' })).to.deep.equal([200, '*', undefined]);
+    expect(await originsOf(served, { path: '/nope' })).to.deep.equal([404, '*', undefined]);
+    const { status, headers, body } = await served.get('/tx', { method: 'OPTIONS', headers: { Origin: 'https://a.example' } });
+    expect([status, body.length, headers['access-control-allow-methods'], headers['access-control-allow-headers']]).to.deep.equal([
+      204,
+      0,
+      'GET, HEAD, POST, OPTIONS',
+      'Authorization, Content-Type'
+    ]);
+  });
+
+  it('are pages of some origins, if told so, and who has the key of the node', async () => {
+    const served = await open({ cors: ['https://a.example', 'https://b.example'], auth: true }, { settings: { 'api-key': 'sesame' } });
+    const authorization = `Basic ${Buffer.from('x:sesame').toString('base64')}`;
+    const path = '/blocks/tip/height';
+    const b = { Origin: 'https://b.example' };
+    expect(await originsOf(served, { path, headers: { ...b, Authorization: authorization } })).to.deep.equal([200, b.Origin, 'Origin']);
+    expect(await originsOf(served, { path, headers: { Authorization: authorization } })).to.deep.equal([200, undefined, 'Origin']);
+    expect(await originsOf(served, { path, headers: b })).to.deep.equal([401, b.Origin, 'Origin']);
+    expect(await originsOf(served, { path, headers: { Origin: 'https://c.example' } })).to.deep.equal([401, undefined, 'Origin']);
+    expect(await originsOf(served, { path: '/nope', headers: b })).to.deep.equal([404, b.Origin, 'Origin']);
+    // Browsers ask without a key.
+    expect(await originsOf(served, { path: '/tx', method: 'OPTIONS', headers: b })).to.deep.equal([204, b.Origin, 'Origin']);
+  });
+
+  it('gets 503 and what is going on while the index by script is not there', async () => {
+    const served = await open({ path: '/esplora' });
+    const ask = async (): Promise<string> => {
+      const { status, body } = await served.get('', { path: '/esplora/blocks/tip/height' });
+      return `${status} ${body.toString()}`;
+    };
+    expect(await ask()).to.equal('200 0');
+    const states = [
+      ['filling the index by script, block 412,000 of 900,000 (45%)', { phase: 'partitioning', height: 412_000, target: 900_000 }],
+      ['filling the index by script, sorting 40%', { phase: 'sorting', done: 400, total: 1_000 }],
+      ['the index by script is catching up, block 9 of 10 (90%)', { phase: 'catching-up', height: 9, target: 10 }],
+      ['the index by script failed: no space is left', { phase: 'failed', message: 'no space is left' }],
+      ['loading the index by script', { phase: 'loading' }],
+      ['the index by script waits for the index of the chain', { phase: 'waiting' }],
+      ['shutting down', { phase: 'closed' }]
+    ] as const;
+    for (const [text, state] of states) {
+      served.scripts.state = state;
+      expect(await ask()).to.equal(`503 Service temporarily unavailable: ${text}`);
+    }
+    served.scripts.state = { phase: 'live', height: 0 };
+    // Live, as it says, but of another block.
+    await mine(served.node, 1);
+    expect(await ask()).to.match(/^503 Service temporarily unavailable: /);
+    await served.settle();
+    expect(await ask()).to.equal('200 1');
+  });
+});

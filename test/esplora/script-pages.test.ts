@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { writeBase58Check } from '../../lib/bitcoin/base58';
+import { withoutWitness } from '../../lib/bitcoin/transaction';
+import { TextWriter } from '../../lib/bitcoin/text-writer';
+import { fromDisplayHex, hash256, toDisplayHex } from '../../lib/bitcoin/hash';
+import { bcoin } from '../support/bcoin';
+import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { PayingWallet } from '../support/paying-wallet';
+import { entryOf, mine } from '../support/regtest-node';
+import type { HostTransaction } from '../../lib/node/host';
+
+/** As many as the wallet has at first. */
+const MAX_UNSPENT = 102;
+
+const PAGE = 25;
+
+/** What two coins of the wallet are worth that were moved once, but for the fees. */
+const JOINED = 4_999_940_000;
+
+interface ShownTransaction {
+  readonly txid: string;
+  readonly status: { readonly confirmed: boolean };
+}
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+const base58 = (version: number, keyHash: Buffer): string => {
+  const writer = new TextWriter();
+  writeBase58Check(writer, version, keyHash);
+  return writer.toString();
+};
+
+const idOf = (transaction: HostTransaction): string => toDisplayHex(hash256(withoutWitness(transaction.toRaw())));
+
+describe('a script over Esplora’s interface', () => {
+  let served: EsploraNode;
+  let wallet: PayingWallet;
+  let script: string;
+  /** Newest first. */
+  let history: string[];
+  let joined: HostTransaction;
+
+  before(async () => {
+    served = await openEsploraNode({ maxUnspent: MAX_UNSPENT });
+    wallet = await PayingWallet.on(served.node);
+    await served.settle();
+    script = `/scripthash/${sha256(Buffer.concat([Buffer.from('76a914', 'hex'), wallet.ring.getKeyHash(), Buffer.from('88ac', 'hex')]))}`;
+    history = await txids('/txs/chain?max_txs=100');
+    history.push(...(await txids(`/txs/chain/${history.at(-1) ?? ''}`)));
+  });
+  after(() => served.node.close());
+
+  const text = async (path: string): Promise<string> => {
+    const { status, body } = await served.get(path);
+    return `${status} ${body.toString()}`;
+  };
+  const ofScript = (path = ''): Promise<string> => text(`${script}${path}`);
+  const shown = async (path: string): Promise<ShownTransaction[]> => JSON.parse((await ofScript(path)).slice(4)) as ShownTransaction[];
+  const txids = async (path: string): Promise<string[]> => (await shown(path)).map(({ txid }) => txid);
+  const coins = async (): Promise<number> => (await shown('/utxo')).length;
+  it('is asked for by its address as well, in the spelling of the node or of Bitcoin Core', async () => {
+    const keyHash = wallet.ring.getKeyHash();
+    const stats = (await ofScript()).replace(/^200 \{(.*),"scripthash":"\w+"\}$/, '$1');
+    for (const version of [served.source.network.addressPrefixes.pubkeyhash, 0x6f]) {
+      const address = base58(version, keyHash);
+      expect(await text(`/address/${address}`)).to.equal(`200 {"address":"${address}",${stats}}`);
+      expect(await text(`/address/${address}/txs/chain`)).to.equal(await ofScript('/txs/chain'));
+      expect(await text(`/address/${address}/utxo`)).to.equal(await ofScript('/utxo'));
+    }
+    const upper = script.slice('/scripthash/'.length).toUpperCase();
+    expect(await text(`/scripthash/${upper}`)).to.equal(`200 {${stats},"scripthash":"${upper}"}`);
+  });
+
+  it('refuses what is no address, or one of another network, and what is no hash', async () => {
+    for (const path of ['', '/txs', '/txs/chain', '/txs/mempool', '/utxo']) {
+      expect(await text(`/address/zz${path}`)).to.equal('400 Invalid Bitcoin address');
+      expect(await text(`/address/${base58(0, wallet.ring.getKeyHash())}${path}`)).to.equal('400 Address on invalid network');
+      expect(await text(`/scripthash/${'0'.repeat(63)}${path}`)).to.equal('400 Invalid scripthash');
+    }
+    expect(await text(`/scripthash/${'0'.repeat(63)}g`)).to.equal('400 Invalid scripthash');
+    expect(await text('/address-prefix/bc1q')).to.equal('400 address search disabled');
+  });
+
+  it('has nothing to say of a script that nobody has used', async () => {
+    const unused = `/scripthash/${'00'.repeat(32)}`;
+    const none = '{"funded_txo_count":0,"funded_txo_sum":0,"spent_txo_count":0,"spent_txo_sum":0,"tx_count":0}';
+    expect(await text(unused)).to.equal(`200 {"chain_stats":${none},"mempool_stats":${none},"scripthash":"${'00'.repeat(32)}"}`);
+    for (const path of ['/txs', '/txs/chain', '/txs/mempool', '/utxo']) expect(await text(`${unused}${path}`)).to.equal('200 []');
+  });
+
+  it('shows its history page by page, behind the last one of the page before', async () => {
+    expect(history).to.have.length(102);
+    expect(new Set(history)).to.have.property('size', 102);
+    expect(await txids('/txs')).to.deep.equal(history.slice(0, PAGE));
+    for (let at = 0; at < history.length; at += PAGE) {
+      const page = await txids(`/txs/chain${at === 0 ? '' : `/${history[at - 1] ?? ''}`}`);
+      expect(page).to.deep.equal(history.slice(at, at + PAGE));
+    }
+    expect(await ofScript(`/txs/chain/${history.at(-1) ?? ''}`)).to.equal('200 []');
+  });
+
+  it('has nothing behind a cursor that is not in its history, and begins anew behind what is no cursor', async () => {
+    const [foreign] = await mine(served.node, 1);
+    await served.settle();
+    const foreignCoinbase = idOf(foreign?.txs[0] as HostTransaction);
+    for (const cursor of [foreignCoinbase, 'ff'.repeat(32)]) expect(await ofScript(`/txs/chain/${cursor}`)).to.equal('200 []');
+    for (const cursor of ['', 'zz', 'ff'.repeat(31)]) expect(await ofScript(`/txs/chain/${cursor}`)).to.equal(await ofScript('/txs/chain'));
+    expect(await txids(`/txs/chain/${history[3]?.toUpperCase() ?? ''}`)).to.deep.equal(history.slice(4, 4 + PAGE));
+    expect(await ofScript(`/txs?after_txid=${foreignCoinbase}`)).to.equal('200 []');
+    expect(await ofScript(`/txs?after_txid=${'ff'.repeat(32)}`)).to.equal('422 after_txid not found');
+    expect(await ofScript('/txs?after_txid=zz')).to.equal(await ofScript('/txs'));
+  });
+
+  it('gives as many as are asked for, a hundred at most', async () => {
+    for (const path of ['/txs', '/txs/chain']) {
+      expect(await txids(`${path}?max_txs=3`)).to.deep.equal(history.slice(0, 3));
+      expect(await txids(`${path}?max_txs=0`)).to.deep.equal([]);
+      expect(await txids(`${path}?max_txs=1000`)).to.deep.equal(history.slice(0, 100));
+      expect(await txids(`${path}?max_txs=x`)).to.deep.equal(history.slice(0, PAGE));
+    }
+    expect(await txids(`/txs/chain/${history[9] ?? ''}?max_txs=2`)).to.deep.equal(history.slice(10, 12));
+    expect(await txids(`/txs?max_txs=2&after_txid=${history[9] ?? ''}`)).to.deep.equal(history.slice(10, 12));
+  });
+
+  it('shows the pool before the chain, and goes on behind a transaction of either', async () => {
+    const [first, second] = [wallet.moves(0), wallet.moves(1)];
+    for (const transaction of [first, second]) await served.node.mempool.addTX(transaction);
+    const pooled = [idOf(first), idOf(second)];
+    expect(await txids('/txs/mempool')).to.deep.equal(pooled);
+    expect(await txids('/txs/mempool?max_txs=1')).to.deep.equal(pooled.slice(0, 1));
+    expect(await txids('/txs')).to.deep.equal([...pooled, ...history.slice(0, PAGE)]);
+    expect(await txids('/txs?max_txs=1')).to.deep.equal(pooled.slice(0, 1));
+    expect(await txids('/txs?max_txs=3')).to.deep.equal([...pooled, ...history.slice(0, 1)]);
+    expect(await txids(`/txs?max_txs=3&after_txid=${pooled[0] ?? ''}`)).to.deep.equal([...pooled.slice(1), ...history.slice(0, 2)]);
+    expect(await txids(`/txs?after_txid=${pooled[1] ?? ''}`)).to.deep.equal(history.slice(0, PAGE));
+    expect(await txids(`/txs?after_txid=${history[0] ?? ''}`)).to.deep.equal(history.slice(1, 1 + PAGE));
+    expect(await ofScript(`/txs/chain/${pooled[0] ?? ''}`)).to.equal('200 []');
+    expect((await shown('/txs')).map(({ status }) => status.confirmed)).to.deep.equal([false, false, ...Array<boolean>(PAGE).fill(true)]);
+  });
+
+  it('counts coins of the chain and the pool together: no more than so many are shown', async () => {
+    expect(await coins()).to.equal(MAX_UNSPENT);
+    await mine(served.node, 1, undefined, wallet.ring.getAddress());
+    await served.settle();
+    expect(await ofScript('/utxo')).to.equal('400 Too many unspent outputs');
+    // Two of the chain become one.
+    const joining = new bcoin.MTX();
+    for (const transaction of [wallet.moves(0), wallet.moves(1)]) joining.addTX(transaction, 0);
+    joining.addOutput(wallet.ring.getAddress(), JOINED);
+    joining.sign(wallet.ring);
+    joined = joining.toTX();
+    await served.node.mempool.addTX(joined);
+    expect(await coins()).to.equal(MAX_UNSPENT);
+    expect(
+      (await ofScript('/utxo')).endsWith(`,{"txid":"${idOf(joined)}","vout":0,"status":{"confirmed":false},"value":${JOINED}}]`)
+    ).to.equal(true);
+  });
+
+  it('shows a transaction once while a block takes it from the pool, and while one gives it back', async () => {
+    const { mempool, chain } = served.node;
+    const poolCount = async (): Promise<string | undefined> => /"mempool_stats":\{[^}]*"tx_count":(\d+)/.exec(await ofScript())?.[1];
+    const id = idOf(joined);
+    const seen: unknown[] = [];
+    const look = async (): Promise<void> => {
+      await served.scripts.update();
+      const isPooled = served.source.pool.transaction(fromDisplayHex(id)) !== undefined;
+      const all = (await shown('/txs?max_txs=100')).filter(({ txid }) => txid === id);
+      const confirmed = all.map(({ status }) => status.confirmed);
+      seen.push({ isPooled, confirmed, ofPool: await txids('/txs/mempool'), poolCount: await poolCount(), coins: await coins() });
+    };
+    const addBlock = mempool._addBlock.bind(mempool);
+    const removeBlock = mempool._removeBlock.bind(mempool);
+    mempool._addBlock = async (...block) => {
+      await look();
+      await addBlock(...block);
+    };
+    mempool._removeBlock = async (...block) => {
+      await removeBlock(...block);
+      await look();
+    };
+    const below = chain.tip;
+    await mine(served.node, 1);
+    const [side] = await mine(served.node, 1, below);
+    // An empty pool takes nothing back.
+    const coinbase = await served.get(`/tx/${history.at(-2) ?? ''}/raw`);
+    const spending = new bcoin.MTX();
+    spending.addTX(bcoin.TX.fromRaw(coinbase.body), 0);
+    spending.addOutput(bcoin.Script.fromRaw(wallet.tillScript), 4_999_980_000);
+    spending.sign(wallet.ring);
+    const other = spending.toTX();
+    await served.settle();
+    await mempool.addTX(other);
+    await mine(served.node, 1, side && (await entryOf(served.node, side)));
+    await served.settle();
+    expect(seen).to.deep.equal([
+      { isPooled: true, confirmed: [true], ofPool: [], poolCount: '0', coins: MAX_UNSPENT },
+      { isPooled: true, confirmed: [true], ofPool: [idOf(other)], poolCount: '1', coins: MAX_UNSPENT - 1 },
+      { isPooled: true, confirmed: [false], ofPool: [idOf(other), id], poolCount: '2', coins: MAX_UNSPENT - 1 },
+      { isPooled: true, confirmed: [false], ofPool: [id], poolCount: '1', coins: MAX_UNSPENT - 1 }
+    ]);
+  });
+});

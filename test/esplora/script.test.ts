@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'mocha';
+import { esploraCapacity, writeEsploraTransaction } from '../../lib/views/esplora/transaction';
+import { JsonWriter } from '../../lib/views/json-writer';
+import { bcoin } from '../support/bcoin';
+import { chainAPool } from '../support/chain-a';
+import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
+import { chainATransactions } from '../support/chain-a-transactions';
+import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { finish } from '../support/finish';
+import { recordedJson } from '../support/recorded-esplora';
+import { testScale } from '../support/scale';
+import { sharedFolder } from '../support/shared';
+import type { AddressPrefixes } from '../../lib/bitcoin/address';
+
+interface Derived {
+  readonly path: string;
+  readonly json: unknown;
+}
+
+/** Requests under way at a time. */
+const AT_ONCE = 8;
+
+const ofScript = /^\/scripthash\//;
+
+const scriptIn = (path: string): string => path.split(/[/#]/)[2] ?? '';
+
+interface Coin {
+  readonly txid: string;
+  readonly vout: number;
+}
+
+const inOrder = (coins: readonly Coin[]): Coin[] =>
+  [...coins].sort((a, b) => (a.txid === b.txid ? a.vout - b.vout : a.txid < b.txid ? -1 : 1));
+
+describe('the scripts of chain A over Esplora’s interface', () => {
+  let served: EsploraNode;
+  let prefix: string;
+  let prefixes: AddressPrefixes;
+
+  before(async function () {
+    this.timeout(CHAIN_A_TIMEOUT_MS);
+    prefix = await copiedChain();
+    served = await openEsploraNode({}, { prefix });
+    for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
+    prefixes = served.source.network.addressPrefixes;
+  });
+  after(async () => {
+    await served.node.close();
+    await rm(prefix, { recursive: true });
+  });
+
+  const known = new Map<string, string>();
+
+  function textOf(txid: string): string {
+    const found = chainATransactions().get(txid);
+    if (found === undefined) throw new Error(`expected a transaction of chain A, got ${txid}`);
+    const writer = new JsonWriter(esploraCapacity(found.transaction, found.spent));
+    finish(writeEsploraTransaction(writer, found.transaction, { ...found, prefixes }));
+    return writer.toString();
+  }
+
+  /** The text of a page that shows these transactions. */
+  function pageOf(txids: readonly string[]): string {
+    const texts = txids.map((txid) => {
+      const text = known.get(txid) ?? textOf(txid);
+      known.set(txid, text);
+      return text;
+    });
+    return `[${texts.join(',')}]`;
+  }
+
+  /** What a derived record is, as the reply's text. */
+  async function check({ path, json: derived }: Derived): Promise<void> {
+    const [asked = '', kind] = path.split('#');
+    const { status, body } = await served.get(asked);
+    expect(status, path).to.equal(200);
+    const reply = body.toString();
+    if (kind === 'txids') {
+      expect(reply === pageOf(derived as string[]), path).to.equal(true);
+    } else if (kind === 'sorted') {
+      expect(JSON.stringify(inOrder(JSON.parse(reply) as Coin[])), path).to.equal(JSON.stringify(inOrder(derived as Coin[])));
+    } else {
+      expect(JSON.parse(reply), path).to.deep.equal(derived);
+    }
+  }
+
+  async function checkAll(records: readonly Derived[]): Promise<void> {
+    const left = records.values();
+    const work = async (): Promise<void> => {
+      for (const record of left) await check(record);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+  }
+
+  it('has the stats, pages and coins that follow from blocks and pool', async () => {
+    const records = recordedJson(join(__dirname, '../vectors/esplora/scripts.jsonl.gz'), ofScript);
+    expect(records).to.have.length.above(100);
+    await checkAll(records);
+  });
+
+  it('has them for every tenth script, or every one in a longer test', async function () {
+    const folder = sharedFolder();
+    if (folder === undefined) {
+      console.log('      skipped: no shared folder with the derived answers');
+      this.skip();
+    }
+    this.timeout(20_000 * testScale());
+    const records = recordedJson(join(folder, 'fixtures/wallet/A-derived.jsonl.gz'), ofScript);
+    const scripts = [...new Set(records.map(({ path }) => scriptIn(path)))];
+    expect(scripts).to.have.length.above(1_000);
+    const step = Math.max(1, Math.floor(10 / testScale()));
+    const chosen = new Set(scripts.filter((_, i) => i % step === 0));
+    await checkAll(records.filter(({ path }) => chosen.has(scriptIn(path))));
+  });
+});

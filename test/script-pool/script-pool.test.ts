@@ -1,0 +1,162 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+// With it bcoin 1.0.2 finds on disk what it wrote there.
+import '../../plugin/leveldown-6';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { ScriptPool } from '../../lib/script-pool/script-pool';
+import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
+import { mine, openRegtestNode } from '../support/regtest-node';
+import type { PooledTransaction } from '../../lib/script-pool/pooled-transaction';
+import type { HostTransaction } from '../../lib/node/host';
+
+const FEE = 10_000;
+const [ANYBODY, OTHER, , , , DATA] = SCRIPTS.map(({ script }) => scriptHash(script)) as [Buffer, Buffer, Buffer, Buffer, Buffer, Buffer];
+
+describe('the pool by script', () => {
+  let walk: PoolWalk;
+
+  beforeEach(async () => {
+    walk = await PoolWalk.start();
+  });
+
+  afterEach(() => walk.close());
+
+  /** Spends one confirmed coin, or the first output of a transaction, for `pays`. */
+  async function send(pays: readonly number[], parent?: Buffer): Promise<Buffer> {
+    const [confirmed] = await walk.spendable();
+    const spends = parent === undefined ? confirmed : { txid: parent, index: 0 };
+    return (spends && (await walk.send([spends], pays, FEE))) ?? expect.fail('a coin');
+  }
+
+  const historyOf = (script: Buffer): Buffer[] => walk.pool.history(script).map(({ txid }) => txid);
+
+  it('knows of a transaction while it is in the pool what it pays, what it spends and to whom', async () => {
+    const [coin] = await walk.spendable();
+    if (coin === undefined) expect.fail('a coin');
+    const { value } = walk.coin(coin);
+    const txid = await send([1, 1, 5]);
+    const each = Math.floor((value - FEE) / 3);
+    expect(walk.pool.get(txid)).to.deep.include({ txid, fee: value - 3 * each });
+    expect(walk.pool.totals(ANYBODY)).to.deep.equal({ transactions: 1, funded: { count: 0, value: 0 }, spent: { count: 1, value } });
+    expect(walk.pool.totals(OTHER)).to.deep.equal({
+      transactions: 1,
+      funded: { count: 2, value: 2 * each },
+      spent: { count: 0, value: 0 }
+    });
+    expect(Array.from(walk.pool.coins(OTHER), ({ index }) => index)).to.deep.equal([0, 1]);
+    expect(walk.pool.spender(coin.txid, coin.index)).to.deep.equal({ transaction: walk.pool.get(txid), input: 0 });
+    await mine(walk.host, 1);
+    expect([walk.pool.size, walk.pool.has(txid), historyOf(OTHER), [...walk.pool.coins(OTHER)]]).to.deep.equal([0, false, [], []]);
+    expect(walk.pool.totals(OTHER).transactions).to.equal(0);
+    expect(walk.pool.spender(coin.txid, coin.index)).to.equal(undefined);
+  });
+
+  it('has no history for scripts that carry data', async () => {
+    await send([5]);
+    await send([5, 0]);
+    expect(walk.pool.history(DATA)).to.deep.equal([]);
+    expect(walk.pool.totals(DATA)).to.deep.equal({ transactions: 0, funded: { count: 0, value: 0 }, spent: { count: 0, value: 0 } });
+    expect([...walk.pool.coins(DATA)]).to.deep.equal([]);
+  });
+
+  it('has parents and children of a transaction while they are unconfirmed, also when a reorganization puts them back', async () => {
+    const parent = await send([1]);
+    const child = await send([1], parent);
+    const get = (txid: Buffer): PooledTransaction => walk.pool.get(txid) ?? expect.fail('a transaction');
+    expect([...walk.pool.parents(get(child))]).to.deep.equal([get(parent)]);
+    expect([...walk.pool.children(get(parent))]).to.deep.equal([get(child)]);
+    expect(Array.from(walk.pool.coins(OTHER), ({ transaction }) => transaction.txid)).to.deep.equal([child]);
+    const putBack = walk.host.mempool.getTX(walk.hostHash(parent)) as HostTransaction;
+    await walk.mineOnly([putBack]);
+    expect(historyOf(OTHER)).to.deep.equal([child]);
+    expect([...walk.pool.parents(get(child))]).to.deep.equal([]);
+    await walk.goBack('fork', 1);
+    expect(historyOf(OTHER)).to.deep.equal([child, parent]);
+    expect([...walk.pool.parents(get(child))]).to.deep.equal([get(parent)]);
+    expect(Array.from(walk.pool.coins(OTHER), ({ transaction }) => transaction.txid)).to.deep.equal([child]);
+    walk.expectRight();
+  });
+
+  it('loses what a block conflicts with, and what spends of that', async () => {
+    await send([1], await send([1]));
+    await walk.mineConflict(0);
+    expect(walk.pool.size).to.equal(0);
+    walk.expectRight();
+  });
+
+  it('is empty after a reset', async () => {
+    await send([1]);
+    await walk.host.chain.reset(walk.host.chain.height - 1);
+    expect([walk.pool.size, historyOf(OTHER)]).to.deep.equal([0, []]);
+  });
+
+  it('has the last ten that entered, the newest first, also those that left', async () => {
+    const entered: Buffer[] = [];
+    for (let i = 0; i < 6; i++) entered.unshift(await send([0]));
+    await mine(walk.host, 1);
+    for (let i = 0; i < 6; i++) entered.unshift(await send([0]));
+    const recent = walk.pool.recent();
+    expect(recent.map(({ txid }) => txid)).to.deep.equal(entered.slice(0, 10));
+    const { raw, spent } = walk.pool.get(entered[0] as Buffer) ?? expect.fail('the last one');
+    expect(recent[0]).to.deep.include({ fee: FEE, vsize: raw.length, value: spent[0]?.value });
+  });
+
+  it('has one that came back among the recent ones once, where it came last', async () => {
+    const first = await send([0]);
+    await mine(walk.host, 1);
+    const second = await send([0]);
+    await walk.goBack('fork', 1);
+    expect(walk.pool.recent().map(({ txid }) => txid)).to.deep.equal([first, second]);
+  });
+
+  it('follows what comes and goes while it takes in what was there before', async () => {
+    const parent = (await walk.send(await walk.spendable(), Array<number>(120).fill(1), 50_000)) ?? expect.fail('coins');
+    await mine(walk.host, 1);
+    const sent: Buffer[] = [];
+    for (let index = 0; index < 100; index++) sent.push((await walk.send([{ txid: parent, index }], [2], FEE)) as Buffer);
+    await walk.openAnew([
+      { do: 'send', spends: [0], pays: [1], fee: FEE },
+      { do: 'mine a conflict', pick: 0 },
+      { do: 'send', spends: [1], pays: [1], fee: FEE }
+    ]);
+    walk.expectRight();
+    expect(walk.pool.size).to.be.within(101, 102);
+  });
+
+  it('is empty when it is closed, and follows no more', async () => {
+    await send([1]);
+    walk.pool.close();
+    await send([1]);
+    expect([walk.pool.size, historyOf(OTHER), walk.pool.recent()]).to.deep.equal([0, [], []]);
+  });
+});
+
+describe('the pool by script of a node that kept its pool on disk', () => {
+  it('has from the start what was in the pool', async () => {
+    const prefix = await mkdtemp(join(tmpdir(), 'bcoin-rest-pool-'));
+    const options = { prefix, settings: { 'persistent-mempool': true } };
+    const before = await PoolWalk.start(options);
+    const [coin] = await before.spendable();
+    const parent = (coin && (await before.send([coin], [1], FEE))) ?? expect.fail('a coin');
+    const child = (await before.send([{ txid: parent, index: 0 }], [1], FEE)) ?? expect.fail('a coin');
+    // With a block bcoin writes down what it has.
+    await before.mineOnly([]);
+    const pooled = [parent, child].map((txid) => before.pool.get(txid));
+    await before.close();
+
+    const host = await openRegtestNode(options);
+    const pool = new ScriptPool(new BcoinNode(host).pool);
+    await pool.open();
+    expect([parent, child].map((txid) => pool.get(txid))).to.deep.equal(pooled);
+    expect(pool.history(OTHER).map(({ txid }) => txid)).to.have.deep.members([parent, child]);
+    expect(Array.from(pool.coins(OTHER), ({ transaction: { txid } }) => txid)).to.deep.equal([child]);
+    expect(pool.get(child)?.spent).to.deep.equal([before.coin({ txid: parent, index: 0 })]);
+    expect(pool.recent()).to.have.length(2);
+    pool.close();
+    await host.close();
+    await rm(prefix, { recursive: true });
+  });
+});

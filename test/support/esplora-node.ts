@@ -1,0 +1,88 @@
+// A real node with the index of the chain, REST and Esplora's interface, asked over its own HTTP server. The index by script follows when it is told to.
+
+import { filter, firstValueFrom } from 'rxjs';
+import { ChainIndexer } from '../../lib/index/chain-index';
+import { EsploraService, type EsploraServiceOptions } from '../../lib/esplora/esplora-service';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { RestService } from '../../lib/rest/rest-service';
+import { ScriptPool } from '../../lib/script-pool/script-pool';
+import { MemoryStore } from '../../lib/store/memory-store';
+import { migrations } from '../../migrations';
+import { readOptions } from '../../plugin/options';
+import { FollowedScripts } from './followed-scripts';
+import { openRegtestNode, type RegtestOptions } from './regtest-node';
+import { ask, type RawReply, type RawRequest } from './http';
+import type { AddressInfo } from 'node:net';
+import type { TestFullNode } from './bcoin';
+
+const OPTIONS: EsploraServiceOptions = { path: '/api', cors: undefined, broadcast: true, auth: false, maxUnspent: 500 };
+
+export interface EsploraNode {
+  readonly node: TestFullNode;
+  readonly source: BcoinNode;
+  readonly index: ChainIndexer;
+  readonly scripts: FollowedScripts;
+  readonly port: number;
+  /** Waits for the index, and brings the index by script to its block. */
+  settle(): Promise<void>;
+  get(path: string, request?: Partial<RawRequest>): Promise<RawReply>;
+}
+
+/** Opens a node whose gates are open. */
+export async function openEsploraNode(
+  options: Partial<EsploraServiceOptions> = {},
+  { settings, ...regtest }: RegtestOptions = {}
+): Promise<EsploraNode> {
+  let parts: { source: BcoinNode; index: ChainIndexer; scripts: FollowedScripts; rest: RestService } | undefined;
+  const plugin = {
+    id: 'esplora',
+    init: (node: TestFullNode) => {
+      const { limits, ...others } = readOptions(node.config);
+      const logger = node.logger.context('esplora');
+      const source = new BcoinNode(node);
+      const index = new ChainIndexer({ store: new MemoryStore(), node: source, logger, migrations, ...others });
+      const rest = new RestService({ node: source, index, options: { ...others, limits, warmup: 'indexed' }, logger });
+      const scripts = new FollowedScripts(source, index.reader);
+      const pool = new ScriptPool(source.pool);
+      const esplora = new EsploraService({
+        shared: rest.shared,
+        scripts: {
+          reader: scripts,
+          get state() {
+            return scripts.state;
+          }
+        },
+        pool,
+        options: { ...OPTIONS, ...options },
+        logger
+      });
+      parts = { source, index, scripts, rest };
+      return {
+        open: async () => {
+          await index.open();
+          await pool.open();
+          rest.open();
+          esplora.open();
+        },
+        close: async () => {
+          esplora.close();
+          rest.close();
+          pool.close();
+          await index.close();
+          source.close();
+        }
+      };
+    }
+  };
+  const node = await openRegtestNode({ ...regtest, ...(settings && { settings }), plugins: [plugin] });
+  if (parts === undefined) throw new Error('expected the node to load its plugin');
+  const { source, index, scripts, rest } = parts;
+  const { port } = source.httpServer.address() as AddressInfo;
+  const settle = async (): Promise<void> => {
+    await firstValueFrom(rest.ready$.pipe(filter((ready) => ready)));
+    await firstValueFrom(index.tip$.pipe(filter(({ hash }) => hash.equals(source.tip().hash))));
+    await scripts.update();
+  };
+  await settle();
+  return { node, source, index, scripts, port, settle, get: (path, request) => ask(port, { path: `/api${path}`, ...request }) };
+}

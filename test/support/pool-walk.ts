@@ -1,0 +1,307 @@
+// A regtest node whose pool is given transactions of anybody's coins, and what the pool by script must say of it: counted from the
+// node's own pool, each time anew.
+
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { scanWholeTransaction, type ScannedTransaction } from '../../lib/bitcoin/transaction';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { ScriptPool } from '../../lib/script-pool/script-pool';
+import { bcoin, type HostFullBlock, type TestFullNode } from './bcoin';
+import { finish } from './finish';
+import { madeTransaction, type MadeOutput } from './made-blocks';
+import { mine, openRegtestNode, type RegtestOptions } from './regtest-node';
+import type { HostEntry, HostHash, HostTransaction } from '../../lib/node/host';
+
+/** Scripts that are paid to, and what unlocks them. The last one carries data. */
+export const SCRIPTS: readonly { readonly script: Buffer; readonly unlock: Buffer }[] = [
+  ...['51', '015175', '01527551', '01537551', ''].map((hex) => ({
+    script: Buffer.from(hex, 'hex'),
+    unlock: Buffer.from(hex === '' || hex === '015175' ? '51' : '', 'hex')
+  })),
+  { script: Buffer.from('6a0568656c6c6f', 'hex'), unlock: Buffer.alloc(0) }
+];
+const DATA = SCRIPTS.length - 1;
+
+const COINBASE_SATS = 5_000_000_000;
+const FEE_SATS = 10_000;
+const FUNDED_OUTPUTS = 15;
+
+/** `spends`: which of the coins that may be spent. `pays`: indexes of the scripts. */
+interface SendStep {
+  readonly do: 'send' | 'send into a full pool';
+  readonly spends: readonly number[];
+  readonly pays: readonly number[];
+  readonly fee: number;
+}
+
+export type PoolStep =
+  | SendStep
+  | { readonly do: 'mine' }
+  /** A block that spends what a transaction of the pool spends. */
+  | { readonly do: 'mine a conflict'; readonly pick: number }
+  | { readonly do: 'fork' | 'reset' | 'invalidate'; readonly back: number }
+  | { readonly do: 'open anew'; readonly meanwhile: readonly PoolStep[] };
+
+export interface Outpoint {
+  readonly txid: Buffer;
+  readonly index: number;
+}
+
+/** A job of bcoin's miner: a block to be. */
+interface MinerJob {
+  readonly attempt: { items: unknown[]; fees: number };
+  pushTX(transaction: HostTransaction): unknown;
+  refresh(): void;
+  mineAsync(): Promise<HostFullBlock>;
+}
+
+export const scriptHash = (script: Buffer): Buffer => createHash('sha256').update(script).digest();
+
+export class PoolWalk {
+  readonly node: BcoinNode;
+  pool: ScriptPool;
+  /** Everything that was sent, by txid in hex. */
+  readonly #known = new Map<string, ScannedTransaction>();
+  #sent = 0;
+
+  private constructor(readonly host: TestFullNode) {
+    this.node = new BcoinNode(host);
+    this.pool = new ScriptPool(this.node.pool);
+  }
+
+  /** With coins to spend, and a pool by script that is open. */
+  static async start(options: RegtestOptions = {}): Promise<PoolWalk> {
+    const host = await openRegtestNode(options);
+    await host.connect();
+    const ring = bcoin.KeyRing.generate();
+    const [block] = (await mine(host, 101, undefined, ring.getAddress())) as [HostFullBlock];
+    const funding = new bcoin.MTX();
+    funding.addTX(block.txs[0] as HostTransaction, 0);
+    for (let i = 0; i < FUNDED_OUTPUTS; i++)
+      funding.addOutput(bcoin.Script.fromRaw(scriptOf(i % DATA)), Math.floor((COINBASE_SATS - FEE_SATS) / FUNDED_OUTPUTS));
+    funding.sign(ring);
+    const walk = new PoolWalk(host);
+    await walk.#give(funding.toTX());
+    // Deeper than any step reaches.
+    await mine(host, 10);
+    await walk.pool.open();
+    return walk;
+  }
+
+  async close(): Promise<void> {
+    this.pool.close();
+    await this.host.close();
+  }
+
+  async step(step: PoolStep): Promise<void> {
+    if ('spends' in step) await this.#sendPicked(step);
+    else if (step.do === 'mine') await mine(this.host, 1);
+    else if (step.do === 'mine a conflict') await this.mineConflict(step.pick);
+    else if (step.do === 'open anew') await this.openAnew(step.meanwhile);
+    else await this.goBack(step.do, step.back);
+  }
+
+  /** Another one, which finds the pool as it is. */
+  async openAnew(meanwhile: readonly PoolStep[] = []): Promise<void> {
+    this.pool.close();
+    this.pool = new ScriptPool(this.node.pool);
+    const opening = this.pool.open();
+    for (const step of meanwhile) await this.step(step);
+    await opening;
+  }
+
+  /** `pays`: indexes of the scripts. Undefined: there was nothing to spend, or too little. */
+  async send(spends: readonly Outpoint[], pays: readonly number[], fee: number): Promise<Buffer | undefined> {
+    const transaction = this.made(spends, pays, fee);
+    if (transaction !== undefined) await this.#give(transaction);
+    return transaction?.hash();
+  }
+
+  /** Not sent. */
+  made(spends: readonly Outpoint[], pays: readonly number[], fee: number): HostTransaction | undefined {
+    const coins = spends.map((outpoint) => ({ ...outpoint, ...this.coin(outpoint) }));
+    const each = Math.floor((coins.reduce((sum, { value }) => sum + value, 0) - fee) / pays.length);
+    if (coins.length === 0 || each < 1_000) return undefined;
+    const inputs = coins.map(({ txid, index, script }) => ({ txid, index, unlock: unlockOf(script) }));
+    const outputs = pays.map((kind): MadeOutput => ({ value: each, script: scriptOf(kind) }));
+    return bcoin.TX.fromRaw(madeTransaction(inputs, outputs, 0));
+  }
+
+  /** Of a transaction that was sent. */
+  coin({ txid, index }: Outpoint): { readonly value: number; readonly script: Buffer } {
+    const { value, script } = this.#known.get(txid.toString('hex'))?.outputs[index] ?? expect.fail('a transaction that was sent');
+    return { value, script };
+  }
+
+  /** Outputs that may be spent, in a fixed order. */
+  async spendable(): Promise<Outpoint[]> {
+    const found: Outpoint[] = [];
+    for (const { txid, outputs } of this.#known.values())
+      for (const [index, { script }] of outputs.entries())
+        if (!script.equals(scriptOf(DATA)) && (await this.#hasCoin(txid, index))) found.push({ txid, index });
+    return found;
+  }
+
+  /** On the tip, or on another block; with nothing but these transactions. */
+  async mineOnly(transactions: readonly HostTransaction[], parent: HostEntry = this.host.chain.tip): Promise<HostEntry> {
+    const { cpu } = this.host.miner as unknown as { cpu: { createJob(tip: HostEntry): Promise<MinerJob> } };
+    const job = await cpu.createJob(parent);
+    job.attempt.items = [];
+    job.attempt.fees = 0;
+    for (const transaction of transactions) job.pushTX(transaction);
+    job.refresh();
+    const block = await job.mineAsync();
+    await this.host.chain.add(block);
+    return (await this.host.chain.getEntry(this.hostHash(block.hash()))) ?? expect.fail('the block that was added');
+  }
+
+  /** A block that spends what one of the pool's transactions spends; what spends of that one is gone with it. */
+  async mineConflict(pick: number): Promise<void> {
+    const { txid: found } = this.pool.transactions()[pick % Math.max(1, this.pool.size)] ?? {};
+    const [input] = found === undefined ? [] : (this.#known.get(found.toString('hex'))?.inputs ?? []);
+    // What is made in the pool cannot be in a block by itself.
+    if (input === undefined || this.pool.has(input.txid)) return;
+    const conflict = this.made([{ txid: input.txid, index: input.index }], [0, 1], 5_000 + ++this.#sent);
+    if (conflict === undefined) return;
+    this.#known.set(conflict.hash().toString('hex'), scanWholeTransaction(conflict.toRaw()));
+    await this.mineOnly([conflict]);
+  }
+
+  async goBack(how: 'fork' | 'reset' | 'invalidate', back: number): Promise<void> {
+    const { chain } = this.host;
+    const height = chain.height - back;
+    if (how === 'reset') await chain.reset(height);
+    if (how === 'invalidate') await chain.invalidate((await this.#entryAt(height + 1)).hash);
+    if (how !== 'fork') return;
+    let parent = await this.#entryAt(height);
+    for (let i = 0; i <= back; i++) parent = await this.mineOnly([], parent);
+  }
+
+  /** Fails unless the pool by script says of all scripts and transactions what the node's pool says. */
+  expectRight(): void {
+    const { pool } = this;
+    const there = Array.from(this.host.mempool.map.values(), ({ tx, fee }) => {
+      const transaction = scanWholeTransaction(tx.toRaw());
+      const coins = transaction.inputs.map(({ txid, index }) => this.coin({ txid, index }));
+      return { txid: hex(tx.hash()), transaction, coins, fee, weight: tx.getWeight() };
+    });
+    const spenders = new Map(
+      there.flatMap(({ txid, transaction }) => transaction.inputs.map((input, i) => [nameOf(input), { txid, input: i }]))
+    );
+    const names = new Set(there.map(({ txid }) => txid));
+
+    expect(pool.size).to.equal(there.length);
+    expect(
+      pool.transactions().map(({ txid, raw, fee, weight, vsize, spent }) => ({ txid: hex(txid), raw, fee, weight, vsize, spent }))
+    ).to.deep.equal(
+      there.map(({ txid, transaction: { raw }, fee, weight, coins }) => ({
+        txid,
+        raw,
+        fee,
+        weight,
+        vsize: Math.ceil(weight / 4),
+        spent: coins
+      }))
+    );
+    for (const [txid, transaction] of this.#known) {
+      expect(pool.has(transaction.txid)).to.equal(names.has(txid));
+      transaction.outputs.forEach((_, index) => {
+        const spender = pool.spender(transaction.txid, index);
+        expect(spender && { txid: hex(spender.transaction.txid), input: spender.input }).to.deep.equal(
+          spenders.get(nameOf({ txid: transaction.txid, index }))
+        );
+      });
+    }
+    for (const { txid, transaction } of there) {
+      const ours = pool.get(transaction.txid) ?? expect.fail('a transaction of the pool');
+      const parents = transaction.inputs.map((input) => hex(input.txid)).filter((parent) => names.has(parent));
+      const children = transaction.outputs.flatMap((_, index) => spenders.get(nameOf({ txid: transaction.txid, index }))?.txid ?? []);
+      expect(
+        [...pool.parents(ours)].map((one) => hex(one.txid)),
+        txid
+      ).to.have.members([...new Set(parents)]);
+      expect(
+        [...pool.children(ours)].map((one) => hex(one.txid)),
+        txid
+      ).to.have.members([...new Set(children)]);
+    }
+    for (const [kind, { script }] of SCRIPTS.entries()) {
+      const funded = there.map(({ transaction }) => transaction.outputs.filter((output) => output.script.equals(script)));
+      const spent = there.map(({ coins }) => coins.filter((coin) => coin.script.equals(script)));
+      const touching = there.filter((_, i) => kind !== DATA && [...(funded[i] ?? []), ...(spent[i] ?? [])].length > 0);
+      const coins = touching.flatMap(({ txid, transaction }) =>
+        transaction.outputs.flatMap((output, index) =>
+          output.script.equals(script) && !spenders.has(nameOf({ txid: transaction.txid, index }))
+            ? [`${txid}-${index} ${output.value}`]
+            : []
+        )
+      );
+      const key = scriptHash(script);
+      expect(pool.history(key).map(({ txid }) => hex(txid))).to.deep.equal(touching.map(({ txid }) => txid));
+      expect(pool.totals(key)).to.deep.equal({
+        transactions: touching.length,
+        funded: sumOf(kind === DATA ? [] : funded.flat()),
+        spent: sumOf(kind === DATA ? [] : spent.flat())
+      });
+      expect(Array.from(pool.coins(key), ({ transaction, index, value }) => `${hex(transaction.txid)}-${index} ${value}`)).to.have.members(
+        coins
+      );
+    }
+    expect(finish(pool.summary())).to.deep.include({
+      count: there.length,
+      vsize: there.reduce((sum, { weight }) => sum + Math.ceil(weight / 4), 0),
+      totalFee: there.reduce((sum, { fee }) => sum + fee, 0)
+    });
+  }
+
+  async #sendPicked({ do: what, spends, pays, fee }: SendStep): Promise<void> {
+    const options = this.host.mempool.options as { maxSize: number };
+    const { maxSize } = options;
+    if (what === 'send into a full pool') options.maxSize = Math.max(1, this.host.mempool.getSize());
+    try {
+      await this.send(await this.#picked(spends), pays, fee);
+    } catch (error) {
+      // It may be the one that pays the least itself.
+      if (options.maxSize === maxSize || !(error as Error).message.includes('mempool full')) throw error;
+    } finally {
+      options.maxSize = maxSize;
+    }
+  }
+
+  async #give(transaction: HostTransaction): Promise<void> {
+    this.#known.set(hex(transaction.hash()), scanWholeTransaction(transaction.toRaw()));
+    await this.host.mempool.addTX(transaction);
+    if (this.host.chain.height < 102) await mine(this.host, 1);
+  }
+
+  async #picked(picks: readonly number[]): Promise<Outpoint[]> {
+    const left = await this.spendable();
+    return picks.flatMap((pick) => left.splice(pick % Math.max(1, left.length), 1));
+  }
+
+  async #hasCoin(txid: Buffer, index: number): Promise<boolean> {
+    const { host } = this as unknown as { host: { getCoin(hash: HostHash, index: number): Promise<unknown> } };
+    return (await host.getCoin(this.hostHash(txid), index)) !== null;
+  }
+
+  async #entryAt(height: number): Promise<HostEntry> {
+    return (await this.host.chain.getEntryByHeight(height)) ?? expect.fail(`a block at height ${height}`);
+  }
+
+  hostHash(hash: Buffer): HostHash {
+    return typeof this.host.chain.tip.hash === 'string' ? hash.toString('hex') : hash;
+  }
+}
+
+const hex = (txid: Buffer): string => txid.toString('hex');
+
+const nameOf = ({ txid, index }: Outpoint): string => `${hex(txid)}-${index}`;
+
+const sumOf = (coins: readonly { readonly value: number }[]): { count: number; value: number } => ({
+  count: coins.length,
+  value: coins.reduce((sum, { value }) => sum + value, 0)
+});
+
+const scriptOf = (kind: number): Buffer => SCRIPTS[kind]?.script ?? expect.fail(`a script of number ${kind}`);
+
+const unlockOf = (script: Buffer): Buffer => SCRIPTS.find((one) => one.script.equals(script))?.unlock ?? expect.fail('a script of ours');

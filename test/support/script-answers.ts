@@ -1,0 +1,32 @@
+// What an index by script answers, held against the model of its chain.
+
+import { expect } from 'chai';
+import { sha256, type ScriptModel } from './script-model';
+import type { Position } from '../../lib/index/records/position';
+import type { ScriptSnapshot } from '../../lib/scripts/types';
+
+const nobody = sha256(Buffer.from('nobody'));
+
+/** Fails unless all answers are those of the model. */
+export async function expectScriptAnswers(snapshot: ScriptSnapshot, model: ScriptModel): Promise<void> {
+  for (const script of [...model.scripts, nobody]) {
+    const history = model.history(script);
+    expect(await snapshot.history(script, { limit: 10_000 })).to.deep.equal([...history].reverse());
+    expect(await snapshot.history(script, { limit: 10_000, ascending: true })).to.deep.equal(history);
+    expect(await snapshot.totals(script, 10_000)).to.deep.equal(model.totals(script));
+    expect(await snapshot.coins(script, 10_000)).to.deep.equal(model.coins(script));
+  }
+  for (const [height, txids] of model.txids.entries()) {
+    expect(await snapshot.txids(height)).to.deep.equal(txids);
+    for (const [index, txid] of txids.entries()) expect(await snapshot.txidAt({ height, index })).to.deep.equal(txid);
+    expect(await snapshot.txidAt({ height, index: txids.length })).to.equal(undefined);
+  }
+  for (const { output, spender, script } of model.spends) {
+    const found: Position[] = [];
+    for await (const position of snapshot.spenders(script, output, output.position)) found.push(position);
+    expect(found).to.deep.include(spender);
+    // A coinbase with the txid of an earlier one has the same outpoints (BIP30).
+    const all = model.spends.filter((other) => other.output.txid.equals(output.txid) && other.output.index === output.index);
+    expect(found.length).to.be.at.most(all.length + 1);
+  }
+}

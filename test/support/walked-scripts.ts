@@ -1,0 +1,96 @@
+// The index by script of a walk (index-walk.ts), held against the blocks of the chain after every step.
+
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { filter, firstValueFrom } from 'rxjs';
+import { IndexUnavailableError } from '../../lib/index/errors';
+import { ScriptsUnavailableError } from '../../lib/scripts/errors';
+import { ScriptIndexer } from '../../lib/scripts/script-indexer';
+import { DiskStore } from '../../lib/store/disk-store';
+import { MemoryStore } from '../../lib/store/memory-store';
+import { FaultyStore } from './faulty-store';
+import { expectScriptAnswers } from './script-answers';
+import { expectFilledAndFollowed } from './script-filling';
+import { ScriptModel } from './script-model';
+import type { ChainIndex, IndexLogger } from '../../lib/index/types';
+import type { NodeSource } from '../../lib/node/types';
+
+/** So small that filling takes many files, pieces and steps. */
+const SIZES = { files: 4, checkpointBlocks: 13, checkpointBytes: 10_000, sortBytes: 4_096 };
+
+export class WalkedScripts {
+  readonly store: FaultyStore;
+  readonly #node: NodeSource;
+  readonly #folder: string | undefined;
+  readonly #undoDepth: number;
+  readonly #logger: IndexLogger;
+  #indexer: ScriptIndexer | undefined;
+
+  /** `folder`: of the node; undefined: kept in memory, and never filled. */
+  constructor(node: NodeSource, folder: string | undefined, undoDepth: number, logger: IndexLogger) {
+    this.#node = node;
+    this.#folder = folder;
+    this.#undoDepth = undoDepth;
+    this.#logger = logger;
+    this.store = new FaultyStore(
+      folder === undefined ? new MemoryStore() : new DiskStore(join(folder, 'scripts'), { readsTablesFirst: false })
+    );
+  }
+
+  get indexer(): ScriptIndexer {
+    return this.#indexer ?? expect.fail('an index by script that was made');
+  }
+
+  beside(index: ChainIndex): void {
+    const folder = this.#folder;
+    const filling =
+      folder === undefined ? undefined : { path: join(folder, 'scripts'), filesPath: join(folder, 'scripts-filling'), sizes: SIZES };
+    this.#indexer = new ScriptIndexer({
+      store: this.store,
+      index,
+      node: this.#node,
+      logger: this.#logger,
+      undoDepth: this.#undoDepth,
+      filling,
+      scrubMs: 0
+    });
+  }
+
+  open(): void {
+    this.indexer.open();
+  }
+
+  async close(): Promise<void> {
+    await this.indexer.close();
+  }
+
+  /** Resolves with the phase in which it stays until something happens. */
+  async untilAtRest(): Promise<'live' | 'failed'> {
+    const { state$ } = this.indexer;
+    const { phase } = await firstValueFrom(
+      state$.pipe(filter((state) => state.phase === 'failed' || (state.phase === 'live' && state.height === this.#node.tip().height)))
+    );
+    return phase as 'live' | 'failed'; // the filter lets no other through
+  }
+
+  /** Fails unless it stands at the tip of this chain, with every record and answer of one that took the chain in block by block. */
+  async expectRight(chain: readonly Buffer[]): Promise<void> {
+    expect(await this.untilAtRest(), JSON.stringify(this.indexer.state)).to.equal('live');
+    const model = new ScriptModel(chain);
+    await this.indexer.reader.read(async (snapshot) => {
+      expect(snapshot.index.tip).to.deep.include(this.#node.tip());
+      // Until the index has all positions it cannot tell which of two coinbases with one txid is the last.
+      if (snapshot.index.backfilling === undefined) await expectScriptAnswers(snapshot, model);
+    });
+    await expectFilledAndFollowed(this.store, model.blocks);
+  }
+
+  /** Fails if a reader is told anything but the state after one of the node's blocks, whole. `chainOf`: the chain up to a block. */
+  async expectHonest(chainOf: (tip: Buffer) => readonly Buffer[]): Promise<void> {
+    try {
+      await this.indexer.reader.read((snapshot) => expectScriptAnswers(snapshot, new ScriptModel(chainOf(snapshot.index.tip.hash))));
+    } catch (error) {
+      if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError)) throw error;
+    }
+  }
+}
