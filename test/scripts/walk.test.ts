@@ -31,6 +31,8 @@ describe('an index by script on any walk', function () {
             await way.step(next);
             taken++;
           }
+          await way.step({ do: 'restart', scripts: true, closed: undefined, opened: undefined });
+          expect(way.log.lines.filter((line) => line.startsWith('error'))).to.deep.equal([]);
         } finally {
           await way.close();
         }

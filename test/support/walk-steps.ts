@@ -37,6 +37,7 @@ const nodeStep: fc.Arbitrary<NodeStep> = fc.oneof(
 const restart: fc.Arbitrary<WalkStep> = fc.record({
   do: fc.constant('restart' as const),
   filters: fc.boolean(),
+  scripts: fc.boolean(),
   closed: fc.option(nodeStep, { nil: undefined }),
   opened: fc.option(nodeStep, { nil: undefined })
 });

@@ -20,6 +20,8 @@ const SIZES = { files: 4, checkpointBlocks: 13, checkpointBytes: 10_000, sortByt
 
 export class WalkedScripts {
   readonly store: FaultyStore;
+  /** How long one that is opened from now on takes to look through its files, again and again. */
+  scrubMs = 0;
   readonly #node: NodeSource;
   readonly #folder: string | undefined;
   readonly #undoDepth: number;
@@ -52,7 +54,7 @@ export class WalkedScripts {
       logger: this.#logger,
       undoDepth: this.#undoDepth,
       filling,
-      scrubMs: 0
+      scrubMs: this.scrubMs
     });
   }
 
@@ -60,8 +62,10 @@ export class WalkedScripts {
     this.indexer.open();
   }
 
+  /** Also when it was not open. */
   async close(): Promise<void> {
-    await this.indexer.close();
+    await this.#indexer?.close();
+    this.#indexer = undefined;
   }
 
   /** Resolves with the phase in which it stays until something happens. */
