@@ -126,7 +126,7 @@ export class RestPlugin {
     await this.#index.open();
     this.#service.open();
     await this.#rpc?.open();
-    await this.#walletServices?.open();
+    this.#walletServices?.open();
     try {
       await this.#merchant?.open();
     } catch (error) {

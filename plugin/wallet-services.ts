@@ -31,6 +31,9 @@ export class WalletServices {
   readonly scripts: ScriptIndexer;
   readonly #pool: ScriptPool;
   readonly #esplora: EsploraService;
+  readonly #logger: IndexLogger;
+  /** Never rejects. */
+  #opening: Promise<void> = Promise.resolve();
 
   constructor({ node, index, shared, options, auth, folder, undoDepth, scrubMs, logger }: WalletServicesParts) {
     const scripts = (this.scripts = new ScriptIndexer({
@@ -42,19 +45,29 @@ export class WalletServices {
       scrubMs,
       logger
     }));
+    this.#logger = logger;
     const pool = (this.#pool = new ScriptPool(node.pool));
     this.#esplora = new EsploraService({ shared, scripts, pool, options: { ...options, auth }, logger });
   }
 
-  /** Behind the main index and REST; does not wait for the index by script. */
-  async open(): Promise<void> {
-    await this.#pool.open();
-    this.scripts.open();
+  /** Behind the main index and REST. Does not wait for a large pool to be read, nor for the index by script: until then requests are refused. */
+  open(): void {
     this.#esplora.open();
+    this.#opening = this.#pool.open().then(
+      () => {
+        this.scripts.open();
+      },
+      (error: unknown) => {
+        this.#logger.error(
+          `The pool was not read, and addresses are not answered: ${error instanceof Error ? error.message : String(error)}.`
+        );
+      }
+    );
   }
 
   async close(): Promise<void> {
     this.#esplora.close();
+    await this.#opening;
     await this.scripts.close();
     this.#pool.close();
   }
