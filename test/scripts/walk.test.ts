@@ -6,7 +6,7 @@ import { testScale, testSeed } from '../support/scale';
 import { healthyStep } from '../support/walk-steps';
 
 const STEPS_PER_WALK = 12;
-const WALKS = 4;
+const WALKS = 2;
 
 const walk = fc.record({
   disk: fc.boolean(),

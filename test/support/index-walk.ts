@@ -196,9 +196,9 @@ export class IndexWalk {
     await this.expectRight();
   }
 
-  /** Fails if a reader of the index by script is told anything but the state after one of the node's blocks, whole. */
-  async expectHonestScripts(): Promise<void> {
-    await this.scripts?.expectHonest((tip) => this.#chainTo(tip));
+  /** Fails if a reader of the index by script is told anything but the state after one of the node's blocks, whole. False: it was told nothing. */
+  async expectHonestScripts(): Promise<boolean> {
+    return (await this.scripts?.expectHonest((tip) => this.#chainTo(tip))) === true;
   }
 
   /** Fails if a reader is told anything but the state after one of the node's blocks, whole. */

@@ -89,12 +89,14 @@ export class WalkedScripts {
     await expectFilledAndFollowed(this.store, model.blocks);
   }
 
-  /** Fails if a reader is told anything but the state after one of the node's blocks, whole. `chainOf`: the chain up to a block. */
-  async expectHonest(chainOf: (tip: Buffer) => readonly Buffer[]): Promise<void> {
+  /** Fails if a reader is told anything but the state after one of the node's blocks, whole. `chainOf`: the chain up to a block. False: it is told nothing. */
+  async expectHonest(chainOf: (tip: Buffer) => readonly Buffer[]): Promise<boolean> {
     try {
       await this.indexer.reader.read((snapshot) => expectScriptAnswers(snapshot, new ScriptModel(chainOf(snapshot.index.tip.hash))));
+      return true;
     } catch (error) {
       if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError)) throw error;
+      return false;
     }
   }
 }
