@@ -34,7 +34,6 @@ describe('the pool and the index by script, asked all the time over HTTP', funct
   const script = `/api/scripthash/${scriptHash((SCRIPTS[KIND] as (typeof SCRIPTS)[number]).script).toString('hex')}`; // there are more
   let walk: PoolWalk;
   let port: number;
-  let isOver = false;
   let asked = 0;
 
   before(async () => {
@@ -83,9 +82,9 @@ describe('the pool and the index by script, asked all the time over HTTP', funct
       const third = ours && (await walk.send([ours], [KIND, KIND], 20_000));
       txids.push(...[first, second, third].flatMap((txid) => (txid === undefined ? [] : [toDisplayHex(txid)])));
       const expected = await sats();
-      isOver = false;
+      const over = new AbortController();
       const asking = (async () => {
-        while (!isOver) await expectAlways(txids, expected);
+        while (!over.signal.aborted) await expectAlways(txids, expected);
       })();
       try {
         const pooled = Array.from(walk.host.mempool.map.values(), ({ tx }): HostTransaction => tx);
@@ -101,7 +100,7 @@ describe('the pool and the index by script, asked all the time over HTTP', funct
         expect(walk.host.mempool.map.size).to.equal(pooled.length + 1);
         await expectAlways(txids, expected);
       } finally {
-        isOver = true;
+        over.abort();
         await asking;
       }
     }

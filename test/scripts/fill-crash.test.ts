@@ -14,7 +14,7 @@ import { flipBit } from '../support/flipped-bit';
 import { madeChain, plannedBlock } from '../support/made-chains';
 import { ScriptModel } from '../support/script-model';
 import { expectFilled } from '../support/script-filling';
-import { testScale, testSeed } from '../support/scale';
+import { testSeed } from '../support/scale';
 import type { BatchOptions, Store, StoreWrite } from '../../lib/store/store';
 
 const SIZES: FillingSizes = { files: 4, checkpointBlocks: 12, checkpointBytes: 1 << 20, sortedBytes: 0, sortBytes: 2_000 };

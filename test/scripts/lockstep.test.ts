@@ -6,7 +6,7 @@ import { IndexWalk } from '../support/index-walk';
 import { testScale, testSeed } from '../support/scale';
 import { nodeStep } from '../support/walk-steps';
 
-const STEPS = 6;
+const STEPS = 4;
 
 describe('a reader of an index by script who asks all the time', function () {
   const seed = testSeed();
