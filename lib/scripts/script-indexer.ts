@@ -8,6 +8,7 @@ import { Throttle } from '../index/progress/pace';
 import { PairReader } from './follow/pair';
 import { ScriptSync, type Filling } from './follow/script-sync';
 import { stateSentence } from './progress';
+import { StoreError } from '../store/errors';
 import { ScriptWriter } from './write/script-writer';
 import type { ChainIndex, IndexLogger } from '../index/types';
 import type { NodeSource } from '../node/types';
@@ -74,12 +75,18 @@ export class ScriptIndexer {
     if (passMs > 0) this.#scrubbing = scrubAgainAndAgain({ store, logger, passMs, onDamage: this.#sync.distrust, signal });
   }
 
-  /** Waits for the write under way. To be closed before the main index. */
+  /** Waits for the write under way. To be closed before the main index. A store that cannot even be closed does not keep the node from stopping. */
   async close(): Promise<void> {
+    const { store, logger } = this.#options;
     this.#abort.abort();
     await this.#sync.close();
     await this.#scrubbing;
-    await this.#options.store.close();
+    try {
+      await store.close();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      logger.error(`The index by script was not closed well: ${error.message}.`);
+    }
     this.#state.next({ phase: 'closed' });
     this.#state.complete();
   }

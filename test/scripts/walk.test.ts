@@ -6,7 +6,7 @@ import { testScale, testSeed } from '../support/scale';
 import { healthyStep } from '../support/walk-steps';
 
 const STEPS_PER_WALK = 12;
-const WALKS = 4;
+const WALKS = 2;
 
 const walk = fc.record({
   disk: fc.boolean(),
@@ -31,6 +31,8 @@ describe('an index by script on any walk', function () {
             await way.step(next);
             taken++;
           }
+          await way.step({ do: 'restart', scripts: true, closed: undefined, opened: undefined });
+          expect(way.log.lines.filter((line) => line.startsWith('error'))).to.deep.equal([]);
         } finally {
           await way.close();
         }

@@ -43,8 +43,14 @@ export type NodeStep =
 
 export type WalkStep =
   | NodeStep
-  /** Closes the index, lets something happen, opens it again, with filters or without, and lets something happen at once. */
-  | { readonly do: 'restart'; readonly filters?: boolean; readonly closed: NodeStep | undefined; readonly opened: NodeStep | undefined }
+  /** Closes the index, lets something happen, opens it again, with filters and the index by script or without, and lets something happen at once. */
+  | {
+      readonly do: 'restart';
+      readonly filters?: boolean;
+      readonly scripts?: boolean;
+      readonly closed: NodeStep | undefined;
+      readonly opened: NodeStep | undefined;
+    }
   /** The store begins to fail; something happens; the index is opened again on the healed store. */
   | { readonly do: 'fault'; readonly call: StoreCall; readonly n: number; readonly afterwards: boolean; readonly meanwhile: NodeStep };
 
@@ -91,6 +97,8 @@ export class IndexWalk {
   /** All that the node was given here. */
   readonly #blocks = new Map<string, Buffer>();
   #connected = false;
+  /** Whether the index by script is opened with the index. */
+  #hasScripts = true;
 
   private constructor(
     readonly host: TestFullNode,
@@ -144,6 +152,7 @@ export class IndexWalk {
         await this.closeIndex();
         if (step.closed !== undefined) await this.nodeStep(step.closed);
         this.filters = step.filters ?? this.filters;
+        this.#hasScripts = step.scripts ?? this.#hasScripts;
         this.index = this.newIndex();
         await this.openIndex();
         if (step.opened !== undefined) await this.nodeStep(step.opened);
@@ -170,14 +179,33 @@ export class IndexWalk {
     await this.expectRight();
   }
 
+  /** The same of the store of the index by script: the index itself goes on, and is right at any time. */
+  async scriptsFaultStep(call: StoreCall, n: number, afterwards: boolean, meanwhile: () => Promise<void>): Promise<void> {
+    const scripts = this.scripts ?? expect.fail('a walk with an index by script');
+    scripts.store.fail(call, n, afterwards);
+    for (const again of [false, true]) {
+      if (again) await this.reopen();
+      await meanwhile();
+      await this.expectIndexRight(await activeChain(this.node));
+      const phase = await scripts.untilAtRest();
+      await this.expectHonestScripts();
+      if (phase === 'failed') expect(scripts.indexer.state).to.deep.equal({ phase, message: FAULT });
+    }
+    scripts.store.heal();
+    await this.reopen();
+    await this.expectRight();
+  }
+
+  /** Fails if a reader of the index by script is told anything but the state after one of the node's blocks, whole. False: it was told nothing. */
+  async expectHonestScripts(): Promise<boolean> {
+    return (await this.scripts?.expectHonest((tip) => this.#chainTo(tip))) === true;
+  }
+
   /** Fails if a reader is told anything but the state after one of the node's blocks, whole. */
   expectHonest(): void {
     const tip = this.readTip();
     if (tip === undefined) return;
-    const later: Buffer[] = [];
-    for (let hash = tip.hash; !hash.equals(this.node.network.genesisHash); hash = previousHashOf(later[0] as Buffer))
-      later.unshift(this.#blocks.get(hash.toString('hex')) ?? expect.fail(`a block of the node, got ${hash.toString('hex')}`));
-    const chain = [regtestGenesis, ...later];
+    const chain = this.#chainTo(tip.hash);
     const { coins, locations, headers } = modelOf(chain);
     const filters = this.#filters.of(chain);
     this.readOrNothing((snapshot) => {
@@ -220,12 +248,16 @@ export class IndexWalk {
     });
   }
 
-  /** Fails unless the index is live and has every byte of an index built from nothing. */
+  /** Fails unless the index is live and has every byte of an index built from nothing, and the index by script likewise. */
   async expectRight(): Promise<void> {
-    expect(await this.untilAtRest(), this.log.lines.slice(-3).join('\n')).to.equal('live');
     const chain = await activeChain(this.node);
+    await this.expectIndexRight(chain);
+    if (this.#hasScripts) await this.scripts?.expectRight(chain);
+  }
+
+  private async expectIndexRight(chain: readonly Buffer[]): Promise<void> {
+    expect(await this.untilAtRest(), this.log.lines.slice(-3).join('\n')).to.equal('live');
     expect(this.readTip()).to.deep.equal(this.node.tip());
-    await this.scripts?.expectRight(chain);
     const fresh = await this.#fresh.imageOf(chain, sameSecret(this.store));
     if (this.filters) await expectFilters(this.store, chain, this.#filters);
     else await expectHonestFilters(this.store, chain, this.#filters);
@@ -293,7 +325,7 @@ export class IndexWalk {
 
   async openIndex(): Promise<void> {
     await this.index.open();
-    this.scripts?.open();
+    if (this.#hasScripts) this.scripts?.open();
   }
 
   async closeIndex(): Promise<void> {
@@ -320,8 +352,16 @@ export class IndexWalk {
       cacheBytes: CACHE_BYTES,
       scrubMs: this.scrubMs
     });
-    this.scripts?.beside(index);
+    if (this.#hasScripts) this.scripts?.beside(index);
     return index;
+  }
+
+  /** The blocks from the genesis block to one that the node was given. */
+  #chainTo(tip: Buffer): Buffer[] {
+    const later: Buffer[] = [];
+    for (let hash = tip; !hash.equals(this.node.network.genesisHash); hash = previousHashOf(later[0] as Buffer))
+      later.unshift(this.#blocks.get(hash.toString('hex')) ?? expect.fail(`a block of the node, got ${hash.toString('hex')}`));
+    return [regtestGenesis, ...later];
   }
 
   private async mineBase(): Promise<void> {

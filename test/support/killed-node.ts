@@ -1,13 +1,15 @@
-// A process to be killed: opens a node and its index in a folder, checks that the index is
-// right, and works until it is killed. Says by messages how far it is.
+// A process to be killed: opens a node and its index in a folder, with an index by script or without, checks that both are
+// right, and works until it is killed. Says by messages how far it is, and what the index by script does.
 //
-//   killed-node.ts <folder> <turn> <seed> <undo depth> <blocks|coins>
+//   killed-node.ts <folder> <turn> <seed> <undo depth> <blocks|coins> [scripts]
 
 import fc from 'fast-check';
+import { distinctUntilChanged, map } from 'rxjs';
 import { IndexWalk } from './index-walk';
 import { healthyStep } from './walk-steps';
+import type { ScriptsState } from '../../lib/scripts/types';
 
-export type KilledNodeMessage = 'opening' | 'right';
+export type KilledNodeMessage = 'opening' | 'right' | ScriptsState['phase'];
 
 const STEPS = 200;
 
@@ -18,7 +20,7 @@ const say = (message: KilledNodeMessage): void => {
 async function main(): Promise<void> {
   const [folder, ...words] = process.argv.slice(2);
   const [turn, seed, undoDepth] = words.map(Number);
-  const bootstrap = words[3];
+  const [bootstrap, scripts] = words.slice(3);
   if (
     folder === undefined ||
     turn === undefined ||
@@ -26,11 +28,17 @@ async function main(): Promise<void> {
     undoDepth === undefined ||
     (bootstrap !== 'blocks' && bootstrap !== 'coins')
   )
-    throw new Error('expected <folder> <turn> <seed> <undo depth> <blocks|coins>');
+    throw new Error('expected <folder> <turn> <seed> <undo depth> <blocks|coins> [scripts]');
   // Now and then filters are off, and missing afterwards.
-  const walk = await IndexWalk.on({ folder, undoDepth, bootstrap, filters: turn % 3 > 0, turn });
+  const walk = await IndexWalk.on({ folder, undoDepth, bootstrap, filters: turn % 3 > 0, turn, scripts: scripts === 'scripts' });
   say('opening');
-  await walk.index.open();
+  walk.scripts?.indexer.state$
+    .pipe(
+      map(({ phase }) => phase),
+      distinctUntilChanged()
+    )
+    .subscribe(say);
+  await walk.openIndex();
   await walk.expectRight();
   say('right');
   for (const step of fc.sample(healthyStep, { seed, numRuns: STEPS })) await walk.stepUnchecked(step);

@@ -20,7 +20,8 @@ const plan: fc.Arbitrary<BlockPlan> = fc.record({
 });
 const plans = (maxLength: number): fc.Arbitrary<BlockPlan[]> => fc.array(plan, { minLength: 1, maxLength });
 
-const nodeStep: fc.Arbitrary<NodeStep> = fc.oneof(
+/** What can happen to the node's chain. */
+export const nodeStep: fc.Arbitrary<NodeStep> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('mine' as const), plans: plans(3) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('fork' as const), back: fc.integer({ min: 1, max: 4 }), plans: plans(6) }) },
   {
@@ -37,6 +38,7 @@ const nodeStep: fc.Arbitrary<NodeStep> = fc.oneof(
 const restart: fc.Arbitrary<WalkStep> = fc.record({
   do: fc.constant('restart' as const),
   filters: fc.boolean(),
+  scripts: fc.boolean(),
   closed: fc.option(nodeStep, { nil: undefined }),
   opened: fc.option(nodeStep, { nil: undefined })
 });

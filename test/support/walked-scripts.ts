@@ -20,6 +20,8 @@ const SIZES = { files: 4, checkpointBlocks: 13, checkpointBytes: 10_000, sortByt
 
 export class WalkedScripts {
   readonly store: FaultyStore;
+  /** How long one that is opened from now on takes to look through its files, again and again. */
+  scrubMs = 0;
   readonly #node: NodeSource;
   readonly #folder: string | undefined;
   readonly #undoDepth: number;
@@ -52,7 +54,7 @@ export class WalkedScripts {
       logger: this.#logger,
       undoDepth: this.#undoDepth,
       filling,
-      scrubMs: 0
+      scrubMs: this.scrubMs
     });
   }
 
@@ -60,8 +62,10 @@ export class WalkedScripts {
     this.indexer.open();
   }
 
+  /** Also when it was not open. */
   async close(): Promise<void> {
-    await this.indexer.close();
+    await this.#indexer?.close();
+    this.#indexer = undefined;
   }
 
   /** Resolves with the phase in which it stays until something happens. */
@@ -85,12 +89,14 @@ export class WalkedScripts {
     await expectFilledAndFollowed(this.store, model.blocks);
   }
 
-  /** Fails if a reader is told anything but the state after one of the node's blocks, whole. `chainOf`: the chain up to a block. */
-  async expectHonest(chainOf: (tip: Buffer) => readonly Buffer[]): Promise<void> {
+  /** Fails if a reader is told anything but the state after one of the node's blocks, whole. `chainOf`: the chain up to a block. False: it is told nothing. */
+  async expectHonest(chainOf: (tip: Buffer) => readonly Buffer[]): Promise<boolean> {
     try {
       await this.indexer.reader.read((snapshot) => expectScriptAnswers(snapshot, new ScriptModel(chainOf(snapshot.index.tip.hash))));
+      return true;
     } catch (error) {
       if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError)) throw error;
+      return false;
     }
   }
 }

@@ -4,8 +4,10 @@
 // The main index is never held back by an index by script that is behind, being filled, or failed.
 
 import { spentCounts } from '../../bitcoin/block';
-import { IndexError, IndexUnavailableError, isDamage, isOfBlock, TooDeepError } from '../../index/errors';
-import { ChainMovedError } from '../../node/errors';
+import { previousHashOf } from '../../bitcoin/header';
+import { MalformedBytesError } from '../../bitcoin/reader';
+import { IndexUnavailableError, isDamage, isOfBlock, TooDeepError } from '../../index/errors';
+import { ChainMovedError, UnreadableBlockError } from '../../node/errors';
 import { StoreError } from '../../store/errors';
 import { MissingBlocksError } from '../errors';
 import { fillScripts, type FillParts } from '../fill/fill-scripts';
@@ -23,6 +25,9 @@ import type { PairReader } from './pair';
 /** Bytes of blocks in one batch, and blocks: a regtest block has 250 bytes. */
 const BATCH_BYTES = 8_000_000;
 const BATCH_BLOCKS = 500;
+
+/** When the main index could not be read for a moment, or the chain was moving: neither has to say that this is over. */
+const RETRY_MS = 200;
 
 /** Where an empty store is filled from, which is the fastest way to take in many blocks (lib/scripts/fill). */
 export type Filling = Pick<FillParts, 'path' | 'filesPath' | 'sizes'>;
@@ -65,8 +70,8 @@ export class ScriptSync implements IndexCompanion {
   start(): void {
     const { index } = this.#parts;
     this.#subscription = index.state$.subscribe(() => {
-      if (this.#live && !this.#isLevel()) this.#unlive();
-      this.#hear();
+      if (this.#live && !this.#isLevel()) this.#fallBehind();
+      else this.#hear();
     });
     // A block that comes in lockstep is no news by then.
     this.#subscription.add(index.tip$.subscribe(this.#hear));
@@ -77,6 +82,7 @@ export class ScriptSync implements IndexCompanion {
   readonly distrust = (error: unknown): void => {
     if (this.#failure !== undefined || this.#met !== undefined) return;
     this.#met = errorOf(error);
+    if (this.#live) this.#parts.onState({ phase: 'loading' });
     this.#unlive();
     this.#hear();
   };
@@ -108,10 +114,9 @@ export class ScriptSync implements IndexCompanion {
     if (tip === undefined) return;
     if (move.type === 'connect' && block.height === tip.height + 1) await writer.connect([await this.#read(block, move.raw)]);
     else if (move.type === 'disconnect' && tip.hash.equals(block.hash)) await writer.disconnect();
-    // Both together, or not at all.
-    if (!this.#isLevel()) {
-      this.#unlive();
-      this.#hear();
+    // Both together, or not at all. What a reader met meanwhile comes first.
+    if (!this.#live || !this.#isLevel()) {
+      this.#fallBehind();
       return;
     }
     reader.renew();
@@ -127,6 +132,8 @@ export class ScriptSync implements IndexCompanion {
           continue;
         }
         this.#isWoken = false;
+        // A block that was on its way when something else put an end to the lockstep must not come in behind it.
+        await this.#following;
         this.#failure = undefined;
         await this.#comeCloser();
       } catch (error) {
@@ -155,8 +162,10 @@ export class ScriptSync implements IndexCompanion {
       return;
     }
     const target = this.#indexTip().height - undoDepth;
-    if (filling !== undefined && (fillingIn(store) !== undefined || (writer.tip === undefined && target > 0)))
-      await this.#fill(filling, target);
+    const isFilling = filling !== undefined && fillingIn(store) !== undefined;
+    if (filling !== undefined && target > 0 && (isFilling || writer.tip === undefined)) await this.#fill(filling, target);
+    // The chain has become so short that there is nothing to be filled.
+    else if (isFilling) await this.#clear();
     await this.#rewind();
     await this.#pull();
     // Otherwise the main index has moved, or is not live any more: both wake the loop.
@@ -201,10 +210,13 @@ export class ScriptSync implements IndexCompanion {
       this.#sayCatchingUp();
       const blocks: ScriptBlock[] = [];
       let bytes = 0;
+      let last = writer.tip?.hash;
       for (let height = from; height <= target && bytes < BATCH_BYTES && blocks.length < BATCH_BLOCKS; height++) {
         const hash = index.reader.read((main) => main.headerAt(height)?.hash);
         if (hash === undefined) return;
         const block = await this.#read({ hash, height });
+        if (last !== undefined && !previousHashOf(block.raw).equals(last)) return;
+        last = hash;
         bytes += block.raw.length;
         blocks.push(block);
       }
@@ -212,12 +224,12 @@ export class ScriptSync implements IndexCompanion {
     }
   }
 
-  /** @throws MissingBlocksError when the node has not kept the block, or what it spends. */
+  /** @throws MissingBlocksError when the node has not kept the block, or what it spends; ChainMovedError, UnreadableBlockError. */
   async #read(point: BlockPoint, known?: Buffer): Promise<ScriptBlock> {
     const { node } = this.#parts;
     const raw = known ?? (await node.rawBlock(point.hash));
     if (raw === undefined) throw await this.#missing(point, 'the block');
-    const counts = spentCounts(raw);
+    const counts = countsOf(point, raw);
     if (counts.every((count) => count === 0)) return { point, raw, spent: undefined };
     const spent = await node.spentOutputs(point.hash, counts);
     if (spent === undefined) throw await this.#missing(point, 'the undo data of the block');
@@ -227,7 +239,8 @@ export class ScriptSync implements IndexCompanion {
   async #missing({ hash, height }: BlockPoint, what: string): Promise<Error> {
     const { node } = this.#parts;
     // A reset takes blocks out before it says so.
-    if (node.resetting || (await node.activeHash(height))?.equals(hash) !== true) return new IndexError('the chain is moving');
+    if (node.resetting || (await node.activeHash(height))?.equals(hash) !== true)
+      return new ChainMovedError(`the block at height ${height} is not in the chain any more`);
     return new MissingBlocksError(
       `--rest-addresses needs all blocks and their undo data: the node lacks ${what} at height ${height}. ` +
         'Sync the node again without --prune, or leave the option out'
@@ -268,6 +281,13 @@ export class ScriptSync implements IndexCompanion {
     this.#parts.reader.close();
   }
 
+  /** Nobody is answered until the loop has seen to it. */
+  #fallBehind(): void {
+    if (this.#live) this.#parts.onState({ phase: 'waiting' });
+    this.#unlive();
+    this.#hear();
+  }
+
   /** Empties what is damaged, once for each reason; waits or stops for the rest. */
   async #recover(error: unknown): Promise<void> {
     const { onState } = this.#parts;
@@ -276,29 +296,49 @@ export class ScriptSync implements IndexCompanion {
     // The main index has something to see to, and says when that is over.
     if (error instanceof IndexUnavailableError || error instanceof ChainMovedError) {
       onState({ phase: 'waiting' });
+      setTimeout(this.#hear, RETRY_MS).unref();
       return;
     }
     try {
-      if (!isDamage(error) || isOfBlock(error)) throw error;
-      await this.#empty(error);
+      const damage = (await this.#damageBehind(error)) ?? error;
+      if (!isDamage(damage) || isOfBlock(damage)) throw damage;
+      await this.#empty(damage);
     } catch (failure) {
       this.#fail(failure);
     }
   }
 
+  /** A store that fails may have lost a file: opening it again says so. */
+  async #damageBehind(error: unknown): Promise<Error | undefined> {
+    if (!(error instanceof StoreError && error.reason === 'failed' && this.#isOpen)) return undefined;
+    const { store } = this.#parts;
+    try {
+      await store.close();
+      await store.open();
+      return undefined;
+    } catch (found) {
+      return isDamage(found) ? found : undefined;
+    }
+  }
+
   async #empty(error: Error): Promise<void> {
-    const { store, writer, filling, logger, onState } = this.#parts;
+    const { logger, onState } = this.#parts;
     // The chain may go back too deep again.
     if (this.#emptiedFor.has(error.message) && !(error instanceof TooDeepError)) throw error;
     this.#emptiedFor.add(error.message);
     logger.warning(`Filling the index by script anew: ${error.message}.`);
     onState({ phase: 'loading' });
+    await this.#clear();
+    this.#met = undefined;
+    this.#isWoken = true;
+  }
+
+  async #clear(): Promise<void> {
+    const { store, writer, filling } = this.#parts;
     writer.reset();
     if (filling !== undefined) removeFillingFiles(filling.filesPath);
     await store.clear();
     this.#isOpen = true;
-    this.#met = undefined;
-    this.#isWoken = true;
     await writer.load();
   }
 
@@ -309,6 +349,14 @@ export class ScriptSync implements IndexCompanion {
     // A store that is closed beneath it is closed by whoever stops the node.
     if (!(error instanceof StoreError && error.reason === 'closed')) logger.error(`The index by script stopped: ${message}.`);
     onState({ phase: 'failed', message });
+  }
+}
+
+function countsOf({ hash }: BlockPoint, raw: Buffer): Uint32Array {
+  try {
+    return spentCounts(raw);
+  } catch (error) {
+    throw error instanceof MalformedBytesError ? new UnreadableBlockError(hash, error) : error;
   }
 }
 

@@ -1,0 +1,43 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { IndexWalk } from '../support/index-walk';
+import { testScale, testSeed } from '../support/scale';
+import { nodeStep } from '../support/walk-steps';
+
+const STEPS = 4;
+
+describe('a reader of an index by script who asks all the time', function () {
+  const seed = testSeed();
+  const steps = STEPS * testScale();
+  this.timeout(120_000 * testScale());
+
+  for (const undoDepth of testScale() > 1 ? [3, 1_000] : [3])
+    it(`is told the state of one block, whatever the chain does: ${steps} steps, ${undoDepth} blocks can be undone, TEST_SEED=${seed}`, async () => {
+      const walk = await IndexWalk.open({ disk: false, undoDepth, scripts: true });
+      let isOver = false;
+      let answers = 0;
+      const ask = async (): Promise<void> => {
+        while (!isOver) {
+          if (await walk.expectHonestScripts()) answers++;
+          // A store in memory never leaves the microtasks.
+          await setImmediate();
+        }
+      };
+      const asking = ask();
+      try {
+        for (const step of fc.sample(nodeStep, { seed, numRuns: steps })) {
+          await walk.nodeStep(step);
+          const before = answers;
+          while (answers === before) await Promise.race([asking, setImmediate()]);
+        }
+      } finally {
+        isOver = true;
+        await asking;
+      }
+      await walk.expectRight();
+      await walk.close();
+      expect(answers).to.be.at.least(steps);
+    });
+});

@@ -1,0 +1,186 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { filter, firstValueFrom } from 'rxjs';
+import { DamagedIndexError, IndexUnavailableError } from '../../lib/index/errors';
+import { GENESIS_KEY, putRecord } from '../../lib/index/records/layout';
+import { IndexWalk } from '../support/index-walk';
+import { activeChain } from '../support/regtest-chain';
+import type { ChainIndex } from '../../lib/index/types';
+import type { WalkedScripts } from '../support/walked-scripts';
+import type { BlockPlan } from '../support/mined-blocks';
+
+const UNDO_DEPTH = 6;
+
+const worked = (count: number): BlockPlan[] =>
+  Array.from({ length: count }, () => ({
+    repeat: undefined,
+    transactions: [
+      { spends: [3, 60], outputs: [0, 1, 3] },
+      { spends: [199], outputs: [2] }
+    ]
+  }));
+
+const scriptsOf = ({ scripts }: IndexWalk): WalkedScripts => scripts ?? expect.fail('a walk with an index by script');
+
+describe('an index by script that is switched off and on again', function () {
+  this.timeout(120_000);
+  let folder: string;
+  let walk: IndexWalk;
+  let said = 0;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rest-restarts-'));
+    walk = await IndexWalk.on({ folder: join(folder, 'a'), undoDepth: UNDO_DEPTH, turn: 0, scripts: true });
+    await walk.openIndex();
+    await walk.expectRight();
+  });
+  after(async () => {
+    await walk.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Reasons for which it was filled anew since they were asked for. */
+  const reasons = (): string[] => {
+    const start = 'warning Filling the index by script anew: ';
+    const lines = walk.log.lines.slice(said).filter((line) => line.startsWith(start));
+    said = walk.log.lines.length;
+    return lines.map((line) => line.slice(start.length));
+  };
+  const off = async (): Promise<void> => {
+    await walk.step({ do: 'restart', scripts: false, closed: undefined, opened: undefined });
+    expect(reasons()).to.deep.equal([]);
+  };
+  const on = (): Promise<void> => walk.step({ do: 'restart', scripts: true, closed: undefined, opened: undefined });
+
+  it('catches up with blocks that came meanwhile', async () => {
+    await off();
+    await walk.step({ do: 'mine', plans: worked(9) });
+    await on();
+    expect(reasons()).to.deep.equal([]);
+  });
+
+  it('follows a reorganization that it can undo', async () => {
+    await off();
+    await walk.step({ do: 'fork', back: UNDO_DEPTH, plans: worked(UNDO_DEPTH + 2) });
+    await on();
+    expect(reasons()).to.deep.equal([]);
+  });
+
+  it('follows a chain that became shorter', async () => {
+    await off();
+    await walk.step({ do: 'reset', back: UNDO_DEPTH });
+    await on();
+    expect(reasons()).to.deep.equal([]);
+  });
+
+  it('is filled anew behind a reorganization that it cannot undo', async () => {
+    await walk.step({ do: 'mine', plans: worked(UNDO_DEPTH + 1) });
+    const { height } = walk.node.tip();
+    await off();
+    await walk.step({ do: 'reset', back: UNDO_DEPTH });
+    await walk.step({ do: 'fork', back: 1, plans: worked(2) });
+    await on();
+    expect(reasons()).to.deep.equal([`expected an undo record for height ${height - UNDO_DEPTH}, got none.`]);
+  });
+
+  it('is filled anew when it is of another chain, or of another network', async () => {
+    const other = await IndexWalk.on({ folder: join(folder, 'b'), undoDepth: UNDO_DEPTH, turn: 1, scripts: true });
+    await other.openIndex();
+    await other.step({ do: 'fork', back: 20, plans: worked(22) });
+    await other.closeIndex();
+    for (const folders of [['scripts'], ['scripts', 'index']]) {
+      await walk.closeIndex();
+      for (const name of folders) {
+        await rm(join(folder, 'a', name), { recursive: true });
+        await cp(join(folder, 'b', name), join(folder, 'a', name), { recursive: true });
+      }
+      await on();
+      expect(reasons().at(-1)).to.match(/^expected an undo record for height \d+, got none\.$/);
+    }
+    await other.close();
+
+    await walk.closeIndex();
+    const { store } = scriptsOf(walk);
+    await store.open();
+    await store.batch([putRecord(GENESIS_KEY, Buffer.alloc(32, 1))], { durable: false });
+    await store.close();
+    await on();
+    const [reason, ...others] = reasons();
+    expect(others).to.deep.equal([]);
+    expect(reason).to.match(/^the index by script is of another network: expected the genesis block [0-9a-f]{64}, got (01){32}\.$/);
+  });
+
+  it('forgets a filling when the chain has become too short for one', async () => {
+    await walk.closeIndex();
+    const { store } = scriptsOf(walk);
+    await store.open();
+    await store.clear();
+    await store.close();
+    await walk.reopen();
+    await firstValueFrom(scriptsOf(walk).indexer.state$.pipe(filter(({ phase }) => phase === 'sorting')));
+    await walk.step({ do: 'restart', closed: { do: 'reset', back: walk.node.tip().height - 3 }, opened: undefined });
+    expect(reasons()).to.deep.equal([]);
+  });
+});
+
+describe('an index by script beside an index', function () {
+  this.timeout(60_000);
+  let walk: IndexWalk;
+
+  before(async () => {
+    walk = await IndexWalk.open({ disk: false, undoDepth: UNDO_DEPTH, scripts: true });
+    await walk.expectRight();
+  });
+  after(() => walk.close());
+
+  it('is right when a reader meets damage while a block comes in', async () => {
+    const { store, indexer } = scriptsOf(walk);
+    const batch = store.batch.bind(store);
+    let met = 0;
+    store.batch = async (writes, options) => {
+      store.batch = batch;
+      const damage = indexer.reader.read(() => Promise.reject(new DamagedIndexError('a reader met damage')));
+      await damage.catch(() => met++);
+      for (let turns = 0; turns < 100; turns++) await setImmediate();
+      await batch(writes, options);
+    };
+    await walk.step({ do: 'mine', plans: worked(1) });
+    expect(met).to.equal(1);
+    expect(walk.log.lines.filter((line) => line.includes('anew'))).to.deep.equal([
+      'warning Filling the index by script anew: a reader met damage.'
+    ]);
+  });
+
+  it('goes on when the index could not be read for a moment', async () => {
+    const scripts = scriptsOf(walk);
+    await scripts.close();
+    await walk.step({ do: 'restart', scripts: false, closed: undefined, opened: { do: 'mine', plans: worked(3) } });
+    const { index } = walk;
+    let reads = 0;
+    const unsteady: ChainIndex = {
+      state$: index.state$,
+      tip$: index.tip$,
+      blocks$: index.blocks$,
+      get state() {
+        return index.state;
+      },
+      accompany: (companion) => {
+        index.accompany(companion);
+      },
+      reader: {
+        read: (use) => {
+          if (++reads === 5) throw new IndexUnavailableError('the index is not open');
+          return index.reader.read(use);
+        }
+      }
+    };
+    scripts.beside(unsteady);
+    scripts.open();
+    await scripts.expectRight(await activeChain(walk.node));
+    expect(reads).to.be.greaterThan(5);
+  });
+});
