@@ -56,7 +56,17 @@ const folders = {
   'lib/rest/endpoints': ['errors', 'limits', 'format', 'outpoints', 'spent-outputs', 'endpoint', 'server', 'cache'],
   'lib/merchant/orders': [],
   'lib/rpc/calls': ['errors', 'parameters', 'call'],
-  'lib/esplora/endpoints': ['errors', 'reply', 'endpoint', 'transactions', 'spends', 'block-sizes', 'pooled-script', 'script-totals'],
+  'lib/esplora/endpoints': [
+    'errors',
+    'reply',
+    'endpoint',
+    'transactions',
+    'spends',
+    'block-sizes',
+    'pooled-script',
+    'script-totals',
+    'pool-view'
+  ],
   'lib/esplora/server': ['errors', 'reply', 'endpoint'],
   'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc']
 };
