@@ -3,6 +3,7 @@
 //   --rows N         rows of the store that is filled and followed (default 2,000,000)
 //   --huge N         transactions of the largest script (default 1,050,000)
 //   --rounds N       default 3
+//   --chain NAME     small or large: requests on this one only
 //   --before DIR     another built checkout, measured in the same rounds
 //   --json FILE      the numbers, for keeping
 
@@ -29,6 +30,7 @@ interface Options {
   readonly rows: number;
   readonly rounds: number;
   readonly before: string | undefined;
+  readonly chain: string | undefined;
 }
 
 /** What `--only` picks beside rows of requests. */
@@ -46,6 +48,7 @@ async function main(): Promise<void> {
       huge: { type: 'string', default: '1050000' },
       rounds: { type: 'string', default: '3' },
       before: { type: 'string' },
+      chain: { type: 'string' },
       json: { type: 'string' }
     }
   });
@@ -54,7 +57,8 @@ async function main(): Promise<void> {
     huge: Number(values.huge),
     rows: Number(values.rows),
     rounds: Number(values.rounds),
-    before: values.before
+    before: values.before,
+    chain: values.chain
   };
   const results: Results = {};
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
@@ -69,17 +73,17 @@ async function main(): Promise<void> {
 }
 
 /** Nodes with the small and the large chain, with rows that share records and without. */
-async function requests({ isWanted, huge, rounds, before }: Options, results: Results): Promise<void> {
+async function requests({ isWanted, huge, rounds, before, chain: only }: Options, results: Results): Promise<void> {
   const { small, large } = await popularChains(huge, say);
   const isAnyWanted = (name: string): boolean => isWanted('requests') || isWanted(name);
   const peers: Peer[] = [];
   const client = new LoadClient();
   try {
     say('starting the servers');
-    peers.push({ name: 'small', server: await startWatched(small, 'small', true) });
-    peers.push({ name: 'large', server: await startWatched(large, 'large', true) });
-    peers.push({ name: 'single', server: await startWatched(large, 'single', false) });
-    if (before !== undefined) peers.push({ name: 'before', server: await startWatched(large, 'before', true, resolve(before)) });
+    for (const [name, chain] of Object.entries({ small, large }))
+      if (only === undefined || only === name) peers.push({ name, server: await startWatched(chain, name, true) });
+    if (before !== undefined)
+      peers.push({ name: 'before', server: await startWatched(only === 'small' ? small : large, 'before', true, resolve(before)) });
     const table = requestTable(peers.map(({ name }) => name));
     console.log(`\n${table.head()}`);
     for await (const figures of requestFigures({ peers, client, rounds, isWanted: isAnyWanted, say })) {

@@ -111,7 +111,10 @@ function readChains(folder: string): PopularChains | undefined {
   try {
     const [small, large] = ['small', 'large'].map((name): PopularChain => {
       const path = join(folder, name);
-      const manifest = JSON.parse(readFileSync(join(path, MANIFEST), 'utf8')) as Popular & { readonly height: number; readonly rows: number };
+      const manifest = JSON.parse(readFileSync(join(path, MANIFEST), 'utf8')) as Popular & {
+        readonly height: number;
+        readonly rows: number;
+      };
       return { ...manifest, folder: path, blockFile: '' };
     }) as [PopularChain, PopularChain]; // two names
     return { small, large };

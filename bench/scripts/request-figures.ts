@@ -55,12 +55,16 @@ export async function* requestFigures(options: RequestOptions): AsyncGenerator<R
       // Before anything is in memory.
       const cold =
         row.cold &&
-        (await inTurn(peers, rounds, (peer) => askEachOnce({ server: peer.server, client, paths: rowOf(peer).cold ?? [], checked: [] }, rounds)));
+        (await inTurn(peers, rounds, (peer) =>
+          askEachOnce({ server: peer.server, client, paths: rowOf(peer).cold ?? [], checked: [] }, rounds)
+        ));
       const path = row.hot[0] ?? row.cold?.[0] ?? '';
       const { body } = await fetchBody(first.server.port, path);
       const hot =
         row.hot.length > 0
-          ? await inTurn(peers, rounds, (peer) => askAgainAndAgain({ server: peer.server, client, paths: rowOf(peer).hot, checked: [] }, body.length))
+          ? await inTurn(peers, rounds, (peer) =>
+              askAgainAndAgain({ server: peer.server, client, paths: rowOf(peer).hot, checked: [] }, body.length)
+            )
           : undefined;
       yield {
         row,

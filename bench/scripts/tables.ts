@@ -11,11 +11,16 @@ const MIB = 1024 * 1024;
 
 /** Microseconds of processor time per request; the longest turn in milliseconds of the main thread. */
 export function requestTable(peers: readonly string[]): Table<RequestFigures> {
-  const of = (name: string, text: (figures: PeerFigures) => string) => ({ peers: all }: RequestFigures) => {
-    const figures = all.find(({ peer }) => peer === name);
-    return figures === undefined ? '-' : text(figures);
-  };
-  const columns: Column<RequestFigures>[] = [{ title: 'µs of CPU', text: ({ row }) => row.name }, { title: 'bytes', text: ({ bytes }) => String(bytes) }];
+  const of =
+    (name: string, text: (figures: PeerFigures) => string) =>
+    ({ peers: all }: RequestFigures) => {
+      const figures = all.find(({ peer }) => peer === name);
+      return figures === undefined ? '-' : text(figures);
+    };
+  const columns: Column<RequestFigures>[] = [
+    { title: 'µs of CPU', text: ({ row }) => row.name },
+    { title: 'bytes', text: ({ bytes }) => String(bytes) }
+  ];
   for (const name of peers) {
     columns.push({ title: `${name} again`, text: of(name, ({ hot }) => us(hot)) });
     columns.push({ title: 'once', text: of(name, ({ cold }) => us(cold)) });
