@@ -17,7 +17,8 @@ import { RUN_FOLDER } from './serve/serving-chain';
 import { measureAbuse, waysOfAbuse } from './scripts/abuse';
 import { popularChains } from './scripts/popular-chain';
 import { requestFigures, type Peer } from './scripts/request-figures';
-import { abuseTable, requestTable } from './scripts/tables';
+import { storeFigures } from './scripts/store-figures';
+import { abuseTable, requestTable, storeTable } from './scripts/tables';
 import { startWatched } from './scripts/watched-server';
 
 const say = (line: string): void => {
@@ -34,7 +35,7 @@ interface Options {
 }
 
 /** What `--only` picks beside rows of requests. */
-const PARTS = ['requests', 'abuse', 'store', 'following', 'catching up'];
+const PARTS = ['store', 'requests', 'abuse'];
 
 const isPart = (only: readonly string[]): boolean => only.length > 0 && only.every((name) => PARTS.includes(name));
 
@@ -68,8 +69,18 @@ async function main(): Promise<void> {
   });
   console.log(describeMachine());
   console.log(`load average at the start ${(loadavg()[0] ?? 0).toFixed(1)}: what else runs here is in the figures`);
+  if (options.isWanted('store')) await store(options, results);
   if (options.isWanted('requests') || !isPart(values.only ?? [])) await requests(options, results);
   if (options.isWanted('abuse')) await abuse(options, results);
+}
+
+async function store({ rows }: Options, results: Results): Promise<void> {
+  const table = storeTable();
+  console.log(`\n${table.head()}`);
+  for await (const figures of storeFigures(rows)) {
+    (results['store'] ??= []).push(figures);
+    console.log(table.line(figures));
+  }
 }
 
 /** Nodes with the small and the large chain, with rows that share records and without. */

@@ -5,6 +5,9 @@
 // what can be compared.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import process from 'node:process';
+import { clearInterval, setInterval } from 'node:timers';
 
 const LOOK_MS = 1;
 const file = process.env['LOOP_WATCH'];

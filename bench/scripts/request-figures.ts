@@ -83,7 +83,10 @@ export async function* requestFigures(options: RequestOptions): AsyncGenerator<R
 }
 
 async function inTurn(peers: readonly Peer[], rounds: number, taskOf: (peer: Peer) => Task): Promise<Map<string, Measured>> {
-  const tasks = peers.map((peer) => ({ peer, task: taskOf(peer), measured: { figures: [], loop: NOTHING } as Measured }));
+  const tasks = peers.map((peer) => {
+    const measured: Measured = { figures: [], loop: NOTHING };
+    return { peer, task: taskOf(peer), measured };
+  });
   for (const { task } of tasks) await task.prepare();
   for (let round = 0; round < rounds; round++)
     for (const { peer, task, measured } of tasks) {

@@ -2,6 +2,7 @@
 
 import { Table, type Column } from '../serve/table';
 import type { AbuseFigures } from './abuse';
+import type { StoreFigures } from './store-figures';
 import type { PeerFigures, RequestFigures } from './request-figures';
 
 const us = (value: number | undefined): string =>
@@ -50,5 +51,18 @@ export function abuseTable(): Table<AbuseFigures> {
       { title: '', text: ({ status, text }) => `${status} ${text}` }
     ],
     22
+  );
+}
+
+/** For a million rows. */
+export function storeTable(): Table<StoreFigures> {
+  return new Table<StoreFigures>(
+    [
+      { title: 'for a million rows', text: ({ name }) => name },
+      { title: 'CPU s', text: ({ cpuSeconds }) => cpuSeconds.toFixed(2) },
+      { title: 'MB written', text: ({ writtenMB }) => writtenMB.toFixed(0) },
+      { title: 'bytes a row', text: ({ bytesPerRow }) => (bytesPerRow === 0 ? '-' : bytesPerRow.toFixed(1)) }
+    ],
+    42
   );
 }
