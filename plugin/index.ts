@@ -122,11 +122,11 @@ export class RestPlugin {
    * @throws IndexRefusedError for an index of another network or of a newer version; OptionError when the folder for payments cannot be used.
    */
   async open(): Promise<void> {
-    this.#bar = showCatchUp(this.#index.state$, process.stdout, this.#host.logger);
+    this.#bar = showCatchUp(this.#index.state$, process.stdout, this.#host.logger, this.#walletServices?.scripts.state$);
     await this.#index.open();
     this.#service.open();
     await this.#rpc?.open();
-    await this.#walletServices?.open();
+    this.#walletServices?.open();
     try {
       await this.#merchant?.open();
     } catch (error) {

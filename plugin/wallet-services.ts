@@ -1,17 +1,15 @@
 // What `--rest-addresses` switches on, put together: the index by script, the pool by script, and the interface that is answered from them.
 
-import { join } from 'node:path';
 import { EsploraService } from '../lib/esplora/esplora-service';
 import { ScriptPool } from '../lib/script-pool/script-pool';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
+import { fillingFolder, type AddressOptions } from './options';
 import type { ChainIndex, IndexLogger } from '../lib/index/types';
-
 import type { NodeSource } from '../lib/node/types';
 import type { RestLogger } from '../lib/rest/app';
 import type { RestShared } from '../lib/rest/rest-service';
-import type { AddressOptions } from './options';
 
 export interface WalletServicesParts {
   readonly node: NodeSource;
@@ -31,6 +29,9 @@ export class WalletServices {
   readonly scripts: ScriptIndexer;
   readonly #pool: ScriptPool;
   readonly #esplora: EsploraService;
+  readonly #logger: IndexLogger;
+  /** Never rejects. */
+  #opening: Promise<void> = Promise.resolve();
 
   constructor({ node, index, shared, options, auth, folder, undoDepth, scrubMs, logger }: WalletServicesParts) {
     const scripts = (this.scripts = new ScriptIndexer({
@@ -42,25 +43,30 @@ export class WalletServices {
       scrubMs,
       logger
     }));
+    this.#logger = logger;
     const pool = (this.#pool = new ScriptPool(node.pool));
     this.#esplora = new EsploraService({ shared, scripts, pool, options: { ...options, auth }, logger });
   }
 
-  /** Behind the main index and REST; does not wait for the index by script. */
-  async open(): Promise<void> {
-    await this.#pool.open();
-    this.scripts.open();
+  /** Behind the main index and REST. Does not wait for a large pool to be read, nor for the index by script: until then requests are refused. */
+  open(): void {
     this.#esplora.open();
+    this.#opening = this.#pool.open().then(
+      () => {
+        this.scripts.open();
+      },
+      (error: unknown) => {
+        this.#logger.error(
+          `The pool was not read, and addresses are not answered: ${error instanceof Error ? error.message : String(error)}.`
+        );
+      }
+    );
   }
 
   async close(): Promise<void> {
     this.#esplora.close();
+    await this.#opening;
     await this.scripts.close();
     this.#pool.close();
   }
-}
-
-/** Rows are sorted there while the index by script in `folder` is being filled. */
-function fillingFolder(folder: string): string {
-  return join(folder, '..', 'scripts-filling');
 }

@@ -5,9 +5,6 @@ import { spentCounts } from '../../bitcoin/block';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';
 import { MalformedBytesError } from '../../bitcoin/reader';
-import { LOG_MS } from '../../index/progress/log';
-import { Throttle } from '../../index/progress/pace';
-import { percent } from '../../index/progress/text';
 import { prefetch } from '../../index/scan/prefetch';
 import { ChainMovedError, UnreadableBlockError } from '../../node/errors';
 import { FillingError, MissingBlocksError } from '../errors';
@@ -72,7 +69,6 @@ class OffChainError extends UselessFillingError {}
 class Fill {
   readonly #parts: FillParts;
   readonly #anew: boolean;
-  readonly #throttle = new Throttle(LOG_MS);
 
   constructor(parts: FillParts, anew: boolean) {
     this.#parts = parts;
@@ -84,7 +80,7 @@ class Fill {
     signal.throwIfAborted();
     const thread = new FillThread(
       { path, filesPath, genesisHash: node.network.genesisHash, anew: this.#anew, sizes: { ...FILLING_SIZES, ...sizes } },
-      (done, total) => this.#say({ phase: 'sorting', done, total })
+      (done, total) => this.#parts.onState({ phase: 'sorting', done, total })
     );
     const stop = (): void => thread.stop(signal.reason as Error); // of an AbortController
     signal.addEventListener('abort', stop);
@@ -120,7 +116,7 @@ class Fill {
         if (last !== undefined && !previousHashOf(block.raw).equals(last.hash)) throw offChain(last);
         await thread.take(block);
         last = block.point;
-        this.#say({ phase: 'partitioning', height: last.height, target });
+        this.#parts.onState({ phase: 'partitioning', height: last.height, target });
       }
     }
     if (last === undefined) throw new RangeError(`expected a target of 0 or more, got ${target}`);
@@ -165,17 +161,6 @@ class Fill {
     const hash = await this.#parts.node.activeHash(block.height);
     if (block.height > this.#parts.target || hash?.equals(block.hash) !== true) throw offChain(block);
   }
-
-  #say(state: FillingState): void {
-    this.#parts.onState(state);
-    if (this.#throttle.isDue()) this.#parts.logger.info(`Filling the index by script: ${fillingText(state)}.`);
-  }
-}
-
-/** `block 412000 of 900000 (45.7%)`, `sorting, 412 of 1024 files (40.2%)`. */
-function fillingText(state: FillingState): string {
-  if (state.phase === 'partitioning') return `block ${state.height} of ${state.target} (${percent(state.height, state.target)})`;
-  return `sorting, ${state.done} of ${state.total} files (${percent(state.done, state.total)})`;
 }
 
 function offChain({ height, hash }: BlockPoint): OffChainError {
