@@ -51,6 +51,11 @@ export class BlockMaker {
     return this.#finish([], 1, NOT_SIGNALLING);
   }
 
+  /** A block of transactions that were made elsewhere, whose coins this maker does not spend. */
+  nextOf(transactions: readonly MadeTransaction[]): Buffer {
+    return this.#finish(transactions, REWARD_OUTPUTS, NOT_SIGNALLING);
+  }
+
   next(shape: BlockShape): Buffer {
     const transactions: MadeTransaction[] = [];
     let weight = RESERVED_WEIGHT;

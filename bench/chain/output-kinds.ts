@@ -41,7 +41,8 @@ function multisigScript(random: Random, required: number, keys: number): Buffer 
   return Buffer.concat([bytes(0x50 + required), ...pushes, bytes(0x50 + keys, 0xae)]);
 }
 
-function writeKeyWitness(writer: ByteWriter, random: Random): void {
+/** Of an input that spends P2WPKH. */
+export function writeKeyWitness(writer: ByteWriter, random: Random): void {
   writer.u8(2).varBytes(signature(random)).varBytes(publicKey(random));
 }
 

@@ -2,7 +2,7 @@
 // each other, and none of them shares its processor time with the server.
 
 import { fork, type ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 
 export interface LoadOrder {
   readonly port: number;
@@ -28,8 +28,8 @@ export interface LoadResult {
 }
 
 export class LoadClient {
-  private readonly child: ChildProcess = fork(join(__dirname, 'load-process.ts'), {
-    execArgv: ['-r', 'ts-node/register/transpile-only'],
+  private readonly child: ChildProcess = fork(join(__dirname, `load-process${extname(__filename)}`), {
+    execArgv: extname(__filename) === '.ts' ? ['-r', 'ts-node/register/transpile-only'] : [],
     // With the `--import` that npm hands on, Node takes a program for a module and does not know .ts.
     env: { ...process.env, NODE_OPTIONS: '' }
   });

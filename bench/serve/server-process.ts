@@ -43,6 +43,9 @@ export interface PluginStart {
   readonly flags: readonly string[];
   /** Answered once it is ready. */
   readonly readyPath: string;
+  /** Of Node itself, and variables of its environment. */
+  readonly nodeFlags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** bcoin on a copy of the chain, its pool filled; without `plugin` by itself. */
@@ -53,9 +56,9 @@ export async function startBcoin(chain: ServingChain, name: string, plugin?: Plu
   const flags = [...FLAGS, `--prefix=${folder}`, `--http-port=${port}`];
   if (plugin !== undefined)
     flags.push(`--plugins=${plugin.folder}`, '--rest-warmup=indexed', `--rest-work-queue=${QUEUE}`, ...plugin.flags);
-  const child = spawn(process.execPath, [...nodeFlags(), program, ...flags], {
+  const child = spawn(process.execPath, [...nodeFlags(), ...(plugin?.nodeFlags ?? []), program, ...flags], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' }
+    env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js', ...plugin?.env }
   });
   // Interrupted, the benchmark leaves nobody behind.
   process.once('exit', () => {

@@ -9,12 +9,12 @@ import type { RowFigures } from './measure';
 import type { Row } from './rows';
 import type { Figure } from './tasks';
 
-interface Column<T> {
+export interface Column<T> {
   readonly title: string;
   readonly text: (row: T) => string;
 }
 
-class Table<T> {
+export class Table<T> {
   /** `firstWidth`: characters of the longest text in the first column, which is set to the left. */
   constructor(
     private readonly columns: readonly Column<T>[],

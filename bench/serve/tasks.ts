@@ -91,7 +91,8 @@ async function checkAnswers(questions: readonly Question[], server: ServerProces
 /** @throws UnansweredError */
 async function time({ pid, port }: ServerProcess, client: LoadClient, order: Pick<LoadOrder, 'paths' | 'limit'>): Promise<Figure> {
   const before = cpuMicroseconds(pid);
-  const result = await client.run({ port, connections: CONNECTIONS, ...order });
+  const connections = order.limit === 'each path once' ? Math.min(CONNECTIONS, order.paths.length) : CONNECTIONS;
+  const result = await client.run({ port, connections, ...order });
   if (result.refused + result.failed > 0) throw new UnansweredError(result);
   return { cpu: (cpuMicroseconds(pid) - before) / result.answered, p50: result.p50, p99: result.p99 };
 }

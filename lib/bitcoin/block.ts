@@ -53,11 +53,24 @@ export function transactionOffsets(bytes: Buffer): Uint32Array {
 
 /** How many outputs each transaction of a block spends: none, the coinbase. @throws MalformedBytesError */
 export function spentCounts(bytes: Buffer): Uint32Array {
+  const steps = spentCountsInSteps(bytes);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Transactions between two yields. */
+const STEP = 64;
+
+/** The same; yields now and then. */
+export function* spentCountsInSteps(bytes: Buffer): Generator<void, Uint32Array> {
   const reader = new ByteReader(bytes, HEADER_LENGTH);
   const counts = new Uint32Array(reader.compactSize());
   for (let i = 0; i < counts.length; i++) {
     const { inputCount } = readTransaction(reader);
     if (i > 0) counts[i] = inputCount;
+    if (i % STEP === STEP - 1) yield;
   }
   return counts;
 }

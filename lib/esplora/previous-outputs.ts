@@ -5,9 +5,10 @@
 // what it does not find the other may.
 
 import { scanTransaction, type ScannedTransaction } from '../bitcoin/transaction';
-import { spentCounts } from '../bitcoin/block';
+import { spentCountsInSteps } from '../bitcoin/block';
 import { keyOf } from '../rest/cache/blocks';
 import { RestError } from '../rest/errors';
+import { runInSlices } from '../rest/server/slices';
 import type { Position } from '../index/records/position';
 import type { IndexSnapshot } from '../index/types';
 import type { BlockPoint } from '../node/types';
@@ -103,7 +104,7 @@ export class PreviousOutputs {
     if (cached !== undefined) return cached.counts;
     const raw = await this.#rest.blocks.block(block, client);
     if (raw === undefined) return undefined;
-    const counts = spentCounts(raw);
+    const counts = await runInSlices(spentCountsInSteps(raw), client);
     this.#counts.offer(key, () => ({ counts, byteLength: counts.byteLength }));
     return counts;
   }

@@ -4,6 +4,8 @@
 import { MAX_TRANSACTIONS } from '../index/records/position';
 import { MadeOnce, type Cached, type Shelf } from '../rest/cache/answers';
 import { keyOf } from '../rest/cache/blocks';
+import { ClientGoneError } from '../rest/errors';
+import { HistoryTooLongError } from '../scripts/errors';
 import { historyTooLong } from './errors';
 import type { BlockPoint } from '../node/types';
 import type { EndpointContext } from '../rest/endpoint';
@@ -16,12 +18,23 @@ const MOST_TRANSACTIONS = 1_000_000;
 /** Counting fewer again costs next to nothing. */
 const FEW_TRANSACTIONS = 256;
 
+/** From here on counting is what takes the time: the first count is kept. */
+const MANY_TRANSACTIONS = 10_000;
+
 interface CachedTotals extends Cached {
-  readonly totals: ScriptTotals;
+  /** Undefined: there are too many transactions. */
+  readonly totals: ScriptTotals | undefined;
   readonly block: BlockPoint;
 }
 
 const plus = (a: Sum, b: Sum): Sum => ({ count: a.count + b.count, value: a.value + b.value });
+
+/** Ends what takes long when nobody waits for it any more. */
+export function unlessGone(client: Waiting): () => void {
+  return () => {
+    if (client.isGone) throw new ClientGoneError('the client left before its script was counted');
+  };
+}
 
 export class ChainTotals {
   readonly #cached: Shelf<CachedTotals>;
@@ -31,34 +44,42 @@ export class ChainTotals {
     this.#cached = cache.shelf('script-totals');
   }
 
-  /** `script`: its SHA-256. @throws RestError 400 for a history that is too long, HistoryTooLongError */
+  /** `script`: its SHA-256. @throws RestError 400 for a history that is too long */
   of(script: Buffer, snapshot: ScriptSnapshot, client: Waiting): Promise<ScriptTotals> {
-    const key = keyOf(script);
     const block = snapshot.index.tip;
-    return this.#counting.get(keyOf(block.hash) + key, client, async () => {
-      const totals = (await this.#fromCached(script, snapshot)) ?? (await snapshot.totals(script, MOST_TRANSACTIONS));
-      if (totals.transactions > MOST_TRANSACTIONS) throw historyTooLong();
-      if (totals.transactions > FEW_TRANSACTIONS) this.#cached.offer(key, () => ({ totals, block, byteLength: 0 }));
-      return totals;
-    });
+    return this.#counting.get(keyOf(block.hash) + keyOf(script), client, (everybody) => this.#count(script, snapshot, everybody));
   }
 
-  /** Undefined when the block up to which they count is in the chain no more, or so much came since that counting anew is as good. */
-  async #fromCached(script: Buffer, snapshot: ScriptSnapshot): Promise<ScriptTotals | undefined> {
+  async #count(script: Buffer, snapshot: ScriptSnapshot, client: Waiting): Promise<ScriptTotals> {
+    const key = keyOf(script);
+    const { tip: block } = snapshot.index;
+    const totals = await this.#upToTip(script, snapshot, client).catch((error: unknown) => {
+      if (!(error instanceof HistoryTooLongError)) throw error;
+      return undefined;
+    });
+    const entry = { totals, block, byteLength: 0 };
+    // A history gets no shorter.
+    if (totals === undefined || totals.transactions > MANY_TRANSACTIONS) this.#cached.keep(key, entry);
+    else if (totals.transactions > FEW_TRANSACTIONS) this.#cached.offer(key, () => entry);
+    if (totals === undefined) throw historyTooLong();
+    return totals;
+  }
+
+  /** @throws HistoryTooLongError */
+  async #upToTip(script: Buffer, snapshot: ScriptSnapshot, client: Waiting): Promise<ScriptTotals | undefined> {
+    const goOn = unlessGone(client);
     const cached = this.#cached.get(keyOf(script));
-    if (cached === undefined || snapshot.index.heightOf(cached.block.hash) === undefined) return undefined;
-    const { height } = cached.block;
-    if (height === snapshot.index.tip.height) return cached.totals;
-    const beyond = { height, index: MAX_TRANSACTIONS - 1 };
-    const since = await snapshot.history(script, { beyond, limit: FEW_TRANSACTIONS, ascending: true });
-    if (since.length === FEW_TRANSACTIONS) return undefined;
-    return since.reduce(
-      ({ transactions, funded, spent }, row) => ({
-        transactions: transactions + 1,
-        funded: plus(funded, row.funded),
-        spent: plus(spent, row.spent)
-      }),
-      cached.totals
-    );
+    // Unless the block up to which they count is in the chain no more.
+    if (cached === undefined || snapshot.index.heightOf(cached.block.hash) === undefined)
+      return snapshot.totals(script, MOST_TRANSACTIONS, { goOn });
+    const { totals, block } = cached;
+    if (totals === undefined || block.height === snapshot.index.tip.height) return totals;
+    const most = MOST_TRANSACTIONS - totals.transactions;
+    const since = await snapshot.totals(script, most, { beyond: { height: block.height, index: MAX_TRANSACTIONS - 1 }, goOn });
+    return {
+      transactions: totals.transactions + since.transactions,
+      funded: plus(totals.funded, since.funded),
+      spent: plus(totals.spent, since.spent)
+    };
   }
 }

@@ -78,6 +78,11 @@ export interface IndexSnapshot {
   coin(txid: Buffer, index: number): Coin | undefined;
   /** The outputs of the transaction at a position that are unspent, in their order. `txid`: of that transaction. */
   coinsOf(txid: Buffer, position: Position): Promise<TransactionCoin[]>;
+  /**
+   * For the transactions at positions, those of their first 32 outputs that are unspent: all are read together. Of transactions up to the block
+   * that an index began at with coins it tells none.
+   */
+  firstCoinsAt(positions: readonly Position[]): Promise<TransactionCoin[][]>;
   /** undefined: no block has it. @throws NotYetKnownError when the index cannot tell, because it began with coins. */
   location(txid: Buffer): TransactionLocation | undefined;
   /** Where the transaction at a position up to the tip lies. @throws DamagedIndexError when there is none */

@@ -42,15 +42,24 @@ export interface HistoryPage {
   readonly ascending?: boolean;
 }
 
+/** How a long history is gone through. */
+export interface ScanOptions {
+  /** Called now and then. What it throws ends the scan. */
+  readonly goOn?: () => void;
+}
+
 /** The index by script and the main index at the same block. */
 export interface ScriptSnapshot {
   readonly index: IndexSnapshot;
   /** Rows in the order of the chain. A txid that stands in the chain twice (before BIP30) is in it once, at its last position. */
   history(script: Buffer, page: HistoryPage): Promise<ScriptRow[]>;
-  /** @throws HistoryTooLongError for more rows than `most`. */
-  totals(script: Buffer, most: number): Promise<ScriptTotals>;
-  /** In the order of the chain. @throws TooManyCoinsError for more coins than `most`. */
-  coins(script: Buffer, most: number): Promise<ScriptCoin[]>;
+  /** `beyond`: only of rows above this position. @throws HistoryTooLongError for more rows than `most`. */
+  totals(script: Buffer, most: number, options?: ScanOptions & { readonly beyond?: Position }): Promise<ScriptTotals>;
+  /**
+   * In the order of the chain. `totals`: those of the script, for whoever may know them; asked for when its history is long. @throws TooManyCoinsError for more coins than `most`; HistoryTooLongError for a history of more rows than are
+   * looked through.
+   */
+  coins(script: Buffer, most: number, options?: ScanOptions & { readonly totals?: () => Promise<ScriptTotals> }): Promise<ScriptCoin[]>;
   /**
    * Where a transaction may stand that spends an output of the script, in the order of the chain, the most likely ones only: almost always
    * the one that does. Whoever asks reads them, and looks. `position`: of the transaction that made the output.

@@ -9,6 +9,9 @@ import type { StoreRange, StoreSnapshot, StoreWrite } from './store';
 /** Keys looked up before others get the event loop: handing over the values takes as long. */
 const KEYS_PER_SLICE = 500;
 
+/** Entries of a range that are read together; LevelDB hands over 16 KiB at most. */
+const ENTRIES_AT_ONCE = 512;
+
 /** Writes handed to an engine before others get the event loop: about a millisecond. */
 const WRITES_PER_SLICE = 1_000;
 
@@ -28,8 +31,14 @@ export interface Engine {
   close(): Promise<void>;
   getSync(key: Buffer, options?: ReadOptions): Buffer | undefined;
   getMany(keys: readonly Buffer[], options?: ReadOptions): Promise<(Buffer | undefined)[]>;
-  iterator(range: StoreRange & Partial<ReadOptions>): AsyncIterable<[Buffer, Buffer]>;
+  iterator(range: StoreRange & Partial<ReadOptions>): EngineIterator;
   snapshot(): EngineSnapshot;
+}
+
+interface EngineIterator {
+  /** So many of the next entries at most, fewer when they are long; none behind the last. */
+  nextv(size: number): Promise<[Buffer, Buffer][]>;
+  close(): Promise<void>;
 }
 
 export abstract class LevelStore<E extends Engine> {
@@ -106,10 +115,18 @@ export abstract class LevelStore<E extends Engine> {
   }
 
   async *#range(engine: E | undefined, range: StoreRange & Partial<ReadOptions>): AsyncGenerator<readonly [Buffer, Buffer]> {
+    let iterator: EngineIterator | undefined;
     try {
-      yield* (engine ?? notOpen()).iterator(range);
+      iterator = (engine ?? notOpen()).iterator(range);
+      // Entry by entry an iterator goes to LevelDB for the first one alone, and has a promise for each.
+      for (let entries = await iterator.nextv(ENTRIES_AT_ONCE); entries.length > 0; entries = await iterator.nextv(ENTRIES_AT_ONCE)) {
+        yield* entries;
+        if (range.limit !== undefined && entries.length >= range.limit) return;
+      }
     } catch (error) {
       throw this.failure('read', error);
+    } finally {
+      await iterator?.close();
     }
   }
 

@@ -9,11 +9,13 @@ import { runInSlices } from '../../rest/server/slices';
 import { JsonWriter } from '../../views/json-writer';
 import { writeEsploraCoin, type EsploraCoin } from '../../views/esplora/coins';
 import { tooManyCoins } from '../errors';
+import { unlessGone } from '../script-totals';
 import { jsonReply } from '../reply';
 import { confirmationAt, type Confirmation } from '../transactions';
 import type { IndexSnapshot } from '../../index/types';
 import type { ScriptCoin, ScriptRow, ScriptSnapshot } from '../../scripts/types';
-import type { EsploraContext, EsploraRequest } from '../endpoint';
+import type { Waiting } from '../../rest/server/work-queue';
+import type { EsploraContext } from '../endpoint';
 import type { ChainTotals } from '../script-totals';
 import type { ScriptAnswer } from './script-answer';
 
@@ -38,7 +40,7 @@ export function scriptCoins(context: EsploraContext, totals: ChainTotals): Scrip
   const cached: Shelf<CachedCoins> = context.rest.cache.shelf('script-coins');
   const reading = new MadeOnce<readonly ChainCoin[]>();
   /** Outputs of a script that is too long to be run are no coins, and are not spent. Esplora shows them all the same. */
-  const deadCoins = async (script: Buffer, snapshot: ScriptSnapshot, client: EsploraRequest): Promise<ChainCoin[]> => {
+  const deadCoins = async (script: Buffer, snapshot: ScriptSnapshot, client: Waiting): Promise<ChainCoin[]> => {
     const { funded, spent, transactions } = await totals.of(script, snapshot, client);
     if (funded.count === spent.count) return [];
     if (funded.count > maxUnspent) throw tooManyCoins();
@@ -46,7 +48,7 @@ export function scriptCoins(context: EsploraContext, totals: ChainTotals): Scrip
     const found = await Promise.all(rows.map((row) => outputsOf(row, script, snapshot.index, client)));
     return found.flat();
   };
-  const outputsOf = async (row: ScriptRow, script: Buffer, index: IndexSnapshot, client: EsploraRequest): Promise<ChainCoin[]> => {
+  const outputsOf = async (row: ScriptRow, script: Buffer, index: IndexSnapshot, client: Waiting): Promise<ChainCoin[]> => {
     const { outputs } = scanTransaction(await context.transactions.bytes(row, index, client));
     return outputs.flatMap((output, n) =>
       isUnspendable(output.script) && sha256(output.script).equals(script)
@@ -54,8 +56,8 @@ export function scriptCoins(context: EsploraContext, totals: ChainTotals): Scrip
         : []
     );
   };
-  const read = async (script: Buffer, snapshot: ScriptSnapshot, most: number, client: EsploraRequest): Promise<readonly ChainCoin[]> => {
-    const coins = await snapshot.coins(script, most);
+  const read = async (script: Buffer, snapshot: ScriptSnapshot, most: number, client: Waiting): Promise<readonly ChainCoin[]> => {
+    const coins = await snapshot.coins(script, most, { totals: () => totals.of(script, snapshot, client), goOn: unlessGone(client) });
     if (coins.length === 0) return deadCoins(script, snapshot, client);
     return coins.map(({ txid, index, value, height }) => ({ txid, index, value, height }));
   };
@@ -66,7 +68,7 @@ export function scriptCoins(context: EsploraContext, totals: ChainTotals): Scrip
     const most = maxUnspent + ofPool.spentOfChain;
     const key = `${keyOf(index.tip.hash)}${keyOf(script)}${most}`;
     const known = cached.get(key)?.coins;
-    const ofChain = known ?? (await reading.get(key, request, () => read(script, snapshot, most, request)));
+    const ofChain = known ?? (await reading.get(key, request, (everybody) => read(script, snapshot, most, everybody)));
     if (known === undefined) cached.offer(key, () => ({ coins: ofChain, byteLength: ofChain.length * BYTES_PER_COIN }));
     const left = ofChain.filter((coin) => !ofPool.spends(coin.txid, coin.index));
     if (left.length + ofPool.coins.length > maxUnspent) throw tooManyCoins();

@@ -5,7 +5,7 @@
 import { StoreError } from '../../store/errors';
 import { findBase, headerOver, isBackfilling, type Base } from '../records/base';
 import { baseCoinIndex, baseCoinKey, baseCoinsOf, decodeBaseCoin } from '../records/base-coin';
-import { coinAt, coinsAt, transactionCoins } from '../records/coin-record';
+import { coinAt, coinKey, coinsAt, transactionCoins } from '../records/coin-record';
 import { filterEntryOf, filterOf, staleFilterOf } from '../records/filter';
 import { headerAt, headerKey, headerRecordOf, heightOf, HEADER_RECORD } from '../records/header';
 import { spanOf } from '../records/lengths';
@@ -157,6 +157,15 @@ class StoreIndexSnapshot implements IndexSnapshot {
       }
     }
     return coins;
+  }
+
+  async firstCoinsAt(positions: readonly Position[]): Promise<TransactionCoin[][]> {
+    const keys = positions.map((position) => coinKey(position, 0));
+    const values = await this.#records.load(keys);
+    return positions.map((position, i) => {
+      const [key, value] = [keys[i] as Buffer, values[i]]; // one for each
+      return value === undefined ? [] : transactionCoins(key, value, position);
+    });
   }
 
   location(txid: Buffer): TransactionLocation | undefined {

@@ -9,7 +9,7 @@
 //   the pool's texts (pool-texts.ts)   state of the pool        the pool               when the pool changes
 //   chaininfo (chaininfo.ts)           state of index and node  one                    when that changes
 //
-// The cache for answers takes what is asked for a second time, and drops the least recently used first.
+// The cache for answers takes what is asked for a second time, or took long to make, and drops the least recently used first.
 
 import { LRUCache } from 'lru-cache';
 import type { Waiting } from '../server/work-queue';
@@ -32,6 +32,8 @@ export interface Shelf<T extends Cached> {
   get(key: string): T | undefined;
   /** Caches the value when the key was offered before. */
   offer(key: string, value: () => T): void;
+  /** Caches it at once: what took long to make. */
+  keep(key: string, value: T): void;
 }
 
 /** Blocks, replies and headers together, bounded in bytes. */
@@ -58,6 +60,9 @@ export class AnswerCache {
         const slot = fingerprint % FINGERPRINTS;
         if (this.#offered[slot] === fingerprint) this.#entries.set(`${name}/${key}`, value());
         else this.#offered[slot] = fingerprint;
+      },
+      keep: (key, value) => {
+        this.#entries.set(`${name}/${key}`, value);
       }
     };
   }

@@ -1,9 +1,10 @@
 // What blocks spend, as bytes in the form of `spenttxouts`: those that are asked for again from memory. They are found by hash, as blocks are,
 // and like blocks off the active chain theirs are never answered from memory.
 
-import { spentCounts } from '../../bitcoin/block';
+import { spentCountsInSteps } from '../../bitcoin/block';
 import { MadeOnce, type AnswerCache, type Cached, type Shelf } from './answers';
 import { keyOf, type RawBlocks } from './blocks';
+import { runInSlices } from '../server/slices';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { Waiting } from '../server/work-queue';
 
@@ -71,7 +72,7 @@ export class SpentBytes {
     if (cached !== undefined) return cached.counts;
     const raw = await (block.isActive ? this.#blocks.block(block, client) : this.#node.rawBlock(block.hash));
     if (raw === undefined) return undefined;
-    const counts = spentCounts(raw);
+    const counts = await runInSlices(spentCountsInSteps(raw), client);
     this.#counts.offer(key, () => ({ counts, byteLength: counts.byteLength }));
     return counts;
   }

@@ -140,6 +140,7 @@ function judged(snapshot: IndexSnapshot, index: IndexReader): IndexSnapshot {
     backfilling: snapshot.backfilling,
     coin: guard((txid: Buffer, output: number) => snapshot.coin(txid, output)),
     coinsOf: (txid, position) => snapshot.coinsOf(txid, position).catch(judge),
+    firstCoinsAt: (positions) => snapshot.firstCoinsAt(positions).catch(judge),
     location: guard((txid: Buffer) => snapshot.location(txid)),
     locationAt: guard((position: Position) => snapshot.locationAt(position)),
     position: guard((txid: Buffer) => snapshot.position(txid)),

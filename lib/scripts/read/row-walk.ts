@@ -14,13 +14,21 @@ export interface FoundRow {
   readonly spent: Sum;
 }
 
-/** Records of a script, each before its first row; the one that holds the position `beyond` comes first, and may have rows up to it. */
-export async function* recordsUpwards(records: StoreSnapshot, hash: Buffer, beyond?: Position): AsyncGenerator<RowCursor, void> {
+/**
+ * Records of a script, each before its first row; the one that holds the position `beyond` comes first, and may have rows up to it. `most`: how
+ * many of the others.
+ */
+export async function* recordsUpwards(
+  records: StoreSnapshot,
+  hash: Buffer,
+  beyond?: Position,
+  most?: number
+): AsyncGenerator<RowCursor, void> {
   let before: RowCursor | undefined;
   if (beyond !== undefined)
     for await (const [key, value] of records.range({ ...rowsBelow(hash, after(beyond)), reverse: true, limit: 1 }))
       yield (before = new RowCursor(key, value));
-  for await (const [key, value] of records.range(rowsFrom(hash, beyond && after(beyond)))) {
+  for await (const [key, value] of records.range(upTo(most, rowsFrom(hash, beyond && after(beyond))))) {
     const cursor = new RowCursor(key, value);
     // The cursor of before stands at its last row by now.
     if (before !== undefined) requireAbove(key, cursor, before);
@@ -28,17 +36,22 @@ export async function* recordsUpwards(records: StoreSnapshot, hash: Buffer, beyo
   }
 }
 
-/** Rows of a script above the position `beyond`. */
-export async function* rowsUpwards(records: StoreSnapshot, hash: Buffer, beyond?: Position): AsyncGenerator<FoundRow, void> {
-  for await (const cursor of recordsUpwards(records, hash, beyond))
+/** Rows of a script above the position `beyond`: all, or as many as `most` at least. */
+export async function* rowsUpwards(records: StoreSnapshot, hash: Buffer, beyond?: Position, most?: number): AsyncGenerator<FoundRow, void> {
+  for await (const cursor of recordsUpwards(records, hash, beyond, most))
     while (cursor.next()) if (beyond === undefined || isAbove(cursor, beyond)) yield foundRow(cursor);
 }
 
-/** Rows of a script below the position `beyond`, the newest first. */
-export async function* rowsDownwards(records: StoreSnapshot, hash: Buffer, beyond?: Position): AsyncGenerator<FoundRow, void> {
+/** Rows of a script below the position `beyond`, the newest first: all, or as many as `most` at least. */
+export async function* rowsDownwards(
+  records: StoreSnapshot,
+  hash: Buffer,
+  beyond?: Position,
+  most?: number
+): AsyncGenerator<FoundRow, void> {
   const range: StoreRange = beyond === undefined ? rowsFrom(hash) : rowsBelow(hash, beyond);
   let before: { readonly key: Buffer; readonly position: Position } | undefined;
-  for await (const [key, value] of records.range({ ...range, reverse: true })) {
+  for await (const [key, value] of records.range(upTo(most, { ...range, reverse: true }))) {
     const cursor = new RowCursor(key, value);
     const rows: FoundRow[] = [];
     while (cursor.next()) if (beyond === undefined || isAbove(beyond, cursor)) rows.push(foundRow(cursor));
@@ -51,6 +64,11 @@ export async function* rowsDownwards(records: StoreSnapshot, hash: Buffer, beyon
 /** Whether a position is behind another one in the chain. */
 export function isAbove(position: Position, other: Position): boolean {
   return position.height > other.height || (position.height === other.height && position.index > other.index);
+}
+
+/** Each record has a row at least. */
+function upTo(most: number | undefined, range: StoreRange): StoreRange {
+  return most === undefined ? range : { ...range, limit: most };
 }
 
 function foundRow({ height, index, fundedCount, fundedValue, spentCount, spentValue }: RowCursor): FoundRow {

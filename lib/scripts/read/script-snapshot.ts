@@ -2,6 +2,7 @@
 // not wait for LevelDB while that puts large tables in place.
 
 import { hash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { damaged, type Records } from '../../index/records/layout';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
 import { decodeTip, TIP_KEY } from '../../index/records/tip';
@@ -11,7 +12,7 @@ import { ScriptHasher } from '../records/script-hasher';
 import { CHUNK_TXIDS, TXID_LENGTH, txidsIn, txidsKey, txidsOfBlock } from '../records/txids';
 import { isAbove, recordsUpwards, rowsDownwards, rowsUpwards, type FoundRow } from './row-walk';
 import type { Position } from '../../index/records/position';
-import type { IndexSnapshot } from '../../index/types';
+import type { IndexSnapshot, TransactionCoin } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
 import type { StoreSnapshot } from '../../store/store';
 import type { HistoryPage, ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals } from '../types';
@@ -19,9 +20,16 @@ import type { HistoryPage, ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals }
 /** Rows whose txids are looked up together. Each has a record of up to two kilobytes. */
 const TXIDS_AT_ONCE = 256;
 /** Transactions whose coins are looked up together. */
-const COINS_AT_ONCE = 16;
+const COINS_AT_ONCE = 256;
+/** Transactions of which each takes a read of its own. */
+const SCANS_AT_ONCE = 16;
 /** Of a longer history it is counted first how many coins there are to be found. */
 const SHORT_HISTORY = 512;
+/** Rows that are looked through for coins, and rows of which each takes a read of its own. */
+const MOST_ROWS_FOR_COINS = 1_000_000;
+const MOST_SCANS = 20_000;
+/** Rows that are counted before others get the event loop: a millisecond's. */
+const ROWS_PER_TURN = 512;
 
 export class StoredScriptSnapshot implements ScriptSnapshot {
   readonly index: IndexSnapshot;
@@ -50,60 +58,56 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
 
   async history(script: Buffer, { beyond, limit, ascending = false }: HistoryPage): Promise<ScriptRow[]> {
     const page: ScriptRow[] = [];
-    let found: FoundRow[] = [];
     const walk = ascending ? rowsUpwards : rowsDownwards;
-    if (limit > 0)
-      for await (const row of walk(this.#records, this.#hasher.hash(script), beyond)) {
-        found.push(row);
-        if (found.length < Math.min(TXIDS_AT_ONCE, limit - page.length)) continue;
-        page.push(...(await this.#lastPlaces(script, found)));
-        found = [];
-        if (page.length >= limit) break;
-      }
-    return [...page, ...(await this.#lastPlaces(script, found))];
+    for (let from = beyond; page.length < limit;) {
+      const wanted = Math.min(TXIDS_AT_ONCE, limit - page.length);
+      const found = await firstOf(walk(this.#records, this.#hasher.hash(script), from, wanted), wanted);
+      page.push(...(await this.#lastPlaces(script, found)));
+      from = found.at(-1)?.position;
+      if (found.length < wanted) break;
+    }
+    return page;
   }
 
   /** A txid that stands in the chain twice counts twice: both blocks paid. @throws HistoryTooLongError for more rows than `most`. */
-  async totals(script: Buffer, most: number): Promise<ScriptTotals> {
-    let transactions = 0;
-    const [funded, spent] = [
-      { count: 0, value: 0 },
-      { count: 0, value: 0 }
-    ];
-    for await (const cursor of recordsUpwards(this.#records, this.#hasher.hash(script))) {
-      while (cursor.next()) {
-        transactions++;
-        funded.count += cursor.fundedCount;
-        funded.value += cursor.fundedValue;
-        spent.count += cursor.spentCount;
-        spent.value += cursor.spentValue;
-      }
-      if (transactions > most) throw new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
+  async totals(
+    script: Buffer,
+    most: number,
+    { beyond, goOn = NOBODY_LEAVES }: Parameters<ScriptSnapshot['totals']>[2] = {}
+  ): Promise<ScriptTotals> {
+    const sums = new RunningTotals();
+    let turnEnd = ROWS_PER_TURN;
+    for await (const cursor of recordsUpwards(this.#records, this.#hasher.hash(script), beyond)) {
+      while (cursor.next())
+        if (beyond === undefined || isAbove(cursor, beyond))
+          sums.add(cursor.fundedCount, cursor.fundedValue, cursor.spentCount, cursor.spentValue);
+      if (sums.transactions > most) throw new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
+      if (sums.transactions < turnEnd) continue;
+      turnEnd = sums.transactions + ROWS_PER_TURN;
+      await setImmediate();
+      goOn();
     }
-    return { transactions, funded, spent };
+    return sums.totals();
   }
 
-  async coins(script: Buffer, most: number): Promise<ScriptCoin[]> {
-    const coins: ScriptCoin[] = [];
-    /** How many there are, or more: nobody can spend some outputs, which are no coins. */
-    let unspent = Infinity;
-    let rows = 0;
-    let funding: FoundRow[] = [];
-    // The newest are the most likely ones to be there.
-    for await (const row of rowsDownwards(this.#records, this.#hasher.hash(script))) {
-      if (++rows === SHORT_HISTORY) {
-        const { funded, spent } = await this.totals(script, Infinity);
-        unspent = funded.count - spent.count;
-      }
-      if (row.funded.count > 0) funding.push(row);
-      if (funding.length >= COINS_AT_ONCE) {
-        coins.push(...(await this.#coinsOf(script, funding)));
-        funding = [];
-      }
-      if (coins.length > most || coins.length >= unspent) break;
-    }
-    coins.push(...(await this.#coinsOf(script, funding)));
-    if (coins.length > most) throw new TooManyCoinsError(`more than ${most} coins are the script's`);
+  async coins(
+    script: Buffer,
+    most: number,
+    { totals, goOn = NOBODY_LEAVES }: Parameters<ScriptSnapshot['coins']>[2] = {}
+  ): Promise<ScriptCoin[]> {
+    const counted = totals ?? (() => this.totals(script, MOST_ROWS_FOR_COINS, { goOn }));
+    const key = this.#hasher.hash(script);
+    const newest = await firstOf(rowsDownwards(this.#records, key, undefined, SHORT_HISTORY), SHORT_HISTORY);
+    const isShort = newest.length < SHORT_HISTORY;
+    const { funded, spent } = isShort ? totalsOf(newest) : await counted();
+    // There may be fewer: nobody can spend some outputs, and a txid that stands in the chain twice has its coins once.
+    const unspent = funded.count - spent.count;
+    const tooMany = (): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);
+    if (!isShort && unspent > most) throw tooMany();
+    const rows = (): Rows => (isShort ? newest : rowsDownwards(this.#records, key));
+    const found = await this.#firstCoins(rows(), script, unspent, goOn);
+    const coins = found ?? (await this.#scannedCoins(rows(), script, unspent, goOn));
+    if (coins.length > most) throw tooMany();
     return coins.reverse();
   }
 
@@ -145,8 +149,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     const txids = await this.#txidsAt(rows.map(({ position }) => position));
     return rows.flatMap((row, i) => {
       const { position } = row;
-      const txid = txids[i];
-      if (txid === undefined) throw damaged(rowKey(this.#hasher.hash(script), position), 'a row of a transaction', 'none');
+      const txid = this.#known(txids[i], script, position);
       // Only a coinbase can have the txid of another transaction.
       const isLast = position.index > 0 || this.index.position(txid)?.block.height === position.height;
       return isLast ? [{ ...row, txid }] : [];
@@ -155,32 +158,138 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
 
   /** undefined: no such transaction. @throws DamagedIndexError */
   async #txidsAt(positions: readonly Position[]): Promise<(Buffer | undefined)[]> {
-    const keys = positions.map(({ height, index }) => txidsKey(height, index));
-    const values = await this.#records.load(keys);
+    const keys = new Map<string, Buffer>();
+    const names = positions.map(({ height, index }) => {
+      const key = txidsKey(height, index);
+      const name = key.toString('latin1');
+      keys.set(name, key);
+      return name;
+    });
+    const chunks = new Map<string, Buffer>();
+    const values = await this.#records.load([...keys.values()]);
+    for (const [i, [name, key]] of [...keys].entries()) {
+      const value = values[i];
+      if (value !== undefined) chunks.set(name, txidsIn(key, value));
+    }
     return positions.map(({ index }, i) => {
-      const [key, value] = [keys[i] as Buffer, values[i]]; // one for each
       const start = (index % CHUNK_TXIDS) * TXID_LENGTH;
-      const txid = value && txidsIn(key, value).subarray(start, start + TXID_LENGTH);
+      const txid = chunks.get(names[i] as string)?.subarray(start, start + TXID_LENGTH); // one for each
       // Not a view of the whole chunk, which would be kept with it.
       return txid === undefined || txid.length === 0 ? undefined : Buffer.from(txid);
     });
   }
 
-  /** The script's coins of transactions, from the last row's last coin to the first one's first. */
-  async #coinsOf(script: Buffer, rows: readonly FoundRow[]): Promise<ScriptCoin[]> {
-    const txids = await this.#txidsAt(rows.map(({ position }) => position));
-    const coins = await Promise.all(
-      rows.map(async ({ position }, i) => {
-        const txid = txids[i];
-        if (txid === undefined) throw damaged(rowKey(this.#hasher.hash(script), position), 'a row of a transaction', 'none');
-        const all = await this.index.coinsOf(txid, position);
-        // Of a txid that stands in the chain twice an index that began with coins has those of the last place, whichever is asked for.
+  /** The script's coins, from the last row's last coin to the first one's first: so many of them, undefined when that many are not found. */
+  async #firstCoins(rows: Rows, script: Buffer, count: number, goOn: () => void): Promise<ScriptCoin[] | undefined> {
+    const coins: ScriptCoin[] = [];
+    if (count === 0) return coins;
+    for await (const some of batchesOf(funding(rows), COINS_AT_ONCE)) {
+      goOn();
+      const ofRows = await this.index.firstCoinsAt(some.map(({ position }) => position));
+      const found = ofRows.flatMap((all, i) => {
+        const { position } = some[i] as FoundRow; // one for each
         return all
-          .filter((coin) => coin.height === position.height && hash('sha256', coin.script, 'buffer').equals(script))
-          .map((coin): ScriptCoin => ({ ...coin, txid, position }))
-          .reverse();
-      })
-    );
-    return coins.flat();
+          .filter(isOf(script))
+          .reverse()
+          .map((coin) => ({ coin, position }));
+      });
+      const txids = await this.#txidsAt(found.map(({ position }) => position));
+      for (const [i, { coin, position }] of found.entries())
+        coins.push({ ...coin, txid: this.#known(txids[i], script, position), position });
+      if (coins.length >= count) return coins;
+    }
+    return undefined;
+  }
+
+  /** The same wherever in their transactions they stand, and however many there are. @throws HistoryTooLongError */
+  async #scannedCoins(rows: Rows, script: Buffer, most: number, goOn: () => void): Promise<ScriptCoin[]> {
+    const coins: ScriptCoin[] = [];
+    let scanned = 0;
+    for await (const some of batchesOf(funding(rows), SCANS_AT_ONCE)) {
+      goOn();
+      if ((scanned += some.length) > MOST_SCANS) throw new HistoryTooLongError(`more than ${MOST_SCANS} transactions paid to the script`);
+      const txids = await this.#txidsAt(some.map(({ position }) => position));
+      const ofRows = await Promise.all(
+        some.map(async ({ position }, i) => {
+          const txid = this.#known(txids[i], script, position);
+          const all = await this.index.coinsOf(txid, position);
+          // Of a txid that stands in the chain twice an index that began with coins has those of the last place, whichever is asked for.
+          return all
+            .filter((coin) => coin.height === position.height && isOf(script)(coin))
+            .map((coin): ScriptCoin => ({ ...coin, txid, position }))
+            .reverse();
+        })
+      );
+      coins.push(...ofRows.flat());
+      if (coins.length >= most) break;
+    }
+    return coins;
+  }
+
+  /** @throws DamagedIndexError */
+  #known(txid: Buffer | undefined, script: Buffer, position: Position): Buffer {
+    if (txid === undefined) throw damaged(rowKey(this.#hasher.hash(script), position), 'a row of a transaction', 'none');
+    return txid;
   }
 }
+
+/** Who waits stays. */
+const NOBODY_LEAVES = (): void => undefined;
+
+type Rows = AsyncIterable<FoundRow> | Iterable<FoundRow>;
+
+class RunningTotals {
+  transactions = 0;
+  #fundedCount = 0;
+  #fundedValue = 0;
+  #spentCount = 0;
+  #spentValue = 0;
+
+  add(fundedCount: number, fundedValue: number, spentCount: number, spentValue: number): void {
+    this.transactions++;
+    this.#fundedCount += fundedCount;
+    this.#fundedValue += fundedValue;
+    this.#spentCount += spentCount;
+    this.#spentValue += spentValue;
+  }
+
+  totals(): ScriptTotals {
+    return {
+      transactions: this.transactions,
+      funded: { count: this.#fundedCount, value: this.#fundedValue },
+      spent: { count: this.#spentCount, value: this.#spentValue }
+    };
+  }
+}
+
+function totalsOf(rows: readonly FoundRow[]): ScriptTotals {
+  const sums = new RunningTotals();
+  for (const { funded, spent } of rows) sums.add(funded.count, funded.value, spent.count, spent.value);
+  return sums.totals();
+}
+
+async function firstOf(rows: Rows, count: number): Promise<FoundRow[]> {
+  const found: FoundRow[] = [];
+  if (count > 0) for await (const row of rows) if (found.push(row) >= count) break;
+  return found;
+}
+
+/** Rows of transactions that paid to the script. */
+async function* funding(rows: Rows): AsyncGenerator<FoundRow, void> {
+  for await (const row of rows) if (row.funded.count > 0) yield row;
+}
+
+async function* batchesOf(rows: AsyncIterable<FoundRow>, size: number): AsyncGenerator<FoundRow[], void> {
+  let some: FoundRow[] = [];
+  for await (const row of rows) {
+    if (some.push(row) < size) continue;
+    yield some;
+    some = [];
+  }
+  if (some.length > 0) yield some;
+}
+
+const isOf =
+  (script: Buffer) =>
+  (coin: TransactionCoin): boolean =>
+    hash('sha256', coin.script, 'buffer').equals(script);
