@@ -37,7 +37,7 @@ export const USUAL_ROWS = 100;
 const USUAL_SCRIPTS = 200;
 const SINGLE_EVERY = 5;
 const COIN_SCRIPTS = 20;
-export const COINS_EACH = 500;
+const COINS_EACH = 500;
 const USUAL_BLOCKS = 20;
 const FULL_BLOCK = 3_900_000;
 /** Coins of a coinbase that pays to one script. */
