@@ -33,7 +33,7 @@ import { NODE_SETTINGS, type ServingChain } from '../serve/serving-chain';
 const GENERATION = 1;
 const SEED = 11;
 export const LONG_ROWS = 100_000;
-export const USUAL_ROWS = 100;
+const USUAL_ROWS = 100;
 const USUAL_SCRIPTS = 200;
 const SINGLE_EVERY = 5;
 const COIN_SCRIPTS = 20;
