@@ -33,11 +33,9 @@ import { NODE_SETTINGS, type ServingChain } from '../serve/serving-chain';
 const GENERATION = 1;
 const SEED = 11;
 export const LONG_ROWS = 100_000;
-const USUAL_ROWS = 100;
 const USUAL_SCRIPTS = 200;
 const SINGLE_EVERY = 5;
 const COIN_SCRIPTS = 20;
-const COINS_EACH = 500;
 const USUAL_BLOCKS = 20;
 const FULL_BLOCK = 3_900_000;
 /** Coins of a coinbase that pays to one script. */

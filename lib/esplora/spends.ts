@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto';
 import { isUnspendable } from '../bitcoin/script';
 import { scanTransaction } from '../bitcoin/transaction';
+import { unlessGone } from './script-totals';
 import { confirmationAt, placeOf, type Placed, type Transactions } from './transactions';
 import type { Waiting } from '../rest/server/work-queue';
 import type { ScriptReader, ScriptSnapshot } from '../scripts/types';
@@ -75,12 +76,12 @@ export class Spends {
   async #inChain(placed: Placed, scripts: Scripts, snapshot: ScriptSnapshot, client: Waiting): Promise<ReadonlyMap<number, EsploraSpend>> {
     const spends = new Map<number, EsploraSpend>();
     const seen = new Set<string>();
+    const goOn = unlessGone(client);
     for (const [index, script] of scripts) {
       // Nobody ever could spend it, as little as what the genesis block made.
-      if (isUnspendable(script) || placed.position.height === 0) continue;
+      if (isUnspendable(script) || placed.position.height === 0 || spends.has(index)) continue;
       const { txid, position } = placed;
-      for await (const at of snapshot.spenders(hash('sha256', script, 'buffer'), { txid, index }, position)) {
-        if (spends.has(index)) break;
+      for await (const at of snapshot.spenders(hash('sha256', script, 'buffer'), { txid, index }, position, { goOn })) {
         const key = `${at.height}/${at.index}`;
         if (seen.has(key)) continue;
         seen.add(key);
@@ -90,6 +91,8 @@ export class Spends {
         const { inputs } = scanTransaction(await this.#parts.transactions.bytes({ txid: spender, position: at }, snapshot.index, client));
         for (const [i, input] of inputs.entries())
           if (input.txid.equals(txid)) spends.set(input.index, { txid: spender, input: i, status });
+        // The next one may be as far away as the history is long.
+        if (spends.has(index)) break;
       }
       if (!spends.has(index))
         throw new Error(`no transaction of the chain spends output ${index} of ${txid.toString('hex')}, which is not unspent`);

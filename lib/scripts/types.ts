@@ -64,7 +64,12 @@ export interface ScriptSnapshot {
    * Where a transaction may stand that spends an output of the script, in the order of the chain, the most likely ones only: almost always
    * the one that does. Whoever asks reads them, and looks. `position`: of the transaction that made the output.
    */
-  spenders(script: Buffer, outpoint: { readonly txid: Buffer; readonly index: number }, position: Position): AsyncIterable<Position>;
+  spenders(
+    script: Buffer,
+    outpoint: { readonly txid: Buffer; readonly index: number },
+    position: Position,
+    options?: ScanOptions
+  ): AsyncIterable<Position>;
   /** All txids of the block at a height up to the tip, in their order. */
   txids(height: number): Promise<Buffer[]>;
   /** Undefined: no such transaction. */

@@ -15,7 +15,7 @@ const MOST_TXIDS = 50;
 export function outspendRoutes(context: EsploraContext): Route[] {
   const spends = new Spends(context);
   return [
-    { method: 'GET', path: '/tx/:txid/outspend/:index', endpoint: outspendEndpoint(context, spends) },
+    { method: 'GET', path: '/tx/:txid/outspend/:index', endpoint: outspendEndpoint(context, spends), isHeavy: true },
     { method: 'GET', path: '/tx/:txid/outspends', endpoint: outspendsEndpoint(spends), isHeavy: true },
     { method: 'GET', path: '/txs/outspends', endpoint: outspendsOfManyEndpoint(spends), isHeavy: true }
   ];

@@ -15,7 +15,7 @@ import type { Position } from '../../index/records/position';
 import type { IndexSnapshot, TransactionCoin } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
 import type { StoreSnapshot } from '../../store/store';
-import type { HistoryPage, ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals } from '../types';
+import type { HistoryPage, ScanOptions, ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals } from '../types';
 
 /** Rows whose txids are looked up together. Each has a record of up to two kilobytes. */
 const TXIDS_AT_ONCE = 256;
@@ -114,11 +114,20 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   async *spenders(
     script: Buffer,
     { txid, index }: { readonly txid: Buffer; readonly index: number },
-    position: Position
+    position: Position,
+    { goOn = NOBODY_LEAVES }: ScanOptions = {}
   ): AsyncGenerator<Position, void> {
     const hint = this.#hasher.hint(txid, index);
-    for await (const cursor of recordsUpwards(this.#records, this.#hasher.hash(script), position))
-      while (cursor.next()) if (cursor.hasHint(hint) && isAbove(cursor, position)) yield { height: cursor.height, index: cursor.index };
+    let rows = 0;
+    let turnEnd = ROWS_PER_TURN;
+    for await (const cursor of recordsUpwards(this.#records, this.#hasher.hash(script), position)) {
+      for (; cursor.next(); rows++)
+        if (cursor.hasHint(hint) && isAbove(cursor, position)) yield { height: cursor.height, index: cursor.index };
+      if (rows < turnEnd) continue;
+      turnEnd = rows + ROWS_PER_TURN;
+      await setImmediate();
+      goOn();
+    }
   }
 
   async txids(height: number): Promise<Buffer[]> {
