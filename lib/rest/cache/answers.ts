@@ -6,6 +6,8 @@
 //   headers as JSON (headers.ts)       height of the first      the cache for answers  least recently used first; unread after a fork
 //   JSON and hex of blocks (texts.ts)  block and its place      36 MiB beside it       when the buffer is needed for another text
 //   what blocks spend (spent.ts)       hash                     the cache for answers  as raw blocks
+//   what scripts have (lib/esplora)    SHA-256 of the script  the cache for answers  as replies; totals go on from their block
+//   transactions (lib/esplora)         block and txid         the cache for answers  least recently used first
 //   the pool's texts (pool-texts.ts)   state of the pool        the pool               when the pool changes
 //   chaininfo (chaininfo.ts)           state of index and node  one                    when that changes
 //
