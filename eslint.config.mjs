@@ -27,6 +27,17 @@ const rooms = {
     'lib/rest',
     'lib/rpc'
   ],
+  'lib/electrum': [
+    'lib/bitcoin',
+    'lib/index',
+    'lib/node',
+    'lib/profile',
+    'lib/scripts',
+    'lib/script-pool',
+    'lib/views',
+    'lib/rest',
+    'lib/rpc'
+  ],
   migrations: ['lib/store']
 };
 
@@ -58,6 +69,9 @@ const folders = {
   'lib/rpc/calls': ['errors', 'parameters', 'call'],
   'lib/esplora/endpoints': ['errors', 'reply', 'endpoint', 'transactions', 'spends', 'block-sizes', 'pooled-script', 'script-totals'],
   'lib/esplora/server': ['errors', 'reply', 'endpoint'],
+  'lib/electrum/methods': ['errors', 'method'],
+  'lib/electrum/server': ['errors', 'method'],
+  'lib/electrum/notify': ['errors', 'method'],
   'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc']
 };
 
