@@ -29,6 +29,9 @@ interface GroupRoot {
   readonly lastHash: Buffer;
 }
 
+/** Of one chain. */
+type Headers = Pick<IndexSnapshot, 'headerRun'>;
+
 interface CachedTree extends Cached {
   readonly tree: MerkleTree;
 }
@@ -49,7 +52,7 @@ export class HeaderTree {
   }
 
   /** That the header at a height is of the chain up to `checkpoint`, which is neither below it nor above the tip. */
-  async proof(height: number, checkpoint: number, index: IndexSnapshot, client: Waiting): Promise<HeaderProof> {
+  async proof(height: number, checkpoint: number, index: Headers, client: Waiting): Promise<HeaderProof> {
     const [group, last] = [Math.floor(height / GROUP_SIZE), Math.floor(checkpoint / GROUP_SIZE)];
     const tree = await this.#groupTree(group, checkpoint, index, client);
     const at = height % GROUP_SIZE;
@@ -62,7 +65,7 @@ export class HeaderTree {
   }
 
   /** The tree over the headers of a group, up to `most` of the chain. */
-  async #groupTree(group: number, most: number, index: IndexSnapshot, client: Waiting): Promise<MerkleTree> {
+  async #groupTree(group: number, most: number, index: Headers, client: Waiting): Promise<MerkleTree> {
     // The hash of the last header stands for all below.
     const key = keyOf(hashAt(Math.min((group + 1) * GROUP_SIZE - 1, most), index));
     const cached = this.#groups.get(key);
@@ -73,7 +76,7 @@ export class HeaderTree {
   }
 
   /** Of so many groups, all full. */
-  async #rootsBelow(count: number, index: IndexSnapshot, client: Waiting): Promise<readonly GroupRoot[]> {
+  async #rootsBelow(count: number, index: Headers, client: Waiting): Promise<readonly GroupRoot[]> {
     const known = ofThisChain(this.#roots, index);
     if (known.length >= count) return known.slice(0, count);
     const lastHash = lastHashIn(count - 1, index);
@@ -90,11 +93,9 @@ export class HeaderTree {
 }
 
 /** Those from the first one on that the chain has; a fork takes the others. */
-function ofThisChain(roots: readonly GroupRoot[], index: IndexSnapshot): readonly GroupRoot[] {
-  const isOurs = ({ lastHash }: GroupRoot, group: number): boolean => {
-    const height = (group + 1) * GROUP_SIZE - 1;
-    return height <= index.tip.height && lastHashIn(group, index).equals(lastHash);
-  };
+function ofThisChain(roots: readonly GroupRoot[], index: Headers): readonly GroupRoot[] {
+  const isOurs = ({ lastHash }: GroupRoot, group: number): boolean =>
+    index.headerRun((group + 1) * GROUP_SIZE - 1, 1)?.lastHash.equals(lastHash) === true;
   let count = roots.length;
   while (count > 0 && !isOurs(roots[count - 1] as GroupRoot, count - 1)) count--; // count is within
   return roots.slice(0, count);
@@ -111,23 +112,23 @@ function risen(tree: MerkleTree): HeaderProof {
   return { branch, root };
 }
 
-function hashAt(height: number, index: IndexSnapshot): Buffer {
+function hashAt(height: number, index: Headers): Buffer {
   const run = index.headerRun(height, 1);
-  if (run === undefined) throw new RangeError(`expected a height up to ${index.tip.height}, got ${height}`);
+  if (run === undefined) throw new RangeError(`expected the height of a block of the chain, got ${height}`);
   return run.lastHash;
 }
 
 /** Of the last header of a full group. */
-const lastHashIn = (group: number, index: IndexSnapshot): Buffer => hashAt((group + 1) * GROUP_SIZE - 1, index);
+const lastHashIn = (group: number, index: Headers): Buffer => hashAt((group + 1) * GROUP_SIZE - 1, index);
 
 /** Hashes of the headers of a group up to a height of the chain. */
-function hashesIn(group: number, most: number, index: IndexSnapshot): Buffer[] {
+function hashesIn(group: number, most: number, index: Headers): Buffer[] {
   const start = group * GROUP_SIZE;
   const end = Math.min(start + GROUP_SIZE, most + 1);
   const hashes: Buffer[] = [];
   for (let height = start; height < end; height = start + hashes.length) {
     const run = index.headerRun(height, end - height);
-    if (run === undefined) throw new RangeError(`expected a height up to ${index.tip.height}, got ${height}`);
+    if (run === undefined) throw new RangeError(`expected the height of a block of the chain, got ${height}`);
     // A header has the hash of the one before.
     for (let at = 1; at < run.count; at++) hashes.push(previousHashOf(run.headers.subarray(at * HEADER_LENGTH)));
     hashes.push(run.lastHash);
