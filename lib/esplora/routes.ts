@@ -9,7 +9,7 @@ import { outspendRoutes } from './endpoints/outspend';
 import { proofRoutes } from './endpoints/proof';
 import { scriptRoutes } from './endpoints/script';
 import { transactionRoutes } from './endpoints/transaction';
-import { PoolView } from './pool-view';
+import { PoolView } from '../script-answers/pool-view';
 import type { EsploraContext, Route } from './endpoint';
 
 /** Looking through a large pool is worth it once in so long. */

@@ -6,8 +6,9 @@
 import { hash } from 'node:crypto';
 import { isUnspendable } from '../bitcoin/script';
 import { scanTransaction } from '../bitcoin/transaction';
-import { unlessGone } from './script-totals';
-import { confirmationAt, placeOf, type Placed, type Transactions } from './transactions';
+import { unlessGone } from '../script-answers/chain-totals';
+import { confirmationAt, placeOf, type Transactions } from './transactions';
+import type { Placed } from '../script-answers/transaction-bytes';
 import type { Waiting } from '../rest/server/work-queue';
 import type { ScriptReader, ScriptSnapshot } from '../scripts/types';
 import type { EsploraSpend } from '../views/esplora/coins';

@@ -3,7 +3,7 @@
 import { sorted } from './sorted';
 import type { PooledTransaction } from './pooled-transaction';
 
-const BIN_VSIZE = 50_000;
+export const BIN_VSIZE = 50_000;
 
 /** From one pause to the next. */
 const STEPS = 256;

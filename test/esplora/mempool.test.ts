@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { EsploraRequest } from '../../lib/esplora/endpoint';
 import { feeEstimateRoutes } from '../../lib/esplora/endpoints/fee-estimates';
-import { PoolView } from '../../lib/esplora/pool-view';
+import { PoolView } from '../../lib/script-answers/pool-view';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { nodeWith } from '../support/changed-node';

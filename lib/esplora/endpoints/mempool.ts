@@ -5,7 +5,7 @@ import { runInSlices } from '../../rest/server/slices';
 import { sorted } from '../../script-pool/sorted';
 import { rustDoubleText } from '../../views/esplora/double';
 import { JsonWriter } from '../../views/json-writer';
-import { PoolView } from '../pool-view';
+import { PoolView } from '../../script-answers/pool-view';
 import { findNumber, jsonReply } from '../reply';
 import type { PoolSummary } from '../../script-pool/pool-summary';
 import type { RecentTransaction, ScriptPool } from '../../script-pool/script-pool';

@@ -6,7 +6,6 @@ import { MadeOnce, type Cached, type Shelf } from '../rest/cache/answers';
 import { keyOf } from '../rest/cache/blocks';
 import { ClientGoneError } from '../rest/errors';
 import { HistoryTooLongError } from '../scripts/errors';
-import { historyTooLong } from './errors';
 import type { BlockPoint } from '../node/types';
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
@@ -44,7 +43,7 @@ export class ChainTotals {
     this.#cached = cache.shelf('script-totals');
   }
 
-  /** `script`: its SHA-256. @throws RestError 400 for a history that is too long */
+  /** `script`: its SHA-256. @throws HistoryTooLongError */
   of(script: Buffer, snapshot: ScriptSnapshot, client: Waiting): Promise<ScriptTotals> {
     const block = snapshot.index.tip;
     return this.#counting.get(keyOf(block.hash) + keyOf(script), client, (everybody) => this.#count(script, snapshot, everybody));
@@ -61,7 +60,8 @@ export class ChainTotals {
     // A history gets no shorter.
     if (totals === undefined || totals.transactions > MANY_TRANSACTIONS) this.#cached.keep(key, entry);
     else if (totals.transactions > FEW_TRANSACTIONS) this.#cached.offer(key, () => entry);
-    if (totals === undefined) throw historyTooLong();
+    if (totals === undefined)
+      throw new HistoryTooLongError(`more than ${MOST_TRANSACTIONS} transactions have to do with the script`);
     return totals;
   }
 

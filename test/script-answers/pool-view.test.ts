@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { caught } from '../support/caught';
-import { PoolView } from '../../lib/esplora/pool-view';
+import { PoolView } from '../../lib/script-answers/pool-view';
 
 describe('a view of the pool', () => {
   const pool = { revision: 1, size: 1 };

@@ -1,0 +1,24 @@
+// Errors of the Electrum protocol: JSON-RPC's codes, and two of ElectrumX's own that all servers have taken over.
+
+export const CODES = {
+  /** What the client asks for makes no sense. */
+  badRequest: 1,
+  /** The node refuses, or does not know. */
+  daemon: 2,
+  parse: -32_700,
+  invalidRequest: -32_600,
+  unknownMethod: -32_601,
+  invalidParameters: -32_602,
+  internal: -32_603
+} as const;
+
+export class ElectrumError extends Error {
+  override readonly name = 'ElectrumError';
+
+  constructor(
+    readonly code: number,
+    message: string
+  ) {
+    super(message);
+  }
+}

@@ -1,0 +1,182 @@
+import { hash } from 'node:crypto';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { scanTransaction } from '../../lib/bitcoin/transaction';
+import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { MethodCaller } from '../support/method-caller';
+import { mine } from '../support/regtest-node';
+import type { HostTransaction } from '../../lib/node/host';
+
+const COINBASE_SATS = 5_000_000_000;
+const FEE_SATS = 10_000;
+const BLOCKS = 110;
+
+describe('methods of the Electrum protocol', () => {
+  let served: EsploraNode;
+  let caller: MethodCaller;
+  let coinbases: HostTransaction[];
+  const ring: HostKeyRing = bcoin.KeyRing.generate();
+  const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
+  const hexOf = (transaction: HostTransaction): string => transaction.toRaw().toString('hex');
+  /** Of the script that everything is paid to. */
+  let script: string;
+
+  /** Spends the first output of each. */
+  function paying(from: readonly HostTransaction[], sats: number): HostTransaction {
+    const transaction = new bcoin.MTX();
+    for (const one of from) transaction.addTX(one, 0);
+    transaction.addOutput(ring.getAddress(), sats);
+    transaction.sign(ring);
+    return transaction.toTX();
+  }
+  /** One that was not spent by a test before. */
+  const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
+
+  before(async () => {
+    served = await openEsploraNode({}, { settings: { 'require-standard': true, 'limit-free-relay': 0 } });
+    await served.node.connect();
+    const blocks = await mine(served.node, BLOCKS, undefined, ring.getAddress());
+    coinbases = blocks.slice(0, 10).map(({ txs }) => txs[0] as HostTransaction);
+    await served.settle();
+    caller = new MethodCaller(served);
+    const [output] = scanTransaction(fresh().toRaw()).outputs;
+    script = toDisplayHex(hash('sha256', output?.script ?? '', 'buffer'));
+  });
+  after(() => served.node.close());
+
+  const result = async (method: string, values: readonly unknown[] = [], by = caller): Promise<unknown> => {
+    const answer = await by.call(method, values);
+    if ('error' in answer) throw new Error(`${method}: ${answer.error.message}`);
+    return answer.result;
+  };
+  const errorOf = async (method: string, values: readonly unknown[], by = caller): Promise<string> => {
+    const answer = await by.call(method, values);
+    return 'error' in answer ? `${answer.error.code} ${answer.error.message}` : JSON.stringify(answer.result);
+  };
+
+  it('say what the server is', async () => {
+    expect(await result('server.features')).to.deep.equal({
+      hosts: {},
+      pruning: null,
+      server_version: 'bcoin-rest 1.2.3',
+      protocol_min: '1.4',
+      protocol_max: '1.6',
+      genesis_hash: '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206',
+      hash_function: 'sha256'
+    });
+    expect(await result('server.banner')).to.equal('Welcome to bcoin-rest 1.2.3.');
+    expect(await result('server.add_peer', [{}])).to.equal(false);
+  });
+
+  it('give a script’s name back as it was written', async () => {
+    const [lower, upper] = [script, script.toUpperCase()];
+    expect(await result('blockchain.scripthash.subscribe', [upper])).to.equal(await result('blockchain.scripthash.subscribe', [lower]));
+    await result('blockchain.scripthash.subscribe', [upper]);
+    expect([...caller.subscriptions.scripts.values()]).to.deep.equal([upper]);
+    expect(await result('blockchain.scripthash.unsubscribe', [lower])).to.equal(true);
+    expect(await result('blockchain.scripthash.unsubscribe', [lower])).to.equal(false);
+  });
+
+  it('tell of new tips whoever has asked for this one', async () => {
+    const before = caller.subscriptions.headers;
+    const tip = await result('blockchain.headers.subscribe');
+    const { height } = served.node.chain.tip;
+    expect(tip).to.deep.equal({ height, hex: await result('blockchain.block.header', [height]) });
+    expect(caller.subscriptions.headers).to.equal(before + 1);
+  });
+
+  it('take transactions into the pool, show them there, and in the block that takes them', async () => {
+    const [parent, confirmed] = [paying([fresh()], COINBASE_SATS - FEE_SATS), fresh()];
+    const child = paying([parent, confirmed], 2 * COINBASE_SATS - 3 * FEE_SATS);
+    const history = async (): Promise<unknown> =>
+      ((await result('blockchain.scripthash.get_history', [script])) as unknown[]).slice(BLOCKS);
+    const all = { confirmed: BLOCKS * COINBASE_SATS, unconfirmed: 0 };
+    expect(await result('blockchain.scripthash.get_balance', [script])).to.deep.equal(all);
+    for (const transaction of [parent, child]) {
+      expect(await result('blockchain.transaction.broadcast', [hexOf(transaction)])).to.equal(txidOf(transaction));
+      expect(await result('blockchain.transaction.broadcast', [hexOf(transaction)])).to.equal(txidOf(transaction));
+    }
+    const inPool = [
+      { tx_hash: txidOf(parent), height: 0, fee: FEE_SATS },
+      { tx_hash: txidOf(child), height: -1, fee: 2 * FEE_SATS }
+    ];
+    expect(await history()).to.deep.equal(inPool);
+    expect(await result('blockchain.scripthash.get_mempool', [script])).to.deep.equal(inPool);
+    expect(await result('blockchain.scripthash.get_balance', [script])).to.deep.equal({ ...all, unconfirmed: -3 * FEE_SATS });
+    const coins = (await result('blockchain.scripthash.listunspent', [script])) as unknown[];
+    expect(coins).to.have.length(BLOCKS - 1);
+    expect(coins.at(-1)).to.deep.equal({ tx_hash: txidOf(child), tx_pos: 0, height: 0, value: 2 * COINBASE_SATS - 3 * FEE_SATS });
+
+    await mine(served.node, 1);
+    await served.settle();
+    const { height } = served.node.chain.tip;
+    expect(await history()).to.deep.equal([parent, child].map((one) => ({ tx_hash: txidOf(one), height })));
+    const { merkle } = (await result('blockchain.transaction.get_merkle', [txidOf(child), height])) as { merkle: unknown };
+    expect(await result('blockchain.transaction.id_from_pos', [height, 2, true])).to.deep.equal({ tx_hash: txidOf(child), merkle });
+    const shown = (await result('blockchain.transaction.get', [txidOf(child), true])) as Record<string, unknown>;
+    expect(shown).to.include({ hex: hexOf(child), confirmations: 1, txid: txidOf(child) });
+    expect(await errorOf('blockchain.transaction.broadcast', [hexOf(child)])).to.equal(
+      `1 the transaction was rejected by network rules.\n\nTransaction outputs already in utxo set\n[${hexOf(child)}]`
+    );
+  });
+
+  it('take a package one by one, and say what was refused', async () => {
+    const parent = paying([fresh()], COINBASE_SATS - FEE_SATS);
+    const child = paying([parent], COINBASE_SATS - 2 * FEE_SATS);
+    expect(await result('blockchain.transaction.broadcast_package', [[hexOf(parent), hexOf(child)]])).to.deep.equal({ success: true });
+    const poor = paying([fresh()], COINBASE_SATS + 1);
+    const richer = paying([poor], COINBASE_SATS - FEE_SATS);
+    const values = [[hexOf(poor), hexOf(richer)]];
+    const { success, errors } = (await result('blockchain.transaction.broadcast_package', values)) as {
+      success: boolean;
+      errors: { txid: string; error: string }[];
+    };
+    expect(success).to.equal(false);
+    expect(errors.map(({ txid }) => txid)).to.have.members([txidOf(poor), txidOf(richer)]);
+    expect(await result('blockchain.transaction.broadcast_package', [...values, true])).to.have.keys(
+      'package_msg',
+      'tx-results',
+      'replaced-transactions'
+    );
+  });
+
+  it('refuse transactions where none are taken, and histories that are too long', async () => {
+    const strict = new MethodCaller(served, { broadcast: false, maxHistory: BLOCKS - 1 });
+    const none = '1 this server does not broadcast transactions';
+    expect(await errorOf('blockchain.transaction.broadcast', [hexOf(fresh())], strict)).to.equal(none);
+    expect(await errorOf('blockchain.transaction.broadcast_package', [[hexOf(fresh())]], strict)).to.equal(none);
+    expect(await errorOf('blockchain.scripthash.get_history', [script], strict)).to.equal('1 history too large');
+    const few = new MethodCaller(served, { maxHistory: 5 });
+    expect(await errorOf('blockchain.scripthash.listunspent', [script], few)).to.equal('1 too many unspent outputs');
+  });
+
+  it('take numbers, flags and hashes as they are written only', async () => {
+    const wrong: readonly (readonly [method: string, values: readonly unknown[], error: string])[] = [
+      ['blockchain.block.header', ['1'], '1 should be a non-negative integer'],
+      ['blockchain.block.header', [1.5], '1.5 should be a non-negative integer'],
+      ['blockchain.block.header', [true], 'true should be a non-negative integer'],
+      ['blockchain.block.header', [2 ** 53], '9007199254740992 should be a non-negative integer'],
+      ['blockchain.block.headers', [0, { a: 1 }], '{"a":1} should be a non-negative integer'],
+      ['blockchain.transaction.get', [`${'00'.repeat(31)}0g`], `${'00'.repeat(31)}0g should be a transaction hash`],
+      ['blockchain.transaction.get', ['00'.repeat(32), null], '"verbose" must be a boolean'],
+      ['blockchain.scripthash.get_balance', [`${script}00`], `${script}00 is not a valid script hash`],
+      ['blockchain.transaction.broadcast', ['0'], '0 should be a hex string'],
+      ['blockchain.estimatefee', [6, 'economical?'], 'unknown estimatefee mode: economical?']
+    ];
+    for (const [method, values, error] of wrong) expect(await errorOf(method, values)).to.equal(`1 ${error}`);
+    expect(await result('blockchain.estimatefee', [6, 'economical'])).to.equal(-1);
+  });
+
+  it('cost what they read', async () => {
+    const cost = async (method: string, values: readonly unknown[]): Promise<number> => {
+      const before = caller.points;
+      await result(method, values);
+      return caller.points - before;
+    };
+    expect(await cost('blockchain.scripthash.get_history', [script])).to.be.above(BLOCKS * 0.1);
+    expect(await cost('blockchain.scripthash.get_history', ['00'.repeat(32)])).to.equal(0);
+    expect(await cost('blockchain.block.headers', [0, 100])).to.be.above(await cost('blockchain.block.headers', [0, 10]));
+  });
+});
