@@ -154,6 +154,11 @@ export class LineClient {
     return new LineClient(socket);
   }
 
+  /** Lines that have come and were not taken. */
+  get waiting(): number {
+    return this.#lines.length;
+  }
+
   /** The next line; undefined: the connection is closed. */
   line(): Promise<string | undefined> {
     const line = this.#lines.shift();

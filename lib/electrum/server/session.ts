@@ -102,6 +102,8 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   #bytes = 0;
   #atWork = 0;
   #hasVersion = false;
+  /** There is no version of the protocol that both speak. */
+  #isRefused = false;
   #isClosed = false;
   #delay: NodeJS.Timeout | undefined;
 
@@ -143,7 +145,8 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
         replies.add(errorReply(request.id, request.error));
       } else this.#take(request, value.length / requests.length, replies);
     }
-    this.#wake();
+    if (this.#isRefused) this.end();
+    else this.#wake();
   }
 
   notify(method: string, params: string): void {
@@ -219,16 +222,11 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     const [, asked] = Array.isArray(params)
       ? (params as readonly unknown[])
       : VERSION_PARAMETERS.map((name) => (params as Record<string, unknown>)[name]);
-    try {
-      this.protocol = negotiate(asked);
-      this.#hasVersion = true;
-    } catch (error) {
-      // Behind the error.
-      setImmediate(() => {
-        this.end();
-      });
-      throw error;
-    }
+    // Behind an error the connection is closed.
+    this.#isRefused = true;
+    this.protocol = negotiate(asked);
+    this.#isRefused = false;
+    this.#hasVersion = true;
     return id === undefined ? undefined : resultReply(id, JSON.stringify([this.#parts.software, this.protocol]));
   }
 
@@ -323,7 +321,6 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
 
   #close(): void {
     if (this.#isClosed) return;
-    this.#isClosed = true;
     this.endedAt = performance.now();
     clearTimeout(this.#delay);
     for (const lane of ['small', 'heavy'] as const) {
@@ -333,6 +330,8 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
         job.replies.add(undefined);
       }
     }
+    // What a batch has by now was sent.
+    this.#isClosed = true;
     this.subscriptions.close();
   }
 }
