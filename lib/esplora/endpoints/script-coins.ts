@@ -1,55 +1,29 @@
 // The coins of a script: those of the chain that the pool does not spend, then those that the pool makes.
 
-import { hash } from 'node:crypto';
-import { scanTransaction } from '../../bitcoin/transaction';
-import { MadeOnce } from '../../rest/cache/answers';
-import { keyOf } from '../../rest/cache/blocks';
 import { runInSlices } from '../../rest/server/slices';
+import { ChainCoins, type ChainCoin } from '../../script-answers/chain-coins';
 import { JsonWriter } from '../../views/json-writer';
 import { writeEsploraCoin, type EsploraCoin } from '../../views/esplora/coins';
 import { tooManyCoins } from '../errors';
 import { jsonReply } from '../reply';
 import { confirmationAt, type Confirmation } from '../transactions';
 import type { IndexSnapshot } from '../../index/types';
-import type { ScriptCoin, ScriptRow, ScriptSnapshot } from '../../scripts/types';
-import type { EsploraContext, EsploraRequest } from '../endpoint';
-import type { ChainTotals } from '../script-totals';
+import type { EsploraContext } from '../endpoint';
+import type { ChainTotals } from '../../script-answers/chain-totals';
 import type { ScriptAnswer } from './script-answer';
 
 const COIN_TEXT_LENGTH = 320;
 const COINS_PER_SLICE = 64;
 
-/** An output of the chain that nothing has spent. */
-type ChainCoin = Pick<ScriptCoin, 'txid' | 'index' | 'value' | 'height'>;
-
-const sha256 = (script: Buffer): Buffer => hash('sha256', script, 'buffer');
-
 export function scriptCoins(context: EsploraContext, totals: ChainTotals): ScriptAnswer {
   const { maxUnspent } = context;
-  const reading = new MadeOnce<ScriptCoin[]>();
-  /** Outputs of a script that is too long to be run are no coins, and are not spent. Esplora shows them all the same. */
-  const deadCoins = async (script: Buffer, snapshot: ScriptSnapshot, client: EsploraRequest): Promise<ChainCoin[]> => {
-    const { funded, spent, transactions } = await totals.of(script, snapshot, client);
-    if (funded.count === spent.count) return [];
-    if (funded.count > maxUnspent) throw tooManyCoins();
-    const rows = await snapshot.history(script, { limit: transactions, ascending: true });
-    const found = await Promise.all(rows.map((row) => outputsOf(row, script, snapshot.index, client)));
-    return found.flat();
-  };
-  const outputsOf = async (row: ScriptRow, script: Buffer, index: IndexSnapshot, client: EsploraRequest): Promise<ChainCoin[]> => {
-    const { outputs } = scanTransaction(await context.transactions.bytes(row, index, client));
-    return outputs.flatMap((output, n) =>
-      sha256(output.script).equals(script) ? [{ txid: row.txid, index: n, value: output.value, height: row.position.height }] : []
-    );
-  };
+  const chainCoins = new ChainCoins(context.rest, totals);
   return async ({ hash: script, snapshot, pooled }, request) => {
     const { index } = snapshot;
     const ofPool = await pooled.outputs(request);
     // What the pool spends of the chain's is no part of the reply.
     const most = maxUnspent + ofPool.spentOfChain;
-    const key = `${keyOf(index.tip.hash)}${keyOf(script)}${most}`;
-    const coins = await reading.get(key, request, () => snapshot.coins(script, most));
-    const ofChain = coins.length > 0 ? coins : await deadCoins(script, snapshot, request);
+    const ofChain = await chainCoins.of(script, most, snapshot, request);
     const left = ofChain.filter((coin) => !ofPool.spends(coin.txid, coin.index));
     if (left.length + ofPool.coins.length > maxUnspent) throw tooManyCoins();
     return jsonReply(await runInSlices(coinsText([...withStatus(left, index), ...ofPool.coins]), request));
