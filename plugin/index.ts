@@ -13,7 +13,7 @@ import { RpcService } from '../lib/rpc/rpc-service';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
 import { migrations } from '../migrations';
-import { cookiePath, indexFolder, OptionError, readOptions, scriptsFolder } from './options';
+import { cookiePath, indexFolder, OptionError, readOptions, restFolder, scriptsFolder } from './options';
 import { showCatchUp } from './progress';
 import { WalletServices } from './wallet-services';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
@@ -93,6 +93,8 @@ export class RestPlugin {
         options: addresses,
         auth: options.auth,
         folder: host.memory ? undefined : scriptsFolder(host.config),
+        restFolder: host.memory ? undefined : restFolder(host.config),
+        version: packageVersion(),
         undoDepth,
         scrubMs,
         logger

@@ -1,17 +1,22 @@
 // What `--rest-addresses` switches on, put together: the index by script, the pool by script, and the interface that is answered from them.
 
 import { join } from 'node:path';
+import { combineLatest, distinctUntilChanged, map } from 'rxjs';
+import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
+import { ScriptHistories } from '../lib/electrum/history';
+import { methodTable } from '../lib/electrum/method-table';
 import { EsploraService } from '../lib/esplora/esplora-service';
+import { GatedScripts, ScriptsGate } from '../lib/script-answers/gate';
 import { ScriptPool } from '../lib/script-pool/script-pool';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
+import { OptionError, type AddressOptions } from './options';
+import type { ClosableSubscriptions } from '../lib/electrum/server/session';
 import type { ChainIndex, IndexLogger } from '../lib/index/types';
-
 import type { NodeSource } from '../lib/node/types';
 import type { RestLogger } from '../lib/rest/app';
 import type { RestShared } from '../lib/rest/rest-service';
-import type { AddressOptions } from './options';
 
 export interface WalletServicesParts {
   readonly node: NodeSource;
@@ -22,8 +27,12 @@ export interface WalletServicesParts {
   readonly auth: boolean;
   /** Of the index by script; undefined: it is kept in memory. */
   readonly folder: string | undefined;
+  /** For what else is kept beside both indexes; undefined: nothing is. */
+  readonly restFolder: string | undefined;
   readonly undoDepth: number;
   readonly scrubMs: number;
+  /** Of this package. */
+  readonly version: string;
   readonly logger: IndexLogger & RestLogger;
 }
 
@@ -31,8 +40,10 @@ export class WalletServices {
   readonly scripts: ScriptIndexer;
   readonly #pool: ScriptPool;
   readonly #esplora: EsploraService;
+  readonly #electrum: ElectrumService;
 
-  constructor({ node, index, shared, options, auth, folder, undoDepth, scrubMs, logger }: WalletServicesParts) {
+  constructor(parts: WalletServicesParts) {
+    const { node, index, shared, options, auth, folder, restFolder, undoDepth, scrubMs, version, logger } = parts;
     const scripts = (this.scripts = new ScriptIndexer({
       store: folder === undefined ? new MemoryStore() : new DiskStore(folder, { readsTablesFirst: false }),
       index,
@@ -44,21 +55,59 @@ export class WalletServices {
     }));
     const pool = (this.#pool = new ScriptPool(node.pool));
     this.#esplora = new EsploraService({ shared, scripts, pool, options: { ...options, auth }, logger });
+    const gate = new ScriptsGate(shared.gate, scripts);
+    const { cors, broadcast, maxHistory, electrum } = options;
+    this.#electrum = new ElectrumService({
+      shared,
+      methods: methodTable({
+        rest: shared.context,
+        scripts: new GatedScripts(scripts.reader, gate),
+        pool,
+        histories: new ScriptHistories(pool, shared.context),
+        version,
+        maxHistory,
+        broadcast
+      }),
+      subscriptionsOf: () => NO_SUBSCRIPTIONS,
+      gate,
+      ready$: combineLatest([shared.gate.ready$, scripts.state$]).pipe(
+        map(([isReady, { phase }]) => isReady && phase === 'live'),
+        distinctUntilChanged()
+      ),
+      options: { ...electrum, cors, auth },
+      version,
+      folder: restFolder,
+      logger
+    });
   }
 
-  /** Behind the main index and REST; does not wait for the index by script. */
+  /** Behind the main index and REST; does not wait for the index by script. @throws OptionError when a port or a certificate cannot be used */
   async open(): Promise<void> {
     await this.#pool.open();
     this.scripts.open();
     this.#esplora.open();
+    try {
+      await this.#electrum.open();
+    } catch (error) {
+      throw error instanceof SetUpError ? new OptionError(error.message, { cause: error }) : error;
+    }
   }
 
   async close(): Promise<void> {
+    await this.#electrum.close();
     this.#esplora.close();
     await this.scripts.close();
     this.#pool.close();
   }
 }
+
+/** Nobody is told of anything. */
+const NO_SUBSCRIPTIONS: ClosableSubscriptions = {
+  addHeaders: () => undefined,
+  addScript: () => Promise.resolve(undefined),
+  removeScript: () => false,
+  close: () => undefined
+};
 
 /** Rows are sorted there while the index by script in `folder` is being filled. */
 function fillingFolder(folder: string): string {

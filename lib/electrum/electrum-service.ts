@@ -49,6 +49,11 @@ export interface ElectrumServiceParts {
   readonly logger: RestLogger & { info(message: string): void };
 }
 
+/** What the operator has set cannot be used. */
+export class SetUpError extends Error {
+  override readonly name = 'SetUpError';
+}
+
 /** For all that clients have sent and nobody has answered. */
 const MOST_WAITING_BYTES = 134_217_728;
 
@@ -100,14 +105,18 @@ export class ElectrumService {
     this.#webSockets = new WebSockets({ shared, sessions: this.#sessions, refusal, origins: cors, auth, logger });
   }
 
-  /** Does not wait until it can answer. @throws Error when a port is taken, say, or the certificate cannot be used */
+  /** Does not wait until it can answer. @throws SetUpError when a port is taken, say, or the certificate cannot be used */
   async open(): Promise<void> {
     const { options, ready$ } = this.#parts;
     if (options.plain !== undefined) this.#addPort('Electrum', options.plain, this.#begin);
     if (options.tls !== undefined) this.#addPort('Electrum over TLS', options.tls, await this.#openTls(options.tls));
-    for (const { listener } of this.#ports) {
+    for (const { name, endpoint, listener } of this.#ports) {
       // Better now than when the index is there, hours later.
-      await listener.start();
+      try {
+        await listener.start();
+      } catch (error) {
+        throw new SetUpError(`${name} cannot listen on ${textOf(endpoint)}: ${messageOf(error)}`, { cause: error });
+      }
       listener.stop();
     }
     this.#webSockets.open();
@@ -152,7 +161,10 @@ export class ElectrumService {
   /** What begins a session over TLS on a connection. */
   async #openTls({ host }: Endpoint): Promise<(socket: Socket) => void> {
     const { options, folder, logger } = this.#parts;
-    const certificate = (this.#certificate = await CertificateFiles.open({ files: options.certificate, folder, host, logger }));
+    const certificate = await CertificateFiles.open({ files: options.certificate, folder, host, logger }).catch((error: unknown) => {
+      throw new SetUpError(`Electrum over TLS has no certificate: ${messageOf(error)}`, { cause: error });
+    });
+    this.#certificate = certificate;
     const server: Server = createServer({ handshakeTimeout: HANDSHAKE_MS, ...contextOf(certificate.pair) }, (socket: TLSSocket) => {
       this.#begin(socket);
     });
@@ -181,7 +193,7 @@ export class ElectrumService {
         const address = await listener.start();
         if (address !== undefined) logger.info(`${name} listens on ${textOf({ ...endpoint, port: address.port })}.`);
       } catch (error) {
-        logger.error(`${name} cannot listen on ${textOf(endpoint)}: ${error instanceof Error ? error.message : String(error)}`);
+        logger.error(`${name} cannot listen on ${textOf(endpoint)}: ${messageOf(error)}`);
         clearTimeout(this.#timer);
         this.#timer = setTimeout(() => void this.#listen(), RETRY_MS).unref();
       }
@@ -201,3 +213,5 @@ const contextOf = ({ certificate, key }: { readonly certificate: string; readonl
   cert: certificate,
   key
 });
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

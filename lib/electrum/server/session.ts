@@ -6,8 +6,9 @@ import { ClientGoneError, QueueFullError } from '../../rest/errors';
 import { HistoryTooLongError, ScriptsUnavailableError } from '../../scripts/errors';
 import { CODES, ElectrumError } from '../errors';
 import { NoMemoryError, type Allowance } from './allowance';
-import { batchReply, errorReply, isBad, notification, readMessage, resultReply, type Request } from './message';
+import { errorReply, isBad, notification, readMessage, resultReply, type Request } from './message';
 import { valuesOf } from './parameters';
+import { Batch, SingleReply, type Replies } from './replies';
 import { FIRST_PROTOCOL, isAtLeast, negotiate } from './versions';
 import type { Gate } from '../../rest/server/gate';
 import type { Lane, WorkQueue } from '../../rest/server/work-queue';
@@ -106,6 +107,11 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   #isRefused = false;
   #isClosed = false;
   #delay: NodeJS.Timeout | undefined;
+  /** What the client is to be told of. */
+  readonly #notifications: Buffer[] = [];
+  #notificationBytes = 0;
+  #notifying: NodeJS.Immediate | undefined;
+  #unfinishedBatches = 0;
 
   constructor(parts: SessionParts, channel: Channel, account: Account, onClose: (session: Session) => void) {
     this.#parts = parts;
@@ -138,7 +144,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
       return;
     }
     if (requests.length === 0) return;
-    const replies = new Replies(isBatch, requests.length, this.#parts.outflow, this.#send);
+    const replies = isBatch ? this.#newBatch(requests.length) : new SingleReply(this.#send);
     for (const request of requests) {
       if (isBad(request)) {
         this.charge(BAD_REQUEST_POINTS);
@@ -151,9 +157,17 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
 
   notify(method: string, params: string): void {
     if (this.isGone) return;
-    const { unreadBytes } = this.#channel;
-    if (unreadBytes > (this.#parts.outflow.isFull ? FEW_UNREAD_BYTES : MOST_UNREAD_NOTIFICATION_BYTES)) this.destroy();
-    else this.#channel.send(notification(method, params));
+    const text = notification(method, params);
+    const bytes = this.#channel.unreadBytes + this.#notificationBytes;
+    if (bytes > (this.#parts.outflow.isFull ? FEW_UNREAD_BYTES : MOST_UNREAD_NOTIFICATION_BYTES)) {
+      this.destroy();
+      return;
+    }
+    this.#notifications.push(text);
+    this.#notificationBytes += text.length;
+    this.#parts.outflow.countOthers(text.length);
+    // Behind the replies that are ready in this turn: what those say of a script is older.
+    this.#notifying ??= setImmediate(this.#sendNotifications);
   }
 
   progressed(): void {
@@ -192,11 +206,34 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     this.#wake();
   }
 
+  #newBatch(count: number): Replies {
+    this.#unfinishedBatches++;
+    return new Batch(count, this.#parts.outflow, (reply) => {
+      this.#unfinishedBatches--;
+      if (reply !== undefined) this.#send(reply);
+      if (this.#notifications.length > 0) this.#notifying ??= setImmediate(this.#sendNotifications);
+    });
+  }
+
   readonly #send = (reply: Buffer): void => {
     if (this.isGone) return;
     this.charge(reply.length / BYTES_PER_POINT);
     this.#channel.send(reply);
   };
+
+  /** Not while a batch is unfinished, whose replies are older as well. */
+  readonly #sendNotifications = (): void => {
+    this.#notifying = undefined;
+    if (this.#unfinishedBatches > 0) return;
+    for (const text of this.#notifications) this.#channel.send(text);
+    this.#dropNotifications();
+  };
+
+  #dropNotifications(): void {
+    this.#notifications.length = 0;
+    this.#parts.outflow.countOthers(-this.#notificationBytes);
+    this.#notificationBytes = 0;
+  }
 
   #take(request: Request, bytes: number, replies: Replies): void {
     const { method: name, params, id } = request;
@@ -323,6 +360,8 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     if (this.#isClosed) return;
     this.endedAt = performance.now();
     clearTimeout(this.#delay);
+    clearImmediate(this.#notifying);
+    this.#dropNotifications();
     for (const lane of ['small', 'heavy'] as const) {
       this.#parts.turns[lane].leave(this);
       for (const job of this.#waiting[lane].splice(0)) {
@@ -337,39 +376,3 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
 }
 
 const busy = (): ElectrumError => new ElectrumError(CODES.daemon, 'too many replies wait to be read');
-
-/** The replies to one message: those to a batch go together. Until then they count as replies on their way. */
-class Replies {
-  readonly #isBatch: boolean;
-  readonly #outflow: Outflow;
-  readonly #send: (reply: Buffer) => void;
-  readonly #replies: Buffer[] = [];
-  #missing: number;
-  #bytes = 0;
-
-  constructor(isBatch: boolean, count: number, outflow: Outflow, send: (reply: Buffer) => void) {
-    this.#isBatch = isBatch;
-    this.#missing = count;
-    this.#outflow = outflow;
-    this.#send = send;
-  }
-
-  /** Of those that are there. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** undefined: one that nobody waits for. */
-  add(reply: Buffer | undefined): void {
-    this.#missing--;
-    if (reply !== undefined && !this.#isBatch) this.#send(reply);
-    else if (reply !== undefined) {
-      this.#replies.push(reply);
-      this.#bytes += reply.length;
-      this.#outflow.countOthers(reply.length);
-    }
-    if (this.#missing > 0 || this.#replies.length === 0) return;
-    this.#outflow.countOthers(-this.#bytes);
-    this.#send(batchReply(this.#replies));
-  }
-}
