@@ -121,10 +121,11 @@ export class RestPlugin {
 
   /**
    * Called by bcoin before its HTTP server opens; does not wait for the index to catch up.
-   * @throws IndexRefusedError for an index of another network or of a newer version; OptionError when the folder for payments cannot be used.
+   * @throws IndexRefusedError for an index of another network or of a newer version; OptionError when the folder for payments, or a port or certificate
+   * of Electrum's protocol, cannot be used.
    */
   async open(): Promise<void> {
-    this.#bar = showCatchUp(this.#index.state$, process.stdout, this.#host.logger);
+    this.#bar = showCatchUp(this.#index.state$, process.stdout, this.#host.logger, this.#walletServices?.scripts.state$);
     await this.#index.open();
     this.#service.open();
     await this.#rpc?.open();

@@ -378,6 +378,11 @@ export function scriptsFolder(config: HostConfig): string {
   return join(config.location('rest'), 'scripts');
 }
 
+/** Rows are sorted there while the index by script in `folder` is being filled. */
+export function fillingFolder(folder: string): string {
+  return join(folder, '..', 'scripts-filling');
+}
+
 /** A random key that bcoin made up is known to nobody. */
 function requireApiKey(option: string, config: HostConfig): void {
   if (!config.has('api-key')) throw new OptionError(`--${option} needs the node to have a key: set --api-key`);

@@ -4,9 +4,11 @@ import { SingleBar } from 'cli-progress';
 import { LOG_MS } from '../lib/index/progress/log';
 import { Throttle } from '../lib/index/progress/pace';
 import { copyingText, duration, indexingText, paceText, percent } from '../lib/index/progress/text';
-import type { Observable, Subscription } from 'rxjs';
+import { stateSentence } from '../lib/scripts/progress';
+import { EMPTY, type Observable, type Subscription } from 'rxjs';
 import type { IndexLogger, IndexState } from '../lib/index/types';
 import type { HostNodeLogger } from '../lib/node/host';
+import type { ScriptsState } from '../lib/scripts/types';
 import type { OpeningProgress } from '../lib/store/store';
 
 /** The bar of each kind of work. */
@@ -14,6 +16,9 @@ const FORMATS = {
   checking: 'Checking |{bar}| {percentage}%',
   copying: 'Copying coins |{bar}| {percentage}% | {value} of {total}',
   indexing: 'Indexing |{bar}| {percentage}% | block {value} of {total} | {pace} | {left}',
+  partitioning: 'Filling by script |{bar}| {percentage}% | block {value} of {total}',
+  sorting: 'Sorting by script |{bar}| {percentage}% | {value} of {total} files',
+  following: 'Catching up by script |{bar}| {percentage}% | block {value} of {total}',
   comparing: 'Comparing |{bar}| {percentage}% | {records} records'
 } as const;
 type Work = keyof typeof FORMATS;
@@ -72,6 +77,15 @@ export class ProgressDisplay {
     this.#show('indexing', height, target, words, () => `Indexing: block ${indexingText(state)}.`);
   }
 
+  /** A state of an index by script. */
+  noteScripts(state: ScriptsState): void {
+    const line = (): string => stateSentence(state);
+    if (state.phase === 'live' && this.#work === 'following') this.#bar?.update(state.height);
+    if (state.phase === 'partitioning') this.#show('partitioning', state.height, state.target, {}, line);
+    if (state.phase === 'sorting') this.#show('sorting', state.done, state.total, {}, line);
+    if (state.phase === 'catching-up') this.#show('following', state.height, state.target, {}, line);
+  }
+
   /** The piece of work is over: the bar stays where it is, and the next one begins below. */
   end(): void {
     this.#endBar();
@@ -104,28 +118,44 @@ export class ProgressDisplay {
   }
 }
 
+/** To catch up with fewer blocks by script is over before anybody has read a bar. */
+const FEW_BLOCKS = 1_000;
+
 /**
- * Shows how a node's index catches up: in a terminal, unless bcoin writes its log there, which has the same in words. Draws until
- * it is unsubscribed. What is over before its pace is known needs no bar.
+ * Shows how a node's index catches up, and then how its index by script is filled: in a terminal, unless bcoin writes its log there, which
+ * has the same in words. Draws until it is unsubscribed. What is over before its pace is known needs no bar.
  */
 export function showCatchUp(
   state$: Observable<IndexState>,
   stream: NodeJS.WriteStream,
-  logger: Pick<HostNodeLogger, 'console' | 'level'>
+  logger: Pick<HostNodeLogger, 'console' | 'level'>,
+  scripts$: Observable<ScriptsState> = EMPTY
 ): Subscription | undefined {
   if (!stream.isTTY || (logger.console && logger.level >= INFO)) return undefined;
   const display = new ProgressDisplay(stream);
-  let isDrawn = false;
+  /** Whose bar is there. A live index has a state for each block, also while the other one is being filled. */
+  let drawn: 'index' | 'scripts' | undefined;
   const end = (): void => {
     display.end();
-    isDrawn = false;
+    drawn = undefined;
   };
   const drawing = state$.subscribe((state) => {
-    isDrawn ||= (state.phase === 'indexing' && state.pace !== undefined) || (state.phase === 'copying' && state.coins > 0);
-    if (!isDrawn) return;
+    const isWork = state.phase === 'indexing' || state.phase === 'copying';
+    if ((state.phase === 'indexing' && state.pace !== undefined) || (state.phase === 'copying' && state.coins > 0)) drawn = 'index';
+    if (drawn !== 'index') return;
     display.note(state);
-    if (state.phase !== 'indexing' && state.phase !== 'copying') end();
+    if (!isWork) end();
   });
+  drawing.add(
+    scripts$.subscribe((state) => {
+      const isFilling = state.phase === 'partitioning' || state.phase === 'sorting';
+      const isWork = isFilling || state.phase === 'catching-up';
+      if (isFilling || (state.phase === 'catching-up' && state.target - state.height > FEW_BLOCKS)) drawn = 'scripts';
+      if (drawn !== 'scripts') return;
+      display.noteScripts(state);
+      if (!isWork) end();
+    })
+  );
   drawing.add(end);
   return drawing;
 }

@@ -1,8 +1,8 @@
 // What `--rest-addresses` switches on, put together: the index by script, the pool by script, and the interface that is answered from them.
 
-import { join } from 'node:path';
 import { combineLatest, distinctUntilChanged, map } from 'rxjs';
 import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
+import { CODES, ElectrumError } from '../lib/electrum/errors';
 import { ScriptHistories } from '../lib/electrum/history';
 import { methodTable } from '../lib/electrum/method-table';
 import { EsploraService } from '../lib/esplora/esplora-service';
@@ -11,7 +11,7 @@ import { ScriptPool } from '../lib/script-pool/script-pool';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
-import { OptionError, type AddressOptions } from './options';
+import { fillingFolder, OptionError, type AddressOptions } from './options';
 import type { ClosableSubscriptions } from '../lib/electrum/server/session';
 import type { ChainIndex, IndexLogger } from '../lib/index/types';
 import type { NodeSource } from '../lib/node/types';
@@ -41,6 +41,9 @@ export class WalletServices {
   readonly #pool: ScriptPool;
   readonly #esplora: EsploraService;
   readonly #electrum: ElectrumService;
+  readonly #logger: IndexLogger;
+  /** Never rejects. */
+  #opening: Promise<void> = Promise.resolve();
 
   constructor(parts: WalletServicesParts) {
     const { node, index, shared, options, auth, folder, restFolder, undoDepth, scrubMs, version, logger } = parts;
@@ -53,6 +56,7 @@ export class WalletServices {
       scrubMs,
       logger
     }));
+    this.#logger = logger;
     const pool = (this.#pool = new ScriptPool(node.pool));
     this.#esplora = new EsploraService({ shared, scripts, pool, options: { ...options, auth }, logger });
     const gate = new ScriptsGate(shared.gate, scripts);
@@ -81,21 +85,33 @@ export class WalletServices {
     });
   }
 
-  /** Behind the main index and REST; does not wait for the index by script. @throws OptionError when a port or a certificate cannot be used */
+  /**
+   * Behind the main index and REST. Does not wait for a large pool to be read, nor for the index by script: until then requests are refused.
+   * @throws OptionError when a port or a certificate of Electrum's protocol cannot be used
+   */
   async open(): Promise<void> {
-    await this.#pool.open();
-    this.scripts.open();
     this.#esplora.open();
     try {
       await this.#electrum.open();
     } catch (error) {
       throw error instanceof SetUpError ? new OptionError(error.message, { cause: error }) : error;
     }
+    this.#opening = this.#pool.open().then(
+      () => {
+        this.scripts.open();
+      },
+      (error: unknown) => {
+        this.#logger.error(
+          `The pool was not read, and addresses are not answered: ${error instanceof Error ? error.message : String(error)}.`
+        );
+      }
+    );
   }
 
   async close(): Promise<void> {
     await this.#electrum.close();
     this.#esplora.close();
+    await this.#opening;
     await this.scripts.close();
     this.#pool.close();
   }
@@ -104,12 +120,7 @@ export class WalletServices {
 /** Nobody is told of anything. */
 const NO_SUBSCRIPTIONS: ClosableSubscriptions = {
   addHeaders: () => undefined,
-  addScript: () => Promise.resolve(undefined),
+  addScript: () => Promise.reject(new ElectrumError(CODES.daemon, 'the server cannot tell of changes')),
   removeScript: () => false,
   close: () => undefined
 };
-
-/** Rows are sorted there while the index by script in `folder` is being filled. */
-function fillingFolder(folder: string): string {
-  return join(folder, '..', 'scripts-filling');
-}

@@ -34,7 +34,8 @@ export const badTransactionHex = (index: number): RestError => new RestError(400
 
 export const noTransactionList = (): RestError => new RestError(400, 'Invalid body: expected a JSON array of transactions in hex');
 
-export const noBroadcast = (): RestError => new RestError(403, 'This server does not broadcast transactions');
+/** Not 403, which clients take for a server that is busy: they would ask a hundred times. */
+export const noBroadcast = (): RestError => new RestError(400, 'This server does not broadcast transactions');
 
 export const noMining = (): RestError => new RestError(403, 'Mining endpoints are disabled');
 

@@ -24,6 +24,12 @@ export function stateText(state: ScriptsState): string {
   }
 }
 
+/** For the log: `Filling the index by script, sorting 40%.` */
+export function stateSentence(state: ScriptsState): string {
+  const text = stateText(state);
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
 const COUNT = new Intl.NumberFormat('en-US');
 
 function reached({ height, target }: { readonly height: number; readonly target: number }): string {

@@ -7,7 +7,7 @@ import { LOG_MS } from '../index/progress/log';
 import { Throttle } from '../index/progress/pace';
 import { PairReader } from './follow/pair';
 import { ScriptSync, type Filling } from './follow/script-sync';
-import { stateText } from './progress';
+import { stateSentence } from './progress';
 import { ScriptWriter } from './write/script-writer';
 import type { ChainIndex, IndexLogger } from '../index/types';
 import type { NodeSource } from '../node/types';
@@ -89,12 +89,7 @@ export class ScriptIndexer {
     const isNew = phase !== this.state.phase;
     if (isNew) this.#lines.restart(-Infinity);
     // Each block is such a state; failures were logged with their reasons.
-    if (phase !== 'failed' && (isNew || phase !== 'live') && this.#lines.isDue())
-      this.#options.logger.info(`${sentence(stateText(state))}.`);
+    if (phase !== 'failed' && (isNew || phase !== 'live') && this.#lines.isDue()) this.#options.logger.info(stateSentence(state));
     this.#state.next(state);
   };
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -2,11 +2,16 @@
 
 import { createRequire } from 'node:module';
 import { distinctUntilChanged, filter, firstValueFrom, map, timer } from 'rxjs';
+import { writeAddress, type AddressPrefixes } from '../../lib/bitcoin/address';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { scriptTypeOf } from '../../lib/bitcoin/script-type';
+import { TextWriter } from '../../lib/bitcoin/text-writer';
 import * as plugin from '../index';
+import { readOptions } from '../options';
 import { demonstrate } from './demonstration';
 import type { AddressInfo } from 'node:net';
+import type { ScannedTransaction } from '../../lib/bitcoin/transaction';
 import type { NodeSource } from '../../lib/node/types';
 import type { Bcoin, HostFullNode } from '../bcoin';
 import type { StartSettings } from './settings';
@@ -40,7 +45,10 @@ export async function runNode(node: HostFullNode, bcoin: Bcoin, settings: StartS
     else node.startSync();
     const rest = node.get(plugin.id) as plugin.RestPlugin;
     const answers = await Promise.race([untilReady(rest), aborted.then(() => false)]);
-    if (answers && !signal.aborted) console.log(await greeting(rest.node, settings.apiKey));
+    if (answers && !signal.aborted) {
+      const { addresses } = readOptions(node.config);
+      console.log(await greeting(rest.node, settings.apiKey, addresses?.path));
+    }
     await aborted;
   } finally {
     if (node.opened) await node.close();
@@ -64,12 +72,18 @@ async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
   return ready;
 }
 
-/** The first words to a new user, once requests are answered: requests to try, with hashes of the chain at hand. */
-export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey']): Promise<string> {
+/**
+ * The first words to a new user, once requests are answered: requests to try, with hashes of the chain at hand. `apiPath`: of Esplora's
+ * interface, if there is one.
+ */
+export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey'], apiPath: string | undefined): Promise<string> {
   const base = restUrl(node);
+  const root = base.replace(/\/rest$/, '');
   const { hash, height } = node.tip();
   const raw = await node.rawBlock(hash);
-  const last = raw && scanBlock(raw).transactions.at(-1);
+  const transactions = raw === undefined ? [] : scanBlock(raw).transactions;
+  const last = transactions.at(-1);
+  const address = addressIn(transactions.toReversed(), node.network.addressPrefixes);
   const [pooled] = node.pool.entries();
   return [
     '',
@@ -81,12 +95,34 @@ export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey']
       : []),
     ...(pooled ? [`  curl ${base}/tx/${toDisplayHex(pooled.txid)}.json`] : []),
     `  curl ${base}/mempool/contents.json`,
+    ...(apiPath === undefined
+      ? []
+      : [
+          'By address:',
+          ...(address === undefined
+            ? []
+            : [`  curl ${root}${apiPath}/address/${address}`, `  curl ${root}${apiPath}/address/${address}/txs`]),
+          `  curl ${root}${apiPath}/blocks/tip/height`
+        ]),
     ...(apiKey?.file === undefined
       ? []
-      : [`RPC and wallet ask for the key in ${apiKey.file}:`, `  curl -u "x:$(cat ${apiKey.file})" ${base.replace(/rest$/, '')}`]),
+      : [`RPC and wallet ask for the key in ${apiKey.file}:`, `  curl -u "x:$(cat ${apiKey.file})" ${root}/`]),
     'Ctrl-C stops the node.',
     ''
   ].join('\n');
+}
+
+/** The first address that is paid to. */
+function addressIn(transactions: readonly ScannedTransaction[], prefixes: AddressPrefixes): string | undefined {
+  const writer = new TextWriter();
+  for (const { outputs } of transactions)
+    for (const { bytes, scriptOffset, scriptLength } of outputs) {
+      const end = scriptOffset + scriptLength;
+      const type = scriptTypeOf(bytes, scriptOffset, end);
+      // The script of a public key has none in Esplora's interface.
+      if (type !== 'pubkey' && writeAddress(writer, bytes, scriptOffset, end, type, prefixes)) return writer.toString();
+    }
+  return undefined;
 }
 
 /** Of a server that listens. */

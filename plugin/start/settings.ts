@@ -43,8 +43,11 @@ export async function startSettings(bcoin: Bcoin): Promise<StartSettings> {
     new bcoin.Node('bcoin', 'bcoin.conf', 'debug.log', options).config;
   const given = configOf({ argv: true, env: true });
   const isDemonstration = !CHAIN_OPTIONS.some((name) => given.has(name));
+  // A pruned node cannot have it.
+  const hasAddresses = isDemonstration && given.bool('prune') !== true;
   const basic = {
     ...OPERATION,
+    ...(hasAddresses && { 'rest-addresses': true }),
     ...(isDemonstration
       ? { network: 'regtest', prefix: DEMONSTRATION_FOLDER, logLevel: 'error', listen: false }
       : { logLevel: 'info', listen: true })

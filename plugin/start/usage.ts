@@ -63,7 +63,7 @@ const BCOINS = `  --network NAME            main, testnet, regtest or simnet
 export const USAGE = `Usage: npm start -- [OPTION]...
 
 Starts a bcoin node that answers Bitcoin Core's REST interface. With none of --network, --prefix and
---config it is a node on regtest with a small demonstration chain, in .demo.
+--config it is a node on regtest with a small demonstration chain, in .demo, and --rest-addresses is on.
 
 REST:
 ${OURS}

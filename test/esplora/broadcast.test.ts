@@ -141,7 +141,7 @@ describe('transactions on their way over Esplora’s interface', () => {
       { path: '/api/broadcast?tx=00' }
     ]) {
       const { status, body } = await other.get('', request);
-      expect(`${status} ${body.toString()}`).to.equal('403 This server does not broadcast transactions');
+      expect(`${status} ${body.toString()}`).to.equal('400 This server does not broadcast transactions');
     }
     await other.node.close();
   });

@@ -6,6 +6,7 @@ import { beforeEach, describe, it } from 'mocha';
 import { Subject } from 'rxjs';
 import { showCatchUp } from '../../plugin/progress';
 import type { IndexState } from '../../lib/index/types';
+import type { ScriptsState } from '../../lib/scripts/types';
 import type { HostNodeLogger } from '../../lib/node/host';
 
 const INFO = 3;
@@ -30,14 +31,16 @@ class Terminal extends Writable {
 describe('the bar of a node that catches up', () => {
   let terminal: Terminal;
   let state$: Subject<IndexState>;
+  let scripts$: Subject<ScriptsState>;
 
   beforeEach(() => {
     terminal = new Terminal();
     state$ = new Subject();
+    scripts$ = new Subject();
   });
 
   const show = (logger: Pick<HostNodeLogger, 'console' | 'level'> = NO_LOG, stream = terminal): ReturnType<typeof showCatchUp> =>
-    showCatchUp(state$, stream as unknown as NodeJS.WriteStream, logger); // has what is asked of one
+    showCatchUp(state$, stream as unknown as NodeJS.WriteStream, logger, scripts$); // has what is asked of one
 
   it('has height, percent, speeds and time left, and leaves the terminal as it was, whenever the process ends', () => {
     show();
@@ -68,6 +71,37 @@ describe('the bar of a node that catches up', () => {
     state$.next({ phase: 'live', height: 2 });
     state$.next({ phase: 'live', height: 3 });
     expect(terminal.text).to.equal('');
+  });
+
+  it('goes on with the index by script, whose bar stays while blocks come', () => {
+    show();
+    scripts$.next({ phase: 'waiting' });
+    state$.next({ phase: 'live', height: 90 });
+    scripts$.next({ phase: 'partitioning', height: 20, target: 80 });
+    state$.next({ phase: 'live', height: 91 });
+    scripts$.next({ phase: 'partitioning', height: 40, target: 80 });
+    expect(terminal.text)
+      .to.match(/Filling by script \|.*25% \| block 20 of 80/)
+      .and.not.match(/Filling.*\n/);
+    scripts$.next({ phase: 'sorting', done: 3, total: 4 });
+    scripts$.next({ phase: 'catching-up', height: 80, target: 91 });
+    scripts$.next({ phase: 'live', height: 91 });
+    expect(terminal.text).to.match(
+      /Filling by script [^\n]*50% \| block 40 of 80[^\n]*\n[^\n]*Sorting by script [^\n]*75% \| 3 of 4 files[^\n]*\n[^\n]*Catching up by script [^\n]*100% \| block 91 of 91[^\n]*\n/
+    );
+    const { text } = terminal;
+    scripts$.next({ phase: 'live', height: 92 });
+    expect(terminal.text).to.equal(text);
+  });
+
+  it('is not drawn for an index by script that is a few blocks behind, and is for one that is many behind', () => {
+    const drawing = show();
+    scripts$.next({ phase: 'catching-up', height: 80, target: 90 });
+    scripts$.next({ phase: 'live', height: 90 });
+    expect(terminal.text).to.equal('');
+    scripts$.next({ phase: 'catching-up', height: 1_000, target: 4_000 });
+    expect(terminal.text).to.match(/Catching up by script \|.*25% \| block 1000 of 4000/);
+    drawing?.unsubscribe();
   });
 
   it('ends with the node', () => {

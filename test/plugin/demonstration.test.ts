@@ -10,7 +10,7 @@ describe('the demonstration chain', function () {
   let served: RestNode;
 
   before(async () => {
-    served = await openRestNode();
+    served = await openRestNode({ settings: { 'rest-addresses': true } });
     await demonstrate(served.node as unknown as HostFullNode, loadBcoin(), new AbortController().signal);
     await untilReady(served);
   });
@@ -52,8 +52,9 @@ describe('the demonstration chain', function () {
   });
 
   it('is greeted with requests that work', async () => {
-    const urls = (await greeting(served.rest.node, undefined)).match(/http:\S+/g) ?? [];
-    expect(urls).to.have.length.greaterThan(4);
+    const urls = (await greeting(served.rest.node, undefined, '/api')).match(/http:\S+/g) ?? [];
+    expect(urls.filter((url) => url.includes('/api/address/'))).to.have.length(2);
+    expect(urls.filter((url) => url.includes('/rest/'))).to.have.length.greaterThan(4);
     for (const url of urls) expect((await fetch(url)).status, url).to.equal(200);
   });
 });

@@ -40,32 +40,32 @@ describe('the tools for the index of a stopped node', function () {
   }
 
   describe('status', () => {
-    it('says where index and node stand', () => {
-      const { status, out } = folder.run('status');
+    it('says where index and node stand', async () => {
+      const { status, out } = folder.runAlone('status');
       expect(status).to.equal(0);
       expect(out).to.match(
         /^Index +block 508 \([0-9a-f]{64}\)\nNode +block 508 .*\n +in step\nNetwork +regtest\nLayout +\d+\nUndo +the last 508 blocks\nOn disk +[0-9.]+ MB in .*rest\/index\n$/
       );
-      const json = JSON.parse(folder.run('status', '--json').out) as object;
+      const json = JSON.parse((await folder.run('status', '--json')).out) as object;
       expect(json).to.deep.include({ network: 'regtest', layout: LAYOUT_VERSION, onNodeChain: true, blocksBehind: 0, undoableBlocks: 508 });
     });
 
     it('says how far the index is behind', async () => {
       await folder.withNode((node) => mine(node, 3));
-      expect(folder.run('status').out).to.include('the index is 3 blocks behind');
-      expect(folder.run('status')).to.have.property('status', 0);
+      expect((await folder.run('status')).out).to.include('the index is 3 blocks behind');
+      expect(await folder.run('status')).to.have.property('status', 0);
     });
 
     it('says where the index left the chain of the node, and fails', async () => {
       await folder.withNode((node) => reorganize(node, 2, 3));
-      const { status, out } = folder.run('status');
+      const { status, out } = await folder.run('status');
       expect(status).to.equal(1);
       expect(out).to.include("the index is not on the node's chain: they part after block 506");
     });
 
     it('does not make an index that is missing', async () => {
       await rm(folder.indexFolder, { recursive: true });
-      const { status, err } = folder.run('status');
+      const { status, err } = await folder.run('status');
       expect(status).to.equal(3);
       expect(err).to.include(`there is no index in ${folder.indexFolder}`);
       expect(existsSync(folder.indexFolder)).to.equal(false);
@@ -73,7 +73,7 @@ describe('the tools for the index of a stopped node', function () {
 
     it('says that the tip is damaged, and fails', async () => {
       await folder.withIndex((store) => flip(store, 'tip'));
-      const { status, out } = folder.run('status', '--json');
+      const { status, out } = await folder.run('status', '--json');
       expect(status).to.equal(1);
       expect(JSON.parse(out)).to.have.property('error').that.includes('is damaged');
     });
@@ -81,9 +81,9 @@ describe('the tools for the index of a stopped node', function () {
 
   describe('verify', () => {
     it('finds nothing wrong with an index that is right, behind the node or not', async () => {
-      expect(folder.run('verify')).to.have.property('status', 0);
+      expect(await folder.run('verify')).to.have.property('status', 0);
       await folder.withNode((node) => mine(node, 2));
-      const { status, out } = folder.run('verify');
+      const { status, out } = await folder.run('verify');
       expect(status).to.equal(0);
       expect(out).to.match(/^The index is right: all its \d+ records up to block 508 /);
       expectNothingLeft();
@@ -91,7 +91,7 @@ describe('the tools for the index of a stopped node', function () {
 
     it('does not mind how many blocks can be undone, and says it', async () => {
       await folder.withIndex((store) => deleteFirst(store, 'undo record'));
-      const { status, out } = folder.run('verify');
+      const { status, out } = await folder.run('verify');
       expect(status).to.equal(0);
       expect(out).to.include(
         '\nIts last 507 blocks can be undone without the node; --rest-undo asks for 508, and each new block adds one.\n'
@@ -99,13 +99,13 @@ describe('the tools for the index of a stopped node', function () {
       await folder.withIndex(async (store) => {
         for (let height = 2; height <= 508; height++) await store.batch([{ type: 'del', key: undoKey(height) }], { durable: false });
       });
-      expect(folder.run('verify')).to.have.property('status', 0);
-      expect(JSON.parse(folder.run('verify', '--json').out)).to.include({ verified: true, undoableBlocks: 0 });
+      expect(await folder.run('verify')).to.have.property('status', 0);
+      expect(JSON.parse((await folder.run('verify', '--json')).out)).to.include({ verified: true, undoableBlocks: 0 });
     });
 
     it('finds a gap in the undo records', async () => {
       await folder.withIndex((store) => store.batch([{ type: 'del', key: undoKey(300) }], { durable: false }));
-      const { status, out } = folder.run('verify');
+      const { status, out } = await folder.run('verify');
       expect(status).to.equal(1);
       expect(out).to.include('undo record of height 300: missing');
     });
@@ -116,7 +116,7 @@ describe('the tools for the index of a stopped node', function () {
         await folder.withIndex(async (store) => {
           what = await flip(store, kind);
         });
-        const { status, out } = folder.run('verify');
+        const { status, out } = await folder.run('verify');
         expect(status).to.equal(1);
         expect(out).to.include(`${what}: expected `).and.to.include('at byte 0: expected ');
         expectNothingLeft();
@@ -128,7 +128,7 @@ describe('the tools for the index of a stopped node', function () {
         await folder.withIndex(async (store) => {
           what = await deleteFirst(store, kind);
         });
-        const { status, out } = folder.run('verify');
+        const { status, out } = await folder.run('verify');
         expect(status).to.equal(1);
         expect(out).to.include(`${what}: missing`);
       });
@@ -139,7 +139,7 @@ describe('the tools for the index of a stopped node', function () {
     ] as const)
       it(`says that the ${kind} is missing`, async () => {
         await folder.withIndex((store) => deleteFirst(store, kind));
-        const { status, err } = folder.run('verify');
+        const { status, err } = await folder.run('verify');
         expect(status).to.equal(1);
         expect(err).to.match(message);
       });
@@ -152,11 +152,11 @@ describe('the tools for the index of a stopped node', function () {
       const bytes = await readFile(path);
       bytes.writeUInt8(bytes.readUInt8(1_000) ^ 4, 1_000);
       await writeFile(path, bytes);
-      const { status, err } = folder.run('verify');
+      const { status, err } = await folder.run('verify');
       expect(status).to.equal(1);
       expect(err).to.include(`${table}: the block at byte `);
-      expect(folder.run('rebuild').status).to.equal(0);
-      expect(folder.run('verify').status).to.equal(0);
+      expect((await folder.run('rebuild')).status).to.equal(0);
+      expect((await folder.run('verify')).status).to.equal(0);
     });
 
     it('finds a coin that should not be there', async () => {
@@ -168,14 +168,14 @@ describe('the tools for the index of a stopped node', function () {
         what = describeRecord(other, value);
         await store.batch([{ type: 'put', key: other, value }], { durable: true });
       });
-      const { status, out } = folder.run('verify', '--json');
+      const { status, out } = await folder.run('verify', '--json');
       expect(status).to.equal(1);
       expect(JSON.parse(out)).to.have.property('difference').that.deep.includes({ record: what, kind: 'extra' });
     });
 
     it('says first that the index is not on the chain of the node', async () => {
       await folder.withNode((node) => reorganize(node, 2, 3));
-      const { status, out } = folder.run('verify');
+      const { status, out } = await folder.run('verify');
       expect(status).to.equal(1);
       expect(out).to.include("is not on the node's chain: they part after block 506");
     });
@@ -184,7 +184,7 @@ describe('the tools for the index of a stopped node', function () {
       await mkdir(`${folder.indexFolder}-verify`);
       await writeFile(join(`${folder.indexFolder}-verify`, 'CURRENT'), 'no database');
       await interrupt('verify');
-      expect(folder.run('verify').status).to.equal(0);
+      expect((await folder.run('verify')).status).to.equal(0);
     });
   });
 
@@ -201,13 +201,13 @@ describe('the tools for the index of a stopped node', function () {
     });
     afterEach(() => copy.remove());
 
-    it('status says that they are there', () => {
-      expect(copy.run('status').out).to.include('\nFilters  of all blocks\n');
-      expect(JSON.parse(copy.run('status', '--json').out)).to.deep.include({ filters: { from: 0, upTo: 118, headers: true } });
+    it('status says that they are there', async () => {
+      expect((await copy.run('status')).out).to.include('\nFilters  of all blocks\n');
+      expect(JSON.parse((await copy.run('status', '--json')).out)).to.deep.include({ filters: { from: 0, upTo: 118, headers: true } });
     });
 
     it('verify finds nothing wrong with one that is right, nor with one that has still to be filled in', async () => {
-      expect(copy.run('verify')).to.deep.include({ status: 0 });
+      expect(await copy.run('verify')).to.deep.include({ status: 0 });
       await copy.withIndex(async (store) => {
         const span = findFilterSpan(store) ?? expect.fail('a span');
         const writes: StoreWrite[] = [putFilterSpan({ ...span, from: 100 })];
@@ -220,8 +220,8 @@ describe('the tools for the index of a stopped node', function () {
           for (const key of [filterKey(height), filterEntryKey(height)]) writes.push({ type: 'del', key });
         await store.batch(writes, { durable: true });
       });
-      expect(copy.run('verify')).to.deep.include({ status: 0 });
-      expect(copy.run('status').out).to.include(
+      expect(await copy.run('verify')).to.deep.include({ status: 0 });
+      expect((await copy.run('status')).out).to.include(
         '\nFilters  of the blocks from 100 up; the others are made while the node runs with --rest-filters\n'
       );
     });
@@ -236,14 +236,14 @@ describe('the tools for the index of a stopped node', function () {
         await copy.withIndex(async (store) => {
           what = await change(store, kind);
         });
-        const { status, out } = copy.run('verify');
+        const { status, out } = await copy.run('verify');
         expect(status).to.equal(1);
         expect(out).to.include(`${what}: ${change === flip ? 'expected' : 'missing'}`);
       });
 
     it('verify finds a filter of other scripts and a header of other filters, whose records are sound', async () => {
       await copy.withIndex((store) => store.batch([putRecord(filterKey(60), Buffer.from('00', 'hex'))], { durable: true }));
-      expect(copy.run('verify').out).to.include('filter of the block at height 60: expected');
+      expect((await copy.run('verify')).out).to.include('filter of the block at height 60: expected');
       await copy.remove();
       copy = await filtered.copy();
       await copy.withIndex(async (store) => {
@@ -251,75 +251,74 @@ describe('the tools for the index of a stopped node', function () {
         const entry = decodeFilterEntry(key, store.get(key) ?? expect.fail('an entry'));
         await store.batch([putFilterEntry(70, { ...entry, header: Buffer.alloc(32, 7) })], { durable: true });
       });
-      expect(copy.run('verify').out).to.include('hashes of the filter of the block at height 70: expected');
+      expect((await copy.run('verify')).out).to.include('hashes of the filter of the block at height 70: expected');
     });
 
     it('rebuild makes them as bcoin.conf says', async () => {
-      expect(copy.run('rebuild').status).to.equal(0);
-      expect(copy.run('status').out).not.to.include('Filters');
+      expect((await copy.run('rebuild')).status).to.equal(0);
+      expect((await copy.run('status')).out).not.to.include('Filters');
       await writeFile(join(copy.prefix, 'regtest/bcoin.conf'), 'rest-filters: true\n');
-      expect(copy.run('rebuild').status).to.equal(0);
-      expect(copy.run('status').out).to.include('\nFilters  of all blocks\n');
-      expect(copy.run('verify').status).to.equal(0);
+      expect((await copy.run('rebuild')).status).to.equal(0);
+      expect((await copy.run('status')).out).to.include('\nFilters  of all blocks\n');
+      expect((await copy.run('verify')).status).to.equal(0);
     });
   });
 
   describe('rebuild', () => {
     it('repairs what is wrong', async () => {
       await folder.withIndex((store) => flip(store, 'coin'));
-      const { status, out } = folder.run('rebuild');
+      const { status, out } = await folder.run('rebuild');
       expect(status).to.equal(0);
       expect(out).to.match(/^The index was built anew up to block 508 /);
-      expect(folder.run('verify').status).to.equal(0);
+      expect((await folder.run('verify')).status).to.equal(0);
     });
 
     it('repairs files that the engine cannot read, and builds what is not there', async () => {
       await writeFile(join(folder.indexFolder, 'CURRENT'), 'nonsense');
-      expect(folder.run('verify').status).to.equal(1);
-      expect(folder.run('rebuild').status).to.equal(0);
+      expect((await folder.run('verify')).status).to.equal(1);
+      expect((await folder.run('rebuild')).status).to.equal(0);
       await rm(join(folder.indexFolder, 'CURRENT'));
       await writeFile(join(folder.indexFolder, 'CURRENT'), 'MANIFEST-999999\n');
-      expect(folder.run('rebuild').status).to.equal(0);
+      expect((await folder.run('rebuild')).status).to.equal(0);
       await rm(folder.indexFolder, { recursive: true });
-      expect(folder.run('rebuild').status).to.equal(0);
-      expect(folder.run('verify').status).to.equal(0);
+      expect((await folder.run('rebuild')).status).to.equal(0);
+      expect((await folder.run('verify')).status).to.equal(0);
     });
 
     it('takes the place of an index of a newer layout, which the others refuse', async () => {
       await folder.withIndex((store) => store.batch([versionRecord(256)], { durable: true }));
-      expect(folder.run('status'))
+      expect(await folder.run('status'))
         .to.deep.include({ status: 3 })
         .and.to.have.property('err')
         .that.includes('layout 256, made by a newer version');
-      expect(folder.run('rebuild').status).to.equal(0);
-      expect(folder.run('verify').status).to.equal(0);
+      expect((await folder.run('rebuild')).status).to.equal(0);
+      expect((await folder.run('verify')).status).to.equal(0);
     });
 
     it('leaves a usable index when it is interrupted', async () => {
       await interrupt('rebuild');
-      expect(folder.run('status').status).to.equal(0);
-      expect(folder.run('verify').status).to.equal(0);
+      expect((await folder.run('status')).status).to.equal(0);
+      expect((await folder.run('verify')).status).to.equal(0);
     });
 
     it('keeps undo records for as many blocks as bcoin.conf says', async () => {
       await writeFile(join(folder.prefix, 'regtest/bcoin.conf'), 'rest-undo: 7\nplugins: rest\n');
-      expect(folder.run('rebuild').status).to.equal(0);
-      expect(JSON.parse(folder.run('status', '--json').out)).to.have.property('undoableBlocks', 7);
+      expect((await folder.run('rebuild')).status).to.equal(0);
+      expect(JSON.parse((await folder.run('status', '--json')).out)).to.have.property('undoableBlocks', 7);
     });
   });
 
   for (const command of ['status', 'verify', 'rebuild']) {
     it(`${command} cannot be done while the node is running`, () =>
-      folder.withNode(() => {
-        const { status, err } = folder.run(command);
+      folder.withNode(async () => {
+        const { status, err } = await folder.run(command);
         expect(status).to.equal(3);
         expect(err).to.include('the node is running');
-        return Promise.resolve();
       }));
 
     it(`${command} leaves an index of another network alone`, async () => {
       await folder.withIndex((store) => store.batch([putRecord(GENESIS_KEY, Buffer.alloc(32, 7))], { durable: true }));
-      const { status, err } = folder.run(command);
+      const { status, err } = await folder.run(command);
       expect(status).to.equal(3);
       expect(err).to.include('the index is of another network: expected regtest');
     });
@@ -334,19 +333,18 @@ describe('the tools for the index of a stopped node', function () {
   }
 
   it('leave an index alone that another process works on', async () => {
-    await folder.withIndex(() => {
-      expect(folder.run('verify').status).to.equal(3);
-      expect(folder.run('rebuild').status).to.equal(3);
-      return Promise.resolve();
+    await folder.withIndex(async () => {
+      expect((await folder.run('verify')).status).to.equal(3);
+      expect((await folder.run('rebuild')).status).to.equal(3);
     });
-    expect(folder.run('verify').status).to.equal(0);
+    expect((await folder.run('verify')).status).to.equal(0);
   });
 
   for (const settings of [{ indexTx: true, indexAddress: true }, { prune: true }])
     it(`read a chain that bcoin opens only with ${Object.keys(settings).join(' and ')}`, async () => {
       const other = await StoppedNodeFolder.make(settings, 1);
       try {
-        expect(other.run('verify')).to.deep.include({ status: 0 });
+        expect(await other.run('verify')).to.deep.include({ status: 0 });
       } finally {
         await other.remove();
       }

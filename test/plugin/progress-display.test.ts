@@ -67,6 +67,12 @@ describe('the progress of looking after an index', () => {
     ).to.equal('Indexing: block 45 of 90 (50.0%), 41.2 MB/s, 310000 coins/s, 2 min left.\n');
     expect(
       shown(false, (display) => {
+        display.noteScripts({ phase: 'sorting', done: 1, total: 4 });
+        display.noteScripts({ phase: 'catching-up', height: 1, target: 4 });
+      })
+    ).to.equal('Filling the index by script, sorting 25%.\n');
+    expect(
+      shown(false, (display) => {
         display.checked({ done: 1, total: 4 });
         display.compared(1_234, 0.25);
       })

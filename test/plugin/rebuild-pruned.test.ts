@@ -50,6 +50,7 @@ describe('rebuilding the index of a node that prunes', () => {
         node: new BcoinNode(served.node),
         network: 'regtest',
         indexFolder: indexFolder(),
+        scriptsFolder: '',
         options: { ...readOptions(served.node.config), bootstrap },
         close: () => Promise.resolve()
       },

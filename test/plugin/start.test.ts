@@ -77,8 +77,9 @@ describe('npm start', function () {
       const [, from] = await finished.printed(/Mining a demonstration chain, from block (\d+) to 434/);
       expect(Number(from)).to.be.greaterThan(1);
       await finished.printed(/REST answers at height 434\. Try:/);
-      const urls = finished.output.match(/http:\S+\/rest\/\S+/g) ?? [];
-      expect(urls).to.have.length.greaterThan(4);
+      const urls = finished.output.match(/http:\S+\/(rest|api)\/\S+/g) ?? [];
+      expect(urls.filter((url) => url.includes('/rest/'))).to.have.length.greaterThan(4);
+      expect(urls.filter((url) => url.includes('/api/address/'))).to.have.length(2);
       for (const url of urls) expect((await fetch(url)).status, url).to.equal(200);
       await end(finished);
     });

@@ -54,7 +54,14 @@ describe('verifying an index that began with the coins of the node', () => {
   const verified = async (): Promise<string> => {
     const { exit, json } = await compareWithNode(
       {
-        stopped: { node, network: 'regtest', indexFolder: '', options: undefined as never, close: () => Promise.resolve() }, // only the node is asked
+        stopped: {
+          node,
+          network: 'regtest',
+          indexFolder: '',
+          scriptsFolder: '',
+          options: undefined as never,
+          close: () => Promise.resolve()
+        }, // only the node is asked
         display: new ProgressDisplay(process.stderr),
         signal: new AbortController().signal
       },

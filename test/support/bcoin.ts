@@ -26,6 +26,14 @@ export interface HostKeyRing {
   getKeyHash(): Buffer;
 }
 
+/** A private key of BIP32. */
+interface HostExtendedKey {
+  readonly privateKey: Buffer;
+  derive(index: number): HostExtendedKey;
+  /** The public key. */
+  xpubkey(network: string): string;
+}
+
 interface HostMutableTransaction {
   addOutput(target: unknown, value: number): unknown;
   addInput(input: unknown): unknown;
@@ -79,11 +87,13 @@ export interface Bcoin {
   readonly TX: { fromRaw(bytes: Buffer): HostTransaction };
   readonly MTX: new () => HostMutableTransaction;
   readonly KeyRing: { generate(compressed?: boolean): HostKeyRing; fromPrivate(key: Buffer, compressed?: boolean): HostKeyRing };
+  readonly HDPrivateKey: { generate(): HostExtendedKey };
   readonly Script: { fromRaw(bytes: Buffer): HostScript };
   readonly Network: {
     get(name: string): {
       addressPrefix: { pubkeyhash: number; scripthash: number; bech32: string };
       readonly block: { maxTipAge: number };
+      readonly deployments: { readonly segwit: { threshold: number; window: number } };
     };
   };
   readonly pkg: { readonly version: string };

@@ -1,13 +1,15 @@
-// Folders of nodes that have stopped, with the index beside the chain, and `bcoin-rest index`
-// as a child process on them.
+// Folders of nodes that have stopped, with the index beside the chain, and `bcoin-rest index` on them: in this process, which is quicker,
+// or as a child process.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Writable } from 'node:stream';
 import { describeRecord } from '../../lib/index/records/describe-record';
 import { DiskStore } from '../../lib/store/disk-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
+import { runIndexCommand } from '../../plugin/cli/index-commands/run';
 import { mine, openRegtestNode } from './regtest-node';
 import { chainWithSpends } from './regtest-chain';
 import { openRestNode, untilReady } from './rest-node';
@@ -59,17 +61,28 @@ export class StoppedNodeFolder {
     }
   }
 
-  async withIndex(use: (store: Store) => Promise<unknown>): Promise<void> {
-    const store = new DiskStore(this.indexFolder);
-    await store.open();
-    try {
-      await use(store);
-    } finally {
-      await store.close();
-    }
+  withIndex(use: (store: Store) => Promise<unknown>): Promise<void> {
+    return withStore(this.indexFolder, use);
   }
 
-  run(command: string, ...options: string[]): CommandResult {
+  /** With the index by script. */
+  withScripts(use: (store: Store) => Promise<unknown>): Promise<void> {
+    return withStore(join(this.prefix, 'regtest/rest/scripts'), use);
+  }
+
+  /** In this process. */
+  async run(command: string, ...options: string[]): Promise<CommandResult> {
+    const said = { out: '', err: '' };
+    const status = await runIndexCommand([command, '--network', 'regtest', '--prefix', this.prefix, ...options], {
+      out: (text) => (said.out += text),
+      err: (text) => (said.err += text),
+      progress: new Writable({ write: (_chunk, _encoding, done) => done() }) as unknown as NodeJS.WriteStream // no terminal
+    });
+    return { status, ...said };
+  }
+
+  /** As a child process. */
+  runAlone(command: string, ...options: string[]): CommandResult {
     return runIndex(command, '--network', 'regtest', '--prefix', this.prefix, ...options);
   }
 
@@ -79,6 +92,16 @@ export class StoppedNodeFolder {
 
   async remove(): Promise<void> {
     await rm(this.prefix, { recursive: true, force: true });
+  }
+}
+
+async function withStore(folder: string, use: (store: Store) => Promise<unknown>): Promise<void> {
+  const store = new DiskStore(folder);
+  await store.open();
+  try {
+    await use(store);
+  } finally {
+    await store.close();
   }
 }
 

@@ -122,6 +122,7 @@ export class RowCursor implements Position {
   spentValue = 0;
   readonly #key: Buffer;
   readonly #reader: RecordReader;
+  #rowAt = 0;
   #hintsAt = 0;
 
   /** @throws DamagedIndexError */
@@ -137,6 +138,7 @@ export class RowCursor implements Position {
     const reader = this.#reader;
     if (reader.atEnd) return false;
     if (reader.offset > 0) this.#moveOn();
+    this.#rowAt = reader.offset;
     const head = reader.byte();
     if (head === 0 || head >= 0x40) throw damaged(this.#key, 'the first byte of a row', head.toString(16));
     const [funded, spent] = [head & 7, head >> 3];
@@ -146,6 +148,11 @@ export class RowCursor implements Position {
     this.spentValue = spent === 0 ? 0 : readAmount(reader);
     this.#hintsAt = reader.skip(this.spentCount * HINT_LENGTH);
     return true;
+  }
+
+  /** The row as it is in the record: a view. */
+  get bytes(): Buffer {
+    return this.#reader.bytes.subarray(this.#rowAt, this.#hintsAt + this.spentCount * HINT_LENGTH);
   }
 
   /** Whether an input has this hint. */

@@ -6,8 +6,11 @@ import type { StoreDifference } from '../../../lib/store/compare';
 /** So many bytes of two records are shown from where they part. */
 const SHOWN_BYTES = 16;
 
-export function differenceText({ key, expected, found }: StoreDifference): string {
-  const what = describeRecord(key, expected ?? found);
+/** What a record is about. */
+type Describe = (key: Buffer, value?: Buffer) => string;
+
+export function differenceText({ key, expected, found }: StoreDifference, describe: Describe = describeRecord): string {
+  const what = describe(key, expected ?? found);
   if (found === undefined) return `${what}: missing`;
   if (expected === undefined) return `${what}: expected no such record`;
   const at = firstDifferentByte(expected, found);
@@ -15,9 +18,9 @@ export function differenceText({ key, expected, found }: StoreDifference): strin
   return `${what}: expected ${expected.length} bytes, got ${found.length}; at byte ${at}: expected ${shown(expected)}, got ${shown(found)}`;
 }
 
-export function differenceJson({ key, expected, found }: StoreDifference): object {
+export function differenceJson({ key, expected, found }: StoreDifference, describe: Describe = describeRecord): object {
   return {
-    record: describeRecord(key, expected ?? found),
+    record: describe(key, expected ?? found),
     key: key.toString('hex'),
     kind: found === undefined ? 'missing' : expected === undefined ? 'extra' : 'different',
     ...(expected && found && { byte: firstDifferentByte(expected, found) })

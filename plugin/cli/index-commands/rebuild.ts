@@ -24,7 +24,7 @@ export async function rebuildIndex(context: CommandContext): Promise<CommandResu
   if (why !== undefined)
     throw new ImpossibleError(`${why} (for this command: rest-bootstrap in bcoin.conf, or BCOIN_REST_BOOTSTRAP=coins)`);
   const store = new DiskStore(indexFolder);
-  if (existsSync(indexFolder)) await empty(store, stopped);
+  if (existsSync(indexFolder)) await emptyStore(store, stopped);
   const start = performance.now();
   await buildIndex({ store, node, undoDepth, cacheBytes, bootstrap, filters }, context);
   const seconds = Math.ceil((performance.now() - start) / 1_000);
@@ -36,8 +36,8 @@ export async function rebuildIndex(context: CommandContext): Promise<CommandResu
   };
 }
 
-/** Whatever is wrong with the index goes; another network's stays. */
-async function empty(store: Store, stopped: StoppedNode): Promise<void> {
+/** Whatever is wrong with an index goes; another network's stays. The store is closed before and afterwards. @throws ImpossibleError, StoreError */
+export async function emptyStore(store: Store, stopped: StoppedNode): Promise<void> {
   try {
     await store.open();
     requireNetwork(new ClosedIndex(store), stopped);

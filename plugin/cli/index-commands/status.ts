@@ -1,13 +1,13 @@
-// `index status`: where the index stands and how large it is.
+// `index status`: where the index and the index by script stand, and how large they are.
 
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
 import { EXIT, type CommandContext, type CommandResult } from './command';
+import { folderBytes, megabytes } from './folder-size';
 import { blockJson, blockText, withIndex } from './open-index';
+import { scriptsStatus } from './status-scripts';
 import type { FilterCoverage } from '../../../lib/index/read/closed-index';
 
-/** Exit code 1: the index is not on the node's chain. */
+/** Exit code 1: one of them is not on the node's chain. */
 export function indexStatus(context: CommandContext): Promise<CommandResult> {
   const { node, network, indexFolder: folder } = context.stopped;
   return withIndex(context, async ({ index, tip, forkHeight }) => {
@@ -17,6 +17,7 @@ export function indexStatus(context: CommandContext): Promise<CommandResult> {
     const blocksBehind = node.tip().height - forkHeight;
     const undoableBlocks = tip === undefined ? 0 : index.undoableBlocks(tip);
     const bytesOnDisk = await folderBytes(folder);
+    const scripts = await scriptsStatus(context);
     const lag = blocksBehind === 0 ? 'in step' : `the index is ${blocksBehind} block${blocksBehind === 1 ? '' : 's'} behind`;
     const lines = [
       ['Index', tip ? blockText(tip) : 'empty'],
@@ -34,10 +35,11 @@ export function indexStatus(context: CommandContext): Promise<CommandResult> {
           ]),
       ...(filters === undefined ? [] : [['Filters', filtersText(filters, tip?.height ?? 0)] as const]),
       ['Undo', `the last ${undoableBlocks} blocks`],
-      ['On disk', `${(bytesOnDisk / 1_000_000).toFixed(1)} MB in ${folder}`]
+      ['On disk', `${megabytes(bytesOnDisk)} in ${folder}`],
+      ...(scripts?.lines ?? [])
     ] as const;
     return {
-      exit: onNodeChain ? EXIT.done : EXIT.different,
+      exit: onNodeChain && scripts?.onNodeChain !== false ? EXIT.done : EXIT.different,
       text: lines.map(([name, value]) => `${name.padEnd(9)}${value}`).join('\n'),
       json: {
         folder,
@@ -51,7 +53,8 @@ export function indexStatus(context: CommandContext): Promise<CommandResult> {
         undoableBlocks,
         ...(base && { transactionsFrom: base.positionsFrom }),
         ...(filters && { filters }),
-        bytesOnDisk
+        bytesOnDisk,
+        ...(scripts && { scripts: scripts.json })
       }
     };
   });
@@ -61,10 +64,4 @@ function filtersText({ from, upTo, headers }: FilterCoverage, tipHeight: number)
   const end = upTo < tipHeight ? ` up to ${upTo}` : '';
   if (from === 0) return `of all blocks${end}${headers ? '' : ', without their headers'}`;
   return `of the blocks from ${from}${end === '' ? ' up' : end}; the others are made while the node runs with --rest-filters`;
-}
-
-async function folderBytes(folder: string): Promise<number> {
-  const files = await readdir(folder);
-  const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BcoinNode } from '../../../lib/node/bcoin';
 import { loadBcoin, type Bcoin, type HostFullNode } from '../../bcoin';
-import { indexFolder, readOptions, type RestOptions } from '../../options';
+import { indexFolder, readOptions, scriptsFolder, type RestOptions } from '../../options';
 import { ImpossibleError } from './command';
 import type { NodeSource } from '../../../lib/node/types';
 
@@ -21,6 +21,8 @@ export interface StoppedNode {
   readonly network: string;
   /** The folder of the node's index; it may not be there. */
   readonly indexFolder: string;
+  /** That of the index by script; it may not be there. */
+  readonly scriptsFolder: string;
   /** The plugin's options as far as bcoin.conf and the environment have them. */
   readonly options: RestOptions;
   close(): Promise<void>;
@@ -43,6 +45,7 @@ export async function openStoppedNode(options: NodeOptions): Promise<StoppedNode
     node: new BcoinNode(host),
     network: host.network.type,
     indexFolder: indexFolder(host.config),
+    scriptsFolder: scriptsFolder(host.config),
     options: readOptions(host.config),
     close: () => closeChain(host)
   };

@@ -1,0 +1,55 @@
+// What a record of the index by script is about, for people. Knows the same letters as layout.ts.
+
+import { CHUNK_TXIDS } from './txids';
+
+export type ScriptRecordKind = 'single' | 'undo' | 'txids' | 'rows' | 'unknown';
+
+/** `single`: there is one record of the kind at most. */
+export function kindOfRecord(key: Buffer): ScriptRecordKind {
+  switch (nameOf(key)) {
+    case '\x001':
+    case 'F1':
+    case 'G1':
+    case 'S1':
+    case 'T1':
+      return 'single';
+    case 'd5':
+      return 'undo';
+    case 'i7':
+      return 'txids';
+    case 's17':
+      return 'rows';
+    default:
+      return 'unknown';
+  }
+}
+
+/** `row of transaction 3 of the block at height 7, of the script with the hash 0102…` and the like; the key in hex where it is none of ours. */
+export function describeScriptRecord(key: Buffer): string {
+  switch (nameOf(key)) {
+    case '\x001':
+      return 'layout version';
+    case 'F1':
+      return 'how far the filling is';
+    case 'G1':
+      return 'hash of the genesis block';
+    case 'S1':
+      return 'secret of the hashes of scripts';
+    case 'T1':
+      return 'tip';
+    case 'd5':
+      return `undo record of height ${key.readUInt32BE(1)}`;
+    case 'i7':
+      return `txids of the block at height ${key.readUInt32BE(1)}, from transaction ${key.readUInt16BE(5) * CHUNK_TXIDS}`;
+    case 's17':
+      return (
+        `row of transaction ${key.readUInt16BE(15)} of the block at height ${key.readUInt32BE(11)}, ` +
+        `of the script with the hash ${key.toString('hex', 1, 11)}`
+      );
+    default:
+      return `unknown record ${key.toString('hex')}`;
+  }
+}
+
+/** Letter and length. */
+const nameOf = (key: Buffer): string => `${String.fromCharCode(key[0] ?? 0)}${key.length}`;

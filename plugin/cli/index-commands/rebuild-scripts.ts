@@ -1,0 +1,75 @@
+// `index rebuild --scripts`: empties the index by script and fills it again, here and now, as a running node does.
+
+import { existsSync } from 'node:fs';
+import { duration } from '../../../lib/index/progress/text';
+import { fillScripts, requireAllBlocks } from '../../../lib/scripts/fill/fill-scripts';
+import { removeFillingFiles } from '../../../lib/scripts/fill/partition-files';
+import { ScriptWriter } from '../../../lib/scripts/write/script-writer';
+import { DiskStore } from '../../../lib/store/disk-store';
+import { fillingFolder } from '../../options';
+import { EXIT, type CommandContext, type CommandResult } from './command';
+import { blockJson, blockText } from './open-index';
+import { emptyStore } from './rebuild';
+import { scriptBlockAt } from './script-blocks';
+import type { ScriptBlock } from '../../../lib/scripts/scan/rows';
+
+/** Bytes of blocks that go into the store together, and blocks. */
+const BATCH_BYTES = 8_000_000;
+const BATCH_BLOCKS = 500;
+
+/** @throws MissingBlocksError before anything is emptied; the reason of an abort, after which the node goes on with the filling. */
+export async function rebuildScripts(context: CommandContext): Promise<CommandResult> {
+  const { stopped, display, signal } = context;
+  const { node, scriptsFolder: path } = stopped;
+  await requireAllBlocks(node);
+  // Its tables are of no use any more.
+  if (existsSync(path)) await emptyStore(new DiskStore(path, { readsTablesFirst: false }), stopped);
+  const filesPath = fillingFolder(path);
+  removeFillingFiles(filesPath);
+  const start = performance.now();
+  try {
+    const target = node.tip().height - stopped.options.undoDepth;
+    const onState = display.noteScripts.bind(display);
+    if (target > 0) await fillScripts({ path, filesPath, node, target, onState, logger: display.logger, signal });
+    await takeInLast(context);
+  } finally {
+    display.end();
+  }
+  const seconds = Math.ceil((performance.now() - start) / 1_000);
+  const tip = node.tip();
+  return {
+    exit: EXIT.done,
+    json: { scripts: blockJson(tip), seconds },
+    text: `The index by script was filled anew up to ${blockText(tip)}, in ${duration(seconds)}.`
+  };
+}
+
+/** The blocks above those that it was filled from: they can be taken out again. */
+async function takeInLast({ stopped, display, signal }: CommandContext): Promise<void> {
+  const { node, scriptsFolder, options } = stopped;
+  const store = new DiskStore(scriptsFolder, { readsTablesFirst: false });
+  await store.open();
+  try {
+    const writer = new ScriptWriter({
+      store,
+      genesisHash: node.network.genesisHash,
+      undoDepth: options.undoDepth,
+      onMove: () => undefined
+    });
+    await writer.load();
+    const target = node.tip().height;
+    for (let height = (writer.tip?.height ?? -1) + 1; height <= target;) {
+      const blocks: ScriptBlock[] = [];
+      for (let bytes = 0; height <= target && bytes < BATCH_BYTES && blocks.length < BATCH_BLOCKS; height++) {
+        signal.throwIfAborted();
+        const block = await scriptBlockAt(node, height);
+        bytes += block.raw.length;
+        blocks.push(block);
+      }
+      await writer.connect(blocks);
+      display.noteScripts({ phase: 'catching-up', height: height - 1, target });
+    }
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,274 @@
+// `index verify --scripts`: the rows, txids and undo records of blocks are computed again from the node's blocks and what these spent, and
+// held against the index by script.
+//
+// Of all blocks: every record is read once, and the rows of each block are summed up; then the blocks are read and their rows summed up
+// likewise. Nothing is looked up, and no room is needed beside the index. Equal sums of 64 bits of SHA-256 are equal rows, and no others.
+// Of some blocks: each of their rows is looked up.
+
+import { randomInt } from 'node:crypto';
+import { previousHashOf } from '../../../lib/bitcoin/header';
+import { putRecord } from '../../../lib/index/records/layout';
+import { describeScriptRecord, kindOfRecord } from '../../../lib/scripts/records/describe-record';
+import { RowCursor, rowKey } from '../../../lib/scripts/records/row';
+import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../../../lib/scripts/records/script-hasher';
+import { putTxids, TXID_LENGTH, txidsOfBlock } from '../../../lib/scripts/records/txids';
+import { encodeUndo, undoKey } from '../../../lib/scripts/records/undo-record';
+import { scriptRows, type ScriptBlock, type ScriptRows } from '../../../lib/scripts/scan/rows';
+import { WHOLE_STORE } from '../../../lib/store/migrate';
+import { EXIT, ImpossibleError, type Command, type CommandContext, type CommandResult } from './command';
+import { differenceJson, differenceText } from './difference';
+import { blockJson, blockText } from './open-index';
+import { fillingText, hasScripts, withScripts } from './open-scripts';
+import { RowSums } from './row-sums';
+import { scriptBlockAt } from './script-blocks';
+import type { BlockPoint } from '../../../lib/node/types';
+import type { StoreDifference } from '../../../lib/store/compare';
+import type { Store } from '../../../lib/store/store';
+
+/** About how much of the work reading the records is, where all are read. */
+const RECORDS_SHARE = 0.3;
+
+/** Rows that are looked up at once. */
+const LOOKUPS = 32;
+
+/** `percent`: of the blocks, chosen at random; 100: all, and that there is nothing else. Exit code 1: as that of `verify`. */
+export function verifyScripts(percent: number): Command {
+  return async (context) => {
+    const { node, scriptsFolder } = context.stopped;
+    if (!hasScripts(context))
+      throw new ImpossibleError(`there is no index by script in ${scriptsFolder}; the node fills it when it runs with --rest-addresses`);
+    return await withScripts(context, percent === 100, async ({ store, tip, filling, onNodeChain }) => {
+      if (filling !== undefined)
+        throw new ImpossibleError(
+          `the index by script is being filled (${fillingText(filling)}); the node goes on with it when it next starts with --rest-addresses`
+        );
+      if (tip === undefined)
+        return { exit: EXIT.done, json: { verified: true, scripts: null, blocks: 0, rows: 0 }, text: 'The index by script is empty.' };
+      if (!onNodeChain)
+        return {
+          exit: EXIT.different,
+          json: { verified: false, scripts: blockJson(tip), onNodeChain: false },
+          text: `The index by script, at ${blockText(tip)}, is not on the node's chain. Nothing more was compared.`
+        };
+      if (!(await node.hasAllBlocks()))
+        throw new ImpossibleError(
+          'the node has not kept all its blocks, and an index by script can only be computed from all blocks and what they spend'
+        );
+      const verification = new Verification(context, store, tip);
+      return await (percent === 100 ? verification.ofAll() : verification.ofSome(percent)).finally(() => {
+        context.display.end();
+      });
+    });
+  };
+}
+
+/** A record or a row that is not as it should be, or what else is wrong with a block. */
+type Difference = StoreDifference | string;
+
+class Verification {
+  readonly #context: CommandContext;
+  readonly #store: Store;
+  readonly #tip: BlockPoint;
+  readonly #hasher: ScriptHasher;
+  /** Blocks that can be taken out again; of those that were looked at. */
+  readonly #undoable = new Set<number>();
+  #blocks = 0;
+  #rows = 0;
+
+  constructor(context: CommandContext, store: Store, tip: BlockPoint) {
+    this.#context = context;
+    this.#store = store;
+    this.#tip = tip;
+    this.#hasher = ScriptHasher.of(store);
+  }
+
+  async ofAll(): Promise<CommandResult> {
+    const { height: last } = this.#tip;
+    const sums = new RowSums(last + 1);
+    let difference = await this.#differentRecord(sums);
+    for (let height = 0; height <= last && difference === undefined; height++) {
+      this.#note(RECORDS_SHARE + ((1 - RECORDS_SHARE) * height) / (last + 1));
+      difference = await this.#differentBlock(height, (rows) => this.#differentSum(rows, sums));
+    }
+    const undoableBlocks = this.#undoableBlocks();
+    return this.#result(
+      difference,
+      { undoableBlocks },
+      `all its ${this.#rows} rows, and the txids of all blocks, up to ${blockText(this.#tip)}.\n` +
+        `Its last ${undoableBlocks} blocks can be taken out without the node.`
+    );
+  }
+
+  async ofSome(percent: number): Promise<CommandResult> {
+    const heights = someHeights(this.#tip.height + 1, percent);
+    let difference: Difference | undefined;
+    for (const [i, height] of heights.entries()) {
+      this.#note(i / heights.length);
+      difference = await this.#differentBlock(height, (rows) => this.#differentRow(rows));
+      if (difference !== undefined) break;
+    }
+    const total = this.#tip.height + 1;
+    return this.#result(
+      difference,
+      { percent },
+      `all ${this.#rows} rows, and the txids, of ${heights.length} of its ${total} blocks up to ${blockText(this.#tip)}, chosen at random.`
+    );
+  }
+
+  #result(difference: Difference | undefined, more: object, right: string): CommandResult {
+    const isRight = difference === undefined;
+    return {
+      exit: isRight ? EXIT.done : EXIT.different,
+      json: {
+        verified: isRight,
+        scripts: blockJson(this.#tip),
+        blocks: this.#blocks,
+        rows: this.#rows,
+        ...(isRight ? more : { difference: typeof difference === 'string' ? difference : differenceJson(difference, describeScriptRecord) })
+      },
+      text: isRight
+        ? `The index by script is right: ${right}`
+        : `The index by script is wrong: ${typeof difference === 'string' ? difference : differenceText(difference, describeScriptRecord)}.`
+    };
+  }
+
+  /** Goes through all records, and adds up their rows. */
+  async #differentRecord(sums: RowSums): Promise<Difference | undefined> {
+    const { height: last } = this.#tip;
+    let before: { readonly hash: Buffer; readonly height: number; readonly index: number } | undefined;
+    for await (const [key, found] of this.#store.range(WHOLE_STORE)) {
+      const kind = kindOfRecord(key);
+      const isOfBlock = kind === 'undo' || kind === 'txids';
+      if (kind === 'unknown' || (isOfBlock && key.readUInt32BE(1) > last)) return { key, expected: undefined, found };
+      if (kind === 'undo') this.#undoable.add(key.readUInt32BE(1));
+      if (kind !== 'rows') continue;
+      this.#note((RECORDS_SHARE * key.readUInt16BE(1)) / 0x1_0000);
+      const hash = key.subarray(1, 1 + SCRIPT_HASH_LENGTH);
+      const cursor = new RowCursor(key, found);
+      let rows = 0;
+      while (cursor.next()) {
+        const { height, index, bytes } = cursor;
+        if (height > last) return { key: rowKey(hash, cursor), expected: undefined, found: bytes };
+        const isBehind = before?.hash.equals(hash) !== true || height > before.height || (height === before.height && index > before.index);
+        if (!isBehind) return `${describeScriptRecord(rowKey(hash, cursor))} stands behind that of block ${before?.height ?? 0}`;
+        before = { hash, height, index };
+        if (++rows > 1 && this.#undoable.has(height)) return togetherText(key, height);
+        sums.add(height, hash, index, bytes);
+      }
+    }
+    return undefined;
+  }
+
+  /** What is different of a block: its txids, its undo record, or its rows, for which `ofRows` is asked. */
+  async #differentBlock(height: number, ofRows: (rows: ScriptRows) => Promise<Difference | undefined>): Promise<Difference | undefined> {
+    const block = await scriptBlockAt(this.#context.stopped.node, height);
+    const rows = this.#rowsOf(block);
+    const difference = (await this.#differentTxids(rows)) ?? (await this.#differentUndo(block, rows)) ?? (await ofRows(rows));
+    if (difference !== undefined) return difference;
+    this.#blocks++;
+    this.#rows += rows.count;
+    return undefined;
+  }
+
+  #rowsOf(block: ScriptBlock): ScriptRows {
+    const steps = scriptRows(block, this.#hasher);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
+  }
+
+  async #differentTxids({ point: { height }, txids }: ScriptRows): Promise<Difference | undefined> {
+    const expected = putTxids(height, txids);
+    let at = 0;
+    for await (const [key, found] of this.#store.range(txidsOfBlock(height))) {
+      const wanted = expected[at++];
+      if (wanted === undefined) return { key, expected: undefined, found };
+      if (!wanted.key.equals(key)) return { key: wanted.key, expected: wanted.value, found: undefined };
+      if (!wanted.value.equals(found)) return { key, expected: wanted.value, found };
+    }
+    const missing = expected[at];
+    return missing && { key: missing.key, expected: missing.value, found: undefined };
+  }
+
+  async #differentUndo({ point, raw }: ScriptBlock, { indexes, hashes, txids }: ScriptRows): Promise<Difference | undefined> {
+    const key = undoKey(point.height);
+    const [found] = await this.#store.load([key]);
+    // While many blocks are taken in, those that will soon be too deep get none.
+    if (found === undefined && (!this.#isAtNodeTip || !(await this.#hasUndoBelow(point.height)))) return undefined;
+    this.#undoable.add(point.height);
+    const { value: expected } = putRecord(key, encodeUndo(point.hash, previousHashOf(raw), txids.length / TXID_LENGTH, indexes, hashes));
+    return found?.equals(expected) === true ? undefined : { key, expected, found };
+  }
+
+  async #hasUndoBelow(height: number): Promise<boolean> {
+    let count = 0;
+    for await (const record of this.#store.range({ gte: undoKey(0), lt: undoKey(height), limit: 1 })) count += record.length;
+    return count > 0;
+  }
+
+  get #isAtNodeTip(): boolean {
+    return this.#context.stopped.node.tip().hash.equals(this.#tip.hash);
+  }
+
+  async #differentSum(rows: ScriptRows, stored: RowSums): Promise<Difference | undefined> {
+    const { height } = rows.point;
+    const computed = RowSums.of(rows);
+    if (computed.equals(0, stored, height)) return undefined;
+    return (await this.#differentRow(rows)) ?? `rows of the block at height ${height}: expected ${rows.count}, got ${stored.count(height)}`;
+  }
+
+  /** Looks for each row of a block. */
+  async #differentRow(rows: ScriptRows): Promise<Difference | undefined> {
+    for (let from = 0; from < rows.count; from += LOOKUPS) {
+      this.#context.signal.throwIfAborted();
+      const some = Array.from({ length: Math.min(LOOKUPS, rows.count - from) }, (_, i) => this.#lookUp(rows, from + i));
+      const [difference] = (await Promise.all(some)).filter((found) => found !== undefined);
+      if (difference !== undefined) return difference;
+    }
+    return undefined;
+  }
+
+  async #lookUp({ point: { height }, hashes, indexes, ends, rows }: ScriptRows, row: number): Promise<Difference | undefined> {
+    const index = indexes[row] as number; // there are so many, of these and of ends
+    const expected = rows.subarray(row === 0 ? 0 : ends[row - 1], ends[row]);
+    const hash = hashes.subarray(row * SCRIPT_HASH_LENGTH, (row + 1) * SCRIPT_HASH_LENGTH);
+    const key = rowKey(hash, { height, index });
+    const upToKey = { gte: rowKey(hash, { height: 0, index: 0 }), lt: Buffer.concat([key, Buffer.alloc(1)]), reverse: true, limit: 1 };
+    for await (const [recordKey, value] of this.#store.range(upToKey)) {
+      const cursor = new RowCursor(recordKey, value);
+      for (let rowsBefore = 0; cursor.next(); rowsBefore++) {
+        if (cursor.height !== height || cursor.index !== index) continue;
+        if (!cursor.bytes.equals(expected)) return { key, expected, found: cursor.bytes };
+        return this.#undoable.has(height) && (rowsBefore > 0 || cursor.next()) ? togetherText(recordKey, height) : undefined;
+      }
+    }
+    return { key, expected, found: undefined };
+  }
+
+  /** From the tip down, without a gap. */
+  #undoableBlocks(): number {
+    let blocks = 0;
+    while (this.#undoable.has(this.#tip.height - blocks)) blocks++;
+    return blocks;
+  }
+
+  /** `part`: how much of the work is done, 0 to 1. */
+  #note(part: number): void {
+    const { signal, display } = this.#context;
+    signal.throwIfAborted();
+    display.compared(this.#rows, part);
+  }
+}
+
+function togetherText(key: Buffer, height: number): string {
+  return `${describeScriptRecord(key)}: expected one row in the record, for block ${height} can be taken out again, got several`;
+}
+
+/** So many percent of the heights below `count`, at least one, ascending. */
+function someHeights(count: number, percent: number): number[] {
+  const heights = new Set<number>();
+  const wanted = Math.max(1, Math.round((count * percent) / 100));
+  while (heights.size < wanted) heights.add(randomInt(count));
+  return [...heights].sort((a, b) => a - b);
+}

@@ -1,0 +1,89 @@
+// A wallet of BDK's in its process.
+
+import { fork, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+/** What the wallet knows. Satoshis; hashes as displayed. */
+export interface BdkState {
+  readonly confirmed: number;
+  /** With what is in the pool. */
+  readonly total: number;
+  readonly height: number;
+  readonly hash: string;
+  /** In no order. Without height and block: in the pool. */
+  readonly transactions: readonly { readonly txid: string; readonly height?: number; readonly block?: string }[];
+}
+
+export interface BdkCall {
+  newAddress(): Promise<string>;
+  /** Looks for everything that was ever paid to it. */
+  fullScan(): Promise<BdkState>;
+  /** Looks at the addresses that it has given away. */
+  sync(): Promise<BdkState>;
+  /** @throws what the service refused */
+  send(address: string, sats: number): Promise<{ readonly txid: string; readonly fee: number }>;
+  /** Whether the service has a transaction. */
+  has(txid: string): Promise<boolean>;
+}
+
+export type BdkAnswer = { readonly value: unknown } | { readonly error: string };
+
+export class BdkWallet implements BdkCall {
+  readonly #process: ChildProcess;
+  readonly #ended: Promise<unknown>;
+
+  private constructor(child: ChildProcess) {
+    this.#process = child;
+    this.#ended = once(child, 'exit');
+  }
+
+  /** The same seed is the same wallet, which knows nothing of the chain yet. */
+  static async open(port: number, seed: Buffer = randomBytes(64)): Promise<BdkWallet> {
+    const child = fork(join(__dirname, 'bdk-process.mjs'), [`http://127.0.0.1:${port}/api`, seed.toString('hex')], {
+      execArgv: ['--experimental-wasm-modules', '--no-warnings']
+    });
+    const wallet = new BdkWallet(child);
+    await wallet.#answer();
+    return wallet;
+  }
+
+  newAddress(): Promise<string> {
+    return this.#call('newAddress');
+  }
+
+  fullScan(): Promise<BdkState> {
+    return this.#call('fullScan');
+  }
+
+  sync(): Promise<BdkState> {
+    return this.#call('sync');
+  }
+
+  send(address: string, sats: number): ReturnType<BdkCall['send']> {
+    return this.#call('send', address, sats);
+  }
+
+  has(txid: string): Promise<boolean> {
+    return this.#call('has', txid);
+  }
+
+  async close(): Promise<void> {
+    this.#process.kill();
+    await this.#ended;
+  }
+
+  async #call<T>(name: keyof BdkCall, ...args: readonly unknown[]): Promise<T> {
+    const answer = this.#answer();
+    this.#process.send({ name, args });
+    return (await answer) as T;
+  }
+
+  async #answer(): Promise<unknown> {
+    const ended = this.#ended.then(() => [{ error: 'BDK ended' }]);
+    const [answer] = (await Promise.race([once(this.#process, 'message'), ended])) as [BdkAnswer];
+    if ('error' in answer) throw new Error(answer.error);
+    return answer.value;
+  }
+}

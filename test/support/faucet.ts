@@ -1,0 +1,61 @@
+// Pays anybody on a regtest node, with coins that stay while the last blocks are replaced.
+
+import { scriptOfAddress } from '../../lib/bitcoin/address';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { bcoin, type HostKeyRing, type TestFullNode } from './bcoin';
+import { coreRegtestPrefixes } from './chain-a';
+import { mine } from './regtest-node';
+import type { HostTransaction } from '../../lib/node/host';
+
+const MATURE = 101;
+const COINBASE = 5_000_000_000;
+const FEE = 10_000;
+
+export class Faucet {
+  readonly #node: TestFullNode;
+  readonly #ring: HostKeyRing;
+  readonly #coins: HostTransaction;
+  readonly #coinValue: number;
+  #used = 0;
+
+  private constructor(node: TestFullNode, ring: HostKeyRing, coins: HostTransaction, coinValue: number) {
+    this.#node = node;
+    this.#ring = ring;
+    this.#coins = coins;
+    this.#coinValue = coinValue;
+  }
+
+  /** Mines as many coins. bcoin's pool drops spends of coinbases at every reorganization; these are none. */
+  static async on(node: TestFullNode, count: number): Promise<Faucet> {
+    const ring = bcoin.KeyRing.generate();
+    const [first] = await mine(node, MATURE, undefined, ring.getAddress());
+    const split = new bcoin.MTX();
+    split.addTX(first?.txs[0] as HostTransaction, 0); // every block has a coinbase
+    const value = Math.floor(COINBASE / count) - FEE;
+    for (let i = 0; i < count; i++) split.addOutput(ring.getAddress(), value);
+    split.sign(ring);
+    const coins = split.toTX();
+    await node.mempool.addTX(coins);
+    await mine(node, 1);
+    return new Faucet(node, ring, coins, value);
+  }
+
+  /** Spends a coin into a payment, which goes into the pool. @returns its txid, as displayed */
+  async pays(address: string, valueSats: number): Promise<string> {
+    const payment = new bcoin.MTX();
+    payment.addTX(this.#coins, this.#used++);
+    payment.addOutput(bcoin.Script.fromRaw(scriptAt(address)), valueSats);
+    payment.addOutput(this.#ring.getAddress(), this.#coinValue - valueSats - FEE);
+    payment.sign(this.#ring);
+    const transaction = payment.toTX();
+    await this.#node.mempool.addTX(transaction);
+    return toDisplayHex(transaction.hash());
+  }
+}
+
+/** The script of an address of Bitcoin Core's regtest. */
+export function scriptAt(address: string): Buffer {
+  const script = scriptOfAddress(address, [coreRegtestPrefixes]);
+  if (typeof script === 'string') throw new Error(`${address} is ${script}`);
+  return script;
+}

@@ -1,0 +1,81 @@
+// A regtest node with the index by script, as wallets find it.
+
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { bcoin, type HostFullBlock } from './bcoin';
+import { Faucet } from './faucet';
+import { ask } from './http';
+import { entryOf, mine } from './regtest-node';
+import { openRestNode, type RestNode } from './rest-node';
+import { until } from './until';
+import type { Server } from 'node:http';
+
+const { segwit } = bcoin.Network.get('regtest').deployments;
+const { threshold: THRESHOLD, window: WINDOW } = segwit;
+
+/** Witnesses are taken after three of them: before the faucet's coins are mature. */
+const SHORT_WINDOW = 30;
+
+const PAID = 10_000;
+
+export class WalletNode {
+  readonly #served: RestNode;
+
+  private constructor(
+    served: RestNode,
+    readonly faucet: Faucet
+  ) {
+    this.#served = served;
+  }
+
+  /** `coins`: how many payments its faucet can make. */
+  static async open(coins: number, settings: Readonly<Record<string, unknown>> = {}): Promise<WalletNode> {
+    segwit.window = segwit.threshold = SHORT_WINDOW;
+    const served = await openRestNode({ settings: { 'rest-addresses': true, ...settings } });
+    const wallets = new WalletNode(served, await Faucet.on(served.node, coins));
+    await wallets.#settled();
+    return wallets;
+  }
+
+  get node(): RestNode['node'] {
+    return this.#served.node;
+  }
+
+  get port(): number {
+    return this.#served.port;
+  }
+
+  get httpServer(): Server {
+    return this.#served.rest.node.httpServer;
+  }
+
+  /** A block with what is in the pool. @returns it, serialized */
+  async confirm(): Promise<Buffer> {
+    const [block] = await mine(this.node, 1);
+    await this.#settled();
+    return (block as HostFullBlock).toRaw(); // one was mined
+  }
+
+  /** Replaces the last blocks by one more. What they had is in the pool again, where they have `payee` paid: an empty pool of bcoin's takes nothing back. */
+  async takeBack(count: number, payee: string): Promise<void> {
+    const fork = await this.node.chain.getEntryByHeight(this.node.chain.height - count);
+    const side = await mine(this.node, count, fork ?? undefined);
+    await this.faucet.pays(payee, PAID);
+    const last = side.at(-1);
+    await mine(this.node, 1, last && (await entryOf(this.node, last)));
+    await this.#settled();
+  }
+
+  async close(): Promise<void> {
+    await this.node.close();
+    segwit.window = WINDOW;
+    segwit.threshold = THRESHOLD;
+  }
+
+  /** Wallets are told of the node's tip. */
+  async #settled(): Promise<void> {
+    await until(async () => {
+      const { body } = await ask(this.port, { path: '/api/blocks/tip/hash' });
+      return body.toString() === toDisplayHex(this.#served.rest.node.tip().hash);
+    });
+  }
+}
