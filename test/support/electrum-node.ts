@@ -128,14 +128,16 @@ export class LineClient {
   readonly socket: Socket;
   readonly #lines: string[] = [];
   readonly #waiting: ((line: string | undefined) => void)[] = [];
-  #begun = '';
+  #begun: string[] = [];
 
   constructor(socket: Socket) {
     this.socket = socket;
     socket.setEncoding('utf8');
     socket.on('data', (text: string) => {
-      const lines = (this.#begun + text).split('\n');
-      this.#begun = lines.pop() ?? '';
+      const lines = text.split('\n');
+      const rest = lines.pop() ?? '';
+      if (lines.length > 0) lines[0] = [...this.#begun.splice(0), lines[0]].join('');
+      this.#begun.push(rest);
       for (const line of lines) {
         const waiting = this.#waiting.shift();
         if (waiting === undefined) this.#lines.push(line);

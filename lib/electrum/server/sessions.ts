@@ -40,9 +40,12 @@ export class Sessions {
   constructor(parts: SessionsParts) {
     this.#parts = parts;
     this.#accounts = new Accounts(parts.maxCost);
-    this.#sweeping = setInterval(() => {
-      this.#sweep();
-    }, SWEEP_MS).unref();
+    this.#sweeping = setInterval(
+      () => {
+        this.#sweep();
+      },
+      Math.min(SWEEP_MS, parts.timeoutMs)
+    ).unref();
   }
 
   /** Sessions that are there. */
