@@ -159,13 +159,15 @@ describe('clients of the Electrum protocol', () => {
     const log = (message: string): void => void logged.push(message);
     await write(first);
     const files = await CertificateFiles.open({ files: paths, folder, host: 'x', logger: { info: log, error: log }, lookMs: 5 });
+    await writeFile(paths.key, '');
     const seen: string[] = [];
     files.watch(({ certificate }) => void seen.push(certificate));
     await writeFile(paths.key, second.key);
     await until(() => logged.some((message) => message.includes('goes on with the certificate from before')));
+    expect(seen).to.have.length(0);
     expect(files.pair.certificate).to.equal(first.certificate);
     await writeFile(paths.certificate, second.certificate);
-    await until(() => seen.length === 1);
+    await until(() => seen.length > 0);
     expect(seen).to.deep.equal([second.certificate]);
     files.close();
   });

@@ -1,7 +1,7 @@
 // Certificate and key of the server over TLS: files of the operator, which are read again when they have changed, or a pair that the
 // server made for itself once and keeps in the node's folder.
 
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
@@ -131,7 +131,8 @@ async function readPair(paths: CertificatePaths): Promise<PemPair> {
   const [certificate, key] = await Promise.all([readFile(paths.certificate, 'utf8'), readFile(paths.key, 'utf8')]);
   try {
     createSecureContext({ cert: certificate, key });
-    fingerprintOf(certificate);
+    // A key file that is still empty is none for TLS, and no error.
+    if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))) throw new Error('the key is that of another certificate');
   } catch (error) {
     throw new Error(`${paths.certificate} and ${paths.key} are no certificate and its key: ${messageOf(error)}`, { cause: error });
   }

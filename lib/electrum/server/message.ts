@@ -1,10 +1,11 @@
 // JSON-RPC 2.0 as Electrum's servers take it: also without `jsonrpc`, with parameters left out, and in batches.
 
+import { isUtf8 } from 'node:buffer';
 import { textOfId, idTexts } from '../../rpc/json-rpc';
 import { CODES, ElectrumError } from '../errors';
 
 /** Requests in one batch; Fulcrum takes 345. */
-export const MOST_IN_BATCH = 1_000;
+const MOST_IN_BATCH = 1_000;
 
 export type Values = readonly unknown[] | Readonly<Record<string, unknown>>;
 
@@ -33,7 +34,8 @@ export function readMessage(value: Buffer): Message {
   let text: string;
   let json: unknown;
   try {
-    text = UTF8.decode(value);
+    if (!isUtf8(value)) return refused(CODES.parse, 'invalid UTF-8');
+    text = value.toString();
     json = JSON.parse(text);
   } catch {
     return refused(CODES.parse, 'invalid JSON');
@@ -46,8 +48,6 @@ export function readMessage(value: Buffer): Message {
   const requests = items.flatMap((item, i) => readRequest(item, () => (texts ??= idTexts(text, isBatch ? 2 : 1))[i]) ?? []);
   return { isBatch, requests };
 }
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function refused(code: number, message: string): Message {
   return { isBatch: false, requests: [{ id: 'null', error: new ElectrumError(code, message) }] };
