@@ -59,7 +59,8 @@ export class PreviousOutputs {
     const inputs = list.reduce((sum, { transaction, position }) => sum + (position.index === 0 ? 0 : transaction.inputCount), 0);
     if (inputs === 0) return list.map(() => []);
     const inBlock = (): Promise<Found | undefined> => this.#fromBlock(block, list, counts, client);
-    const elsewhere = (): Promise<Found | undefined> => this.#fromTransactions(list, index, client);
+    const elsewhere = async (): Promise<Found | undefined> =>
+      inputs > MOST_TRANSACTIONS ? undefined : this.#fromTransactions(list, index, client);
     const [first, second] = counts === undefined && this.#isFarAway(block, inputs, index) ? [elsewhere, inBlock] : [inBlock, elsewhere];
     const found = (await first()) ?? (await second());
     if (found !== undefined) return found;

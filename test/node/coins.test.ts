@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
 import { readNodeCoin } from '../../lib/node/coins';
+import { StoredCoinReader } from '../../lib/node/stored-coin';
 import { undoCoins } from '../../lib/node/undo';
 import { bcoin } from '../support/bcoin';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -66,6 +67,25 @@ describe('a coin of the node', () => {
     const record = recordOf('05', `00${'ab'.repeat(20)}`);
     for (let length = 0; length < record.length; length++)
       expect(() => readNodeCoin(key, record.subarray(0, length)), `${length} bytes`).to.throw(MalformedBytesError);
+  });
+
+  it('is passed over without being read', () => {
+    const short = `03${'11'.repeat(32)}`;
+    for (const packed of [
+      `00${'ab'.repeat(20)}`,
+      `01${'ab'.repeat(20)}`,
+      short,
+      `04${'11'.repeat(32)}`,
+      '06',
+      '0751',
+      `fd3201${'6b'.repeat(300)}`
+    ])
+      for (const value of ['00', 'fdfd00', 'fe00e1f505', 'ff0040075af0750700']) {
+        const record = recordOf(value, packed);
+        const reader = new StoredCoinReader(Buffer.concat([record, record]));
+        reader.skipCoin();
+        expect(reader.offset).to.equal(record.length);
+      }
   });
 
   it('is read from undo records in their order', () => {

@@ -11,6 +11,7 @@ import { fillScripts, requireAllBlocks, type FillNode, type FillParts } from '..
 import { fillingIn } from '../../lib/scripts/records/filling';
 import { DiskStore } from '../../lib/store/disk-store';
 import { caught } from '../support/caught';
+import { flipBit } from '../support/flipped-bit';
 import { MemoryLog } from '../support/memory-log';
 import { activeChain, chainWithSpends, reorganize } from '../support/regtest-chain';
 import { mine, openRegtestNode } from '../support/regtest-node';
@@ -182,6 +183,25 @@ describe('filling an index by script', function () {
     });
     await fill({ node: moving, target: end });
     await expectRight(end);
+    expect(log.lines.filter((line) => line.includes('anew'))).to.have.length(1);
+  });
+
+  it('begins anew when one of its files is damaged, once', async () => {
+    let flips = 0;
+    const rotting = nodeWith({
+      rawBlock: async (hash) => {
+        // By then there are pieces in the files.
+        if ((await node.entry(hash))?.height === 90) {
+          for (const name of readdirSync(join(folder, 'files'))) await flipBit(join(folder, 'files', name), 100);
+          flips++;
+        }
+        return node.rawBlock(hash);
+      }
+    });
+    const error = await caught(fill({ node: rotting }));
+    expect(error).to.be.instanceOf(FillingError);
+    expect((error as Error).message).to.match(/\.rows has a damaged piece at byte 0$/);
+    expect(flips).to.equal(2);
     expect(log.lines.filter((line) => line.includes('anew'))).to.have.length(1);
   });
 

@@ -1,8 +1,9 @@
 // The coins of a script: those of the chain that the pool does not spend, then those that the pool makes.
 
 import { hash } from 'node:crypto';
+import { isUnspendable } from '../../bitcoin/script';
 import { scanTransaction } from '../../bitcoin/transaction';
-import { MadeOnce } from '../../rest/cache/answers';
+import { MadeOnce, type Cached, type Shelf } from '../../rest/cache/answers';
 import { keyOf } from '../../rest/cache/blocks';
 import { runInSlices } from '../../rest/server/slices';
 import { JsonWriter } from '../../views/json-writer';
@@ -22,11 +23,20 @@ const COINS_PER_SLICE = 64;
 /** An output of the chain that nothing has spent. */
 type ChainCoin = Pick<ScriptCoin, 'txid' | 'index' | 'value' | 'height'>;
 
+interface CachedCoins extends Cached {
+  readonly coins: readonly ChainCoin[];
+}
+
+/** The object, its txid and that one's memory. */
+const BYTES_PER_COIN = 256;
+
 const sha256 = (script: Buffer): Buffer => hash('sha256', script, 'buffer');
 
 export function scriptCoins(context: EsploraContext, totals: ChainTotals): ScriptAnswer {
   const { maxUnspent } = context;
-  const reading = new MadeOnce<ScriptCoin[]>();
+  /** By the block at the tip: wallets ask for the same coins until the next one. */
+  const cached: Shelf<CachedCoins> = context.rest.cache.shelf('script-coins');
+  const reading = new MadeOnce<readonly ChainCoin[]>();
   /** Outputs of a script that is too long to be run are no coins, and are not spent. Esplora shows them all the same. */
   const deadCoins = async (script: Buffer, snapshot: ScriptSnapshot, client: EsploraRequest): Promise<ChainCoin[]> => {
     const { funded, spent, transactions } = await totals.of(script, snapshot, client);
@@ -39,8 +49,15 @@ export function scriptCoins(context: EsploraContext, totals: ChainTotals): Scrip
   const outputsOf = async (row: ScriptRow, script: Buffer, index: IndexSnapshot, client: EsploraRequest): Promise<ChainCoin[]> => {
     const { outputs } = scanTransaction(await context.transactions.bytes(row, index, client));
     return outputs.flatMap((output, n) =>
-      sha256(output.script).equals(script) ? [{ txid: row.txid, index: n, value: output.value, height: row.position.height }] : []
+      isUnspendable(output.script) && sha256(output.script).equals(script)
+        ? [{ txid: row.txid, index: n, value: output.value, height: row.position.height }]
+        : []
     );
+  };
+  const read = async (script: Buffer, snapshot: ScriptSnapshot, most: number, client: EsploraRequest): Promise<readonly ChainCoin[]> => {
+    const coins = await snapshot.coins(script, most);
+    if (coins.length === 0) return deadCoins(script, snapshot, client);
+    return coins.map(({ txid, index, value, height }) => ({ txid, index, value, height }));
   };
   return async ({ hash: script, snapshot, pooled }, request) => {
     const { index } = snapshot;
@@ -48,8 +65,9 @@ export function scriptCoins(context: EsploraContext, totals: ChainTotals): Scrip
     // What the pool spends of the chain's is no part of the reply.
     const most = maxUnspent + ofPool.spentOfChain;
     const key = `${keyOf(index.tip.hash)}${keyOf(script)}${most}`;
-    const coins = await reading.get(key, request, () => snapshot.coins(script, most));
-    const ofChain = coins.length > 0 ? coins : await deadCoins(script, snapshot, request);
+    const known = cached.get(key)?.coins;
+    const ofChain = known ?? (await reading.get(key, request, () => read(script, snapshot, most, request)));
+    if (known === undefined) cached.offer(key, () => ({ coins: ofChain, byteLength: ofChain.length * BYTES_PER_COIN }));
     const left = ofChain.filter((coin) => !ofPool.spends(coin.txid, coin.index));
     if (left.length + ofPool.coins.length > maxUnspent) throw tooManyCoins();
     return jsonReply(await runInSlices(coinsText([...withStatus(left, index), ...ofPool.coins]), request));

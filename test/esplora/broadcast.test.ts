@@ -1,0 +1,148 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
+import { bcoin, type HostKeyRing } from '../support/bcoin';
+import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { mine } from '../support/regtest-node';
+import type { HostTransaction } from '../../lib/node/host';
+
+const COINBASE_SATS = 5_000_000_000;
+const FEE_SATS = 10_000;
+const UNCONFIRMED = '{"confirmed":false}';
+
+describe('transactions on their way over Esplora’s interface', () => {
+  let served: EsploraNode;
+  let coinbases: HostTransaction[];
+  const ring: HostKeyRing = bcoin.KeyRing.generate();
+  const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
+  const hexOf = (transaction: HostTransaction): string => transaction.toRaw().toString('hex');
+
+  function paying(from: HostTransaction, sats: number): HostTransaction {
+    const transaction = new bcoin.MTX();
+    transaction.addTX(from, 0);
+    transaction.addOutput(ring.getAddress(), sats);
+    transaction.sign(ring);
+    return transaction.toTX();
+  }
+  /** One that was not spent by a test before. */
+  const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
+
+  const text = async (path: string, body?: string): Promise<string> => {
+    const reply = await served.get(path, body === undefined ? {} : { method: 'POST', body: Buffer.from(body) });
+    return `${reply.status} ${reply.body.toString()}`;
+  };
+
+  before(async () => {
+    served = await openEsploraNode({}, { settings: { 'require-standard': true, 'limit-free-relay': 0 } });
+    await served.node.connect();
+    const blocks = await mine(served.node, 110, undefined, ring.getAddress());
+    coinbases = blocks.slice(0, 10).map(({ txs }) => txs[0] as HostTransaction);
+    await served.settle();
+  });
+  after(() => served.node.close());
+
+  it('enter the pool, and are confirmed', async () => {
+    const from = fresh();
+    const transaction = paying(from, COINBASE_SATS - FEE_SATS);
+    const [txid, spent] = [txidOf(transaction), `/tx/${txidOf(from)}/outspend/0`];
+    expect(await text(spent)).to.equal('200 {"spent":false}');
+    const sent = await served.get('/tx', { method: 'POST', body: Buffer.from(hexOf(transaction)) });
+    expect([sent.body.toString(), sent.contentType, sent.headers['cache-control']]).to.deep.equal([
+      txid,
+      'text/plain',
+      'public, max-age=0'
+    ]);
+    // Of the other outputs one may carry the witnesses' hashes.
+    const unspendable = ',{"spent":false}'.repeat(scanWholeTransaction(from.toRaw()).outputs.length - 1);
+    const inPool = [
+      `200 {"spent":true,"txid":"${txid}","vin":0,"status":${UNCONFIRMED}}`,
+      `200 [{"spent":true,"txid":"${txid}","vin":0,"status":${UNCONFIRMED}}${unspendable}]`,
+      `200 ${UNCONFIRMED}`,
+      '404 Transaction not found or is unconfirmed'
+    ];
+    const paths = [spent, `/tx/${txidOf(from)}/outspends`, `/tx/${txid}/status`, `/tx/${txid}/merkle-proof`];
+    const texts = (): Promise<string[]> => Promise.all(paths.map((path) => text(path)));
+    expect(await texts()).to.deep.equal(inPool);
+    const unconfirmed = await text(`/tx/${txid}`);
+    expect(unconfirmed.endsWith(`"fee":${FEE_SATS},"status":${UNCONFIRMED}}`)).to.equal(true);
+
+    const [block] = await mine(served.node, 1);
+    await served.settle();
+    const { height, time } = served.node.chain.tip;
+    const hash = toDisplayHex(block?.hash() as Buffer);
+    const status = `{"confirmed":true,"block_height":${height},"block_hash":"${hash}","block_time":${time}}`;
+    expect((await texts()).slice(0, 3)).to.deep.equal(inPool.slice(0, 3).map((before) => before.replace(UNCONFIRMED, status)));
+    expect(await text(`/tx/${txid}`)).to.equal(unconfirmed.replace(UNCONFIRMED, status));
+    const proof = JSON.parse((await text(`/tx/${txid}/merkle-proof`)).slice(4)) as unknown;
+    expect(proof).to.deep.equal({ block_height: height, merkle: [txidOf(block?.txs[0] as HostTransaction)], pos: 1 });
+    expect(await text('/tx', hexOf(transaction))).to.equal(
+      '400 sendrawtransaction RPC error: {"code":-27,"message":"Transaction outputs already in utxo set"}'
+    );
+  });
+
+  it('are refused with the codes and words of Bitcoin Core', async () => {
+    const refused = (code: number, message: string): string => `400 sendrawtransaction RPC error: ${JSON.stringify({ code, message })}`;
+    const undecodable = refused(-22, 'TX decode failed. Make sure the tx has at least one input.');
+    expect(await text('/tx', '00')).to.equal(undecodable);
+    expect(await text('/tx', '')).to.equal(undecodable);
+    expect(await text('/broadcast?tx=zz')).to.equal(undecodable);
+    const orphan = paying(paying(fresh(), COINBASE_SATS - FEE_SATS), 1_000_000);
+    expect(await text('/tx', hexOf(orphan))).to.equal(refused(-25, 'bad-txns-inputs-missingorspent'));
+    expect(await text('/tx', hexOf(paying(fresh(), COINBASE_SATS + 1)))).to.equal(refused(-26, 'bad-txns-in-belowout'));
+  });
+
+  it('come by a GET as well', async () => {
+    const transaction = paying(fresh(), COINBASE_SATS - FEE_SATS);
+    expect(await text(`/broadcast?tx=${hexOf(transaction)}`)).to.equal(`200 ${txidOf(transaction)}`);
+  });
+
+  it('come as packages, and are only tried', async () => {
+    const parent = paying(fresh(), COINBASE_SATS - FEE_SATS);
+    const child = paying(parent, COINBASE_SATS - 2 * FEE_SATS);
+    const both = JSON.stringify([parent, child].map(hexOf));
+    const trials = await text('/txs/test?maxfeerate=0.1', both);
+    const results = JSON.parse(trials.slice(4)) as { txid: string; allowed: boolean }[];
+    expect(results.map(({ txid, allowed }) => [txid, allowed])).to.deep.equal([
+      [txidOf(parent), true],
+      [txidOf(child), true]
+    ]);
+    expect(await text(`/tx/${txidOf(child)}`)).to.equal('404 Transaction not found');
+    const sent = JSON.parse((await text('/txs/package', both)).slice(4)) as { package_msg: string; 'tx-results': object };
+    expect([sent.package_msg, Object.keys(sent['tx-results']).length]).to.deep.equal(['success', 2]);
+    expect(await text(`/tx/${txidOf(child)}/status`)).to.equal(`200 ${UNCONFIRMED}`);
+  });
+
+  it('are looked at before they are given to a call', async () => {
+    const hex = '00'.repeat(60);
+    const cases: readonly [body: string, reply: string][] = [
+      ['', '400 Invalid body: expected a JSON array of transactions in hex'],
+      ['{}', '400 Invalid body: expected a JSON array of transactions in hex'],
+      ['[1]', '400 Invalid body: expected a JSON array of transactions in hex'],
+      [JSON.stringify(Array.from({ length: 26 }, () => hex)), '400 Exceeded maximum of 25 transactions'],
+      [JSON.stringify([hex, hex.slice(2)]), '400 Invalid transaction size for item 1'],
+      [JSON.stringify([hex, `${hex}0`]), '400 Invalid transaction hex for item 1'],
+      [JSON.stringify([`zz${hex}`]), '400 Invalid transaction hex for item 0']
+    ];
+    for (const path of ['/txs/package', '/txs/test'])
+      for (const [body, reply] of cases) expect(await text(path, body), body.slice(0, 20)).to.equal(reply);
+    expect(await text('/txs/test?maxfeerate=x', JSON.stringify([hex]))).to.equal('400 Invalid number');
+    expect(await text('/txs/test', JSON.stringify([hex]))).to.match(
+      /^400 testmempoolaccept RPC error: \{"code":-22,"message":"TX decode failed: /
+    );
+    expect(await text('/txs/package', '[]')).to.match(/^400 submitpackage RPC error: \{"code":-8,/);
+  });
+
+  it('are not taken where that is switched off', async () => {
+    const other = await openEsploraNode({ broadcast: false });
+    for (const request of [
+      { path: '/api/tx', method: 'POST' },
+      { path: '/api/txs/package', method: 'POST' },
+      { path: '/api/broadcast?tx=00' }
+    ]) {
+      const { status, body } = await other.get('', request);
+      expect(`${status} ${body.toString()}`).to.equal('403 This server does not broadcast transactions');
+    }
+    await other.node.close();
+  });
+});

@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { ChainTotals } from '../../lib/esplora/script-totals';
+import { AnswerCache } from '../../lib/rest/cache/answers';
+import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
+import { ScriptIndex } from '../support/script-index';
+import { sha256 } from '../support/script-model';
+import type { ScriptBlock } from '../../lib/scripts/scan/rows';
+import type { ScriptSnapshot, ScriptTotals } from '../../lib/scripts/types';
+
+const script = Buffer.of(0x51);
+const value = 50e8;
+
+/** Blocks that each pay to the script once. */
+function madeBlocks(previousHash: Buffer, height: number, count: number, salt: number): ScriptBlock[] {
+  const blocks: ScriptBlock[] = [];
+  for (let at = height; at < height + count; at++) {
+    const raw = madeBlock(blocks.at(-1)?.point.hash ?? previousHash, [madeCoinbase(salt + at, [{ value, script }])], salt);
+    blocks.push({ point: { hash: blockHash(raw), height: at }, raw, spent: undefined });
+  }
+  return blocks;
+}
+
+describe('ChainTotals', () => {
+  const client = { isGone: false };
+  const chain = madeBlocks(Buffer.alloc(32), 0, 301, 1);
+  const hashAt = (height: number): Buffer => chain[height]?.point.hash ?? expect.fail('a block');
+  let index: ScriptIndex;
+  let totals: ChainTotals;
+  /** How often all of a history was counted. */
+  let counts: number;
+
+  before(async () => {
+    index = await ScriptIndex.open(hashAt(0));
+    await index.connect(chain);
+    totals = new ChainTotals({ cache: new AnswerCache(1 << 20) });
+  });
+  after(() => index.close());
+
+  const counting = (snapshot: ScriptSnapshot): ScriptSnapshot =>
+    new Proxy(snapshot, {
+      get: (target, name) => {
+        if (name === 'totals') counts++;
+        const member: unknown = Reflect.get(target, name, target);
+        return typeof member === 'function' ? (member as (...values: unknown[]) => unknown).bind(target) : member;
+      }
+    });
+
+  /** The totals of so many who ask at one time. */
+  function asked(times = 1): Promise<ScriptTotals[]> {
+    counts = 0;
+    return index.read((snapshot) =>
+      Promise.all(Array.from({ length: times }, () => totals.of(sha256(script), counting(snapshot), client)))
+    );
+  }
+
+  /** The genesis block does not count. */
+  const expected = (transactions: number): ScriptTotals => ({
+    transactions,
+    funded: { count: transactions, value: transactions * value },
+    spent: { count: 0, value: 0 }
+  });
+
+  it('counts once for all who ask at one time', async () => {
+    expect(await asked(3)).to.deep.equal([expected(300), expected(300), expected(300)]);
+    expect(counts).to.equal(1);
+  });
+
+  it('counts only what came since once a long history was asked for twice', async () => {
+    await asked();
+    expect(await asked()).to.deep.equal([expected(300)]);
+    expect(counts).to.equal(0);
+    await index.connect(madeBlocks(hashAt(300), 301, 5, 1));
+    expect(await asked()).to.deep.equal([expected(305)]);
+    expect(counts).to.equal(0);
+  });
+
+  it('counts anew when the block up to which it had counted is taken out, whatever comes in its place', async () => {
+    for (let i = 0; i < 10; i++) await index.disconnect();
+    expect(await asked()).to.deep.equal([expected(295)]);
+    expect(counts).to.equal(1);
+    await index.connect(madeBlocks(hashAt(295), 296, 20, 7));
+    expect(await asked()).to.deep.equal([expected(315)]);
+    expect(counts).to.equal(0);
+  });
+
+  it('counts anew when so much came since that it is as good', async () => {
+    const { hash } = await index.read(({ index: { tip } }) => Promise.resolve(tip));
+    await index.connect(madeBlocks(hash, 316, 300, 9));
+    expect(await asked()).to.deep.equal([expected(615)]);
+    expect(counts).to.equal(1);
+  });
+});
