@@ -16,6 +16,7 @@ const rooms = {
   'lib/rest': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/profile', 'lib/views'],
   'lib/merchant': ['lib/bitcoin', 'lib/payments', 'lib/index', 'lib/node', 'lib/rest'],
   'lib/rpc': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/profile', 'lib/views', 'lib/rest'],
+  'lib/script-answers': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/scripts', 'lib/script-pool', 'lib/views', 'lib/rest'],
   'lib/esplora': [
     'lib/bitcoin',
     'lib/index',
@@ -23,6 +24,7 @@ const rooms = {
     'lib/profile',
     'lib/scripts',
     'lib/script-pool',
+    'lib/script-answers',
     'lib/views',
     'lib/rest',
     'lib/rpc'
@@ -34,6 +36,7 @@ const rooms = {
     'lib/profile',
     'lib/scripts',
     'lib/script-pool',
+    'lib/script-answers',
     'lib/views',
     'lib/rest',
     'lib/rpc'
@@ -67,11 +70,11 @@ const folders = {
   'lib/rest/endpoints': ['errors', 'limits', 'format', 'outpoints', 'spent-outputs', 'endpoint', 'server', 'cache'],
   'lib/merchant/orders': [],
   'lib/rpc/calls': ['errors', 'parameters', 'call'],
-  'lib/esplora/endpoints': ['errors', 'reply', 'endpoint', 'transactions', 'spends', 'block-sizes', 'pooled-script', 'script-totals'],
+  'lib/esplora/endpoints': ['errors', 'reply', 'endpoint', 'transactions', 'spends', 'block-sizes'],
   'lib/esplora/server': ['errors', 'reply', 'endpoint'],
-  'lib/electrum/methods': ['errors', 'method'],
+  'lib/electrum/methods': ['errors', 'method', 'history'],
   'lib/electrum/server': ['errors', 'method'],
-  'lib/electrum/notify': ['errors', 'method'],
+  'lib/electrum/notify': ['errors', 'method', 'history'],
   'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc']
 };
 

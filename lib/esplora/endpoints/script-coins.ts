@@ -14,7 +14,7 @@ import { confirmationAt, type Confirmation } from '../transactions';
 import type { IndexSnapshot } from '../../index/types';
 import type { ScriptCoin, ScriptRow, ScriptSnapshot } from '../../scripts/types';
 import type { EsploraContext, EsploraRequest } from '../endpoint';
-import type { ChainTotals } from '../script-totals';
+import type { ChainTotals } from '../../script-answers/chain-totals';
 import type { ScriptAnswer } from './script-answer';
 
 const COIN_TEXT_LENGTH = 320;

@@ -3,7 +3,7 @@
 import { JsonWriter } from '../../views/json-writer';
 import { writeStats } from '../../views/esplora/coins';
 import { jsonReply } from '../reply';
-import type { ChainTotals } from '../script-totals';
+import type { ChainTotals } from '../../script-answers/chain-totals';
 import type { ScriptAnswer } from './script-answer';
 
 export function scriptStats(totals: ChainTotals): ScriptAnswer {

@@ -3,8 +3,8 @@
 import { hash } from 'node:crypto';
 import { acceptedPrefixes, scriptOfAddress } from '../../bitcoin/address';
 import { addressSearchDisabled, invalidAddress, invalidScriptHash, otherNetwork } from '../errors';
-import { PooledScripts } from '../pooled-script';
-import { ChainTotals } from '../script-totals';
+import { PooledScripts } from '../../script-answers/pooled-script';
+import { ChainTotals } from '../../script-answers/chain-totals';
 import { scriptCoins } from './script-coins';
 import { chainPage, mixedPage, poolPage } from './script-history';
 import { scriptStats } from './script-stats';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { ChainTotals } from '../../lib/esplora/script-totals';
+import { ChainTotals } from '../../lib/script-answers/chain-totals';
 import { AnswerCache } from '../../lib/rest/cache/answers';
 import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
 import { ScriptIndex } from '../support/script-index';

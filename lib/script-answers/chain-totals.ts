@@ -4,7 +4,7 @@
 import { MAX_TRANSACTIONS } from '../index/records/position';
 import { MadeOnce, type Cached, type Shelf } from '../rest/cache/answers';
 import { keyOf } from '../rest/cache/blocks';
-import { historyTooLong } from './errors';
+import { HistoryTooLongError } from '../scripts/errors';
 import type { BlockPoint } from '../node/types';
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
@@ -31,13 +31,14 @@ export class ChainTotals {
     this.#cached = cache.shelf('script-totals');
   }
 
-  /** `script`: its SHA-256. @throws RestError 400 for a history that is too long, HistoryTooLongError */
+  /** `script`: its SHA-256. @throws HistoryTooLongError */
   of(script: Buffer, snapshot: ScriptSnapshot, client: Waiting): Promise<ScriptTotals> {
     const key = keyOf(script);
     const block = snapshot.index.tip;
     return this.#counting.get(keyOf(block.hash) + key, client, async () => {
       const totals = (await this.#fromCached(script, snapshot)) ?? (await snapshot.totals(script, MOST_TRANSACTIONS));
-      if (totals.transactions > MOST_TRANSACTIONS) throw historyTooLong();
+      if (totals.transactions > MOST_TRANSACTIONS)
+        throw new HistoryTooLongError(`more than ${MOST_TRANSACTIONS} transactions have to do with the script`);
       if (totals.transactions > FEW_TRANSACTIONS) this.#cached.offer(key, () => ({ totals, block, byteLength: 0 }));
       return totals;
     });

@@ -1,0 +1,123 @@
+// The transactions of a script in the protocol's order, of which its status is the hash: those of the chain upwards, then those of the pool,
+// at height 0 by txid, then those at height -1 by txid. All of them are of one moment.
+
+import { runInSlices } from '../rest/server/slices';
+import { ChainTotals } from '../script-answers/chain-totals';
+import { PooledScripts, type PooledScript } from '../script-answers/pooled-script';
+import { sorted } from '../script-pool/sorted';
+import { HistoryTooLongError } from '../scripts/errors';
+import type { Position } from '../index/records/position';
+import type { HeaderRecord, IndexSnapshot } from '../index/types';
+import type { EndpointContext } from '../rest/endpoint';
+import type { Waiting } from '../rest/server/work-queue';
+import type { PooledTransaction } from '../script-pool/pooled-transaction';
+import type { ScriptPool } from '../script-pool/script-pool';
+import type { ScriptRow, ScriptSnapshot } from '../scripts/types';
+
+const ROWS_PER_PAGE = 1_024;
+
+/** A longer history is counted before it is read. */
+const SHORT_HISTORY = 256;
+
+/** -1: it spends an output that is not confirmed either. */
+export type PooledHeight = 0 | -1;
+
+export interface PooledEntry {
+  readonly transaction: PooledTransaction;
+  readonly height: PooledHeight;
+}
+
+/** One for all who ask: what is found out of a transaction of the pool is found out once for each block. */
+export class ScriptHistories {
+  readonly totals: ChainTotals;
+  readonly #pooled: PooledScripts;
+  /** By the state's own tip. */
+  readonly #heights = new WeakMap<HeaderRecord, WeakMap<PooledTransaction, PooledHeight>>();
+
+  constructor(pool: ScriptPool, rest: Pick<EndpointContext, 'cache'>) {
+    this.#pooled = new PooledScripts(pool);
+    this.totals = new ChainTotals(rest);
+  }
+
+  /** To be called in the turn in which the snapshot was taken. `script`: its SHA-256, as SHA-256 gives it. */
+  at(script: Buffer, snapshot: ScriptSnapshot): ScriptHistory {
+    const pooled = this.#pooled.at(script, snapshot);
+    return new ScriptHistory({
+      script,
+      snapshot,
+      pooled,
+      totals: this.totals,
+      heightOf: (transaction) => this.#heightOf(transaction, snapshot.index)
+    });
+  }
+
+  /** The node's pool asks for the coins of its inputs in the same way: what the chain does not have the pool has made. */
+  #heightOf(transaction: PooledTransaction, index: IndexSnapshot): PooledHeight {
+    const heights = this.#heights.get(index.tip) ?? new WeakMap<PooledTransaction, PooledHeight>();
+    this.#heights.set(index.tip, heights);
+    const known = heights.get(transaction);
+    if (known !== undefined) return known;
+    const isOnChain = transaction.transaction.inputs.every((input) => index.coin(input.txid, input.index) !== undefined);
+    const height = isOnChain ? 0 : -1;
+    heights.set(transaction, height);
+    return height;
+  }
+}
+
+interface ScriptHistoryParts {
+  readonly script: Buffer;
+  readonly snapshot: ScriptSnapshot;
+  readonly pooled: PooledScript;
+  readonly totals: ChainTotals;
+  readonly heightOf: (transaction: PooledTransaction) => PooledHeight;
+}
+
+/** Good as long as its snapshot. */
+export class ScriptHistory {
+  /** What the pool does with the script. */
+  readonly pooled: PooledScript;
+  readonly #parts: ScriptHistoryParts;
+
+  constructor(parts: ScriptHistoryParts) {
+    this.pooled = parts.pooled;
+    this.#parts = parts;
+  }
+
+  /**
+   * Rows of the chain upwards, page by page; those above a position only, if one is given.
+   * @throws HistoryTooLongError when there are more than `most`, or the whole history is longer than that
+   */
+  async *confirmed(most: number, client: Waiting, above?: Position): AsyncGenerator<readonly ScriptRow[], void> {
+    const { script, snapshot, totals } = this.#parts;
+    let [beyond, limit, count] = [above, Math.min(SHORT_HISTORY, most + 1), 0];
+    for (;;) {
+      const page = await snapshot.history(script, { beyond, limit, ascending: true });
+      const isFirst = count === 0;
+      count += page.length;
+      const isLast = page.length < limit;
+      if (count > most || (isFirst && !isLast && (await totals.of(script, snapshot, client)).transactions > most))
+        throw new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
+      if (page.length > 0) yield page;
+      if (isLast) return;
+      [beyond, limit] = [page.at(-1)?.position, ROWS_PER_PAGE];
+    }
+  }
+
+  /** Transactions that are not confirmed. */
+  async unconfirmed(client: Waiting): Promise<PooledEntry[]> {
+    const transactions = await this.pooled.transactions();
+    if (transactions.length === 0) return [];
+    return runInSlices(inOrder(transactions, this.#parts.heightOf), client);
+  }
+}
+
+function* inOrder(transactions: readonly PooledTransaction[], heightOf: ScriptHistoryParts['heightOf']): Generator<void, PooledEntry[]> {
+  const entries: (PooledEntry & { readonly text: string })[] = [];
+  for (const transaction of transactions) {
+    const text = Buffer.from(transaction.txid).reverse().toString('latin1');
+    entries.push({ transaction, height: heightOf(transaction), text });
+    yield;
+  }
+  const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+  return yield* sorted(entries, (a, b) => b.height - a.height || compare(a.text, b.text));
+}
