@@ -72,7 +72,7 @@ const folders = {
   'lib/rpc/calls': ['errors', 'parameters', 'call'],
   'lib/esplora/endpoints': ['errors', 'reply', 'endpoint', 'transactions', 'spends', 'block-sizes'],
   'lib/esplora/server': ['errors', 'reply', 'endpoint'],
-  'lib/electrum/methods': ['errors', 'method', 'history'],
+  'lib/electrum/methods': ['errors', 'method', 'history', 'header-tree'],
   'lib/electrum/server': ['errors', 'method'],
   'lib/electrum/notify': ['errors', 'method', 'history'],
   'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc']

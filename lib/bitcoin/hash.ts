@@ -221,3 +221,12 @@ export function fromDisplayHex(text: string): Buffer {
   if (!/^[0-9a-fA-F]{64}$/.test(text)) throw new RangeError(`expected 64 hex digits, got ${JSON.stringify(text)}`);
   return Buffer.from(text, 'hex').reverse();
 }
+
+/** The order of two hashes as people read them. */
+export function compareDisplayed(a: Buffer, b: Buffer): number {
+  for (let i = a.length - 1; i >= 0; i--) {
+    const difference = (a[i] as number) - (b[i] as number); // both have 32 bytes
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

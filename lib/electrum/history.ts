@@ -1,6 +1,7 @@
 // The transactions of a script in the protocol's order, of which its status is the hash: those of the chain upwards, then those of the pool,
 // at height 0 by txid, then those at height -1 by txid. All of them are of one moment.
 
+import { compareDisplayed } from '../bitcoin/hash';
 import { runInSlices } from '../rest/server/slices';
 import { ChainTotals } from '../script-answers/chain-totals';
 import { PooledScripts, type PooledScript } from '../script-answers/pooled-script';
@@ -112,12 +113,10 @@ export class ScriptHistory {
 }
 
 function* inOrder(transactions: readonly PooledTransaction[], heightOf: ScriptHistoryParts['heightOf']): Generator<void, PooledEntry[]> {
-  const entries: (PooledEntry & { readonly text: string })[] = [];
+  const entries: PooledEntry[] = [];
   for (const transaction of transactions) {
-    const text = Buffer.from(transaction.txid).reverse().toString('latin1');
-    entries.push({ transaction, height: heightOf(transaction), text });
+    entries.push({ transaction, height: heightOf(transaction) });
     yield;
   }
-  const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-  return yield* sorted(entries, (a, b) => b.height - a.height || compare(a.text, b.text));
+  return yield* sorted(entries, (a, b) => b.height - a.height || compareDisplayed(a.transaction.txid, b.transaction.txid));
 }

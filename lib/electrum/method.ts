@@ -4,6 +4,7 @@ import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
 import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader } from '../scripts/types';
+import type { ScriptHistories } from './history';
 
 /** Versions that are spoken, in their order. */
 export const PROTOCOLS = ['1.4', '1.4.1', '1.4.2', '1.4.3', '1.5', '1.6'] as const;
@@ -16,10 +17,14 @@ export interface MethodContext {
   /** Answers while the gate is open only. Looks at the state and at the pool that are made in one turn are of one moment. */
   readonly scripts: ScriptReader;
   readonly pool: ScriptPool;
+  /** Histories from both. */
+  readonly histories: ScriptHistories;
   /** The version of this package. */
   readonly version: string;
   /** Transactions of a script in one reply. */
   readonly maxHistory: number;
+  /** Whether transactions are taken. */
+  readonly broadcast: boolean;
 }
 
 /** A client as methods see it. */

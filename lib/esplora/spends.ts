@@ -6,7 +6,8 @@
 import { hash } from 'node:crypto';
 import { isUnspendable } from '../bitcoin/script';
 import { scanTransaction } from '../bitcoin/transaction';
-import { confirmationAt, placeOf, type Placed, type Transactions } from './transactions';
+import { confirmationAt, placeOf, type Transactions } from './transactions';
+import type { Placed } from '../script-answers/transaction-bytes';
 import type { Waiting } from '../rest/server/work-queue';
 import type { ScriptReader, ScriptSnapshot } from '../scripts/types';
 import type { EsploraSpend } from '../views/esplora/coins';

@@ -4,10 +4,10 @@
 import { timeOf } from '../bitcoin/header';
 import { scanTransaction, type ScannedTransaction } from '../bitcoin/transaction';
 import { keyOf } from '../rest/cache/blocks';
-import { unavailable } from '../rest/errors';
 import { runInSlices } from '../rest/server/slices';
 import { JsonWriter } from '../views/json-writer';
 import { esploraCapacity, writeEsploraTransaction, type SpentOutput } from '../views/esplora/transaction';
+import { transactionBytes, type Placed } from '../script-answers/transaction-bytes';
 import { PreviousOutputs } from './previous-outputs';
 import type { Position } from '../index/records/position';
 import type { IndexSnapshot } from '../index/types';
@@ -19,12 +19,6 @@ import type { PooledTransaction } from '../script-pool/pooled-transaction';
 
 /** Blocks that are looked at together: each may have to be read as a whole. */
 const BLOCKS_AT_ONCE = 4;
-
-/** A transaction of the chain. A row of a script is one. */
-export interface Placed {
-  readonly txid: Buffer;
-  readonly position: Position;
-}
 
 /** Where a confirmed transaction stands. */
 export type Confirmation = NonNullable<EsploraStatus>;
@@ -96,13 +90,8 @@ export class Transactions {
   }
 
   /** The bytes of a transaction of the chain. @throws RestError 503 when the node does not have them any more */
-  async bytes({ position, txid }: Placed, index: IndexSnapshot, client: Waiting): Promise<Buffer> {
-    const { blocks } = this.#rest;
-    const found = blocks.at(position, txid, index);
-    const raw = found && (await found.read(client));
-    if (raw !== undefined) return raw;
-    if (found !== undefined) await blocks.requireActive(found.block);
-    throw unavailable(`the node does not have the block at height ${position.height}`);
+  bytes(placed: Placed, index: IndexSnapshot, client: Waiting): Promise<Buffer> {
+    return transactionBytes(this.#rest.blocks, placed, index, client);
   }
 
   async #ofBlock(status: Confirmation, list: readonly Placed[], index: IndexSnapshot, client: Waiting): Promise<Buffer[]> {

@@ -3,7 +3,10 @@
 import { sorted } from './sorted';
 import type { PooledTransaction } from './pooled-transaction';
 
-const BIN_VSIZE = 50_000;
+export const BIN_VSIZE = 50_000;
+
+/** From one pause to the next. */
+const STEPS = 256;
 
 export interface FeeBin {
   /** The lowest in it, satoshis for each virtual byte. */
@@ -23,19 +26,28 @@ export interface PoolSummary {
 
 /** Yields often. */
 export function* summaryOf(transactions: readonly PooledTransaction[]): Generator<void, PoolSummary> {
-  const byRate = yield* sorted(transactions, (a, b) => b.feeRate - a.feeRate);
+  const rates = new Float64Array(transactions.length);
+  const places: number[] = [];
+  for (const [i, { feeRate }] of transactions.entries()) {
+    rates[i] = feeRate;
+    places.push(i);
+    if (i % STEPS === 0) yield;
+  }
+  const rateAt = (i: number): number => rates[i] as number; // below the length
+  const order = yield* sorted(places, (a, b) => rateAt(b) - rateAt(a));
   const histogram: FeeBin[] = [];
   let [vsize, totalFee, binned, rate] = [0, 0, 0, 0];
-  for (const transaction of byRate) {
-    if (binned > BIN_VSIZE && transaction.feeRate !== rate) {
+  for (const [step, i] of order.entries()) {
+    if (step % STEPS === 0) yield;
+    const transaction = transactions[i] as PooledTransaction;
+    if (binned > BIN_VSIZE && rateAt(i) !== rate) {
       histogram.push({ rate, vsize: binned });
       binned = 0;
     }
-    rate = transaction.feeRate;
+    rate = rateAt(i);
     binned += transaction.vsize;
     vsize += transaction.vsize;
     totalFee += transaction.fee;
-    yield;
   }
   if (binned > 0) histogram.push({ rate, vsize: binned });
   return { count: transactions.length, vsize, totalFee, histogram };

@@ -140,9 +140,36 @@ function* unspent(
     if (isOurs(output) && !spends.isSpent(txid, index)) yield { transaction, index, value: output.value };
 }
 
+type Touching = PooledTransaction | SharedScript;
+
+/** By the scripts' keys. A map that grows is built anew in one piece: of many small ones each is built quickly. */
+class ScriptMap {
+  readonly #maps = Array.from({ length: 256 }, () => new Map<string, Touching>());
+
+  get(key: string): Touching | undefined {
+    return this.#mapOf(key).get(key);
+  }
+
+  set(key: string, touching: Touching): void {
+    this.#mapOf(key).set(key, touching);
+  }
+
+  delete(key: string): void {
+    this.#mapOf(key).delete(key);
+  }
+
+  clear(): void {
+    for (const map of this.#maps) map.clear();
+  }
+
+  #mapOf(key: string): Map<string, Touching> {
+    return this.#maps[key.charCodeAt(0)] as Map<string, Touching>; // a character is a byte
+  }
+}
+
 /** Scripts are asked for by their SHA-256, 32 bytes as SHA-256 gives them. */
 export class PoolScripts {
-  readonly #scripts = new Map<string, PooledTransaction | SharedScript>();
+  readonly #scripts = new ScriptMap();
   readonly #spends: PoolSpends;
 
   constructor(spends: PoolSpends) {

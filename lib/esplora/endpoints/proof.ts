@@ -1,22 +1,14 @@
 // Proofs that a transaction is in the active chain.
 
 import { toDisplayHex } from '../../bitcoin/hash';
-import { merkleRootOf } from '../../bitcoin/header';
-import { merkleTree, type MerkleTree } from '../../bitcoin/merkle-tree';
-import { keyOf } from '../../rest/cache/blocks';
-import { runInSlices } from '../../rest/server/slices';
+import { BlockTrees } from '../../script-answers/block-trees';
 import { noProof } from '../errors';
 import { jsonReply, readHash, replyAt, textReply, type EsploraReply } from '../reply';
 import { placeOf } from '../transactions';
 import type { Position } from '../../index/records/position';
+import type { MerkleTree } from '../../bitcoin/merkle-tree';
 import type { HeaderRecord } from '../../index/types';
-import type { Cached, Shelf } from '../../rest/cache/answers';
-import type { ScriptSnapshot } from '../../scripts/types';
-import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
-
-interface CachedTree extends Cached {
-  readonly tree: MerkleTree;
-}
+import type { Endpoint, EsploraContext, Route } from '../endpoint';
 
 /** How a proof is written. */
 type ProofForm = (tree: MerkleTree, position: Position, block: HeaderRecord) => EsploraReply;
@@ -29,18 +21,7 @@ export function proofRoutes(context: EsploraContext): Route[] {
 }
 
 function proofEndpoint({ scripts, rest }: EsploraContext, form: ProofForm): Endpoint {
-  const trees: Shelf<CachedTree> = rest.cache.shelf('merkle');
-
-  const treeOf = async ({ hash, height, header }: HeaderRecord, snapshot: ScriptSnapshot, client: EsploraRequest): Promise<MerkleTree> => {
-    const key = keyOf(hash);
-    const cached = trees.get(key);
-    if (cached !== undefined) return cached.tree;
-    const tree = await runInSlices(merkleTree(await snapshot.txids(height)), client);
-    if (!tree.root.equals(merkleRootOf(header))) throw new Error(`the txids of the block at height ${height} are not those of its header`);
-    trees.offer(key, () => ({ tree, byteLength: tree.byteLength }));
-    return tree;
-  };
-
+  const trees = new BlockTrees(rest.cache);
   return async (request) => {
     const txid = readHash(request.parameter('txid'));
     return scripts.read(async (snapshot) => {
@@ -48,7 +29,7 @@ function proofEndpoint({ scripts, rest }: EsploraContext, form: ProofForm): Endp
       const position = placeOf(txid, index);
       const block = position && index.headerAt(position.height);
       if (position === undefined || block === undefined) throw noProof();
-      const tree = await treeOf(block, snapshot, request);
+      const tree = await trees.of(block, snapshot, request);
       // The index knows hashes of txids, which might be those of another transaction.
       if (!tree.txid(position.index).equals(txid)) throw noProof();
       return replyAt(form(tree, position, block), index.tip, position.height);

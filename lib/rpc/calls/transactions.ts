@@ -6,12 +6,14 @@ import { scanTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
 import { JsonWriter } from '../../views/json-writer';
 import { JSON_BYTES_PER_BYTE, writeTransaction, type TransactionForm } from '../../views/transaction';
-import { styleOf } from '../../rest/endpoint';
+import { styleOf, type EndpointContext } from '../../rest/endpoint';
 import { runInSlices } from '../../rest/server/slices';
-import { hexAnswer, type Answer, type CallContext, type CallDefinition, type RpcClient } from '../call';
+import { hexAnswer, type Answer, type CallDefinition } from '../call';
 import { misc, notFound } from '../errors';
 import type { IndexSnapshot } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
+import type { Waiting } from '../../rest/server/work-queue';
+import type { Parameters } from '../parameters';
 
 interface FoundTransaction {
   readonly raw: Buffer;
@@ -43,7 +45,7 @@ export const transactionCalls = {
       { name: 'verbosity|verbose', type: 'any', isOptional: true },
       { name: 'blockhash', type: 'string', isOptional: true }
     ],
-    answer: async (parameters, context, client) => {
+    answer: async (parameters: Parameters, context: EndpointContext, client: Waiting) => {
       const txid = parameters.hash(0, 'parameter 1');
       if (genesisTxid(context)?.equals(txid) === true) {
         throw notFound('The genesis block coinbase is not considered an ordinary transaction and cannot be retrieved');
@@ -59,13 +61,13 @@ export const transactionCalls = {
 } satisfies Readonly<Record<string, CallDefinition>>;
 
 /** The genesis block has one transaction, whose txid is the root. */
-function genesisTxid({ reader }: CallContext): Buffer | undefined {
+function genesisTxid({ reader }: EndpointContext): Buffer | undefined {
   const genesis = reader.read((snapshot) => snapshot.headerAt(0));
   return genesis && merkleRootOf(genesis.header);
 }
 
 /** @throws RpcError -5 */
-async function findAnywhere(txid: Buffer, { reader, node, blocks }: CallContext, client: RpcClient): Promise<FoundTransaction> {
+async function findAnywhere(txid: Buffer, { reader, node, blocks }: EndpointContext, client: Waiting): Promise<FoundTransaction> {
   const { found, block, isKnown } = reader.read((snapshot) => {
     const known = findInIndex(() => blocks.find(txid, snapshot));
     return { ...known, block: known.found && blockIn(snapshot, known.found.block.hash) };
@@ -96,8 +98,8 @@ function findInIndex<T>(find: () => T | undefined): { readonly found: T | undefi
 async function findInBlock(
   txid: Buffer,
   hash: Buffer,
-  { reader, node, blocks }: CallContext,
-  client: RpcClient
+  { reader, node, blocks }: EndpointContext,
+  client: Waiting
 ): Promise<FoundTransaction> {
   const active = reader.read((snapshot) => blockIn(snapshot, hash));
   const entry = active === undefined ? await node.entry(hash) : undefined;
@@ -134,8 +136,8 @@ function blockIn(snapshot: IndexSnapshot, hash: Buffer): FoundBlock | undefined 
 async function transactionAnswer(
   found: FoundTransaction,
   request: TransactionRequest,
-  context: CallContext,
-  client: RpcClient
+  context: EndpointContext,
+  client: Waiting
 ): Promise<Answer> {
   const { block } = found;
   const spent = request.verbosity >= 2 ? await spentBy(found, context, client) : undefined;
@@ -161,8 +163,8 @@ function* transactionText(raw: Buffer, form: TransactionForm): Generator<void, B
 /** The outputs that a transaction of a block spends, as far as somebody has them. */
 async function spentBy(
   { raw, block, inputsBefore }: FoundTransaction,
-  context: CallContext,
-  client: RpcClient
+  context: EndpointContext,
+  client: Waiting
 ): Promise<TransactionForm['spent']> {
   const { txid, inputCount, isCoinbase } = scanTransaction(raw);
   if (block === undefined || isCoinbase) return undefined;

@@ -1,0 +1,136 @@
+// The tree of hashes over the headers of the chain up to a height, as BIP37 has one over the txids of a block: what a wallet that knows its
+// root, from its own source code, takes as proof that a header is of this chain.
+//
+// The chain is long: of every 2,048 headers from the first one on the root of their tree is kept, as long as they are of the chain. What is
+// left of a tree is made of these, of the headers beside the one that is asked for, and of the last ones.
+
+import { hash256 } from '../bitcoin/hash';
+import { HEADER_LENGTH, previousHashOf } from '../bitcoin/header';
+import { merkleTree, type MerkleTree } from '../bitcoin/merkle-tree';
+import { MadeOnce, type AnswerCache, type Cached, type Shelf } from '../rest/cache/answers';
+import { keyOf } from '../rest/cache/blocks';
+import { runInSlices } from '../rest/server/slices';
+import type { IndexSnapshot } from '../index/types';
+import type { Waiting } from '../rest/server/work-queue';
+
+const GROUP_LEVELS = 11;
+const GROUP_SIZE = 1 << GROUP_LEVELS;
+
+export interface HeaderProof {
+  /** The neighbours of the header's hash and of the hashes above it, upwards; in wire order. */
+  readonly branch: readonly Buffer[];
+  readonly root: Buffer;
+}
+
+/** The root over a full group of headers. */
+interface GroupRoot {
+  readonly root: Buffer;
+  /** Hash of the last header: it stands for all below. */
+  readonly lastHash: Buffer;
+}
+
+interface CachedTree extends Cached {
+  readonly tree: MerkleTree;
+}
+
+export class HeaderTree {
+  readonly #groups: Shelf<CachedTree>;
+  readonly #making = new MadeOnce<readonly GroupRoot[]>();
+  /** Of the groups from the first one on. */
+  #roots: readonly GroupRoot[] = [];
+
+  constructor(cache: AnswerCache) {
+    this.#groups = cache.shelf('header-tree');
+  }
+
+  /** How many hashes a proof takes, the first time that it is asked for headers of a group. */
+  hashesOf(checkpoint: number): number {
+    return Math.min(checkpoint + 1, GROUP_SIZE);
+  }
+
+  /** That the header at a height is of the chain up to `checkpoint`, which is neither below it nor above the tip. */
+  async proof(height: number, checkpoint: number, index: IndexSnapshot, client: Waiting): Promise<HeaderProof> {
+    const [group, last] = [Math.floor(height / GROUP_SIZE), Math.floor(checkpoint / GROUP_SIZE)];
+    const tree = await this.#groupTree(group, checkpoint, index, client);
+    const at = height % GROUP_SIZE;
+    if (last === 0) return { branch: tree.branch(at), root: tree.root };
+    const full = await this.#rootsBelow(last, index, client);
+    const lastTree = group === last ? tree : await this.#groupTree(last, checkpoint, index, client);
+    const roots = [...full.map(({ root }) => root), risen(lastTree).root];
+    const above = await runInSlices(merkleTree(roots), client);
+    return { branch: [...tree.branch(at), ...risen(tree).branch, ...above.branch(group)], root: above.root };
+  }
+
+  /** The tree over the headers of a group, up to `most` of the chain. */
+  async #groupTree(group: number, most: number, index: IndexSnapshot, client: Waiting): Promise<MerkleTree> {
+    // The hash of the last header stands for all below.
+    const key = keyOf(hashAt(Math.min((group + 1) * GROUP_SIZE - 1, most), index));
+    const cached = this.#groups.get(key);
+    if (cached !== undefined) return cached.tree;
+    const tree = await runInSlices(merkleTree(hashesIn(group, most, index)), client);
+    this.#groups.offer(key, () => ({ tree, byteLength: tree.byteLength }));
+    return tree;
+  }
+
+  /** Of so many groups, all full. */
+  async #rootsBelow(count: number, index: IndexSnapshot, client: Waiting): Promise<readonly GroupRoot[]> {
+    const known = ofThisChain(this.#roots, index);
+    if (known.length >= count) return known.slice(0, count);
+    const lastHash = lastHashIn(count - 1, index);
+    return this.#making.get(keyOf(lastHash), client, async (everybody) => {
+      const roots = [...known];
+      while (roots.length < count) {
+        const group = roots.length;
+        const { root } = await runInSlices(merkleTree(hashesIn(group, Infinity, index)), everybody);
+        roots.push({ root, lastHash: lastHashIn(group, index) });
+      }
+      return (this.#roots = roots);
+    });
+  }
+}
+
+/** Those from the first one on that the chain has; a fork takes the others. */
+function ofThisChain(roots: readonly GroupRoot[], index: IndexSnapshot): readonly GroupRoot[] {
+  const isOurs = ({ lastHash }: GroupRoot, group: number): boolean => {
+    const height = (group + 1) * GROUP_SIZE - 1;
+    return height <= index.tip.height && lastHashIn(group, index).equals(lastHash);
+  };
+  let count = roots.length;
+  while (count > 0 && !isOurs(roots[count - 1] as GroupRoot, count - 1)) count--; // count is within
+  return roots.slice(0, count);
+}
+
+/** A tree that is lower than that of a full group has no neighbours further up: its root stands for them. */
+function risen(tree: MerkleTree): HeaderProof {
+  const branch: Buffer[] = [];
+  let { root } = tree;
+  for (let level = tree.branch(0).length; level < GROUP_LEVELS; level++) {
+    branch.push(root);
+    root = hash256(Buffer.concat([root, root]));
+  }
+  return { branch, root };
+}
+
+function hashAt(height: number, index: IndexSnapshot): Buffer {
+  const run = index.headerRun(height, 1);
+  if (run === undefined) throw new RangeError(`expected a height up to ${index.tip.height}, got ${height}`);
+  return run.lastHash;
+}
+
+/** Of the last header of a full group. */
+const lastHashIn = (group: number, index: IndexSnapshot): Buffer => hashAt((group + 1) * GROUP_SIZE - 1, index);
+
+/** Hashes of the headers of a group up to a height of the chain. */
+function hashesIn(group: number, most: number, index: IndexSnapshot): Buffer[] {
+  const start = group * GROUP_SIZE;
+  const end = Math.min(start + GROUP_SIZE, most + 1);
+  const hashes: Buffer[] = [];
+  for (let height = start; height < end; height = start + hashes.length) {
+    const run = index.headerRun(height, end - height);
+    if (run === undefined) throw new RangeError(`expected a height up to ${index.tip.height}, got ${height}`);
+    // A header has the hash of the one before.
+    for (let at = 1; at < run.count; at++) hashes.push(previousHashOf(run.headers.subarray(at * HEADER_LENGTH)));
+    hashes.push(run.lastHash);
+  }
+  return hashes;
+}

@@ -1,0 +1,52 @@
+// What the arguments of methods stand for. All that is wrong with one is a bad request, in ElectrumX' words.
+
+import { fromDisplayHex } from '../../bitcoin/hash';
+import { CODES, ElectrumError } from '../errors';
+
+/** Of an argument in an error. */
+const MOST_CHARACTERS = 200;
+
+export const badRequest = (message: string): ElectrumError => new ElectrumError(CODES.badRequest, message);
+
+/** A number of its own, not in a text. @throws ElectrumError */
+export function readCount(value: unknown): number {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw badRequest(`${shown(value)} should be a non-negative integer`);
+  return value as number; // checked
+}
+
+/** 0 and 1 are taken as well. @throws ElectrumError */
+export function readFlag(value: unknown, name: string): boolean {
+  if (value !== true && value !== false && value !== 1 && value !== 0) throw badRequest(`"${name}" must be a boolean`);
+  return value === true || value === 1;
+}
+
+/** 32 bytes in wire order. @throws ElectrumError */
+export function readTxid(value: unknown): Buffer {
+  if (!isHash(value)) throw badRequest(`${shown(value)} should be a transaction hash`);
+  return fromDisplayHex(value);
+}
+
+/** A script's SHA-256 as SHA-256 gives it, which is reversed on the wire. @throws ElectrumError */
+export function readScriptHash(value: unknown): { readonly script: Buffer; readonly name: string } {
+  if (!isHash(value)) throw badRequest(`${shown(value)} is not a valid script hash`);
+  return { script: fromDisplayHex(value), name: value };
+}
+
+/** @throws ElectrumError */
+export function readHex(value: unknown): string {
+  if (typeof value !== 'string' || !/^(?:[0-9a-fA-F]{2})*$/.test(value)) throw badRequest(`${shown(value)} should be a hex string`);
+  return value;
+}
+
+/** @throws ElectrumError */
+export function readList(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw badRequest(`${shown(value)} should be a list`);
+  return value as readonly unknown[];
+}
+
+const isHash = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-fA-F]{64}$/.test(value);
+
+export function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+}

@@ -1,0 +1,145 @@
+// What transactions did with a script, and its coins.
+
+import { compareDisplayed } from '../../bitcoin/hash';
+import { runInSlices } from '../../rest/server/slices';
+import { ChainCoins, type ChainCoin } from '../../script-answers/chain-coins';
+import { sorted } from '../../script-pool/sorted';
+import { HistoryTooLongError, TooManyCoinsError } from '../../scripts/errors';
+import { JsonWriter } from '../../views/json-writer';
+import { badRequest, readScriptHash } from './arguments';
+import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
+import type { PooledEntry, ScriptHistory } from '../history';
+import type { ElectrumClient, Method, MethodContext } from '../method';
+import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
+
+const ITEMS_PER_SLICE = 64;
+const COIN_TEXT_LENGTH = 140;
+
+/** What is asked about, in one state of chain and pool. */
+interface AskedScript {
+  /** Its SHA-256. */
+  readonly script: Buffer;
+  readonly snapshot: ScriptSnapshot;
+  readonly history: ScriptHistory;
+}
+
+type ScriptAnswer = (asked: AskedScript, client: ElectrumClient) => Promise<string | Buffer>;
+
+export function scriptMethods(context: MethodContext): Readonly<Record<string, Method>> {
+  const { scripts, histories, maxHistory, rest } = context;
+  const chainCoins = new ChainCoins(rest, histories.totals);
+
+  const asking = (answer: ScriptAnswer): Method => ({
+    parameters: ['scripthash'],
+    required: 1,
+    isHeavy: true,
+    answer: async (values, client) => {
+      const { script } = readScriptHash(values[0]);
+      try {
+        return await scripts.read((snapshot) => answer({ script, snapshot, history: histories.at(script, snapshot) }, client));
+      } catch (error) {
+        if (error instanceof HistoryTooLongError) throw badRequest('history too large');
+        throw error instanceof TooManyCoinsError ? badRequest('too many unspent outputs') : error;
+      }
+    }
+  });
+
+  return {
+    'blockchain.scripthash.get_balance': asking(async ({ script, snapshot, history }, client) => {
+      const [chain, pool] = await Promise.all([histories.totals.of(script, snapshot, client), history.pooled.totals(client)]);
+      client.charge(Math.min(chain.transactions * COUNT_POINTS, MOST_COUNT_POINTS));
+      const confirmed = chain.funded.value - chain.spent.value;
+      return `{"confirmed":${confirmed},"unconfirmed":${pool.funded.value - pool.spent.value}}`;
+    }),
+    'blockchain.scripthash.get_history': asking(async ({ history }, client) => {
+      const entries = await history.unconfirmed(client);
+      client.charge(entries.length * ROW_POINTS);
+      const writer = new JsonWriter();
+      writer.ascii('[');
+      const most = maxHistory - entries.length;
+      if (most < 0) throw new HistoryTooLongError(`more than ${maxHistory} transactions have to do with the script`);
+      for await (const rows of history.confirmed(most, client)) {
+        client.charge(rows.length * ROW_POINTS);
+        writeRows(writer, rows);
+      }
+      await runInSlices(writeEntries(writer, entries), client);
+      writer.ascii(']');
+      return writer.toBuffer();
+    }),
+    'blockchain.scripthash.get_mempool': asking(async ({ history }, client) => {
+      const entries = await history.unconfirmed(client);
+      client.charge(entries.length * ROW_POINTS);
+      if (entries.length > maxHistory) throw new HistoryTooLongError(`more than ${maxHistory} transactions have to do with the script`);
+      const writer = new JsonWriter(entries.length * COIN_TEXT_LENGTH + 2);
+      writer.ascii('[');
+      await runInSlices(writeEntries(writer, entries), client);
+      writer.ascii(']');
+      return writer.toBuffer();
+    }),
+    'blockchain.scripthash.listunspent': asking(async ({ script, snapshot, history }, client) => {
+      const ofPool = await history.pooled.outputs(client);
+      const coins = await chainCoins.of(script, maxHistory + ofPool.spentOfChain, snapshot, client);
+      client.charge((coins.length + ofPool.coins.length) * COIN_POINTS);
+      const unspent = coins.filter(({ txid, index }) => !ofPool.spends(txid, index));
+      const made = ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }));
+      if (unspent.length + made.length > maxHistory) throw new TooManyCoinsError(`more than ${maxHistory} coins are the script's`);
+      return runInSlices(coinsText(unspent, made), client);
+    }),
+    'blockchain.scripthash.subscribe': {
+      parameters: ['scripthash'],
+      required: 1,
+      isHeavy: true,
+      answer: async (values, { subscriptions }) => {
+        const { script, name } = readScriptHash(values[0]);
+        const status = await subscriptions.addScript(script, name);
+        return status === undefined ? 'null' : `"${status.toString('hex')}"`;
+      }
+    },
+    'blockchain.scripthash.unsubscribe': {
+      parameters: ['scripthash'],
+      required: 1,
+      since: '1.4.2',
+      answer: (values, { subscriptions }) => Promise.resolve(JSON.stringify(subscriptions.removeScript(readScriptHash(values[0]).script)))
+    }
+  };
+}
+
+const byOutpoint = (a: ChainCoin, b: ChainCoin): number => compareDisplayed(a.txid, b.txid) || a.index - b.index;
+
+/** Behind what the list has already. */
+function beginItem(writer: JsonWriter, txid: Buffer, height: number): void {
+  writer.hashField(writer.length > 1 ? ',{"tx_hash":' : '{"tx_hash":', txid);
+  writer.integerField(',"height":', height);
+}
+
+function writeRows(writer: JsonWriter, rows: readonly ScriptRow[]): void {
+  for (const { txid, position } of rows) {
+    beginItem(writer, txid, position.height);
+    writer.ascii('}');
+  }
+}
+
+function* writeEntries(writer: JsonWriter, entries: readonly PooledEntry[]): Generator<void, void> {
+  for (const [i, { transaction, height }] of entries.entries()) {
+    beginItem(writer, transaction.txid, height);
+    writer.integerField(',"fee":', transaction.fee);
+    writer.ascii('}');
+    if (i % ITEMS_PER_SLICE === ITEMS_PER_SLICE - 1) yield;
+  }
+}
+
+/** Those of the chain in its order, then those of the pool by txid and output. */
+function* coinsText(ofChain: readonly ChainCoin[], ofPool: readonly ChainCoin[]): Generator<void, Buffer> {
+  const coins = [...ofChain, ...(yield* sorted(ofPool, byOutpoint))];
+  const writer = new JsonWriter(coins.length * COIN_TEXT_LENGTH + 2);
+  writer.ascii('[');
+  for (const [i, { txid, index, height, value }] of coins.entries()) {
+    beginItem(writer, txid, height);
+    writer.integerField(',"tx_pos":', index);
+    writer.integerField(',"value":', value);
+    writer.ascii('}');
+    if (i % ITEMS_PER_SLICE === ITEMS_PER_SLICE - 1) yield;
+  }
+  writer.ascii(']');
+  return writer.toBuffer();
+}

@@ -1,0 +1,32 @@
+// Methods about the server itself.
+
+import { toDisplayHex } from '../../bitcoin/hash';
+import { PROTOCOLS, type Method, type MethodContext } from '../method';
+
+const NO_PARAMETERS = { parameters: [], required: 0 } as const;
+
+export function serverMethods({ rest: { node }, version }: MethodContext): Readonly<Record<string, Method>> {
+  const software = `bcoin-rest ${version}`;
+  const constant = (value: unknown): Method => {
+    const text = JSON.stringify(value);
+    return { ...NO_PARAMETERS, answer: () => Promise.resolve(text) };
+  };
+  return {
+    'server.banner': constant(`Welcome to ${software}.`),
+    'server.donation_address': constant(''),
+    // Electrum goes elsewhere when the genesis block is another one.
+    'server.features': constant({
+      hosts: {},
+      pruning: null,
+      server_version: software,
+      protocol_min: PROTOCOLS[0],
+      protocol_max: PROTOCOLS.at(-1),
+      genesis_hash: toDisplayHex(node.network.genesisHash),
+      hash_function: 'sha256'
+    }),
+    // It knows no other servers, and wants to know none.
+    'server.peers.subscribe': constant([]),
+    'server.add_peer': { parameters: ['features'], required: 1, answer: () => Promise.resolve('false') },
+    'server.ping': constant(null)
+  };
+}

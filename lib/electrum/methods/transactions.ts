@@ -1,0 +1,147 @@
+// Transactions: their bytes, proofs that they are in the chain, and their way into the pool. What Bitcoin Core's calls can do they do.
+
+import { toDisplayHex } from '../../bitcoin/hash';
+import { PROFILES } from '../../profile/profile';
+import { sendingCalls } from '../../rpc/calls/sending';
+import { transactionCalls } from '../../rpc/calls/transactions';
+import { RpcError } from '../../rpc/errors';
+import { Parameters, usageOf, type Parameter } from '../../rpc/parameters';
+import { BlockTrees } from '../../script-answers/block-trees';
+import { CODES, ElectrumError } from '../errors';
+import { badRequest, readCount, readFlag, readHex, readList, readTxid } from './arguments';
+import { BROADCAST_POINTS, HASH_POINTS, TRANSACTION_POINTS } from './points';
+import type { MerkleTree } from '../../bitcoin/merkle-tree';
+import type { Answer } from '../../rpc/call';
+import type { ScriptSnapshot } from '../../scripts/types';
+import type { ElectrumClient, Method, MethodContext } from '../method';
+
+/** What submitpackage says, as far as it is looked at. */
+interface PackageResult {
+  readonly package_msg: string;
+  readonly 'tx-results': Readonly<Record<string, { readonly txid: string; readonly error?: string }>>;
+}
+
+export function transactionMethods({ rest, scripts, broadcast }: MethodContext): Readonly<Record<string, Method>> {
+  const trees = new BlockTrees(rest.cache);
+  // Wallets read `address`, and not `addresses`, whichever edition REST speaks.
+  const modern = { ...rest, profile: PROFILES.modern };
+
+  /** Undefined for a block that is not in the chain, and for the genesis block, which is no part of any history. */
+  const treeAt = async (height: number, snapshot: ScriptSnapshot, client: ElectrumClient): Promise<MerkleTree | undefined> => {
+    const block = height === 0 ? undefined : snapshot.index.headerAt(height);
+    if (block === undefined) return undefined;
+    const tree = await trees.of(block, snapshot, client);
+    client.charge(tree.size * HASH_POINTS);
+    return tree;
+  };
+
+  /** @throws ElectrumError when there is none */
+  const requireSending = (): void => {
+    if (!broadcast) throw badRequest('this server does not broadcast transactions');
+  };
+
+  return {
+    'blockchain.transaction.get': {
+      parameters: ['tx_hash', 'verbose'],
+      required: 1,
+      answer: async ([id, verbose = false], client) => {
+        const params = [toDisplayHex(readTxid(id)), readFlag(verbose, 'verbose') ? 1 : 0];
+        client.charge(TRANSACTION_POINTS);
+        try {
+          const { parameters, answer } = transactionCalls.getrawtransaction;
+          return textOf(await answer(valuesOf('getrawtransaction', parameters, params), modern, client));
+        } catch (error) {
+          // As all servers show what the node says.
+          throw error instanceof RpcError ? unknownTransaction(error) : error;
+        }
+      }
+    },
+    'blockchain.transaction.get_merkle': {
+      parameters: ['tx_hash', 'height'],
+      required: 2,
+      isHeavy: true,
+      answer: ([id, at], client) => {
+        const [txid, height] = [readTxid(id), readCount(at)];
+        return scripts.read(async (snapshot) => {
+          const place = snapshot.index.position(txid);
+          const tree = place?.block.height === height ? await treeAt(height, snapshot, client) : undefined;
+          // The index knows hashes of txids, which might be those of another transaction.
+          if (place === undefined || tree?.txid(place.index).equals(txid) !== true)
+            throw badRequest(`tx ${toDisplayHex(txid)} not in block at height ${grouped(height)}`);
+          return `{"block_height":${height},"merkle":${branchText(tree, place.index)},"pos":${place.index}}`;
+        });
+      }
+    },
+    'blockchain.transaction.id_from_pos': {
+      parameters: ['height', 'tx_pos', 'merkle'],
+      required: 2,
+      isHeavy: true,
+      answer: ([at, pos, merkle = false], client) => {
+        const [height, index] = [readCount(at), readCount(pos)];
+        const isProof = readFlag(merkle, 'merkle');
+        return scripts.read(async (snapshot) => {
+          const tree = isProof ? await treeAt(height, snapshot, client) : undefined;
+          const txid = height === 0 ? undefined : await snapshot.txidAt({ height, index });
+          if (txid === undefined) throw badRequest(`no tx at position ${grouped(index)} in block at height ${grouped(height)}`);
+          const text = `"${toDisplayHex(txid)}"`;
+          return tree === undefined ? text : `{"tx_hash":${text},"merkle":${branchText(tree, index)}}`;
+        });
+      }
+    },
+    'blockchain.transaction.broadcast': {
+      parameters: ['raw_tx'],
+      required: 1,
+      answer: async ([raw], client) => {
+        const hex = readHex(raw);
+        requireSending();
+        client.charge(BROADCAST_POINTS);
+        try {
+          const { parameters, answer } = sendingCalls.sendrawtransaction;
+          return textOf(await answer(valuesOf('sendrawtransaction', parameters, [hex]), rest));
+        } catch (error) {
+          if (!(error instanceof RpcError)) throw error;
+          throw badRequest(`the transaction was rejected by network rules.\n\n${error.message}\n[${hex}]`);
+        }
+      }
+    },
+    'blockchain.transaction.broadcast_package': {
+      parameters: ['raw_txs', 'verbose'],
+      required: 1,
+      since: '1.6',
+      isHeavy: true,
+      answer: async ([list, verbose = false], client) => {
+        const hexes = readList(list).map(readHex);
+        const isVerbose = readFlag(verbose, 'verbose');
+        requireSending();
+        client.charge(hexes.length * BROADCAST_POINTS);
+        try {
+          const { parameters, answer } = sendingCalls.submitpackage;
+          const result = textOf(await answer(valuesOf('submitpackage', parameters, [hexes]), rest));
+          return isVerbose ? result : shortResult(JSON.parse(result.toString()) as PackageResult); // made by the call
+        } catch (error) {
+          if (!(error instanceof RpcError)) throw error;
+          throw badRequest(`the tx package was rejected by network rules.\n\n${error.message}.`);
+        }
+      }
+    }
+  };
+}
+
+const valuesOf = (call: string, parameters: readonly Parameter[], params: readonly unknown[]): Parameters =>
+  new Parameters(parameters, params, usageOf(call, parameters));
+
+const textOf = ({ parts: [first, ...others] }: Answer): Buffer =>
+  first !== undefined && others.length === 0 ? first : Buffer.concat([first, ...others].filter((part) => part !== undefined));
+
+const unknownTransaction = ({ code, message }: RpcError): ElectrumError =>
+  new ElectrumError(CODES.daemon, `daemon error: DaemonError({'code': ${code}, 'message': '${message}'})`);
+
+const branchText = (tree: MerkleTree, index: number): string => JSON.stringify(tree.branch(index).map(toDisplayHex));
+
+/** With a comma between each three digits. */
+const grouped = (number: number): string => number.toLocaleString('en-US');
+
+function shortResult({ package_msg: message, 'tx-results': results }: PackageResult): string {
+  const errors = Object.values(results).flatMap(({ txid, error }) => (error === undefined ? [] : [{ txid, error }]));
+  return JSON.stringify({ success: message === 'success', ...(errors.length > 0 && { errors }) });
+}

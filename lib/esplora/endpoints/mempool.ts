@@ -1,0 +1,105 @@
+// The pool as a whole: how much is in it and what it pays, and which transactions it has.
+
+import { fromDisplayHex } from '../../bitcoin/hash';
+import { runInSlices } from '../../rest/server/slices';
+import { sorted } from '../../script-pool/sorted';
+import { rustDoubleText } from '../../views/esplora/double';
+import { JsonWriter } from '../../views/json-writer';
+import { PoolView } from '../../script-answers/pool-view';
+import { findNumber, jsonReply } from '../reply';
+import type { PoolSummary } from '../../script-pool/pool-summary';
+import type { RecentTransaction, ScriptPool } from '../../script-pool/script-pool';
+import type { Endpoint, EsploraContext, Route } from '../endpoint';
+import type { EsploraReply } from '../reply';
+
+/** Txids on one page. */
+const MOST_TXIDS = 10_000;
+
+const RECENT_SECONDS = 5;
+
+const TXIDS_PER_SLICE = 512;
+
+/** `"`, 64 digits, `",` */
+const TXID_TEXT_LENGTH = 67;
+
+const HASH = /^[0-9a-fA-F]{64}$/;
+
+/** `summary`: shared by all that ask for it. */
+export function mempoolRoutes({ pool }: EsploraContext, summary: PoolView<PoolSummary>): Route[] {
+  const txids = new PoolView(pool, () => txidsText(pool.transactions().map(({ txid }) => txid)));
+  const page = pageEndpoint(new PoolView(pool, () => txidsInOrder(pool)));
+  return [
+    { method: 'GET', path: '/mempool', endpoint: async () => jsonReply(summaryText(await summary.get())), isHeavy: true },
+    { method: 'GET', path: '/mempool/txids', endpoint: async () => jsonReply(await txids.get()), isHeavy: true },
+    { method: 'GET', path: '/mempool/txids/page', endpoint: page, isHeavy: true },
+    { method: 'GET', path: '/mempool/txids/page/:last', endpoint: page, isHeavy: true },
+    { method: 'GET', path: '/mempool/recent', endpoint: () => Promise.resolve(recentReply(pool.recent())) }
+  ];
+}
+
+function summaryText({ count, vsize, totalFee, histogram }: PoolSummary): string {
+  const bins = histogram.map((bin) => `[${rustDoubleText(bin.rate)},${bin.vsize}]`);
+  return `{"count":${count},"vsize":${vsize},"total_fee":${totalFee},"fee_histogram":[${bins.join(',')}]}`;
+}
+
+function recentReply(recent: readonly RecentTransaction[]): EsploraReply {
+  const writer = new JsonWriter();
+  writer.ascii('[');
+  for (const [i, { txid, fee, vsize, value }] of recent.entries()) {
+    writer.hashField(i === 0 ? '{"txid":' : ',{"txid":', txid);
+    writer.ascii(`,"fee":${fee},"vsize":${vsize},"value":${value}}`);
+  }
+  writer.ascii(']');
+  return { ...jsonReply(writer.toBuffer()), maxAge: RECENT_SECONDS };
+}
+
+/** Behind a txid, whether or not the pool still has it; one that cannot be read counts as none. */
+function pageEndpoint(order: PoolView<readonly Buffer[]>): Endpoint {
+  return async (request) => {
+    const last = request.optional('last') ?? '';
+    const most = Math.min(findNumber(request.query('max_txs') ?? '') ?? MOST_TXIDS, MOST_TXIDS);
+    const txids = await order.get();
+    const start = HASH.test(last) ? placeBehind(fromDisplayHex(last), txids) : 0;
+    return jsonReply(await runInSlices(txidsText(txids.slice(start, start + most)), request));
+  };
+}
+
+/** By their bytes in wire order. */
+function* txidsInOrder(pool: ScriptPool): Generator<void, readonly Buffer[]> {
+  const txids = pool.transactions().map(({ txid }) => txid);
+  // Comparing numbers takes a tenth of the time, and hardly any two are the same.
+  const beginnings = new Float64Array(txids.length);
+  const places: number[] = [];
+  for (const [i, txid] of txids.entries()) {
+    beginnings[i] = txid.readUIntBE(0, 6);
+    places.push(i);
+    if (i % TXIDS_PER_SLICE === 0) yield;
+  }
+  const compare = (a: number, b: number): number =>
+    (beginnings[a] as number) - (beginnings[b] as number) || Buffer.compare(txids[a] as Buffer, txids[b] as Buffer);
+  const order = yield* sorted(places, compare);
+  return order.map((i) => txids[i] as Buffer); // each is below the length
+}
+
+/** In an ascending list. */
+function placeBehind(txid: Buffer, txids: readonly Buffer[]): number {
+  let [from, to] = [0, txids.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (Buffer.compare(txids[middle] as Buffer, txid) <= 0) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+function* txidsText(txids: readonly Buffer[]): Generator<void, Buffer> {
+  const writer = new JsonWriter(txids.length * TXID_TEXT_LENGTH + 2);
+  writer.ascii('[');
+  for (const [i, txid] of txids.entries()) {
+    if (i > 0) writer.ascii(',');
+    writer.hashString(txid);
+    if (i % TXIDS_PER_SLICE === TXIDS_PER_SLICE - 1) yield;
+  }
+  writer.ascii(']');
+  return writer.toBuffer();
+}

@@ -1,0 +1,33 @@
+// The trees of hashes over the txids of blocks, for proofs that a transaction is in the active chain.
+
+import { merkleRootOf } from '../bitcoin/header';
+import { merkleTree, type MerkleTree } from '../bitcoin/merkle-tree';
+import { keyOf } from '../rest/cache/blocks';
+import { runInSlices } from '../rest/server/slices';
+import type { HeaderRecord } from '../index/types';
+import type { AnswerCache, Cached, Shelf } from '../rest/cache/answers';
+import type { Waiting } from '../rest/server/work-queue';
+import type { ScriptSnapshot } from '../scripts/types';
+
+interface CachedTree extends Cached {
+  readonly tree: MerkleTree;
+}
+
+export class BlockTrees {
+  readonly #trees: Shelf<CachedTree>;
+
+  constructor(cache: AnswerCache) {
+    this.#trees = cache.shelf('merkle');
+  }
+
+  /** `block`: of the snapshot's chain. */
+  async of({ hash, height, header }: HeaderRecord, snapshot: ScriptSnapshot, client: Waiting): Promise<MerkleTree> {
+    const key = keyOf(hash);
+    const cached = this.#trees.get(key);
+    if (cached !== undefined) return cached.tree;
+    const tree = await runInSlices(merkleTree(await snapshot.txids(height)), client);
+    if (!tree.root.equals(merkleRootOf(header))) throw new Error(`the txids of the block at height ${height} are not those of its header`);
+    this.#trees.offer(key, () => ({ tree, byteLength: tree.byteLength }));
+    return tree;
+  }
+}

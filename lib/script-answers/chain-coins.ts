@@ -1,0 +1,72 @@
+// The outputs of a script that no transaction of the chain spends.
+
+import { hash } from 'node:crypto';
+import { isUnspendable } from '../bitcoin/script';
+import { scanTransaction } from '../bitcoin/transaction';
+import { MadeOnce, type Cached, type Shelf } from '../rest/cache/answers';
+import { keyOf, type RawBlocks } from '../rest/cache/blocks';
+import { TooManyCoinsError } from '../scripts/errors';
+import { transactionBytes } from './transaction-bytes';
+import type { IndexSnapshot } from '../index/types';
+import type { EndpointContext } from '../rest/endpoint';
+import type { Waiting } from '../rest/server/work-queue';
+import type { ScriptCoin, ScriptRow, ScriptSnapshot } from '../scripts/types';
+import type { ChainTotals } from './chain-totals';
+
+export type ChainCoin = Pick<ScriptCoin, 'txid' | 'index' | 'value' | 'height'>;
+
+interface CachedCoins extends Cached {
+  readonly coins: readonly ChainCoin[];
+}
+
+/** The object, its txid and that one's memory. */
+const BYTES_PER_COIN = 256;
+
+export class ChainCoins {
+  readonly #blocks: RawBlocks;
+  readonly #totals: ChainTotals;
+  /** By the block at the tip: wallets ask for the same coins until the next one. */
+  readonly #cached: Shelf<CachedCoins>;
+  readonly #reading = new MadeOnce<readonly ChainCoin[]>();
+
+  constructor({ blocks, cache }: Pick<EndpointContext, 'blocks' | 'cache'>, totals: ChainTotals) {
+    this.#blocks = blocks;
+    this.#cached = cache.shelf('script-coins');
+    this.#totals = totals;
+  }
+
+  /** In the order of the chain. `script`: its SHA-256. @throws TooManyCoinsError for more than `most`, RestError 503 */
+  async of(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<readonly ChainCoin[]> {
+    const key = `${keyOf(snapshot.index.tip.hash)}${keyOf(script)}${most}`;
+    const known = this.#cached.get(key)?.coins;
+    if (known !== undefined) return known;
+    const coins = await this.#reading.get(key, client, () => this.#read(script, most, snapshot, client));
+    this.#cached.offer(key, () => ({ coins, byteLength: coins.length * BYTES_PER_COIN }));
+    return coins;
+  }
+
+  async #read(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<readonly ChainCoin[]> {
+    const coins = await snapshot.coins(script, most);
+    if (coins.length === 0) return this.#dead(script, most, snapshot, client);
+    return coins.map(({ txid, index, value, height }) => ({ txid, index, value, height }));
+  }
+
+  /** Outputs of a script that is too long to be run are no coins, and are not spent. Wallets are shown them all the same. */
+  async #dead(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<ChainCoin[]> {
+    const { funded, spent, transactions } = await this.#totals.of(script, snapshot, client);
+    if (funded.count === spent.count) return [];
+    if (funded.count > most) throw new TooManyCoinsError(`more than ${most} coins are the script's`);
+    const rows = await snapshot.history(script, { limit: transactions, ascending: true });
+    const found = await Promise.all(rows.map((row) => this.#outputsOf(row, script, snapshot.index, client)));
+    return found.flat();
+  }
+
+  async #outputsOf(row: ScriptRow, script: Buffer, index: IndexSnapshot, client: Waiting): Promise<ChainCoin[]> {
+    const { outputs } = scanTransaction(await transactionBytes(this.#blocks, row, index, client));
+    return outputs.flatMap((output, n) =>
+      isUnspendable(output.script) && hash('sha256', output.script, 'buffer').equals(script)
+        ? [{ txid: row.txid, index: n, value: output.value, height: row.position.height }]
+        : []
+    );
+  }
+}
