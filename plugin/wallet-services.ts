@@ -1,6 +1,9 @@
 // What `--rest-addresses` switches on, put together: the index by script, the pool by script, and the interface that is answered from them.
 
 import { join } from 'node:path';
+import { ScriptHistories } from '../lib/electrum/history';
+import { ScriptNotifier } from '../lib/electrum/notify/script-notifier';
+import { ScriptAccess } from '../lib/electrum/script-access';
 import { EsploraService } from '../lib/esplora/esplora-service';
 import { ScriptPool } from '../lib/script-pool/script-pool';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
@@ -29,7 +32,10 @@ export interface WalletServicesParts {
 
 export class WalletServices {
   readonly scripts: ScriptIndexer;
+  /** For other plugins. */
+  readonly access: ScriptAccess;
   readonly #pool: ScriptPool;
+  readonly #notifier: ScriptNotifier;
   readonly #esplora: EsploraService;
 
   constructor({ node, index, shared, options, auth, folder, undoDepth, scrubMs, logger }: WalletServicesParts) {
@@ -43,18 +49,23 @@ export class WalletServices {
       logger
     }));
     const pool = (this.#pool = new ScriptPool(node.pool));
+    const histories = new ScriptHistories(pool, shared.context);
+    const notifier = (this.#notifier = new ScriptNotifier({ node, index: index.reader, scripts, pool, histories, logger }));
+    this.access = new ScriptAccess({ rest: shared.context, scripts, histories, notifier });
     this.#esplora = new EsploraService({ shared, scripts, pool, options: { ...options, auth }, logger });
   }
 
   /** Behind the main index and REST; does not wait for the index by script. */
   async open(): Promise<void> {
     await this.#pool.open();
+    this.#notifier.open();
     this.scripts.open();
     this.#esplora.open();
   }
 
   async close(): Promise<void> {
     this.#esplora.close();
+    await this.#notifier.close();
     await this.scripts.close();
     this.#pool.close();
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
-import { fromDisplayHex } from '../../lib/bitcoin/hash';
+import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type TestFullNode } from '../support/bcoin';
 import { chainABlocks, chainAPool } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, copiedChain } from '../support/chain-a-node';
@@ -101,7 +101,7 @@ describe('what subscribers are told of a chain that moves', function () {
       await take(step);
       await all.untilTold();
       const name = `${step.step} ${step.submit ?? step.index ?? ''}`;
-      expect(all.node.tip().hash.reverse().toString('hex'), name).to.equal(step.tip);
+      expect(toDisplayHex(all.node.tip().hash), name).to.equal(step.tip);
       expect(step.step === 'blocks' ? headers.slice(-1) : headers, name).to.deep.equal(step.headers);
       expect(changed, name).to.deep.equal(step.changed);
       if (!step.electrumx.silent)

@@ -24,6 +24,8 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   readonly #limits: SubscriptionLimits;
   /** By the script's SHA-256, one character a byte; the name, where it is not written in lower case. */
   readonly #names = new Map<string, string | undefined>();
+  /** Those that are being answered: what the client is to be told afterwards. */
+  readonly #answering = new Map<string, StatusChange | undefined>();
   #isClosed = false;
 
   constructor(notifier: ScriptNotifier, notify: Notify, limits: SubscriptionLimits) {
@@ -43,6 +45,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     if (isNew && this.#names.size >= maxSubscriptions)
       throw new ElectrumError(CODES.badRequest, `too many subscriptions: at most ${maxSubscriptions} scripts`);
     this.#names.set(key, name === toDisplayHex(script) ? undefined : name);
+    this.#answering.set(key, undefined);
     try {
       const status = await this.#notifier.add(key, this, maxHistory);
       // It has left, or taken it back, while it waited.
@@ -52,6 +55,9 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
       if (isNew) this.#names.delete(key);
       if (error instanceof HistoryTooLongError) throw new ElectrumError(CODES.badRequest, 'history too large');
       throw error;
+    } finally {
+      // The answer goes out in this turn, and what is newer must not come before it.
+      setImmediate(() => this.#release(key));
     }
   }
 
@@ -69,13 +75,24 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     this.#names.clear();
   }
 
-  changed({ script, status }: StatusChange): void {
-    const name = this.#names.get(script) ?? toDisplayHex(Buffer.from(script, 'latin1'));
-    const text = status === '' ? null : Buffer.from(status, 'latin1').toString('hex');
-    this.#notify('blockchain.scripthash.subscribe', JSON.stringify([name, text]));
+  changed(change: StatusChange): void {
+    if (this.#answering.has(change.script)) this.#answering.set(change.script, change);
+    else this.#tell(change);
   }
 
   tipChanged({ header, height }: HeaderRecord): void {
     this.#notify('blockchain.headers.subscribe', JSON.stringify([{ hex: header.toString('hex'), height }]));
+  }
+
+  #release(key: string): void {
+    const change = this.#answering.get(key);
+    this.#answering.delete(key);
+    if (change !== undefined && this.#names.has(key)) this.#tell(change);
+  }
+
+  #tell({ script, status }: StatusChange): void {
+    const name = this.#names.get(script) ?? toDisplayHex(Buffer.from(script, 'latin1'));
+    const text = status === '' ? null : Buffer.from(status, 'latin1').toString('hex');
+    this.#notify('blockchain.scripthash.subscribe', JSON.stringify([name, text]));
   }
 }

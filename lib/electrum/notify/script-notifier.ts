@@ -113,6 +113,10 @@ export class ScriptNotifier {
     while (this.#run !== undefined) await this.#run;
   }
 
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
   /** Scripts that somebody is subscribed to. */
   get size(): number {
     return this.#scripts.size;
@@ -266,9 +270,9 @@ export class ScriptNotifier {
       try {
         await node.atRest(() => this.#look());
       } catch (error) {
-        // The index by script says when it can be read again.
-        if (error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError || !this.#isOpen) continue;
-        logger.warning(`Clients were not told of changes: ${error instanceof Error ? error.message : String(error)}.`);
+        // The index by script says when it can be read again; a chain that was closed says nothing any more.
+        if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError) && this.isOpen)
+          logger.warning(`Clients were not told of changes: ${error instanceof Error ? error.message : String(error)}.`);
       }
     }
   }
