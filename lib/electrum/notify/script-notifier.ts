@@ -22,9 +22,9 @@ import type { ScriptReader, ScriptSnapshot, ScriptsChange, ScriptsState, Watched
 import type { ScriptHistories, ScriptHistory } from '../history';
 
 /** Scripts in one look: their part of the pool is taken in one turn. */
-const MOST_IN_LOOK = 1_024;
+const MOST_IN_LOOK = 512;
 /** Scripts that are read at the same time. */
-const AT_ONCE = 32;
+const AT_ONCE = 8;
 /** Listeners that are told in one turn. */
 const TOLD_IN_TURN = 256;
 
