@@ -17,6 +17,7 @@ import { cookiePath, indexFolder, OptionError, readOptions, restFolder, scriptsF
 import { showCatchUp } from './progress';
 import { WalletServices } from './wallet-services';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
+import type { ScriptAccess } from '../lib/electrum/script-access';
 import type { HostNode } from '../lib/node/host';
 import type { BlockPoint, NodeSource } from '../lib/node/types';
 
@@ -41,6 +42,8 @@ export class RestPlugin {
   readonly blocks$: Observable<IndexedBlock>;
   /** Whether requests are answered: now, and at every change. */
   readonly ready$: Observable<boolean>;
+  /** What transactions of chain and pool do with a script, and its changes; undefined without `--rest-addresses`. */
+  readonly scripts: ScriptAccess | undefined;
   /** The node in the service's words. */
   readonly node: NodeSource;
   readonly #host: HostNode;
@@ -99,6 +102,7 @@ export class RestPlugin {
         scrubMs,
         logger
       });
+    this.scripts = this.#walletServices?.access;
     this.#merchant =
       payments &&
       new MerchantService({
@@ -158,6 +162,9 @@ function packageVersion(): string {
   return (createRequire(__filename)('bcoin-rest/package.json') as { readonly version: string }).version;
 }
 
-export { NotYetKnownError } from '../lib/index/errors';
+export { HistoryTooLongError, ScriptsUnavailableError } from '../lib/scripts/errors';
+export { IndexUnavailableError, NotYetKnownError } from '../lib/index/errors';
 export type { Coin, HeaderRecord, IndexedBlock, IndexReader, IndexSnapshot, TransactionLocation } from '../lib/index/types';
+export type { ScriptAccess, ScriptStats, ScriptTransaction, UnspentOutput } from '../lib/electrum/script-access';
+export type { ScriptTotals } from '../lib/scripts/types';
 export type { BlockPoint } from '../lib/node/types';

@@ -2,9 +2,11 @@
 
 import { combineLatest, distinctUntilChanged, map } from 'rxjs';
 import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
-import { CODES, ElectrumError } from '../lib/electrum/errors';
 import { ScriptHistories } from '../lib/electrum/history';
 import { methodTable } from '../lib/electrum/method-table';
+import { ClientSubscriptions } from '../lib/electrum/notify/client-subscriptions';
+import { ScriptNotifier } from '../lib/electrum/notify/script-notifier';
+import { ScriptAccess } from '../lib/electrum/script-access';
 import { EsploraService } from '../lib/esplora/esplora-service';
 import { GatedScripts, ScriptsGate } from '../lib/script-answers/gate';
 import { ScriptPool } from '../lib/script-pool/script-pool';
@@ -12,7 +14,6 @@ import { ScriptIndexer } from '../lib/scripts/script-indexer';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
 import { fillingFolder, OptionError, type AddressOptions } from './options';
-import type { ClosableSubscriptions } from '../lib/electrum/server/session';
 import type { ChainIndex, IndexLogger } from '../lib/index/types';
 import type { NodeSource } from '../lib/node/types';
 import type { RestLogger } from '../lib/rest/app';
@@ -38,7 +39,10 @@ export interface WalletServicesParts {
 
 export class WalletServices {
   readonly scripts: ScriptIndexer;
+  /** For other plugins. */
+  readonly access: ScriptAccess;
   readonly #pool: ScriptPool;
+  readonly #notifier: ScriptNotifier;
   readonly #esplora: EsploraService;
   readonly #electrum: ElectrumService;
   readonly #logger: IndexLogger;
@@ -58,6 +62,9 @@ export class WalletServices {
     }));
     this.#logger = logger;
     const pool = (this.#pool = new ScriptPool(node.pool));
+    const histories = new ScriptHistories(pool, shared.context);
+    const notifier = (this.#notifier = new ScriptNotifier({ node, index: index.reader, scripts, pool, histories, logger }));
+    this.access = new ScriptAccess({ rest: shared.context, scripts, histories, notifier });
     this.#esplora = new EsploraService({ shared, scripts, pool, options: { ...options, auth }, logger });
     const gate = new ScriptsGate(shared.gate, scripts);
     const { cors, broadcast, maxHistory, electrum } = options;
@@ -67,12 +74,21 @@ export class WalletServices {
         rest: shared.context,
         scripts: new GatedScripts(scripts.reader, gate),
         pool,
-        histories: new ScriptHistories(pool, shared.context),
+        histories,
         version,
         maxHistory,
         broadcast
       }),
-      subscriptionsOf: () => NO_SUBSCRIPTIONS,
+      subscriptionsOf: (client) => {
+        const { maxSubscriptions } = electrum;
+        return new ClientSubscriptions(
+          notifier,
+          (method, params) => {
+            client.notify(method, params);
+          },
+          { maxSubscriptions, maxHistory }
+        );
+      },
       gate,
       ready$: combineLatest([shared.gate.ready$, scripts.state$]).pipe(
         map(([isReady, { phase }]) => isReady && phase === 'live'),
@@ -98,6 +114,7 @@ export class WalletServices {
     }
     this.#opening = this.#pool.open().then(
       () => {
+        this.#notifier.open();
         this.scripts.open();
       },
       (error: unknown) => {
@@ -112,15 +129,8 @@ export class WalletServices {
     await this.#electrum.close();
     this.#esplora.close();
     await this.#opening;
+    await this.#notifier.close();
     await this.scripts.close();
     this.#pool.close();
   }
 }
-
-/** Nobody is told of anything. */
-const NO_SUBSCRIPTIONS: ClosableSubscriptions = {
-  addHeaders: () => undefined,
-  addScript: () => Promise.reject(new ElectrumError(CODES.daemon, 'the server cannot tell of changes')),
-  removeScript: () => false,
-  close: () => undefined
-};

@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { LineClient } from '../support/electrum-node';
+import { mine } from '../support/regtest-node';
 import { openRestNode } from '../support/rest-node';
 
 async function freePort(): Promise<number> {
@@ -33,6 +34,10 @@ describe('a node with --rest-electrum', () => {
     expect((await client.ask('blockchain.block.header', [0])).result).to.have.length(160);
     const features = (await client.ask('server.features')).result as { genesis_hash: string };
     expect(features.genesis_hash).to.equal(served.node.network.genesis.hash.toString('hex').match(/../g)?.reverse().join(''));
+    const { result: tip } = await client.ask('blockchain.headers.subscribe');
+    expect(tip).to.have.property('height', 0);
+    await mine(served.node, 1);
+    expect(await client.value()).to.have.nested.property('params[0].height', 1);
     await served.node.close();
     expect(await client.line()).to.equal(undefined);
   });

@@ -13,6 +13,7 @@ import { FollowedScripts } from './followed-scripts';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import { ask, type RawReply, type RawRequest } from './http';
 import type { AddressInfo } from 'node:net';
+import type { EndpointContext } from '../../lib/rest/endpoint';
 import type { TestFullNode } from './bcoin';
 
 const OPTIONS: EsploraServiceOptions = { path: '/api', cors: undefined, broadcast: true, auth: false, maxUnspent: 500 };
@@ -22,6 +23,9 @@ export interface EsploraNode {
   readonly source: BcoinNode;
   readonly index: ChainIndexer;
   readonly scripts: FollowedScripts;
+  readonly pool: ScriptPool;
+  /** What endpoints ask. */
+  readonly context: EndpointContext;
   readonly port: number;
   /** Waits for the index, and brings the index by script to its block. */
   settle(): Promise<void>;
@@ -33,7 +37,7 @@ export async function openEsploraNode(
   options: Partial<EsploraServiceOptions> = {},
   { settings, ...regtest }: RegtestOptions = {}
 ): Promise<EsploraNode> {
-  let parts: { source: BcoinNode; index: ChainIndexer; scripts: FollowedScripts; rest: RestService } | undefined;
+  let parts: { source: BcoinNode; index: ChainIndexer; scripts: FollowedScripts; pool: ScriptPool; rest: RestService } | undefined;
   const plugin = {
     id: 'esplora',
     init: (node: TestFullNode) => {
@@ -56,7 +60,7 @@ export async function openEsploraNode(
         options: { ...OPTIONS, ...options },
         logger
       });
-      parts = { source, index, scripts, rest };
+      parts = { source, index, scripts, pool, rest };
       return {
         open: async () => {
           await index.open();
@@ -76,7 +80,8 @@ export async function openEsploraNode(
   };
   const node = await openRegtestNode({ ...regtest, ...(settings && { settings }), plugins: [plugin] });
   if (parts === undefined) throw new Error('expected the node to load its plugin');
-  const { source, index, scripts, rest } = parts;
+  const { source, index, scripts, pool, rest } = parts;
+  const { context } = rest.shared;
   const { port } = source.httpServer.address() as AddressInfo;
   const settle = async (): Promise<void> => {
     await firstValueFrom(rest.ready$.pipe(filter((ready) => ready)));
@@ -84,5 +89,15 @@ export async function openEsploraNode(
     await scripts.update();
   };
   await settle();
-  return { node, source, index, scripts, port, settle, get: (path, request) => ask(port, { path: `/api${path}`, ...request }) };
+  return {
+    node,
+    source,
+    index,
+    scripts,
+    pool,
+    context,
+    port,
+    settle,
+    get: (path, request) => ask(port, { path: `/api${path}`, ...request })
+  };
 }

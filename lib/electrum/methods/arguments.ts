@@ -14,10 +14,10 @@ export function readCount(value: unknown): number {
   return value as number; // checked
 }
 
-/** @throws ElectrumError */
+/** 0 and 1 are taken as well. @throws ElectrumError */
 export function readFlag(value: unknown, name: string): boolean {
-  if (typeof value !== 'boolean') throw badRequest(`"${name}" must be a boolean`);
-  return value;
+  if (value !== true && value !== false && value !== 1 && value !== 0) throw badRequest(`"${name}" must be a boolean`);
+  return value === true || value === 1;
 }
 
 /** 32 bytes in wire order. @throws ElectrumError */

@@ -72,7 +72,7 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
       if (entries.length > maxHistory) throw new HistoryTooLongError(`more than ${maxHistory} transactions have to do with the script`);
       const writer = new JsonWriter(entries.length * COIN_TEXT_LENGTH + 2);
       writer.ascii('[');
-      await runInSlices(writeEntries(writer, entries, 'with fees'), client);
+      await runInSlices(writeEntries(writer, entries), client);
       writer.ascii(']');
       return writer.toBuffer();
     }),
@@ -119,10 +119,10 @@ function writeRows(writer: JsonWriter, rows: readonly ScriptRow[]): void {
   }
 }
 
-function* writeEntries(writer: JsonWriter, entries: readonly PooledEntry[], fees?: 'with fees'): Generator<void, void> {
+function* writeEntries(writer: JsonWriter, entries: readonly PooledEntry[]): Generator<void, void> {
   for (const [i, { transaction, height }] of entries.entries()) {
     beginItem(writer, transaction.txid, height);
-    if (fees !== undefined) writer.integerField(',"fee":', transaction.fee);
+    writer.integerField(',"fee":', transaction.fee);
     writer.ascii('}');
     if (i % ITEMS_PER_SLICE === ITEMS_PER_SLICE - 1) yield;
   }

@@ -1,0 +1,82 @@
+// Calls methods of the Electrum protocol as a client of a certain version, without a connection.
+
+import { hash } from 'node:crypto';
+import { ElectrumError } from '../../lib/electrum/errors';
+import { ScriptHistories } from '../../lib/electrum/history';
+import { methodTable } from '../../lib/electrum/method-table';
+import type { ElectrumClient, MethodContext, MethodTable, Protocol, Subscriptions } from '../../lib/electrum/method';
+import type { EsploraNode } from './esplora-node';
+
+/** What a call comes to. */
+export type MethodAnswer = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } };
+
+interface HistoryItem {
+  readonly tx_hash: string;
+  readonly height: number;
+}
+
+/** Remembers who was added. Statuses are made of histories. */
+class AddedSubscriptions implements Subscriptions {
+  headers = 0;
+  /** Names by script. */
+  readonly scripts = new Map<string, string>();
+  readonly #caller: MethodCaller;
+
+  constructor(caller: MethodCaller) {
+    this.#caller = caller;
+  }
+
+  addHeaders(): void {
+    this.headers++;
+  }
+
+  async addScript(script: Buffer, name: string): Promise<Buffer | undefined> {
+    this.scripts.set(script.toString('hex'), name);
+    const answer = await this.#caller.call('blockchain.scripthash.get_history', [name]);
+    const history = 'result' in answer ? (answer.result as readonly HistoryItem[]) : [];
+    if (history.length === 0) return undefined;
+    return hash('sha256', history.map(({ tx_hash, height }) => `${tx_hash}:${height}:`).join(''), 'buffer');
+  }
+
+  removeScript(script: Buffer): boolean {
+    return this.scripts.delete(script.toString('hex'));
+  }
+}
+
+export class MethodCaller {
+  readonly table: MethodTable;
+  readonly subscriptions = new AddedSubscriptions(this);
+  /** What all calls have cost. */
+  points = 0;
+
+  constructor({ context, scripts, pool }: EsploraNode, options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}) {
+    const histories = new ScriptHistories(pool, context);
+    this.table = methodTable({
+      rest: context,
+      scripts,
+      pool,
+      histories,
+      version: '1.2.3',
+      maxHistory: 80_000,
+      broadcast: true,
+      ...options
+    });
+  }
+
+  async call(name: string, values: readonly unknown[], protocol: Protocol = '1.6'): Promise<MethodAnswer> {
+    const method = this.table[name];
+    if (method === undefined) throw new Error(`expected a method of the table, got ${name}`);
+    const client: ElectrumClient = {
+      protocol,
+      subscriptions: this.subscriptions,
+      isGone: false,
+      charge: (points) => (this.points += points)
+    };
+    try {
+      return { result: JSON.parse((await method.answer(values, client)).toString()) };
+    } catch (error) {
+      if (!(error instanceof ElectrumError)) throw error;
+      return { error: { code: error.code, message: error.message } };
+    }
+  }
+}

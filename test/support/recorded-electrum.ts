@@ -1,0 +1,126 @@
+// What ElectrumX and Fulcrum answered about chain A and its pool, and whether an answer is one of theirs.
+
+import { isDeepStrictEqual } from 'node:util';
+import { CODES } from '../../lib/electrum/errors';
+import { PROTOCOLS, type Protocol } from '../../lib/electrum/method';
+import type { MethodAnswer, MethodCaller } from './method-caller';
+
+/** Answers of a server to questions about one script. */
+interface ScriptAnswers {
+  readonly scripthash: string;
+  readonly get_balance: unknown;
+  readonly get_history: unknown;
+  readonly get_mempool: unknown;
+  readonly listunspent: unknown;
+  /** Its status. */
+  readonly subscribe: unknown;
+}
+
+/** What a server answered to a call: of a script to several. */
+export type RecordedAnswer = { readonly proto: '1.4' | '1.6'; readonly method: string; readonly params?: readonly unknown[] } & Partial<
+  ScriptAnswers & { result: unknown; error: { code: number; message: string } }
+>;
+
+/** What both servers said to the same call. */
+export interface RecordedPair {
+  readonly electrumx: RecordedAnswer;
+  readonly fulcrum: RecordedAnswer;
+}
+
+export interface Difference {
+  readonly asked: string;
+  readonly ours: unknown;
+  readonly theirs: readonly unknown[];
+}
+
+interface HistoryItem {
+  readonly tx_hash: string;
+  readonly height: number;
+}
+
+interface CoinItem extends HistoryItem {
+  readonly tx_pos: number;
+}
+
+/** They say who they are, and what they make money with; and one is answered while a client begins. */
+const OWN_WORDS = ['server.version', 'server.features', 'server.banner', 'server.donation_address'];
+
+const SCRIPT_QUESTIONS = ['get_balance', 'get_history', 'get_mempool', 'listunspent', 'subscribe'] as const;
+
+const PROTOCOL = { '1.4': '1.4.2', '1.6': '1.6' } as const;
+
+const { unknownMethod, invalidParameters } = CODES;
+
+const UNSUBSCRIBE = 'blockchain.scripthash.unsubscribe';
+
+/** Both take a number in a text, or cut off its fraction: which is refused. */
+const hasNoNumber = ({ params = [] }: RecordedAnswer): boolean =>
+  params.some((value) => (typeof value === 'string' && /^\d{1,3}$/.test(value)) || (typeof value === 'number' && !Number.isInteger(value)));
+
+/** What of the answers is none of the two servers'. */
+export async function differencesOf(pairs: readonly RecordedPair[], caller: MethodCaller): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  for (const { electrumx, fulcrum } of pairs) {
+    if (electrumx.method === 'scripthash') differences.push(...(await scriptDifferences({ electrumx, fulcrum }, caller)));
+    else if (!OWN_WORDS.includes(electrumx.method)) {
+      // They were asked about this script before.
+      if (electrumx.method === UNSUBSCRIBE && electrumx.result === true)
+        await caller.call('blockchain.scripthash.subscribe', electrumx.params ?? []);
+      const ours = await answerTo(electrumx, caller);
+      if (electrumx.error === undefined && hasNoNumber(electrumx) && 'error' in ours && ours.error.code === CODES.badRequest) continue;
+      const theirs = [electrumx, fulcrum].map(answerIn);
+      const asked = `${electrumx.proto} ${electrumx.method} ${JSON.stringify(electrumx.params)}`;
+      if (!theirs.some((one) => isSame(ours, one))) differences.push({ asked, ours, theirs });
+    }
+  }
+  return differences;
+}
+
+async function scriptDifferences({ electrumx, fulcrum }: RecordedPair, caller: MethodCaller): Promise<Difference[]> {
+  const { proto, scripthash } = electrumx;
+  const differences: Difference[] = [];
+  for (const question of SCRIPT_QUESTIONS) {
+    const asked = `${proto} ${question} ${scripthash as string}`;
+    const answer = await caller.call(`blockchain.scripthash.${question}`, [scripthash], PROTOCOL[proto]);
+    const ours = 'result' in answer ? answer.result : answer;
+    const theirs = [electrumx, fulcrum].map((one) => inOrder(question, one[question]));
+    if (!theirs.some((one) => isDeepStrictEqual(one, ours))) differences.push({ asked, ours, theirs });
+  }
+  return differences;
+}
+
+/** The pool's part has no order with them: coins by txid and output, and before 1.6 transactions at height 0 before those at -1, by txid. */
+function inOrder(question: (typeof SCRIPT_QUESTIONS)[number], answer: unknown): unknown {
+  if (!Array.isArray(answer)) return answer;
+  const items = answer as readonly HistoryItem[];
+  const ofPool = items.filter(({ height }) => height <= 0);
+  const compare = (a: HistoryItem, b: HistoryItem): number =>
+    b.height - a.height || (a.tx_hash < b.tx_hash ? -1 : a.tx_hash > b.tx_hash ? 1 : placeIn(a) - placeIn(b));
+  const placeIn = (item: HistoryItem): number => (question === 'listunspent' ? (item as CoinItem).tx_pos : 0);
+  return [...items.filter(({ height }) => height > 0), ...ofPool.sort(compare)];
+}
+
+function answerTo({ method: name, params = [], proto }: RecordedAnswer, caller: MethodCaller): Promise<MethodAnswer> | MethodAnswer {
+  const protocol = PROTOCOL[proto];
+  const method = caller.table[name];
+  const placeOf = (one: Protocol): number => PROTOCOLS.indexOf(one);
+  const { since = protocol, until = protocol } = method ?? {};
+  if (method === undefined || placeOf(since) > placeOf(protocol) || placeOf(until) < placeOf(protocol))
+    return { error: { code: unknownMethod, message: '' } };
+  const { parameters, required } = method;
+  if (params.length < required || params.length > parameters.length) return { error: { code: invalidParameters, message: '' } };
+  return caller.call(name, params, protocol);
+}
+
+function answerIn({ result, error }: RecordedAnswer): MethodAnswer {
+  return error === undefined ? { result } : { error };
+}
+
+function isSame(ours: MethodAnswer, theirs: MethodAnswer): boolean {
+  if ('result' in ours || 'result' in theirs) return isDeepStrictEqual(ours, theirs);
+  const { code, message } = theirs.error;
+  if (ours.error.code !== code) return false;
+  // Those are made before a method is asked; and one of them shows what broke inside.
+  if (code === unknownMethod || code === invalidParameters || message.startsWith('db error')) return true;
+  return ours.error.message.replace(/^null /, 'None ') === message;
+}
