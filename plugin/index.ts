@@ -13,10 +13,11 @@ import { RpcService } from '../lib/rpc/rpc-service';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
 import { migrations } from '../migrations';
-import { cookiePath, indexFolder, OptionError, readOptions, scriptsFolder } from './options';
+import { cookiePath, indexFolder, OptionError, readOptions, restFolder, scriptsFolder } from './options';
 import { showCatchUp } from './progress';
 import { WalletServices } from './wallet-services';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
+import type { ScriptAccess } from '../lib/electrum/script-access';
 import type { HostNode } from '../lib/node/host';
 import type { BlockPoint, NodeSource } from '../lib/node/types';
 
@@ -41,6 +42,8 @@ export class RestPlugin {
   readonly blocks$: Observable<IndexedBlock>;
   /** Whether requests are answered: now, and at every change. */
   readonly ready$: Observable<boolean>;
+  /** What transactions of chain and pool do with a script, and its changes; undefined without `--rest-addresses`. */
+  readonly scripts: ScriptAccess | undefined;
   /** The node in the service's words. */
   readonly node: NodeSource;
   readonly #host: HostNode;
@@ -93,10 +96,13 @@ export class RestPlugin {
         options: addresses,
         auth: options.auth,
         folder: host.memory ? undefined : scriptsFolder(host.config),
+        restFolder: host.memory ? undefined : restFolder(host.config),
+        version: packageVersion(),
         undoDepth,
         scrubMs,
         logger
       });
+    this.scripts = this.#walletServices?.access;
     this.#merchant =
       payments &&
       new MerchantService({
@@ -119,14 +125,15 @@ export class RestPlugin {
 
   /**
    * Called by bcoin before its HTTP server opens; does not wait for the index to catch up.
-   * @throws IndexRefusedError for an index of another network or of a newer version; OptionError when the folder for payments cannot be used.
+   * @throws IndexRefusedError for an index of another network or of a newer version; OptionError when the folder for payments, or a port or certificate
+   * of Electrum's protocol, cannot be used.
    */
   async open(): Promise<void> {
     this.#bar = showCatchUp(this.#index.state$, process.stdout, this.#host.logger, this.#walletServices?.scripts.state$);
     await this.#index.open();
     this.#service.open();
     await this.#rpc?.open();
-    this.#walletServices?.open();
+    await this.#walletServices?.open();
     try {
       await this.#merchant?.open();
     } catch (error) {
@@ -155,6 +162,9 @@ function packageVersion(): string {
   return (createRequire(__filename)('bcoin-rest/package.json') as { readonly version: string }).version;
 }
 
-export { NotYetKnownError } from '../lib/index/errors';
+export { HistoryTooLongError, ScriptsUnavailableError } from '../lib/scripts/errors';
+export { IndexUnavailableError, NotYetKnownError } from '../lib/index/errors';
 export type { Coin, HeaderRecord, IndexedBlock, IndexReader, IndexSnapshot, TransactionLocation } from '../lib/index/types';
+export type { ScriptAccess, ScriptStats, ScriptTransaction, UnspentOutput } from '../lib/electrum/script-access';
+export type { ScriptTotals } from '../lib/scripts/types';
 export type { BlockPoint } from '../lib/node/types';

@@ -1,11 +1,14 @@
 // The operator's settings, read and checked once. Flags, environment and bcoin.conf count
 // alike. What is wrong stops the node with a sentence that names the option.
 
+import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { DEFAULT_UNDO_DEPTH } from '../lib/index/chain-index';
 import { DEFAULT_CACHE_BYTES } from '../lib/index/write/index-writer';
 import { PROFILES, withDeprecated, type Profile } from '../lib/profile/profile';
 import { DEFAULT_LIMITS, type Limits } from '../lib/rest/limits';
+import type { CertificatePaths } from '../lib/electrum/server/certificate-files';
+import type { Endpoint } from '../lib/electrum/server/listener';
 import type { BootstrapFrom } from '../lib/index/types';
 import type { HostConfig } from '../lib/node/host';
 
@@ -50,6 +53,22 @@ export interface AddressOptions {
   readonly broadcast: boolean;
   /** Coins in one reply. */
   readonly maxUnspent: number;
+  /** Transactions of a script in one reply over Electrum's protocol. */
+  readonly maxHistory: number;
+  readonly electrum: ElectrumOptions;
+}
+
+export interface ElectrumOptions {
+  /** Where clients connect; undefined: nowhere. */
+  readonly plain: Endpoint | undefined;
+  readonly tls: Endpoint | undefined;
+  /** The operator's certificate for TLS and its key; undefined: the server has its own. */
+  readonly certificate: CertificatePaths | undefined;
+  readonly maxSessions: number;
+  /** Scripts that one client is told of. */
+  readonly maxSubscriptions: number;
+  /** Points above which a client is cut off; 0: nothing is counted. */
+  readonly maxCost: number;
 }
 
 export interface PaymentOptions {
@@ -119,6 +138,14 @@ export const NAMES = [
   'rest-cors',
   'rest-no-broadcast',
   'rest-max-unspent',
+  'rest-max-history',
+  'rest-electrum',
+  'rest-electrum-tls',
+  'rest-electrum-cert',
+  'rest-electrum-key',
+  'rest-electrum-sessions',
+  'rest-electrum-subscriptions',
+  'rest-electrum-cost',
   'rest-payments',
   'rest-payments-url'
 ];
@@ -178,7 +205,20 @@ export function cookiePath(config: HostConfig): string {
   return config.location('.cookie');
 }
 
-const ADDRESS_OPTIONS = ['rest-addresses-path', 'rest-cors', 'rest-no-broadcast', 'rest-max-unspent'];
+const ADDRESS_OPTIONS = [
+  'rest-addresses-path',
+  'rest-cors',
+  'rest-no-broadcast',
+  'rest-max-unspent',
+  'rest-max-history',
+  'rest-electrum',
+  'rest-electrum-tls',
+  'rest-electrum-cert',
+  'rest-electrum-key',
+  'rest-electrum-sessions',
+  'rest-electrum-subscriptions',
+  'rest-electrum-cost'
+];
 
 function readAddressOptions(read: OptionReader, config: HostConfig): AddressOptions | undefined {
   if (!read.flag('rest-addresses')) {
@@ -192,8 +232,48 @@ function readAddressOptions(read: OptionReader, config: HostConfig): AddressOpti
     path: read.text('rest-addresses-path', '/api', 'a path as /api, neither /rest nor under it', isFreePath),
     cors: readOrigins(read),
     broadcast: !read.flag('rest-no-broadcast'),
-    maxUnspent: read.integer('rest-max-unspent', 500, 1, 1_000_000)
+    maxUnspent: read.integer('rest-max-unspent', 500, 1, 1_000_000),
+    maxHistory: read.integer('rest-max-history', 80_000, 1, 1_000_000),
+    electrum: readElectrumOptions(read, config)
   };
+}
+
+function readElectrumOptions(read: OptionReader, config: HostConfig): ElectrumOptions {
+  const [plain, tls] = [read.endpoint('rest-electrum'), read.endpoint('rest-electrum-tls')];
+  if (plain !== undefined && tls !== undefined && plain.host === tls.host && plain.port === tls.port)
+    throw new OptionError('--rest-electrum and --rest-electrum-tls must be two ports');
+  const [certificate, key] = [readFile(config, 'rest-electrum-cert'), readFile(config, 'rest-electrum-key')];
+  if ((certificate === undefined) !== (key === undefined))
+    throw new OptionError('--rest-electrum-cert and --rest-electrum-key must be given together');
+  if (certificate !== undefined && tls === undefined)
+    throw new OptionError('--rest-electrum-cert says nothing without --rest-electrum-tls');
+  return {
+    plain,
+    tls,
+    certificate: certificate === undefined || key === undefined ? undefined : { certificate, key },
+    maxSessions: read.integer('rest-electrum-sessions', 1_000, 1, 100_000),
+    maxSubscriptions: read.integer('rest-electrum-subscriptions', 75_000, 1, 10_000_000),
+    maxCost: read.integer('rest-electrum-cost', 100_000, 0, 1_000_000_000)
+  };
+}
+
+function readFile(config: HostConfig, name: string): string | undefined {
+  const path = config.path(name);
+  if (path === null && config.has(name)) throw new OptionError(`--${name} must be a file, not ''`);
+  return path === null ? undefined : resolve(path);
+}
+
+const LOOPBACK = '127.0.0.1';
+const MOST_PORT = 65_535;
+
+/** `host:port`, `[address]:port` for IPv6, or a port alone, which is loopback's. */
+function parseEndpoint(text: string): Endpoint | undefined {
+  const [, host = '', digits = ''] = /^(?:(\[[\da-fA-F:.]+\]|[\w.-]*):)?(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === '' || port < 1 || port > MOST_PORT) return undefined;
+  const plain = host.replace(/^\[|\]$/g, '');
+  if (host.startsWith('[') && !isIPv6(plain)) return undefined;
+  return { host: plain === '' ? LOOPBACK : plain, port };
 }
 
 function isFreePath(text: string): boolean {
@@ -263,6 +343,10 @@ class OptionReader {
     return this.#read(name, fallback, expected, (value) => (isRight(value) ? value : undefined));
   }
 
+  endpoint(name: string): Endpoint | undefined {
+    return this.#read<Endpoint | undefined>(name, undefined, 'host:port, or a port alone for this machine only', parseEndpoint);
+  }
+
   flag(name: string): boolean {
     return this.#read(name, false, 'true or false', (value) => FLAGS.get(value));
   }
@@ -282,6 +366,11 @@ class OptionReader {
 /** The folder of the index of a node on disk: `<the network's folder>/rest/index`. */
 export function indexFolder(config: HostConfig): string {
   return join(config.location('rest'), 'index');
+}
+
+/** The folder that has both indexes of a node on disk. */
+export function restFolder(config: HostConfig): string {
+  return config.location('rest');
 }
 
 /** The folder of the index by script of a node on disk: `<the network's folder>/rest/scripts`. */

@@ -1,11 +1,19 @@
 // What `--rest-addresses` switches on, put together: the index by script, the pool by script, and the interface that is answered from them.
 
+import { combineLatest, distinctUntilChanged, map } from 'rxjs';
+import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
+import { ScriptHistories } from '../lib/electrum/history';
+import { methodTable } from '../lib/electrum/method-table';
+import { ClientSubscriptions } from '../lib/electrum/notify/client-subscriptions';
+import { ScriptNotifier } from '../lib/electrum/notify/script-notifier';
+import { ScriptAccess } from '../lib/electrum/script-access';
 import { EsploraService } from '../lib/esplora/esplora-service';
+import { GatedScripts, ScriptsGate } from '../lib/script-answers/gate';
 import { ScriptPool } from '../lib/script-pool/script-pool';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
-import { fillingFolder, type AddressOptions } from './options';
+import { fillingFolder, OptionError, type AddressOptions } from './options';
 import type { ChainIndex, IndexLogger } from '../lib/index/types';
 import type { NodeSource } from '../lib/node/types';
 import type { RestLogger } from '../lib/rest/app';
@@ -20,20 +28,29 @@ export interface WalletServicesParts {
   readonly auth: boolean;
   /** Of the index by script; undefined: it is kept in memory. */
   readonly folder: string | undefined;
+  /** For what else is kept beside both indexes; undefined: nothing is. */
+  readonly restFolder: string | undefined;
   readonly undoDepth: number;
   readonly scrubMs: number;
+  /** Of this package. */
+  readonly version: string;
   readonly logger: IndexLogger & RestLogger;
 }
 
 export class WalletServices {
   readonly scripts: ScriptIndexer;
+  /** For other plugins. */
+  readonly access: ScriptAccess;
   readonly #pool: ScriptPool;
+  readonly #notifier: ScriptNotifier;
   readonly #esplora: EsploraService;
+  readonly #electrum: ElectrumService;
   readonly #logger: IndexLogger;
   /** Never rejects. */
   #opening: Promise<void> = Promise.resolve();
 
-  constructor({ node, index, shared, options, auth, folder, undoDepth, scrubMs, logger }: WalletServicesParts) {
+  constructor(parts: WalletServicesParts) {
+    const { node, index, shared, options, auth, folder, restFolder, undoDepth, scrubMs, version, logger } = parts;
     const scripts = (this.scripts = new ScriptIndexer({
       store: folder === undefined ? new MemoryStore() : new DiskStore(folder, { readsTablesFirst: false }),
       index,
@@ -45,14 +62,59 @@ export class WalletServices {
     }));
     this.#logger = logger;
     const pool = (this.#pool = new ScriptPool(node.pool));
+    const histories = new ScriptHistories(pool, shared.context);
+    const notifier = (this.#notifier = new ScriptNotifier({ node, index: index.reader, scripts, pool, histories, logger }));
+    this.access = new ScriptAccess({ rest: shared.context, scripts, histories, notifier });
     this.#esplora = new EsploraService({ shared, scripts, pool, options: { ...options, auth }, logger });
+    const gate = new ScriptsGate(shared.gate, scripts);
+    const { cors, broadcast, maxHistory, electrum } = options;
+    this.#electrum = new ElectrumService({
+      shared,
+      methods: methodTable({
+        rest: shared.context,
+        scripts: new GatedScripts(scripts.reader, gate),
+        pool,
+        histories,
+        version,
+        maxHistory,
+        broadcast
+      }),
+      subscriptionsOf: (client) => {
+        const { maxSubscriptions } = electrum;
+        return new ClientSubscriptions(
+          notifier,
+          (method, params) => {
+            client.notify(method, params);
+          },
+          { maxSubscriptions, maxHistory }
+        );
+      },
+      gate,
+      ready$: combineLatest([shared.gate.ready$, scripts.state$]).pipe(
+        map(([isReady, { phase }]) => isReady && phase === 'live'),
+        distinctUntilChanged()
+      ),
+      options: { ...electrum, cors, auth },
+      version,
+      folder: restFolder,
+      logger
+    });
   }
 
-  /** Behind the main index and REST. Does not wait for a large pool to be read, nor for the index by script: until then requests are refused. */
-  open(): void {
+  /**
+   * Behind the main index and REST. Does not wait for a large pool to be read, nor for the index by script: until then requests are refused.
+   * @throws OptionError when a port or a certificate of Electrum's protocol cannot be used
+   */
+  async open(): Promise<void> {
     this.#esplora.open();
+    try {
+      await this.#electrum.open();
+    } catch (error) {
+      throw error instanceof SetUpError ? new OptionError(error.message, { cause: error }) : error;
+    }
     this.#opening = this.#pool.open().then(
       () => {
+        this.#notifier.open();
         this.scripts.open();
       },
       (error: unknown) => {
@@ -64,8 +126,10 @@ export class WalletServices {
   }
 
   async close(): Promise<void> {
+    await this.#electrum.close();
     this.#esplora.close();
     await this.#opening;
+    await this.#notifier.close();
     await this.scripts.close();
     this.#pool.close();
   }

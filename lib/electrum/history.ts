@@ -96,7 +96,8 @@ export class ScriptHistory {
       const isFirst = count === 0;
       count += page.length;
       const isLast = page.length < limit;
-      if (count > most || (isFirst && !isLast && (await totals.of(script, snapshot, client)).transactions > most))
+      const isToBeCounted = isFirst && !isLast && most < Infinity;
+      if (count > most || (isToBeCounted && (await totals.of(script, snapshot, client)).transactions > most))
         throw new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
       if (page.length > 0) yield page;
       if (isLast) return;

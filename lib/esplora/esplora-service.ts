@@ -4,7 +4,7 @@ import { ReplyCache } from '../rest/cache/replies';
 import { Mount, under } from '../rest/server/mount';
 import { BlockSizes } from './block-sizes';
 import { EsploraServer } from './server/esplora-server';
-import { GatedScripts, ScriptsGate } from './server/gate';
+import { GatedScripts, ScriptsGate } from '../script-answers/gate';
 import { esploraRoutes } from './routes';
 import { Transactions } from './transactions';
 import type { RestLogger } from '../rest/app';

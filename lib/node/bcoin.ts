@@ -165,6 +165,15 @@ export class BcoinNode implements NodeSource {
     return readSpentOutputs(hash, counts, this.#host);
   }
 
+  async atRest<T>(use: () => T): Promise<T> {
+    const unlock = await this.#host.chain.locker.lock();
+    try {
+      return use();
+    } finally {
+      unlock();
+    }
+  }
+
   openCoinSet(): Promise<CoinSet> {
     return openCoinSet(this.#host.chain);
   }

@@ -353,6 +353,11 @@ export interface NodeSource {
    * bits) and script behind its length. `counts`: of inputs by transaction, 0 for the coinbase.
    */
   spentOutputs(hash: Buffer, counts: Uint32Array): Promise<Buffer | undefined>;
+  /**
+   * Calls `use` at a moment in which no block comes or goes, and the pool has seen to those that did. The chain waits while it runs, so a
+   * listener to the chain must not wait for it.
+   */
+  atRest<T>(use: () => T): Promise<T>;
   /** The coins at the present tip; to be closed. The chain goes on. @throws ChainMovedError while the chain is being reset. */
   openCoinSet(): Promise<CoinSet>;
   /** Whether every block of the active chain is still there. */

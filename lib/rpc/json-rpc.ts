@@ -70,7 +70,7 @@ function parseCall(json: unknown, idText: () => string | undefined): Call | BadC
 }
 
 /** JSON of any type comes back as it is; a number that a double does not hold as it was written. */
-function textOfId(id: unknown, idText: () => string | undefined): string {
+export function textOfId(id: unknown, idText: () => string | undefined): string {
   const text = typeof id === 'number' && !Number.isSafeInteger(id) ? idText() : undefined;
   return text ?? JSON.stringify(id);
 }
@@ -79,7 +79,7 @@ function textOfId(id: unknown, idText: () => string | undefined): string {
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
 
 /** The values of the members `id` of the objects at a depth of a JSON text, one for each item of the level; the last of several counts. */
-function idTexts(text: string, depth: number): (string | undefined)[] {
+export function idTexts(text: string, depth: number): (string | undefined)[] {
   const found: (string | undefined)[] = [undefined];
   let level = 0;
   let before: readonly [string, string] = ['', ''];

@@ -49,14 +49,15 @@ export class PooledScripts {
 export class PooledScript {
   readonly #script: Buffer;
   readonly #history: readonly PooledTransaction[];
-  readonly #totals: ScriptTotals;
+  readonly #totals: ScriptTotals | undefined;
   readonly #confirmed: () => Promise<ReadonlySet<string>>;
 
   /** `confirmed`: keys of the txids that the pool may have in spite of the block at the tip. */
   constructor(script: Buffer, pool: ScriptPool, confirmed: () => Promise<ReadonlySet<string>>) {
     this.#script = script;
     this.#history = pool.history(script);
-    this.#totals = pool.totals(script);
+    // Of a single transaction, which stays as it is, they are counted when somebody asks.
+    this.#totals = this.#history.length > 1 ? pool.totals(script) : undefined;
     this.#confirmed = confirmed;
   }
 
@@ -70,7 +71,7 @@ export class PooledScript {
   /** Of those that are not confirmed. */
   async totals(client: Waiting): Promise<ScriptTotals> {
     const left = await this.transactions();
-    return left.length === this.#history.length ? this.#totals : (await this.#outputsOf(left, client)).totals;
+    return left.length === this.#history.length && this.#totals !== undefined ? this.#totals : (await this.#outputsOf(left, client)).totals;
   }
 
   /** Of those that are not confirmed. Whoever spends an output of the script is in its history. */

@@ -6,6 +6,7 @@
 // confirmed.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Subject, type Observable } from 'rxjs';
 import { PooledTransaction } from './pooled-transaction';
 import { PoolScripts, type PooledCoin, type PooledTotals } from './scripts';
 import { summaryOf, type PoolSummary } from './pool-summary';
@@ -14,6 +15,9 @@ import type { Subscription } from 'rxjs';
 
 const MOST_RECENT = 10;
 const SLICE_MS = 1;
+
+/** Scripts that transactions touch: SHA-256 of each, one character a byte; or all that any transaction of the pool touches. */
+export type TouchedScripts = Iterable<string> | 'all';
 
 /** A transaction that entered lately. */
 export interface RecentTransaction {
@@ -28,6 +32,9 @@ export interface RecentTransaction {
 const keyOf = (txid: Buffer): string => txid.toString('latin1');
 
 export class ScriptPool {
+  /** Scripts that a transaction touches that has just come or gone; to be gone through at once. */
+  readonly touched$: Observable<TouchedScripts>;
+  readonly #touched = new Subject<TouchedScripts>();
   readonly #pool: PoolSource;
   /** In the order of entering. */
   readonly #transactions = new Map<string, PooledTransaction>();
@@ -41,6 +48,7 @@ export class ScriptPool {
 
   constructor(pool: PoolSource) {
     this.#pool = pool;
+    this.touched$ = this.#touched.asObservable();
     this.#scripts = new PoolScripts({
       get: (txid) => this.get(txid),
       isSpent: (txid, index) => this.spender(txid, index) !== undefined
@@ -144,8 +152,9 @@ export class ScriptPool {
     const transaction = this.#transactions.get(key);
     if (transaction === undefined) return;
     this.#transactions.delete(key);
-    this.#scripts.remove(transaction);
+    const touched = this.#scripts.remove(transaction);
     this.#revision++;
+    this.#touched.next(touched);
   }
 
   /** The pool is emptied before it says so: another transaction may have entered since. */
@@ -155,6 +164,7 @@ export class ScriptPool {
     const kept = [...this.#transactions].filter(([key]) => left.has(key));
     this.#empty();
     for (const [key, transaction] of kept) this.#put(key, transaction);
+    this.#touched.next('all');
   }
 
   /** Takes in what waits, with a pause for others every millisecond. */
@@ -182,17 +192,18 @@ export class ScriptPool {
   #enter(key: string, entering: PoolTransaction): void {
     this.#go(key);
     const transaction = new PooledTransaction(entering);
-    this.#put(key, transaction);
+    this.#touched.next(this.#put(key, transaction));
     const { txid, fee, vsize } = transaction;
     const value = transaction.spent.reduce((sum, coin) => sum + coin.value, 0);
     const before = this.#recent.filter((recent) => !recent.txid.equals(txid));
     this.#recent = [{ txid, fee, vsize, value }, ...before].slice(0, MOST_RECENT);
   }
 
-  #put(key: string, transaction: PooledTransaction): void {
+  /** The scripts that it touches. */
+  #put(key: string, transaction: PooledTransaction): Iterable<string> {
     this.#transactions.set(key, transaction);
-    this.#scripts.add(transaction);
     this.#revision++;
+    return this.#scripts.add(transaction);
   }
 
   #empty(): void {

@@ -176,18 +176,21 @@ export class PoolScripts {
     this.#spends = spends;
   }
 
-  /** `spends` know it already. */
-  add(transaction: PooledTransaction): void {
-    for (const [key, touch] of touches(transaction)) {
+  /** `spends` know it already. The keys of the scripts that it touches. */
+  add(transaction: PooledTransaction): Iterable<string> {
+    const touched = touches(transaction);
+    for (const [key, touch] of touched) {
       const known = this.#scripts.get(key);
       if (known === undefined) this.#scripts.set(key, transaction);
       else (known instanceof SharedScript ? known : this.#share(key, touch.script, known)).add(transaction, touch);
     }
+    return touched.keys();
   }
 
-  /** `spends` do not know it any more. */
-  remove(transaction: PooledTransaction): void {
-    for (const [key, touch] of touches(transaction)) {
+  /** `spends` do not know it any more. The keys of the scripts that it touches. */
+  remove(transaction: PooledTransaction): Iterable<string> {
+    const touched = touches(transaction);
+    for (const [key, touch] of touched) {
       const known = this.#scripts.get(key);
       if (known instanceof SharedScript) {
         known.remove(transaction, touch);
@@ -196,6 +199,7 @@ export class PoolScripts {
         this.#scripts.delete(key);
       }
     }
+    return touched.keys();
   }
 
   clear(): void {

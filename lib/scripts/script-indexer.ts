@@ -9,11 +9,12 @@ import { PairReader } from './follow/pair';
 import { ScriptSync, type Filling } from './follow/script-sync';
 import { stateSentence } from './progress';
 import { StoreError } from '../store/errors';
+import { ScriptWatch } from './write/script-watch';
 import { ScriptWriter } from './write/script-writer';
 import type { ChainIndex, IndexLogger } from '../index/types';
 import type { NodeSource } from '../node/types';
 import type { Store } from '../store/store';
-import type { ScriptReader, ScriptsState } from './types';
+import type { ScriptReader, ScriptsState, WatchedScripts } from './types';
 
 export interface ScriptIndexerOptions {
   readonly store: Store;
@@ -31,6 +32,7 @@ export interface ScriptIndexerOptions {
 export class ScriptIndexer {
   /** Answers while the state is `live`. */
   readonly reader: ScriptReader;
+  readonly watched: WatchedScripts;
   /** Replays the current state to a new subscriber. */
   readonly state$: Observable<ScriptsState>;
   readonly #options: ScriptIndexerOptions;
@@ -52,11 +54,14 @@ export class ScriptIndexer {
       }
     });
     this.reader = reader;
+    const watch = new ScriptWatch();
+    this.watched = watch;
     const writer = new ScriptWriter({
       store,
       genesisHash: node.network.genesisHash,
       undoDepth: options.undoDepth,
-      onMove: () => undefined
+      onMove: () => undefined,
+      watch
     });
     this.#sync = new ScriptSync({ ...options, writer, reader, onState: this.#say });
   }

@@ -1,6 +1,7 @@
 // What the index by script answers, and what it says of itself. A script is asked for by its SHA-256, 32 bytes as SHA-256 gives them.
 // Other hashes are Buffers in wire order, values satoshis.
 
+import type { Observable } from 'rxjs';
 import type { Position } from '../index/records/position';
 import type { Coin, IndexSnapshot } from '../index/types';
 
@@ -82,6 +83,22 @@ export interface ScriptReader {
    * @throws ScriptsUnavailableError while there is none
    */
   read<T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T>;
+}
+
+/** What became of the scripts that are watched. Scripts: SHA-256, one character a byte. */
+export type ScriptsChange =
+  /** A block came or went, which has rows of these scripts. */
+  | { readonly type: 'connect' | 'disconnect'; readonly scripts: ReadonlySet<string> }
+  /** The index was opened, or made anew. */
+  | { readonly type: 'all' };
+
+/** Scripts that somebody wants to hear of, each SHA-256, one character a byte. */
+export interface WatchedScripts {
+  /** What is read in the turn of a change, or later, is of the state after it, or nothing can be read. */
+  readonly changes$: Observable<ScriptsChange>;
+  /** Twice the same is once. */
+  add(script: string): void;
+  delete(script: string): void;
 }
 
 /** What the index by script is doing. */

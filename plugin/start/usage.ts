@@ -25,6 +25,17 @@ const OURS = `  --rest-warmup WHEN        synced (unless given): answer once nod
   --rest-cors ORIGINS       whose web pages may ask it: origins with commas between them, or *
   --rest-no-broadcast       take no transactions there
   --rest-max-unspent N      coins in one of its replies; 500
+  --rest-electrum HOST:PORT answer the Electrum protocol there; a port alone: on 127.0.0.1
+  --rest-electrum-tls HOST:PORT
+                            the same over TLS
+  --rest-electrum-cert FILE, --rest-electrum-key FILE
+                            certificate and key in PEM; made by the node unless given
+  --rest-electrum-sessions N
+                            clients at a time; 1000
+  --rest-electrum-subscriptions N
+                            addresses that one client is told of; 75000
+  --rest-electrum-cost N    points, 0.1 ms of processor time each, above which an address is cut off; 100000, 0: never
+  --rest-max-history N      transactions of an address in one of its replies; 80000
   --rest-payments DIR       take payments (BIP70), records in DIR; needs --api-key
   --rest-payments-url URL   where customers reach the node`;
 

@@ -11,6 +11,16 @@ async function configOf(settings: Readonly<Record<string, unknown>>): Promise<Ho
   return (await createRegtestNode({ settings })).config;
 }
 
+/** Nobody can connect over Electrum's protocol but through the node's HTTP server. */
+const NO_PORTS = {
+  plain: undefined,
+  tls: undefined,
+  certificate: undefined,
+  maxSessions: 1_000,
+  maxSubscriptions: 75_000,
+  maxCost: 100_000
+};
+
 describe('the options', () => {
   it('have the defaults of the reference', async () => {
     expect(readOptions(await configOf({}))).to.deep.equal({
@@ -49,7 +59,14 @@ describe('the options', () => {
 
   it('turn an index by script on, and say who may ask it for what', async () => {
     const { addresses } = readOptions(await configOf({ 'rest-addresses': true }));
-    expect(addresses).to.deep.equal({ path: '/api', cors: undefined, broadcast: true, maxUnspent: 500 });
+    expect(addresses).to.deep.equal({
+      path: '/api',
+      cors: undefined,
+      broadcast: true,
+      maxUnspent: 500,
+      maxHistory: 80_000,
+      electrum: NO_PORTS
+    });
     const others = {
       'rest-addresses': true,
       'rest-addresses-path': '/esplora/v1',
@@ -61,15 +78,67 @@ describe('the options', () => {
       path: '/esplora/v1',
       cors: ['https://wallet.example', 'http://localhost:3000'],
       broadcast: false,
-      maxUnspent: 2_000
+      maxUnspent: 2_000,
+      maxHistory: 80_000,
+      electrum: NO_PORTS
     });
     expect(readOptions(await configOf({ 'rest-addresses': true, 'rest-cors': '*' })).addresses?.cors).to.equal('*');
+  });
+
+  it('say where the Electrum protocol is answered, on this machine alone unless a host is given', async () => {
+    const electrumOf = async (settings: Readonly<Record<string, unknown>>): Promise<unknown> =>
+      readOptions(await configOf({ 'rest-addresses': true, ...settings })).addresses?.electrum;
+    const places: readonly (readonly [given: unknown, host: string, port: number])[] = [
+      ['50001', '127.0.0.1', 50_001],
+      [50_001, '127.0.0.1', 50_001],
+      [':50001', '127.0.0.1', 50_001],
+      ['0.0.0.0:1', '0.0.0.0', 1],
+      ['electrum.example:65535', 'electrum.example', 65_535],
+      ['[::]:50001', '::', 50_001]
+    ];
+    for (const [given, host, port] of places)
+      expect(await electrumOf({ 'rest-electrum': given }), String(given)).to.deep.equal({ ...NO_PORTS, plain: { host, port } });
+    const settings = {
+      'rest-electrum-tls': 50_002,
+      'rest-electrum-cert': '/tmp/a/../cert.pem',
+      'rest-electrum-key': '/tmp/key.pem',
+      'rest-electrum-sessions': 10,
+      'rest-electrum-subscriptions': 20,
+      'rest-electrum-cost': 0,
+      'rest-max-history': 7
+    };
+    expect(await electrumOf(settings)).to.deep.equal({
+      plain: undefined,
+      tls: { host: '127.0.0.1', port: 50_002 },
+      certificate: { certificate: '/tmp/cert.pem', key: '/tmp/key.pem' },
+      maxSessions: 10,
+      maxSubscriptions: 20,
+      maxCost: 0
+    });
+    expect(readOptions(await configOf({ 'rest-addresses': true, ...settings })).addresses?.maxHistory).to.equal(7);
   });
 
   it('of the index by script that cannot be right stop the node', async () => {
     const wrong: readonly (readonly [settings: Readonly<Record<string, unknown>>, message: string])[] = [
       [{ 'rest-cors': '*' }, '--rest-cors says nothing without --rest-addresses'],
       [{ 'rest-max-unspent': 7 }, '--rest-max-unspent says nothing without --rest-addresses'],
+      [{ 'rest-electrum': 50_001 }, '--rest-electrum says nothing without --rest-addresses'],
+      ...['', 'true', 'localhost', '0', ':0', '65536', 'a b:50001', '::1:50001', '[1.2.3.4]:50001', '127.0.0.1:'].map(
+        (place) => [{ 'rest-addresses': true, 'rest-electrum': place }, '--rest-electrum must be host:port'] as const
+      ),
+      [
+        { 'rest-addresses': true, 'rest-electrum': '1', 'rest-electrum-tls': ':1' },
+        '--rest-electrum and --rest-electrum-tls must be two ports'
+      ],
+      [{ 'rest-addresses': true, 'rest-electrum-tls': '1', 'rest-electrum-cert': '/tmp/a' }, 'must be given together'],
+      [
+        { 'rest-addresses': true, 'rest-electrum-tls': '1', 'rest-electrum-cert': '/tmp/a', 'rest-electrum-key': '' },
+        "must be a file, not ''"
+      ],
+      [
+        { 'rest-addresses': true, 'rest-electrum-cert': '/tmp/a', 'rest-electrum-key': '/tmp/b' },
+        '--rest-electrum-cert says nothing without --rest-electrum-tls'
+      ],
       [{ 'rest-addresses': true, prune: true }, '--rest-addresses needs all blocks and their undo data'],
       ...['', 'api', '/', '/api/', '/rest', '/rest/api', '/a?b', '/a b'].map(
         (path) => [{ 'rest-addresses': true, 'rest-addresses-path': path }, '--rest-addresses-path must be a path as /api'] as const

@@ -208,6 +208,27 @@ describe('the work queue', () => {
     });
   });
 
+  it('lets patient callers wait beyond its places, and takes none from them nor for them', async () => {
+    const queue = new WorkQueue(1, 1);
+    const order: string[] = [];
+    const run = (name: string, patience: 'bounded' | 'patient'): Promise<void> =>
+      queue.run(
+        here,
+        async () => {
+          order.push(name);
+          await new Promise(setImmediate);
+        },
+        'heavy',
+        patience
+      );
+    const runs = [run('first', 'patient'), run('a', 'patient'), run('b', 'patient'), run('bounded', 'bounded')];
+    // For the small one the bounded heavy one gives up the only place.
+    const small = queue.run(here, () => Promise.resolve(order.push('small')), 'small');
+    const outcomes = await Promise.allSettled([...runs, small]);
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(order).to.have.members(['first', 'small', 'a', 'b']);
+  });
+
   it('never works on more than it has slots, answers everybody once, and is empty in the end', async () => {
     const lane = fc.constantFrom<Lane>('small', 'heavy');
     const rounds = fc.array(fc.tuple(fc.nat({ max: 3 }), lane), { minLength: 1, maxLength: 60 });

@@ -15,7 +15,7 @@ import type { ReplyCache } from '../../rest/cache/replies';
 import type { RestShared } from '../../rest/rest-service';
 import type { Handler } from '../../rest/server/mount';
 import type { EsploraReply } from '../reply';
-import type { ScriptsGate } from './gate';
+import type { ScriptsGate } from '../../script-answers/gate';
 
 /** Five years: for what cannot change. */
 const LONG_SECONDS = 157_784_630;

@@ -106,6 +106,11 @@ export function servePlainly(server: Server, request: IncomingMessage, socket: D
   });
 }
 
+/** Whether a reply to a request from before has yet to be sent. */
+export function isReplyDue(socket: Duplex): boolean {
+  return replyUnderWay(socket) !== undefined;
+}
+
 /** The head of the request as it came, without `Upgrade`. */
 function plainHead({ method = '', url = '', httpVersion, rawHeaders }: IncomingMessage): Buffer {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];

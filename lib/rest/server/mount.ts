@@ -2,7 +2,7 @@
 // everything else to them, untouched. The node adds its listener when its server opens, after
 // its plugins: the swap is made when the server listens.
 
-import { servePlainly, type IdleConnections } from './connections';
+import { isReplyDue, servePlainly, type IdleConnections } from './connections';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -15,7 +15,8 @@ export type Handler = (request: IncomingMessage, response: ServerResponse, passO
 /** Whether a request is taken, by its method and target. */
 export type Takes = (request: Pick<IncomingMessage, 'method' | 'url'>) => boolean;
 
-type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+/** Goes on with a connection in another protocol. */
+export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 /** For `/rest`: `/rest`, `/rest/...` and `/rest?...`. */
 export function isUnder(prefix: string, url: string): boolean {
@@ -34,6 +35,8 @@ export interface MountParts {
   readonly server: Server;
   readonly takes: Takes;
   readonly handler: Handler;
+  /** For requests that ask for WebSocket; unless given, what is taken is HTTP. Those behind a reply that is due are HTTP too. */
+  readonly upgrade?: UpgradeListener;
   /** The server's; told of every request. */
   readonly connections: Pick<IdleConnections, 'requestCame'>;
   readonly logger: { error(message: string): void };
@@ -110,9 +113,14 @@ export class Mount {
     }
   }
 
-  /** What is taken is HTTP. When nobody listens Node goes on in HTTP too, but loses what came behind the request. */
+  /** When nobody listens Node goes on in HTTP too, but loses what came behind the request. */
   readonly #dispatchUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const { server, takes, connections } = this.#parts;
+    const { server, takes, connections, upgrade } = this.#parts;
+    if (upgrade !== undefined && takes(request) && asksForWebSocket(request) && !isReplyDue(socket)) {
+      connections.requestCame(request.socket);
+      upgrade(request, socket, head);
+      return;
+    }
     if (this.#otherUpgrades.length === 0 || takes(request)) {
       servePlainly(server, request, socket, head);
       return;
@@ -120,4 +128,8 @@ export class Mount {
     connections.requestCame(request.socket);
     for (const other of this.#otherUpgrades) other.call(server, request, socket, head);
   };
+}
+
+function asksForWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
 }

@@ -44,6 +44,11 @@ export class Responses {
     return this.#bytes >= this.#limits.mostBytes;
   }
 
+  /** Bytes that wait elsewhere to be read: those of clients that speak another protocol. Negative: they are gone. */
+  countOthers(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
   /** @throws RestError when the memory behind waiting replies leaves no space for this one; nothing is sent then. */
   send(response: ServerResponse, status: number, headers: HeaderList, body: Buffer): void {
     const { length, buffer } = body;

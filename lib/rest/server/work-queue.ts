@@ -14,8 +14,12 @@ export interface Waiting {
 /** Work that takes milliseconds is heavy. */
 export type Lane = 'small' | 'heavy';
 
+/** `patient`: it waits however many others do, and takes nobody's place. For callers that bound by themselves how many of theirs wait. */
+export type Patience = 'bounded' | 'patient';
+
 interface Waiter {
   readonly client: Waiting;
+  readonly patience: Patience;
   start(): void;
   refuse(reason: Error): void;
 }
@@ -43,12 +47,12 @@ export class WorkQueue {
    * Runs `work` for the client when a slot is free.
    * @throws RestError when the queue is full or closed; ClientGoneError when the client left before its turn.
    */
-  async run<C extends Waiting, R>(client: C, work: (client: C) => Promise<R>, lane: Lane): Promise<R> {
+  async run<C extends Waiting, R>(client: C, work: (client: C) => Promise<R>, lane: Lane, patience: Patience = 'bounded'): Promise<R> {
     // Requests that came in one write with this one may have their replies by the next turn.
-    if (!this.#hasSlot(lane) && this.#isFull) await setImmediate();
+    if (patience === 'bounded' && !this.#hasSlot(lane) && this.#isFull) await setImmediate();
     if (this.#closed) throw unavailable('shutting down');
     if (this.#hasSlot(lane)) this.#busy[lane]++;
-    else await this.#waitForSlot(client, lane);
+    else await this.#waitForSlot(client, lane, patience);
     try {
       return await work(client);
     } finally {
@@ -69,21 +73,22 @@ export class WorkQueue {
   }
 
   get #isFull(): boolean {
-    return this.#waiters.small.length + this.#waiters.heavy.length >= this.#depth;
+    const { small, heavy } = this.#waiters;
+    return [small, heavy].reduce((sum, waiters) => sum + waiters.filter(isBounded).length, 0) >= this.#depth;
   }
 
   /** Resolves when a slot was taken for the client. @throws RestError when there is no place to wait */
-  #waitForSlot(client: Waiting, lane: Lane): Promise<void> {
+  #waitForSlot(client: Waiting, lane: Lane, patience: Patience): Promise<void> {
     const { small, heavy } = this.#waiters;
-    if (this.#isFull) [small, heavy].forEach(dropGone);
-    if (this.#isFull) {
+    if (patience === 'bounded' && this.#isFull) [small, heavy].forEach(dropGone);
+    if (patience === 'bounded' && this.#isFull) {
       // For a small request the youngest heavy one gives up its place.
-      const displaced = lane === 'small' ? heavy.pop() : undefined;
-      if (displaced === undefined) throw queueFull();
-      displaced.refuse(queueFull());
+      const youngest = lane === 'small' ? heavy.findLastIndex(isBounded) : -1;
+      if (youngest < 0) throw queueFull();
+      heavy.splice(youngest, 1)[0]?.refuse(queueFull());
     }
     return new Promise((start, refuse) => {
-      this.#waiters[lane].push({ client, start, refuse });
+      this.#waiters[lane].push({ client, patience, start, refuse });
     });
   }
 
@@ -106,6 +111,8 @@ export class WorkQueue {
     return true;
   }
 }
+
+const isBounded = ({ patience }: Waiter): boolean => patience === 'bounded';
 
 function dropGone(waiters: Waiter[]): void {
   for (const waiter of waiters.splice(0)) {

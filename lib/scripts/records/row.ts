@@ -51,6 +51,11 @@ export function rowKey(hash: Uint8Array, { height, index }: Position): Buffer {
   return key;
 }
 
+/** The hash of the script that a key has. */
+export function hashInRowKey(key: Buffer): Buffer {
+  return key.subarray(1, POSITION_AT);
+}
+
 /** The position that a key has. @throws DamagedIndexError */
 export function positionInKey(key: Buffer): Position {
   if (key.length !== ROW_KEY_LENGTH) throw damaged(key, `a key of ${ROW_KEY_LENGTH} bytes`, `${key.length}`);

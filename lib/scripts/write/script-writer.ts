@@ -12,13 +12,14 @@ import { WriteBuffer } from '../../index/records/write-buffer';
 import { StoreError } from '../../store/errors';
 import { storedVersion, versionRecord } from '../../store/migrate';
 import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
-import { ROW_KEY_LENGTH, RowCursor, writeRowKey } from '../records/row';
+import { hashInRowKey, ROW_KEY_LENGTH, RowCursor, writeRowKey } from '../records/row';
 import { SCRIPT_HASH_LENGTH, ScriptHasher } from '../records/script-hasher';
 import { putTxids, TXID_LENGTH, txidsKeys } from '../records/txids';
 import { decodeUndo, encodeUndo, undoKey } from '../records/undo-record';
 import { scriptRows, type ScriptBlock, type ScriptRows } from '../scan/rows';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreWrite } from '../../store/store';
+import type { ScriptWatch } from './script-watch';
 
 export interface ScriptWriterOptions {
   readonly store: Store;
@@ -27,6 +28,8 @@ export interface ScriptWriterOptions {
   readonly undoDepth: number;
   /** Called in the tick in which the tip moves. */
   readonly onMove: () => void;
+  /** Is told of the scripts of blocks that came or went. */
+  readonly watch?: ScriptWatch | undefined;
 }
 
 /** Records looked at before they are deleted, at once. */
@@ -77,6 +80,7 @@ export class ScriptWriter {
     const tip = isFilling ? undefined : await findTip(store);
     await this.#dropOldUndo(tip);
     this.#moveTo(tip);
+    await this.#options.watch?.begin(this.#hasher);
   }
 
   /**
@@ -89,8 +93,10 @@ export class ScriptWriter {
     this.#checkExtend(blocks);
     const rows: ScriptRows[] = [];
     for (const block of blocks) rows.push(await this.#rowsOf(block));
-    await this.#options.store.batch(this.#writes(blocks, rows, last, undoFrom), { durable: false });
+    const { store, watch } = this.#options;
+    await store.batch(this.#writes(blocks, rows, last, undoFrom), { durable: false });
     this.#moveTo(last);
+    for (const { hashes } of rows) await watch?.look('connect', hashes);
   }
 
   /**
@@ -99,7 +105,7 @@ export class ScriptWriter {
    * block's records are not there.
    */
   async disconnect(): Promise<BlockPoint> {
-    const { store } = this.#options;
+    const { store, watch } = this.#options;
     const tip = this.#tip;
     if (tip === undefined || tip.height === 0)
       throw new IndexError(
@@ -112,10 +118,15 @@ export class ScriptWriter {
     if (!hash.equals(tip.hash)) throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(hash));
     const keys = [key, ...txidsKeys(tip.height, transactions)];
     await this.#loadAll(keys);
-    for await (const found of this.#singleRows(rowKeys)) keys.push(...found);
+    const hashes: Buffer[] = [];
+    for await (const found of this.#singleRows(rowKeys)) {
+      keys.push(...found);
+      hashes.push(...found.map(hashInRowKey));
+    }
     const previous = { height: tip.height - 1, hash: Buffer.from(previousHash) };
     await store.batch(deletions(keys, previous), { durable: false });
     this.#moveTo(previous);
+    await watch?.look('disconnect', Buffer.concat(hashes));
     return tip;
   }
 

@@ -1,9 +1,9 @@
 // Whether requests are answered: the main gate is open, and the index by script stands at the same block.
 
-import { unavailable } from '../../rest/errors';
-import { stateText } from '../../scripts/progress';
-import type { Gate } from '../../rest/server/gate';
-import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
+import { unavailable } from '../rest/errors';
+import { stateText } from '../scripts/progress';
+import type { Gate } from '../rest/server/gate';
+import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../scripts/types';
 
 /** What the index by script says of itself. */
 export interface ScriptsStatus {

@@ -1,0 +1,217 @@
+// The Electrum protocol put together: what the plugin opens and closes. Clients connect to ports of its own, plain or TLS, while it can
+// answer, and to the node's HTTP server.
+
+import { createServer, type Server, type TLSSocket } from 'node:tls';
+import { Allowance } from './server/allowance';
+import { CertificateFiles, type CertificatePaths } from './server/certificate-files';
+import { LineChannel } from './server/line-channel';
+import { Listener, textOf, type Endpoint } from './server/listener';
+import { Sessions } from './server/sessions';
+import { Turns } from './server/turns';
+import { WebSockets } from './server/web-sockets';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Observable, Subscription } from 'rxjs';
+import type { RestLogger } from '../rest/app';
+import type { RestShared } from '../rest/rest-service';
+import type { Gate } from '../rest/server/gate';
+import type { MethodTable } from './method';
+import type { ClosableSubscriptions, Notified } from './server/session';
+
+export interface ElectrumServiceOptions {
+  /** Where clients connect; undefined: nowhere. */
+  readonly plain: Endpoint | undefined;
+  readonly tls: Endpoint | undefined;
+  /** The certificate for TLS and its key; undefined: the service makes them. */
+  readonly certificate: CertificatePaths | undefined;
+  readonly maxSessions: number;
+  /** Points above which a client is cut off; 0: nothing is counted. */
+  readonly maxCost: number;
+  /** Whose pages may connect over WebSocket. */
+  readonly cors: readonly string[] | '*' | undefined;
+  /** Whether clients of the node's HTTP server need the node's API key. */
+  readonly auth: boolean;
+}
+
+export interface ElectrumServiceParts {
+  readonly shared: RestShared;
+  readonly methods: MethodTable;
+  /** For each client, what it is told of by itself. */
+  readonly subscriptionsOf: (client: Notified) => ClosableSubscriptions;
+  /** Why methods that need the index by script are refused. */
+  readonly gate: Pick<Gate, 'status'>;
+  /** Whether methods are answered: now, and at every change. */
+  readonly ready$: Observable<boolean>;
+  readonly options: ElectrumServiceOptions;
+  /** Of this package. */
+  readonly version: string;
+  /** For a certificate of its own; undefined: it is not kept. */
+  readonly folder: string | undefined;
+  readonly logger: RestLogger & { info(message: string): void };
+}
+
+/** What the operator has set cannot be used. */
+export class SetUpError extends Error {
+  override readonly name = 'SetUpError';
+}
+
+/** For all that clients have sent and nobody has answered. */
+const MOST_WAITING_BYTES = 134_217_728;
+
+/** So long it may be unable to answer before it stops to listen. */
+const PATIENCE_MS = 10_000;
+
+const RETRY_MS = 10_000;
+const HANDSHAKE_MS = 10_000;
+
+/** A port, and what it is called in the log. */
+interface Port {
+  readonly name: string;
+  readonly endpoint: Endpoint;
+  readonly listener: Listener;
+}
+
+export class ElectrumService {
+  readonly #parts: ElectrumServiceParts;
+  readonly #sessions: Sessions;
+  readonly #webSockets: WebSockets;
+  readonly #allowance = new Allowance(MOST_WAITING_BYTES);
+  readonly #ports: Port[] = [];
+  #certificate: CertificateFiles | undefined;
+  #following: Subscription | undefined;
+  #isReady = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: ElectrumServiceParts) {
+    this.#parts = parts;
+    const { shared, methods, subscriptionsOf, gate, options, version, logger } = parts;
+    const { queue, responses, context } = shared;
+    const { threads, timeoutMs } = context.limits;
+    const { maxSessions, maxCost, cors, auth } = options;
+    this.#sessions = new Sessions({
+      table: methods,
+      software: `bcoin-rest ${version}`,
+      subscriptionsOf,
+      queue,
+      turns: { small: new Turns('small', threads), heavy: new Turns('heavy', threads) },
+      outflow: responses,
+      allowance: this.#allowance,
+      gate,
+      logger,
+      maxSessions,
+      maxCost,
+      timeoutMs
+    });
+    const refusal = (): string | undefined => (this.#isReady ? undefined : gate.status());
+    this.#webSockets = new WebSockets({ shared, sessions: this.#sessions, refusal, origins: cors, auth, logger });
+  }
+
+  /** Does not wait until it can answer. @throws SetUpError when a port is taken, say, or the certificate cannot be used */
+  async open(): Promise<void> {
+    const { options, ready$ } = this.#parts;
+    if (options.plain !== undefined) this.#addPort('Electrum', options.plain, this.#begin);
+    if (options.tls !== undefined) this.#addPort('Electrum over TLS', options.tls, await this.#openTls(options.tls));
+    for (const { name, endpoint, listener } of this.#ports) {
+      // Better now than when the index is there, hours later.
+      try {
+        await listener.start();
+      } catch (error) {
+        throw new SetUpError(`${name} cannot listen on ${textOf(endpoint)}: ${messageOf(error)}`, { cause: error });
+      }
+      listener.stop();
+    }
+    this.#webSockets.open();
+    this.#following = ready$.subscribe((isReady) => {
+      this.#follow(isReady);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#following?.unsubscribe();
+    clearTimeout(this.#timer);
+    this.#isReady = false;
+    this.#certificate?.close();
+    for (const { listener } of this.#ports) listener.stop();
+    this.#webSockets.close();
+    await this.#sessions.close();
+  }
+
+  /** Clients that are there. */
+  get sessions(): number {
+    return this.#sessions.count;
+  }
+
+  /** Where it listens at the moment, plain ports first. */
+  get addresses(): readonly AddressInfo[] {
+    return this.#ports.flatMap(({ listener }) => listener.address ?? []);
+  }
+
+  #addPort(name: string, endpoint: Endpoint, begin: (socket: Socket) => void): void {
+    const accept = (socket: Socket): void => {
+      if (this.#sessions.admit(socket)) begin(socket);
+      else socket.destroy();
+    };
+    this.#ports.push({ name, endpoint, listener: new Listener({ endpoint, accept }) });
+  }
+
+  readonly #begin = (socket: Socket): void => {
+    const channel = new LineChannel(socket, { allowance: this.#allowance, outflow: this.#parts.shared.responses });
+    this.#sessions.begin(channel, socket.remoteAddress ?? '');
+  };
+
+  /** What begins a session over TLS on a connection. */
+  async #openTls({ host }: Endpoint): Promise<(socket: Socket) => void> {
+    const { options, folder, logger } = this.#parts;
+    const certificate = await CertificateFiles.open({ files: options.certificate, folder, host, logger }).catch((error: unknown) => {
+      throw new SetUpError(`Electrum over TLS has no certificate: ${messageOf(error)}`, { cause: error });
+    });
+    this.#certificate = certificate;
+    const server: Server = createServer({ handshakeTimeout: HANDSHAKE_MS, ...contextOf(certificate.pair) }, (socket: TLSSocket) => {
+      this.#begin(socket);
+    });
+    certificate.watch((pair) => {
+      server.setSecureContext(contextOf(pair));
+    });
+    return (socket) => {
+      // Handshakes that fail end their connection.
+      socket.on('error', () => undefined);
+      server.emit('connection', socket);
+    };
+  }
+
+  #follow(isReady: boolean): void {
+    this.#isReady = isReady;
+    clearTimeout(this.#timer);
+    if (isReady) void this.#listen();
+    else this.#timer = setTimeout(this.#stopListening, PATIENCE_MS).unref();
+  }
+
+  async #listen(): Promise<void> {
+    const { logger } = this.#parts;
+    for (const { name, endpoint, listener } of this.#ports) {
+      if (!this.#isReady) return;
+      try {
+        const address = await listener.start();
+        if (address !== undefined) logger.info(`${name} listens on ${textOf({ ...endpoint, port: address.port })}.`);
+      } catch (error) {
+        logger.error(`${name} cannot listen on ${textOf(endpoint)}: ${messageOf(error)}`);
+        clearTimeout(this.#timer);
+        this.#timer = setTimeout(() => void this.#listen(), RETRY_MS).unref();
+      }
+    }
+  }
+
+  readonly #stopListening = (): void => {
+    for (const { name, listener } of this.#ports) {
+      if (listener.address === undefined) continue;
+      this.#parts.logger.info(`${name} does not listen: ${this.#parts.gate.status()}.`);
+      listener.stop();
+    }
+  };
+}
+
+const contextOf = ({ certificate, key }: { readonly certificate: string; readonly key: string }): { cert: string; key: string } => ({
+  cert: certificate,
+  key
+});
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

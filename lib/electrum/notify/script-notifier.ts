@@ -1,0 +1,335 @@
+// Tells of new tips and of scripts whose status has changed: one for all clients, so that a script is looked at once, however many want to hear
+// of it.
+//
+// Blocks and the pool say which scripts they touch. These are looked at when the node has settled: no block comes or goes, which the node's
+// own lock says; the pool has dropped what a block confirmed and taken back what was disconnected, which it does while that lock is held;
+// and the index by script stands at the node's tip. So whatever a reorganization does on its way, what is told is what came out of it, also
+// when it makes the chain shorter. State and pool are looked at in one turn, and what was found then is told, unless it was told before.
+//
+// Beside the scripts that it touches a block may change those in whose history a transaction of the pool waits for another one: that one
+// may just have been confirmed, and height -1 becomes 0. A block that is taken out may change all in whose history the pool is.
+
+import { setImmediate } from 'node:timers/promises';
+import { IndexUnavailableError } from '../../index/errors';
+import { ScriptsUnavailableError } from '../../scripts/errors';
+import { SubscribedScript, type StatusChange, type StatusListener } from './subscribed-script';
+import { Statuses, type Status } from './statuses';
+import type { Observable, Subscription } from 'rxjs';
+import type { HeaderRecord, IndexLogger, IndexReader } from '../../index/types';
+import type { NodeSource } from '../../node/types';
+import type { ScriptPool } from '../../script-pool/script-pool';
+import type { ScriptReader, ScriptSnapshot, ScriptsChange, ScriptsState, WatchedScripts } from '../../scripts/types';
+import type { ScriptHistories, ScriptHistory } from '../history';
+
+/** Scripts in one look: their part of the pool is taken in one turn. */
+const MOST_IN_LOOK = 512;
+/** Scripts that are read at the same time. */
+const AT_ONCE = 8;
+/** Listeners that are told in one turn. */
+const TOLD_IN_TURN = 256;
+
+export interface TipListener {
+  tipChanged(tip: HeaderRecord): void;
+}
+
+export interface ScriptNotifierParts {
+  readonly node: Pick<NodeSource, 'atRest' | 'tip'>;
+  readonly index: IndexReader;
+  readonly scripts: {
+    readonly reader: ScriptReader;
+    readonly watched: WatchedScripts;
+    readonly state$: Observable<ScriptsState>;
+  };
+  readonly pool: ScriptPool;
+  readonly histories: ScriptHistories;
+  readonly logger: IndexLogger;
+}
+
+/** What a script is at some look. */
+interface Found {
+  readonly look: number;
+  readonly status: Status;
+}
+
+interface Look {
+  readonly number: number;
+  /** Blocks that had come or gone by then. */
+  readonly moves: number;
+  readonly snapshot: ScriptSnapshot;
+}
+
+export class ScriptNotifier {
+  readonly #parts: ScriptNotifierParts;
+  readonly #statuses = new Statuses();
+  readonly #scripts = new Map<string, SubscribedScript>();
+  /** In whose history the pool is; and those of them in which a transaction waits for another one. */
+  readonly #pooled = new Set<SubscribedScript>();
+  readonly #waiting = new Set<SubscribedScript>();
+  /** To be looked at. */
+  readonly #dirty = new Set<SubscribedScript>();
+  /** Being looked at. */
+  readonly #looked = new Set<SubscribedScript>();
+  /** What is looked up for those who have just come; good as long as nothing touches the script. */
+  readonly #answers = new Map<SubscribedScript, Promise<Found>>();
+  /** With the hash of the tip that each was told last. */
+  readonly #tipListeners = new Map<TipListener, Buffer>();
+  #subscription: Subscription | undefined;
+  #looks = 0;
+  #moves = 0;
+  #isOpen = false;
+  #isWoken = false;
+  #run: Promise<void> | undefined;
+
+  constructor(parts: ScriptNotifierParts) {
+    this.#parts = parts;
+  }
+
+  open(): void {
+    const { scripts, pool } = this.#parts;
+    this.#isOpen = true;
+    this.#subscription = scripts.watched.changes$.subscribe((change) => this.#blockMoved(change));
+    this.#subscription.add(
+      pool.touched$.subscribe((touched) => {
+        if (touched === 'all') this.#touchAll(this.#scripts.values());
+        else if (this.#scripts.size > 0) this.#touchEach(touched);
+      })
+    );
+    this.#subscription.add(
+      scripts.state$.subscribe(({ phase }) => {
+        if (phase === 'live') this.#wake();
+      })
+    );
+  }
+
+  /** Nobody is told any more. Waits for the look that is under way. */
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    this.#subscription?.unsubscribe();
+    await this.#run;
+  }
+
+  /** Resolves when everybody was told of what has happened so far, as far as the indexes can be read. */
+  async settled(): Promise<void> {
+    while (this.#run !== undefined) await this.#run;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Scripts that somebody is subscribed to. */
+  get size(): number {
+    return this.#scripts.size;
+  }
+
+  /** From now on the listener is told of new tips. It knows that of this turn. @throws IndexUnavailableError */
+  addTips(listener: TipListener): void {
+    this.#tipListeners.set(
+      listener,
+      this.#parts.index.read(({ tip }) => tip.hash)
+    );
+  }
+
+  deleteTips(listener: TipListener): void {
+    this.#tipListeners.delete(listener);
+  }
+
+  /**
+   * From now on the listener is told when the status changes. `script`: its SHA-256, one character a byte. The present status: 32 characters,
+   * one a byte; none for a script without transactions. `most`: transactions of a history that is read for a new subscriber.
+   * @throws HistoryTooLongError, ScriptsUnavailableError, IndexUnavailableError
+   */
+  async add(script: string, listener: StatusListener, most: number): Promise<string> {
+    const subscribed = this.#scripts.get(script) ?? this.#enter(script);
+    if (subscribed.status !== undefined && !this.#dirty.has(subscribed) && !this.#looked.has(subscribed)) {
+      subscribed.add(listener);
+      return subscribed.status;
+    }
+    subscribed.coming++;
+    try {
+      const { look, status } = await this.#answer(subscribed, most);
+      subscribed.add(listener);
+      if (subscribed.status === undefined) [subscribed.status, subscribed.look] = [status.text, look];
+      else if (subscribed.look > look) return subscribed.status;
+      else if (subscribed.status !== status.text) subscribed.setTold(listener, { status: status.text, look });
+      return status.text;
+    } finally {
+      subscribed.coming--;
+      this.#leave(subscribed);
+    }
+  }
+
+  /** Whether it was told of it. */
+  delete(script: string, listener: StatusListener): boolean {
+    const subscribed = this.#scripts.get(script);
+    if (subscribed?.has(listener) !== true) return false;
+    subscribed.delete(listener);
+    this.#leave(subscribed);
+    return true;
+  }
+
+  #enter(script: string): SubscribedScript {
+    const subscribed = new SubscribedScript(script);
+    this.#scripts.set(script, subscribed);
+    this.#parts.scripts.watched.add(script);
+    return subscribed;
+  }
+
+  #leave(subscribed: SubscribedScript): void {
+    if (!subscribed.isLeft || this.#scripts.get(subscribed.key) !== subscribed) return;
+    this.#scripts.delete(subscribed.key);
+    this.#parts.scripts.watched.delete(subscribed.key);
+    for (const set of [this.#dirty, this.#pooled, this.#waiting]) set.delete(subscribed);
+  }
+
+  #blockMoved(change: ScriptsChange): void {
+    this.#moves++;
+    if (change.type === 'all') {
+      this.#touchAll(this.#scripts.values());
+      return;
+    }
+    this.#touchAll(change.type === 'connect' ? this.#waiting : this.#pooled);
+    this.#touchEach(change.scripts);
+  }
+
+  #touchEach(scripts: Iterable<string>): void {
+    for (const script of scripts) {
+      const subscribed = this.#scripts.get(script);
+      if (subscribed !== undefined) this.#touch(subscribed);
+    }
+    this.#wake();
+  }
+
+  #touchAll(scripts: Iterable<SubscribedScript>): void {
+    for (const subscribed of scripts) this.#touch(subscribed);
+    this.#wake();
+  }
+
+  #touch(subscribed: SubscribedScript): void {
+    this.#dirty.add(subscribed);
+    this.#answers.delete(subscribed);
+  }
+
+  /** The state of this turn, settled or not: what comes of what is under way is told later. */
+  #answer(subscribed: SubscribedScript, most: number): Promise<Found> {
+    const before = this.#answers.get(subscribed);
+    if (before !== undefined) return before;
+    const found = this.#parts.scripts.reader.read(async (snapshot) => {
+      const look = this.#newLook(snapshot);
+      const status = await this.#statusOf(subscribed, this.#historyOf(subscribed, look), look, most);
+      return { look: look.number, status };
+    });
+    this.#answers.set(subscribed, found);
+    const forget = (): void => {
+      if (this.#answers.get(subscribed) === found) this.#answers.delete(subscribed);
+    };
+    found.then(forget, forget);
+    return found;
+  }
+
+  #newLook(snapshot: ScriptSnapshot): Look {
+    return { number: ++this.#looks, moves: this.#moves, snapshot };
+  }
+
+  /** To be called in the turn of the look. */
+  #historyOf({ key }: SubscribedScript, { snapshot }: Look): ScriptHistory {
+    return this.#parts.histories.at(Buffer.from(key, 'latin1'), snapshot);
+  }
+
+  async #statusOf(subscribed: SubscribedScript, history: ScriptHistory, look: Look, most: number): Promise<Status> {
+    const status = await this.#statuses.of(subscribed.key, history, look.snapshot, most);
+    if (this.#scripts.get(subscribed.key) !== subscribed) return status;
+    this.#put(this.#pooled, subscribed, status.pool !== 'none');
+    this.#put(this.#waiting, subscribed, status.pool === 'waits');
+    // A block moved before it was known that it has to do with this script.
+    if (status.pool !== 'none' && look.moves !== this.#moves) this.#touchAll([subscribed]);
+    return status;
+  }
+
+  #put(set: Set<SubscribedScript>, subscribed: SubscribedScript, isIn: boolean): void {
+    if (isIn) set.add(subscribed);
+    else set.delete(subscribed);
+  }
+
+  #wake(): void {
+    this.#isWoken = true;
+    if (this.#run !== undefined || !this.#isOpen || (this.#scripts.size === 0 && this.#tipListeners.size === 0)) return;
+    this.#run = this.#settleAll().finally(() => {
+      this.#run = undefined;
+      if (this.#isWoken) this.#wake();
+    });
+  }
+
+  /** Looks until nothing is left to be looked at. Never rejects. */
+  async #settleAll(): Promise<void> {
+    const { node, logger } = this.#parts;
+    while (this.#isOpen && this.#isWoken) {
+      this.#isWoken = false;
+      // What else this turn brings belongs to it.
+      await setImmediate();
+      try {
+        await node.atRest(() => this.#look());
+      } catch (error) {
+        // The index by script says when it can be read again; a chain that was closed says nothing any more.
+        if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError) && this.isOpen)
+          logger.warning(`Clients were not told of changes: ${error instanceof Error ? error.message : String(error)}.`);
+      }
+    }
+  }
+
+  #look(): Promise<void> {
+    const { node, scripts } = this.#parts;
+    return scripts.reader.read(async (snapshot) => {
+      const { tip } = snapshot.index;
+      if (!tip.hash.equals(node.tip().hash)) throw new ScriptsUnavailableError('the index by script is on its way to the tip of the node');
+      const look = this.#newLook(snapshot);
+      const histories = new Map<SubscribedScript, ScriptHistory>();
+      for (const subscribed of this.#dirty) {
+        if (histories.size === MOST_IN_LOOK) break;
+        histories.set(subscribed, this.#historyOf(subscribed, look));
+        this.#dirty.delete(subscribed);
+        this.#looked.add(subscribed);
+      }
+      if (this.#dirty.size > 0) this.#isWoken = true;
+      try {
+        await this.#tellTip(tip);
+        await this.#tellStatuses(histories, look);
+      } finally {
+        this.#looked.clear();
+        // What was not told, because something went wrong.
+        for (const subscribed of histories.keys()) if (!subscribed.isLeft) this.#touch(subscribed);
+      }
+    });
+  }
+
+  async #tellTip(tip: HeaderRecord): Promise<void> {
+    let count = 0;
+    for (const [listener, told] of this.#tipListeners) {
+      if (told.equals(tip.hash)) continue;
+      this.#tipListeners.set(listener, tip.hash);
+      listener.tipChanged(tip);
+      if (++count % TOLD_IN_TURN === 0) await setImmediate();
+    }
+  }
+
+  /** Takes out of `histories` what is done. */
+  async #tellStatuses(histories: Map<SubscribedScript, ScriptHistory>, look: Look): Promise<void> {
+    const all = [...histories];
+    let count = 0;
+    for (let start = 0; start < all.length && this.#isOpen; start += AT_ONCE) {
+      if (start > 0) await setImmediate();
+      const some = all.slice(start, start + AT_ONCE);
+      const statuses = await Promise.all(some.map(([subscribed, history]) => this.#statusOf(subscribed, history, look, Infinity)));
+      for (const [i, { text }] of statuses.entries()) {
+        const [subscribed] = some[i] as [SubscribedScript, ScriptHistory]; // one for each
+        histories.delete(subscribed);
+        this.#looked.delete(subscribed);
+        const change: StatusChange = { script: subscribed.key, status: text };
+        for (const listener of subscribed.settle(change.status, look.number)) {
+          if (subscribed.has(listener)) listener.changed(change);
+          if (++count % TOLD_IN_TURN === 0) await setImmediate();
+        }
+      }
+    }
+  }
+}

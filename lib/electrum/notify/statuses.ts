@@ -1,0 +1,113 @@
+// The status of a script: SHA-256 of its history as a text, `txid:height:` for each transaction in the protocol's order. The state of the hash
+// behind the confirmed part is kept for scripts that were asked for lately, so that a new block costs what it brought, and the pool costs
+// no look into the index.
+
+import { createHash, type Hash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { toDisplayHex } from '../../bitcoin/hash';
+import { MAX_TRANSACTIONS } from '../../index/records/position';
+import type { HeaderRecord, IndexSnapshot } from '../../index/types';
+import type { BlockPoint } from '../../node/types';
+import type { Waiting } from '../../rest/server/work-queue';
+import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
+import type { PooledEntry, ScriptHistory } from '../history';
+
+/** States of the hash that are kept, of about a kilobyte each. */
+const MOST_KEPT = 10_000;
+
+/** Transactions in one turn: about half a millisecond. */
+const AT_ONCE = 512;
+
+/** From this version on a coinbase has its height in it (BIP34), and no other block has the same one. */
+const FIRST_BIP34_VERSION = 2;
+
+const NOBODY: Waiting = { isGone: false };
+
+export interface Status {
+  /** 32 characters, one a byte; none for a script without transactions. */
+  readonly text: string;
+  /** `waits`: a transaction among them spends an output that is not confirmed. */
+  readonly pool: 'none' | 'some' | 'waits';
+}
+
+/** What is confirmed up to a block. */
+interface Confirmed {
+  /** To be copied. */
+  readonly hash: Hash;
+  readonly isEmpty: boolean;
+  readonly block: BlockPoint;
+}
+
+export class Statuses {
+  readonly #kept = new LRUCache<string, Confirmed>({ max: MOST_KEPT });
+
+  /**
+   * At the moment of the history. `key`: the script's SHA-256, one character a byte.
+   * @throws HistoryTooLongError, ScriptsUnavailableError
+   */
+  async of(key: string, history: ScriptHistory, snapshot: ScriptSnapshot, most: number): Promise<Status> {
+    const { hash: before, isEmpty } = await this.#confirmed(key, history, snapshot, most);
+    const pooled = await history.unconfirmed(NOBODY);
+    if (pooled.length === 0) return { text: isEmpty ? '' : before.copy().digest('binary'), pool: 'none' };
+    const hash = before.copy();
+    await take(hash, pooled, ({ transaction, height }: PooledEntry) => entryText(transaction.txid, height));
+    // Those that wait come last.
+    return { text: hash.digest('binary'), pool: pooled.at(-1)?.height === -1 ? 'waits' : 'some' };
+  }
+
+  async #confirmed(key: string, history: ScriptHistory, { index }: ScriptSnapshot, most: number): Promise<Confirmed> {
+    const kept = this.#kept.get(key);
+    const { tip } = index;
+    if (kept?.block.hash.equals(tip.hash) === true) return kept;
+    // A reorganization took its block out; or this is a state of before.
+    const isGood = kept !== undefined && index.heightOf(kept.block.hash) !== undefined;
+    const confirmed = (isGood && (await continued(kept, history, index, most))) || (await begun(history, tip, most));
+    this.#kept.set(key, confirmed);
+    return confirmed;
+  }
+}
+
+async function begun(history: ScriptHistory, { hash: blockHash, height }: HeaderRecord, most: number): Promise<Confirmed> {
+  const hash = createHash('sha256');
+  let isEmpty = true;
+  for await (const rows of history.confirmed(most, NOBODY)) {
+    await take(hash, rows, rowText);
+    isEmpty = false;
+  }
+  return { hash, isEmpty, block: { hash: blockHash, height } };
+}
+
+/** False when a coinbase came whose txid may stand further up already, where it does not count any more. */
+async function continued(kept: Confirmed, history: ScriptHistory, index: IndexSnapshot, most: number): Promise<Confirmed | false> {
+  const { hash: blockHash, height } = index.tip;
+  let { hash, isEmpty } = kept;
+  const above = { height: kept.block.height, index: MAX_TRANSACTIONS - 1 };
+  for await (const rows of history.confirmed(most, NOBODY, above)) {
+    if (rows.some(({ position }) => position.index === 0 && versionAt(position.height, index) < FIRST_BIP34_VERSION)) return false;
+    if (hash === kept.hash) hash = hash.copy();
+    await take(hash, rows, rowText);
+    isEmpty = false;
+  }
+  return { hash, isEmpty, block: { hash: blockHash, height } };
+}
+
+function versionAt(height: number, index: IndexSnapshot): number {
+  return index.headerAt(height)?.header.readInt32LE(0) ?? 0;
+}
+
+const entryText = (txid: Buffer, height: number): string => `${toDisplayHex(txid)}:${height}:`;
+
+const rowText = ({ txid, position }: ScriptRow): string => entryText(txid, position.height);
+
+async function take<T>(hash: Hash, entries: readonly T[], textOf: (entry: T) => string): Promise<void> {
+  for (let start = 0; start < entries.length; start += AT_ONCE) {
+    if (start > 0) await setImmediate();
+    hash.update(
+      entries
+        .slice(start, start + AT_ONCE)
+        .map(textOf)
+        .join('')
+    );
+  }
+}

@@ -1,0 +1,82 @@
+// A script that somebody is subscribed to. There may be hundreds of thousands of them: most have one subscriber, for whom no set is kept.
+
+/** What has become of a script. */
+export interface StatusChange {
+  /** The script's SHA-256, one character a byte. */
+  readonly script: string;
+  /** 32 characters, one a byte; none for a script without transactions. */
+  readonly status: string;
+}
+
+export interface StatusListener {
+  changed(change: StatusChange): void;
+}
+
+/** What a listener was told beside the others, and in which look of all of them. */
+interface Told {
+  readonly status: string;
+  readonly look: number;
+}
+
+export class SubscribedScript {
+  readonly key: string;
+  /** What listeners were told last; undefined: nothing. */
+  status: string | undefined;
+  /** Subscriptions that are being answered. */
+  coming = 0;
+  /** The look of which the status is. */
+  look = 0;
+  #listeners: StatusListener | Set<StatusListener> | undefined;
+  #told: Map<StatusListener, Told> | undefined;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  get isLeft(): boolean {
+    return this.#listeners === undefined && this.coming === 0;
+  }
+
+  add(listener: StatusListener): void {
+    if (this.#listeners === undefined) this.#listeners = listener;
+    else if (this.#listeners instanceof Set) this.#listeners.add(listener);
+    else if (this.#listeners !== listener) this.#listeners = new Set([this.#listeners, listener]);
+  }
+
+  delete(listener: StatusListener): void {
+    this.#told?.delete(listener);
+    if (this.#listeners === listener) this.#listeners = undefined;
+    if (!(this.#listeners instanceof Set)) return;
+    this.#listeners.delete(listener);
+    if (this.#listeners.size === 0) this.#listeners = undefined;
+  }
+
+  has(listener: StatusListener): boolean {
+    return this.#listeners instanceof Set ? this.#listeners.has(listener) : this.#listeners === listener;
+  }
+
+  /** It was told this in a look at the present state, while the others are to be told in the next. */
+  setTold(listener: StatusListener, told: Told): void {
+    (this.#told ??= new Map()).set(listener, told);
+  }
+
+  /** The status found in a look at the settled state. Who is to be told. */
+  settle(status: string, look: number): readonly StatusListener[] {
+    const before = this.status;
+    const told = this.#told;
+    this.status = status;
+    this.look = look;
+    if (before === status && told === undefined) return [];
+    const all = this.#listeners instanceof Set ? [...this.#listeners] : this.#listeners === undefined ? [] : [this.#listeners];
+    const changed = all.filter((listener) => {
+      const own = told?.get(listener);
+      if (own === undefined) return before !== status;
+      // What it was told is newer than this: the script has changed since, and there will be another look.
+      if (own.look > look) return false;
+      told?.delete(listener);
+      return own.status !== status;
+    });
+    if (told?.size === 0) this.#told = undefined;
+    return changed;
+  }
+}

@@ -1,0 +1,141 @@
+// What other plugins of the node ask about scripts, without a connection.
+
+import { hash } from 'node:crypto';
+import { filter, firstValueFrom, Observable } from 'rxjs';
+import { IndexUnavailableError } from '../index/errors';
+import { ChainCoins } from '../script-answers/chain-coins';
+import { ScriptsUnavailableError } from '../scripts/errors';
+import type { EndpointContext } from '../rest/endpoint';
+import type { Waiting } from '../rest/server/work-queue';
+import type { ScriptReader, ScriptSnapshot, ScriptsState, ScriptTotals } from '../scripts/types';
+import type { ScriptHistories, ScriptHistory } from './history';
+import type { ScriptNotifier } from './notify/script-notifier';
+
+const NOBODY: Waiting = { isGone: false };
+
+/** A transaction that pays to a script or spends from it. */
+export interface ScriptTransaction {
+  /** In wire order. */
+  readonly txid: Buffer;
+  /** 0: it is in the pool; -1: it is in the pool and spends an output that is not confirmed either. */
+  readonly height: number;
+  /** Satoshis; of those in the pool only. */
+  readonly fee?: number;
+}
+
+/** An output of a script that nothing spends, neither in the chain nor in the pool. */
+export interface UnspentOutput {
+  /** In wire order. */
+  readonly txid: Buffer;
+  readonly index: number;
+  /** Satoshis. */
+  readonly value: number;
+  /** 0: it was made in the pool. */
+  readonly height: number;
+}
+
+export interface ScriptStats {
+  readonly chain: ScriptTotals;
+  /** Of transactions that are not confirmed. */
+  readonly pool: ScriptTotals;
+}
+
+export interface ScriptAccessParts {
+  readonly rest: Pick<EndpointContext, 'blocks' | 'cache'>;
+  readonly scripts: { readonly reader: ScriptReader; readonly state$: Observable<ScriptsState> };
+  readonly histories: ScriptHistories;
+  readonly notifier: ScriptNotifier;
+}
+
+/**
+ * Scripts are given whole, as an output has them (scriptPubKey). Each answer is of one moment of chain and pool.
+ * All but `subscribe$` reject with ScriptsUnavailableError or IndexUnavailableError while the index is not at the node's tip.
+ */
+export class ScriptAccess {
+  readonly #parts: ScriptAccessParts;
+  readonly #coins: ChainCoins;
+
+  constructor(parts: ScriptAccessParts) {
+    this.#parts = parts;
+    this.#coins = new ChainCoins(parts.rest, parts.histories.totals);
+  }
+
+  /** Those of the chain upwards, then those of the pool: at height 0 by txid, then at height -1 by txid. However many there are. */
+  history(script: Buffer): Promise<ScriptTransaction[]> {
+    return this.#read(script, async (history) => {
+      const found: ScriptTransaction[] = [];
+      for await (const rows of history.confirmed(Infinity, NOBODY))
+        for (const { txid, position } of rows) found.push({ txid, height: position.height });
+      for (const { transaction, height } of await history.unconfirmed(NOBODY))
+        found.push({ txid: transaction.txid, height, fee: transaction.fee });
+      return found;
+    });
+  }
+
+  /** Those of the chain in its order, then those of the pool in no order. However many there are. */
+  coins(script: Buffer): Promise<UnspentOutput[]> {
+    return this.#read(script, async (history, snapshot, key) => {
+      const ofPool = await history.pooled.outputs(NOBODY);
+      const ofChain = await this.#coins.of(key, Infinity, snapshot, NOBODY);
+      return [
+        ...ofChain.filter(({ txid, index }) => !ofPool.spends(txid, index)),
+        ...ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }))
+      ];
+    });
+  }
+
+  /** A coin that is made in the chain and spent in the pool counts as spent in `pool`. */
+  stats(script: Buffer): Promise<ScriptStats> {
+    return this.#read(script, async (history, snapshot, key) => {
+      const pool = await history.pooled.totals(NOBODY);
+      return { chain: await this.#parts.histories.totals.of(key, snapshot, NOBODY), pool };
+    });
+  }
+
+  /**
+   * The status as the Electrum protocol has it, SHA-256 of the history, 32 bytes; undefined for a script without transactions. The present
+   * one as soon as the index is at the node's tip, then each change once chain and pool have settled. It ends with the subscription.
+   */
+  subscribe$(script: Buffer): Observable<Buffer | undefined> {
+    const key = keyOf(script).toString('latin1');
+    return new Observable((subscriber) => {
+      const { notifier } = this.#parts;
+      const tell = (status: string): void => subscriber.next(status === '' ? undefined : Buffer.from(status, 'latin1'));
+      const listener = { changed: ({ status }: { readonly status: string }): void => tell(status) };
+      const begin = async (): Promise<void> => {
+        const status = await this.#add(key, listener, () => subscriber.closed);
+        if (subscriber.closed) notifier.delete(key, listener);
+        else if (status !== undefined) tell(status);
+      };
+      begin().catch((error: unknown) => subscriber.error(error));
+      return () => notifier.delete(key, listener);
+    });
+  }
+
+  /** Undefined: it was given up, or the index was closed, while it waited for the index. */
+  async #add(key: string, listener: Parameters<ScriptNotifier['add']>[1], isGone: () => boolean): Promise<string | undefined> {
+    const { scripts, notifier } = this.#parts;
+    while (!isGone()) {
+      const state = await firstValueFrom(scripts.state$.pipe(filter(({ phase }) => phase === 'live' || phase === 'closed')), {
+        defaultValue: undefined
+      });
+      if (state?.phase !== 'live') return undefined;
+      try {
+        return await notifier.add(key, listener, Infinity);
+      } catch (error) {
+        if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError)) throw error;
+        await new Promise(setImmediate);
+      }
+    }
+    return undefined;
+  }
+
+  #read<T>(script: Buffer, use: (history: ScriptHistory, snapshot: ScriptSnapshot, key: Buffer) => Promise<T>): Promise<T> {
+    const key = keyOf(script);
+    return this.#parts.scripts.reader.read((snapshot) => use(this.#parts.histories.at(key, snapshot), snapshot, key));
+  }
+}
+
+function keyOf(script: Buffer): Buffer {
+  return hash('sha256', script, 'buffer');
+}

@@ -1,0 +1,91 @@
+// What clients cost, in points: about a tenth of a millisecond of processor time each. Points drain away with time. Those of an address
+// count together, so that nothing is won by connecting again; loopback costs nothing.
+
+import { isIPv6 } from 'node:net';
+
+/** Of the hard bound: above it a client is slowed down. */
+const SOFT_SHARE = 0.1;
+
+/** Of the hard bound drains away in a second: a hundredth of a processor for ten seconds of one. */
+const DRAIN_SHARE = 0.001;
+
+/** Between two requests of a client that is about to be cut off. */
+const MOST_DELAY_MS = 2_500;
+
+export interface Account {
+  charge(points: number): void;
+  /** How long the next request has to wait; 0: not at all. */
+  readonly delayMs: number;
+  /** Whether the client is cut off. */
+  readonly isOverdrawn: boolean;
+}
+
+const FREE: Account = { charge: () => undefined, delayMs: 0, isOverdrawn: false };
+
+class PointAccount implements Account {
+  readonly #hard: number;
+  #points = 0;
+  #at = performance.now();
+
+  constructor(hard: number) {
+    this.#hard = hard;
+  }
+
+  charge(points: number): void {
+    this.#points = this.points + points;
+    this.#at = performance.now();
+  }
+
+  get points(): number {
+    const drained = ((performance.now() - this.#at) / 1_000) * this.#hard * DRAIN_SHARE;
+    return Math.max(0, this.#points - drained);
+  }
+
+  get delayMs(): number {
+    const soft = this.#hard * SOFT_SHARE;
+    const share = (this.points - soft) / (this.#hard - soft);
+    return share <= 0 ? 0 : Math.min(1, share) * MOST_DELAY_MS;
+  }
+
+  get isOverdrawn(): boolean {
+    return this.points >= this.#hard;
+  }
+}
+
+export class Accounts {
+  readonly #hard: number;
+  readonly #accounts = new Map<string, PointAccount>();
+
+  /** `hard`: points above which a client is cut off; 0: nothing is counted. */
+  constructor(hard: number) {
+    this.#hard = hard;
+  }
+
+  of(address: string): Account {
+    if (this.#hard === 0 || isLoopback(address)) return FREE;
+    const group = groupOf(address);
+    let account = this.#accounts.get(group);
+    if (account === undefined) this.#accounts.set(group, (account = new PointAccount(this.#hard)));
+    return account;
+  }
+
+  /** Forgets who costs nothing any more. `isThere`: whether the address has sessions. */
+  sweep(isThere: (group: string) => boolean): void {
+    for (const [group, account] of this.#accounts) if (account.points === 0 && !isThere(group)) this.#accounts.delete(group);
+  }
+}
+
+export function isLoopback(address: string): boolean {
+  return address === '::1' || /^(::ffff:)?127\./.test(address);
+}
+
+/** What one customer has: an address, of IPv6 the first 64 bits. */
+export function groupOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail] = plain.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const behind = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : 8 - before.length - behind.length;
+  return [...before, ...Array<string>(Math.max(0, zeros)).fill('0'), ...behind].slice(0, 4).join(':');
+}

@@ -1,0 +1,54 @@
+// A port that clients connect to, while the server can answer.
+
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface ListenerParts {
+  readonly endpoint: Endpoint;
+  readonly accept: (socket: Socket) => void;
+}
+
+export class Listener {
+  readonly #parts: ListenerParts;
+  #server: Server | undefined;
+
+  constructor(parts: ListenerParts) {
+    this.#parts = parts;
+  }
+
+  /** Where it listens; undefined: it does not. */
+  get address(): AddressInfo | undefined {
+    return (this.#server?.address() ?? undefined) as AddressInfo | undefined;
+  }
+
+  /** Where it listens from now on; undefined: it did before, or was stopped meanwhile. @throws an error of the system when the port is taken, say */
+  async start(): Promise<AddressInfo | undefined> {
+    if (this.#server !== undefined) return undefined;
+    const { endpoint, accept } = this.#parts;
+    const server = (this.#server = createServer(accept));
+    try {
+      server.listen(endpoint);
+      await once(server, 'listening');
+      // Of a connection that could not be accepted: the next may be.
+      server.on('error', () => undefined);
+      if (this.#server !== server) server.close();
+      return this.address;
+    } catch (error) {
+      if (this.#server === server) this.#server = undefined;
+      throw error;
+    }
+  }
+
+  /** Connections stay. */
+  stop(): void {
+    this.#server?.close();
+    this.#server = undefined;
+  }
+}
+
+export const textOf = ({ host, port }: Endpoint): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;

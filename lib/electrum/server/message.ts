@@ -1,0 +1,106 @@
+// JSON-RPC 2.0 as Electrum's servers take it: also without `jsonrpc`, with parameters left out, and in batches.
+
+import { isUtf8 } from 'node:buffer';
+import { textOfId, idTexts } from '../../rpc/json-rpc';
+import { CODES, ElectrumError } from '../errors';
+
+/** Requests in one batch; Fulcrum takes 345. */
+const MOST_IN_BATCH = 1_000;
+
+export type Values = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+export interface Request {
+  readonly method: string;
+  readonly params: Values;
+  /** The id as JSON text; undefined: nobody waits for a reply. */
+  readonly id: string | undefined;
+}
+
+/** What cannot be read, and whose reply that is. */
+export interface BadRequest {
+  readonly id: string;
+  readonly error: ElectrumError;
+}
+
+export interface Message {
+  readonly isBatch: boolean;
+  /** Without what asks for nothing: replies that a client sends. */
+  readonly requests: readonly (Request | BadRequest)[];
+}
+
+export const isBad = (request: Request | BadRequest): request is BadRequest => 'error' in request;
+
+export function readMessage(value: Buffer): Message {
+  let text: string;
+  let json: unknown;
+  try {
+    if (!isUtf8(value)) return refused(CODES.parse, 'invalid UTF-8');
+    text = value.toString();
+    json = JSON.parse(text);
+  } catch {
+    return refused(CODES.parse, 'invalid JSON');
+  }
+  const isBatch = Array.isArray(json);
+  const items = isBatch ? (json as readonly unknown[]) : [json];
+  if (items.length === 0) return refused(CODES.invalidRequest, 'batch is empty');
+  if (items.length > MOST_IN_BATCH) return refused(CODES.invalidRequest, `batch has more than ${MOST_IN_BATCH} requests`);
+  let texts: ReturnType<typeof idTexts> | undefined;
+  const requests = items.flatMap((item, i) => readRequest(item, () => (texts ??= idTexts(text, isBatch ? 2 : 1))[i]) ?? []);
+  return { isBatch, requests };
+}
+
+function refused(code: number, message: string): Message {
+  return { isBatch: false, requests: [{ id: 'null', error: new ElectrumError(code, message) }] };
+}
+
+/** `idText`: the number that is the id as it was written. */
+function readRequest(json: unknown, idText: () => string | undefined): Request | BadRequest | undefined {
+  const bad = (id: string, code: number, message: string): BadRequest => ({ id, error: new ElectrumError(code, message) });
+  if (!isObject(json)) return bad('null', CODES.invalidRequest, 'request object must be a dictionary');
+  const { method, params = [] } = json;
+  if (!('id' in json)) {
+    if (method === undefined) return bad('null', CODES.invalidRequest, 'request has no method');
+    // Nobody waits for what is wrong with it.
+    return typeof method === 'string' && isValues(params) ? { method, params, id: undefined } : undefined;
+  }
+  if (!isId(json['id'])) return bad('null', CODES.invalidRequest, 'invalid "id"');
+  const id = textOfId(json['id'], idText);
+  if (method === undefined) {
+    return 'result' in json || 'error' in json ? undefined : bad(id, CODES.invalidRequest, 'request has no method');
+  }
+  if (typeof method !== 'string') return bad(id, CODES.invalidRequest, 'method must be a string');
+  if (!isValues(params)) return bad(id, CODES.invalidParameters, 'invalid request arguments');
+  return { method, params, id };
+}
+
+const isId = (id: unknown): boolean => id === null || typeof id === 'string' || typeof id === 'number';
+
+function isValues(params: unknown): params is Values {
+  return typeof params === 'object' && params !== null;
+}
+
+function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}
+
+export function resultReply(id: string, result: string | Buffer): Buffer {
+  const [before, behind] = ['{"jsonrpc":"2.0","result":', `,"id":${id}}`];
+  return typeof result === 'string'
+    ? Buffer.from(`${before}${result}${behind}`)
+    : Buffer.concat([Buffer.from(before), result, Buffer.from(behind)]);
+}
+
+export function errorReply(id: string, { code, message }: ElectrumError): Buffer {
+  return Buffer.from(`{"jsonrpc":"2.0","error":${JSON.stringify({ code, message })},"id":${id}}`);
+}
+
+/** `params`: as JSON text. */
+export function notification(method: string, params: string): Buffer {
+  return Buffer.from(`{"jsonrpc":"2.0","method":"${method}","params":${params}}`);
+}
+
+const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
+
+export function batchReply(replies: readonly Buffer[]): Buffer {
+  return Buffer.concat([OPEN, ...replies.flatMap((reply, i) => (i === 0 ? [reply] : [COMMA, reply])), CLOSE]);
+}

@@ -1,0 +1,378 @@
+// One client: what it has asked waits here, ten pieces of it are worked on, and replies go out as they are ready. A client that asks
+// faster than it is answered, or does not read, is not read from either.
+
+import { asRestError, type RestLogger } from '../../rest/app';
+import { ClientGoneError, QueueFullError } from '../../rest/errors';
+import { HistoryTooLongError, ScriptsUnavailableError } from '../../scripts/errors';
+import { CODES, ElectrumError } from '../errors';
+import { NoMemoryError, type Allowance } from './allowance';
+import { errorReply, isBad, notification, readMessage, resultReply, type Request } from './message';
+import { valuesOf } from './parameters';
+import { Batch, SingleReply, type Replies } from './replies';
+import { FIRST_PROTOCOL, isAtLeast, negotiate } from './versions';
+import type { Gate } from '../../rest/server/gate';
+import type { Lane, WorkQueue } from '../../rest/server/work-queue';
+import type { ElectrumClient, Method, MethodTable, Protocol, Subscriptions } from '../method';
+import type { Channel, ChannelUser } from './channel';
+import type { Account } from './cost';
+import type { Outflow } from './outbox';
+import type { Turns, TurnTaker } from './turns';
+
+/** ElectrumX'. */
+const MOST_AT_WORK = 10;
+const MOST_WAITING = 500;
+
+/** Of requests that are worked on or wait, as they came. */
+const MOST_WAITING_BYTES = 1_000_000;
+
+/** A client that has so much to read gets nothing more made. */
+const MOST_UNREAD_BYTES = 262_144;
+
+/** The same for what it is told of by itself: it is cut off then. A notification has some 200 bytes. */
+const MOST_UNREAD_NOTIFICATION_BYTES = 32_000_000;
+
+/** Of a client's unread bytes while all clients together have too many. */
+const FEW_UNREAD_BYTES = 65_536;
+
+/** Replies up to this size pass whatever waits to be read. */
+const SMALL_BYTES = 65_536;
+
+/** Of the replies to a batch, which are sent together; those that come later are errors. */
+const MOST_BATCH_BYTES = 16_000_000;
+
+/** Reading and writing of a request, in points. */
+const REQUEST_POINTS = 1;
+const BYTES_PER_POINT = 5_000;
+const BAD_REQUEST_POINTS = 10;
+
+const VERSION_METHOD = 'server.version';
+/** What follows the second parameter is left alone. */
+const VERSION_PARAMETERS = ['client_name', 'protocol_version'];
+
+/** What a client is told of by itself. */
+export interface Notified {
+  /** Nothing reaches it any more. */
+  readonly isGone: boolean;
+  charge(points: number): void;
+  /** `params`: as JSON text. */
+  notify(method: string, params: string): void;
+}
+
+export interface ClosableSubscriptions extends Subscriptions {
+  /** Nobody is told any more. */
+  close(): void;
+}
+
+export interface SessionParts {
+  readonly table: MethodTable;
+  /** Name and version of the server. */
+  readonly software: string;
+  readonly subscriptionsOf: (client: Notified) => ClosableSubscriptions;
+  readonly queue: Pick<WorkQueue, 'run'>;
+  readonly turns: Readonly<Record<Lane, Turns>>;
+  readonly outflow: Outflow;
+  /** For requests that wait. */
+  readonly allowance: Allowance;
+  readonly gate: Pick<Gate, 'status'>;
+  readonly logger: RestLogger;
+}
+
+/** A request that can be answered. */
+interface Job {
+  readonly request: Request;
+  readonly method: Method;
+  readonly values: readonly unknown[];
+  /** Its share of what came. */
+  readonly bytes: number;
+  readonly replies: Replies;
+}
+
+export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser {
+  readonly subscriptions: ClosableSubscriptions;
+  protocol: Protocol = FIRST_PROTOCOL;
+  /** When something came last, or undefined before that; as performance.now(). */
+  heardAt: number | undefined;
+  readonly openedAt = performance.now();
+  /** When it was ended; undefined before that. */
+  endedAt: number | undefined;
+  readonly #parts: SessionParts;
+  readonly #channel: Channel;
+  readonly #account: Account;
+  readonly #onClose: (session: Session) => void;
+  readonly #waiting: Readonly<Record<Lane, Job[]>> = { small: [], heavy: [] };
+  #bytes = 0;
+  #atWork = 0;
+  #hasVersion = false;
+  /** There is no version of the protocol that both speak. */
+  #isRefused = false;
+  #isClosed = false;
+  #delay: NodeJS.Timeout | undefined;
+  /** What the client is to be told of. */
+  readonly #notifications: Buffer[] = [];
+  #notificationBytes = 0;
+  #notifying: NodeJS.Immediate | undefined;
+  #unfinishedBatches = 0;
+
+  constructor(parts: SessionParts, channel: Channel, account: Account, onClose: (session: Session) => void) {
+    this.#parts = parts;
+    this.#channel = channel;
+    this.#account = account;
+    this.#onClose = onClose;
+    this.subscriptions = parts.subscriptionsOf(this);
+    channel.open(this);
+  }
+
+  get isGone(): boolean {
+    return this.#isClosed || this.#channel.isGone;
+  }
+
+  /** For how long the client has read nothing of what it was sent, in milliseconds. */
+  get stalledMs(): number {
+    return this.#channel.unreadBytes === 0 ? 0 : performance.now() - this.#channel.progressAt;
+  }
+
+  charge(points: number): void {
+    this.#account.charge(points);
+  }
+
+  receive(value: Buffer): void {
+    this.heardAt = performance.now();
+    const { isBatch, requests } = readMessage(value);
+    this.charge(value.length / BYTES_PER_POINT);
+    if (this.#account.isOverdrawn) {
+      this.#cutOff(requests[0]?.id);
+      return;
+    }
+    if (requests.length === 0) return;
+    const replies = isBatch ? this.#newBatch(requests.length) : new SingleReply(this.#send);
+    for (const request of requests) {
+      if (isBad(request)) {
+        this.charge(BAD_REQUEST_POINTS);
+        replies.add(errorReply(request.id, request.error));
+      } else this.#take(request, value.length / requests.length, replies);
+    }
+    if (this.#isRefused) this.end();
+    else this.#wake();
+  }
+
+  notify(method: string, params: string): void {
+    if (this.isGone) return;
+    const text = notification(method, params);
+    const bytes = this.#channel.unreadBytes + this.#notificationBytes;
+    if (bytes > (this.#parts.outflow.isFull ? FEW_UNREAD_BYTES : MOST_UNREAD_NOTIFICATION_BYTES)) {
+      this.destroy();
+      return;
+    }
+    this.#notifications.push(text);
+    this.#notificationBytes += text.length;
+    this.#parts.outflow.countOthers(text.length);
+    // Behind the replies that are ready in this turn: what those say of a script is older.
+    this.#notifying ??= setImmediate(this.#sendNotifications);
+  }
+
+  progressed(): void {
+    this.#wake();
+  }
+
+  /** Closes behind what was sent. */
+  end(): void {
+    this.#close();
+    this.#channel.end();
+  }
+
+  destroy(): void {
+    this.#close();
+    this.#channel.destroy();
+  }
+
+  closed(): void {
+    this.#close();
+    this.#onClose(this);
+  }
+
+  hasWork(lane: Lane): boolean {
+    return this.#waiting[lane].length > 0 && this.#mayWork;
+  }
+
+  async begin(lane: Lane): Promise<void> {
+    const job = this.#waiting[lane].shift() as Job; // hasWork
+    this.#atWork++;
+    this.charge(REQUEST_POINTS);
+    this.#slowDown();
+    const reply = await this.#replyTo(job, lane);
+    this.#atWork--;
+    this.#drop(job);
+    job.replies.add(reply);
+    this.#wake();
+  }
+
+  #newBatch(count: number): Replies {
+    this.#unfinishedBatches++;
+    return new Batch(count, this.#parts.outflow, (reply) => {
+      this.#unfinishedBatches--;
+      if (reply !== undefined) this.#send(reply);
+      if (this.#notifications.length > 0) this.#notifying ??= setImmediate(this.#sendNotifications);
+    });
+  }
+
+  readonly #send = (reply: Buffer): void => {
+    if (this.isGone) return;
+    this.charge(reply.length / BYTES_PER_POINT);
+    this.#channel.send(reply);
+  };
+
+  /** Not while a batch is unfinished, whose replies are older as well. */
+  readonly #sendNotifications = (): void => {
+    this.#notifying = undefined;
+    if (this.#unfinishedBatches > 0) return;
+    for (const text of this.#notifications) this.#channel.send(text);
+    this.#dropNotifications();
+  };
+
+  #dropNotifications(): void {
+    this.#notifications.length = 0;
+    this.#parts.outflow.countOthers(-this.#notificationBytes);
+    this.#notificationBytes = 0;
+  }
+
+  #take(request: Request, bytes: number, replies: Replies): void {
+    const { method: name, params, id } = request;
+    try {
+      if (name === VERSION_METHOD) {
+        replies.add(this.#greet(params, id));
+        return;
+      }
+      const method = this.#methodOf(name);
+      const values = valuesOf(name, method, params);
+      this.#parts.allowance.take(bytes);
+      this.#bytes += bytes;
+      this.#waiting[method.isHeavy === true ? 'heavy' : 'small'].push({ request, method, values, bytes, replies });
+    } catch (error) {
+      this.charge(BAD_REQUEST_POINTS);
+      replies.add(id === undefined ? undefined : errorReply(id, this.#asElectrumError(error)));
+    }
+  }
+
+  /** The first one counts, wherever it stands. @throws ElectrumError */
+  #greet(params: Request['params'], id: string | undefined): Buffer | undefined {
+    if (this.#hasVersion) throw new ElectrumError(CODES.badRequest, 'server.version already sent');
+    const [, asked] = Array.isArray(params)
+      ? (params as readonly unknown[])
+      : VERSION_PARAMETERS.map((name) => (params as Record<string, unknown>)[name]);
+    // Behind an error the connection is closed.
+    this.#isRefused = true;
+    this.protocol = negotiate(asked);
+    this.#isRefused = false;
+    this.#hasVersion = true;
+    return id === undefined ? undefined : resultReply(id, JSON.stringify([this.#parts.software, this.protocol]));
+  }
+
+  /** @throws ElectrumError for one that this version of the protocol does not have */
+  #methodOf(name: string): Method {
+    const { table } = this.#parts;
+    const method = Object.hasOwn(table, name) ? table[name] : undefined;
+    const { since, until } = method ?? {};
+    const isThere =
+      method !== undefined &&
+      (since === undefined || isAtLeast(this.protocol, since)) &&
+      (until === undefined || isAtLeast(until, this.protocol));
+    if (!isThere) throw new ElectrumError(CODES.unknownMethod, `unknown method "${name.slice(0, 64)}"`);
+    return method;
+  }
+
+  get #mayWork(): boolean {
+    const { isFull } = this.#parts.outflow;
+    return (
+      !this.isGone &&
+      this.#delay === undefined &&
+      this.#atWork < MOST_AT_WORK &&
+      this.#channel.unreadBytes <= (isFull ? FEW_UNREAD_BYTES : MOST_UNREAD_BYTES)
+    );
+  }
+
+  /** Something has changed: more may be begun, and more be read. */
+  #wake(): void {
+    if (this.isGone) return;
+    const { small, heavy } = this.#waiting;
+    const isTooMuch = small.length + heavy.length > MOST_WAITING || this.#bytes > MOST_WAITING_BYTES;
+    if (isTooMuch || this.#channel.unreadBytes > MOST_UNREAD_BYTES) this.#channel.pause();
+    else this.#channel.resume();
+    if (small.length + heavy.length === 0) return;
+    this.#slowDown();
+    for (const lane of ['small', 'heavy'] as const) if (this.hasWork(lane)) this.#parts.turns[lane].want(this);
+  }
+
+  /** One request after the other, with time in between, for a client that has cost much. */
+  #slowDown(): void {
+    const { delayMs } = this.#account;
+    if (delayMs === 0 || this.#delay !== undefined) return;
+    this.#delay = setTimeout(() => {
+      this.#delay = undefined;
+      for (const lane of ['small', 'heavy'] as const) if (this.hasWork(lane)) this.#parts.turns[lane].want(this);
+    }, delayMs);
+  }
+
+  /** Never rejects. */
+  async #replyTo(job: Job, lane: Lane): Promise<Buffer | undefined> {
+    const { id } = job.request;
+    let result: string | Buffer;
+    try {
+      result = await this.#answer(job, lane);
+    } catch (error) {
+      return id === undefined || error instanceof ClientGoneError ? undefined : errorReply(id, this.#asElectrumError(error));
+    }
+    return id === undefined ? undefined : resultReply(id, result);
+  }
+
+  /** @throws what the method throws, and ElectrumError when nobody could send the reply */
+  async #answer({ method, values, replies }: Job, lane: Lane): Promise<string | Buffer> {
+    const { queue, outflow } = this.#parts;
+    if (lane === 'heavy' && outflow.isFull) throw busy();
+    if (replies.bytes > MOST_BATCH_BYTES) throw new ElectrumError(CODES.badRequest, 'the replies to the batch are too long');
+    const result = await queue.run<Session, string | Buffer>(this, () => method.answer(values, this), lane, 'patient');
+    if (result.length > SMALL_BYTES && outflow.isFull) throw busy();
+    return result;
+  }
+
+  #asElectrumError(error: unknown): ElectrumError {
+    if (error instanceof ElectrumError) return error;
+    if (error instanceof NoMemoryError) return new ElectrumError(CODES.daemon, error.message);
+    if (error instanceof HistoryTooLongError) return new ElectrumError(CODES.badRequest, 'history too large');
+    const { gate, logger } = this.#parts;
+    if (error instanceof ScriptsUnavailableError)
+      return new ElectrumError(CODES.daemon, `Service temporarily unavailable: ${gate.status()}`);
+    const known = asRestError(error, gate, logger);
+    return new ElectrumError(known.status === 500 && !(known instanceof QueueFullError) ? CODES.internal : CODES.daemon, known.message);
+  }
+
+  /** It waits no longer. */
+  #drop({ bytes }: Job): void {
+    this.#bytes -= bytes;
+    this.#parts.allowance.giveBack(bytes);
+  }
+
+  #cutOff(id = 'null'): void {
+    this.#channel.send(errorReply(id, new ElectrumError(CODES.badRequest, 'excessive resource usage')));
+    this.end();
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.endedAt = performance.now();
+    clearTimeout(this.#delay);
+    clearImmediate(this.#notifying);
+    this.#dropNotifications();
+    for (const lane of ['small', 'heavy'] as const) {
+      this.#parts.turns[lane].leave(this);
+      for (const job of this.#waiting[lane].splice(0)) {
+        this.#drop(job);
+        job.replies.add(undefined);
+      }
+    }
+    // What a batch has by now was sent.
+    this.#isClosed = true;
+    this.subscriptions.close();
+  }
+}
+
+const busy = (): ElectrumError => new ElectrumError(CODES.daemon, 'too many replies wait to be read');

@@ -1,0 +1,100 @@
+// All sessions: how many there may be, who is idle or does not read, and their end.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { CLOSING_MS } from '../../rest/limits';
+import { Accounts, groupOf, isLoopback } from './cost';
+import { Session, type SessionParts } from './session';
+import type { Socket } from 'node:net';
+import type { Channel } from './channel';
+
+/** Of one address, loopback aside: proxies come from there. */
+const MOST_OF_ADDRESS = 100;
+
+/** ElectrumX'. Wallets ask more often than that. */
+const IDLE_MS = 600_000;
+
+/** Until the first request. */
+const SILENT_MS = 60_000;
+
+const SWEEP_MS = 5_000;
+const CLOSING_STEP_MS = 20;
+
+export interface SessionsParts extends SessionParts {
+  readonly maxSessions: number;
+  /** Points above which a client is cut off; 0: nothing is counted. */
+  readonly maxCost: number;
+  /** Milliseconds without progress before a client that has something to read is cut off. */
+  readonly timeoutMs: number;
+}
+
+export class Sessions {
+  readonly #parts: SessionsParts;
+  readonly #accounts: Accounts;
+  readonly #sessions = new Set<Session>();
+  /** Connections of each address group. */
+  readonly #connections = new Map<string, number>();
+  #count = 0;
+  #isClosed = false;
+  readonly #sweeping: NodeJS.Timeout;
+
+  constructor(parts: SessionsParts) {
+    this.#parts = parts;
+    this.#accounts = new Accounts(parts.maxCost);
+    this.#sweeping = setInterval(
+      () => {
+        this.#sweep();
+      },
+      Math.min(SWEEP_MS, parts.timeoutMs)
+    ).unref();
+  }
+
+  /** Sessions that are there. */
+  get count(): number {
+    return this.#sessions.size;
+  }
+
+  /** Whether a connection may become a session. It counts until it is closed. */
+  admit(socket: Pick<Socket, 'remoteAddress' | 'once' | 'destroyed'>): boolean {
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined || socket.destroyed || this.#isClosed || this.#count >= this.#parts.maxSessions) return false;
+    const group = groupOf(remoteAddress);
+    const others = this.#connections.get(group) ?? 0;
+    if (others >= MOST_OF_ADDRESS && !isLoopback(remoteAddress)) return false;
+    this.#count++;
+    this.#connections.set(group, others + 1);
+    socket.once('close', () => {
+      this.#count--;
+      const left = (this.#connections.get(group) ?? 1) - 1;
+      if (left === 0) this.#connections.delete(group);
+      else this.#connections.set(group, left);
+    });
+    return true;
+  }
+
+  /** `address`: where the client, which was admitted, comes from. */
+  begin(channel: Channel, address: string): void {
+    const session = new Session(this.#parts, channel, this.#accounts.of(address), (gone) => this.#sessions.delete(gone));
+    this.#sessions.add(session);
+  }
+
+  /** Ends all sessions, and waits until they are gone. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#sweeping);
+    for (const session of this.#sessions) session.end();
+    for (let waited = 0; waited < CLOSING_MS && this.#sessions.size > 0; waited += CLOSING_STEP_MS) await delay(CLOSING_STEP_MS);
+    for (const session of this.#sessions) session.destroy();
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    const { timeoutMs } = this.#parts;
+    for (const session of this.#sessions) {
+      const { heardAt, openedAt, endedAt = now, stalledMs } = session;
+      const isIdle = heardAt === undefined ? now - openedAt > SILENT_MS : now - heardAt > IDLE_MS;
+      if (stalledMs > timeoutMs || now - endedAt > timeoutMs) session.destroy();
+      else if (isIdle) session.end();
+    }
+    this.#accounts.sweep((group) => this.#connections.has(group));
+  }
+}

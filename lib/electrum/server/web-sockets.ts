@@ -1,0 +1,120 @@
+// The protocol over WebSocket, on the node's HTTP server. Pages of other origins may connect only where they may read Esplora's interface
+// as well: browsers say where a page comes from, other clients do not.
+
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import { WebSocketServer } from 'ws';
+import { RestError, unavailable } from '../../rest/errors';
+import { requireApiKey } from '../../rest/server/auth';
+import { Mount, under, type Handler, type UpgradeListener } from '../../rest/server/mount';
+import { FrameChannel } from './frame-channel';
+import { MOST_VALUE_BYTES } from './line-channel';
+import type { Duplex } from 'node:stream';
+import type { RestLogger } from '../../rest/app';
+import type { RestShared } from '../../rest/rest-service';
+import type { Sessions } from './sessions';
+
+const PATH = '/electrum';
+
+/** A value comes in one frame or a few. */
+const MOST_FRAGMENTS = 1_024;
+
+const CHECK_MS = 100;
+
+export interface WebSocketsParts {
+  readonly shared: Pick<RestShared, 'context' | 'connections' | 'responses'>;
+  readonly sessions: Sessions;
+  /** Why nobody is answered; undefined: clients are. */
+  readonly refusal: () => string | undefined;
+  /** Whose pages may connect. */
+  readonly origins: readonly string[] | '*' | undefined;
+  /** Whether clients need the node's API key. */
+  readonly auth: boolean;
+  readonly logger: RestLogger;
+}
+
+export class WebSockets {
+  readonly #parts: WebSocketsParts;
+  readonly #mount: Mount;
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    clientTracking: true,
+    perMessageDeflate: false,
+    maxPayload: MOST_VALUE_BYTES,
+    maxFragments: MOST_FRAGMENTS
+  });
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(parts: WebSocketsParts) {
+    this.#parts = parts;
+    const { shared, logger } = parts;
+    const { httpServer: server } = shared.context.node;
+    this.#mount = new Mount({
+      server,
+      takes: under(PATH),
+      handler: this.#answerHttp,
+      upgrade: this.#upgrade,
+      connections: shared.connections,
+      logger
+    });
+  }
+
+  open(): void {
+    this.#mount.open();
+    const { httpServer } = this.#parts.shared.context.node;
+    // The node waits for all connections of a server that closes, before it closes its plugins.
+    this.#watch = setInterval(() => {
+      if (this.#server.clients.size > 0 && !httpServer.listening) for (const client of this.#server.clients) client.terminate();
+    }, CHECK_MS).unref();
+  }
+
+  /** Sessions are not ended. */
+  close(): void {
+    this.#mount.close();
+    clearInterval(this.#watch);
+  }
+
+  /** Requests that do not ask for WebSocket. */
+  // eslint-disable-next-line @typescript-eslint/require-await -- handlers are asynchronous
+  readonly #answerHttp: Handler = async (_, response) => {
+    const body = Buffer.from('Clients connect to this path with WebSocket');
+    const headers = ['Upgrade', 'websocket', 'Content-Type', 'text/plain', 'Content-Length', String(body.length)];
+    this.#parts.shared.responses.send(response, 426, headers, body);
+  };
+
+  readonly #upgrade: UpgradeListener = (request, socket, head) => {
+    const { sessions, shared, logger } = this.#parts;
+    // Whatever happens to it, it is closed then.
+    socket.on('error', () => undefined);
+    try {
+      this.#requireWelcome(request);
+    } catch (error) {
+      if (!(error instanceof RestError))
+        logger.error(`request failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      refuse(socket, error instanceof RestError ? error : new RestError(500, 'Internal error; the log of the node has details'));
+      return;
+    }
+    this.#server.handleUpgrade(request, socket, head, (webSocket) => {
+      sessions.begin(new FrameChannel(webSocket, socket, shared.responses), request.socket.remoteAddress ?? '');
+    });
+  };
+
+  /** @throws RestError */
+  #requireWelcome(request: IncomingMessage): void {
+    const { refusal, origins, auth, shared, sessions } = this.#parts;
+    const { origin } = request.headers;
+    if (origin !== undefined && origins !== '*' && origins?.includes(origin) !== true)
+      throw new RestError(403, 'Pages of this origin may not connect');
+    if (auth) requireApiKey(request, shared.context.node);
+    const reason = refusal();
+    if (reason !== undefined) throw unavailable(reason);
+    if (!sessions.admit(request.socket)) throw new RestError(503, 'Too many clients');
+  }
+}
+
+function refuse(socket: Duplex, { status, message, headers }: RestError): void {
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, 'Connection: close', 'Content-Type: text/plain'];
+  for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i] ?? ''}: ${headers[i + 1] ?? ''}`);
+  const body = Buffer.from(message);
+  socket.end(Buffer.concat([Buffer.from(`${[...lines, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n`, 'latin1'), body]));
+  socket.resume();
+}

@@ -1,0 +1,71 @@
+// Scripts that somebody wants to hear of, and which of them a block has touched: a look-up for each row of the block, and nothing as long as
+// nobody wants to hear of any.
+
+import { setImmediate } from 'node:timers/promises';
+import { Subject, type Observable } from 'rxjs';
+import { SCRIPT_HASH_LENGTH, type ScriptHasher } from '../records/script-hasher';
+import type { ScriptsChange, WatchedScripts } from '../types';
+
+/** Look-ups in one turn: less than a millisecond. */
+const AT_ONCE = 1_024;
+
+export class ScriptWatch implements WatchedScripts {
+  readonly changes$: Observable<ScriptsChange>;
+  readonly #changes = new Subject<ScriptsChange>();
+  readonly #scripts = new Set<string>();
+  /** By their hashes in the index, one character a byte. */
+  #byHash = new Map<string, string>();
+  /** Undefined until the index is there. */
+  #hasher: ScriptHasher | undefined;
+
+  constructor() {
+    this.changes$ = this.#changes.asObservable();
+  }
+
+  /** Whether nobody wants to hear of any. */
+  get isIdle(): boolean {
+    return this.#scripts.size === 0;
+  }
+
+  add(script: string): void {
+    this.#scripts.add(script);
+    if (this.#hasher !== undefined) this.#byHash.set(hashText(script, this.#hasher), script);
+  }
+
+  delete(script: string): void {
+    this.#scripts.delete(script);
+    if (this.#hasher !== undefined) this.#byHash.delete(hashText(script, this.#hasher));
+  }
+
+  /** The index has been opened, or made anew: anything may have changed. */
+  async begin(hasher: ScriptHasher): Promise<void> {
+    this.#hasher = hasher;
+    this.#byHash = new Map();
+    let count = 0;
+    // What is added meanwhile comes last.
+    for (const script of this.#scripts) {
+      this.#byHash.set(hashText(script, hasher), script);
+      if (++count % AT_ONCE === 0) await setImmediate();
+    }
+    this.#changes.next({ type: 'all' });
+  }
+
+  /** A block is in the store, or out of it. `hashes`: of the scripts of its rows, one behind the other. */
+  async look(type: 'connect' | 'disconnect', hashes: Buffer): Promise<void> {
+    if (this.isIdle) return;
+    const scripts = new Set<string>();
+    for (let row = 0; row * SCRIPT_HASH_LENGTH < hashes.length; row++) {
+      const at = row * SCRIPT_HASH_LENGTH;
+      const script = this.#byHash.get(hashes.toString('latin1', at, at + SCRIPT_HASH_LENGTH));
+      if (script !== undefined) scripts.add(script);
+      if (row % AT_ONCE === AT_ONCE - 1) await setImmediate();
+    }
+    this.#changes.next({ type, scripts });
+  }
+}
+
+function hashText(script: string, hasher: ScriptHasher): string {
+  const hash = Buffer.allocUnsafe(SCRIPT_HASH_LENGTH);
+  hasher.writeHash(script, hash, 0);
+  return hash.toString('latin1');
+}

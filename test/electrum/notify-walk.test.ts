@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { afterEach, describe, it } from 'mocha';
+import { scanBlock } from '../../lib/bitcoin/block';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
+import { activeChain } from '../support/regtest-chain';
+import { NotifyingNode } from '../support/notifying-node';
+import { PoolWalk, scriptHash, SCRIPTS, type PoolStep } from '../support/pool-walk';
+import { testScale, testSeed } from '../support/scale';
+import { ScriptModel } from '../support/script-model';
+import type { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
+
+const RUNS = 5 * testScale();
+const seed = testSeed();
+
+/** The last one carries data, and has no status. */
+const NAMES = SCRIPTS.map(({ script }) => scriptHash(script));
+
+const step: fc.Arbitrary<PoolStep> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      do: fc.constantFrom('send' as const, 'send' as const, 'send' as const, 'send into a full pool' as const),
+      spends: fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 3 }),
+      pays: fc.array(fc.nat({ max: SCRIPTS.length - 1 }), { minLength: 1, maxLength: 4 }),
+      fee: fc.integer({ min: 2_000, max: 50_000 })
+    })
+  },
+  { weight: 3, arbitrary: fc.constant({ do: 'mine' as const }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('mine a conflict' as const), pick: fc.nat({ max: 20 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom('fork' as const, 'fork' as const, 'fork' as const, 'reset' as const, 'invalidate' as const),
+      back: fc.integer({ min: 1, max: 3 })
+    })
+  }
+);
+
+/** One that knows nothing but what it was told. */
+class Client {
+  readonly told = new Map<string, string | undefined>();
+  readonly twice: string[] = [];
+  tip: unknown;
+  readonly #subscriptions: ClientSubscriptions;
+
+  constructor(all: NotifyingNode) {
+    this.#subscriptions = all.client((method, [first, second]) => {
+      if (method === 'blockchain.headers.subscribe') {
+        const { height } = first as { height: number };
+        if (JSON.stringify(first) === JSON.stringify(this.tip)) this.twice.push(`tip ${height}`);
+        this.tip = first;
+        return;
+      }
+      const [name, status] = [first as string, (second as string | null) ?? undefined];
+      if (!this.told.has(name) || this.told.get(name) === status) this.twice.push(`${name} ${status ?? 'none'}`);
+      this.told.set(name, status);
+    });
+  }
+
+  async subscribe(): Promise<void> {
+    this.#subscriptions.addHeaders();
+    await Promise.all(
+      NAMES.map(async (script) => {
+        const name = toDisplayHex(script);
+        const status = await this.#subscriptions.addScript(script, name);
+        this.told.set(name, status?.toString('hex'));
+      })
+    );
+  }
+
+  close(): void {
+    this.#subscriptions.close();
+  }
+}
+
+/** From the node's blocks and its pool alone. */
+async function statusesOf({ host, node }: PoolWalk): Promise<Map<string, string | undefined>> {
+  const chain = new ScriptModel(await activeChain(node));
+  const confirmed = new Set(chain.txids.flat().map(toDisplayHex));
+  const pool = Array.from(host.mempool.map.values(), ({ tx }) => scanWholeTransaction(tx.toRaw()));
+  const pooled = new Map(pool.map((transaction) => [toDisplayHex(transaction.txid), transaction]));
+  const outputs = new Map(
+    [...chain.blocks.flatMap(({ raw }) => scanBlock(raw).transactions), ...pool].map((transaction) => [
+      toDisplayHex(transaction.txid),
+      transaction.outputs
+    ])
+  );
+  const touches = (script: Buffer, { inputs, outputs: made }: (typeof pool)[number]): boolean =>
+    [...made, ...inputs.flatMap(({ txid, index }) => outputs.get(toDisplayHex(txid))?.[index] ?? [])].some((output) =>
+      output.script.equals(script)
+    );
+  return new Map(
+    SCRIPTS.map(({ script }, i): [string, string | undefined] => {
+      const isData = script[0] === 0x6a;
+      const ofPool = [...pooled].filter(([, transaction]) => !isData && touches(script, transaction));
+      const heights = ofPool.map(([txid, { inputs }]): [string, number] => [
+        txid,
+        inputs.every((input) => confirmed.has(toDisplayHex(input.txid))) ? 0 : -1
+      ]);
+      const text = [
+        ...chain.history(NAMES[i] as Buffer).map(({ txid, position }) => `${toDisplayHex(txid)}:${position.height}:`),
+        ...heights.sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([txid, height]) => `${txid}:${height}:`)
+      ].join('');
+      return [toDisplayHex(NAMES[i] as Buffer), text === '' ? undefined : createHash('sha256').update(text).digest('hex')];
+    })
+  );
+}
+
+describe('what subscribers are told on any walk', () => {
+  let walk: PoolWalk | undefined;
+  let all: NotifyingNode | undefined;
+
+  const close = async (): Promise<void> => {
+    await all?.close();
+    await walk?.close();
+    all = walk = undefined;
+  };
+  afterEach(close);
+
+  it(`is the status of chain and pool in the end, and nothing twice, also for those who come meanwhile (TEST_SEED=${seed})`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean()), { minLength: 15, maxLength: 30 }), async (steps) => {
+        await close();
+        walk = await PoolWalk.start();
+        all = await NotifyingNode.beside(walk.host);
+        const clients = [new Client(all)];
+        await clients[0]?.subscribe();
+        for (const [one, isJoined] of steps) {
+          const stepping = walk.step(one);
+          if (isJoined) {
+            const client = new Client(all);
+            // While the chain moves back by itself nobody is answered.
+            await client.subscribe().then(
+              () => clients.push(client),
+              () => client.close()
+            );
+          }
+          await stepping;
+          await all.untilTold();
+          const statuses = await statusesOf(walk);
+          for (const client of clients) {
+            expect(client.told).to.deep.equal(statuses);
+            expect(client.twice).to.deep.equal([]);
+          }
+          const tip = all.index.reader.read(({ tip: { header, height } }) => ({ hex: header.toString('hex'), height }));
+          for (const client of clients) if (client.tip !== undefined) expect(client.tip).to.deep.equal(tip);
+          for (const client of clients.splice(4)) client.close();
+        }
+      }),
+      { numRuns: RUNS, seed, endOnFailure: true }
+    );
+  }).timeout(60_000 * testScale());
+});

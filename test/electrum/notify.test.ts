@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { NotifyingNode } from '../support/notifying-node';
+import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
+import type { HostTransaction } from '../../lib/node/host';
+
+const FEE = 10_000;
+const [PARENT, CHILD] = [1, 2] as const;
+const nameOf = (kind: number): string => toDisplayHex(scriptHash(SCRIPTS[kind]?.script ?? Buffer.alloc(0)));
+
+describe('a script of which a transaction of the pool waits for another one', () => {
+  let walk: PoolWalk;
+  let all: NotifyingNode;
+  let told: string[];
+  let parent: HostTransaction;
+
+  beforeEach(async () => {
+    walk = await PoolWalk.start();
+    all = await NotifyingNode.beside(walk.host);
+    told = [];
+    const spendable = await walk.spendable();
+    const coins = spendable.filter((coin) => walk.coin(coin).script.equals(SCRIPTS[0]?.script ?? Buffer.alloc(0)));
+    const parentId = (await walk.send(coins.slice(0, 1), [PARENT], FEE)) ?? expect.fail('a transaction');
+    await walk.send([{ txid: parentId, index: 0 }], [CHILD], FEE);
+    parent = walk.host.mempool.getTX(walk.hostHash(parentId)) ?? expect.fail('a transaction of the pool');
+  });
+  afterEach(async () => {
+    await all.close();
+    await walk.close();
+  });
+
+  /** The status of the script that the child alone pays to. */
+  const subscribe = async (): Promise<string | undefined> => {
+    const client = all.client((_, [name, status]) => told.push(`${String(name)} ${String(status)}`));
+    const status = await client.addScript(scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0)), nameOf(CHILD));
+    return status?.toString('hex');
+  };
+  const present = async (): Promise<string> => {
+    const fresh = all.client(() => undefined);
+    const status = await fresh.addScript(scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0)), nameOf(CHILD));
+    fresh.close();
+    return `${nameOf(CHILD)} ${status?.toString('hex') ?? 'null'}`;
+  };
+
+  it('changes when that one is confirmed, and when it comes back', async () => {
+    const waiting = await subscribe();
+    await walk.mineOnly([parent]);
+    await all.untilTold();
+    expect(told).to.have.length(1);
+    expect(told[0]).to.equal(await present());
+    await walk.goBack('fork', 1);
+    await all.untilTold();
+    expect(told).to.have.length(2);
+    expect(told[1]).to.equal(`${nameOf(CHILD)} ${waiting ?? ''}`);
+  });
+
+  it('changes when the chain goes back by a reset, which empties the pool', async () => {
+    await subscribe();
+    await walk.host.chain.reset(walk.host.chain.height - 1);
+    await all.untilTold();
+    expect(told).to.have.length(1);
+  });
+
+  it('is told under the name that was asked for, to as many as ask, once for each', async () => {
+    const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
+    const upper = nameOf(CHILD).toUpperCase();
+    const clients = [nameOf(CHILD), upper].map((name) => {
+      const client = all.client((_, params) => told.push(String(params[0])));
+      return { client, name };
+    });
+    for (const { client, name } of clients) await client.addScript(script, name);
+    const [first] = clients;
+    expect(all.notifier.size).to.equal(1);
+    expect(first?.client.removeScript(script)).to.equal(true);
+    expect(first?.client.removeScript(script)).to.equal(false);
+    await walk.mineOnly([parent]);
+    await all.untilTold();
+    expect(told).to.deep.equal([upper]);
+    for (const { client } of clients) client.close();
+    expect(all.notifier.size).to.equal(0);
+  });
+
+  it('is refused to whoever has as many as may be', async () => {
+    const client = all.client(() => undefined, { maxSubscriptions: 1 });
+    const [one, other] = [PARENT, CHILD].map((kind) => scriptHash(SCRIPTS[kind]?.script ?? Buffer.alloc(0)));
+    await client.addScript(one ?? Buffer.alloc(0), nameOf(PARENT));
+    const refused = await client.addScript(other ?? Buffer.alloc(0), nameOf(CHILD)).catch((error: unknown) => error);
+    expect(refused).to.include({ code: 1, message: 'too many subscriptions: at most 1 scripts' });
+    await client.addScript(one ?? Buffer.alloc(0), nameOf(PARENT));
+  });
+});

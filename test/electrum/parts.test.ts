@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { ElectrumError } from '../../lib/electrum/errors';
+import { Allowance, NoMemoryError } from '../../lib/electrum/server/allowance';
+import { Accounts, groupOf, isLoopback } from '../../lib/electrum/server/cost';
+import { LineBuffer } from '../../lib/electrum/server/line-buffer';
+import { Turns, type TurnTaker } from '../../lib/electrum/server/turns';
+import { negotiate } from '../../lib/electrum/server/versions';
+
+describe('lines', () => {
+  it('come out as they went in, however they are cut, but for those that are too long', () => {
+    const most = 20;
+    fc.assert(
+      fc.property(fc.array(fc.string({ maxLength: 30 })), fc.array(fc.integer({ min: 1, max: 50 })), (texts, lengths) => {
+        const allowance = new Allowance(most);
+        const lines = new LineBuffer(most, allowance);
+        const plain = texts.map((text) => text.replaceAll('\n', ''));
+        const bytes = Buffer.from(plain.map((text) => `${text}\n`).join(''));
+        const found: string[] = [];
+        for (let at = 0, i = 0; at < bytes.length; i++) {
+          const length = lengths.length === 0 ? bytes.length : (lengths[i % lengths.length] as number);
+          lines.push(bytes.subarray(at, at + length));
+          for (let line = lines.next(); line !== undefined; line = lines.next()) found.push(line.toString());
+          at += length;
+        }
+        expect(found).to.deep.equal(plain.filter((text) => Buffer.byteLength(text) <= most));
+        allowance.take(most);
+      })
+    );
+  });
+
+  it('that have begun take no more memory than all of them may', () => {
+    const allowance = new Allowance(100);
+    const [one, other] = [new LineBuffer(1_000, allowance), new LineBuffer(1_000, allowance)];
+    one.push(Buffer.alloc(80, 'x'));
+    expect(one.next()).to.equal(undefined);
+    other.push(Buffer.alloc(80, 'x'));
+    expect(() => other.next()).to.throw(NoMemoryError);
+    one.clear();
+    allowance.take(100);
+  });
+});
+
+describe('the version of the protocol', () => {
+  it('is the highest that both speak', () => {
+    const agreed: readonly (readonly [asked: unknown, version: string])[] = [
+      [undefined, '1.4'],
+      ['1.4', '1.4'],
+      ['1.4.0', '1.4'],
+      ['1.4.2', '1.4.2'],
+      [['1.4', '1.4.2'], '1.4.2'],
+      [['1.2', '1.5.3'], '1.5'],
+      [['0', '9999'], '1.6']
+    ];
+    for (const [asked, version] of agreed) expect(negotiate(asked), JSON.stringify(asked)).to.equal(version);
+  });
+
+  it('is none for what is no version, or an unknown one', () => {
+    for (const asked of [
+      '',
+      '1.3',
+      '1.10',
+      '1.4.9',
+      1.4,
+      null,
+      {},
+      [],
+      ['1.4'],
+      ['1.4', '1.5', '1.6'],
+      ['1.6', '1.4'],
+      ['1.7', '2'],
+      '1.4 '
+    ])
+      expect(() => negotiate(asked), JSON.stringify(asked)).to.throw(ElectrumError, 'unsupported protocol version');
+  });
+});
+
+describe('what a client costs', () => {
+  it('slows it down, and ends in a cut; loopback is free', () => {
+    const accounts = new Accounts(100_000);
+    const account = accounts.of('192.0.2.1');
+    account.charge(9_000);
+    expect([account.delayMs, account.isOverdrawn]).to.deep.equal([0, false]);
+    account.charge(46_000);
+    expect(account.delayMs).to.be.within(1_200, 1_250);
+    // The next connection of the same address goes on with it.
+    accounts.of('192.0.2.1').charge(60_000);
+    expect([account.delayMs, account.isOverdrawn]).to.deep.equal([2_500, true]);
+    expect(accounts.of('192.0.2.2').isOverdrawn).to.equal(false);
+    for (const free of [accounts.of('127.0.0.1'), accounts.of('::1'), new Accounts(0).of('192.0.2.1')]) {
+      free.charge(1e9);
+      expect([free.delayMs, free.isOverdrawn]).to.deep.equal([0, false]);
+    }
+  });
+
+  it('is forgotten once it has drained away and the client has gone', () => {
+    const accounts = new Accounts(100);
+    accounts.of('192.0.2.1').charge(200);
+    accounts.of('192.0.2.2');
+    accounts.sweep(() => false);
+    expect(accounts.of('192.0.2.1').isOverdrawn).to.equal(true);
+  });
+
+  it('counts together for what one customer has', () => {
+    expect(groupOf('::ffff:192.0.2.1')).to.equal('192.0.2.1');
+    expect(groupOf('2001:db8:1:2:3:4:5:6')).to.equal('2001:db8:1:2');
+    expect(groupOf('2001:db8::6')).to.equal('2001:db8:0:0');
+    expect(groupOf('fe80::1:2:3:4:5')).to.equal('fe80:0:0:1');
+    expect(['127.0.0.1', '::ffff:127.0.0.2', '::1', '192.0.2.1', '1.127.0.1'].map(isLoopback)).to.deep.equal([
+      true,
+      true,
+      true,
+      false,
+      false
+    ]);
+  });
+});
+
+describe('turns', () => {
+  it('go round: nobody waits for all that another has', async () => {
+    const order: string[] = [];
+    const turns = new Turns('small', 2);
+    const taker = (name: string, count: number): TurnTaker => {
+      let left = count;
+      return {
+        hasWork: () => left > 0,
+        begin: async () => {
+          left--;
+          order.push(name);
+          await new Promise(setImmediate);
+        }
+      };
+    };
+    const [much, little] = [taker('much', 6), taker('little', 2)];
+    turns.want(much);
+    turns.want(little);
+    while (order.length < 8) await new Promise(setImmediate);
+    expect(order).to.deep.equal(['much', 'much', 'much', 'little', 'much', 'little', 'much', 'much']);
+  });
+});

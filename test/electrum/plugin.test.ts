@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { LineClient } from '../support/electrum-node';
+import { mine } from '../support/regtest-node';
+import { openRestNode } from '../support/rest-node';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A client, once somebody listens. */
+async function connect(port: number): Promise<LineClient> {
+  for (;;) {
+    const client = await LineClient.connect(port).catch(() => undefined);
+    if (client !== undefined) return client;
+    await new Promise(setImmediate);
+  }
+}
+
+describe('a node with --rest-electrum', () => {
+  it('answers there, and closes with clients on', async () => {
+    const port = await freePort();
+    const served = await openRestNode({ settings: { 'rest-addresses': true, 'rest-electrum': port } });
+    const client = await connect(port);
+    const { result } = await client.ask('server.version', ['wallet', '1.4']);
+    expect(result).to.be.an('array').with.nested.property('1', '1.4');
+    expect((await client.ask('blockchain.block.header', [0])).result).to.have.length(160);
+    const features = (await client.ask('server.features')).result as { genesis_hash: string };
+    expect(features.genesis_hash).to.equal(served.node.network.genesis.hash.toString('hex').match(/../g)?.reverse().join(''));
+    const { result: tip } = await client.ask('blockchain.headers.subscribe');
+    expect(tip).to.have.property('height', 0);
+    await mine(served.node, 1);
+    expect(await client.value()).to.have.nested.property('params[0].height', 1);
+    await served.node.close();
+    expect(await client.line()).to.equal(undefined);
+  });
+
+  it('does not start when the port is taken, and says so in a sentence', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const error: unknown = await openRestNode({ settings: { 'rest-addresses': true, 'rest-electrum': port } }).catch(
+      (reason: unknown) => reason
+    );
+    other.close();
+    expect(error).to.have.property('name', 'OptionError');
+    expect(String(error)).to.include(`Electrum cannot listen on 127.0.0.1:${port}`);
+  });
+});

@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { after, afterEach, before, describe, it } from 'mocha';
+import { LineClient, openElectrumNode, type ElectrumNode, type Reply } from '../support/electrum-node';
+import { transportMethods } from '../support/electrum-methods';
+import { until } from '../support/until';
+
+/** Worked on at a time. */
+const MOST_AT_WORK = 10;
+const MOST_WAITING = 500;
+/** A client that reads nothing is sent some more than the system takes. */
+const LETTERS = 8_000_000;
+
+describe('a session of the Electrum protocol', () => {
+  let served: ElectrumNode;
+  /** Requests that are worked on until they are let go. */
+  const held: (() => void)[] = [];
+  const clients: LineClient[] = [];
+
+  before(async () => {
+    served = await openElectrumNode({
+      methods: (context) => transportMethods(context, (release) => void held.push(release)),
+      settings: { 'rest-threads': 16, 'rest-timeout': 1 }
+    });
+  });
+  after(() => served.node.close());
+  afterEach(async () => {
+    for (const release of held.splice(0)) release();
+    for (const client of clients.splice(0)) client.socket.destroy();
+    await until(() => served.electrum.sessions === 0);
+  });
+
+  async function connect(): Promise<LineClient> {
+    const client = await LineClient.connect(served.port);
+    clients.push(client);
+    return client;
+  }
+
+  const notifiedOne = (): { notify(method: string, params: string): void } => {
+    const [client] = served.notified;
+    if (client === undefined) throw new Error('expected a client');
+    return client;
+  };
+
+  it('speaks the version that was agreed upon', async () => {
+    const client = await connect();
+    expect(await client.ask('blockchain.relayfee')).to.have.property('result');
+    expect(await client.ask('server.version', ['wallet', ['1.4', '1.6']])).to.deep.include({ result: ['bcoin-rest 1.2.3', '1.6'] });
+    expect(await client.ask('blockchain.relayfee')).to.have.nested.property('error.code', -32_601);
+    expect(await client.ask('mempool.get_info')).to.have.property('result');
+  });
+
+  it('answers requests in any order, of which ten are worked on', async () => {
+    const client = await connect();
+    for (let id = 0; id < MOST_AT_WORK + 5; id++) client.send({ id, method: 'test.hold' });
+    await until(() => held.length === MOST_AT_WORK);
+    const other = await connect();
+    expect(await other.ask('server.ping')).to.deep.include({ result: null });
+    expect(held).to.have.length(MOST_AT_WORK);
+    held.splice(3, 1)[0]?.();
+    expect(await client.value()).to.deep.include({ id: 3, result: 'held' });
+    await until(() => held.length === MOST_AT_WORK);
+  });
+
+  it('is not read from while too many of its requests wait', async () => {
+    const client = await connect();
+    for (let id = 0; id < MOST_AT_WORK; id++) client.send({ id, method: 'test.hold' });
+    const line = `${JSON.stringify({ id: 'x', method: 'server.ping', pad: ' '.repeat(10_000) })}\n`;
+    let isTaken = true;
+    for (let sent = 0; isTaken && sent < 20 * MOST_WAITING; sent++) {
+      isTaken = client.socket.write(line);
+      if (!isTaken) isTaken = await Promise.race([once(client.socket, 'drain').then(() => true), quietAnswers()]);
+    }
+    // What the client cannot send waits with the client.
+    expect(isTaken).to.equal(false);
+    for (const release of held.splice(0)) release();
+    for (let id = 0; id < MOST_AT_WORK; id++) expect(await client.value()).to.have.property('result');
+    await once(client.socket, 'drain');
+  });
+
+  /** False once another client was answered many times. */
+  async function quietAnswers(): Promise<boolean> {
+    const other = await connect();
+    for (let i = 0; i < 200; i++) await other.ask('server.ping');
+    other.socket.destroy();
+    return false;
+  }
+
+  it('is cut off when it does not read, and nobody else notices', async () => {
+    const [lazy, other] = [await connect(), await connect()];
+    lazy.socket.pause();
+    lazy.send(...Array.from({ length: 4 }, (_, id) => ({ id, method: 'test.letters', params: [LETTERS] })));
+    expect((await other.ask('test.letters', [LETTERS])).result).to.have.length(LETTERS);
+    await until(() => served.electrum.sessions === 1);
+    expect(await other.ask('server.ping')).to.deep.include({ result: null });
+    expect(served.context.limits.timeoutMs).to.equal(1_000);
+  }).timeout(20_000);
+
+  it('is cut off when it is told of more than it reads', async () => {
+    const lazy = await connect();
+    lazy.socket.pause();
+    await until(() => served.notified.size === 1);
+    const client = notifiedOne();
+    const params = JSON.stringify(['x'.repeat(1_000_000)]);
+    for (let i = 0; i < 200 && served.notified.size === 1; i++) {
+      client.notify('blockchain.scripthash.subscribe', params);
+      await new Promise(setImmediate);
+    }
+    await until(() => served.electrum.sessions === 0);
+  });
+
+  it('is told of things behind the replies that are older', async () => {
+    const client = await connect();
+    client.send([
+      { id: 1, method: 'server.ping' },
+      { id: 2, method: 'test.hold' }
+    ]);
+    await until(() => held.length === 1);
+    notifiedOne().notify('blockchain.headers.subscribe', '[{}]');
+    expect(await quietAnswers()).to.equal(false);
+    expect(client.waiting).to.equal(0);
+    held.splice(0)[0]?.();
+    expect(await client.value()).to.have.length(2);
+    expect(await client.value()).to.deep.equal({ jsonrpc: '2.0', method: 'blockchain.headers.subscribe', params: [{}] });
+  });
+
+  it('gets an error of a method that breaks down, and the log has the reason', async () => {
+    const client = await connect();
+    for (const method of ['test.fail', 'test.throw']) {
+      const { error } = await client.ask(method);
+      expect(error).to.deep.equal({ code: -32_603, message: 'Internal error; the log of the node has details' });
+      expect(served.errors.at(-1)).to.include('something that nobody thought of');
+    }
+  });
+
+  it('keeps numbers of requests as they were written', async () => {
+    const client = await connect();
+    for (const id of ['12345678901234567890', '1.50', '1e400', '"ä"', 'null']) {
+      client.socket.write(`{"id":${id},"method":"server.ping"}\n`);
+      expect(await client.line()).to.equal(`{"jsonrpc":"2.0","result":null,"id":${id}}`);
+    }
+  });
+
+  it('gets one reply to a batch, unless it is too long', async () => {
+    const client = await connect();
+    client.send(Array.from({ length: 1_000 }, (_, id) => ({ id, method: 'server.ping' })));
+    expect(await client.value()).to.have.length(1_000);
+    client.send(Array.from({ length: 1_001 }, (_, id) => ({ id, method: 'server.ping' })));
+    expect(await client.value())
+      .to.deep.include({ id: null })
+      .and.to.have.nested.property('error.code', -32_600);
+    client.send(Array.from({ length: 20 }, (_, id) => ({ id, method: 'test.letters', params: [2_000_000] })));
+    const replies = (await client.value()) as readonly Reply[];
+    const refused = replies.filter(({ error }) => error !== undefined);
+    expect(replies).to.have.length(20);
+    expect(refused).to.have.length.within(1, 12);
+    for (const { error } of refused) expect(error).to.have.property('code', 1);
+  });
+
+  it('ends when the client has gone, with what it has asked', async () => {
+    const client = await connect();
+    for (let id = 0; id < 100; id++) client.send({ id, method: 'test.hold' });
+    await until(() => held.length === MOST_AT_WORK);
+    client.socket.destroy();
+    await until(() => served.electrum.sessions === 0);
+    expect(served.notified.size).to.equal(0);
+    for (const release of held.splice(0)) release();
+    expect(await (await connect()).ask('server.ping')).to.deep.include({ result: null });
+    expect(held).to.have.length(0);
+  });
+
+  it('is one of a thousand, beyond which nobody is let in', async () => {
+    const others = await Promise.all(Array.from({ length: 1_000 }, () => connect()));
+    const answers = await Promise.all(others.map((client) => client.ask('blockchain.block.header', [0])));
+    expect(new Set(answers.map(({ result }) => result))).to.have.length(1);
+    const late = await connect();
+    expect(await late.line()).to.equal(undefined);
+    others[0]?.socket.destroy();
+    await until(() => served.electrum.sessions === 999);
+    expect(await (await connect()).ask('server.ping')).to.deep.include({ result: null });
+  });
+});

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { copiedChain, CHAIN_A_TIMEOUT_MS } from '../support/chain-a-node';
+import { LineClient, openElectrumNode, type ElectrumNode, type Reply } from '../support/electrum-node';
+import { transportMethods } from '../support/electrum-methods';
+
+/** What was sent on a fresh connection, what came back, and what became of the connection. */
+interface Exchange {
+  readonly name: string;
+  readonly sent: string;
+  readonly got: string;
+  readonly after: 'open' | 'closed';
+}
+
+const VERSION = '{"jsonrpc":"2.0","id":0,"method":"server.version","params":["t",["1.4","1.6"]]}\n';
+
+/** Those whose bytes are too many to be recorded. */
+const LONG_LINES: Readonly<Record<string, string | undefined>> = {
+  'long line 1.2 MB': `${VERSION}{"jsonrpc":"2.0","id":1,"method":"server.ping","params":["${'a'.repeat(1_200_000)}"]}\n`,
+  'long line 900 kB': `${VERSION}{"jsonrpc":"2.0","id":1,"method":"blockchain.transaction.broadcast","params":["${'0'.repeat(900_000)}"]}\n`
+};
+
+/** Decoys for those who listen in. */
+const DECOYS = new Set(['blockchain.relayfee', 'blockchain.estimatefee']);
+
+function exchanges(server: string): ReadonlyMap<string, Exchange> {
+  const lines = gunzipSync(readFileSync(join(__dirname, `../vectors/electrum/transport-${server}.jsonl.gz`)))
+    .toString()
+    .trim()
+    .split('\n');
+  return new Map(lines.map((line) => JSON.parse(line) as Exchange).map((exchange) => [exchange.name, exchange]));
+}
+
+/** Values in no order, errors by their codes; undefined: not all of it was recorded. */
+function shown(lines: readonly string[]): readonly string[] | undefined {
+  const replyOf = (reply: Reply): unknown => {
+    const { error, result, id } = reply;
+    if (error !== undefined) return { code: error.code, id };
+    if (Array.isArray(result)) return { result: ['a server', result[1] as unknown], id };
+    return { result: typeof result === 'string' && !/^[0-9a-f]+$/.test(result) ? 'a text' : result, id };
+  };
+  try {
+    return lines
+      .map((line) => JSON.parse(line) as Reply | Reply[])
+      .filter((value) => Array.isArray(value) || !DECOYS.has(value.method ?? ''))
+      .map((value) =>
+        Array.isArray(value)
+          ? value
+              .map((reply) => JSON.stringify(replyOf(reply)))
+              .sort()
+              .join()
+          : JSON.stringify(replyOf(value))
+      )
+      .sort();
+  } catch {
+    return undefined;
+  }
+}
+
+describe('the Electrum protocol’s transport', () => {
+  let served: ElectrumNode;
+  let prefix: string;
+
+  before(async function () {
+    this.timeout(CHAIN_A_TIMEOUT_MS);
+    prefix = await copiedChain();
+    served = await openElectrumNode({ methods: transportMethods, prefix });
+  });
+  after(async () => {
+    await served.node.close();
+    await rm(prefix, { recursive: true });
+  });
+
+  /** Sends bytes, and collects what comes back before the reply to a last request. */
+  async function exchange(sent: string): Promise<{ lines: string[]; after: string }> {
+    const client = await LineClient.connect(served.port);
+    client.socket.write(sent);
+    if (sent.endsWith('\n')) client.send({ id: 'last', method: 'server.ping' });
+    const lines: string[] = [];
+    for (;;) {
+      // A request without its line end is not answered: as long as others are.
+      const line = sent.endsWith('\n') || lines.length === 0 ? await client.line() : await quietly(client);
+      if (line === undefined) return { lines, after: client.socket.destroyed ? 'closed' : 'open' };
+      if (line.includes('"id":"last"')) break;
+      lines.push(line);
+    }
+    client.socket.destroy();
+    return { lines, after: 'open' };
+  }
+
+  /** What comes while another client is answered some times. */
+  async function quietly(client: LineClient): Promise<string | undefined> {
+    const other = await LineClient.connect(served.port);
+    for (let i = 0; i < 5; i++) await other.ask('server.ping');
+    other.socket.destroy();
+    return client.waiting > 0 ? client.line() : undefined;
+  }
+
+  const [electrumX, fulcrum] = [exchanges('electrumx-1.20.0'), exchanges('fulcrum-2.1.1')];
+  for (const [name, { sent }] of electrumX) {
+    it(`is that of ElectrumX or of Fulcrum: ${name}`, async () => {
+      const { lines, after: end } = await exchange(LONG_LINES[name] ?? sent);
+      const theirs = [electrumX, fulcrum].map((server) => server.get(name) as Exchange);
+      const allowed = theirs.map(({ got, after: state }) => ({ lines: shown(got.trim().split(/\r?\n/).filter(Boolean)), after: state }));
+      expect(allowed).to.deep.include({ lines: shown(lines), after: end });
+    });
+  }
+});

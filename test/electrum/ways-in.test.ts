@@ -1,0 +1,188 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat, writeFile, readFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { WebSocket } from 'ws';
+import { makeOwnCertificate } from '../../lib/electrum/server/own-certificate';
+import { CertificateFiles } from '../../lib/electrum/server/certificate-files';
+import { transportMethods } from '../support/electrum-methods';
+import { LineClient, openElectrumNode, type ElectrumNode, type Reply } from '../support/electrum-node';
+import { ask } from '../support/http';
+import { until } from '../support/until';
+
+const ANY_PORT = { host: '127.0.0.1', port: 0 };
+const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'server.ping' });
+
+describe('clients of the Electrum protocol', () => {
+  let served: ElectrumNode;
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-electrum-'));
+    served = await openElectrumNode({
+      methods: transportMethods,
+      options: { tls: ANY_PORT, cors: ['https://wallet.example'] },
+      folder
+    });
+  });
+  after(async () => {
+    await served.node.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function secure(port: number): Promise<TLSSocket> {
+    const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    return socket;
+  }
+
+  const openSocket = (headers: Readonly<Record<string, string>> = {}): WebSocket =>
+    new WebSocket(`ws://127.0.0.1:${served.httpPort}/electrum`, { headers });
+
+  const statusOf = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
+    const socket = openSocket(headers);
+    socket.on('error', () => undefined);
+    const [, response] = (await once(socket, 'unexpected-response')) as [unknown, { statusCode?: number; resume(): void }];
+    response.resume();
+    return response.statusCode;
+  };
+
+  it('connect over TLS, to a certificate that the node made and keeps for itself', async () => {
+    const { port } = served.electrum.addresses[1] as AddressInfo;
+    const socket = await secure(port);
+    const certificate = new X509Certificate(socket.getPeerCertificate().raw);
+    expect(await new LineClient(socket).ask('server.ping')).to.deep.include({ result: null });
+    socket.destroy();
+    expect(served.notes.join()).to.include(certificate.fingerprint256);
+    expect(certificate.checkIssued(certificate)).to.equal(true);
+    expect(certificate.verify(certificate.publicKey)).to.equal(true);
+    expect([certificate.checkHost('localhost'), certificate.checkIP('127.0.0.1')]).to.deep.equal(['localhost', '127.0.0.1']);
+    for (const name of ['electrum-certificate.pem', 'electrum-key.pem'])
+      expect((await stat(join(folder, name))).mode & 0o777).to.equal(0o600);
+    expect(await readFile(join(folder, 'electrum-certificate.pem'), 'utf8')).to.equal(certificate.toString());
+    const again = await CertificateFiles.open({
+      files: undefined,
+      folder,
+      host: 'x',
+      logger: { info: () => undefined, error: () => undefined }
+    });
+    expect(again.pair.certificate).to.equal(certificate.toString());
+  });
+
+  it('are not disturbed by others who do not speak TLS', async () => {
+    const { port } = served.electrum.addresses[1] as AddressInfo;
+    const stranger = await LineClient.connect(port);
+    stranger.socket.write('{"id":1}\n');
+    stranger.socket.resume();
+    await until(() => stranger.socket.destroyed);
+    const socket = await secure(port);
+    expect(await new LineClient(socket).ask('server.ping')).to.deep.include({ result: null });
+    socket.destroy();
+  });
+
+  it('connect with WebSocket to the node’s HTTP server, a value in a frame', async () => {
+    const socket = openSocket();
+    await once(socket, 'open');
+    const replies: Reply[] = [];
+    socket.on('message', (data: Buffer, isBinary) => {
+      expect(isBinary).to.equal(false);
+      replies.push(JSON.parse(data.toString()) as Reply);
+    });
+    socket.send(PING);
+    socket.send(`[${PING}]`);
+    socket.send('{');
+    socket.send(JSON.stringify({ id: 2, method: 'test.letters', params: [5_000_000] }));
+    await until(() => replies.length === 4);
+    const others = replies.filter(({ id }) => id !== 2);
+    expect(others).to.have.deep.members([
+      { jsonrpc: '2.0', id: 1, result: null },
+      [{ jsonrpc: '2.0', id: 1, result: null }],
+      { jsonrpc: '2.0', id: null, error: { code: -32_700, message: 'invalid JSON' } }
+    ]);
+    expect(String(replies.find(({ id }) => id === 2)?.result)).to.have.length(5_000_000);
+    expect(served.electrum.sessions).to.equal(1);
+    socket.send(Buffer.alloc(1_000_001, ' '));
+    expect(await once(socket, 'close')).to.deep.include(1009);
+    await until(() => served.electrum.sessions === 0);
+  });
+
+  it('are told by HTTP what is at the path of WebSocket', async () => {
+    const { status, headers } = await ask(served.httpPort, { path: '/electrum' });
+    expect([status, headers['upgrade']]).to.deep.equal([426, 'websocket']);
+  });
+
+  it('are web pages of known origins only, or none', async () => {
+    expect(await statusOf({ Origin: 'https://elsewhere.example' })).to.equal(403);
+    const socket = openSocket({ Origin: 'https://wallet.example' });
+    await once(socket, 'open');
+    socket.terminate();
+    await until(() => served.electrum.sessions === 0);
+  });
+
+  it('find nobody while nothing can be answered, and those who are there stay', async () => {
+    const client = await LineClient.connect(served.port);
+    expect(await client.ask('server.ping')).to.have.property('result');
+    served.ready$.next(false);
+    expect(await statusOf({})).to.equal(503);
+    expect(await client.ask('server.ping')).to.have.property('result');
+    served.ready$.next(true);
+    client.socket.destroy();
+    await until(() => served.electrum.sessions === 0);
+  });
+
+  it('find the node stopped when its port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    let error: unknown;
+    await openElectrumNode({ methods: transportMethods, options: { plain: { host: '127.0.0.1', port } } }).catch((reason: unknown) => {
+      error = reason;
+    });
+    other.close();
+    expect(error).to.have.property('name', 'SetUpError');
+    expect(String(error)).to.include(`Electrum cannot listen on 127.0.0.1:${port}: `);
+  });
+
+  it('see a renewed certificate without a restart, and never half of one', async () => {
+    const paths = { certificate: join(folder, 'renewed.pem'), key: join(folder, 'renewed-key.pem') };
+    const write = async ({ certificate, key }: { certificate: string; key: string }): Promise<void> => {
+      await writeFile(paths.key, key);
+      await writeFile(paths.certificate, certificate);
+    };
+    const [first, second] = [await makeOwnCertificate('a.example'), await makeOwnCertificate('b.example')];
+    const logged: string[] = [];
+    const log = (message: string): void => void logged.push(message);
+    await write(first);
+    const files = await CertificateFiles.open({ files: paths, folder, host: 'x', logger: { info: log, error: log }, lookMs: 5 });
+    await writeFile(paths.key, '');
+    const seen: string[] = [];
+    files.watch(({ certificate }) => void seen.push(certificate));
+    await writeFile(paths.key, second.key);
+    await until(() => logged.some((message) => message.includes('goes on with the certificate from before')));
+    expect(seen).to.have.length(0);
+    expect(files.pair.certificate).to.equal(first.certificate);
+    await writeFile(paths.certificate, second.certificate);
+    await until(() => seen.length > 0);
+    expect(seen).to.deep.equal([second.certificate]);
+    files.close();
+  });
+});
+
+describe('a node with clients of the Electrum protocol', () => {
+  it('closes, and they see it', async () => {
+    const served = await openElectrumNode({ methods: transportMethods });
+    const client = await LineClient.connect(served.port);
+    await client.ask('server.ping');
+    const socket = new WebSocket(`ws://127.0.0.1:${served.httpPort}/electrum`);
+    await once(socket, 'open');
+    const closed = once(socket, 'close');
+    await served.node.close();
+    await closed;
+    expect(await client.line()).to.equal(undefined);
+  });
+});

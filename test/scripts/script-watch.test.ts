@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { describe, it } from 'mocha';
+import { ScriptWatch } from '../../lib/scripts/write/script-watch';
+import { ScriptWriter } from '../../lib/scripts/write/script-writer';
+import { MemoryStore } from '../../lib/store/memory-store';
+import { madeChain, plannedBlock } from '../support/made-chains';
+import { ScriptModel } from '../support/script-model';
+import type { ScriptsChange } from '../../lib/scripts/types';
+
+const [PLANS = []] = fc.sample(fc.array(plannedBlock, { minLength: 14, maxLength: 14 }), { seed: 18, numRuns: 1 });
+
+describe('scripts that are watched', () => {
+  const model = new ScriptModel(madeChain(PLANS));
+  const { blocks } = model;
+  const all = model.scripts.map((script) => script.toString('latin1'));
+  /** Every other one. */
+  const watched = all.filter((_, i) => i % 2 === 0);
+
+  const touchedAt = (at: number): Set<string> =>
+    new Set(
+      watched.filter((script) =>
+        model.rows.get(Buffer.from(script, 'latin1').toString('hex'))?.some(({ position }) => position.height === at)
+      )
+    );
+
+  it('are named at each block in or out that has rows of theirs, also of a store made anew', async () => {
+    const watch = new ScriptWatch();
+    const changes: ScriptsChange[] = [];
+    watch.changes$.subscribe((change) => changes.push(change));
+    const store = new MemoryStore();
+    await store.open();
+    const genesis = blocks[0]?.point ?? expect.fail('a genesis block');
+    const writer = new ScriptWriter({ store, genesisHash: genesis.hash, undoDepth: 100, onMove: () => undefined, watch });
+    await writer.load();
+    for (const block of blocks.slice(0, 2)) await writer.connect([block]);
+    expect(changes).to.deep.equal([{ type: 'all' }]);
+    for (const script of all) watch.add(script);
+    for (const script of all) if (!watched.includes(script)) watch.delete(script);
+    writer.reset();
+    await store.clear();
+    await writer.load();
+    expect(changes.splice(0)).to.deep.equal([{ type: 'all' }, { type: 'all' }]);
+    const expected = (type: 'connect' | 'disconnect'): ScriptsChange[] => blocks.map((_, at) => ({ type, scripts: touchedAt(at) }));
+    expect(expected('connect').some((change) => change.type !== 'all' && change.scripts.size > 1)).to.equal(true);
+    await writer.connect(blocks);
+    expect(changes.splice(0)).to.deep.equal(expected('connect'));
+    for (let left = blocks.length - 1; left > 0; left--) await writer.disconnect();
+    expect(changes.splice(0)).to.deep.equal(expected('disconnect').slice(1).reverse());
+    for (const script of watched) watch.delete(script);
+    await writer.connect(blocks.slice(1));
+    expect(changes).to.deep.equal([]);
+  });
+});

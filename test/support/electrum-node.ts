@@ -1,0 +1,195 @@
+// A real node with the index of the chain, REST and the Electrum protocol, whose methods a test gives, and clients of it.
+
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { BehaviorSubject, filter, firstValueFrom } from 'rxjs';
+import { ElectrumService, type ElectrumServiceOptions } from '../../lib/electrum/electrum-service';
+import { ChainIndexer } from '../../lib/index/chain-index';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { RestService } from '../../lib/rest/rest-service';
+import { MemoryStore } from '../../lib/store/memory-store';
+import { migrations } from '../../migrations';
+import { readOptions } from '../../plugin/options';
+import { openRegtestNode, type RegtestOptions } from './regtest-node';
+import type { MethodTable } from '../../lib/electrum/method';
+import type { ClosableSubscriptions, Notified } from '../../lib/electrum/server/session';
+import type { EndpointContext } from '../../lib/rest/endpoint';
+import type { TestFullNode } from './bcoin';
+
+const ANY_PORT = { host: '127.0.0.1', port: 0 };
+
+const OPTIONS: ElectrumServiceOptions = {
+  plain: ANY_PORT,
+  tls: undefined,
+  certificate: undefined,
+  maxSessions: 1_000,
+  maxCost: 0,
+  cors: undefined,
+  auth: false
+};
+
+export interface ElectrumNode {
+  readonly node: TestFullNode;
+  readonly electrum: ElectrumService;
+  /** Whether methods are answered. */
+  readonly ready$: BehaviorSubject<boolean>;
+  readonly context: EndpointContext;
+  /** Of the first of its own ports. */
+  readonly port: number;
+  readonly httpPort: number;
+  /** What was logged as gone wrong. */
+  readonly errors: readonly string[];
+  /** What was logged for information. */
+  readonly notes: readonly string[];
+  /** Clients that are told of things by themselves. */
+  readonly notified: ReadonlySet<Notified>;
+}
+
+export interface ElectrumNodeOptions extends RegtestOptions {
+  readonly methods: (context: EndpointContext) => MethodTable;
+  readonly options?: Partial<ElectrumServiceOptions>;
+  /** For a certificate of the server's own. */
+  readonly folder?: string;
+}
+
+/** Opens a node that can answer. */
+export async function openElectrumNode({ methods, options, folder, ...regtest }: ElectrumNodeOptions): Promise<ElectrumNode> {
+  let parts: { rest: RestService; electrum: ElectrumService } | undefined;
+  const ready$ = new BehaviorSubject(false);
+  const [errors, notes]: [string[], string[]] = [[], []];
+  const notified = new Set<Notified>();
+  const plugin = {
+    id: 'electrum',
+    init: (node: TestFullNode) => {
+      const { limits, ...others } = readOptions(node.config);
+      const ownLogger = node.logger.context('electrum');
+      const logger = {
+        error: (message: string) => void errors.push(message),
+        info: (message: string) => void notes.push(message),
+        debug: () => undefined
+      };
+      const source = new BcoinNode(node);
+      const index = new ChainIndexer({ store: new MemoryStore(), node: source, logger: ownLogger, migrations, ...others });
+      const rest = new RestService({ node: source, index, options: { ...others, limits, warmup: 'indexed' }, logger });
+      const { context } = rest.shared;
+      const electrum = new ElectrumService({
+        shared: rest.shared,
+        methods: methods(context),
+        subscriptionsOf: (client) => subscriptionsOf(client, notified),
+        gate: { status: () => 'loading' },
+        ready$,
+        options: { ...OPTIONS, ...options },
+        version: '1.2.3',
+        folder,
+        logger
+      });
+      parts = { rest, electrum };
+      return {
+        open: async () => {
+          await index.open();
+          rest.open();
+          await electrum.open();
+        },
+        close: async () => {
+          await electrum.close();
+          rest.close();
+          await index.close();
+          source.close();
+        }
+      };
+    }
+  };
+  const node = await openRegtestNode({ ...regtest, plugins: [plugin] });
+  if (parts === undefined) throw new Error('expected the node to load its plugin');
+  const { rest, electrum } = parts;
+  const { context } = rest.shared;
+  await firstValueFrom(rest.ready$.pipe(filter((ready) => ready)));
+  ready$.next(true);
+  const count = [options?.plain ?? ANY_PORT, options?.tls].filter((endpoint) => endpoint !== undefined).length;
+  while (electrum.addresses.length < count) await new Promise((resolve) => setImmediate(resolve));
+  const { port } = electrum.addresses[0] as AddressInfo; // above none
+  const { port: httpPort } = context.node.httpServer.address() as AddressInfo;
+  return { node, electrum, ready$, context, port, httpPort, errors, notes, notified };
+}
+
+/** Those of a client that subscribes to nothing. */
+function subscriptionsOf(client: Notified, notified: Set<Notified>): ClosableSubscriptions {
+  notified.add(client);
+  return {
+    addHeaders: () => undefined,
+    addScript: () => Promise.resolve(undefined),
+    removeScript: () => false,
+    close: () => void notified.delete(client)
+  };
+}
+
+/** A client that reads lines. */
+export class LineClient {
+  readonly socket: Socket;
+  readonly #lines: string[] = [];
+  readonly #waiting: ((line: string | undefined) => void)[] = [];
+  #begun: string[] = [];
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => {
+      const lines = text.split('\n');
+      const rest = lines.pop() ?? '';
+      if (lines.length > 0) lines[0] = [...this.#begun.splice(0), lines[0]].join('');
+      this.#begun.push(rest);
+      for (const line of lines) {
+        const waiting = this.#waiting.shift();
+        if (waiting === undefined) this.#lines.push(line);
+        else waiting(line);
+      }
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      for (const waiting of this.#waiting.splice(0)) waiting(undefined);
+    });
+  }
+
+  static async connect(port: number): Promise<LineClient> {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    return new LineClient(socket);
+  }
+
+  /** Lines that have come and were not taken. */
+  get waiting(): number {
+    return this.#lines.length;
+  }
+
+  /** The next line; undefined: the connection is closed. */
+  line(): Promise<string | undefined> {
+    const line = this.#lines.shift();
+    if (line !== undefined) return Promise.resolve(line);
+    if (this.socket.destroyed) return Promise.resolve(undefined);
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** The next value, whatever the client may expect of it. */
+  async value(): Promise<Reply> {
+    const line = await this.line();
+    if (line === undefined) throw new Error('the server has closed the connection');
+    return JSON.parse(line) as Reply;
+  }
+
+  send(...values: readonly unknown[]): void {
+    this.socket.write(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
+  }
+
+  async ask(method: string, params: unknown = [], id: unknown = 1): Promise<Reply> {
+    this.send({ jsonrpc: '2.0', id, method, params });
+    return this.value();
+  }
+}
+
+export interface Reply {
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string };
+  readonly method?: string;
+  readonly params?: unknown;
+}

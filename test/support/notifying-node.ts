@@ -1,0 +1,80 @@
+// A real node with the indexes, the pool by script and the notifier of the Electrum protocol beside it.
+
+import { filter, firstValueFrom } from 'rxjs';
+import { ClientSubscriptions, type SubscriptionLimits } from '../../lib/electrum/notify/client-subscriptions';
+import { ScriptNotifier } from '../../lib/electrum/notify/script-notifier';
+import { ScriptHistories } from '../../lib/electrum/history';
+import { ChainIndexer } from '../../lib/index/chain-index';
+import { BcoinNode } from '../../lib/node/bcoin';
+import { AnswerCache } from '../../lib/rest/cache/answers';
+import { ScriptPool } from '../../lib/script-pool/script-pool';
+import { ScriptIndexer } from '../../lib/scripts/script-indexer';
+import { MemoryStore } from '../../lib/store/memory-store';
+import { MemoryLog } from './memory-log';
+import type { TestFullNode } from './bcoin';
+
+const UNDO_DEPTH = 1_000;
+const LIMITS: SubscriptionLimits = { maxSubscriptions: 10_000, maxHistory: 80_000 };
+
+export class NotifyingNode {
+  readonly log = new MemoryLog();
+  readonly node: BcoinNode;
+  readonly index: ChainIndexer;
+  readonly scripts: ScriptIndexer;
+  readonly pool: ScriptPool;
+  readonly notifier: ScriptNotifier;
+  readonly histories: ScriptHistories;
+
+  private constructor(readonly host: TestFullNode) {
+    const node = (this.node = new BcoinNode(host));
+    const logger = this.log;
+    const common = { node, logger, undoDepth: UNDO_DEPTH, scrubMs: 0 };
+    const index = (this.index = new ChainIndexer({
+      ...common,
+      store: new MemoryStore(),
+      migrations: [],
+      bootstrap: 'blocks',
+      filters: false,
+      cacheBytes: 1 << 20
+    }));
+    const scripts = (this.scripts = new ScriptIndexer({ ...common, store: new MemoryStore(), index, filling: undefined }));
+    const pool = (this.pool = new ScriptPool(node.pool));
+    const histories = (this.histories = new ScriptHistories(pool, { cache: new AnswerCache(1 << 20) }));
+    this.notifier = new ScriptNotifier({ node, index: index.reader, scripts, pool, histories, logger });
+  }
+
+  /** Beside a node that is open; it answers. */
+  static async beside(host: TestFullNode): Promise<NotifyingNode> {
+    const all = new NotifyingNode(host);
+    await all.index.open();
+    await all.pool.open();
+    all.scripts.open();
+    all.notifier.open();
+    await all.untilLive();
+    return all;
+  }
+
+  /** The node stays open. */
+  async close(): Promise<void> {
+    await this.notifier.close();
+    await this.scripts.close();
+    this.pool.close();
+    await this.index.close();
+  }
+
+  client(told: (method: string, params: readonly unknown[]) => void, limits: Partial<SubscriptionLimits> = {}): ClientSubscriptions {
+    const notify = (method: string, params: string): void => told(method, JSON.parse(params) as unknown[]);
+    return new ClientSubscriptions(this.notifier, notify, { ...LIMITS, ...limits });
+  }
+
+  /** Until the index by script is at the node's tip. */
+  async untilLive(): Promise<void> {
+    await firstValueFrom(this.scripts.state$.pipe(filter((state) => state.phase === 'live' && state.height === this.node.tip().height)));
+  }
+
+  /** Until everybody was told of what has happened. */
+  async untilTold(): Promise<void> {
+    await this.untilLive();
+    await this.notifier.settled();
+  }
+}
