@@ -1,13 +1,16 @@
 // What `--rest-addresses` switches on, put together: the index by script, the pool by script, and the interface that is answered from them.
 
 import { EsploraService } from '../lib/esplora/esplora-service';
+import { IndexUnavailableError } from '../lib/index/errors';
 import { ScriptPool } from '../lib/script-pool/script-pool';
+import { ScriptsUnavailableError } from '../lib/scripts/errors';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
 import { fillingFolder, type AddressOptions } from './options';
 import type { ChainIndex, IndexLogger } from '../lib/index/types';
-import type { NodeSource } from '../lib/node/types';
+import type { BlockPoint, NodeSource } from '../lib/node/types';
+import type { ScriptReader } from '../lib/scripts/types';
 import type { RestLogger } from '../lib/rest/app';
 import type { RestShared } from '../lib/rest/rest-service';
 
@@ -45,6 +48,7 @@ export class WalletServices {
     }));
     this.#logger = logger;
     const pool = (this.#pool = new ScriptPool(node.pool));
+    shared.context.txids.of = (block) => txidsOf(block, scripts.reader);
     this.#esplora = new EsploraService({ shared, scripts, pool, options: { ...options, auth }, logger });
   }
 
@@ -68,5 +72,17 @@ export class WalletServices {
     await this.#opening;
     await this.scripts.close();
     this.#pool.close();
+  }
+}
+
+/** Undefined unless the index by script has the block where the chain has it, and can be read. */
+async function txidsOf({ hash, height }: BlockPoint, scripts: ScriptReader): Promise<readonly Buffer[] | undefined> {
+  try {
+    return await scripts.read(async (snapshot) =>
+      snapshot.index.headerAt(height)?.hash.equals(hash) === true ? snapshot.txids(height) : undefined
+    );
+  } catch (error) {
+    if (error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError) return undefined;
+    throw error;
   }
 }
