@@ -8,14 +8,17 @@ import { ClientSubscriptions } from '../lib/electrum/notify/client-subscriptions
 import { ScriptNotifier } from '../lib/electrum/notify/script-notifier';
 import { ScriptAccess } from '../lib/electrum/script-access';
 import { EsploraService } from '../lib/esplora/esplora-service';
+import { IndexUnavailableError } from '../lib/index/errors';
 import { GatedScripts, ScriptsGate } from '../lib/script-answers/gate';
 import { ScriptPool } from '../lib/script-pool/script-pool';
+import { ScriptsUnavailableError } from '../lib/scripts/errors';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
 import { fillingFolder, OptionError, type AddressOptions } from './options';
 import type { ChainIndex, IndexLogger } from '../lib/index/types';
-import type { NodeSource } from '../lib/node/types';
+import type { BlockPoint, NodeSource } from '../lib/node/types';
+import type { ScriptReader } from '../lib/scripts/types';
 import type { RestLogger } from '../lib/rest/app';
 import type { RestShared } from '../lib/rest/rest-service';
 
@@ -62,6 +65,7 @@ export class WalletServices {
     }));
     this.#logger = logger;
     const pool = (this.#pool = new ScriptPool(node.pool));
+    shared.context.txids.of = (block) => txidsOf(block, scripts.reader);
     const histories = new ScriptHistories(pool, shared.context);
     const notifier = (this.#notifier = new ScriptNotifier({ node, index: index.reader, scripts, pool, histories, logger }));
     this.access = new ScriptAccess({ rest: shared.context, scripts, histories, notifier });
@@ -132,5 +136,17 @@ export class WalletServices {
     await this.#notifier.close();
     await this.scripts.close();
     this.#pool.close();
+  }
+}
+
+/** Undefined unless the index by script has the block where the chain has it, and can be read. */
+async function txidsOf({ hash, height }: BlockPoint, scripts: ScriptReader): Promise<readonly Buffer[] | undefined> {
+  try {
+    return await scripts.read(async (snapshot) =>
+      snapshot.index.headerAt(height)?.hash.equals(hash) === true ? snapshot.txids(height) : undefined
+    );
+  } catch (error) {
+    if (error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError) return undefined;
+    throw error;
   }
 }

@@ -3,7 +3,7 @@
 
 import type { Socket } from 'node:net';
 import type { IndexReader } from '../index/types';
-import type { NodeSource } from '../node/types';
+import type { BlockPoint, NodeSource } from '../node/types';
 import type { Profile } from '../profile/profile';
 import type { AnswerCache } from './cache/answers';
 import type { Reply } from './format';
@@ -37,6 +37,13 @@ export interface EndpointContext {
   readonly texts: BlockTexts;
   readonly poolTexts: PoolTexts;
   readonly spent: SpentOutputs;
+  readonly txids: TxidSource;
+}
+
+/** Where the txids of a block may be had for less than hashing its transactions. */
+export interface TxidSource {
+  /** Of a block of the active chain, in its order; undefined: they are not there. Undefined itself: nobody keeps them. */
+  of: ((block: BlockPoint) => Promise<readonly Buffer[] | undefined>) | undefined;
 }
 
 /** How JSON shows what it shows. */

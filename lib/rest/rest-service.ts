@@ -88,7 +88,8 @@ export class RestService {
       blocks: new RawBlocks(node, cache),
       texts: new BlockTexts(answerCacheBytes),
       poolTexts: new PoolTexts(node.pool, profile.fields, gate),
-      spent: new SpentOutputs(node)
+      spent: new SpentOutputs(node),
+      txids: { of: undefined }
     };
     const routes = restRoutes(context);
     const server = node.httpServer;

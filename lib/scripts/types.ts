@@ -57,8 +57,8 @@ export interface ScriptSnapshot {
   /** `beyond`: only of rows above this position. @throws HistoryTooLongError for more rows than `most`. */
   totals(script: Buffer, most: number, options?: ScanOptions & { readonly beyond?: Position }): Promise<ScriptTotals>;
   /**
-   * In the order of the chain. `totals`: those of the script, for whoever may know them; asked for when its history is long. @throws TooManyCoinsError for more coins than `most`; HistoryTooLongError for a history of more rows than are
-   * looked through.
+   * In the order of the chain. `totals`: those of the script, for whoever may know them; asked for when its history is long.
+   * @throws TooManyCoinsError for more coins than `most`; HistoryTooLongError for a history of more rows than are looked through.
    */
   coins(script: Buffer, most: number, options?: ScanOptions & { readonly totals?: () => Promise<ScriptTotals> }): Promise<ScriptCoin[]>;
   /**

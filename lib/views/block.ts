@@ -15,6 +15,8 @@ export interface BlockContext extends HeaderContext, Omit<TransactionForm, 'bloc
   readonly confirmations: number;
   /** The outputs that its transactions spend, in the order of their inputs, the coinbase's left out; undefined: they are not shown. */
   readonly spent?: readonly SpentNodeCoin[] | undefined;
+  /** Of its transactions, in their order; undefined: they are hashed. */
+  readonly txids?: readonly Buffer[] | undefined;
 }
 
 const HASH_BYTES_IN_JSON = 67;
@@ -103,9 +105,9 @@ function bytesOfSpent(spent: BlockContext['spent'] = []): number {
 export function* blockSummaryJson(block: ScannedBlock, context: BlockContext, allocate?: Allocate): Generator<void, Buffer> {
   const writer = new JsonWriter(block.transactions.length * HASH_BYTES_IN_JSON + 1024, allocate);
   writeStart(writer, block, context);
-  for (const [i, { txid }] of block.transactions.entries()) {
+  for (const [i, transaction] of block.transactions.entries()) {
     if (i > 0) writer.char(0x2c);
-    writer.hashString(txid);
+    writer.hashString(context.txids?.[i] ?? transaction.txid);
     yield;
   }
   writeEnd(writer, block, context);

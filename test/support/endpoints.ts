@@ -32,7 +32,8 @@ export function endpointContext(
     blocks: new RawBlocks(node, cache),
     texts: new BlockTexts(0),
     poolTexts: new PoolTexts(node.pool, profile.fields, gate),
-    spent: new SpentOutputs(node)
+    spent: new SpentOutputs(node),
+    txids: { of: undefined }
   };
 }
 

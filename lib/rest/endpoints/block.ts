@@ -17,9 +17,9 @@ export function blockEndpoint(context: EndpointContext): Endpoint {
   return endpointWith({ name: 'json', view: blockJson, showsSpent: context.profile.fields.spentOutputs }, context);
 }
 
-/** Blocks with only the txids of their transactions in JSON: short, and dear, since all txids are hashed for it. */
+/** Blocks with only the txids of their transactions in JSON: short, and dear where all txids are hashed for it. */
 export function blockSummaryEndpoint(context: EndpointContext): Endpoint {
-  return endpointWith({ name: 'summary', view: blockSummaryJson, showsSpent: false }, context);
+  return endpointWith({ name: 'summary', view: blockSummaryJson, showsSpent: false, showsTxidsAlone: true }, context);
 }
 
 /** As `blockEndpoint`, but of what its transactions spend only their fees are shown. */
@@ -36,9 +36,10 @@ interface BlockView {
   readonly name: string;
   readonly view: typeof blockJson;
   readonly showsSpent: boolean;
+  readonly showsTxidsAlone?: boolean;
 }
 
-function endpointWith({ name, view, showsSpent }: BlockView, context: EndpointContext): Endpoint {
+function endpointWith({ name, view, showsSpent, showsTxidsAlone = false }: BlockView, context: EndpointContext): Endpoint {
   const { node, witness, blocks, texts, spent: spentOutputs } = context;
   const style = styleOf(context);
 
@@ -66,11 +67,14 @@ function endpointWith({ name, view, showsSpent }: BlockView, context: EndpointCo
     // A coinbase alone spends nothing.
     const mayShowSpent = format === 'json' && showsSpent && raw[HEADER_LENGTH] !== 1;
     const spent = mayShowSpent ? await spentOutputs.of(hash) : undefined;
+    const txids = isActive && format === 'json' && showsTxidsAlone ? await context.txids.of?.(block) : undefined;
     // What lacks something is not looked for above, nor cached as a reply: it may be there the next time.
     const isLacking = mayShowSpent && spent === undefined;
     const key = textKey(block, format) + (isLacking ? WITHOUT_SPENT : '');
     const text = await texts.make(key, request, (allocate) =>
-      format === 'hex' ? hexLine(bytes(), allocate) : view(scanBlock(raw), { ...style, ...block, spent, hexWithWitness: witness }, allocate)
+      format === 'hex'
+        ? hexLine(bytes(), allocate)
+        : view(scanBlock(raw), { ...style, ...block, spent, txids, hexWithWitness: witness }, allocate)
     );
     return { ...textReply(text, format, isActive), ...(!isLacking && { tip }) };
   };

@@ -35,7 +35,10 @@ export function esploraCapacity({ length, inputCount }: ScannedTransaction, spen
   return (length + scripts) * BYTES_PER_BYTE + (inputCount + 2) * BYTES_AROUND;
 }
 
-/** Writes the items of one witness stack, moves past them and returns where the last one is, from `start` to before `end`. Nothing is written for an empty one. */
+/**
+ * Writes the items of one witness stack, moves past them and returns where the last one is, from `start` to before `end`. Nothing is
+ * written for an empty one.
+ */
 function writeWitness(writer: JsonWriter, witness: ByteReader): { start: number; end: number } | undefined {
   const count = witness.compactSize();
   if (count === 0) return undefined;
