@@ -1,13 +1,12 @@
 // Fills an index by script from the node's blocks and what they spent, as a thread of its own has it (filling.ts).
 
 import { setTimeout } from 'node:timers/promises';
-import { spentCounts } from '../../bitcoin/block';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';
-import { MalformedBytesError } from '../../bitcoin/reader';
 import { prefetch } from '../../index/scan/prefetch';
-import { ChainMovedError, UnreadableBlockError } from '../../node/errors';
-import { FillingError, MissingBlocksError } from '../errors';
+import { ChainMovedError } from '../../node/errors';
+import { FillingError } from '../errors';
+import { missingBlocks, missingPart, scriptBlock } from '../scan/node-blocks';
 import { FillThread, UselessFillingError, type FillStart } from './fill-thread';
 import { FILLING_SIZES, type FillingSizes } from './filling';
 import type { IndexLogger } from '../../index/types';
@@ -40,7 +39,7 @@ export interface FillParts {
 
 /** @throws MissingBlocksError when the node lacks blocks of its chain, and so what they spent */
 export async function requireAllBlocks(node: Pick<NodeSource, 'hasAllBlocks'>): Promise<void> {
-  if (!(await node.hasAllBlocks())) throw missing('the node has thrown blocks away (--prune)');
+  if (!(await node.hasAllBlocks())) throw missingBlocks('the node has thrown blocks away (--prune)');
 }
 
 /**
@@ -129,31 +128,14 @@ class Fill {
     for (let missed = 0; ;) {
       signal.throwIfAborted();
       const hash = await node.activeHash(height);
-      const raw = hash && (await node.rawBlock(hash));
-      if (hash !== undefined && raw !== undefined) {
-        const spends = await this.#spends({ hash, height }, raw);
-        if (spends !== 'missing') return { point: { hash, height }, raw, spent: spends };
-      }
+      const block = hash && (await scriptBlock({ hash, height }, node));
+      if (typeof block === 'object') return block;
       // The chain is being reset, or was while the node was asked.
       const now = await node.activeHash(height);
       if (node.resetting) await setTimeout(RESET_MS, undefined, { signal });
       else if (now === undefined) throw new ChainMovedError(`there is no block at height ${height} any more`);
       // A reset may have ended in between, and the block be back.
-      else if (hash?.equals(now) === true && ++missed > 1) {
-        const what = raw === undefined ? `block ${height}` : `the undo data of block ${height}`;
-        throw missing(`the node lacks ${what} (${toDisplayHex(hash)})`);
-      }
-    }
-  }
-
-  /** undefined: the block spends nothing. */
-  async #spends({ hash }: BlockPoint, raw: Buffer): Promise<Buffer | undefined | 'missing'> {
-    try {
-      const counts = spentCounts(raw);
-      if (!counts.some((count) => count > 0)) return undefined;
-      return (await this.#parts.node.spentOutputs(hash, counts)) ?? 'missing';
-    } catch (error) {
-      throw error instanceof MalformedBytesError ? new UnreadableBlockError(hash, error) : error;
+      else if (block !== undefined && hash?.equals(now) === true && ++missed > 1) throw missingPart(block, { hash, height });
     }
   }
 
@@ -165,10 +147,4 @@ class Fill {
 
 function offChain({ height, hash }: BlockPoint): OffChainError {
   return new OffChainError(`block ${toDisplayHex(hash)} at height ${height} is not in the chain any more`);
-}
-
-function missing(what: string): MissingBlocksError {
-  return new MissingBlocksError(
-    `--rest-addresses needs all blocks and their undo data: ${what}. Sync the node again without --prune, or leave the option out`
-  );
 }

@@ -3,16 +3,14 @@
 //
 // The main index is never held back by an index by script that is behind, being filled, or failed.
 
-import { spentCounts } from '../../bitcoin/block';
 import { previousHashOf } from '../../bitcoin/header';
-import { MalformedBytesError } from '../../bitcoin/reader';
 import { IndexUnavailableError, isDamage, isOfBlock, TooDeepError } from '../../index/errors';
-import { ChainMovedError, UnreadableBlockError } from '../../node/errors';
+import { ChainMovedError } from '../../node/errors';
 import { StoreError } from '../../store/errors';
-import { MissingBlocksError } from '../errors';
 import { fillScripts, type FillParts } from '../fill/fill-scripts';
 import { removeFillingFiles } from '../fill/partition-files';
 import { fillingIn } from '../records/filling';
+import { missingPart, scriptBlock } from '../scan/node-blocks';
 import type { Subscription } from 'rxjs';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { ChainIndex, IndexCompanion, IndexLogger, IndexMove } from '../../index/types';
@@ -227,24 +225,13 @@ export class ScriptSync implements IndexCompanion {
   /** @throws MissingBlocksError when the node has not kept the block, or what it spends; ChainMovedError, UnreadableBlockError. */
   async #read(point: BlockPoint, known?: Buffer): Promise<ScriptBlock> {
     const { node } = this.#parts;
-    const raw = known ?? (await node.rawBlock(point.hash));
-    if (raw === undefined) throw await this.#missing(point, 'the block');
-    const counts = countsOf(point, raw);
-    if (counts.every((count) => count === 0)) return { point, raw, spent: undefined };
-    const spent = await node.spentOutputs(point.hash, counts);
-    if (spent === undefined) throw await this.#missing(point, 'the undo data of the block');
-    return { point, raw, spent };
-  }
-
-  async #missing({ hash, height }: BlockPoint, what: string): Promise<Error> {
-    const { node } = this.#parts;
+    const block = await scriptBlock(point, node, known);
+    if (typeof block !== 'string') return block;
+    const { hash, height } = point;
     // A reset takes blocks out before it says so.
     if (node.resetting || (await node.activeHash(height))?.equals(hash) !== true)
-      return new ChainMovedError(`the block at height ${height} is not in the chain any more`);
-    return new MissingBlocksError(
-      `--rest-addresses needs all blocks and their undo data: the node lacks ${what} at height ${height}. ` +
-        'Sync the node again without --prune, or leave the option out'
-    );
+      throw new ChainMovedError(`the block at height ${height} is not in the chain any more`);
+    throw missingPart(block, point);
   }
 
   #sayCatchingUp(): void {
@@ -349,14 +336,6 @@ export class ScriptSync implements IndexCompanion {
     // A store that is closed beneath it is closed by whoever stops the node.
     if (!(error instanceof StoreError && error.reason === 'closed')) logger.error(`The index by script stopped: ${message}.`);
     onState({ phase: 'failed', message });
-  }
-}
-
-function countsOf({ hash }: BlockPoint, raw: Buffer): Uint32Array {
-  try {
-    return spentCounts(raw);
-  } catch (error) {
-    throw error instanceof MalformedBytesError ? new UnreadableBlockError(hash, error) : error;
   }
 }
 
