@@ -13,7 +13,6 @@ import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
 import type { ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals } from '../scripts/types';
 
-
 export type ChainCoin = Pick<ScriptCoin, 'txid' | 'index' | 'value' | 'height'>;
 
 interface CachedCoins extends Cached {

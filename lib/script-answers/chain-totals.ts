@@ -60,8 +60,7 @@ export class ChainTotals {
     // A history gets no shorter.
     if (totals === undefined || totals.transactions > MANY_TRANSACTIONS) this.#cached.keep(key, entry);
     else if (totals.transactions > FEW_TRANSACTIONS) this.#cached.offer(key, () => entry);
-    if (totals === undefined)
-      throw new HistoryTooLongError(`more than ${MOST_TRANSACTIONS} transactions have to do with the script`);
+    if (totals === undefined) throw new HistoryTooLongError(`more than ${MOST_TRANSACTIONS} transactions have to do with the script`);
     return totals;
   }
 
