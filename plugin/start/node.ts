@@ -8,13 +8,17 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scriptTypeOf } from '../../lib/bitcoin/script-type';
 import { TextWriter } from '../../lib/bitcoin/text-writer';
 import * as plugin from '../index';
-import { readOptions } from '../options';
+import { readOptions, type AddressOptions } from '../options';
+import { textOf } from '../../lib/electrum/server/listener';
 import { demonstrate } from './demonstration';
 import type { AddressInfo } from 'node:net';
 import type { ScannedTransaction } from '../../lib/bitcoin/transaction';
 import type { NodeSource } from '../../lib/node/types';
 import type { Bcoin, HostFullNode } from '../bcoin';
 import type { StartSettings } from './settings';
+
+/** Where wallets ask. */
+type WalletPlaces = Pick<AddressOptions, 'path'> & { readonly electrum: Pick<AddressOptions['electrum'], 'plain' | 'tls'> };
 
 const SOON_MS = 500;
 const STATUS_MS = 10_000;
@@ -47,7 +51,7 @@ export async function runNode(node: HostFullNode, bcoin: Bcoin, settings: StartS
     const answers = await Promise.race([untilReady(rest), aborted.then(() => false)]);
     if (answers && !signal.aborted) {
       const { addresses } = readOptions(node.config);
-      console.log(await greeting(rest.node, settings.apiKey, addresses?.path));
+      console.log(await greeting(rest.node, settings.apiKey, addresses));
     }
     await aborted;
   } finally {
@@ -73,10 +77,10 @@ async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
 }
 
 /**
- * The first words to a new user, once requests are answered: requests to try, with hashes of the chain at hand. `apiPath`: of Esplora's
- * interface, if there is one.
+ * The first words to a new user, once requests are answered: requests to try, with hashes of the chain at hand. `addresses`: where wallets
+ * ask, if they may.
  */
-export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey'], apiPath: string | undefined): Promise<string> {
+export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey'], addresses: WalletPlaces | undefined): Promise<string> {
   const base = restUrl(node);
   const root = base.replace(/\/rest$/, '');
   const { hash, height } = node.tip();
@@ -95,14 +99,15 @@ export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey']
       : []),
     ...(pooled ? [`  curl ${base}/tx/${toDisplayHex(pooled.txid)}.json`] : []),
     `  curl ${base}/mempool/contents.json`,
-    ...(apiPath === undefined
+    ...(addresses === undefined
       ? []
       : [
           'By address:',
           ...(address === undefined
             ? []
-            : [`  curl ${root}${apiPath}/address/${address}`, `  curl ${root}${apiPath}/address/${address}/txs`]),
-          `  curl ${root}${apiPath}/blocks/tip/height`
+            : [`  curl ${root}${addresses.path}/address/${address}`, `  curl ${root}${addresses.path}/address/${address}/txs`]),
+          `  curl ${root}${addresses.path}/blocks/tip/height`,
+          ...electrumLines(addresses.electrum, node.network.name)
         ]),
     ...(apiKey?.file === undefined
       ? []
@@ -130,4 +135,9 @@ function restUrl({ httpServer }: NodeSource): string {
   const { address, port, family } = httpServer.address() as AddressInfo;
   const scheme = 'setSecureContext' in httpServer ? 'https' : 'http';
   return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}/rest`;
+}
+
+function electrumLines({ plain, tls }: WalletPlaces['electrum'], network: string): string[] {
+  const command = `  electrum${network === 'main' ? '' : ` --${network}`} --oneserver --server`;
+  return [...(plain === undefined ? [] : [`${command} ${textOf(plain)}:t`]), ...(tls === undefined ? [] : [`${command} ${textOf(tls)}:s`])];
 }

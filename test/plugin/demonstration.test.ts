@@ -52,7 +52,10 @@ describe('the demonstration chain', function () {
   });
 
   it('is greeted with requests that work', async () => {
-    const urls = (await greeting(served.rest.node, undefined, '/api')).match(/http:\S+/g) ?? [];
+    const electrum = { plain: { host: '127.0.0.1', port: 50001 }, tls: { host: '::1', port: 50002 } };
+    const text = await greeting(served.rest.node, undefined, { path: '/api', electrum });
+    expect(text).to.match(/electrum --regtest --oneserver --server 127\.0\.0\.1:50001:t\n.* --server \[::1\]:50002:s\n/);
+    const urls = text.match(/http:\S+/g) ?? [];
     expect(urls.filter((url) => url.includes('/api/address/'))).to.have.length(2);
     expect(urls.filter((url) => url.includes('/rest/'))).to.have.length.greaterThan(4);
     for (const url of urls) expect((await fetch(url)).status, url).to.equal(200);
