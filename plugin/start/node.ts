@@ -20,6 +20,9 @@ import type { StartSettings } from './settings';
 /** Where wallets ask. */
 type WalletPlaces = Pick<AddressOptions, 'path'> & { readonly electrum: Pick<AddressOptions['electrum'], 'plain' | 'tls'> };
 
+/** Electrum's, for the chains that it knows. */
+const FLAGS: Readonly<Record<string, string>> = { test: ' --testnet', regtest: ' --regtest', simnet: ' --simnet' };
+
 const SOON_MS = 500;
 const STATUS_MS = 10_000;
 
@@ -107,7 +110,7 @@ export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey']
             ? []
             : [`  curl ${root}${addresses.path}/address/${address}`, `  curl ${root}${addresses.path}/address/${address}/txs`]),
           `  curl ${root}${addresses.path}/blocks/tip/height`,
-          ...electrumLines(addresses.electrum, node.network.name)
+          ...electrumLines(addresses.electrum, node.network.chain)
         ]),
     ...(apiKey?.file === undefined
       ? []
@@ -137,7 +140,8 @@ function restUrl({ httpServer }: NodeSource): string {
   return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}/rest`;
 }
 
-function electrumLines({ plain, tls }: WalletPlaces['electrum'], network: string): string[] {
-  const command = `  electrum${network === 'main' ? '' : ` --${network}`} --oneserver --server`;
+/** `chain`: Bitcoin Core's name of it. */
+function electrumLines({ plain, tls }: WalletPlaces['electrum'], chain: string): string[] {
+  const command = `  electrum${FLAGS[chain] ?? ''} --oneserver --server`;
   return [...(plain === undefined ? [] : [`${command} ${textOf(plain)}:t`]), ...(tls === undefined ? [] : [`${command} ${textOf(tls)}:s`])];
 }
