@@ -60,7 +60,6 @@ export class ScriptIndexer {
       store,
       genesisHash: node.network.genesisHash,
       undoDepth: options.undoDepth,
-      onMove: () => undefined,
       watch
     });
     this.#sync = new ScriptSync({ ...options, writer, reader, onState: this.#say });

@@ -31,7 +31,7 @@ describe('scripts that are watched', () => {
     const store = new MemoryStore();
     await store.open();
     const genesis = blocks[0]?.point ?? expect.fail('a genesis block');
-    const writer = new ScriptWriter({ store, genesisHash: genesis.hash, undoDepth: 100, onMove: () => undefined, watch });
+    const writer = new ScriptWriter({ store, genesisHash: genesis.hash, undoDepth: 100, watch });
     await writer.load();
     for (const block of blocks.slice(0, 2)) await writer.connect([block]);
     expect(changes).to.deep.equal([{ type: 'all' }]);

@@ -24,8 +24,6 @@ const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 14, maxLength
 const { blocks } = new ScriptModel(madeChain(plans));
 const others = new ScriptModel(madeChain(plans, 1)).blocks;
 
-const noMove = (): void => undefined;
-
 async function openStore(writes: readonly StoreWrite[] = []): Promise<Store> {
   const store = new MemoryStore();
   await store.open();
@@ -33,8 +31,8 @@ async function openStore(writes: readonly StoreWrite[] = []): Promise<Store> {
   return store;
 }
 
-async function writerOver(store: Store, { undoDepth = 100, onMove = noMove } = {}): Promise<ScriptWriter> {
-  const writer = new ScriptWriter({ store, genesisHash, undoDepth, onMove });
+async function writerOver(store: Store, undoDepth = 100): Promise<ScriptWriter> {
+  const writer = new ScriptWriter({ store, genesisHash, undoDepth });
   await writer.load();
   return writer;
 }
@@ -105,17 +103,6 @@ describe('the writer of the index by script', () => {
     await expectSame(store, fresh);
   });
 
-  it('says that the tip moves in the tick in which it does', async () => {
-    const tips: (number | undefined)[] = [];
-    const store = await openStore();
-    const writer: ScriptWriter = new ScriptWriter({ store, genesisHash, undoDepth: 100, onMove: () => tips.push(writer.tip?.height) });
-    await writer.load();
-    await writer.connect(blocks.slice(0, 3));
-    await writer.disconnect();
-    writer.reset();
-    expect(tips).to.deep.equal([undefined, 2, 1, undefined]);
-  });
-
   it('refuses blocks that do not fit, and nothing is changed', async () => {
     const store = await openStore();
     const writer = await writerOver(store);
@@ -149,7 +136,7 @@ describe('the writer of the index by script', () => {
       return found;
     };
     const store = await openStore();
-    const writer = await writerOver(store, { undoDepth: 4 });
+    const writer = await writerOver(store, 4);
     for (const block of blocks.slice(0, 8)) await writer.connect([block]);
     expect(await heights(store)).to.deep.equal([4, 5, 6, 7]);
     await writer.connect(blocks.slice(8));
@@ -163,7 +150,7 @@ describe('the writer of the index by script', () => {
     const partly = await openStore();
     await (await writerOver(partly)).connect(blocks, 12);
     expect(await heights(partly)).to.deep.equal([12, 13, 14]);
-    await writerOver(partly, { undoDepth: 2 });
+    await writerOver(partly, 2);
     expect(await heights(partly)).to.deep.equal([13, 14]);
   });
 

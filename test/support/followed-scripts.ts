@@ -23,7 +23,7 @@ export class FollowedScripts implements ScriptReader {
     this.#node = node;
     this.#index = index;
     const { genesisHash } = node.network;
-    this.#writer = new ScriptWriter({ store: this.#store, genesisHash, undoDepth: UNDO_DEPTH, onMove: () => undefined });
+    this.#writer = new ScriptWriter({ store: this.#store, genesisHash, undoDepth: UNDO_DEPTH });
   }
 
   /** Brings it to the block of the main index. */

@@ -38,7 +38,7 @@ async function expectSameRecords(store: Store, blocks: readonly ScriptBlock[], i
     ],
     { durable: false }
   );
-  const writer = new ScriptWriter({ store: followed, genesisHash: first, undoDepth: 0, onMove: () => undefined });
+  const writer = new ScriptWriter({ store: followed, genesisHash: first, undoDepth: 0 });
   await writer.load();
   await writer.connect(blocks);
   const [found, expected] = [await image(), await imageOf(followed, false)];

@@ -44,7 +44,7 @@ export class ScriptIndex {
     const folder = disk ? await mkdtemp(join(tmpdir(), 'rest-scripts-')) : undefined;
     const store = folder === undefined ? new MemoryStore() : new DiskStore(folder);
     await store.open();
-    const writer = new ScriptWriter({ store, genesisHash, undoDepth, onMove: () => undefined });
+    const writer = new ScriptWriter({ store, genesisHash, undoDepth });
     await writer.load();
     const index = new ScriptIndex(writer, store, genesisHash, folder);
     await index.#mainStore.open();

@@ -26,8 +26,6 @@ export interface ScriptWriterOptions {
   readonly genesisHash: Buffer;
   /** The last so many blocks can be taken out again. */
   readonly undoDepth: number;
-  /** Called in the tick in which the tip moves. */
-  readonly onMove: () => void;
   /** Is told of the scripts of blocks that came or went. */
   readonly watch?: ScriptWatch | undefined;
 }
@@ -79,7 +77,7 @@ export class ScriptWriter {
     const isFilling = store.get(FILLING_KEY) !== undefined && store.get(TIP_KEY) === undefined;
     const tip = isFilling ? undefined : await findTip(store);
     await this.#dropOldUndo(tip);
-    this.#moveTo(tip);
+    this.#tip = tip;
     await this.#options.watch?.begin(this.#hasher);
   }
 
@@ -95,7 +93,7 @@ export class ScriptWriter {
     for (const block of blocks) rows.push(await this.#rowsOf(block));
     const { store, watch } = this.#options;
     await store.batch(this.#writes(blocks, rows, last, undoFrom), { durable: false });
-    this.#moveTo(last);
+    this.#tip = last;
     for (const { hashes } of rows) await watch?.look('connect', hashes);
   }
 
@@ -125,7 +123,7 @@ export class ScriptWriter {
     }
     const previous = { height: tip.height - 1, hash: Buffer.from(previousHash) };
     await store.batch(deletions(keys, previous), { durable: false });
-    this.#moveTo(previous);
+    this.#tip = previous;
     await watch?.look('disconnect', Buffer.concat(hashes));
     return tip;
   }
@@ -133,7 +131,7 @@ export class ScriptWriter {
   /** Forgets everything: the store is about to be cleared. */
   reset(): void {
     this.#hasher = undefined;
-    this.#moveTo(undefined);
+    this.#tip = undefined;
   }
 
   #checkExtend(blocks: readonly ScriptBlock[]): void {
@@ -225,11 +223,6 @@ export class ScriptWriter {
     const writes: StoreWrite[] = [];
     for await (const [key] of store.range({ gte: undoKey(0), lt: undoKey(lowest) })) writes.push({ type: 'del', key });
     if (writes.length > 0) await store.batch(writes, { durable: false });
-  }
-
-  #moveTo(tip: BlockPoint | undefined): void {
-    this.#tip = tip;
-    this.#options.onMove();
   }
 }
 
