@@ -85,7 +85,7 @@ async function follow(path: string, blocks: readonly ScriptBlock[]): Promise<voi
   const first = blocks[0] as ScriptBlock; // as above
   const store = new DiskStore(path, { readsTablesFirst: false });
   await store.open();
-  const writer = new ScriptWriter({ store, genesisHash: first.point.hash, undoDepth: 4_320, onMove: () => undefined });
+  const writer = new ScriptWriter({ store, genesisHash: first.point.hash, undoDepth: 4_320 });
   await writer.load();
   // Undo records of the last ones only, as on a chain that is longer.
   for (const block of blocks) await writer.connect([block], blocks.length);

@@ -53,8 +53,7 @@ async function takeInLast({ stopped, display, signal }: CommandContext): Promise
     const writer = new ScriptWriter({
       store,
       genesisHash: node.network.genesisHash,
-      undoDepth: options.undoDepth,
-      onMove: () => undefined
+      undoDepth: options.undoDepth
     });
     await writer.load();
     const target = node.tip().height;
