@@ -2,6 +2,20 @@ import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
+// Whom the interfaces for wallets may import.
+const belowWallets = [
+  'lib/bitcoin',
+  'lib/index',
+  'lib/node',
+  'lib/profile',
+  'lib/scripts',
+  'lib/script-pool',
+  'lib/script-answers',
+  'lib/views',
+  'lib/rest',
+  'lib/rpc'
+];
+
 // Who may import whom (docs/architecture.md). Imports only ever point down.
 const rooms = {
   'lib/profile': [],
@@ -17,30 +31,8 @@ const rooms = {
   'lib/merchant': ['lib/bitcoin', 'lib/payments', 'lib/index', 'lib/node', 'lib/rest'],
   'lib/rpc': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/profile', 'lib/views', 'lib/rest'],
   'lib/script-answers': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/scripts', 'lib/script-pool', 'lib/views', 'lib/rest'],
-  'lib/esplora': [
-    'lib/bitcoin',
-    'lib/index',
-    'lib/node',
-    'lib/profile',
-    'lib/scripts',
-    'lib/script-pool',
-    'lib/script-answers',
-    'lib/views',
-    'lib/rest',
-    'lib/rpc'
-  ],
-  'lib/electrum': [
-    'lib/bitcoin',
-    'lib/index',
-    'lib/node',
-    'lib/profile',
-    'lib/scripts',
-    'lib/script-pool',
-    'lib/script-answers',
-    'lib/views',
-    'lib/rest',
-    'lib/rpc'
-  ],
+  'lib/esplora': belowWallets,
+  'lib/electrum': belowWallets,
   migrations: ['lib/store']
 };
 

@@ -114,6 +114,22 @@ export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'ca
   return { cacheBytes: bytes * COINS_SHARE, catchUpCacheBytes: bytes, answerCacheBytes: bytes * (1 - COINS_SHARE) };
 }
 
+/** What nothing comes of without `--rest-addresses`. */
+const ADDRESS_OPTIONS = [
+  'rest-addresses-path',
+  'rest-cors',
+  'rest-no-broadcast',
+  'rest-max-unspent',
+  'rest-max-history',
+  'rest-electrum',
+  'rest-electrum-tls',
+  'rest-electrum-cert',
+  'rest-electrum-key',
+  'rest-electrum-sessions',
+  'rest-electrum-subscriptions',
+  'rest-electrum-cost'
+];
+
 /** Ours, each with `--` before it. */
 export const NAMES = [
   'rest-warmup',
@@ -134,18 +150,7 @@ export const NAMES = [
   'rest-filters',
   'rest-scrub',
   'rest-addresses',
-  'rest-addresses-path',
-  'rest-cors',
-  'rest-no-broadcast',
-  'rest-max-unspent',
-  'rest-max-history',
-  'rest-electrum',
-  'rest-electrum-tls',
-  'rest-electrum-cert',
-  'rest-electrum-key',
-  'rest-electrum-sessions',
-  'rest-electrum-subscriptions',
-  'rest-electrum-cost',
+  ...ADDRESS_OPTIONS,
   'rest-payments',
   'rest-payments-url'
 ];
@@ -204,21 +209,6 @@ function readRpcUser(config: HostConfig, { rpc }: Profile): string | undefined {
 export function cookiePath(config: HostConfig): string {
   return config.location('.cookie');
 }
-
-const ADDRESS_OPTIONS = [
-  'rest-addresses-path',
-  'rest-cors',
-  'rest-no-broadcast',
-  'rest-max-unspent',
-  'rest-max-history',
-  'rest-electrum',
-  'rest-electrum-tls',
-  'rest-electrum-cert',
-  'rest-electrum-key',
-  'rest-electrum-sessions',
-  'rest-electrum-subscriptions',
-  'rest-electrum-cost'
-];
 
 function readAddressOptions(read: OptionReader, config: HostConfig): AddressOptions | undefined {
   if (!read.flag('rest-addresses')) {
