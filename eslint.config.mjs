@@ -137,6 +137,10 @@ export default defineConfig(
     }
   },
   {
+    files: ['**/*.cjs'],
+    languageOptions: { globals: { process: 'readonly', __dirname: 'readonly', __filename: 'readonly' } }
+  },
+  {
     files: ['**/*.mjs'],
     languageOptions: { globals: { console: 'readonly', process: 'readonly', Buffer: 'readonly', URL: 'readonly' } }
   }

@@ -1,5 +1,5 @@
 // Top self times of the CPU profiles in a folder, as text.
-//   node -r ts-node/register bench/profile.ts FOLDER
+//   node -r ./test/support/sources.cjs bench/profile.ts FOLDER
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

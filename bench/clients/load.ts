@@ -29,7 +29,7 @@ export interface LoadResult {
 
 export class LoadClient {
   private readonly child: ChildProcess = fork(join(__dirname, `load-process${extname(__filename)}`), {
-    execArgv: extname(__filename) === '.ts' ? ['-r', 'ts-node/register/transpile-only'] : [],
+    execArgv: extname(__filename) === '.ts' ? ['-r', join(__dirname, '../../test/support/sources.cjs')] : [],
     // With the `--import` that npm hands on, Node takes a program for a module and does not know .ts.
     env: { ...process.env, NODE_OPTIONS: '' }
   });

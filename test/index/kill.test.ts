@@ -52,7 +52,6 @@ for (const bootstrap of ['blocks', 'coins'])
       // Built from blocks it is killed often enough at its beginning.
       if (anew && bootstrap === 'coins') await rm(join(folder, 'index'), { recursive: true, force: true });
       const started = fork(join(__dirname, '../support/killed-node.ts'), [folder, turn, seed + turn, undoDepth, bootstrap].map(String), {
-        execArgv: ['-r', 'ts-node/register/transpile-only'],
         // Without the --import that npm adds: it leaves the entry point to a loader that knows no TypeScript.
         env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
         stdio: ['ignore', 'ignore', 'pipe', 'ipc']

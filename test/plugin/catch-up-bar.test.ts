@@ -130,14 +130,11 @@ describe('the bar of a node that catches up', () => {
   it('shows in a real terminal', function () {
     this.timeout(60_000);
     const program = join(__dirname, '../support/shown-catch-up.ts');
-    const run = spawnSync(
-      'script',
-      ['-qec', `stty cols 120; "${process.execPath}" -r ts-node/register/transpile-only "${program}"`, '/dev/null'],
-      {
-        encoding: 'utf8',
-        env: { ...process.env, NODE_OPTIONS: '', TERM: 'xterm' }
-      }
-    );
+    const sources = join(__dirname, '../support/sources.cjs');
+    const run = spawnSync('script', ['-qec', `stty cols 120; "${process.execPath}" -r "${sources}" "${program}"`, '/dev/null'], {
+      encoding: 'utf8',
+      env: { ...process.env, NODE_OPTIONS: '', TERM: 'xterm' }
+    });
     if (run.error !== undefined) {
       console.log('      skipped: a pseudo terminal needs `script` (util-linux)');
       this.skip();

@@ -64,7 +64,6 @@ describe('a node with an index by script that is killed', function () {
       join(__dirname, '../support/killed-node.ts'),
       [folder, turn, seed + turn, UNDO_DEPTH, 'blocks', 'scripts'].map(String),
       {
-        execArgv: ['-r', 'ts-node/register/transpile-only'],
         // Without the --import that npm adds: it leaves the entry point to a loader that knows no TypeScript.
         env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
         stdio: ['ignore', 'ignore', 'pipe', 'ipc']

@@ -35,7 +35,6 @@ describe('a store on disk with a damaged file', function () {
     folder = await mkdtemp(join(tmpdir(), 'rest-damaged-'));
     // LevelDB can end the process over what it reads.
     const child = fork(join(__dirname, '../support/damaged-store.ts'), [folder, `${seed}`, `${ROUNDS * testScale()}`], {
-      execArgv: ['-r', 'ts-node/register/transpile-only'],
       // Without the --import that npm adds: it leaves the entry point to a loader that knows no TypeScript.
       env: { ...process.env, NODE_OPTIONS: '' }
     });

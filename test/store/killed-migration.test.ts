@@ -66,7 +66,6 @@ describe('a migration that is killed', function () {
   async function killAt(name: string, { steps, ms }: Moment): Promise<boolean> {
     let words = '';
     const child = fork(join(__dirname, '../support/killed-migration.ts'), [join(folder, name)], {
-      execArgv: ['-r', 'ts-node/register/transpile-only'],
       env: { ...process.env, NODE_OPTIONS: '' },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc']
     });

@@ -2,7 +2,7 @@
 // into. `dist` has to be built.
 
 import { execFile } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -36,7 +36,7 @@ export async function install(folder: string, ...args: string[]): Promise<void> 
 
 /** Packs both packages into a folder. @returns the service's and the payments library's. */
 export async function pack(folder: string): Promise<[service: Packed, payments: Packed]> {
-  const payments = join(projectFolder, 'packages/payments');
+  const payments = await paymentsFolder(folder);
   await npm(payments, 'run', '--silent', 'build');
   const printed = await npm(projectFolder, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder, projectFolder, payments);
   // An object by name from npm 12 on.
@@ -49,6 +49,16 @@ export async function pack(folder: string): Promise<[service: Packed, payments: 
     return found;
   };
   return [named('bcoin-rest'), named('bcoin-rest-payments')];
+}
+
+/** The payments library's folder in a checkout of its own: what it builds is in its folder, and tests build at the same time. */
+async function paymentsFolder(folder: string): Promise<string> {
+  const checkout = await mkdtemp(join(folder, 'checkout-'));
+  const payments = join(checkout, 'packages/payments');
+  for (const file of ['package.json', 'README.md']) await cp(join(projectFolder, 'packages/payments', file), join(payments, file));
+  for (const name of ['dist', 'docs', 'LICENSE']) await symlink(join(projectFolder, name), join(checkout, name));
+  await cp(join(projectFolder, 'proto'), join(checkout, 'proto'), { recursive: true });
+  return payments;
 }
 
 /** A folder with a `package.json` and nothing else. */

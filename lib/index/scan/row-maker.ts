@@ -161,8 +161,7 @@ export class RowMaker {
 
 function startWorker(): Worker {
   const file = join(__dirname, 'row-worker');
-  // Tests and benchmarks run from the sources, which a thread does not read by itself.
-  if (extname(__filename) === '.ts')
-    return new Worker(`require('ts-node/register/transpile-only'); require(${JSON.stringify(file)});`, { eval: true, execArgv: [] });
+  // Run from the sources, as tests and benchmarks do, a thread reads them as its process does, but not as its entry.
+  if (extname(__filename) === '.ts') return new Worker(`require(${JSON.stringify(file)});`, { eval: true });
   return new Worker(`${file}.js`);
 }

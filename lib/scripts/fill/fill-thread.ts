@@ -196,12 +196,7 @@ export class FillThread {
 
 function startWorker(workerData: FillSetup): Worker {
   const file = join(__dirname, 'fill-worker');
-  // Tests and benchmarks run from the sources, which a thread does not read by itself.
-  if (extname(__filename) === '.ts')
-    return new Worker(`require('ts-node/register/transpile-only'); require(${JSON.stringify(file)});`, {
-      eval: true,
-      execArgv: [],
-      workerData
-    });
+  // Run from the sources, as tests and benchmarks do, a thread reads them as its process does, but not as its entry.
+  if (extname(__filename) === '.ts') return new Worker(`require(${JSON.stringify(file)});`, { eval: true, workerData });
   return new Worker(`${file}.js`, { workerData });
 }
