@@ -10,6 +10,7 @@ import { ScriptAccess } from '../lib/electrum/script-access';
 import { EsploraService } from '../lib/esplora/esplora-service';
 import { IndexUnavailableError } from '../lib/index/errors';
 import { GatedScripts, ScriptsGate } from '../lib/script-answers/gate';
+import { PoolFees } from '../lib/script-answers/pool-fees';
 import { ScriptPool } from '../lib/script-pool/script-pool';
 import { ScriptsUnavailableError } from '../lib/scripts/errors';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
@@ -66,10 +67,11 @@ export class WalletServices {
     this.#logger = logger;
     const pool = (this.#pool = new ScriptPool(node.pool));
     shared.context.txids.of = (block) => txidsOf(block, scripts.reader);
+    const fees = new PoolFees(node, pool);
     const histories = new ScriptHistories(pool, shared.context);
     const notifier = (this.#notifier = new ScriptNotifier({ node, index: index.reader, scripts, pool, histories, logger }));
     this.access = new ScriptAccess({ rest: shared.context, scripts, histories, notifier });
-    this.#esplora = new EsploraService({ shared, scripts, pool, options: { ...options, auth }, logger });
+    this.#esplora = new EsploraService({ shared, scripts, pool, fees, options: { ...options, auth }, logger });
     const gate = new ScriptsGate(shared.gate, scripts);
     const { cors, broadcast, maxHistory, electrum } = options;
     this.#electrum = new ElectrumService({
@@ -78,6 +80,7 @@ export class WalletServices {
         rest: shared.context,
         scripts: new GatedScripts(scripts.reader, gate),
         pool,
+        fees,
         histories,
         version,
         maxHistory,

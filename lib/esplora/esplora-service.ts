@@ -10,6 +10,7 @@ import { Transactions } from './transactions';
 import type { RestLogger } from '../rest/app';
 import type { RestShared } from '../rest/rest-service';
 import type { ScriptReader, ScriptsState } from '../scripts/types';
+import type { PoolFees } from '../script-answers/pool-fees';
 import type { ScriptPool } from '../script-pool/script-pool';
 import type { Origins } from './server/cors';
 
@@ -30,6 +31,7 @@ export interface EsploraServiceParts {
   readonly shared: RestShared;
   readonly scripts: { readonly reader: ScriptReader; readonly state: ScriptsState };
   readonly pool: ScriptPool;
+  readonly fees: PoolFees;
   readonly options: EsploraServiceOptions;
   readonly logger: RestLogger;
 }
@@ -37,7 +39,7 @@ export interface EsploraServiceParts {
 export class EsploraService {
   readonly #mount: Mount;
 
-  constructor({ shared, scripts, pool, options, logger }: EsploraServiceParts) {
+  constructor({ shared, scripts, pool, fees, options, logger }: EsploraServiceParts) {
     const { context, connections } = shared;
     const { path, cors, auth, broadcast, maxUnspent } = options;
     const gate = new ScriptsGate(shared.gate, scripts);
@@ -45,6 +47,7 @@ export class EsploraService {
       rest: context,
       scripts: new GatedScripts(scripts.reader, gate),
       pool,
+      fees,
       transactions: new Transactions(context),
       sizes: new BlockSizes(context),
       broadcast,
