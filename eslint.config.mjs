@@ -17,6 +17,8 @@ const rooms = {
   'lib/merchant': ['lib/bitcoin', 'lib/payments', 'lib/index', 'lib/node', 'lib/rest'],
   'lib/rpc': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/profile', 'lib/views', 'lib/rest'],
   'lib/script-answers': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/scripts', 'lib/script-pool', 'lib/views', 'lib/rest'],
+  'lib/script-status': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/scripts', 'lib/script-pool', 'lib/script-answers', 'lib/rest'],
+  'lib/sockets': ['lib/rest'],
   'lib/esplora': [
     'lib/bitcoin',
     'lib/index',
@@ -25,6 +27,8 @@ const rooms = {
     'lib/scripts',
     'lib/script-pool',
     'lib/script-answers',
+    'lib/script-status',
+    'lib/sockets',
     'lib/views',
     'lib/rest',
     'lib/rpc'
@@ -37,6 +41,8 @@ const rooms = {
     'lib/scripts',
     'lib/script-pool',
     'lib/script-answers',
+    'lib/script-status',
+    'lib/sockets',
     'lib/views',
     'lib/rest',
     'lib/rpc'
@@ -72,9 +78,9 @@ const folders = {
   'lib/rpc/calls': ['errors', 'parameters', 'call'],
   'lib/esplora/endpoints': ['errors', 'reply', 'endpoint', 'transactions', 'spends', 'block-sizes'],
   'lib/esplora/server': ['errors', 'reply', 'endpoint'],
-  'lib/electrum/methods': ['errors', 'method', 'history', 'header-tree'],
+  'lib/electrum/methods': ['errors', 'method', 'header-tree'],
   'lib/electrum/server': ['errors', 'method'],
-  'lib/electrum/notify': ['errors', 'method', 'history'],
+  'lib/electrum/notify': ['errors', 'method'],
   'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc']
 };
 

@@ -2,10 +2,10 @@
 
 import { combineLatest, distinctUntilChanged, map } from 'rxjs';
 import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
-import { ScriptHistories } from '../lib/electrum/history';
+import { ScriptHistories } from '../lib/script-status/history';
 import { methodTable } from '../lib/electrum/method-table';
 import { ClientSubscriptions } from '../lib/electrum/notify/client-subscriptions';
-import { ScriptNotifier } from '../lib/electrum/notify/script-notifier';
+import { ScriptNotifier } from '../lib/script-status/script-notifier';
 import { ScriptAccess } from '../lib/electrum/script-access';
 import { EsploraService } from '../lib/esplora/esplora-service';
 import { IndexUnavailableError } from '../lib/index/errors';
@@ -14,6 +14,8 @@ import { PoolFees } from '../lib/script-answers/pool-fees';
 import { ScriptPool } from '../lib/script-pool/script-pool';
 import { ScriptsUnavailableError } from '../lib/scripts/errors';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
+import { Sessions } from '../lib/sockets/sessions';
+import { WebSockets } from '../lib/sockets/web-sockets';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
 import { fillingFolder, OptionError, type AddressOptions } from './options';
@@ -49,6 +51,8 @@ export class WalletServices {
   readonly #notifier: ScriptNotifier;
   readonly #esplora: EsploraService;
   readonly #electrum: ElectrumService;
+  readonly #sessions: Sessions;
+  readonly #webSockets: WebSockets;
   readonly #logger: IndexLogger;
   /** Never rejects. */
   #opening: Promise<void> = Promise.resolve();
@@ -74,8 +78,12 @@ export class WalletServices {
     this.#esplora = new EsploraService({ shared, scripts, pool, fees, options: { ...options, auth }, logger });
     const gate = new ScriptsGate(shared.gate, scripts);
     const { cors, broadcast, maxHistory, electrum } = options;
+    const { maxSessions, maxCost } = electrum;
+    const { timeoutMs } = shared.context.limits;
+    const sessions = (this.#sessions = new Sessions({ maxSessions, maxCost, timeoutMs }));
     this.#electrum = new ElectrumService({
       shared,
+      sessions,
       methods: methodTable({
         rest: shared.context,
         scripts: new GatedScripts(scripts.reader, gate),
@@ -101,9 +109,22 @@ export class WalletServices {
         map(([isReady, { phase }]) => isReady && phase === 'live'),
         distinctUntilChanged()
       ),
-      options: { ...electrum, cors, auth },
+      options: electrum,
       version,
       folder: restFolder,
+      logger
+    });
+    this.#webSockets = new WebSockets({
+      shared,
+      sessions,
+      paths: {
+        '/electrum': (channel, address) => {
+          this.#electrum.begin(channel, address);
+        }
+      },
+      refusal: () => (gate.isOpen ? undefined : gate.status()),
+      origins: cors,
+      auth,
       logger
     });
   }
@@ -119,6 +140,7 @@ export class WalletServices {
     } catch (error) {
       throw error instanceof SetUpError ? new OptionError(error.message, { cause: error }) : error;
     }
+    this.#webSockets.open();
     this.#opening = this.#pool.open().then(
       () => {
         this.#notifier.open();
@@ -133,7 +155,9 @@ export class WalletServices {
   }
 
   async close(): Promise<void> {
-    await this.#electrum.close();
+    this.#electrum.close();
+    this.#webSockets.close();
+    await this.#sessions.close();
     this.#esplora.close();
     await this.#opening;
     await this.#notifier.close();

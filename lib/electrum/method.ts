@@ -5,7 +5,7 @@ import type { Waiting } from '../rest/server/work-queue';
 import type { PoolFees } from '../script-answers/pool-fees';
 import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader } from '../scripts/types';
-import type { ScriptHistories } from './history';
+import type { ScriptHistories } from '../script-status/history';
 
 /** Versions that are spoken, in their order. */
 export const PROTOCOLS = ['1.4', '1.4.1', '1.4.2', '1.4.3', '1.5', '1.6'] as const;

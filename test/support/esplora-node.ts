@@ -39,7 +39,8 @@ export async function openEsploraNode(
   options: Partial<EsploraServiceOptions> = {},
   { settings, ...regtest }: RegtestOptions = {}
 ): Promise<EsploraNode> {
-  let parts: { source: BcoinNode; index: ChainIndexer; scripts: FollowedScripts; pool: ScriptPool; fees: PoolFees; rest: RestService } | undefined;
+  let parts:
+    { source: BcoinNode; index: ChainIndexer; scripts: FollowedScripts; pool: ScriptPool; fees: PoolFees; rest: RestService } | undefined;
   const plugin = {
     id: 'esplora',
     init: (node: TestFullNode) => {
