@@ -8,6 +8,7 @@ import { ClientSubscriptions } from '../lib/electrum/notify/client-subscriptions
 import { ScriptNotifier } from '../lib/script-status/script-notifier';
 import { ScriptAccess } from '../lib/electrum/script-access';
 import { EsploraService } from '../lib/esplora/esplora-service';
+import { PushService } from '../lib/esplora/push/push-service';
 import { IndexUnavailableError } from '../lib/index/errors';
 import { GatedScripts, ScriptsGate } from '../lib/script-answers/gate';
 import { PoolFees } from '../lib/script-answers/pool-fees';
@@ -50,6 +51,7 @@ export class WalletServices {
   readonly #pool: ScriptPool;
   readonly #notifier: ScriptNotifier;
   readonly #esplora: EsploraService;
+  readonly #push: PushService;
   readonly #electrum: ElectrumService;
   readonly #sessions: Sessions;
   readonly #webSockets: WebSockets;
@@ -77,10 +79,21 @@ export class WalletServices {
     this.access = new ScriptAccess({ rest: shared.context, scripts, histories, notifier });
     this.#esplora = new EsploraService({ shared, scripts, pool, fees, options: { ...options, auth }, logger });
     const gate = new ScriptsGate(shared.gate, scripts);
-    const { cors, broadcast, maxHistory, electrum } = options;
-    const { maxSessions, maxCost } = electrum;
+    const { path, cors, broadcast, maxHistory, electrum } = options;
+    const { maxSessions, maxCost, maxSubscriptions } = electrum;
     const { timeoutMs } = shared.context.limits;
     const sessions = (this.#sessions = new Sessions({ maxSessions, maxCost, timeoutMs }));
+    this.#push = new PushService({
+      context: this.#esplora.context,
+      scripts,
+      notifier,
+      histories,
+      sessions,
+      outflow: shared.responses,
+      gate,
+      options: { maxSubscriptions, maxHistory },
+      logger
+    });
     this.#electrum = new ElectrumService({
       shared,
       sessions,
@@ -95,7 +108,6 @@ export class WalletServices {
         broadcast
       }),
       subscriptionsOf: (client) => {
-        const { maxSubscriptions } = electrum;
         return new ClientSubscriptions(
           notifier,
           (method, params) => {
@@ -120,6 +132,9 @@ export class WalletServices {
       paths: {
         '/electrum': (channel, address) => {
           this.#electrum.begin(channel, address);
+        },
+        [`${path}/v1/ws`]: (channel, address) => {
+          this.#push.begin(channel, address);
         }
       },
       refusal: () => (gate.isOpen ? undefined : gate.status()),
@@ -144,6 +159,7 @@ export class WalletServices {
     this.#opening = this.#pool.open().then(
       () => {
         this.#notifier.open();
+        this.#push.open();
         this.scripts.open();
       },
       (error: unknown) => {
@@ -160,6 +176,7 @@ export class WalletServices {
     await this.#sessions.close();
     this.#esplora.close();
     await this.#opening;
+    await this.#push.close();
     await this.#notifier.close();
     await this.scripts.close();
     this.#pool.close();

@@ -3,9 +3,10 @@
 import { hash } from 'node:crypto';
 import { Observable } from 'rxjs';
 import { ChainCoins } from '../script-answers/chain-coins';
+import { onceLive } from '../script-status/once-live';
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
-import type { ScriptReader, ScriptSnapshot, ScriptTotals } from '../scripts/types';
+import type { ScriptReader, ScriptSnapshot, ScriptsState, ScriptTotals } from '../scripts/types';
 import type { ScriptHistories, ScriptHistory } from '../script-status/history';
 import type { ScriptNotifier } from '../script-status/script-notifier';
 
@@ -40,7 +41,7 @@ export interface ScriptStats {
 
 export interface ScriptAccessParts {
   readonly rest: Pick<EndpointContext, 'blocks' | 'cache'>;
-  readonly scripts: { readonly reader: ScriptReader };
+  readonly scripts: { readonly reader: ScriptReader; readonly state$: Observable<ScriptsState> };
   readonly histories: ScriptHistories;
   readonly notifier: ScriptNotifier;
 }
@@ -101,7 +102,11 @@ export class ScriptAccess {
       const tell = (status: string): void => subscriber.next(status === '' ? undefined : Buffer.from(status, 'latin1'));
       const listener = { changed: ({ status }: { readonly status: string }): void => tell(status) };
       const begin = async (): Promise<void> => {
-        const status = await notifier.addOnceLive(key, listener, Infinity, () => subscriber.closed);
+        const status = await onceLive(
+          this.#parts.scripts,
+          () => notifier.add(key, listener, Infinity),
+          () => subscriber.closed
+        );
         if (subscriber.closed) notifier.delete(key, listener);
         else if (status !== undefined) tell(status);
       };

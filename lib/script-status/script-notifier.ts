@@ -8,9 +8,6 @@
 // may just have been confirmed, and height -1 becomes 0. A block that is taken out may change all in whose history the pool is.
 
 import { setImmediate } from 'node:timers/promises';
-import { filter, firstValueFrom } from 'rxjs';
-import { IndexUnavailableError } from '../index/errors';
-import { ScriptsUnavailableError } from '../scripts/errors';
 import { SettledLooks } from './settled-looks';
 import { SubscribedScript, type StatusChange, type StatusListener } from './subscribed-script';
 import { Statuses, type Status } from './statuses';
@@ -161,27 +158,6 @@ export class ScriptNotifier {
       subscribed.coming--;
       this.#leave(subscribed);
     }
-  }
-
-  /**
-   * The same once the index is at the node's tip. Undefined: it was given up, or the index was closed, while it waited; the listener may have
-   * been added then. @throws HistoryTooLongError
-   */
-  async addOnceLive(script: string, listener: StatusListener, most: number, isGone: () => boolean): Promise<string | undefined> {
-    const { scripts } = this.#parts;
-    while (!isGone()) {
-      const state = await firstValueFrom(scripts.state$.pipe(filter(({ phase }) => phase === 'live' || phase === 'closed')), {
-        defaultValue: undefined
-      });
-      if (state?.phase !== 'live') return undefined;
-      try {
-        return await this.add(script, listener, most);
-      } catch (error) {
-        if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError)) throw error;
-        await setImmediate();
-      }
-    }
-    return undefined;
   }
 
   /** Whether it was told of it. */

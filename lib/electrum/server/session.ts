@@ -15,7 +15,7 @@ import type { Lane, WorkQueue } from '../../rest/server/work-queue';
 import type { ElectrumClient, Method, MethodTable, Protocol, Subscriptions } from '../method';
 import type { Channel, ChannelUser } from '../../sockets/channel';
 import type { Account } from '../../sockets/cost';
-import type { Outflow } from '../../sockets/outbox';
+import { FEW_UNREAD_BYTES, MOST_UNREAD_BYTES, MOST_UNREAD_NOTIFICATION_BYTES, type Outflow } from '../../sockets/outbox';
 import type { ClientSession } from '../../sockets/sessions';
 import type { Turns, TurnTaker } from './turns';
 
@@ -25,15 +25,6 @@ const MOST_WAITING = 500;
 
 /** Of requests that are worked on or wait, as they came. */
 const MOST_WAITING_BYTES = 1_000_000;
-
-/** A client that has so much to read gets nothing more made. */
-const MOST_UNREAD_BYTES = 262_144;
-
-/** The same for what it is told of by itself: it is cut off then. A notification has some 200 bytes. */
-const MOST_UNREAD_NOTIFICATION_BYTES = 32_000_000;
-
-/** Of a client's unread bytes while all clients together have too many. */
-const FEW_UNREAD_BYTES = 65_536;
 
 /** Replies up to this size pass whatever waits to be read. */
 const SMALL_BYTES = 65_536;
