@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
 import { WebSocket } from 'ws';
-import { bcoin } from '../support/bcoin';
+import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
 import { Faucet, scriptAt } from '../support/faucet';
 import { ask } from '../support/http';
 import { KeyWallet } from '../support/key-wallet';
@@ -191,11 +191,7 @@ describe('mempool’s WebSocket', () => {
     await own.ask({ 'track-tx': one?.txid, 'track-address': wallet.address });
     await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(one?.hex ?? '', 'hex')));
     expect(await own.next('tx')).to.include({ txid: one?.txid });
-    const job = await node.miner.createJob();
-    job.clear();
-    job.pushTX(bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex')));
-    job.refresh();
-    await node.chain.add(await job.mineAsync());
+    await mineOnly(node, bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex')));
     await until(() => own.told.some((told) => 'rbfTransaction' in told) && own.told.some((told) => 'block-transactions' in told));
     expect(own.told.find((told) => 'rbfTransaction' in told)).to.deep.equal({ rbfTransaction: { txid: two?.txid } });
     const news = own.told.find((told) => 'block-transactions' in told) ?? {};
@@ -327,3 +323,21 @@ describe('a node with mempool’s WebSocket', () => {
 });
 
 const basic = (key: string): Record<string, string> => ({ Authorization: `Basic ${Buffer.from(`x:${key}`).toString('base64')}` });
+
+interface MinerJob {
+  readonly attempt: { items: unknown[]; fees: number };
+  pushTX(transaction: unknown): void;
+  refresh(): void;
+  mineAsync(): Promise<HostFullBlock>;
+}
+
+/** A block of one transaction, whatever the pool has. */
+async function mineOnly({ chain, miner }: TestFullNode, transaction: unknown): Promise<void> {
+  const { cpu } = miner as unknown as { cpu: { createJob(): Promise<MinerJob> } };
+  const job = await cpu.createJob();
+  job.attempt.items = [];
+  job.attempt.fees = 0;
+  job.pushTX(transaction);
+  job.refresh();
+  await chain.add(await job.mineAsync());
+}
