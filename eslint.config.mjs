@@ -11,6 +11,8 @@ const belowWallets = [
   'lib/scripts',
   'lib/script-pool',
   'lib/script-answers',
+  'lib/script-status',
+  'lib/sockets',
   'lib/views',
   'lib/rest',
   'lib/rpc'
@@ -31,6 +33,8 @@ const rooms = {
   'lib/merchant': ['lib/bitcoin', 'lib/payments', 'lib/index', 'lib/node', 'lib/rest'],
   'lib/rpc': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/profile', 'lib/views', 'lib/rest'],
   'lib/script-answers': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/scripts', 'lib/script-pool', 'lib/views', 'lib/rest'],
+  'lib/script-status': ['lib/bitcoin', 'lib/index', 'lib/node', 'lib/scripts', 'lib/script-pool', 'lib/script-answers', 'lib/rest'],
+  'lib/sockets': ['lib/rest'],
   'lib/esplora': belowWallets,
   'lib/electrum': belowWallets,
   migrations: ['lib/store']
@@ -62,11 +66,12 @@ const folders = {
   'lib/rest/endpoints': ['errors', 'limits', 'format', 'outpoints', 'spent-outputs', 'endpoint', 'server', 'cache'],
   'lib/merchant/orders': [],
   'lib/rpc/calls': ['errors', 'parameters', 'call'],
-  'lib/esplora/endpoints': ['errors', 'reply', 'endpoint', 'transactions', 'spends', 'block-sizes'],
+  'lib/esplora/endpoints': ['errors', 'reply', 'endpoint', 'transactions', 'spends', 'blocks', 'block-sizes'],
+  'lib/esplora/push': ['errors', 'endpoint', 'transactions', 'spends', 'blocks'],
   'lib/esplora/server': ['errors', 'reply', 'endpoint'],
-  'lib/electrum/methods': ['errors', 'method', 'history', 'header-tree'],
+  'lib/electrum/methods': ['errors', 'method', 'header-tree'],
   'lib/electrum/server': ['errors', 'method'],
-  'lib/electrum/notify': ['errors', 'method', 'history'],
+  'lib/electrum/notify': ['errors', 'method'],
   'lib/rpc/server': ['errors', 'parameters', 'call', 'call-table', 'json-rpc']
 };
 

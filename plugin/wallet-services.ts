@@ -2,17 +2,21 @@
 
 import { combineLatest, distinctUntilChanged, map } from 'rxjs';
 import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
-import { ScriptHistories } from '../lib/electrum/history';
+import { ScriptHistories } from '../lib/script-status/history';
 import { methodTable } from '../lib/electrum/method-table';
 import { ClientSubscriptions } from '../lib/electrum/notify/client-subscriptions';
-import { ScriptNotifier } from '../lib/electrum/notify/script-notifier';
+import { ScriptNotifier } from '../lib/script-status/script-notifier';
 import { ScriptAccess } from '../lib/electrum/script-access';
 import { EsploraService } from '../lib/esplora/esplora-service';
+import { PushService } from '../lib/esplora/push/push-service';
 import { IndexUnavailableError } from '../lib/index/errors';
 import { GatedScripts, ScriptsGate } from '../lib/script-answers/gate';
+import { PoolFees } from '../lib/script-answers/pool-fees';
 import { ScriptPool } from '../lib/script-pool/script-pool';
 import { ScriptsUnavailableError } from '../lib/scripts/errors';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
+import { Sessions } from '../lib/sockets/sessions';
+import { WebSockets } from '../lib/sockets/web-sockets';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
 import { fillingFolder, OptionError, type AddressOptions } from './options';
@@ -47,7 +51,10 @@ export class WalletServices {
   readonly #pool: ScriptPool;
   readonly #notifier: ScriptNotifier;
   readonly #esplora: EsploraService;
+  readonly #push: PushService;
   readonly #electrum: ElectrumService;
+  readonly #sessions: Sessions;
+  readonly #webSockets: WebSockets;
   readonly #logger: IndexLogger;
   /** Never rejects. */
   #opening: Promise<void> = Promise.resolve();
@@ -66,25 +73,41 @@ export class WalletServices {
     this.#logger = logger;
     const pool = (this.#pool = new ScriptPool(node.pool));
     shared.context.txids.of = (block) => txidsOf(block, scripts.reader);
+    const fees = new PoolFees(node, pool);
     const histories = new ScriptHistories(pool, shared.context);
     const notifier = (this.#notifier = new ScriptNotifier({ node, index: index.reader, scripts, pool, histories, logger }));
     this.access = new ScriptAccess({ rest: shared.context, scripts, histories, notifier });
-    this.#esplora = new EsploraService({ shared, scripts, pool, options: { ...options, auth }, logger });
+    this.#esplora = new EsploraService({ shared, scripts, pool, fees, options: { ...options, auth }, logger });
     const gate = new ScriptsGate(shared.gate, scripts);
-    const { cors, broadcast, maxHistory, electrum } = options;
+    const { path, cors, broadcast, maxHistory, electrum } = options;
+    const { maxSessions, maxCost, maxSubscriptions } = electrum;
+    const { timeoutMs } = shared.context.limits;
+    const sessions = (this.#sessions = new Sessions({ maxSessions, maxCost, timeoutMs }));
+    this.#push = new PushService({
+      context: this.#esplora.context,
+      scripts,
+      notifier,
+      histories,
+      sessions,
+      outflow: shared.responses,
+      gate,
+      options: { maxSubscriptions, maxHistory },
+      logger
+    });
     this.#electrum = new ElectrumService({
       shared,
+      sessions,
       methods: methodTable({
         rest: shared.context,
         scripts: new GatedScripts(scripts.reader, gate),
         pool,
+        fees,
         histories,
         version,
         maxHistory,
         broadcast
       }),
       subscriptionsOf: (client) => {
-        const { maxSubscriptions } = electrum;
         return new ClientSubscriptions(
           notifier,
           (method, params) => {
@@ -98,9 +121,25 @@ export class WalletServices {
         map(([isReady, { phase }]) => isReady && phase === 'live'),
         distinctUntilChanged()
       ),
-      options: { ...electrum, cors, auth },
+      options: electrum,
       version,
       folder: restFolder,
+      logger
+    });
+    this.#webSockets = new WebSockets({
+      shared,
+      sessions,
+      paths: {
+        '/electrum': (channel, address) => {
+          this.#electrum.begin(channel, address);
+        },
+        [`${path}/v1/ws`]: (channel, address) => {
+          this.#push.begin(channel, address);
+        }
+      },
+      refusal: () => (gate.isOpen ? undefined : gate.status()),
+      origins: cors,
+      auth,
       logger
     });
   }
@@ -116,9 +155,11 @@ export class WalletServices {
     } catch (error) {
       throw error instanceof SetUpError ? new OptionError(error.message, { cause: error }) : error;
     }
+    this.#webSockets.open();
     this.#opening = this.#pool.open().then(
       () => {
         this.#notifier.open();
+        this.#push.open();
         this.scripts.open();
       },
       (error: unknown) => {
@@ -130,9 +171,12 @@ export class WalletServices {
   }
 
   async close(): Promise<void> {
-    await this.#electrum.close();
+    this.#electrum.close();
+    this.#webSockets.close();
+    await this.#sessions.close();
     this.#esplora.close();
     await this.#opening;
+    await this.#push.close();
     await this.#notifier.close();
     await this.scripts.close();
     this.#pool.close();

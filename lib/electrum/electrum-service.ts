@@ -1,21 +1,21 @@
 // The Electrum protocol put together: what the plugin opens and closes. Clients connect to ports of its own, plain or TLS, while it can
-// answer, and to the node's HTTP server.
+// answer; those of the node's HTTP server are handed to it.
 
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { Allowance } from './server/allowance';
 import { CertificateFiles, type CertificatePaths } from './server/certificate-files';
 import { LineChannel } from './server/line-channel';
 import { Listener, textOf, type Endpoint } from './server/listener';
-import { Sessions } from './server/sessions';
+import { Session, type ClosableSubscriptions, type Notified, type SessionParts } from './server/session';
 import { Turns } from './server/turns';
-import { WebSockets } from './server/web-sockets';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Observable, Subscription } from 'rxjs';
 import type { RestLogger } from '../rest/app';
 import type { RestShared } from '../rest/rest-service';
 import type { Gate } from '../rest/server/gate';
+import type { Channel } from '../sockets/channel';
+import type { Sessions } from '../sockets/sessions';
 import type { MethodTable } from './method';
-import type { ClosableSubscriptions, Notified } from './server/session';
 
 export interface ElectrumServiceOptions {
   /** Where clients connect; undefined: nowhere. */
@@ -23,17 +23,12 @@ export interface ElectrumServiceOptions {
   readonly tls: Endpoint | undefined;
   /** The certificate for TLS and its key; undefined: the service makes them. */
   readonly certificate: CertificatePaths | undefined;
-  readonly maxSessions: number;
-  /** Points above which a client is cut off; 0: nothing is counted. */
-  readonly maxCost: number;
-  /** Whose pages may connect over WebSocket. */
-  readonly cors: readonly string[] | '*' | undefined;
-  /** Whether clients of the node's HTTP server need the node's API key. */
-  readonly auth: boolean;
 }
 
 export interface ElectrumServiceParts {
   readonly shared: RestShared;
+  /** Those of all protocols. */
+  readonly sessions: Sessions;
   readonly methods: MethodTable;
   /** For each client, what it is told of by itself. */
   readonly subscriptionsOf: (client: Notified) => ClosableSubscriptions;
@@ -72,8 +67,7 @@ interface Port {
 
 export class ElectrumService {
   readonly #parts: ElectrumServiceParts;
-  readonly #sessions: Sessions;
-  readonly #webSockets: WebSockets;
+  readonly #session: SessionParts;
   readonly #allowance = new Allowance(MOST_WAITING_BYTES);
   readonly #ports: Port[] = [];
   #certificate: CertificateFiles | undefined;
@@ -83,11 +77,10 @@ export class ElectrumService {
 
   constructor(parts: ElectrumServiceParts) {
     this.#parts = parts;
-    const { shared, methods, subscriptionsOf, gate, options, version, logger } = parts;
+    const { shared, methods, subscriptionsOf, gate, version, logger } = parts;
     const { queue, responses, context } = shared;
-    const { threads, timeoutMs } = context.limits;
-    const { maxSessions, maxCost, cors, auth } = options;
-    this.#sessions = new Sessions({
+    const { threads } = context.limits;
+    this.#session = {
       table: methods,
       software: `bcoin-rest ${version}`,
       subscriptionsOf,
@@ -96,13 +89,8 @@ export class ElectrumService {
       outflow: responses,
       allowance: this.#allowance,
       gate,
-      logger,
-      maxSessions,
-      maxCost,
-      timeoutMs
-    });
-    const refusal = (): string | undefined => (this.#isReady ? undefined : gate.status());
-    this.#webSockets = new WebSockets({ shared, sessions: this.#sessions, refusal, origins: cors, auth, logger });
+      logger
+    };
   }
 
   /** Does not wait until it can answer. @throws SetUpError when a port is taken, say, or the certificate cannot be used */
@@ -119,25 +107,28 @@ export class ElectrumService {
       }
       listener.stop();
     }
-    this.#webSockets.open();
     this.#following = ready$.subscribe((isReady) => {
       this.#follow(isReady);
     });
   }
 
-  async close(): Promise<void> {
+  /** Sessions are not ended. */
+  close(): void {
     this.#following?.unsubscribe();
     clearTimeout(this.#timer);
     this.#isReady = false;
     this.#certificate?.close();
     for (const { listener } of this.#ports) listener.stop();
-    this.#webSockets.close();
-    await this.#sessions.close();
   }
 
-  /** Clients that are there. */
+  /** Serves a client that was admitted. `address`: where it comes from. */
+  begin(channel: Channel, address: string): void {
+    this.#parts.sessions.begin(address, (account, onClose) => new Session(this.#session, channel, account, onClose));
+  }
+
+  /** Clients that are there, of all protocols. */
   get sessions(): number {
-    return this.#sessions.count;
+    return this.#parts.sessions.count;
   }
 
   /** Where it listens at the moment, plain ports first. */
@@ -147,7 +138,7 @@ export class ElectrumService {
 
   #addPort(name: string, endpoint: Endpoint, begin: (socket: Socket) => void): void {
     const accept = (socket: Socket): void => {
-      if (this.#sessions.admit(socket)) begin(socket);
+      if (this.#parts.sessions.admit(socket)) begin(socket);
       else socket.destroy();
     };
     this.#ports.push({ name, endpoint, listener: new Listener({ endpoint, accept }) });
@@ -155,7 +146,7 @@ export class ElectrumService {
 
   readonly #begin = (socket: Socket): void => {
     const channel = new LineChannel(socket, { allowance: this.#allowance, outflow: this.#parts.shared.responses });
-    this.#sessions.begin(channel, socket.remoteAddress ?? '');
+    this.begin(channel, socket.remoteAddress ?? '');
   };
 
   /** What begins a session over TLS on a connection. */

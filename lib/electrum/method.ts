@@ -2,9 +2,10 @@
 
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
+import type { PoolFees } from '../script-answers/pool-fees';
 import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader } from '../scripts/types';
-import type { ScriptHistories } from './history';
+import type { ScriptHistories } from '../script-status/history';
 
 /** Versions that are spoken, in their order. */
 export const PROTOCOLS = ['1.4', '1.4.1', '1.4.2', '1.4.3', '1.5', '1.6'] as const;
@@ -17,6 +18,7 @@ export interface MethodContext {
   /** Answers while the gate is open only. Looks at the state and at the pool that are made in one turn are of one moment. */
   readonly scripts: ScriptReader;
   readonly pool: ScriptPool;
+  readonly fees: PoolFees;
   /** Histories from both. */
   readonly histories: ScriptHistories;
   /** The version of this package. */

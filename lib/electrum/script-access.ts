@@ -1,15 +1,14 @@
 // What other plugins of the node ask about scripts, without a connection.
 
 import { hash } from 'node:crypto';
-import { filter, firstValueFrom, Observable } from 'rxjs';
-import { IndexUnavailableError } from '../index/errors';
+import { Observable } from 'rxjs';
 import { ChainCoins } from '../script-answers/chain-coins';
-import { ScriptsUnavailableError } from '../scripts/errors';
+import { onceLive } from '../script-status/once-live';
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
 import type { ScriptReader, ScriptSnapshot, ScriptsState, ScriptTotals } from '../scripts/types';
-import type { ScriptHistories, ScriptHistory } from './history';
-import type { ScriptNotifier } from './notify/script-notifier';
+import type { ScriptHistories, ScriptHistory } from '../script-status/history';
+import type { ScriptNotifier } from '../script-status/script-notifier';
 
 const NOBODY: Waiting = { isGone: false };
 
@@ -103,31 +102,17 @@ export class ScriptAccess {
       const tell = (status: string): void => subscriber.next(status === '' ? undefined : Buffer.from(status, 'latin1'));
       const listener = { changed: ({ status }: { readonly status: string }): void => tell(status) };
       const begin = async (): Promise<void> => {
-        const status = await this.#add(key, listener, () => subscriber.closed);
+        const status = await onceLive(
+          this.#parts.scripts,
+          () => notifier.add(key, listener, Infinity),
+          () => subscriber.closed
+        );
         if (subscriber.closed) notifier.delete(key, listener);
         else if (status !== undefined) tell(status);
       };
       begin().catch((error: unknown) => subscriber.error(error));
       return () => notifier.delete(key, listener);
     });
-  }
-
-  /** Undefined: it was given up, or the index was closed, while it waited for the index. */
-  async #add(key: string, listener: Parameters<ScriptNotifier['add']>[1], isGone: () => boolean): Promise<string | undefined> {
-    const { scripts, notifier } = this.#parts;
-    while (!isGone()) {
-      const state = await firstValueFrom(scripts.state$.pipe(filter(({ phase }) => phase === 'live' || phase === 'closed')), {
-        defaultValue: undefined
-      });
-      if (state?.phase !== 'live') return undefined;
-      try {
-        return await notifier.add(key, listener, Infinity);
-      } catch (error) {
-        if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError)) throw error;
-        await new Promise(setImmediate);
-      }
-    }
-    return undefined;
   }
 
   #read<T>(script: Buffer, use: (history: ScriptHistory, snapshot: ScriptSnapshot, key: Buffer) => Promise<T>): Promise<T> {

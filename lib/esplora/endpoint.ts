@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
+import type { PoolFees } from '../script-answers/pool-fees';
 import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader } from '../scripts/types';
 import type { BlockSizes } from './block-sizes';
@@ -29,6 +30,7 @@ export interface EsploraContext {
   /** Answers while the gate is open only. Looks at the state and at the pool that are made in one turn are of one moment. */
   readonly scripts: ScriptReader;
   readonly pool: ScriptPool;
+  readonly fees: PoolFees;
   readonly transactions: Transactions;
   readonly sizes: BlockSizes;
   /** Whether transactions are taken. */

@@ -10,7 +10,9 @@ import { Transactions } from './transactions';
 import type { RestLogger } from '../rest/app';
 import type { RestShared } from '../rest/rest-service';
 import type { ScriptReader, ScriptsState } from '../scripts/types';
+import type { PoolFees } from '../script-answers/pool-fees';
 import type { ScriptPool } from '../script-pool/script-pool';
+import type { EsploraContext } from './endpoint';
 import type { Origins } from './server/cors';
 
 export interface EsploraServiceOptions {
@@ -30,26 +32,31 @@ export interface EsploraServiceParts {
   readonly shared: RestShared;
   readonly scripts: { readonly reader: ScriptReader; readonly state: ScriptsState };
   readonly pool: ScriptPool;
+  readonly fees: PoolFees;
   readonly options: EsploraServiceOptions;
   readonly logger: RestLogger;
 }
 
 export class EsploraService {
+  /** What its endpoints ask. */
+  readonly context: EsploraContext;
   readonly #mount: Mount;
 
-  constructor({ shared, scripts, pool, options, logger }: EsploraServiceParts) {
+  constructor({ shared, scripts, pool, fees, options, logger }: EsploraServiceParts) {
     const { context, connections } = shared;
     const { path, cors, auth, broadcast, maxUnspent } = options;
     const gate = new ScriptsGate(shared.gate, scripts);
-    const routes = esploraRoutes({
+    this.context = {
       rest: context,
       scripts: new GatedScripts(scripts.reader, gate),
       pool,
+      fees,
       transactions: new Transactions(context),
       sizes: new BlockSizes(context),
       broadcast,
       maxUnspent
-    });
+    };
+    const routes = esploraRoutes(this.context);
     const replies = new ReplyCache(context.cache, context.node, context.reader);
     const server = new EsploraServer({ ...shared, prefix: path, routes, gate, replies, origins: cors, auth, logger });
     this.#mount = new Mount({ server: context.node.httpServer, takes: under(path), handler: server.handle, connections, logger });

@@ -3,6 +3,7 @@
 
 import { timeOf } from '../bitcoin/header';
 import { scanTransaction, type ScannedTransaction } from '../bitcoin/transaction';
+import { NotYetKnownError } from '../index/errors';
 import { keyOf } from '../rest/cache/blocks';
 import { runInSlices } from '../rest/server/slices';
 import { JsonWriter } from '../views/json-writer';
@@ -44,6 +45,16 @@ export function confirmationAt(height: number, index: IndexSnapshot): Confirmati
 export function placeOf(txid: Buffer, index: IndexSnapshot): Position | undefined {
   const found = index.position(txid);
   return found && { height: found.block.height, index: found.index };
+}
+
+/** The same where the index may not know yet: what is new it does. */
+export function placeIfKnown(txid: Buffer, index: IndexSnapshot): Position | undefined {
+  try {
+    return placeOf(txid, index);
+  } catch (error) {
+    if (error instanceof NotYetKnownError) return undefined;
+    throw error;
+  }
 }
 
 export class Transactions {

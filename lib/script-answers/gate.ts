@@ -20,9 +20,13 @@ export class ScriptsGate {
     this.#scripts = scripts;
   }
 
+  get isOpen(): boolean {
+    return this.#gate.isOpen && this.#scripts.state.phase === 'live';
+  }
+
   /** @throws RestError 503 */
   requireOpen(): void {
-    if (!this.#gate.isOpen || this.#scripts.state.phase !== 'live') throw unavailable(this.status());
+    if (!this.isOpen) throw unavailable(this.status());
   }
 
   /** Why the gate is closed. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { ElectrumError } from '../../lib/electrum/errors';
 import { Allowance, NoMemoryError } from '../../lib/electrum/server/allowance';
-import { Accounts, groupOf, isLoopback } from '../../lib/electrum/server/cost';
+import { Accounts, groupOf, isLoopback } from '../../lib/sockets/cost';
 import { LineBuffer } from '../../lib/electrum/server/line-buffer';
 import { Turns, type TurnTaker } from '../../lib/electrum/server/turns';
 import { negotiate } from '../../lib/electrum/server/versions';

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { EsploraRequest } from '../../lib/esplora/endpoint';
-import { feeEstimateRoutes } from '../../lib/esplora/endpoints/fee-estimates';
-import { PoolView } from '../../lib/script-answers/pool-view';
+import { feeRoutes } from '../../lib/esplora/endpoints/fees';
+import { PoolFees } from '../../lib/script-answers/pool-fees';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { nodeWith } from '../support/changed-node';
@@ -119,12 +119,20 @@ describe('fee estimates over Esplora’s interface', () => {
       estimateFee: (blocks) => (blocks <= 2 ? { rate, blocks } : undefined)
     });
     const pool = new ScriptPool(node.pool);
-    const [route] = feeEstimateRoutes({ rest: { node } }, new PoolView(pool, () => pool.summary()));
+    const [route, recommended] = feeRoutes({ rest: { node }, fees: new PoolFees(node, pool) });
     const request = new EsploraRequest(new Map(), '', Buffer.alloc(0), { destroyed: false });
     const expected = '{"1":12.345,"2":12.345,"144":1.0,"504":1.0,"1008":1.0}';
     expect((await route?.endpoint(request))?.body.toString()).to.equal(expected);
     rate = 1;
     expect((await route?.endpoint(request))?.body.toString()).to.equal(expected);
+    // The same estimates in mempool's words.
+    expect(JSON.parse((await recommended?.endpoint(request))?.body.toString() ?? '')).to.deep.equal({
+      fastestFee: 13,
+      halfHourFee: 13,
+      hourFee: 13,
+      economyFee: 1,
+      minimumFee: 1
+    });
     await host.close();
   });
 });

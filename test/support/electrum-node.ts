@@ -6,11 +6,14 @@ import { BehaviorSubject, filter, firstValueFrom } from 'rxjs';
 import { ElectrumService, type ElectrumServiceOptions } from '../../lib/electrum/electrum-service';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
+import { Sessions } from '../../lib/sockets/sessions';
+import { WebSockets } from '../../lib/sockets/web-sockets';
 import { RestService } from '../../lib/rest/rest-service';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { migrations } from '../../migrations';
 import { readOptions } from '../../plugin/options';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
+import type { Origins } from '../../lib/esplora/server/cors';
 import type { MethodTable } from '../../lib/electrum/method';
 import type { ClosableSubscriptions, Notified } from '../../lib/electrum/server/session';
 import type { EndpointContext } from '../../lib/rest/endpoint';
@@ -18,7 +21,14 @@ import type { TestFullNode } from './bcoin';
 
 const ANY_PORT = { host: '127.0.0.1', port: 0 };
 
-const OPTIONS: ElectrumServiceOptions = {
+interface ServerOptions extends ElectrumServiceOptions {
+  readonly maxSessions: number;
+  readonly maxCost: number;
+  readonly cors: Origins;
+  readonly auth: boolean;
+}
+
+const OPTIONS: ServerOptions = {
   plain: ANY_PORT,
   tls: undefined,
   certificate: undefined,
@@ -47,7 +57,7 @@ export interface ElectrumNode {
 
 export interface ElectrumNodeOptions extends RegtestOptions {
   readonly methods: (context: EndpointContext) => MethodTable;
-  readonly options?: Partial<ElectrumServiceOptions>;
+  readonly options?: Partial<ServerOptions>;
   /** For a certificate of the server's own. */
   readonly folder?: string;
 }
@@ -72,15 +82,31 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
       const index = new ChainIndexer({ store: new MemoryStore(), node: source, logger: ownLogger, migrations, ...others });
       const rest = new RestService({ node: source, index, options: { ...others, limits, warmup: 'indexed' }, logger });
       const { context } = rest.shared;
+      const { maxSessions, maxCost, cors, auth, ...own } = { ...OPTIONS, ...options };
+      const sessions = new Sessions({ maxSessions, maxCost, timeoutMs: limits.timeoutMs });
       const electrum = new ElectrumService({
         shared: rest.shared,
+        sessions,
         methods: methods(context),
         subscriptionsOf: (client) => subscriptionsOf(client, notified),
         gate: { status: () => 'loading' },
         ready$,
-        options: { ...OPTIONS, ...options },
+        options: own,
         version: '1.2.3',
         folder,
+        logger
+      });
+      const webSockets = new WebSockets({
+        shared: rest.shared,
+        sessions,
+        paths: {
+          '/electrum': (channel, address) => {
+            electrum.begin(channel, address);
+          }
+        },
+        refusal: () => (ready$.value ? undefined : 'loading'),
+        origins: cors,
+        auth,
         logger
       });
       parts = { rest, electrum };
@@ -89,9 +115,12 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
           await index.open();
           rest.open();
           await electrum.open();
+          webSockets.open();
         },
         close: async () => {
-          await electrum.close();
+          electrum.close();
+          webSockets.close();
+          await sessions.close();
           rest.close();
           await index.close();
           source.close();

@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module';
 import { EsploraExplorer } from '@bitcoinerlab/explorer';
 import { AddressApi, BlockApi, Configuration, TxApi } from '@interlay/esplora-btc-api';
+import type { WebSocket } from 'ws';
 
 /** Satoshis of an address: those of the chain, and what the pool makes of them. */
 export interface Totals {
@@ -98,6 +99,20 @@ export interface MempoolJs {
     { readonly txid: string; readonly vout?: number }
   > &
     Calls<'postTx', { readonly txhex: string }>;
+  readonly websocket: { readonly wsInit: () => WebSocket } & Readonly<
+    Record<'wsTrackAddress' | 'wsTrackTransaction', (socket: WebSocket, name: string) => void> &
+      Record<'wsTrackAddresses' | 'wsWantData', (socket: WebSocket, names: readonly string[]) => void> &
+      Record<
+        | 'wsStopData'
+        | 'wsStopTrackingAddress'
+        | 'wsStopTrackingAddresses'
+        | 'wsStopTrackingMempoolBlock'
+        | 'wsStopTrackingRbf'
+        | 'wsStopTrackingTransaction'
+        | 'wsTrackRbfSummary',
+        (socket: WebSocket) => void
+      >
+  >;
 }
 
 /** `config`: of axios. */

@@ -5,6 +5,7 @@ import { ChainIndexer } from '../../lib/index/chain-index';
 import { EsploraService, type EsploraServiceOptions } from '../../lib/esplora/esplora-service';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { RestService } from '../../lib/rest/rest-service';
+import { PoolFees } from '../../lib/script-answers/pool-fees';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { migrations } from '../../migrations';
@@ -24,6 +25,7 @@ export interface EsploraNode {
   readonly index: ChainIndexer;
   readonly scripts: FollowedScripts;
   readonly pool: ScriptPool;
+  readonly fees: PoolFees;
   /** What endpoints ask. */
   readonly context: EndpointContext;
   readonly port: number;
@@ -37,7 +39,8 @@ export async function openEsploraNode(
   options: Partial<EsploraServiceOptions> = {},
   { settings, ...regtest }: RegtestOptions = {}
 ): Promise<EsploraNode> {
-  let parts: { source: BcoinNode; index: ChainIndexer; scripts: FollowedScripts; pool: ScriptPool; rest: RestService } | undefined;
+  let parts:
+    { source: BcoinNode; index: ChainIndexer; scripts: FollowedScripts; pool: ScriptPool; fees: PoolFees; rest: RestService } | undefined;
   const plugin = {
     id: 'esplora',
     init: (node: TestFullNode) => {
@@ -48,6 +51,7 @@ export async function openEsploraNode(
       const rest = new RestService({ node: source, index, options: { ...others, limits, warmup: 'indexed' }, logger });
       const scripts = new FollowedScripts(source, index.reader);
       const pool = new ScriptPool(source.pool);
+      const fees = new PoolFees(source, pool);
       const esplora = new EsploraService({
         shared: rest.shared,
         scripts: {
@@ -57,10 +61,11 @@ export async function openEsploraNode(
           }
         },
         pool,
+        fees,
         options: { ...OPTIONS, ...options },
         logger
       });
-      parts = { source, index, scripts, pool, rest };
+      parts = { source, index, scripts, pool, fees, rest };
       return {
         open: async () => {
           await index.open();
@@ -80,7 +85,7 @@ export async function openEsploraNode(
   };
   const node = await openRegtestNode({ ...regtest, ...(settings && { settings }), plugins: [plugin] });
   if (parts === undefined) throw new Error('expected the node to load its plugin');
-  const { source, index, scripts, pool, rest } = parts;
+  const { source, index, scripts, pool, fees, rest } = parts;
   const { context } = rest.shared;
   const { port } = source.httpServer.address() as AddressInfo;
   const settle = async (): Promise<void> => {
@@ -95,6 +100,7 @@ export async function openEsploraNode(
     index,
     scripts,
     pool,
+    fees,
     context,
     port,
     settle,

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { ElectrumError } from '../../lib/electrum/errors';
-import { ScriptHistories } from '../../lib/electrum/history';
+import { ScriptHistories } from '../../lib/script-status/history';
 import { methodTable } from '../../lib/electrum/method-table';
 import type { ElectrumClient, MethodContext, MethodTable, Protocol, Subscriptions } from '../../lib/electrum/method';
 import type { EsploraNode } from './esplora-node';
@@ -49,12 +49,13 @@ export class MethodCaller {
   /** What all calls have cost. */
   points = 0;
 
-  constructor({ context, scripts, pool }: EsploraNode, options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}) {
+  constructor({ context, scripts, pool, fees }: EsploraNode, options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}) {
     const histories = new ScriptHistories(pool, context);
     this.table = methodTable({
       rest: context,
       scripts,
       pool,
+      fees,
       histories,
       version: '1.2.3',
       maxHistory: 80_000,

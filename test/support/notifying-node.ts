@@ -2,8 +2,8 @@
 
 import { filter, firstValueFrom } from 'rxjs';
 import { ClientSubscriptions, type SubscriptionLimits } from '../../lib/electrum/notify/client-subscriptions';
-import { ScriptNotifier } from '../../lib/electrum/notify/script-notifier';
-import { ScriptHistories } from '../../lib/electrum/history';
+import { ScriptNotifier } from '../../lib/script-status/script-notifier';
+import { ScriptHistories } from '../../lib/script-status/history';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { AnswerCache } from '../../lib/rest/cache/answers';

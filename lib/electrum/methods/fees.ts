@@ -1,7 +1,5 @@
 // What to pay, in bitcoins for 1,000 virtual bytes, and what others pay.
 
-import { FeeTargets } from '../../script-answers/fee-targets';
-import { PoolView } from '../../script-answers/pool-view';
 import { BIN_VSIZE, type FeeBin } from '../../script-pool/pool-summary';
 import { INCREMENTAL_FEE_RATE } from '../../views/mempool';
 import { JsonWriter } from '../../views/json-writer';
@@ -15,12 +13,7 @@ const VBYTES_PER_RATE = 1_000;
 
 const MODES = ['CONSERVATIVE', 'ECONOMICAL'];
 
-/** Looking through a large pool is worth it once in so long. */
-const SUMMARY_MS = 10_000;
-
-export function feeMethods({ rest: { node }, pool }: MethodContext): Readonly<Record<string, Method>> {
-  const summary = new PoolView(pool, () => pool.summary(), { lateMs: SUMMARY_MS });
-  const targets = new FeeTargets(node, summary);
+export function feeMethods({ rest: { node }, fees }: MethodContext): Readonly<Record<string, Method>> {
   return {
     'blockchain.estimatefee': {
       parameters: ['number', 'mode'],
@@ -29,7 +22,7 @@ export function feeMethods({ rest: { node }, pool }: MethodContext): Readonly<Re
         const blocks = Math.max(1, Math.min(readCount(number), MOST_BLOCKS));
         // There is one kind of estimate only.
         requireMode(mode);
-        const target = (await targets.get()).findLast((one) => one.blocks <= blocks);
+        const target = (await fees.estimates()).findLast((one) => one.blocks <= blocks);
         return target === undefined ? '-1' : amountText(Math.round(target.rate * VBYTES_PER_RATE));
       }
     },
@@ -57,7 +50,7 @@ export function feeMethods({ rest: { node }, pool }: MethodContext): Readonly<Re
     'mempool.get_fee_histogram': {
       parameters: [],
       required: 0,
-      answer: async () => histogramText((await summary.get()).histogram)
+      answer: async () => histogramText((await fees.summary()).histogram)
     }
   };
 }

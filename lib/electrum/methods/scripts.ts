@@ -8,7 +8,7 @@ import { HistoryTooLongError, TooManyCoinsError } from '../../scripts/errors';
 import { JsonWriter } from '../../views/json-writer';
 import { badRequest, readScriptHash } from './arguments';
 import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
-import type { PooledEntry, ScriptHistory } from '../history';
+import type { PooledEntry, ScriptHistory } from '../../script-status/history';
 import type { ElectrumClient, Method, MethodContext } from '../method';
 import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
 

@@ -5,8 +5,8 @@ import { HistoryTooLongError } from '../../scripts/errors';
 import { CODES, ElectrumError } from '../errors';
 import type { HeaderRecord } from '../../index/types';
 import type { Subscriptions } from '../method';
-import type { ScriptNotifier, TipListener } from './script-notifier';
-import type { StatusChange, StatusListener } from './subscribed-script';
+import type { ScriptNotifier, TipListener } from '../../script-status/script-notifier';
+import type { StatusChange, StatusListener } from '../../script-status/subscribed-script';
 
 /** Tells the client. `params`: as JSON text. */
 export type Notify = (method: string, params: string) => void;

@@ -1,14 +1,11 @@
 // JSON values as lines over a connection, plain or TLS.
 
 import type { Socket } from 'node:net';
-import { Inbox } from './inbox';
+import { MOST_VALUE_BYTES, type Channel, type ChannelUser } from '../../sockets/channel';
+import { Inbox } from '../../sockets/inbox';
 import { LineBuffer } from './line-buffer';
-import { Outbox, type Outflow } from './outbox';
+import { Outbox, type Outflow } from '../../sockets/outbox';
 import type { Allowance } from './allowance';
-import type { Channel, ChannelUser } from './channel';
-
-/** ElectrumX' (MAX_RECV): longer ones are dropped. */
-export const MOST_VALUE_BYTES = 1_000_000;
 
 const LINE_END = Buffer.from('\n');
 

@@ -1,7 +1,7 @@
 // The replies to one message: those to a batch go together.
 
 import { batchReply } from './message';
-import type { Outflow } from './outbox';
+import type { Outflow } from '../../sockets/outbox';
 
 export interface Replies {
   /** Of replies that wait for others. */

@@ -13,9 +13,10 @@ import { FIRST_PROTOCOL, isAtLeast, negotiate } from './versions';
 import type { Gate } from '../../rest/server/gate';
 import type { Lane, WorkQueue } from '../../rest/server/work-queue';
 import type { ElectrumClient, Method, MethodTable, Protocol, Subscriptions } from '../method';
-import type { Channel, ChannelUser } from './channel';
-import type { Account } from './cost';
-import type { Outflow } from './outbox';
+import type { Channel, ChannelUser } from '../../sockets/channel';
+import type { Account } from '../../sockets/cost';
+import { FEW_UNREAD_BYTES, MOST_UNREAD_BYTES, MOST_UNREAD_NOTIFICATION_BYTES, type Outflow } from '../../sockets/outbox';
+import type { ClientSession } from '../../sockets/sessions';
 import type { Turns, TurnTaker } from './turns';
 
 /** ElectrumX'. */
@@ -24,15 +25,6 @@ const MOST_WAITING = 500;
 
 /** Of requests that are worked on or wait, as they came. */
 const MOST_WAITING_BYTES = 1_000_000;
-
-/** A client that has so much to read gets nothing more made. */
-const MOST_UNREAD_BYTES = 262_144;
-
-/** The same for what it is told of by itself: it is cut off then. A notification has some 200 bytes. */
-const MOST_UNREAD_NOTIFICATION_BYTES = 32_000_000;
-
-/** Of a client's unread bytes while all clients together have too many. */
-const FEW_UNREAD_BYTES = 65_536;
 
 /** Replies up to this size pass whatever waits to be read. */
 const SMALL_BYTES = 65_536;
@@ -87,7 +79,7 @@ interface Job {
   readonly replies: Replies;
 }
 
-export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser {
+export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser, ClientSession {
   readonly subscriptions: ClosableSubscriptions;
   protocol: Protocol = FIRST_PROTOCOL;
   /** When something came last, or undefined before that; as performance.now(). */
@@ -98,7 +90,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   readonly #parts: SessionParts;
   readonly #channel: Channel;
   readonly #account: Account;
-  readonly #onClose: (session: Session) => void;
+  readonly #onClose: (session: ClientSession) => void;
   readonly #waiting: Readonly<Record<Lane, Job[]>> = { small: [], heavy: [] };
   #bytes = 0;
   #atWork = 0;
@@ -113,7 +105,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   #notifying: NodeJS.Immediate | undefined;
   #unfinishedBatches = 0;
 
-  constructor(parts: SessionParts, channel: Channel, account: Account, onClose: (session: Session) => void) {
+  constructor(parts: SessionParts, channel: Channel, account: Account, onClose: (session: ClientSession) => void) {
     this.#parts = parts;
     this.#channel = channel;
     this.#account = account;

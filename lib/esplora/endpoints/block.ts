@@ -6,7 +6,7 @@ import { blockNotFound, indexOutOfRange, startNotOfPage, startOutOfRange } from 
 import { binaryReply, findNumber, jsonReply, joinedReply, readHash, readNumber, replyAt, textReply } from '../reply';
 import { runInSlices } from '../../rest/server/slices';
 import { JsonWriter } from '../../views/json-writer';
-import { writeEsploraBlock } from '../../views/esplora/block';
+import { refuse, writeBlock } from '../blocks';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { EsploraReply } from '../reply';
@@ -65,18 +65,6 @@ async function blockReply(block: HeaderRecord, client: EsploraRequest, context: 
   const writer = new JsonWriter();
   await writeBlock(writer, block, client, context);
   return jsonReply(writer.toBuffer());
-}
-
-/** @throws RestError 404, 503 when the node does not have the block any more */
-export async function writeBlock(writer: JsonWriter, block: HeaderRecord, client: EsploraRequest, context: EsploraContext): Promise<void> {
-  const size = await context.sizes.of(block, client);
-  if (size === undefined) return refuse(block, context);
-  writeEsploraBlock(writer, { ...block, ...size });
-}
-
-async function refuse(block: HeaderRecord, { rest }: EsploraContext): Promise<never> {
-  await rest.blocks.requireActive(block);
-  throw blockNotFound();
 }
 
 /** Of a block that is unknown, or off the active chain, it says that it is not in the chain. */

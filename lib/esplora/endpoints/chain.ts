@@ -4,7 +4,7 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { blockNotFound } from '../errors';
 import { JsonWriter } from '../../views/json-writer';
 import { findNumber, jsonReply, readNumber, replyAt, textReply } from '../reply';
-import { writeBlock } from './block';
+import { writeBlock } from '../blocks';
 import type { HeaderRecord } from '../../index/types';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
 

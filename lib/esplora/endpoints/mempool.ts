@@ -25,11 +25,11 @@ const TXID_TEXT_LENGTH = 67;
 const HASH = /^[0-9a-fA-F]{64}$/;
 
 /** `summary`: shared by all that ask for it. */
-export function mempoolRoutes({ pool }: EsploraContext, summary: PoolView<PoolSummary>): Route[] {
+export function mempoolRoutes({ pool, fees }: EsploraContext): Route[] {
   const txids = new PoolView(pool, () => txidsText(pool.transactions().map(({ txid }) => txid)));
   const page = pageEndpoint(new PoolView(pool, () => txidsInOrder(pool)));
   return [
-    { method: 'GET', path: '/mempool', endpoint: async () => jsonReply(summaryText(await summary.get())), isHeavy: true },
+    { method: 'GET', path: '/mempool', endpoint: async () => jsonReply(summaryText(await fees.summary())), isHeavy: true },
     { method: 'GET', path: '/mempool/txids', endpoint: async () => jsonReply(await txids.get()), isHeavy: true },
     { method: 'GET', path: '/mempool/txids/page', endpoint: page, isHeavy: true },
     { method: 'GET', path: '/mempool/txids/page/:last', endpoint: page, isHeavy: true },

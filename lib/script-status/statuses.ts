@@ -5,13 +5,13 @@
 import { createHash, type Hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { toDisplayHex } from '../../bitcoin/hash';
-import { MAX_TRANSACTIONS } from '../../index/records/position';
-import type { HeaderRecord, IndexSnapshot } from '../../index/types';
-import type { BlockPoint } from '../../node/types';
-import type { Waiting } from '../../rest/server/work-queue';
-import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
-import type { PooledEntry, ScriptHistory } from '../history';
+import { toDisplayHex } from '../bitcoin/hash';
+import { MAX_TRANSACTIONS } from '../index/records/position';
+import type { HeaderRecord, IndexSnapshot } from '../index/types';
+import type { BlockPoint } from '../node/types';
+import type { Waiting } from '../rest/server/work-queue';
+import type { ScriptRow, ScriptSnapshot } from '../scripts/types';
+import type { PooledEntry, ScriptHistory } from './history';
 
 /** States of the hash that are kept, of about a kilobyte each. */
 const MOST_KEPT = 10_000;

@@ -1,28 +1,31 @@
-// The protocol over WebSocket, on the node's HTTP server. Pages of other origins may connect only where they may read Esplora's interface
-// as well: browsers say where a page comes from, other clients do not.
+// WebSocket on the node's HTTP server: all paths that speak it. Pages of other origins may connect only where they may read Esplora's
+// interface as well: browsers say where a page comes from, other clients do not.
 
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { WebSocketServer } from 'ws';
-import { RestError, unavailable } from '../../rest/errors';
-import { requireApiKey } from '../../rest/server/auth';
-import { Mount, under, type Handler, type UpgradeListener } from '../../rest/server/mount';
+import { RestError, unavailable } from '../rest/errors';
+import { requireApiKey } from '../rest/server/auth';
+import { isUnder, Mount, type Handler, type UpgradeListener } from '../rest/server/mount';
 import { FrameChannel } from './frame-channel';
-import { MOST_VALUE_BYTES } from './line-channel';
+import { MOST_VALUE_BYTES } from './channel';
 import type { Duplex } from 'node:stream';
-import type { RestLogger } from '../../rest/app';
-import type { RestShared } from '../../rest/rest-service';
+import type { RestLogger } from '../rest/app';
+import type { RestShared } from '../rest/rest-service';
 import type { Sessions } from './sessions';
-
-const PATH = '/electrum';
 
 /** A value comes in one frame or a few. */
 const MOST_FRAGMENTS = 1_024;
 
 const CHECK_MS = 100;
 
+/** Begins to serve a client that was admitted. `address`: where it comes from. */
+export type BeginOverWebSocket = (channel: FrameChannel, address: string) => void;
+
 export interface WebSocketsParts {
   readonly shared: Pick<RestShared, 'context' | 'connections' | 'responses'>;
-  readonly sessions: Sessions;
+  readonly sessions: Pick<Sessions, 'admit'>;
+  /** What is spoken under each path. */
+  readonly paths: Readonly<Record<string, BeginOverWebSocket>>;
   /** Why nobody is answered; undefined: clients are. */
   readonly refusal: () => string | undefined;
   /** Whose pages may connect. */
@@ -50,7 +53,7 @@ export class WebSockets {
     const { httpServer: server } = shared.context.node;
     this.#mount = new Mount({
       server,
-      takes: under(PATH),
+      takes: ({ url = '' }) => this.#beginUnder(url) !== undefined,
       handler: this.#answerHttp,
       upgrade: this.#upgrade,
       connections: shared.connections,
@@ -82,7 +85,7 @@ export class WebSockets {
   };
 
   readonly #upgrade: UpgradeListener = (request, socket, head) => {
-    const { sessions, shared, logger } = this.#parts;
+    const { shared, logger } = this.#parts;
     // Whatever happens to it, it is closed then.
     socket.on('error', () => undefined);
     try {
@@ -94,9 +97,13 @@ export class WebSockets {
       return;
     }
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
-      sessions.begin(new FrameChannel(webSocket, socket, shared.responses), request.socket.remoteAddress ?? '');
+      this.#beginUnder(request.url ?? '')?.(new FrameChannel(webSocket, socket, shared.responses), request.socket.remoteAddress ?? '');
     });
   };
+
+  #beginUnder(url: string): BeginOverWebSocket | undefined {
+    return Object.entries(this.#parts.paths).find(([path]) => isUnder(path, url))?.[1];
+  }
 
   /** @throws RestError */
   #requireWelcome(request: IncomingMessage): void {

@@ -1,5 +1,8 @@
 // The way to one client: JSON values in both directions, whatever carries them.
 
+/** ElectrumX' (MAX_RECV): longer ones are dropped, or end the connection. */
+export const MOST_VALUE_BYTES = 1_000_000;
+
 /** What a channel tells of. */
 export interface ChannelUser {
   /** A value came. `value`: UTF-8, valid during the call. */

@@ -6,6 +6,9 @@ import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import type { Channel, ChannelUser } from './channel';
 
+/** Clients that only listen say nothing by themselves. */
+const ASK_MS = 60_000;
+
 /** WebSocket's code for a server that goes away. */
 const GOING_AWAY = 1001;
 
@@ -54,6 +57,18 @@ export class FrameChannel implements Channel {
       // Buffers are what the library gives unless it is told otherwise.
       this.#values.push(data as Buffer);
       inbox.run();
+    });
+  }
+
+  /** Asks the client now and then whether it is there, and tells when it is. */
+  keepAlive(isThere: () => void, everyMs = ASK_MS): void {
+    const webSocket = this.#webSocket;
+    const asking = setInterval(() => {
+      webSocket.ping();
+    }, everyMs).unref();
+    webSocket.on('pong', isThere);
+    webSocket.on('close', () => {
+      clearInterval(asking);
     });
   }
 

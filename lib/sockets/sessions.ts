@@ -1,11 +1,9 @@
-// All sessions: how many there may be, who is idle or does not read, and their end.
+// All sessions, whatever protocol they speak: how many there may be, who is idle or does not read, and their end.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { CLOSING_MS } from '../../rest/limits';
-import { Accounts, groupOf, isLoopback } from './cost';
-import { Session, type SessionParts } from './session';
+import { CLOSING_MS } from '../rest/limits';
+import { Accounts, groupOf, isLoopback, type Account } from './cost';
 import type { Socket } from 'node:net';
-import type { Channel } from './channel';
 
 /** Of one address, loopback aside: proxies come from there. */
 const MOST_OF_ADDRESS = 100;
@@ -19,7 +17,24 @@ const SILENT_MS = 60_000;
 const SWEEP_MS = 5_000;
 const CLOSING_STEP_MS = 20;
 
-export interface SessionsParts extends SessionParts {
+/** A client that is connected. Times are as performance.now(). */
+export interface ClientSession {
+  readonly openedAt: number;
+  /** When something came last, or undefined before that. */
+  readonly heardAt: number | undefined;
+  /** When it was ended; undefined before that. */
+  readonly endedAt: number | undefined;
+  /** For how long the client has read nothing of what it was sent, in milliseconds. */
+  readonly stalledMs: number;
+  /** Closes behind what was sent. */
+  end(): void;
+  destroy(): void;
+}
+
+/** Begins a session, which says when the client has gone. */
+export type OpenSession = (account: Account, onClose: (session: ClientSession) => void) => ClientSession;
+
+export interface SessionsParts {
   readonly maxSessions: number;
   /** Points above which a client is cut off; 0: nothing is counted. */
   readonly maxCost: number;
@@ -30,7 +45,7 @@ export interface SessionsParts extends SessionParts {
 export class Sessions {
   readonly #parts: SessionsParts;
   readonly #accounts: Accounts;
-  readonly #sessions = new Set<Session>();
+  readonly #sessions = new Set<ClientSession>();
   /** Connections of each address group. */
   readonly #connections = new Map<string, number>();
   #count = 0;
@@ -72,9 +87,8 @@ export class Sessions {
   }
 
   /** `address`: where the client, which was admitted, comes from. */
-  begin(channel: Channel, address: string): void {
-    const session = new Session(this.#parts, channel, this.#accounts.of(address), (gone) => this.#sessions.delete(gone));
-    this.#sessions.add(session);
+  begin(address: string, open: OpenSession): void {
+    this.#sessions.add(open(this.#accounts.of(address), (gone) => this.#sessions.delete(gone)));
   }
 
   /** Ends all sessions, and waits until they are gone. */

@@ -1,25 +1,22 @@
 // Tells of new tips and of scripts whose status has changed: one for all clients, so that a script is looked at once, however many want to hear
 // of it.
 //
-// Blocks and the pool say which scripts they touch. These are looked at when the node has settled: no block comes or goes, which the node's
-// own lock says; the pool has dropped what a block confirmed and taken back what was disconnected, which it does while that lock is held;
-// and the index by script stands at the node's tip. So whatever a reorganization does on its way, what is told is what came out of it, also
-// when it makes the chain shorter. State and pool are looked at in one turn, and what was found then is told, unless it was told before.
+// Blocks and the pool say which scripts they touch. These are looked at when the node has settled, state and pool in one turn, and what was
+// found then is told, unless it was told before.
 //
 // Beside the scripts that it touches a block may change those in whose history a transaction of the pool waits for another one: that one
 // may just have been confirmed, and height -1 becomes 0. A block that is taken out may change all in whose history the pool is.
 
 import { setImmediate } from 'node:timers/promises';
-import { IndexUnavailableError } from '../../index/errors';
-import { ScriptsUnavailableError } from '../../scripts/errors';
+import { SettledLooks } from './settled-looks';
 import { SubscribedScript, type StatusChange, type StatusListener } from './subscribed-script';
 import { Statuses, type Status } from './statuses';
 import type { Observable, Subscription } from 'rxjs';
-import type { HeaderRecord, IndexLogger, IndexReader } from '../../index/types';
-import type { NodeSource } from '../../node/types';
-import type { ScriptPool } from '../../script-pool/script-pool';
-import type { ScriptReader, ScriptSnapshot, ScriptsChange, ScriptsState, WatchedScripts } from '../../scripts/types';
-import type { ScriptHistories, ScriptHistory } from '../history';
+import type { HeaderRecord, IndexLogger, IndexReader } from '../index/types';
+import type { NodeSource } from '../node/types';
+import type { ScriptPool } from '../script-pool/script-pool';
+import type { ScriptReader, ScriptSnapshot, ScriptsChange, ScriptsState, WatchedScripts } from '../scripts/types';
+import type { ScriptHistories, ScriptHistory } from './history';
 
 /** Scripts in one look: their part of the pool is taken in one turn. */
 const MOST_IN_LOOK = 512;
@@ -76,17 +73,22 @@ export class ScriptNotifier {
   #subscription: Subscription | undefined;
   #looks = 0;
   #moves = 0;
-  #isOpen = false;
-  #isWoken = false;
-  #run: Promise<void> | undefined;
+  readonly #settled: SettledLooks;
 
   constructor(parts: ScriptNotifierParts) {
     this.#parts = parts;
+    this.#settled = new SettledLooks({
+      node: parts.node,
+      reader: parts.scripts.reader,
+      isNeeded: () => this.#scripts.size > 0 || this.#tipListeners.size > 0,
+      look: (snapshot) => this.#look(snapshot),
+      logger: parts.logger
+    });
   }
 
   open(): void {
     const { scripts, pool } = this.#parts;
-    this.#isOpen = true;
+    this.#settled.open();
     this.#subscription = scripts.watched.changes$.subscribe((change) => this.#blockMoved(change));
     this.#subscription.add(
       pool.touched$.subscribe((touched) => {
@@ -96,25 +98,24 @@ export class ScriptNotifier {
     );
     this.#subscription.add(
       scripts.state$.subscribe(({ phase }) => {
-        if (phase === 'live') this.#wake();
+        if (phase === 'live') this.#settled.wake();
       })
     );
   }
 
   /** Nobody is told any more. Waits for the look that is under way. */
   async close(): Promise<void> {
-    this.#isOpen = false;
     this.#subscription?.unsubscribe();
-    await this.#run;
+    await this.#settled.close();
   }
 
   /** Resolves when everybody was told of what has happened so far, as far as the indexes can be read. */
-  async settled(): Promise<void> {
-    while (this.#run !== undefined) await this.#run;
+  settled(): Promise<void> {
+    return this.#settled.settled();
   }
 
   get isOpen(): boolean {
-    return this.#isOpen;
+    return this.#settled.isOpen;
   }
 
   /** Scripts that somebody is subscribed to. */
@@ -197,12 +198,12 @@ export class ScriptNotifier {
       const subscribed = this.#scripts.get(script);
       if (subscribed !== undefined) this.#touch(subscribed);
     }
-    this.#wake();
+    this.#settled.wake();
   }
 
   #touchAll(scripts: Iterable<SubscribedScript>): void {
     for (const subscribed of scripts) this.#touch(subscribed);
-    this.#wake();
+    this.#settled.wake();
   }
 
   #touch(subscribed: SubscribedScript): void {
@@ -251,55 +252,24 @@ export class ScriptNotifier {
     else set.delete(subscribed);
   }
 
-  #wake(): void {
-    this.#isWoken = true;
-    if (this.#run !== undefined || !this.#isOpen || (this.#scripts.size === 0 && this.#tipListeners.size === 0)) return;
-    this.#run = this.#settleAll().finally(() => {
-      this.#run = undefined;
-      if (this.#isWoken) this.#wake();
-    });
-  }
-
-  /** Looks until nothing is left to be looked at. Never rejects. */
-  async #settleAll(): Promise<void> {
-    const { node, logger } = this.#parts;
-    while (this.#isOpen && this.#isWoken) {
-      this.#isWoken = false;
-      // What else this turn brings belongs to it.
-      await setImmediate();
-      try {
-        await node.atRest(() => this.#look());
-      } catch (error) {
-        // The index by script says when it can be read again; a chain that was closed says nothing any more.
-        if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError) && this.isOpen)
-          logger.warning(`Clients were not told of changes: ${error instanceof Error ? error.message : String(error)}.`);
-      }
+  async #look(snapshot: ScriptSnapshot): Promise<void> {
+    const look = this.#newLook(snapshot);
+    const histories = new Map<SubscribedScript, ScriptHistory>();
+    for (const subscribed of this.#dirty) {
+      if (histories.size === MOST_IN_LOOK) break;
+      histories.set(subscribed, this.#historyOf(subscribed, look));
+      this.#dirty.delete(subscribed);
+      this.#looked.add(subscribed);
     }
-  }
-
-  #look(): Promise<void> {
-    const { node, scripts } = this.#parts;
-    return scripts.reader.read(async (snapshot) => {
-      const { tip } = snapshot.index;
-      if (!tip.hash.equals(node.tip().hash)) throw new ScriptsUnavailableError('the index by script is on its way to the tip of the node');
-      const look = this.#newLook(snapshot);
-      const histories = new Map<SubscribedScript, ScriptHistory>();
-      for (const subscribed of this.#dirty) {
-        if (histories.size === MOST_IN_LOOK) break;
-        histories.set(subscribed, this.#historyOf(subscribed, look));
-        this.#dirty.delete(subscribed);
-        this.#looked.add(subscribed);
-      }
-      if (this.#dirty.size > 0) this.#isWoken = true;
-      try {
-        await this.#tellTip(tip);
-        await this.#tellStatuses(histories, look);
-      } finally {
-        this.#looked.clear();
-        // What was not told, because something went wrong.
-        for (const subscribed of histories.keys()) if (!subscribed.isLeft) this.#touch(subscribed);
-      }
-    });
+    if (this.#dirty.size > 0) this.#settled.wake();
+    try {
+      await this.#tellTip(snapshot.index.tip);
+      await this.#tellStatuses(histories, look);
+    } finally {
+      this.#looked.clear();
+      // What was not told, because something went wrong.
+      for (const subscribed of histories.keys()) if (!subscribed.isLeft) this.#touch(subscribed);
+    }
   }
 
   async #tellTip(tip: HeaderRecord): Promise<void> {
@@ -316,7 +286,7 @@ export class ScriptNotifier {
   async #tellStatuses(histories: Map<SubscribedScript, ScriptHistory>, look: Look): Promise<void> {
     const all = [...histories];
     let count = 0;
-    for (let start = 0; start < all.length && this.#isOpen; start += AT_ONCE) {
+    for (let start = 0; start < all.length && this.#settled.isOpen; start += AT_ONCE) {
       if (start > 0) await setImmediate();
       const some = all.slice(start, start + AT_ONCE);
       const statuses = await Promise.all(some.map(([subscribed, history]) => this.#statusOf(subscribed, history, look, Infinity)));

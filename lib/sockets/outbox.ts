@@ -8,6 +8,15 @@ const PIECE_BYTES = 65_536;
 /** What the system is given before it has taken it. A client that takes less in its time is cut off. */
 const AHEAD_BYTES = 4 * PIECE_BYTES;
 
+/** What a client is told of by itself beyond so many unread bytes cuts it off. */
+export const MOST_UNREAD_NOTIFICATION_BYTES = 32_000_000;
+
+/** A client that has so much to read gets nothing more made. */
+export const MOST_UNREAD_BYTES = 262_144;
+
+/** The same while all clients together have too much to read. */
+export const FEW_UNREAD_BYTES = 65_536;
+
 /** Bytes that wait outside REST's responses to be read. */
 export interface Outflow {
   /** True while no further large reply may be made. */

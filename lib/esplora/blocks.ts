@@ -1,0 +1,26 @@
+// Blocks of the active chain as Esplora shows them, and why one cannot be shown.
+
+import { writeEsploraBlock } from '../views/esplora/block';
+import { blockNotFound } from './errors';
+import type { HeaderRecord } from '../index/types';
+import type { Waiting } from '../rest/server/work-queue';
+import type { JsonWriter } from '../views/json-writer';
+import type { EsploraContext } from './endpoint';
+
+/** @throws RestError 404, 503 when the node does not have the block any more */
+export async function writeBlock(
+  writer: JsonWriter,
+  block: HeaderRecord,
+  client: Waiting,
+  context: Pick<EsploraContext, 'rest' | 'sizes'>
+): Promise<void> {
+  const size = await context.sizes.of(block, client);
+  if (size === undefined) return refuse(block, context);
+  writeEsploraBlock(writer, { ...block, ...size });
+}
+
+/** @throws RestError 404, 503 */
+export async function refuse(block: HeaderRecord, { rest }: Pick<EsploraContext, 'rest'>): Promise<never> {
+  await rest.blocks.requireActive(block);
+  throw blockNotFound();
+}

@@ -1,0 +1,28 @@
+// What to pay for a confirmation soon or late, as Esplora and as mempool put it.
+
+import { recommendedFees } from '../../script-answers/recommended-fees';
+import { rustDoubleText } from '../../views/esplora/double';
+import { jsonReply } from '../reply';
+import type { FeeTarget } from '../../script-pool/fee-estimates';
+import type { PoolFees } from '../../script-answers/pool-fees';
+import type { PoolSource } from '../../node/types';
+import type { Route } from '../endpoint';
+
+interface FeeContext {
+  readonly rest: { readonly node: { readonly pool: Pick<PoolSource, 'info'> } };
+  readonly fees: Pick<PoolFees, 'estimates'>;
+}
+
+export function feeRoutes({ rest: { node }, fees }: FeeContext): Route[] {
+  return [
+    { method: 'GET', path: '/fee-estimates', endpoint: async () => jsonReply(estimatesText(await fees.estimates())) },
+    {
+      method: 'GET',
+      path: '/v1/fees/recommended',
+      endpoint: async () => jsonReply(JSON.stringify(recommendedFees(await fees.estimates(), node.pool.info())))
+    }
+  ];
+}
+
+const estimatesText = (targets: readonly FeeTarget[]): string =>
+  `{${targets.map(({ blocks, rate }) => `"${blocks}":${rustDoubleText(rate)}`).join(',')}}`;

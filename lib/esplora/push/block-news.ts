@@ -1,0 +1,92 @@
+// New blocks, each once, in their order; and the last ones of the chain, for whoever begins to listen, and after a reorganization.
+
+import { JsonWriter } from '../../views/json-writer';
+import { writeBlock } from '../blocks';
+import { arrayOf, objectOf } from './messages';
+import type { IndexSnapshot } from '../../index/types';
+import type { BlockPoint } from '../../node/types';
+import type { EsploraContext } from '../endpoint';
+import type { Ancestry } from './ancestry';
+
+/** mempool's. Of more than that that are new at once, only the last ones are told. */
+const MOST_BLOCKS = 8;
+
+const FOR_EVERYBODY = { isGone: false };
+
+export interface BlockListener {
+  blockNews(message: Buffer): void;
+}
+
+export class BlockNews {
+  readonly #context: Pick<EsploraContext, 'rest' | 'sizes'>;
+  readonly #ancestry: Ancestry;
+  readonly #listeners = new Set<BlockListener>();
+  #told: BlockPoint | undefined;
+  /** The last blocks, by the state's own tip. */
+  readonly #latest = new WeakMap<BlockPoint, Promise<Buffer>>();
+
+  constructor(context: Pick<EsploraContext, 'rest' | 'sizes'>, ancestry: Ancestry) {
+    this.#context = context;
+    this.#ancestry = ancestry;
+  }
+
+  get size(): number {
+    return this.#listeners.size;
+  }
+
+  /** From now on it is told of new blocks. The last ones: a JSON array, upwards. */
+  add(listener: BlockListener, index: IndexSnapshot): Promise<Buffer> {
+    if (this.#listeners.size === 0 || this.#told === undefined) this.#told = index.tip;
+    this.#ancestry.remember(index);
+    this.#listeners.add(listener);
+    return this.latest(index);
+  }
+
+  delete(listener: BlockListener): void {
+    this.#listeners.delete(listener);
+  }
+
+  /** The last blocks of a state: a JSON array, upwards. @throws RestError 503 when the node does not have one of them */
+  latest(index: IndexSnapshot): Promise<Buffer> {
+    const { tip } = index;
+    const known = this.#latest.get(tip);
+    if (known !== undefined) return known;
+    const made = this.#upTo(tip.height, index);
+    this.#latest.set(tip, made);
+    made.catch(() => this.#latest.delete(tip));
+    return made;
+  }
+
+  /** Tells what has become of the chain since the last time. */
+  async look(index: IndexSnapshot): Promise<void> {
+    const told = this.#told;
+    const { tip } = index;
+    if (told === undefined || this.#listeners.size === 0 || told.hash.equals(tip.hash)) return;
+    const fork = this.#ancestry.forkHeight(told, index);
+    this.#ancestry.remember(index);
+    if (tip.height - fork > MOST_BLOCKS) this.#tell(objectOf([['blocks', await this.latest(index)]]));
+    else {
+      if (fork !== told.height) this.#tell(objectOf([['blocks', await this.#upTo(fork, index)]]));
+      for (let height = fork + 1; height <= tip.height; height++) this.#tell(objectOf([['block', await this.#block(height, index)]]));
+    }
+    this.#told = tip;
+  }
+
+  #tell(message: Buffer): void {
+    for (const listener of this.#listeners) listener.blockNews(message);
+  }
+
+  async #upTo(top: number, index: IndexSnapshot): Promise<Buffer> {
+    const texts: Buffer[] = [];
+    for (let height = Math.max(0, top - MOST_BLOCKS + 1); height <= top; height++) texts.push(await this.#block(height, index));
+    return arrayOf(texts);
+  }
+
+  async #block(height: number, index: IndexSnapshot): Promise<Buffer> {
+    const block = index.headerAt(height);
+    if (block === undefined) throw new RangeError(`expected a height up to ${index.tip.height}, got ${height}`);
+    const writer = new JsonWriter();
+    await writeBlock(writer, block, FOR_EVERYBODY, this.#context);
+    return writer.toBuffer();
+  }
+}

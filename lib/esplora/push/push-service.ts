@@ -1,0 +1,143 @@
+// The subset of mempool's WebSocket that wallets need, put together: new blocks, and what becomes of addresses, scripts and transactions.
+// Messages are mempool's, what is in them is Esplora's.
+
+import { acceptedPrefixes } from '../../bitcoin/address';
+import { SettledLooks } from '../../script-status/settled-looks';
+import { Ancestry } from './ancestry';
+import { BlockNews } from './block-news';
+import { PushSession, type PushSessionParts } from './push-session';
+import { ScriptNews } from './script-news';
+import { StatsNews } from './stats-news';
+import { TransactionNews } from './transaction-news';
+import type { Observable, Subscription } from 'rxjs';
+import type { IndexLogger } from '../../index/types';
+import type { RestLogger } from '../../rest/app';
+import type { Gate } from '../../rest/server/gate';
+import type { ScriptHistories } from '../../script-status/history';
+import type { ScriptNotifier } from '../../script-status/script-notifier';
+import type { ScriptReader, ScriptSnapshot, ScriptsState, WatchedScripts } from '../../scripts/types';
+import type { FrameChannel } from '../../sockets/frame-channel';
+import type { Outflow } from '../../sockets/outbox';
+import type { Sessions } from '../../sockets/sessions';
+import type { EsploraContext } from '../endpoint';
+
+export interface PushServiceParts {
+  readonly context: EsploraContext;
+  /** The index by script, as it is before the gate opens too. */
+  readonly scripts: {
+    readonly reader: ScriptReader;
+    readonly watched: Pick<WatchedScripts, 'changes$'>;
+    readonly state$: Observable<ScriptsState>;
+  };
+  readonly notifier: ScriptNotifier;
+  readonly histories: ScriptHistories;
+  /** Those of all protocols. */
+  readonly sessions: Sessions;
+  readonly outflow: Outflow;
+  readonly gate: Pick<Gate, 'status'>;
+  readonly options: {
+    /** Scripts of one client. */
+    readonly maxSubscriptions: number;
+    /** Transactions of a script that somebody may track. */
+    readonly maxHistory: number;
+  };
+  readonly logger: RestLogger & Pick<IndexLogger, 'warning'>;
+}
+
+export class PushService {
+  readonly #parts: PushServiceParts;
+  readonly #session: PushSessionParts;
+  readonly #looks: SettledLooks;
+  readonly #blockNews: BlockNews;
+  readonly #statsNews: StatsNews;
+  readonly #scriptNews: ScriptNews;
+  readonly #transactionNews: TransactionNews;
+  #subscription: Subscription | undefined;
+
+  constructor(parts: PushServiceParts) {
+    this.#parts = parts;
+    const { context, scripts, notifier, histories, outflow, gate, options, logger } = parts;
+    const { node } = context.rest;
+    const { maxSubscriptions, maxHistory } = options;
+    const ancestry = new Ancestry();
+    const wake = (): void => {
+      this.#looks.wake();
+    };
+    this.#blockNews = new BlockNews(context, ancestry);
+    this.#statsNews = new StatsNews(context);
+    this.#scriptNews = new ScriptNews({
+      scripts,
+      notifier,
+      histories,
+      transactions: context.transactions,
+      ancestry,
+      maxHistory,
+      wake
+    });
+    this.#transactionNews = new TransactionNews(context, wake);
+    this.#looks = new SettledLooks({
+      node,
+      reader: scripts.reader,
+      isNeeded: () => this.#blockNews.size + this.tracked > 0,
+      look: (snapshot) => this.#look(snapshot),
+      logger
+    });
+    this.#session = {
+      scripts,
+      blockNews: this.#blockNews,
+      statsNews: this.#statsNews,
+      scriptNews: this.#scriptNews,
+      transactionNews: this.#transactionNews,
+      prefixes: acceptedPrefixes(node.network.chain, node.network.addressPrefixes),
+      maxSubscriptions,
+      outflow,
+      gate,
+      logger
+    };
+  }
+
+  open(): void {
+    const { scripts, context } = this.#parts;
+    this.#looks.open();
+    this.#subscription = scripts.watched.changes$.subscribe(() => {
+      this.#transactionNews.touchAll();
+      this.#looks.wake();
+    });
+    this.#subscription.add(
+      scripts.state$.subscribe(({ phase }) => {
+        if (phase === 'live') this.#looks.wake();
+      })
+    );
+    this.#subscription.add(
+      context.rest.node.pool.events$.subscribe((event) => {
+        this.#transactionNews.follow(event);
+      })
+    );
+  }
+
+  /** Nobody is told any more. Waits for the look that is under way. Sessions are not ended. */
+  async close(): Promise<void> {
+    this.#subscription?.unsubscribe();
+    await this.#looks.close();
+  }
+
+  /** Scripts and transactions that somebody tracks. */
+  get tracked(): number {
+    return this.#scriptNews.size + this.#transactionNews.size;
+  }
+
+  /** Serves a client that was admitted. `address`: where it comes from. */
+  begin(channel: FrameChannel, address: string): void {
+    this.#parts.sessions.begin(address, (account, onClose) => new PushSession(this.#session, channel, account, onClose));
+  }
+
+  async #look(snapshot: ScriptSnapshot): Promise<void> {
+    // State and pool of one moment: nothing waits before both have been looked at.
+    const tellScripts = this.#scriptNews.look(snapshot);
+    const tellTransactions = this.#transactionNews.look(snapshot);
+    const steps = [() => this.#blockNews.look(snapshot.index), tellScripts, tellTransactions, () => this.#statsNews.look()];
+    const failures: unknown[] = [];
+    for (const step of steps) await step().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  }
+}

@@ -1,0 +1,306 @@
+// One client of mempool's WebSocket: what it has asked for, and what it is told. Its messages are worked on one after the other, so that who
+// is answered a ping knows that everything before it holds.
+
+import { setTimeout as delay } from 'node:timers/promises';
+import { asRestError, type RestLogger } from '../../rest/app';
+import { onceLive } from '../../script-status/once-live';
+import { ClientGoneError } from '../../rest/errors';
+import { HistoryTooLongError } from '../../scripts/errors';
+import { FEW_UNREAD_BYTES, MOST_UNREAD_BYTES, MOST_UNREAD_NOTIFICATION_BYTES, type Outflow } from '../../sockets/outbox';
+import { arrayOf, objectOf, type Field } from './messages';
+import { readRequest, type NamedScripts, type PushRequest, type Tracking } from './request';
+import type { Observable } from 'rxjs';
+import type { AddressPrefixes } from '../../bitcoin/address';
+import type { Gate } from '../../rest/server/gate';
+import type { ChannelUser } from '../../sockets/channel';
+import type { Account } from '../../sockets/cost';
+import type { FrameChannel } from '../../sockets/frame-channel';
+import type { ClientSession } from '../../sockets/sessions';
+import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
+import type { BlockListener, BlockNews } from './block-news';
+import type { News, ScriptListener, ScriptNews } from './script-news';
+import type { StatsListener, StatsNews } from './stats-news';
+import type { TransactionListener, TransactionNews } from './transaction-news';
+
+/** mempool's; of each kind of list. */
+const MOST_TRACKED = 100;
+
+/** Reading and writing of a message, in points. */
+const REQUEST_POINTS = 1;
+const BYTES_PER_POINT = 5_000;
+/** A history is read. */
+const TRACK_POINTS = 3;
+
+const KINDS = ['address', 'addresses', 'scripts'] as const;
+type Kind = (typeof KINDS)[number];
+
+const ERROR_FIELDS = { address: 'track-address-error', addresses: 'track-addresses-error', scripts: 'track-scriptpubkeys-error' } as const;
+
+/** What a list has, in words. */
+const NOUNS = { address: 'addresses', addresses: 'addresses', scripts: 'scriptpubkeys' } as const;
+
+const NONE: NamedScripts = new Map();
+
+export interface PushSessionParts {
+  readonly scripts: { readonly reader: ScriptReader; readonly state$: Observable<ScriptsState> };
+  readonly blockNews: BlockNews;
+  readonly statsNews: StatsNews;
+  readonly scriptNews: ScriptNews;
+  readonly transactionNews: TransactionNews;
+  /** How addresses may begin. */
+  readonly prefixes: readonly AddressPrefixes[];
+  /** Scripts of one client. */
+  readonly maxSubscriptions: number;
+  readonly outflow: Outflow;
+  readonly gate: Pick<Gate, 'status'>;
+  readonly logger: RestLogger;
+}
+
+export class PushSession implements ClientSession, ChannelUser, BlockListener, StatsListener, ScriptListener, TransactionListener {
+  readonly openedAt = performance.now();
+  heardAt: number | undefined;
+  endedAt: number | undefined;
+  readonly #parts: PushSessionParts;
+  readonly #channel: FrameChannel;
+  readonly #account: Account;
+  readonly #onClose: (session: ClientSession) => void;
+  readonly #lists: Record<Kind, NamedScripts> = { address: NONE, addresses: NONE, scripts: NONE };
+  /** Those that are tracked for it. */
+  readonly #tracked = new Set<string>();
+  #transaction: Buffer | undefined;
+  readonly #wants = { blocks: false, stats: false };
+  #isAtWork = false;
+  #isClosed = false;
+
+  constructor(parts: PushSessionParts, channel: FrameChannel, account: Account, onClose: (session: ClientSession) => void) {
+    this.#parts = parts;
+    this.#channel = channel;
+    this.#account = account;
+    this.#onClose = onClose;
+    channel.open(this);
+    channel.keepAlive(() => {
+      if (this.heardAt !== undefined) this.heardAt = performance.now();
+    });
+  }
+
+  get isGone(): boolean {
+    return this.#isClosed || this.#channel.isGone;
+  }
+
+  get stalledMs(): number {
+    return this.#channel.unreadBytes === 0 ? 0 : performance.now() - this.#channel.progressAt;
+  }
+
+  receive(value: Buffer): void {
+    this.heardAt = performance.now();
+    this.#account.charge(REQUEST_POINTS + value.length / BYTES_PER_POINT);
+    const request = this.#account.isOverdrawn ? undefined : readRequest(value.toString(), this.#parts.prefixes);
+    if (request === undefined) {
+      this.end();
+      return;
+    }
+    this.#isAtWork = true;
+    this.#channel.pause();
+    void this.#answer(request).then(async () => {
+      const { delayMs } = this.#account;
+      // A client that has cost much is heard again later.
+      if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
+      this.#isAtWork = false;
+      this.#wake();
+    });
+  }
+
+  progressed(): void {
+    this.#wake();
+  }
+
+  closed(): void {
+    this.#close();
+    this.#onClose(this);
+  }
+
+  end(): void {
+    this.#close();
+    this.#channel.end();
+  }
+
+  destroy(): void {
+    this.#close();
+    this.#channel.destroy();
+  }
+
+  blockNews(message: Buffer): void {
+    this.#tell(message);
+  }
+
+  statsNews(message: Buffer): void {
+    this.#tell(message);
+  }
+
+  transactionNews(message: Buffer): void {
+    this.#tell(message);
+  }
+
+  scriptNews(script: string, { pooled, confirmed, removed }: News): void {
+    const { address, addresses, scripts } = this.#lists;
+    const fields: Field[] = [];
+    if (address.has(script)) {
+      if (removed.length > 0) fields.push(['address-removed-transactions', arrayOf(removed)]);
+      if (pooled.length > 0) fields.push(['address-transactions', arrayOf(pooled)]);
+      if (confirmed.length > 0) fields.push(['block-transactions', arrayOf(confirmed)]);
+    }
+    const lists = [
+      ['multi-address-transactions', addresses.get(script)],
+      ['multi-scriptpubkey-transactions', scripts.get(script)]
+    ] as const;
+    for (const [field, names] of lists) {
+      if (names === undefined) continue;
+      const news = objectOf([
+        ['mempool', arrayOf(pooled)],
+        ['confirmed', arrayOf(confirmed)],
+        ['removed', arrayOf(removed)]
+      ]);
+      fields.push([field, objectOf(names.map((name) => [name, news]))]);
+    }
+    if (fields.length > 0) this.#tell(objectOf(fields));
+  }
+
+  /** Never rejects. */
+  async #answer(request: PushRequest): Promise<void> {
+    try {
+      if (request.action === 'init') this.#tell(objectOf(await this.#greeting()));
+      const fields = [
+        ...(await this.#want(request.want)),
+        ...(await this.#trackLists(request)),
+        ...(request.action === 'ping' ? [['pong', 'true'] as const] : [])
+      ];
+      await this.#trackTransaction(request.transaction);
+      if (fields.length > 0) this.#tell(objectOf(fields));
+    } catch (error) {
+      // What nobody can say now the client asks again over another connection.
+      if (!this.isGone) asRestError(error, this.#parts.gate, this.#parts.logger);
+      this.end();
+    }
+  }
+
+  async #greeting(): Promise<Field[]> {
+    const { blockNews, statsNews } = this.#parts;
+    const blocks = await this.#read(({ index }) => blockNews.latest(index));
+    return [['blocks', blocks], ...(await statsNews.fields())];
+  }
+
+  async #want(want: PushRequest['want']): Promise<Field[]> {
+    if (want === undefined) return [];
+    const { blockNews, statsNews } = this.#parts;
+    const fields: Field[] = [];
+    if (want.blocks && !this.#wants.blocks) fields.push(['blocks', await this.#read(({ index }) => blockNews.add(this, index))]);
+    else if (!want.blocks) blockNews.delete(this);
+    if (want.stats && !this.#wants.stats) {
+      statsNews.add(this);
+      fields.push(...(await statsNews.fields()));
+    } else if (!want.stats) statsNews.delete(this);
+    Object.assign(this.#wants, want);
+    if (this.isGone) this.#forget();
+    return fields;
+  }
+
+  async #trackTransaction(txid: PushRequest['transaction']): Promise<void> {
+    if (txid === undefined) return;
+    const { transactionNews } = this.#parts;
+    if (this.#transaction !== undefined) transactionNews.untrack(this.#transaction, this);
+    this.#transaction = txid ?? undefined;
+    if (txid === null) return;
+    const message = await this.#read((snapshot) => transactionNews.track(txid, this, snapshot));
+    if (this.isGone) this.#forget();
+    else if (message !== undefined) this.#tell(message);
+  }
+
+  async #trackLists(request: PushRequest): Promise<Field[]> {
+    const fields: Field[] = [];
+    for (const kind of KINDS) {
+      const tracking = request[kind];
+      const fault = tracking && (await this.#track(kind, tracking));
+      if (fault !== undefined) fields.push([ERROR_FIELDS[kind], JSON.stringify(fault)]);
+    }
+    return fields;
+  }
+
+  /** What is wrong with the list. It is empty then, unless some of it could not be read only. */
+  async #track(kind: Kind, { scripts, unreadable }: Tracking): Promise<string | undefined> {
+    const { scriptNews, maxSubscriptions } = this.#parts;
+    const most = Math.min(MOST_TRACKED, maxSubscriptions);
+    const isTooMuch = scripts.size > most;
+    this.#lists[kind] = isTooMuch ? NONE : scripts;
+    let fault = isTooMuch
+      ? `too many ${NOUNS[kind]} requested, this connection supports tracking a maximum of ${most} ${NOUNS[kind]}`
+      : unreadableText(unreadable);
+    try {
+      for (const script of this.#lists[kind].keys()) {
+        if (this.#tracked.has(script) || this.isGone) continue;
+        this.#account.charge(TRACK_POINTS);
+        await scriptNews.track(script, this);
+        this.#tracked.add(script);
+      }
+    } catch (error) {
+      if (!(error instanceof HistoryTooLongError)) throw error;
+      this.#lists[kind] = NONE;
+      fault = 'history too large';
+    }
+    if (this.isGone) this.#forget();
+    for (const script of this.#tracked) {
+      if (KINDS.some((one) => this.#lists[one].has(script))) continue;
+      scriptNews.untrack(script, this);
+      this.#tracked.delete(script);
+    }
+    return fault;
+  }
+
+  /** @throws ClientGoneError also when the index was closed */
+  async #read<T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T> {
+    const { scripts } = this.#parts;
+    const ask = async (): Promise<{ readonly answer: T }> => ({ answer: await scripts.reader.read(use) });
+    const found = await onceLive(scripts, ask, () => this.isGone);
+    if (found === undefined) throw new ClientGoneError('the client left before it was answered');
+    return found.answer;
+  }
+
+  #tell(message: Buffer): void {
+    if (this.isGone) return;
+    const { outflow } = this.#parts;
+    if (this.#channel.unreadBytes > (outflow.isFull ? FEW_UNREAD_BYTES : MOST_UNREAD_NOTIFICATION_BYTES)) {
+      this.destroy();
+      return;
+    }
+    this.#account.charge(message.length / BYTES_PER_POINT);
+    this.#channel.send(message);
+  }
+
+  /** A client that does not read is not read from. */
+  #wake(): void {
+    if (this.isGone) return;
+    if (this.#isAtWork || this.#channel.unreadBytes > MOST_UNREAD_BYTES) this.#channel.pause();
+    else this.#channel.resume();
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.endedAt = performance.now();
+    this.#forget();
+  }
+
+  /** Nothing is told any more. */
+  #forget(): void {
+    const { blockNews, statsNews, scriptNews, transactionNews } = this.#parts;
+    blockNews.delete(this);
+    statsNews.delete(this);
+    for (const kind of KINDS) this.#lists[kind] = NONE;
+    for (const script of this.#tracked) scriptNews.untrack(script, this);
+    this.#tracked.clear();
+    if (this.#transaction !== undefined) transactionNews.untrack(this.#transaction, this);
+  }
+}
+
+function unreadableText([first]: readonly string[]): string | undefined {
+  return first === undefined ? undefined : `cannot be read: ${first.slice(0, 100)}`;
+}

@@ -1,0 +1,204 @@
+// What is new of scripts that somebody tracks: transactions that came into the pool, that left it unconfirmed, that were confirmed. The
+// notifier says that something has changed; what it is, is found by comparing with what was seen last, once for all who track the script.
+
+import { MAX_TRANSACTIONS, type Position } from '../../index/records/position';
+import { keyOf } from '../../rest/cache/blocks';
+import { onceLive } from '../../script-status/once-live';
+import { ScriptsUnavailableError } from '../../scripts/errors';
+import { placeIfKnown } from '../transactions';
+import type { Observable } from 'rxjs';
+import type { BlockPoint } from '../../node/types';
+import type { PooledScript } from '../../script-answers/pooled-script';
+import type { PooledTransaction } from '../../script-pool/pooled-transaction';
+import type { ScriptHistories } from '../../script-status/history';
+import type { ScriptNotifier } from '../../script-status/script-notifier';
+import type { StatusChange, StatusListener } from '../../script-status/subscribed-script';
+import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
+import type { Transactions } from '../transactions';
+import type { Ancestry } from './ancestry';
+
+/** Scripts in one look: their part of the pool is taken in one turn. */
+const MOST_IN_LOOK = 64;
+
+/** Transactions of each kind in one message. */
+const PAGE_SIZE = 25;
+
+const FOR_EVERYBODY = { isGone: false };
+
+/** Transactions, each as JSON text. */
+export interface News {
+  readonly pooled: readonly Buffer[];
+  readonly confirmed: readonly Buffer[];
+  /** They left the pool unconfirmed. */
+  readonly removed: readonly Buffer[];
+}
+
+export interface ScriptListener {
+  /** `script`: its SHA-256, one character a byte. */
+  scriptNews(script: string, news: News): void;
+}
+
+export interface ScriptNewsParts {
+  readonly scripts: { readonly reader: ScriptReader; readonly state$: Observable<ScriptsState> };
+  readonly notifier: ScriptNotifier;
+  readonly histories: ScriptHistories;
+  readonly transactions: Transactions;
+  readonly ancestry: Ancestry;
+  /** Transactions of a script that somebody may track. */
+  readonly maxHistory: number;
+  /** There is something to be looked at. */
+  readonly wake: () => void;
+}
+
+/** What those who track a script know of it. */
+interface Seen {
+  /** By txid. */
+  readonly pool: ReadonlyMap<string, PooledTransaction>;
+  readonly block: BlockPoint;
+}
+
+class TrackedScript {
+  readonly listeners = new Set<ScriptListener>();
+  /** Those who wait for what is known at the beginning. */
+  coming = 0;
+  beginning: Promise<void> | undefined;
+  seen: Seen | undefined;
+
+  constructor(readonly key: string) {}
+}
+
+interface Looked {
+  readonly tracked: TrackedScript;
+  readonly before: Seen;
+  readonly pooled: PooledScript;
+}
+
+export class ScriptNews implements StatusListener {
+  readonly #parts: ScriptNewsParts;
+  readonly #tracked = new Map<string, TrackedScript>();
+  readonly #dirty = new Set<TrackedScript>();
+
+  constructor(parts: ScriptNewsParts) {
+    this.#parts = parts;
+  }
+
+  /** Scripts that are tracked. */
+  get size(): number {
+    return this.#tracked.size;
+  }
+
+  /**
+   * From now on, when this resolves, the listener is told. `script`: its SHA-256, one character a byte.
+   * @throws HistoryTooLongError; ScriptsUnavailableError once the index is closed
+   */
+  async track(script: string, listener: ScriptListener): Promise<void> {
+    const tracked = this.#tracked.get(script) ?? new TrackedScript(script);
+    this.#tracked.set(script, tracked);
+    tracked.coming++;
+    try {
+      await (tracked.beginning ??= this.#begin(tracked));
+      tracked.listeners.add(listener);
+    } catch (error) {
+      tracked.beginning = undefined;
+      throw error;
+    } finally {
+      tracked.coming--;
+      this.#leave(tracked);
+    }
+  }
+
+  untrack(script: string, listener: ScriptListener): void {
+    const tracked = this.#tracked.get(script);
+    tracked?.listeners.delete(listener);
+    if (tracked !== undefined) this.#leave(tracked);
+  }
+
+  changed({ script }: StatusChange): void {
+    const tracked = this.#tracked.get(script);
+    if (tracked === undefined) return;
+    this.#dirty.add(tracked);
+    this.#parts.wake();
+  }
+
+  /** To be called in the turn of the snapshot. What it gives tells what is new. */
+  look(snapshot: ScriptSnapshot): () => Promise<void> {
+    const looked: Looked[] = [];
+    for (const tracked of this.#dirty) {
+      const { seen: before, key } = tracked;
+      // Who waits for the beginning wakes us then.
+      if (before === undefined) continue;
+      if (looked.length === MOST_IN_LOOK) {
+        this.#parts.wake();
+        break;
+      }
+      this.#dirty.delete(tracked);
+      looked.push({ tracked, before, pooled: this.#pooledAt(key, snapshot) });
+    }
+    return async () => {
+      this.#parts.ancestry.remember(snapshot.index);
+      try {
+        for (let next = looked[0]; next !== undefined; next = looked[0]) {
+          await this.#tell(next, snapshot);
+          looked.shift();
+        }
+      } finally {
+        // What was not told, because something went wrong.
+        for (const { tracked } of looked) if (this.#tracked.has(tracked.key)) this.#dirty.add(tracked);
+      }
+    };
+  }
+
+  async #begin(tracked: TrackedScript): Promise<void> {
+    const { scripts, notifier, ancestry, maxHistory } = this.#parts;
+    const begin = async (): Promise<Seen> => {
+      await notifier.add(tracked.key, this, maxHistory);
+      return scripts.reader.read(async (snapshot) => {
+        const pooled = this.#pooledAt(tracked.key, snapshot);
+        ancestry.remember(snapshot.index);
+        return { pool: byTxid(await pooled.transactions()), block: snapshot.index.tip };
+      });
+    };
+    tracked.seen = await onceLive(scripts, begin, () => false);
+    if (tracked.seen === undefined) throw new ScriptsUnavailableError('the index by script was closed');
+    if (this.#dirty.has(tracked)) this.#parts.wake();
+  }
+
+  #leave(tracked: TrackedScript): void {
+    if (tracked.listeners.size > 0 || tracked.coming > 0 || this.#tracked.get(tracked.key) !== tracked) return;
+    this.#tracked.delete(tracked.key);
+    this.#dirty.delete(tracked);
+    this.#parts.notifier.delete(tracked.key, this);
+  }
+
+  #pooledAt(key: string, snapshot: ScriptSnapshot): PooledScript {
+    return this.#parts.histories.at(Buffer.from(key, 'latin1'), snapshot).pooled;
+  }
+
+  async #tell({ tracked, before, pooled }: Looked, snapshot: ScriptSnapshot): Promise<void> {
+    const { index } = snapshot;
+    const pool = byTxid(await pooled.transactions());
+    const came = [...pool.values()].filter(({ txid }) => !before.pool.has(keyOf(txid)));
+    const left = [...before.pool.values()].filter(({ txid }) => !pool.has(keyOf(txid)) && placeIfKnown(txid, index) === undefined);
+    let beyond: Position = { height: this.#parts.ancestry.forkHeight(before.block, index), index: MAX_TRANSACTIONS - 1 };
+    for (;;) {
+      const rows = await snapshot.history(Buffer.from(tracked.key, 'latin1'), { beyond, limit: PAGE_SIZE, ascending: true });
+      const news: News = {
+        removed: await this.#texts(left.splice(0, PAGE_SIZE)),
+        pooled: await this.#texts(came.splice(0, PAGE_SIZE)),
+        confirmed: await this.#parts.transactions.confirmed(rows, index, FOR_EVERYBODY)
+      };
+      if (news.removed.length + news.pooled.length + news.confirmed.length > 0)
+        for (const listener of tracked.listeners) listener.scriptNews(tracked.key, news);
+      beyond = rows.at(-1)?.position ?? beyond;
+      if (rows.length < PAGE_SIZE && came.length + left.length === 0) break;
+    }
+    tracked.seen = { pool, block: index.tip };
+  }
+
+  #texts(list: readonly PooledTransaction[]): Promise<Buffer[]> {
+    return Promise.all(list.map((transaction) => this.#parts.transactions.unconfirmed(transaction, FOR_EVERYBODY)));
+  }
+}
+
+const byTxid = (list: readonly PooledTransaction[]): Map<string, PooledTransaction> =>
+  new Map(list.map((transaction) => [keyOf(transaction.txid), transaction]));

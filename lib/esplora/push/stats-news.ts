@@ -1,0 +1,57 @@
+// How much the pool has and what to pay, for those who want to hear of it: every two seconds in which it has changed, as mempool does.
+
+import { recommendedFees } from '../../script-answers/recommended-fees';
+import { mempoolInfoJson } from '../../views/mempool';
+import { objectOf, type Field } from './messages';
+import type { EsploraContext } from '../endpoint';
+
+const EVERY_MS = 2_000;
+
+export interface StatsListener {
+  statsNews(message: Buffer): void;
+}
+
+export class StatsNews {
+  readonly #context: Pick<EsploraContext, 'rest' | 'pool' | 'fees'>;
+  readonly #listeners = new Set<StatsListener>();
+  #told = -1;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(context: Pick<EsploraContext, 'rest' | 'pool' | 'fees'>) {
+    this.#context = context;
+  }
+
+  /** From now on it is told of changes. */
+  add(listener: StatsListener): void {
+    this.#listeners.add(listener);
+    if (this.#timer !== undefined) return;
+    this.#told = this.#context.pool.revision;
+    this.#timer = setInterval(() => void this.look(), EVERY_MS).unref();
+  }
+
+  delete(listener: StatsListener): void {
+    this.#listeners.delete(listener);
+    if (this.#listeners.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async fields(): Promise<Field[]> {
+    const { rest, fees } = this.#context;
+    const info = rest.node.pool.info();
+    const recommended = recommendedFees(await fees.estimates(), info);
+    return [
+      ['mempoolInfo', mempoolInfoJson(info, { chunks: false, fullRbf: false }, false).toString().trimEnd()],
+      ['fees', JSON.stringify(recommended)]
+    ];
+  }
+
+  /** Tells what has changed since the last time. */
+  async look(): Promise<void> {
+    const { revision } = this.#context.pool;
+    if (this.#listeners.size === 0 || revision === this.#told) return;
+    this.#told = revision;
+    const message = objectOf(await this.fields());
+    for (const listener of this.#listeners) listener.statsNews(message);
+  }
+}

@@ -1,0 +1,187 @@
+// What becomes of transactions that somebody tracks: they enter the pool, are confirmed, are replaced, and their outputs are spent.
+
+import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
+import { keyOf } from '../../rest/cache/blocks';
+import { Spends } from '../spends';
+import { placeIfKnown } from '../transactions';
+import { hashText, objectOf } from './messages';
+import type { PoolEvent } from '../../node/types';
+import type { PooledTransaction } from '../../script-pool/pooled-transaction';
+import type { ScriptSnapshot } from '../../scripts/types';
+import type { IndexSnapshot } from '../../index/types';
+import type { EsploraContext } from '../endpoint';
+
+/** Transactions in one look: where they stand is looked up in one turn. */
+const MOST_IN_LOOK = 64;
+
+const FOR_EVERYBODY = { isGone: false };
+
+export interface TransactionListener {
+  transactionNews(message: Buffer): void;
+}
+
+/** `pooled`: it is in the pool, and not in the chain. */
+type Standing = 'unknown' | 'pooled' | 'confirmed';
+
+interface Spender {
+  readonly output: number;
+  readonly txid: Buffer;
+  readonly input: number;
+}
+
+class TrackedTransaction {
+  readonly listeners = new Set<TransactionListener>();
+  standing: Standing = 'unknown';
+  /** Once the pool has had it. */
+  pooled: PooledTransaction | undefined;
+  /** Of its outputs, in the pool; not told yet. */
+  readonly spenders: Spender[] = [];
+
+  constructor(readonly txid: Buffer) {}
+}
+
+export type TransactionNewsContext = Pick<EsploraContext, 'scripts' | 'pool' | 'transactions'>;
+
+export class TransactionNews {
+  readonly #context: TransactionNewsContext;
+  readonly #spends: Spends;
+  readonly #wake: () => void;
+  readonly #tracked = new Map<string, TrackedTransaction>();
+  readonly #dirty = new Set<TrackedTransaction>();
+
+  /** `wake`: there is something to be looked at. */
+  constructor(context: TransactionNewsContext, wake: () => void) {
+    this.#context = context;
+    this.#spends = new Spends(context);
+    this.#wake = wake;
+  }
+
+  get size(): number {
+    return this.#tracked.size;
+  }
+
+  /** From now on the listener is told. What is to be said of it at present; undefined: neither chain nor pool has it. */
+  async track(txid: Buffer, listener: TransactionListener, snapshot: ScriptSnapshot): Promise<Buffer | undefined> {
+    const tracked = this.#tracked.get(keyOf(txid)) ?? new TrackedTransaction(txid);
+    const { pooled } = tracked;
+    const standing = this.#standingOf(tracked, snapshot.index);
+    // Those who were there before are told by the next look.
+    if (tracked.listeners.size === 0) tracked.standing = standing;
+    else if (tracked.standing !== standing || tracked.pooled !== pooled) this.#touch(tracked);
+    this.#tracked.set(keyOf(txid), tracked);
+    tracked.listeners.add(listener);
+    return standing === 'unknown' ? undefined : this.#message(tracked, standing);
+  }
+
+  untrack(txid: Buffer, listener: TransactionListener): void {
+    const tracked = this.#tracked.get(keyOf(txid));
+    if (tracked?.listeners.delete(listener) !== true || tracked.listeners.size > 0) return;
+    this.#tracked.delete(keyOf(txid));
+    this.#dirty.delete(tracked);
+  }
+
+  /** The pool has changed. */
+  follow(event: PoolEvent): void {
+    if (this.#tracked.size === 0) return;
+    if (event.type === 'clear') this.touchAll();
+    else {
+      const tracked = this.#tracked.get(keyOf(event.txid));
+      if (tracked !== undefined) this.#touch(tracked);
+      if (event.type === 'add') this.#findSpent(event.txid, scanWholeTransaction(event.raw));
+    }
+  }
+
+  /** A block came or went. */
+  touchAll(): void {
+    for (const tracked of this.#tracked.values()) this.#touch(tracked);
+  }
+
+  /** To be called in the turn of the snapshot. What it gives tells what is new. */
+  look(snapshot: ScriptSnapshot): () => Promise<void> {
+    const looked: { readonly tracked: TrackedTransaction; readonly standing: Standing }[] = [];
+    for (const tracked of this.#dirty) {
+      if (looked.length === MOST_IN_LOOK) {
+        this.#wake();
+        break;
+      }
+      this.#dirty.delete(tracked);
+      looked.push({ tracked, standing: this.#standingOf(tracked, snapshot.index) });
+    }
+    return async () => {
+      try {
+        for (let next = looked[0]; next !== undefined; next = looked[0]) {
+          await this.#tell(next.tracked, next.standing, snapshot);
+          looked.shift();
+        }
+      } finally {
+        // What was not told, because something went wrong.
+        for (const { tracked } of looked) if (tracked.listeners.size > 0) this.#dirty.add(tracked);
+      }
+    };
+  }
+
+  #touch(tracked: TrackedTransaction): void {
+    this.#dirty.add(tracked);
+    this.#wake();
+  }
+
+  #findSpent(txid: Buffer, { inputs }: ScannedTransaction): void {
+    for (const [input, { txid: spent, index }] of inputs.entries()) {
+      const tracked = this.#tracked.get(keyOf(spent));
+      if (tracked === undefined) continue;
+      tracked.spenders.push({ output: index, txid, input });
+      this.#touch(tracked);
+    }
+  }
+
+  #standingOf(tracked: TrackedTransaction, index: IndexSnapshot): Standing {
+    const { txid } = tracked;
+    const pooled = this.#context.pool.get(txid);
+    tracked.pooled = pooled ?? tracked.pooled;
+    if (placeIfKnown(txid, index) !== undefined) return 'confirmed';
+    return pooled === undefined ? 'unknown' : 'pooled';
+  }
+
+  async #tell(tracked: TrackedTransaction, standing: Standing, snapshot: ScriptSnapshot): Promise<void> {
+    const { listeners, spenders, standing: before } = tracked;
+    const messages: Buffer[] = [];
+    const spent = spenders.splice(0).filter(({ txid }) => this.#context.pool.has(txid));
+    if (standing !== before) {
+      const message = standing === 'unknown' ? await this.#replacement(tracked, snapshot) : await this.#message(tracked, standing);
+      if (message !== undefined) messages.push(message);
+    }
+    tracked.standing = standing;
+    if (spent.length > 0) messages.push(spentMessage(spent));
+    for (const message of messages) for (const listener of listeners) listener.transactionNews(message);
+  }
+
+  async #message({ txid, pooled }: TrackedTransaction, standing: Exclude<Standing, 'unknown'>): Promise<Buffer | undefined> {
+    if (standing === 'confirmed') return objectOf([['txConfirmed', hashText(txid)]]);
+    return pooled && objectOf([['tx', await this.#context.transactions.unconfirmed(pooled, FOR_EVERYBODY)]]);
+  }
+
+  /** Of a transaction that has gone: who spends what it spent. */
+  async #replacement({ pooled }: TrackedTransaction, snapshot: ScriptSnapshot): Promise<Buffer | undefined> {
+    for (const { txid, index } of pooled?.transaction.inputs ?? []) {
+      const spend = await this.#spends.of(txid, index, snapshot, FOR_EVERYBODY);
+      if (spend !== undefined) return objectOf([['rbfTransaction', objectOf([['txid', hashText(spend.txid)]])]]);
+    }
+    return undefined;
+  }
+}
+
+/** The last one of each output. */
+function spentMessage(spenders: readonly Spender[]): Buffer {
+  const byOutput = new Map(spenders.map((spender) => [String(spender.output), spender]));
+  const outputs = [...byOutput].map(
+    ([output, { txid, input }]) =>
+      [
+        output,
+        objectOf([
+          ['vin', String(input)],
+          ['txid', hashText(txid)]
+        ])
+      ] as const
+  );
+  return objectOf([['utxoSpent', objectOf(outputs)]]);
+}

@@ -1,0 +1,41 @@
+// What the pool's transactions pay, and what to pay for a confirmation soon or late: found out once for all who ask, whichever interface they
+// ask by.
+
+import { feeEstimates, type FeeTarget } from '../script-pool/fee-estimates';
+import { PoolView } from './pool-view';
+import type { NodeSource } from '../node/types';
+import type { PoolSummary } from '../script-pool/pool-summary';
+import type { ScriptPool } from '../script-pool/script-pool';
+
+/** Looking through a large pool is worth it once in so long. */
+const SUMMARY_MS = 10_000;
+
+const ESTIMATES_MS = 60_000;
+
+export type FeeNode = Pick<NodeSource, 'network' | 'pool' | 'estimateFee'>;
+
+export class PoolFees {
+  readonly #node: FeeNode;
+  readonly #summary: PoolView<PoolSummary>;
+  #estimates: readonly FeeTarget[] = [];
+  #madeAt = -Infinity;
+
+  constructor(node: FeeNode, pool: Pick<ScriptPool, 'revision' | 'size' | 'summary'>) {
+    this.#node = node;
+    this.#summary = new PoolView(pool, () => pool.summary(), { lateMs: SUMMARY_MS });
+  }
+
+  /** Of a large pool as it was up to ten seconds ago. */
+  summary(): Promise<PoolSummary> {
+    return this.#summary.get();
+  }
+
+  /** By blocks, upwards; up to a minute old. */
+  async estimates(): Promise<readonly FeeTarget[]> {
+    if (performance.now() - this.#madeAt >= ESTIMATES_MS) {
+      this.#estimates = feeEstimates(this.#node, await this.summary());
+      this.#madeAt = performance.now();
+    }
+    return this.#estimates;
+  }
+}

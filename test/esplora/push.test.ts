@@ -1,0 +1,343 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { after, afterEach, before, describe, it } from 'mocha';
+import { WebSocket } from 'ws';
+import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
+import { Faucet, scriptAt } from '../support/faucet';
+import { ask } from '../support/http';
+import { KeyWallet } from '../support/key-wallet';
+import { PushClient, openPushNode, refusedWith, type PushNode } from '../support/push-node';
+import { entryOf, mine } from '../support/regtest-node';
+import { openRestNode } from '../support/rest-node';
+import { until } from '../support/until';
+
+const { segwit } = bcoin.Network.get('regtest').deployments;
+const { threshold: THRESHOLD, window: WINDOW } = segwit;
+
+/** Witnesses are taken after three of them: before the faucet's coins are mature. */
+const SHORT_WINDOW = 30;
+
+const PAID = 50_000;
+const TIMEOUT_MS = 60_000;
+
+interface ToldTransaction {
+  readonly txid: string;
+  readonly status: { readonly confirmed: boolean; readonly block_height?: number };
+}
+interface ToldBlock {
+  readonly id: string;
+  readonly height: number;
+}
+
+const txidsOf = (told: unknown): string[] => (told as ToldTransaction[]).map(({ txid }) => txid);
+const heightsOf = (told: unknown): number[] => (told as ToldBlock[]).map(({ height }) => height);
+
+describe('mempool’s WebSocket', () => {
+  let served: PushNode;
+  let faucet: Faucet;
+  const clients: PushClient[] = [];
+
+  before(async function () {
+    this.timeout(TIMEOUT_MS);
+    segwit.window = segwit.threshold = SHORT_WINDOW;
+    served = await openPushNode({ maxHistory: 50, settings: { 'rest-timeout': 1 } });
+    faucet = await Faucet.on(served.node, 20);
+  });
+  after(async () => {
+    await served.node.close();
+    segwit.window = WINDOW;
+    segwit.threshold = THRESHOLD;
+  });
+  afterEach(async () => {
+    for (const { socket } of clients.splice(0)) socket.terminate();
+    // Whatever a client has tracked goes with it.
+    await until(() => served.sessions.count === 0);
+    expect([served.push.tracked, served.notifier.size]).to.deep.equal([0, 0]);
+  });
+
+  const client = async (): Promise<PushClient> => {
+    const made = await PushClient.connect(served.port);
+    clients.push(made);
+    return made;
+  };
+  const esplora = async (path: string): Promise<unknown> =>
+    JSON.parse((await ask(served.port, { path: `/api${path}` })).body.toString()) as unknown;
+
+  const hashAt = async (height: number): Promise<string> =>
+    (await ask(served.port, { path: `/api/block-height/${height}` })).body.toString();
+
+  it('tells a client that begins the last blocks, the pool and what to pay', async () => {
+    const { node } = served;
+    const [{ blocks, mempoolInfo, fees } = {}] = await (await client()).ask({ action: 'init' });
+    const { height } = node.chain;
+    expect(heightsOf(blocks)).to.deep.equal(Array.from({ length: 8 }, (_, i) => height - 7 + i));
+    expect((blocks as unknown[]).toReversed()).to.deep.equal(((await esplora('/blocks')) as unknown[]).slice(0, 8));
+    expect(mempoolInfo).to.include({ size: 0 });
+    expect(fees).to.deep.equal(await esplora('/v1/fees/recommended'));
+  });
+
+  it('tells of each new block until it is wanted no more, and of a reorganization with the blocks that are left', async () => {
+    const { node } = served;
+    const own = await client();
+    const [{ blocks } = {}] = await own.ask({ action: 'want', data: ['blocks', 'mempool-blocks', 7] });
+    expect(heightsOf(blocks).at(-1)).to.equal(node.chain.height);
+    expect(await own.ask({ action: 'want', data: ['blocks'] })).to.deep.equal([]);
+    await mine(node, 1);
+    const told = (await own.next('block')) as ToldBlock;
+    expect(told).to.deep.equal(await esplora(`/block/${told.id}`));
+    expect(told.height).to.equal(node.chain.height);
+    const fork = await node.chain.getEntryByHeight(node.chain.height - 1);
+    const [side] = await mine(node, 1, fork ?? undefined);
+    await mine(node, 1, side && (await entryOf(node, side)));
+    expect(heightsOf(await own.next('blocks')).at(-1)).to.equal(node.chain.height - 2);
+    expect(await own.next('block')).to.include({ height: node.chain.height - 1 });
+    expect(await own.next('block')).to.include({ height: node.chain.height });
+    await own.ask({ action: 'want', data: [] });
+    const other = await client();
+    await other.ask({ action: 'want', data: ['blocks'] });
+    await mine(node, 1);
+    await other.next('block');
+    expect(await own.ask()).to.deep.equal([]);
+  });
+
+  it('tells of many blocks at once as the last ones', async () => {
+    const { node } = served;
+    await mine(node, 9);
+    const own = await client();
+    await own.ask({ action: 'want', data: ['blocks'] });
+    const fork = await node.chain.getEntryByHeight(node.chain.height - 9);
+    const side = (await mine(node, 9, fork ?? undefined)).at(-1);
+    await mine(node, 1, side && (await entryOf(node, side)));
+    expect(heightsOf(await own.next('blocks'))).to.deep.equal(Array.from({ length: 8 }, (_, i) => node.chain.height - 7 + i));
+    expect(await own.ask()).to.deep.equal([]);
+  });
+
+  it('tells of an address what enters the pool, is confirmed, and goes back', async () => {
+    const { node } = served;
+    const { address } = new KeyWallet();
+    const own = await client();
+    expect(await own.ask({ 'track-address': address })).to.deep.equal([]);
+    const txid = await faucet.pays(address, PAID);
+    const [pooled] = (await own.next('address-transactions')) as ToldTransaction[];
+    expect(pooled).to.deep.equal(await esplora(`/tx/${txid}`));
+    await mine(node, 1);
+    const [confirmed] = (await own.next('block-transactions')) as ToldTransaction[];
+    expect(confirmed).to.deep.equal(await esplora(`/tx/${txid}`));
+    expect(confirmed?.status.block_height).to.equal(node.chain.height);
+    // Taken back: bcoin's pool takes it in again while it has something.
+    const fork = await node.chain.getEntryByHeight(node.chain.height - 1);
+    const [side] = await mine(node, 1, fork ?? undefined);
+    await faucet.pays(new KeyWallet().address, PAID);
+    await mine(node, 1, side && (await entryOf(node, side)));
+    expect(txidsOf(await own.next('address-transactions'))).to.deep.equal([txid]);
+    expect(await own.ask({ 'track-address': 'stop' })).to.deep.equal([]);
+    expect(served.push.tracked).to.equal(0);
+  });
+
+  it('tells of several addresses, keys and scripts by the names that they were asked for', async () => {
+    const { node } = served;
+    const [first, second] = [new KeyWallet().address, new KeyWallet().address];
+    const script = scriptAt(second).toString('hex').toUpperCase();
+    const [own, stranger] = [await client(), await client()];
+    await own.ask({ 'track-addresses': [first.toUpperCase(), first], 'track-scriptpubkeys': [script] });
+    await stranger.ask({ 'track-addresses': [new KeyWallet().address] });
+    const txid = await faucet.pays(first, PAID);
+    const multi = (await own.next('multi-address-transactions')) as Record<string, Record<string, ToldTransaction[]>>;
+    expect(Object.keys(multi)).to.have.members([first.toUpperCase(), first]);
+    expect([txidsOf(multi[first]?.['mempool']), multi[first]?.['confirmed'], multi[first]?.['removed']]).to.deep.equal([[txid], [], []]);
+    const other = await faucet.pays(second, PAID);
+    const scripts = (await own.next('multi-scriptpubkey-transactions')) as Record<string, Record<string, ToldTransaction[]>>;
+    expect([Object.keys(scripts), txidsOf(scripts[script]?.['mempool'])]).to.deep.equal([[script], [other]]);
+    await mine(node, 1);
+    const confirmed = (await own.next('multi-address-transactions')) as Record<string, Record<string, ToldTransaction[]>>;
+    expect([confirmed[first]?.['mempool'], txidsOf(confirmed[first]?.['confirmed'])]).to.deep.equal([[], [txid]]);
+    expect(await stranger.ask()).to.deep.equal([]);
+    // A list is replaced as a whole.
+    await own.ask({ 'track-addresses': [], 'track-scriptpubkeys': [] });
+    await stranger.ask({ 'track-addresses': [] });
+    expect(served.push.tracked).to.equal(0);
+  });
+
+  it('tells of a transaction that it enters the pool, is spent there, and is confirmed', async () => {
+    const { node } = served;
+    const wallet = new KeyWallet();
+    const own = await client();
+    expect(await own.ask({ 'track-tx': 'ab'.repeat(32), 'watch-mempool': true })).to.deep.equal([]);
+    const txid = await faucet.pays(wallet.address, PAID);
+    const [{ tx } = {}] = await own.ask({ 'track-tx': txid.toUpperCase() });
+    expect(tx).to.deep.equal(await esplora(`/tx/${txid}`));
+    const spend = wallet.sends((await ask(served.port, { path: `/api/tx/${txid}/hex` })).body.toString(), PAID, wallet.address, 20_000);
+    const { body } = await ask(served.port, { method: 'POST', path: '/api/tx', body: Buffer.from(spend.hex) });
+    expect(body.toString()).to.equal(spend.txid);
+    expect(await own.next('utxoSpent')).to.deep.equal({ 0: { vin: 0, txid: spend.txid } });
+    await mine(node, 1);
+    expect(await own.next('txConfirmed')).to.equal(txid);
+    const late = await client();
+    expect(await late.ask({ 'track-tx': txid })).to.deep.equal([{ txConfirmed: txid }]);
+    await own.ask({ 'track-tx': 'stop' });
+    await late.ask({ 'track-tx': 'stop' });
+    expect(served.push.tracked).to.equal(0);
+  });
+
+  it('tells which transaction of the chain replaced one of the pool', async () => {
+    const { node } = served;
+    const wallet = new KeyWallet();
+    const paid = await faucet.pays(wallet.address, PAID);
+    await mine(node, 1);
+    const hex = (await ask(served.port, { path: `/api/tx/${paid}/hex` })).body.toString();
+    const [one, two] = [20_000, 30_000].map((value) => wallet.sends(hex, PAID, wallet.address, value));
+    const own = await client();
+    await own.ask({ 'track-tx': one?.txid, 'track-address': wallet.address });
+    await node.mempool.addTX(bcoin.TX.fromRaw(Buffer.from(one?.hex ?? '', 'hex')));
+    expect(await own.next('tx')).to.include({ txid: one?.txid });
+    await mineOnly(node, bcoin.TX.fromRaw(Buffer.from(two?.hex ?? '', 'hex')));
+    await until(() => own.told.some((told) => 'rbfTransaction' in told) && own.told.some((told) => 'block-transactions' in told));
+    expect(own.told.find((told) => 'rbfTransaction' in told)).to.deep.equal({ rbfTransaction: { txid: two?.txid } });
+    const news = own.told.find((told) => 'block-transactions' in told) ?? {};
+    expect(txidsOf(news['address-removed-transactions'])).to.deep.equal([one?.txid]);
+    expect(txidsOf(news['block-transactions'])).to.deep.equal([two?.txid]);
+  });
+
+  it('tells of the pool and what to pay those who want statistics', async () => {
+    const own = await client();
+    const [stats] = await own.ask({ action: 'want', data: ['stats'] });
+    expect(stats).to.have.keys('mempoolInfo', 'fees');
+    const { size } = stats?.['mempoolInfo'] as { size: number };
+    await faucet.pays(new KeyWallet().address, PAID);
+    expect(await own.next('mempoolInfo')).to.have.property('size', size + 1);
+  });
+
+  it('closes on what is no object, and leaves alone what it does not know', async () => {
+    for (const text of ['{', 'null', '5', '"x"', '']) {
+      const own = await client();
+      own.socket.send(text);
+      expect(await own.closed(), text).to.equal(1001);
+    }
+    const own = await client();
+    expect(
+      await own.ask([], {}, { action: 'fly' }, { 'track-rbf': 'all' }, { 'track-mempool-block': 0 }, { 'track-tx': 5 }, { action: 'want' })
+    ).to.deep.equal([]);
+  });
+
+  it('says which address it cannot read, and tracks the others', async () => {
+    const { address } = new KeyWallet();
+    const own = await client();
+    expect(await own.ask({ 'track-address': 'nonsense' })).to.deep.equal([{ 'track-address-error': 'cannot be read: nonsense' }]);
+    expect(await own.ask({ 'track-addresses': [{}, address] })).to.deep.equal([{ 'track-addresses-error': 'cannot be read: {}' }]);
+    expect(await own.ask({ 'track-scriptpubkeys': ['abc'] })).to.deep.equal([{ 'track-scriptpubkeys-error': 'cannot be read: abc' }]);
+    expect(served.push.tracked).to.equal(1);
+  });
+
+  it('tracks a hundred addresses of a list, and none of a longer one or with too long a history', async () => {
+    const scripts = Array.from({ length: 101 }, (_, i) => `51${i.toString(16).padStart(2, '0')}`);
+    const own = await client();
+    expect(await own.ask({ 'track-scriptpubkeys': scripts.slice(1) })).to.deep.equal([]);
+    expect(served.push.tracked).to.equal(100);
+    const fault = 'too many scriptpubkeys requested, this connection supports tracking a maximum of 100 scriptpubkeys';
+    expect(await own.ask({ 'track-scriptpubkeys': scripts })).to.deep.equal([{ 'track-scriptpubkeys-error': fault }]);
+    expect(served.push.tracked).to.equal(0);
+    // The faucet mined to its own script more often than that.
+    const [{ vout: [{ scriptpubkey = '' } = {}] = [] } = {}] = (await esplora(`/block/${await hashAt(5)}/txs`)) as {
+      vout?: { scriptpubkey?: string }[];
+    }[];
+    expect(await own.ask({ 'track-scriptpubkeys': [scriptpubkey] })).to.deep.equal([{ 'track-scriptpubkeys-error': 'history too large' }]);
+    expect(served.push.tracked).to.equal(0);
+  });
+
+  it('ends a connection whose message is longer than a megabyte', async () => {
+    const own = await client();
+    own.socket.send(Buffer.alloc(1_000_001, ' '));
+    expect(await own.closed()).to.equal(1009);
+  });
+
+  it('cuts off who never reads, and does not answer it meanwhile', async () => {
+    const own = await client();
+    own.socket.pause();
+    for (let i = 0; i < 10_000; i++) own.socket.send('{"action":"init"}');
+    const other = await client();
+    expect(await other.ask({ action: 'init' })).to.have.length(1);
+    other.socket.terminate();
+    await until(() => served.sessions.count === 0);
+    own.socket.resume();
+    await own.closed();
+    expect(own.told.length).to.be.lessThan(10_000);
+  });
+
+  it('is there for connections that break at any moment', async () => {
+    const { address } = new KeyWallet();
+    for (let i = 0; i < 20; i++) {
+      const own = await PushClient.connect(served.port);
+      own.send({ 'track-address': address, 'track-tx': 'cd'.repeat(32), action: 'want', data: ['blocks', 'stats'] });
+      if (i % 2 === 0) await own.ask();
+      own.socket.terminate();
+    }
+    const half = connect(served.port, '127.0.0.1');
+    half.write('GET /api/v1/ws HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n');
+    await once(half, 'connect');
+    half.destroy();
+  });
+
+  it('is refused with 503 while nothing can be answered, and to pages of other origins', async () => {
+    const url = `ws://127.0.0.1:${served.port}/api/v1/ws`;
+    served.ready$.next(false);
+    expect(await refusedWith(url)).to.equal(503);
+    served.ready$.next(true);
+    expect(await refusedWith(url, { Origin: 'https://elsewhere.example' })).to.equal(403);
+    const { status, headers } = await ask(served.port, { path: '/api/v1/ws' });
+    expect([status, headers['upgrade']]).to.deep.equal([426, 'websocket']);
+  });
+});
+
+describe('a node with mempool’s WebSocket', () => {
+  it('takes as many clients as it may, asks for its key, and closes with clients on', async () => {
+    const key = 'a key of the node';
+    const settings = { 'rest-addresses': true, 'rest-auth': true, 'api-key': key, 'rest-electrum-sessions': 1 };
+    const served = await openRestNode({ settings });
+    const url = `ws://127.0.0.1:${served.port}/api/v1/ws`;
+    await until(async () => (await ask(served.port, { path: '/api/blocks/tip/height', headers: basic(key) })).status === 200);
+    expect(await refusedWith(url)).to.equal(401);
+    const client = await PushClient.connect(served.port, basic(key));
+    expect(await refusedWith(url, basic(key))).to.equal(503);
+    await client.ask({ 'track-address': new KeyWallet().address, action: 'want', data: ['blocks', 'stats'] });
+    const closed = client.closed();
+    await served.node.close();
+    await closed;
+  });
+
+  it('serves it beside the path of the interface, wherever that is', async () => {
+    const served = await openRestNode({ settings: { 'rest-addresses': true, 'rest-addresses-path': '/esplora' } });
+    await until(async () => (await ask(served.port, { path: '/esplora/blocks/tip/height' })).status === 200);
+    const socket = new WebSocket(`ws://127.0.0.1:${served.port}/esplora/v1/ws`);
+    await once(socket, 'open');
+    socket.terminate();
+    expect((await ask(served.port, { path: '/api/v1/ws' })).status).to.equal(404);
+    await served.node.close();
+  });
+
+  it('has none without addresses', async () => {
+    const served = await openRestNode();
+    expect((await ask(served.port, { path: '/api/v1/ws' })).status).to.equal(404);
+    await served.node.close();
+  });
+});
+
+const basic = (key: string): Record<string, string> => ({ Authorization: `Basic ${Buffer.from(`x:${key}`).toString('base64')}` });
+
+interface MinerJob {
+  readonly attempt: { items: unknown[]; fees: number };
+  pushTX(transaction: unknown): void;
+  refresh(): void;
+  mineAsync(): Promise<HostFullBlock>;
+}
+
+/** A block of one transaction, whatever the pool has. */
+async function mineOnly({ chain, miner }: TestFullNode, transaction: unknown): Promise<void> {
+  const { cpu } = miner as unknown as { cpu: { createJob(): Promise<MinerJob> } };
+  const job = await cpu.createJob();
+  job.attempt.items = [];
+  job.attempt.fees = 0;
+  job.pushTX(transaction);
+  job.refresh();
+  await chain.add(await job.mineAsync());
+}
