@@ -130,6 +130,7 @@ describe('wallets over clients of the Electrum protocol', function () {
   describe('all of them', () => {
     it('connect again to a node that was started again, and are told of what happens from then on', async () => {
       const before = await Promise.all(clients.map(({ client, address }) => client.history(address)));
+      for (const { client } of clients) client.leaves();
       await served.restart();
       await Promise.all(
         clients.map(async ({ client, address }, i) => {

@@ -25,7 +25,9 @@ export interface ElectrumClient {
   send(hex: string): Promise<string>;
   /** The statuses that it is told of an address, the present one first. Clients without: undefined. */
   readonly watch: ((address: string) => Promise<(string | null)[]>) | undefined;
-  /** Waits until it is connected to a node that is started again. */
+  /** The node is about to be stopped. */
+  leaves(): void;
+  /** Waits until it is connected to the node that was started again. */
   reconnected(): Promise<void>;
   close(): void;
 }
@@ -106,6 +108,11 @@ abstract class CallingClient implements ElectrumClient {
   constructor(protected calls: ElectrumCalls) {}
 
   abstract reconnected(): Promise<void>;
+
+  /** It is not told before. */
+  leaves(): void {
+    return;
+  }
 
   async totals(address: string): Promise<Totals> {
     const { confirmed, unconfirmed } = await this.#ask<{ confirmed: number; unconfirmed: number }>(
@@ -225,10 +232,13 @@ class ExplorerClient implements ElectrumClient {
     return this.#explorer.push(hex);
   }
 
-  /** What connects again by itself is not asked to: it gives up when the node is away for more than a second. */
-  async reconnected(): Promise<void> {
-    if (!this.#explorer.isClosed()) this.#explorer.close();
-    await this.#explorer.connect();
+  /** A second after the end of a connection it tries to connect again, once, and nobody catches what is thrown when the node is away. */
+  leaves(): void {
+    this.#explorer.close();
+  }
+
+  reconnected(): Promise<void> {
+    return this.#explorer.connect();
   }
 
   close(): void {
