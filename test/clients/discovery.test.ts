@@ -5,20 +5,10 @@ import { EsploraExplorer } from '@bitcoinerlab/explorer';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { bcoin } from '../support/bcoin';
+import { REGTEST } from '../support/bitcoinjs-network';
 import { caught } from '../support/caught';
-import { coreRegtestPrefixes } from '../support/chain-a';
 import { KeyWallet, type SignedSpend } from '../support/key-wallet';
 import { WalletNode } from '../support/wallet-node';
-
-const { bech32, pubkeyhash: pubKeyHash, scripthash: scriptHash } = coreRegtestPrefixes;
-const REGTEST = {
-  messagePrefix: '\x18Bitcoin Signed Message:\n',
-  bip32: { public: 0x043587cf, private: 0x04358394 },
-  wif: 0xef,
-  bech32,
-  pubKeyHash,
-  scriptHash
-};
 
 const RECEIVED = 100_000_000;
 const SENT = 30_000_000;

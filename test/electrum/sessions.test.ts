@@ -157,6 +157,22 @@ describe('a session of the Electrum protocol', () => {
     for (const { error } of refused) expect(error).to.have.property('code', 1);
   });
 
+  it('gets the replies to a batch in the order of its requests', async () => {
+    const client = await connect();
+    client.send([
+      { id: 'a', method: 'test.hold' },
+      { id: 'b', method: 'nothing' },
+      { method: 'server.ping' },
+      { id: 'c', method: 'test.letters', params: [1] },
+      { id: 'd', method: 'test.hold' },
+      { id: 'e', method: 'server.ping' }
+    ]);
+    await until(() => held.length === 2);
+    for (const release of held.splice(0).reverse()) release();
+    const replies = (await client.value()) as readonly Reply[];
+    expect(replies.map(({ id }) => id)).to.deep.equal(['a', 'b', 'c', 'd', 'e']);
+  });
+
   it('ends when the client has gone, with what it has asked', async () => {
     const client = await connect();
     for (let id = 0; id < 100; id++) client.send({ id, method: 'test.hold' });

@@ -12,7 +12,7 @@ const COINBASE = 5_000_000_000;
 const FEE = 10_000;
 
 export class Faucet {
-  readonly #node: TestFullNode;
+  #node: TestFullNode;
   readonly #ring: HostKeyRing;
   readonly #coins: HostTransaction;
   readonly #coinValue: number;
@@ -38,6 +38,11 @@ export class Faucet {
     await node.mempool.addTX(coins);
     await mine(node, 1);
     return new Faucet(node, ring, coins, value);
+  }
+
+  /** The node was started again. */
+  moveTo(node: TestFullNode): void {
+    this.#node = node;
   }
 
   /** Spends a coin into a payment, which goes into the pool. @returns its txid, as displayed */

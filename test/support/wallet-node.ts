@@ -4,7 +4,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock } from './bcoin';
 import { Faucet } from './faucet';
 import { ask } from './http';
-import { entryOf, mine } from './regtest-node';
+import { entryOf, mine, type RegtestOptions } from './regtest-node';
 import { openRestNode, type RestNode } from './rest-node';
 import { until } from './until';
 import type { Server } from 'node:http';
@@ -18,20 +18,24 @@ const SHORT_WINDOW = 30;
 const PAID = 10_000;
 
 export class WalletNode {
-  readonly #served: RestNode;
+  readonly #options: RegtestOptions;
+  #served: RestNode;
 
   private constructor(
+    options: RegtestOptions,
     served: RestNode,
     readonly faucet: Faucet
   ) {
+    this.#options = options;
     this.#served = served;
   }
 
-  /** `coins`: how many payments its faucet can make. */
-  static async open(coins: number, settings: Readonly<Record<string, unknown>> = {}): Promise<WalletNode> {
+  /** `coins`: how many payments its faucet can make. `prefix`: the node's folder; in memory when left out. */
+  static async open(coins: number, settings: Readonly<Record<string, unknown>> = {}, prefix?: string): Promise<WalletNode> {
     segwit.window = segwit.threshold = SHORT_WINDOW;
-    const served = await openRestNode({ settings: { 'rest-addresses': true, ...settings } });
-    const wallets = new WalletNode(served, await Faucet.on(served.node, coins));
+    const options = { settings: { 'rest-addresses': true, ...settings }, ...(prefix !== undefined && { prefix }) };
+    const served = await openRestNode(options);
+    const wallets = new WalletNode(options, served, await Faucet.on(served.node, coins));
     await wallets.#settled();
     return wallets;
   }
@@ -62,6 +66,14 @@ export class WalletNode {
     await this.faucet.pays(payee, PAID);
     const last = side.at(-1);
     await mine(this.node, 1, last && (await entryOf(this.node, last)));
+    await this.#settled();
+  }
+
+  /** Stops the node, which has a folder, and starts it again. What is in the pool is forgotten. */
+  async restart(): Promise<void> {
+    await this.node.close();
+    this.#served = await openRestNode(this.#options);
+    this.faucet.moveTo(this.node);
     await this.#settled();
   }
 

@@ -6,8 +6,8 @@ import type { Outflow } from '../../sockets/outbox';
 export interface Replies {
   /** Of replies that wait for others. */
   readonly bytes: number;
-  /** undefined: one that nobody waits for. */
-  add(reply: Buffer | undefined): void;
+  /** `at`: the request's place in the message. undefined: a reply that nobody waits for. */
+  add(at: number, reply: Buffer | undefined): void;
 }
 
 /** Sends the reply to a message of one request. */
@@ -22,22 +22,23 @@ export class SingleReply implements Replies {
     return 0;
   }
 
-  add(reply: Buffer | undefined): void {
+  add(_: number, reply: Buffer | undefined): void {
     if (reply !== undefined) this.#send(reply);
   }
 }
 
-/** Keeps replies until all are there. They count as replies on their way. */
+/** Keeps replies until all are there, in the order of the requests: some clients look at nothing else. They count as replies on their way. */
 export class Batch implements Replies {
   readonly #outflow: Outflow;
   readonly #finish: (reply: Buffer | undefined) => void;
-  readonly #replies: Buffer[] = [];
+  readonly #replies: (Buffer | undefined)[];
   #missing: number;
   #bytes = 0;
 
   /** `finish`: undefined, when nobody waits for anything. */
   constructor(count: number, outflow: Outflow, finish: (reply: Buffer | undefined) => void) {
     this.#missing = count;
+    this.#replies = Array<undefined>(count).fill(undefined);
     this.#outflow = outflow;
     this.#finish = finish;
   }
@@ -46,15 +47,16 @@ export class Batch implements Replies {
     return this.#bytes;
   }
 
-  add(reply: Buffer | undefined): void {
+  add(at: number, reply: Buffer | undefined): void {
     this.#missing--;
     if (reply !== undefined) {
-      this.#replies.push(reply);
+      this.#replies[at] = reply;
       this.#bytes += reply.length;
       this.#outflow.countOthers(reply.length);
     }
     if (this.#missing > 0) return;
     this.#outflow.countOthers(-this.#bytes);
-    this.#finish(this.#replies.length === 0 ? undefined : batchReply(this.#replies));
+    const replies = this.#replies.filter((one) => one !== undefined);
+    this.#finish(replies.length === 0 ? undefined : batchReply(replies));
   }
 }

@@ -77,6 +77,8 @@ interface Job {
   /** Its share of what came. */
   readonly bytes: number;
   readonly replies: Replies;
+  /** Its place in the message. */
+  readonly at: number;
 }
 
 export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser, ClientSession {
@@ -137,11 +139,11 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     }
     if (requests.length === 0) return;
     const replies = isBatch ? this.#newBatch(requests.length) : new SingleReply(this.#send);
-    for (const request of requests) {
+    for (const [at, request] of requests.entries()) {
       if (isBad(request)) {
         this.charge(BAD_REQUEST_POINTS);
-        replies.add(errorReply(request.id, request.error));
-      } else this.#take(request, value.length / requests.length, replies);
+        replies.add(at, errorReply(request.id, request.error));
+      } else this.#take(request, value.length / requests.length, replies, at);
     }
     if (this.#isRefused) this.end();
     else this.#wake();
@@ -194,7 +196,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     const reply = await this.#replyTo(job, lane);
     this.#atWork--;
     this.#drop(job);
-    job.replies.add(reply);
+    job.replies.add(job.at, reply);
     this.#wake();
   }
 
@@ -227,21 +229,21 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     this.#notificationBytes = 0;
   }
 
-  #take(request: Request, bytes: number, replies: Replies): void {
+  #take(request: Request, bytes: number, replies: Replies, at: number): void {
     const { method: name, params, id } = request;
     try {
       if (name === VERSION_METHOD) {
-        replies.add(this.#greet(params, id));
+        replies.add(at, this.#greet(params, id));
         return;
       }
       const method = this.#methodOf(name);
       const values = valuesOf(name, method, params);
       this.#parts.allowance.take(bytes);
       this.#bytes += bytes;
-      this.#waiting[method.isHeavy === true ? 'heavy' : 'small'].push({ request, method, values, bytes, replies });
+      this.#waiting[method.isHeavy === true ? 'heavy' : 'small'].push({ request, method, values, bytes, replies, at });
     } catch (error) {
       this.charge(BAD_REQUEST_POINTS);
-      replies.add(id === undefined ? undefined : errorReply(id, this.#asElectrumError(error)));
+      replies.add(at, id === undefined ? undefined : errorReply(id, this.#asElectrumError(error)));
     }
   }
 
@@ -358,7 +360,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
       this.#parts.turns[lane].leave(this);
       for (const job of this.#waiting[lane].splice(0)) {
         this.#drop(job);
-        job.replies.add(undefined);
+        job.replies.add(job.at, undefined);
       }
     }
     // What a batch has by now was sent.

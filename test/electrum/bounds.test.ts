@@ -1,0 +1,116 @@
+import { Socket } from 'node:net';
+import { expect } from 'chai';
+import { after, afterEach, before, describe, it } from 'mocha';
+import { ShiftedClock } from '../support/clock';
+import { transportMethods } from '../support/electrum-methods';
+import { LineClient, openElectrumNode, type ElectrumNode } from '../support/electrum-node';
+import { until } from '../support/until';
+
+/** For documentation (RFC 5737): nobody has them. */
+const [SOMEBODY, SOMEBODY_ELSE] = ['192.0.2.1', '192.0.2.2'] as const;
+
+const MOST_OF_ADDRESS = 100;
+const MOST_COST = 100_000;
+const SILENT_MS = 60_000;
+const IDLE_MS = 600_000;
+
+/** What `remoteAddress` reads. */
+const sockets = Socket.prototype as unknown as { _getpeername(this: Socket): { readonly address?: string } };
+const { _getpeername: peerName } = sockets;
+
+describe('clients of the Electrum protocol are bounded', () => {
+  let served: ElectrumNode;
+  /** Where clients seem to come from; undefined: from where they do. */
+  let address: string | undefined;
+  const clients: LineClient[] = [];
+
+  before(async () => {
+    sockets._getpeername = function () {
+      const peer = peerName.call(this);
+      return address === undefined ? peer : { ...peer, address };
+    };
+    // The shorter the timeout, the more often it is looked who is idle.
+    served = await openElectrumNode({
+      methods: transportMethods,
+      options: { maxCost: MOST_COST },
+      settings: { 'rest-timeout': 1 }
+    });
+  });
+  after(async () => {
+    sockets._getpeername = peerName;
+    await served.node.close();
+  });
+  afterEach(async () => {
+    for (const client of clients.splice(0)) client.socket.destroy();
+    await until(() => served.electrum.sessions === 0);
+    address = undefined;
+  });
+
+  async function connectFrom(from?: string): Promise<LineClient> {
+    address = from;
+    const client = await LineClient.connect(served.port);
+    clients.push(client);
+    return client;
+  }
+
+  /** Undefined: it was closed instead. */
+  const answered = async (client: LineClient): Promise<unknown> => {
+    client.send({ id: 1, method: 'server.ping' });
+    const line = await client.line();
+    return line === undefined ? undefined : (JSON.parse(line) as unknown);
+  };
+
+  const PONG = { jsonrpc: '2.0', id: 1, result: null };
+
+  it('to a hundred of one address, loopback aside, and a place becomes free with everyone who goes', async () => {
+    const first = await connectFrom(SOMEBODY);
+    expect(await answered(first)).to.deep.equal(PONG);
+    for (let i = 1; i < MOST_OF_ADDRESS; i++) expect(await answered(await connectFrom(SOMEBODY))).to.deep.equal(PONG);
+    expect(await (await connectFrom(SOMEBODY)).line()).to.equal(undefined);
+    expect(await answered(await connectFrom(SOMEBODY_ELSE))).to.deep.equal(PONG);
+    first.socket.destroy();
+    await until(() => served.electrum.sessions === MOST_OF_ADDRESS);
+    expect(await answered(await connectFrom(SOMEBODY))).to.deep.equal(PONG);
+    await until(() => served.electrum.sessions === MOST_OF_ADDRESS + 1);
+    for (let i = 0; i < MOST_OF_ADDRESS; i++) expect(await answered(await connectFrom())).to.deep.equal(PONG);
+  });
+
+  it('by what they cost: beyond the hard bound an address is cut off, and nobody else', async () => {
+    const costly = await connectFrom(SOMEBODY);
+    const beside = await connectFrom(SOMEBODY);
+    const other = await connectFrom(SOMEBODY_ELSE);
+    expect(await costly.ask('test.charge', [2 * MOST_COST])).to.deep.equal(PONG);
+    for (const client of [costly, beside, await connectFrom(SOMEBODY)]) {
+      expect(await client.ask('server.ping', [], 7)).to.deep.equal({
+        jsonrpc: '2.0',
+        id: 7,
+        error: { code: 1, message: 'excessive resource usage' }
+      });
+      expect(await client.line()).to.equal(undefined);
+    }
+    expect(await answered(other)).to.deep.equal(PONG);
+    // Loopback costs nothing.
+    const near = await connectFrom();
+    expect(await near.ask('test.charge', [2 * MOST_COST])).to.deep.equal(PONG);
+    expect(await answered(near)).to.deep.equal(PONG);
+  });
+
+  it('in time: those are let go who say nothing in the first minute, or nothing in ten', async () => {
+    const clock = new ShiftedClock();
+    try {
+      const [silent, idle, lively] = [await connectFrom(), await connectFrom(), await connectFrom()];
+      for (const client of [idle, lively]) expect(await answered(client)).to.deep.equal(PONG);
+      clock.passes(SILENT_MS + 1);
+      expect(await silent.line()).to.equal(undefined);
+      await until(() => served.electrum.sessions === 2);
+      clock.passes(IDLE_MS / 2);
+      expect(await answered(lively)).to.deep.equal(PONG);
+      clock.passes(IDLE_MS / 2);
+      expect(await idle.line()).to.equal(undefined);
+      await until(() => served.electrum.sessions === 1);
+      expect(await answered(lively)).to.deep.equal(PONG);
+    } finally {
+      clock.restore();
+    }
+  });
+});

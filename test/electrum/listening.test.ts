@@ -1,0 +1,88 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { makeOwnCertificate } from '../../lib/electrum/server/own-certificate';
+import { caught } from '../support/caught';
+import { hurried } from '../support/clock';
+import { transportMethods } from '../support/electrum-methods';
+import { LineClient, openElectrumNode, type ElectrumNode } from '../support/electrum-node';
+import { freePort } from '../support/regtest-node';
+import { until } from '../support/until';
+
+/** So long the server waits for an index that comes back, and between two looks at its certificate. */
+const PATIENCE_MS = 10_000;
+
+describe('the ports of the Electrum protocol', () => {
+  let folder: string;
+  let served: ElectrumNode;
+  let ports: { readonly plain: number; readonly tls: number };
+  let restore: () => void;
+  const paths = (): { certificate: string; key: string } => ({
+    certificate: join(folder, 'certificate.pem'),
+    key: join(folder, 'key.pem')
+  });
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-electrum-'));
+    await write(await makeOwnCertificate('a.example'));
+    restore = hurried(PATIENCE_MS);
+    ports = { plain: await freePort(), tls: await freePort() };
+    const [plain, tls] = [ports.plain, ports.tls].map((port) => ({ host: '127.0.0.1', port }));
+    served = await openElectrumNode({ methods: transportMethods, options: { plain, tls, certificate: paths() } });
+  });
+  after(async () => {
+    restore();
+    await served.node.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function write({ certificate, key }: { readonly certificate: string; readonly key: string }): Promise<void> {
+    await writeFile(paths().key, key);
+    await writeFile(paths().certificate, certificate);
+  }
+
+  async function secure(): Promise<{ readonly client: LineClient; readonly certificate: string }> {
+    const socket: TLSSocket = connectTls({ host: '127.0.0.1', port: ports.tls, rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    const certificate = new X509Certificate(socket.getPeerCertificate().raw).toString();
+    return { client: new LineClient(socket), certificate };
+  }
+
+  it('have the renewed certificate for whoever connects, and others go on with that from before', async () => {
+    const [first, renewed] = [await secure(), await makeOwnCertificate('b.example')];
+    await write(renewed);
+    await until(async () => {
+      const { client, certificate } = await secure();
+      expect(await client.ask('server.ping')).to.deep.include({ result: null });
+      client.socket.destroy();
+      return certificate === renewed.certificate;
+    });
+    expect(first.certificate).to.not.equal(renewed.certificate);
+    expect(await first.client.ask('server.ping')).to.deep.include({ result: null });
+    first.client.socket.destroy();
+  });
+
+  it('are closed while nothing can be answered, stay so for those who are there, and open again', async () => {
+    const plain = await LineClient.connect(ports.plain);
+    const { client: encrypted } = await secure();
+    served.ready$.next(false);
+    await until(() => served.electrum.addresses.length === 0);
+    for (const name of ['Electrum', 'Electrum over TLS']) expect(served.notes).to.include(`${name} does not listen: loading.`);
+    expect(await caught(LineClient.connect(ports.plain))).to.have.property('code', 'ECONNREFUSED');
+    expect(await caught(secure())).to.have.property('code', 'ECONNREFUSED');
+    for (const client of [plain, encrypted]) expect(await client.ask('server.ping')).to.deep.include({ result: null });
+    served.ready$.next(true);
+    await until(() => served.electrum.addresses.length === 2);
+    expect(served.electrum.addresses.map(({ port }) => port)).to.deep.equal([ports.plain, ports.tls]);
+    const [late, { client: lateEncrypted }] = [await LineClient.connect(ports.plain), await secure()];
+    for (const client of [plain, encrypted, late, lateEncrypted]) {
+      expect(await client.ask('server.ping')).to.deep.include({ result: null });
+      client.socket.destroy();
+    }
+  });
+});

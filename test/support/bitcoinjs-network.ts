@@ -1,0 +1,14 @@
+// Bitcoin Core's regtest as bitcoinjs-lib describes networks, which @bitcoinerlab's packages take.
+
+import { coreRegtestPrefixes } from './chain-a';
+
+const { bech32, pubkeyhash: pubKeyHash, scripthash: scriptHash } = coreRegtestPrefixes;
+
+export const REGTEST = {
+  messagePrefix: '\x18Bitcoin Signed Message:\n',
+  bip32: { public: 0x043587cf, private: 0x04358394 },
+  wif: 0xef,
+  bech32,
+  pubKeyHash,
+  scriptHash
+};
