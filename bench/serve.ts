@@ -110,7 +110,8 @@ async function open(chain: ServingChain, edition: Edition, before: string | unde
   const reader = await ChainReader.open(chain);
   closers.push(() => reader.close());
   const rows = edition.rows(reader);
-  const readyPath = edition.readyPath(reader.hash(reader.tipHeight));
+  const tipHash = reader.hash(reader.tipHeight);
+  const readyPath = edition.readyPath(tipHash);
   const ours = (folder: string): PluginStart => ({ folder, flags: edition.flags, readyPath });
   say('starting the servers');
   const bitcoind = process.env['BITCOIND'];
@@ -120,7 +121,10 @@ async function open(chain: ServingChain, edition: Edition, before: string | unde
     own: await startedOrNot('bcoin', startBcoin(chain, 'own')),
     ...(before !== undefined && { before: await startedOrNot(before, startBcoin(chain, 'before', ours(resolve(before)))) }),
     ...(bitcoind !== undefined && {
-      bitcoind: await startedOrNot(bitcoind, startBitcoind({ program: bitcoind, chain, reader, flags: edition.coreFlags, readyPath }))
+      bitcoind: await startedOrNot(
+        bitcoind,
+        startBitcoind({ program: bitcoind, chain, tip: { height: reader.tipHeight, hash: tipHash }, flags: edition.coreFlags, readyPath })
+      )
     })
   };
   const clients = [new LoadClient(), new LoadClient()] as const;

@@ -33,12 +33,15 @@ export class BlockMaker {
   readonly random: Random;
   #height = 0;
   #previousHash: Buffer;
+  readonly #since: number;
   /** Coins of coinbases that are not mature, by height. */
   readonly #immature = new Map<number, readonly Slot[]>();
 
-  constructor(seed: number, genesisHash: Buffer) {
+  /** `since`: the time before the first block, in seconds since 1970. */
+  constructor(seed: number, genesisHash: Buffer, since = GENESIS_TIME) {
     this.random = new Random(seed);
     this.#previousHash = genesisHash;
+    this.#since = since;
   }
 
   /** A block that only hands out its reward; all of it to one script, if given. */
@@ -82,7 +85,7 @@ export class BlockMaker {
       .u32(version)
       .bytes(this.#previousHash)
       .bytes(merkleRoot([coinbase.txid, ...transactions.map(({ txid }) => txid)]))
-      .u32(GENESIS_TIME + height * SPACING)
+      .u32(this.#since + height * SPACING)
       .u32(REGTEST_BITS)
       .u32(0)
       .toBuffer();

@@ -18,7 +18,8 @@ export interface PeerFigures {
   /** Medians of the rounds, microseconds. */
   readonly hot?: number;
   readonly cold?: number;
-  readonly loop: LoopFigures;
+  /** Of all rounds. */
+  readonly loop: LongestTurn;
 }
 
 export interface RequestFigures {
@@ -36,12 +37,14 @@ export interface RequestOptions {
   readonly say: (line: string) => void;
 }
 
+type LongestTurn = Pick<LoopFigures, 'ms' | 'cpuMs'>;
+
 interface Measured {
   readonly figures: Figure[];
-  loop: LoopFigures;
+  loop: LongestTurn;
 }
 
-const NOTHING: LoopFigures = { ms: 0, cpuMs: 0 };
+const NOTHING: LongestTurn = { ms: 0, cpuMs: 0 };
 
 export async function* requestFigures(options: RequestOptions): AsyncGenerator<RequestFigures> {
   const { peers, isWanted, rounds, client, say } = options;
@@ -99,4 +102,4 @@ async function inTurn(peers: readonly Peer[], rounds: number, taskOf: (peer: Pee
 
 const medianOf = (measured: Measured | undefined): number => percentile(measured?.figures.map(({ cpu }) => cpu) ?? [], 0.5);
 
-const longer = (a: LoopFigures, b: LoopFigures): LoopFigures => ({ ms: Math.max(a.ms, b.ms), cpuMs: Math.max(a.cpuMs, b.cpuMs) });
+const longer = (a: LongestTurn, b: LongestTurn): LongestTurn => ({ ms: Math.max(a.ms, b.ms), cpuMs: Math.max(a.cpuMs, b.cpuMs) });

@@ -3,7 +3,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startBcoin, type ServerProcess } from '../serve/server-process';
+import { startBcoin, type PluginStart, type ServerProcess } from '../serve/server-process';
 import { untilAtRest } from '../serve/process-figures';
 import { RUN_FOLDER } from '../serve/serving-chain';
 import type { PopularChain } from './popular-chain';
@@ -13,12 +13,18 @@ export interface LoopFigures {
   readonly ms: number;
   /** Of the main thread on a processor. */
   readonly cpuMs: number;
+  /** Those of more than two milliseconds on a processor. `at`: when they began, in milliseconds since 1970. */
+  readonly turns: readonly { readonly at: number; readonly ms: number; readonly cpuMs: number }[];
+  /** Memory that JavaScript held when the watch began, without garbage where the node is allowed to collect it. */
+  readonly heldBytes: number;
 }
+
+/** Of all turns while something runs. */
+export type Watch = <T>(run: () => Promise<T>) => Promise<{ readonly result: T; readonly loop: LoopFigures }>;
 
 export interface WatchedServer extends ServerProcess {
   readonly chain: PopularChain;
-  /** Of all turns while something runs. */
-  watch<T>(run: () => Promise<T>): Promise<{ readonly result: T; readonly loop: LoopFigures }>;
+  readonly watch: Watch;
 }
 
 /** Blocks that can be taken out again: rows of blocks below share records. */
@@ -27,31 +33,42 @@ const LOOK_MS = 2;
 
 /** `grouped`: whether rows share records, but for those of the last blocks. `folder`: of a built checkout. */
 export async function startWatched(chain: PopularChain, name: string, grouped: boolean, folder = resolve('.')): Promise<WatchedServer> {
-  const file = join(RUN_FOLDER, `${name}.loop`);
+  const preload = loopWatch(name);
   const server = await startBcoin(chain, name, {
     folder,
     flags: ['--rest-addresses=true', '--rest-scrub=0', ...(grouped ? [`--rest-undo=${GROUPED}`] : [])],
     readyPath: '/api/blocks/tip/height',
-    nodeFlags: ['--import', resolve('bench/scripts/loop-watch.mjs')],
-    env: { LOOP_WATCH: file }
+    nodeFlags: preload.nodeFlags,
+    env: preload.env
   });
   await untilAtRest(server.pid);
-  const signal = async (): Promise<LoopFigures> => {
-    rmSync(file, { force: true });
-    process.kill(server.pid, 'SIGUSR2');
-    for (;;) {
-      await pause(LOOK_MS);
-      try {
-        return JSON.parse(readFileSync(file, 'utf8')) as LoopFigures;
-      } catch {
-        // Not yet.
-      }
+  return { ...server, chain, watch: preload.watchOf(server) };
+}
+
+/** What makes the event loop of a node be watched that has this name. */
+export function loopWatch(name: string): Required<Pick<PluginStart, 'nodeFlags' | 'env'>> & { watchOf(server: ServerProcess): Watch } {
+  const file = join(RUN_FOLDER, `${name}.loop`);
+  return {
+    nodeFlags: ['--import', resolve('bench/scripts/loop-watch.mjs')],
+    env: { LOOP_WATCH: file },
+    watchOf: ({ pid }) => {
+      const signal = async (): Promise<LoopFigures> => {
+        rmSync(file, { force: true });
+        process.kill(pid, 'SIGUSR2');
+        for (;;) {
+          await pause(LOOK_MS);
+          try {
+            return JSON.parse(readFileSync(file, 'utf8')) as LoopFigures;
+          } catch {
+            // Not yet.
+          }
+        }
+      };
+      return async (run) => {
+        const { heldBytes } = await signal();
+        const result = await run();
+        return { result, loop: { ...(await signal()), heldBytes } };
+      };
     }
   };
-  const watch: WatchedServer['watch'] = async (run) => {
-    await signal();
-    const result = await run();
-    return { result, loop: await signal() };
-  };
-  return { ...server, chain, watch };
 }

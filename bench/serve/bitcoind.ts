@@ -7,7 +7,6 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../test/support/regtest-node';
-import type { ChainReader } from './chain-reader';
 import { fetchBody } from './fetch-body';
 import { fillPool } from './fill-pool';
 import { end, pidOf, untilAnswers, type ServerProcess } from './server-process';
@@ -18,15 +17,22 @@ const RETRY_MS = 500;
 export interface BitcoindStart {
   readonly program: string;
   readonly chain: ServingChain;
-  readonly reader: ChainReader;
+  /** Its last block. */
+  readonly tip: { readonly height: number; readonly hash: string };
   readonly flags: readonly string[];
   /** Answered once it is ready. */
   readonly readyPath: string;
 }
 
-export async function startBitcoind({ program, chain, reader, flags, readyPath }: BitcoindStart): Promise<ServerProcess> {
+export interface Bitcoind extends ServerProcess {
+  /** User and password of its RPC. */
+  readonly cookieFile: string;
+}
+
+export async function startBitcoind({ program, chain, tip, flags, readyPath }: BitcoindStart): Promise<Bitcoind> {
   const folder = join(RUN_FOLDER, 'bitcoind');
   mkdirSync(folder, { recursive: true });
+  const cookieFile = join(folder, 'regtest/.cookie');
   const port = await freePort();
   const child = spawn(
     program,
@@ -47,7 +53,7 @@ export async function startBitcoind({ program, chain, reader, flags, readyPath }
       '-checkpoints=0',
       '-checkblockindex=0',
       '-checkmempool=0',
-      `-assumevalid=${reader.hash(reader.tipHeight)}`,
+      `-assumevalid=${tip.hash}`,
       `-loadblock=${chain.blockFile}`,
       ...flags,
       ...moreFlags()
@@ -59,14 +65,14 @@ export async function startBitcoind({ program, chain, reader, flags, readyPath }
   });
   try {
     await untilAnswers(child, port, '/rest/chaininfo.json');
-    while (!(await fetchBody(port, '/rest/chaininfo.json')).body.includes(`"blocks":${reader.tipHeight},`)) await pause(RETRY_MS);
+    while (!(await fetchBody(port, '/rest/chaininfo.json')).body.includes(`"blocks":${tip.height},`)) await pause(RETRY_MS);
     await untilAnswers(child, port, readyPath);
-    await fillPool(port, chain, readFileSync(join(folder, 'regtest/.cookie'), 'latin1'));
+    await fillPool(port, chain, readFileSync(cookieFile, 'latin1'));
   } catch (error) {
     await end(child);
     throw error;
   }
-  return { pid: pidOf(child), port, stop: () => end(child) };
+  return { pid: pidOf(child), port, cookieFile, stop: () => end(child) };
 }
 
 /** `BITCOIND_FLAGS`: what a build with a policy of its own needs to take the pool's transactions. */

@@ -41,6 +41,8 @@ export interface PluginStart {
   /** Of a built checkout of ours. */
   readonly folder: string;
   readonly flags: readonly string[];
+  /** Other plugins: paths of their programs. */
+  readonly plugins?: readonly string[];
   /** Answered once it is ready. */
   readonly readyPath: string;
   /** Of Node itself, and variables of its environment. */
@@ -55,7 +57,12 @@ export async function startBcoin(chain: ServingChain, name: string, plugin?: Plu
   const program = createRequire(__filename).resolve(join(bcoinTarget, 'bin/node'));
   const flags = [...FLAGS, `--prefix=${folder}`, `--http-port=${port}`];
   if (plugin !== undefined)
-    flags.push(`--plugins=${plugin.folder}`, '--rest-warmup=indexed', `--rest-work-queue=${QUEUE}`, ...plugin.flags);
+    flags.push(
+      `--plugins=${[plugin.folder, ...(plugin.plugins ?? [])].join(',')}`,
+      '--rest-warmup=indexed',
+      `--rest-work-queue=${QUEUE}`,
+      ...plugin.flags
+    );
   const child = spawn(process.execPath, [...nodeFlags(), ...(plugin?.nodeFlags ?? []), program, ...flags], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js', ...plugin?.env }

@@ -54,7 +54,7 @@ export async function servingChain(report: (line: string) => void): Promise<Serv
   await onTrustingNode(unfinished, NODE_SETTINGS, async (node) => {
     const blocks = [...makeBlocks(fromHost(node.network.genesis.hash))];
     for (const raw of blocks) await addBlock(node, raw);
-    writeFileSync(join(unfinished, BLOCKS), Buffer.concat(blocks.flatMap((raw) => [REGTEST_MAGIC, lengthOf(raw), raw])));
+    writeBlockFile(join(unfinished, BLOCKS), blocks);
     writeFileSync(
       join(unfinished, POOL),
       makePool(blocks.slice(0, OWNED_BLOCKS).flatMap(ownCoins), POOL_TRANSACTIONS)
@@ -64,6 +64,11 @@ export async function servingChain(report: (line: string) => void): Promise<Serv
   });
   renameSync(unfinished, folder);
   return chain;
+}
+
+/** As blk files have them. */
+export function writeBlockFile(path: string, blocks: readonly Buffer[]): void {
+  writeFileSync(path, Buffer.concat(blocks.flatMap((raw) => [REGTEST_MAGIC, lengthOf(raw), raw])));
 }
 
 /** The pool's transactions in hex, each behind those that it spends. */

@@ -15,6 +15,7 @@ import type { Waiting } from '../rest/server/work-queue';
 
 const GROUP_LEVELS = 11;
 const GROUP_SIZE = 1 << GROUP_LEVELS;
+const HEADERS_PER_SLICE = 256;
 
 export interface HeaderProof {
   /** The neighbours of the header's hash and of the hashes above it, upwards; in wire order. */
@@ -70,7 +71,7 @@ export class HeaderTree {
     const key = keyOf(hashAt(Math.min((group + 1) * GROUP_SIZE - 1, most), index));
     const cached = this.#groups.get(key);
     if (cached !== undefined) return cached.tree;
-    const tree = await runInSlices(merkleTree(hashesIn(group, most, index)), client);
+    const tree = await runInSlices(groupTree(group, most, index), client);
     this.#groups.offer(key, () => ({ tree, byteLength: tree.byteLength }));
     return tree;
   }
@@ -84,7 +85,7 @@ export class HeaderTree {
       const roots = [...known];
       while (roots.length < count) {
         const group = roots.length;
-        const { root } = await runInSlices(merkleTree(hashesIn(group, Infinity, index)), everybody);
+        const { root } = await runInSlices(groupTree(group, Infinity, index), everybody);
         roots.push({ root, lastHash: lastHashIn(group, index) });
       }
       return (this.#roots = roots);
@@ -121,17 +122,18 @@ function hashAt(height: number, index: Headers): Buffer {
 /** Of the last header of a full group. */
 const lastHashIn = (group: number, index: Headers): Buffer => hashAt((group + 1) * GROUP_SIZE - 1, index);
 
-/** Hashes of the headers of a group up to a height of the chain. */
-function hashesIn(group: number, most: number, index: Headers): Buffer[] {
+/** The tree over the headers of a group up to a height of the chain. Yields often. */
+function* groupTree(group: number, most: number, index: Headers): Generator<void, MerkleTree> {
   const start = group * GROUP_SIZE;
   const end = Math.min(start + GROUP_SIZE, most + 1);
   const hashes: Buffer[] = [];
   for (let height = start; height < end; height = start + hashes.length) {
-    const run = index.headerRun(height, end - height);
+    const run = index.headerRun(height, Math.min(HEADERS_PER_SLICE, end - height));
     if (run === undefined) throw new RangeError(`expected the height of a block of the chain, got ${height}`);
     // A header has the hash of the one before.
     for (let at = 1; at < run.count; at++) hashes.push(previousHashOf(run.headers.subarray(at * HEADER_LENGTH)));
     hashes.push(run.lastHash);
+    yield;
   }
-  return hashes;
+  return yield* merkleTree(hashes);
 }

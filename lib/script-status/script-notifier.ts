@@ -22,8 +22,10 @@ import type { ScriptHistories, ScriptHistory } from './history';
 const MOST_IN_LOOK = 512;
 /** Scripts that are read at the same time. */
 const AT_ONCE = 8;
-/** Listeners that are told in one turn. */
-const TOLD_IN_TURN = 256;
+/** Listeners that are told in one turn: a write to each connection follows, of some 40 µs. */
+const TOLD_IN_TURN = 32;
+/** Subscriptions that are given up in one turn: less than a millisecond. */
+const LEFT_IN_TURN = 512;
 
 export interface TipListener {
   tipChanged(tip: HeaderRecord): void;
@@ -70,6 +72,7 @@ export class ScriptNotifier {
   readonly #answers = new Map<SubscribedScript, Promise<Found>>();
   /** With the hash of the tip that each was told last. */
   readonly #tipListeners = new Map<TipListener, Buffer>();
+  readonly #leaving: { readonly scripts: Iterable<string>; readonly listener: StatusListener }[] = [];
   #subscription: Subscription | undefined;
   #looks = 0;
   #moves = 0;
@@ -167,6 +170,23 @@ export class ScriptNotifier {
     subscribed.delete(listener);
     this.#leave(subscribed);
     return true;
+  }
+
+  /** The listener ignores from now on what it is told. It may have had tens of thousands of scripts, and thousands may leave at once. */
+  leave(scripts: Iterable<string>, listener: StatusListener): void {
+    if (this.#leaving.push({ scripts, listener }) === 1) void this.#letLeave();
+  }
+
+  /** Never rejects. */
+  async #letLeave(): Promise<void> {
+    let count = 0;
+    for (let next = this.#leaving[0]; next !== undefined; next = this.#leaving[0]) {
+      for (const script of next.scripts) {
+        this.delete(script, next.listener);
+        if (++count % LEFT_IN_TURN === 0) await setImmediate();
+      }
+      this.#leaving.shift();
+    }
   }
 
   #enter(script: string): SubscribedScript {

@@ -49,7 +49,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     try {
       const status = await this.#notifier.add(key, this, maxHistory);
       // It has left, or taken it back, while it waited.
-      if (!this.#names.has(key)) this.#notifier.delete(key, this);
+      if (this.#isClosed || !this.#names.has(key)) this.#notifier.delete(key, this);
       return status === '' ? undefined : Buffer.from(status, 'latin1');
     } catch (error) {
       if (isNew) this.#names.delete(key);
@@ -71,11 +71,11 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   close(): void {
     this.#isClosed = true;
     this.#notifier.deleteTips(this);
-    for (const key of this.#names.keys()) this.#notifier.delete(key, this);
-    this.#names.clear();
+    this.#notifier.leave(this.#names.keys(), this);
   }
 
   changed(change: StatusChange): void {
+    if (this.#isClosed) return;
     if (this.#answering.has(change.script)) this.#answering.set(change.script, change);
     else this.#tell(change);
   }
@@ -87,7 +87,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   #release(key: string): void {
     const change = this.#answering.get(key);
     this.#answering.delete(key);
-    if (change !== undefined && this.#names.has(key)) this.#tell(change);
+    if (change !== undefined && !this.#isClosed && this.#names.has(key)) this.#tell(change);
   }
 
   #tell({ script, status }: StatusChange): void {

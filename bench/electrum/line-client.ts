@@ -1,0 +1,112 @@
+// Clients of Electrum's protocol in a process of their own, so that they share no event loop with the server, nor with others that ask.
+
+import { fork, type ChildProcess } from 'node:child_process';
+import { extname, join } from 'node:path';
+
+/** Requests on connections that ask for one after the other. */
+export interface AskOrder {
+  readonly type: 'ask';
+  readonly port: number;
+  /** Method and parameters as JSON text, asked in turn. */
+  readonly calls: readonly Call[];
+  readonly connections: number;
+  /** Requests in all. */
+  readonly amount: number;
+}
+
+export interface Call {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+export interface Asked {
+  readonly answered: number;
+  /** Replies with an error. */
+  readonly refused: number;
+  /** Of the last result. */
+  readonly bytes: number;
+}
+
+/** Whether anybody listens. */
+export interface ReachOrder {
+  readonly type: 'reach';
+  readonly port: number;
+}
+
+/** Sessions that stay until the process is closed, and what each is subscribed to; headers as well, where there are scripts. */
+export interface HoldOrder {
+  readonly type: 'hold';
+  readonly port: number;
+  readonly scripts: readonly (readonly string[])[];
+}
+
+/** Waits until so many were told of a script, and so many of a header, since the last such order. */
+export interface ToldOrder {
+  readonly type: 'told';
+  readonly scripts: number;
+  readonly headers: number;
+}
+
+export interface Told {
+  /** In milliseconds since 1970. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** Bytes of all of it. */
+  readonly bytes: number;
+}
+
+/** Small requests, one after the other on each connection with some milliseconds in between, until the next order. */
+export interface SmallOrder {
+  readonly type: 'small';
+  readonly port: number;
+  readonly httpPort: number;
+}
+
+/** Ends what the order before has begun. */
+export interface StopOrder {
+  readonly type: 'stop';
+}
+
+export interface Wait {
+  /** When it was sent, in milliseconds since 1970; and how long after that the answer came. */
+  readonly at: number;
+  readonly ms: number;
+}
+
+export interface Waits {
+  readonly pings: readonly Wait[];
+  readonly states: readonly Wait[];
+}
+
+export type Order = AskOrder | ReachOrder | HoldOrder | ToldOrder | SmallOrder | StopOrder;
+
+interface Results {
+  readonly ask: Asked;
+  readonly reach: boolean;
+  readonly hold: undefined;
+  readonly told: Told;
+  readonly small: undefined;
+  readonly stop: Waits;
+}
+
+export class LineProcess {
+  readonly #child: ChildProcess = fork(join(__dirname, `line-process${extname(__filename)}`), { serialization: 'advanced' });
+
+  run<O extends Order>(order: O): Promise<Results[O['type']]> {
+    return new Promise((resolve, reject) => {
+      const onExit = (): void => {
+        reject(new Error('expected the client to go on, it ended'));
+      };
+      this.#child.once('exit', onExit);
+      this.#child.once('message', (result) => {
+        this.#child.removeListener('exit', onExit);
+        resolve((result as readonly [Results[O['type']]])[0]);
+      });
+      this.#child.send(order);
+    });
+  }
+
+  close(): void {
+    this.#child.kill();
+  }
+}

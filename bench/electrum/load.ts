@@ -1,0 +1,179 @@
+// Many sessions with many subscriptions, and blocks that touch some of them: when everybody was told, how long others waited meanwhile, how long
+// the event loop was held, and what all of it takes of memory.
+
+import { request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { percentile } from '../measure/percentile';
+import { cpuMicroseconds, ownMemory } from '../serve/process-figures';
+import { LineProcess, type Told, type Wait, type Waits } from './line-client';
+import { hashOf, TOUCHED, type WalletChain } from './wallet-chain';
+import type { LoopFigures } from '../scripts/watched-server';
+import type { OwnServer } from './line-server';
+
+export const SESSIONS = 1_000;
+const SUBSCRIPTIONS = 100;
+/** Blocks that come before anybody is subscribed: the first brings code to speed, the second is looked at. */
+const ALONE = 2;
+/** So long others are looked at when there is nobody to be told. */
+const ALONE_MS = 1_000;
+const SETTLING_MS = 2_000;
+/** Of others, before the block. */
+const QUIET_MS = 500;
+
+export interface BlockFigures {
+  readonly name: string;
+  readonly scripts: number;
+  /** From the block's connection until everybody was told, and from when it was sent to the node until its connection. */
+  readonly toldMs: number | undefined;
+  readonly connectingMs: number;
+  /** Of the whole process, from the block's connection until everybody was told. */
+  readonly cpuMs: number;
+  readonly pings: SmallFigures;
+  readonly states: SmallFigures;
+  /** Longest turn of the event loop, on a processor: up to the connection, and behind it. */
+  readonly turnBefore: number;
+  readonly turnBehind: number;
+  /** Of notifications. */
+  readonly bytes: number;
+}
+
+export interface SmallFigures {
+  readonly count: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly longest: number;
+}
+
+export interface MemoryFigures {
+  readonly name: string;
+  /** Of JavaScript, without garbage; and of the process. */
+  readonly heldBytes: number;
+  readonly ownBytes: number;
+}
+
+export interface LoadFigures {
+  readonly blocks: readonly BlockFigures[];
+  readonly memory: readonly MemoryFigures[];
+  readonly bytesPerSession: number;
+  readonly bytesPerSubscription: number;
+}
+
+export async function measureLoad(server: OwnServer, chain: WalletChain, say: (line: string) => void): Promise<LoadFigures> {
+  const memory: MemoryFigures[] = [];
+  const blocks: BlockFigures[] = [];
+  const weigh = async (name: string): Promise<number> => {
+    await pause(SETTLING_MS);
+    const { loop } = await server.watch(() => Promise.resolve());
+    memory.push({ name, heldBytes: loop.heldBytes, ownBytes: ownMemory(server.pid) });
+    return loop.heldBytes;
+  };
+  const asking = new LineProcess();
+  let holding = new LineProcess();
+  try {
+    for (let i = 0; i < ALONE; i++) {
+      const figures = await follow(server, chain, i, asking);
+      if (i > 0) blocks.push({ ...figures, name: 'nobody subscribed' });
+    }
+    const before = await weigh('without sessions');
+    say(`${SESSIONS} sessions`);
+    await holding.run({ type: 'hold', port: server.linePort, scripts: Array<never[]>(SESSIONS).fill([]) });
+    const empty = await weigh(`${SESSIONS} sessions`);
+    holding.close();
+    await pause(ALONE_MS);
+    holding = new LineProcess();
+    say(`${SESSIONS * SUBSCRIPTIONS} subscriptions`);
+    await holding.run({ type: 'hold', port: server.linePort, scripts: subscriptions(chain) });
+    const full = await weigh(`${SESSIONS * SUBSCRIPTIONS} subscriptions`);
+    for (let i = ALONE; i < chain.coming.length; i++) blocks.push(await follow(server, chain, i, asking, holding));
+    await weigh('behind the blocks');
+    holding.close();
+    await pause(ALONE_MS);
+    await weigh('all gone');
+    return {
+      blocks,
+      memory,
+      bytesPerSession: (empty - before) / SESSIONS,
+      bytesPerSubscription: (full - empty) / (SESSIONS * SUBSCRIPTIONS)
+    };
+  } finally {
+    asking.close();
+    holding.close();
+  }
+}
+
+/** Those of a session: what the blocks pay to, as many from each, and others that nobody pays to. */
+function subscriptions({ touched, coming }: WalletChain): string[][] {
+  const share = TOUCHED / SESSIONS;
+  return Array.from({ length: SESSIONS }, (_, session) => {
+    const paid = touched.slice(ALONE, coming.length).flatMap((scripts) => scripts.slice(session * share, (session + 1) * share));
+    const quiet = Array.from({ length: SUBSCRIPTIONS - paid.length }, (__, i) => hashOf(`watched ${session} ${i}`));
+    return [...paid, ...quiet];
+  });
+}
+
+/** `holding`: whose sessions are to be told; undefined: nobody is. */
+async function follow(
+  server: OwnServer,
+  { coming }: WalletChain,
+  block: number,
+  asking: LineProcess,
+  holding?: LineProcess
+): Promise<BlockFigures> {
+  const { pid, linePort, httpPort } = server;
+  let [sentAt, cpu] = [0, 0];
+  const { result, loop } = await server.watch(async (): Promise<{ told: Told | undefined; waits: Waits }> => {
+    await asking.run({ type: 'small', port: linePort, httpPort });
+    await pause(QUIET_MS);
+    sentAt = performance.timeOrigin + performance.now();
+    const telling = holding?.run({ type: 'told', scripts: TOUCHED, headers: SESSIONS });
+    await submit(httpPort, coming[block] ?? '');
+    if (telling === undefined) await pause(ALONE_MS);
+    const told = await telling;
+    cpu = cpuMicroseconds(pid);
+    return { told, waits: await asking.run({ type: 'stop' }) };
+  });
+  const { at: connectedAt, cpu: cpuBefore } = server.connected();
+  const endAt = result.told?.lastAt ?? connectedAt + ALONE_MS;
+  const during = (waits: readonly Wait[]): SmallFigures =>
+    smallFigures(waits.filter(({ at, ms }) => at + ms >= connectedAt && at <= endAt));
+  return {
+    name: `block ${block}`,
+    scripts: holding === undefined ? 0 : TOUCHED,
+    toldMs: result.told && result.told.lastAt - connectedAt,
+    connectingMs: connectedAt - sentAt,
+    cpuMs: (cpu - cpuBefore) / 1_000,
+    pings: during(result.waits.pings),
+    states: during(result.waits.states),
+    turnBefore: longest(loop, ({ at }) => at >= sentAt && at < connectedAt),
+    turnBehind: longest(loop, ({ at }) => at >= connectedAt && at <= endAt),
+    bytes: result.told?.bytes ?? 0
+  };
+}
+
+function longest({ turns }: LoopFigures, isWanted: (turn: { readonly at: number }) => boolean): number {
+  return Math.max(0, ...turns.filter(isWanted).map(({ cpuMs }) => cpuMs));
+}
+
+function smallFigures(waits: readonly Wait[]): SmallFigures {
+  const times = waits.map(({ ms }) => ms);
+  return { count: times.length, p50: percentile(times, 0.5), p99: percentile(times, 0.99), longest: percentile(times, 1) };
+}
+
+/** Over the node's RPC. @throws Error when the node refuses the block */
+function submit(port: number, block: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const body = JSON.stringify({ id: 1, method: 'submitblock', params: [block] });
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': body.length };
+    const asked = request({ host: '127.0.0.1', port, method: 'POST', path: '/', headers, agent: false }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () => {
+        const { result, error } = JSON.parse(Buffer.concat(parts).toString()) as { result: unknown; error: { message: string } | null };
+        if (error === null && result === null) resolve();
+        else reject(new Error(`expected the node to take the block, it says ${error?.message ?? String(result)}`));
+      });
+    });
+    asked.on('error', reject);
+    asked.end(body);
+  });
+}
