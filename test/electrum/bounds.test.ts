@@ -15,7 +15,7 @@ const SILENT_MS = 60_000;
 const IDLE_MS = 600_000;
 
 /** What `remoteAddress` reads. */
-const sockets = Socket.prototype as unknown as { _getpeername(this: Socket): { readonly address?: string } };
+const sockets = Socket.prototype as unknown as { _getpeername: (this: Socket) => { readonly address?: string } };
 const { _getpeername: peerName } = sockets;
 
 describe('clients of the Electrum protocol are bounded', () => {

@@ -27,7 +27,7 @@ export function hurried(lengthMs: number): () => void {
     (callback: () => void, ms?: number): NodeJS.Timeout =>
       set(callback, ms === lengthMs ? 1 : ms);
   globalThis.setTimeout = short(timeout) as typeof setTimeout;
-  globalThis.setInterval = short(interval as typeof setTimeout) as typeof setInterval;
+  globalThis.setInterval = short(interval as typeof setTimeout);
   return () => {
     globalThis.setTimeout = timeout;
     globalThis.setInterval = interval;
