@@ -27,7 +27,7 @@ import { NODE_SETTINGS, writeBlockFile, type ServingChain } from '../serve/servi
 const GENERATION = 1;
 const SEED = 19;
 const LONG_SCRIPTS = 60;
-export const LONG_ROWS = 1_000;
+const LONG_ROWS = 1_000;
 /** Scripts that a block pays to. */
 export const TOUCHED = 5_000;
 const BLOCKS = 5;
