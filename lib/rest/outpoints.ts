@@ -19,6 +19,7 @@ export interface Query {
   readonly outpoints: readonly Outpoint[];
 }
 
+const TXID_BYTES = 32;
 const OUTPOINT_BYTES = 36;
 
 const NOT_A_HEX_DIGIT = /[^0-9a-fA-F]/;
@@ -56,8 +57,16 @@ function parseOutpoint(segment: string): Outpoint {
   const txid = dash < 0 ? segment : segment.slice(0, dash);
   const indexText = segment.slice(dash + 1);
   const index = INTEGER.test(indexText) ? Number(indexText) : NaN;
-  if (!(index >= -0x8000_0000 && index <= 0x7fff_ffff) || !isHex(txid)) throw parseError();
-  return { txid: Buffer.from(txid.slice(-64).padStart(64, '0'), 'hex').reverse(), index: index >>> 0 };
+  if (!(index >= -0x8000_0000 && index <= 0x7fff_ffff)) throw parseError();
+  return { txid: txidOf(txid), index: index >>> 0 };
+}
+
+/** Of any even number of digits the last 64 count. Node reads digits up to the first character that is none. @throws RestError 400 */
+function txidOf(text: string): Buffer {
+  const txid = Buffer.from(text, 'hex');
+  if (text.length === 2 * TXID_BYTES && txid.length === TXID_BYTES) return txid.reverse();
+  if (!isHex(text)) throw parseError();
+  return Buffer.from(text.slice(-64).padStart(64, '0'), 'hex').reverse();
 }
 
 /**

@@ -7,6 +7,7 @@ import { chainAManifest } from '../support/chain-a';
 import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/chain-a-node';
 import { ask, type RawReply } from '../support/http';
 import { openRestNode } from '../support/rest-node';
+import { fromDisplayHex } from '../../lib/bitcoin/hash';
 import { UnreadableBlockError } from '../../lib/node/errors';
 import { PROFILES } from '../../lib/profile/profile';
 import { AnswerCache } from '../../lib/rest/cache/answers';
@@ -74,6 +75,38 @@ describe('a part of a block', () => {
       const request = new RestRequest(`${hash}.${query}`, Buffer.alloc(0), { destroyed: false }, true);
       expect(await caught(blockPartEndpoint(context)(request))).to.include({ status: 500, message: `I/O error reading ${hash}` });
     }
+  });
+
+  it('that is most of the block is from memory once it was asked for twice, where the node reads parts', async () => {
+    const { hash, size } = Object.values(blocks)[0] as unknown as { hash: string; size: number };
+    const { node, reader } = served.rest;
+    const read: string[] = [];
+    const counting = nodeWith(node, {
+      readsWholeBlocks: false,
+      rawBlock: (wanted) => {
+        read.push('block');
+        return node.rawBlock(wanted);
+      },
+      rawBlockPart: (...wanted) => {
+        read.push('part');
+        return node.rawBlockPart(...wanted);
+      }
+    });
+    const endpoint = blockPartEndpoint(endpointContext(counting, reader, new AnswerCache(1_000_000), PROFILES.modern));
+    const whole = await node.rawBlock(fromDisplayHex(hash));
+    for (const [offset, length] of [
+      [0, 80],
+      [1, size - 1],
+      [0, size],
+      [0, size],
+      [0, 80]
+    ] as const) {
+      const { body } = await endpoint(
+        new RestRequest(`${hash}.bin?offset=${offset}&size=${length}`, Buffer.alloc(0), { destroyed: false }, true)
+      );
+      expect(body.equals(whole?.subarray(offset, offset + length) ?? expect.fail('a block'))).to.equal(true);
+    }
+    expect(read).to.deep.equal(['part', 'block', 'block']);
   });
 
   it('is refused for its numbers even while nothing is answered', async () => {

@@ -29,8 +29,10 @@ export const COIN_OVERHEAD = 12;
 
 const LETTER = 'o'.charCodeAt(0);
 
+/** Bytes of the key of a transaction's first group. */
+const FIRST_KEY_LENGTH = 1 + POSITION_LENGTH;
 /** Bytes of a coin key at most. */
-export const COIN_KEY_LENGTH = 1 + POSITION_LENGTH + 2;
+export const COIN_KEY_LENGTH = FIRST_KEY_LENGTH + 2;
 
 /** Writes a coin key to the start of `bytes`, and returns its length. */
 export function writeCoinKey(bytes: Buffer, height: number, index: number, group: number): number {
@@ -41,8 +43,9 @@ export function writeCoinKey(bytes: Buffer, height: number, index: number, group
 
 /** The key of a group of outputs of the transaction at a position. */
 export function coinKey({ height, index }: Position, group: number): Buffer {
-  const key = Buffer.allocUnsafe(COIN_KEY_LENGTH);
-  return key.subarray(0, writeCoinKey(key, height, index, group));
+  const key = Buffer.allocUnsafe(group === 0 ? FIRST_KEY_LENGTH : COIN_KEY_LENGTH);
+  writeCoinKey(key, height, index, group);
+  return key;
 }
 
 const startOfBlock = keyOfHeight('o');
@@ -62,7 +65,9 @@ export function coinAt(records: Records, position: Position, output: number): Co
   const record = recordOf(key, value);
   for (let at = 0; at < record.length; at = coinEnd(record, at)) {
     if (((record[at] as number) & 31) !== output % GROUP_SIZE) continue; // at < length
-    const { value: satoshis, script } = readCoin(new RecordReader(record.subarray(at)));
+    const reader = new RecordReader(record);
+    reader.skip(at);
+    const { value: satoshis, script } = readOutput(reader);
     return { height: position.height, coinbase: position.index === 0, value: satoshis, script };
   }
   return undefined;
@@ -194,25 +199,42 @@ export class CoinScript {
   }
 }
 
-/** A coin as it stands in a record. */
-export interface PackedCoin {
-  /** index % 32. */
-  readonly slot: number;
+interface Output {
   readonly value: number;
   readonly script: Buffer;
+}
+
+/** A coin as it stands in a record. */
+export interface PackedCoin extends Output {
+  /** index % 32. */
+  readonly slot: number;
   /** All of its bytes, a view. */
   readonly bytes: Buffer;
 }
 
 /** Reads the coin at the cursor. @throws DamagedIndexError where the bytes end too early. */
 export function readCoin(reader: RecordReader): PackedCoin {
-  const { offset } = reader;
-  const head = reader.byte();
+  const { offset, bytes } = reader;
+  const { value, script } = readOutput(reader);
+  return { slot: (bytes[offset] as number) & 31, value, script, bytes: bytes.subarray(offset, reader.offset) }; // a coin has a first byte
+}
+
+/** What an answer says of the coin at the cursor. */
+function readOutput(reader: RecordReader): Output {
+  const common = KINDS[reader.byte() >> 5];
   const value = readAmount(reader);
-  const common = KINDS[head >> 5];
-  const script =
-    common === undefined ? reader.take(reader.integer()) : Buffer.concat([common.prefix, reader.take(common.payload), common.suffix]);
-  return { slot: head & 31, value, script, bytes: reader.bytes.subarray(offset, reader.offset) };
+  return { value, script: common === undefined ? reader.take(reader.integer()) : scriptOf(common, reader) };
+}
+
+/** Byte by byte: scripts are so short that each call to copy would take longer. */
+function scriptOf({ prefix, payload, suffix }: ScriptKind, reader: RecordReader): Buffer {
+  const from = reader.skip(payload);
+  const script = Buffer.allocUnsafe(prefix.length + payload + suffix.length);
+  let end = 0;
+  for (let i = 0; i < prefix.length; i++) script[end++] = prefix[i] as number; // i < length
+  for (let i = 0; i < payload; i++) script[end++] = reader.bytes[from + i] as number; // within the record
+  for (let i = 0; i < suffix.length; i++) script[end++] = suffix[i] as number; // i < length
+  return script;
 }
 
 /** All coins of a record. @throws DamagedIndexError */

@@ -6,7 +6,7 @@ import { scanTransaction } from '../../bitcoin/transaction';
 import { MadeOnce, type AnswerCache, type Cached, type Shelf } from './answers';
 import { chainMoving } from '../errors';
 import type { Position } from '../../index/records/position';
-import type { IndexSnapshot } from '../../index/types';
+import type { IndexSnapshot, TransactionPosition } from '../../index/types';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { Waiting } from '../server/work-queue';
 
@@ -63,17 +63,18 @@ export class RawBlocks {
   find(txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined {
     const position = snapshot.position(txid);
     if (position === undefined) return undefined;
-    const { block, index } = position;
-    return this.at({ height: block.height, index }, txid, snapshot);
+    return this.#inBlock(position, txid, snapshot);
   }
 
   /** The same for one whose position is known. */
   at(position: Position, txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined {
     const { height, index } = position;
     const run = snapshot.headerRun(height, 1);
-    if (run === undefined) return undefined;
-    const block = { hash: run.lastHash, height };
-    const inPart = this.isAtHand(block) ? undefined : snapshot.locationAt(position);
+    return run && this.#inBlock({ block: { hash: run.lastHash, height }, index }, txid, snapshot);
+  }
+
+  #inBlock({ block, index }: TransactionPosition, txid: Buffer, snapshot: IndexSnapshot): FoundTransaction {
+    const inPart = this.isAtHand(block) ? undefined : snapshot.locationAt({ height: block.height, index });
     return {
       block,
       read: async (client) => {

@@ -21,13 +21,16 @@ interface WantedPart {
 export function blockPartEndpoint(context: EndpointContext): Endpoint {
   const { node, blocks } = context;
 
-  /** Undefined when the node does not have the bytes. All of the block is read where its length is not known, and before a refusal. */
+  /**
+   * Undefined when the node does not have the bytes. All of the block is read where its length is not known, before a refusal, and for
+   * most of it: then it is from memory when it is asked for again.
+   */
   const read = async (block: KnownBlock, parameter: string, wanted: WantedPart, request: RestRequest): Promise<Buffer | undefined> => {
     const { offset, size } = wanted;
     const { format } = splitSuffix(request.pathOnly);
     const isActive = block.tip !== undefined;
     const length = isActive && !blocks.isAtHand(block) ? lengthOf(block, context) : undefined;
-    if (length !== undefined && isWithin(wanted, length) && (format === 'bin' || format === 'hex'))
+    if (length !== undefined && isWithin(wanted, length) && !isMost(wanted, length) && (format === 'bin' || format === 'hex'))
       return node.rawBlockPart(block.hash, Number(offset), Number(size), length);
     const raw = await (isActive ? blocks.block(block, request) : node.rawBlock(block.hash));
     if (raw === undefined) return undefined;
@@ -70,6 +73,10 @@ export function asksForLargePart(request: RestRequest): boolean {
 
 function isWithin({ offset, size }: WantedPart, length: number): boolean {
   return size > 0n && offset + size <= BigInt(length);
+}
+
+function isMost({ size }: WantedPart, length: number): boolean {
+  return size * 2n > BigInt(length);
 }
 
 /** Of a block of the active chain, as far as the index knows it. */
