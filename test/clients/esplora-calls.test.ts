@@ -159,10 +159,10 @@ describe('calls of clients of Esplora’s interface', () => {
   });
 
   it('are told that what only mempool’s own server has is not there', async () => {
-    const { blocks, fees } = mempool;
+    const { blocks, difficulty } = mempool;
     for (const [call, path] of [
       [blocks.getBlock({ hash: block.hash }), `/api/v1/block/${block.hash}`],
-      [fees.getFeesRecommended(undefined), '/api/v1/fees/recommended']
+      [difficulty.getDifficultyAdjustment(undefined), '/api/v1/difficulty-adjustment']
     ] as const)
       expect(refusalOf(await caught(call))).to.deep.equal({ status: 404, message: `endpoint does not exist "${path}"` });
   });

@@ -92,6 +92,7 @@ export interface MempoolJs {
     | 'getBlocksTipHeight',
     { readonly hash?: string; readonly height?: number; readonly index?: number; readonly start_index?: number }
   >;
+  readonly difficulty: Calls<'getDifficultyAdjustment', undefined>;
   readonly fees: Calls<'getFeesRecommended', undefined>;
   readonly mempool: Calls<'getMempool' | 'getMempoolRecent' | 'getMempoolTxids', undefined>;
   readonly transactions: Calls<

@@ -105,8 +105,7 @@ export async function expectHonestFilters(store: Store, chain: readonly Buffer[]
   expect(span.height).to.be.below(chain.length);
   expect(span.hash).to.deep.equal(expected[span.height]?.hash);
   const there = new Set(heights.f);
-  for (let height = span.from; height <= span.height; height++)
-    expect(there.has(height), `a filter at height ${height}`).to.equal(true);
+  for (let height = span.from; height <= span.height; height++) expect(there.has(height), `a filter at height ${height}`).to.equal(true);
 }
 
 /** Fails unless each block has its filter and filter header. Waits for them. */
