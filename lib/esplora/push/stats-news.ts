@@ -26,7 +26,8 @@ export class StatsNews {
     this.#listeners.add(listener);
     if (this.#timer !== undefined) return;
     this.#told = this.#context.pool.revision;
-    this.#timer = setInterval(() => void this.look(), EVERY_MS).unref();
+    // What cannot be told now is told the next time.
+    this.#timer = setInterval(() => void this.look().catch(() => undefined), EVERY_MS).unref();
   }
 
   delete(listener: StatsListener): void {
@@ -50,8 +51,13 @@ export class StatsNews {
   async look(): Promise<void> {
     const { revision } = this.#context.pool;
     if (this.#listeners.size === 0 || revision === this.#told) return;
+    const before = this.#told;
     this.#told = revision;
-    const message = objectOf(await this.fields());
+    const fields = await this.fields().catch((error: unknown) => {
+      this.#told = before;
+      throw error;
+    });
+    const message = objectOf(fields);
     for (const listener of this.#listeners) listener.statsNews(message);
   }
 }
