@@ -73,6 +73,7 @@ export interface TestFullNode extends HostNode {
     addAddress(address: unknown): void;
   };
   readonly opened: boolean;
+  readonly logger: HostNode['logger'] & { memory(): void };
   use(plugin: unknown): unknown;
   get(name: string): unknown;
   ensure(): Promise<void>;
