@@ -14,7 +14,7 @@ const SENT = 30_000_000;
 const PAYMENTS = 26;
 const PAID = 20_000;
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 
 const idsOf = ({ transactions }: BdkState): string[] => transactions.map(({ txid }) => txid);
 

@@ -13,7 +13,7 @@ import { WalletNode } from '../support/wallet-node';
 const RECEIVED = 100_000_000;
 const SENT = 30_000_000;
 const GAP = 3;
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 
 describe('a wallet of @bitcoinerlab/discovery', function () {
   this.timeout(TIMEOUT_MS);

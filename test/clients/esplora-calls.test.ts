@@ -19,7 +19,7 @@ const SENT = 30_000_000;
 const FEE = 10_000;
 const HEADER_LENGTH = 80;
 const ORIGIN = 'https://wallet.example';
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 
 describe('calls of clients of Esplora’s interface', () => {
   const wallet = new KeyWallet();

@@ -10,7 +10,7 @@ import { WalletNode } from '../support/wallet-node';
 const RECEIVED = 100_000_000;
 const SENT = 30_000_000;
 const SENT_BACK = 1_000_000;
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 300_000;
 
 describe('wallets over clients of Esplora’s interface', () => {
   let served: WalletNode;

@@ -48,7 +48,7 @@ describe('programs that speak to Bitcoin Core, replayed', () => {
   after(() => served?.close());
 
   it('gets each group at least as far as Bitcoin Core does, and all but one to the end', async function () {
-    this.timeout(60_000);
+    this.timeout(300_000);
     const { stdout } = await promisify(execFile)(process.execPath, [script, served?.baseUrl ?? '']);
     const groups = groupsOf(stdout);
     const core = groupsOf(readFileSync(join(script, '../core-31-result.txt'), 'utf8'));

@@ -92,7 +92,7 @@ const ERRORS = new Set<number>(Object.values(CODES));
 describe('the Electrum protocol over whatever lines', function () {
   const seed = testSeed();
   const count = LINES * testScale();
-  this.timeout(120_000 * testScale());
+  this.timeout(300_000 * testScale());
   let served: ElectrumNode;
 
   before(async () => {

@@ -152,5 +152,5 @@ describe('what subscribers are told on any walk', () => {
       }),
       { numRuns: RUNS, seed, endOnFailure: true }
     );
-  }).timeout(60_000 * testScale());
+  }).timeout(300_000 * testScale());
 });

@@ -10,7 +10,7 @@ import { testScale, testSeed } from '../support/scale';
 const ROUNDS = 10;
 
 describe('an index of which a file is damaged while it is closed', function () {
-  this.timeout(120_000 * testScale());
+  this.timeout(300_000 * testScale());
   const seed = testSeed();
   let folder: string;
   let walk: IndexWalk;

@@ -19,7 +19,7 @@ interface Manifest {
 }
 
 describe('what npm packs', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let folder: string;
   let packed: readonly Packed[];
 

@@ -37,7 +37,7 @@ const single = (store: Store): Promise<[Buffer, Buffer]> => rowsRecord(store, ({
 const grouped = (store: Store): Promise<[Buffer, Buffer]> => rowsRecord(store, (_, rows) => rows > 3);
 
 describe('the tools for the index by script of a stopped node', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let made: StoppedNodeFolder;
   let folder: StoppedNodeFolder;
 

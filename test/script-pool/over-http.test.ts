@@ -30,7 +30,7 @@ const ROUNDS = 3 * testScale();
 const KIND = 3;
 
 describe('the pool and the index by script, asked all the time over HTTP', function () {
-  this.timeout(120_000 * testScale());
+  this.timeout(300_000 * testScale());
   const script = `/api/scripthash/${scriptHash((SCRIPTS[KIND] as (typeof SCRIPTS)[number]).script).toString('hex')}`; // there are more
   let walk: PoolWalk;
   let port: number;

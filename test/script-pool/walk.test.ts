@@ -48,5 +48,5 @@ describe('the pool by script', () => {
       }),
       { numRuns: RUNS, seed, endOnFailure: true }
     );
-  }).timeout(60_000 * testScale());
+  }).timeout(300_000 * testScale());
 });

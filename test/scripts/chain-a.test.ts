@@ -64,7 +64,7 @@ function placeOf(snapshot: ScriptSnapshot, txid: string): Position | undefined {
 }
 
 describe('the index by script of chain A', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   const shared = sharedFolder();
   const chain = chainAActiveBlocks().map(({ raw }) => raw);
   const scanned: readonly ScannedBlock[] = chain.map(scanBlock);

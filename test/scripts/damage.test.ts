@@ -99,7 +99,7 @@ for (const disk of testScale() > 1 ? [false, true] : [false])
   });
 
 describe('an index by script of which a file is damaged', function () {
-  this.timeout(120_000 * testScale());
+  this.timeout(300_000 * testScale());
   const seed = testSeed();
   let folder: string;
   let walk: IndexWalk;

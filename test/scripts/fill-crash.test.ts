@@ -33,7 +33,7 @@ class WatchedStore extends DiskStore {
 }
 
 describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   const [plans] = fc.sample(fc.array(plannedBlock, { minLength: BLOCKS, maxLength: BLOCKS, size: 'max' }), { seed, numRuns: 1 });
   const model = new ScriptModel(madeChain(plans ?? []));
   const { blocks } = model;

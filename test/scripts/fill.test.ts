@@ -24,7 +24,7 @@ import type { TestFullNode } from '../support/bcoin';
 const SIZES = { files: 4, checkpointBlocks: 25, sortedBytes: 0 };
 
 describe('filling an index by script', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let host: TestFullNode;
   let node: BcoinNode;
   let folder: string;

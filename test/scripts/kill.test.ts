@@ -42,7 +42,7 @@ describe('a node with an index by script that is killed', function () {
       return { said, ms, anew };
     })
   ).flat();
-  this.timeout(120_000 * testScale());
+  this.timeout(600_000 * testScale());
   let folder: string;
   let child: ChildProcess | undefined;
   let words = '';

@@ -11,7 +11,7 @@ const STEPS = 4;
 describe('a reader of an index by script who asks all the time', function () {
   const seed = testSeed();
   const steps = STEPS * testScale();
-  this.timeout(120_000 * testScale());
+  this.timeout(300_000 * testScale());
 
   for (const undoDepth of testScale() > 1 ? [3, 1_000] : [3])
     it(`is told the state of one block, whatever the chain does: ${steps} steps, ${undoDepth} blocks can be undone, TEST_SEED=${seed}`, async () => {

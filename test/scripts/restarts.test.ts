@@ -27,7 +27,7 @@ const worked = (count: number): BlockPlan[] =>
 const scriptsOf = ({ scripts }: IndexWalk): WalkedScripts => scripts ?? expect.fail('a walk with an index by script');
 
 describe('an index by script that is switched off and on again', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let folder: string;
   let walk: IndexWalk;
   let said = 0;
@@ -128,7 +128,7 @@ describe('an index by script that is switched off and on again', function () {
 });
 
 describe('an index by script beside an index', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let walk: IndexWalk;
 
   before(async () => {

@@ -26,7 +26,7 @@ const ALWAYS_SAID: readonly DamagedPart[] = [
 ];
 
 describe('a store on disk with a damaged file', function () {
-  this.timeout(120_000 * testScale());
+  this.timeout(300_000 * testScale());
   const seed = testSeed();
   let folder: string;
   let report: DamageReport;

@@ -31,7 +31,7 @@ const moment: fc.Arbitrary<Moment> = fc.record({ steps: fc.integer({ min: 1, max
 describe('a migration that is killed', function () {
   const seed = testSeed();
   const kills = KILLS * testScale();
-  this.timeout(120_000 * testScale());
+  this.timeout(300_000 * testScale());
   let folder: string;
   let undisturbed: Store;
   const close: (() => Promise<void>)[] = [];

@@ -52,9 +52,9 @@ export async function expectRightSoFar(store: Store, node: NodeSource): Promise<
 }
 
 /** Fails unless the index is the state after the node's blocks, all of it, with undo records that fit them from the tip down, without a gap. */
-export async function expectRight(store: Store, node: NodeSource): Promise<void> {
+export async function expectRight(store: Store, node: NodeSource, chain?: readonly Buffer[]): Promise<void> {
   await untilBackfilled(store);
-  await expectIndexOf(store, await activeChain(node));
+  await expectIndexOf(store, chain ?? (await activeChain(node)));
   const reader = new SnapshotReader(store, (error) => {
     throw error;
   });

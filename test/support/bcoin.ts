@@ -66,11 +66,14 @@ interface TestMempool extends HostMempool {
 export interface TestFullNode extends HostNode {
   readonly chain: TestChain;
   readonly mempool: TestMempool;
+  /** What checks the scripts of a block's transactions. */
+  readonly workers: { check(...transaction: unknown[]): Promise<unknown> };
   readonly miner: {
     readonly cpu: { mineBlock(tip?: HostEntry | null, address?: unknown): Promise<HostFullBlock | null> };
     addAddress(address: unknown): void;
   };
   readonly opened: boolean;
+  readonly logger: HostNode['logger'] & { memory(): void };
   use(plugin: unknown): unknown;
   get(name: string): unknown;
   ensure(): Promise<void>;

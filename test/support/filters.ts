@@ -2,18 +2,18 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { scanBlock } from '../../lib/bitcoin/block';
 import { filterHashOf, filterHeaderOf, filterOfBlock, NO_FILTER_HEADER } from '../../lib/bitcoin/block-filter';
 import { decodeFilterEntry, filterTipOf, findFilterSpan, isFilled } from '../../lib/index/records/filter';
 import { recordOf } from '../../lib/index/records/layout';
 import { decodeTip, TIP_KEY } from '../../lib/index/records/tip';
-import { blockHash } from './made-blocks';
+import { expectSame, expectSameBytes } from './expect-same';
+import { knownHash, knownScan } from './known-blocks';
 import type { Store } from '../../lib/store/store';
 
 /** The serialized filter of a block that spends outputs with these scripts. */
 export function filterFrom(raw: Buffer, spent: readonly Buffer[]): Buffer {
   const filter = filterOfBlock(
-    scanBlock(raw),
+    knownScan(raw),
     spent.map((script) => ({ script }))
   );
   for (;;) {
@@ -25,6 +25,7 @@ export function filterFrom(raw: Buffer, spent: readonly Buffer[]): Buffer {
 interface BlockFilter {
   readonly hash: Buffer;
   readonly filter: Buffer;
+  readonly filterHash: Buffer;
   readonly header: Buffer;
 }
 
@@ -32,35 +33,36 @@ interface BlockFilter {
 export class FilterModel {
   /** Scripts by outpoint: of two transactions with one txid the outputs are the same. */
   readonly #scripts = new Map<string, Buffer>();
-  /** By block. */
-  readonly #filters = new Map<string, Buffer>();
+  /** By block, whose header says all that was before it. */
+  readonly #filters = new Map<string, BlockFilter>();
 
   /** Those of a chain from the genesis block up. */
   of(chain: readonly Buffer[]): BlockFilter[] {
     let header: Buffer = NO_FILTER_HEADER;
     return chain.map((raw) => {
-      const hash = blockHash(raw);
-      const filter = this.#filters.get(hash.toString('hex')) ?? this.#make(raw, hash);
-      header = filterHeaderOf(filterHashOf(filter), header);
-      return { hash, filter, header };
+      const name = knownHash(raw).toString('hex');
+      const filter = this.#filters.get(name) ?? this.#make(raw, header);
+      this.#filters.set(name, filter);
+      header = filter.header;
+      return filter;
     });
   }
 
   /** Of a block that was in a chain asked for before. */
   ofBlock(hash: Buffer): Buffer | undefined {
-    return this.#filters.get(hash.toString('hex'));
+    return this.#filters.get(hash.toString('hex'))?.filter;
   }
 
-  #make(raw: Buffer, hash: Buffer): Buffer {
+  #make(raw: Buffer, headerBefore: Buffer): BlockFilter {
     const spent: Buffer[] = [];
-    for (const { txid, isCoinbase, inputs, outputs } of scanBlock(raw).transactions) {
+    for (const { txid, isCoinbase, inputs, outputs } of knownScan(raw).transactions) {
       for (const input of isCoinbase ? [] : inputs)
         spent.push(this.#scripts.get(`${input.txid.toString('hex')}-${input.index}`) ?? expect.fail('an output that is spent'));
       outputs.forEach(({ script }, index) => this.#scripts.set(`${txid.toString('hex')}-${index}`, script));
     }
     const filter = filterFrom(raw, spent);
-    this.#filters.set(hash.toString('hex'), filter);
-    return filter;
+    const filterHash = filterHashOf(filter);
+    return { hash: knownHash(raw), filter, filterHash, header: filterHeaderOf(filterHash, headerBefore) };
   }
 }
 
@@ -83,29 +85,29 @@ export async function expectHonestFilters(store: Store, chain: readonly Buffer[]
     if (letter === 'e') {
       // Of a block that came and went between two looks nothing is known.
       const filter = recordOf(key, value);
-      expect(filter).to.deep.equal(model.ofBlock(key.subarray(1)) ?? filter);
+      expectSameBytes(filter, model.ofBlock(key.subarray(1)) ?? filter);
       continue;
     }
     const height = key.readUInt32BE(1);
     heights[letter].push(height);
-    const { hash, filter, header } = expected[height] ?? expect.fail(`a filter at height ${height}`);
-    if (letter === 'f') expect(recordOf(key, value), `filter ${height}`).to.deep.equal(filter);
+    const { hash, filter, filterHash, header } = expected[height] ?? expect.fail(`a filter at height ${height}`);
+    if (letter === 'f') expectSameBytes(recordOf(key, value), filter, `filter ${height}`);
     else {
       const entry = decodeFilterEntry(key, value);
-      expect(entry.blockHash).to.deep.equal(hash);
-      expect(entry.filterHash).to.deep.equal(filterHashOf(filter));
+      expectSameBytes(entry.blockHash, hash);
+      expectSameBytes(entry.filterHash, filterHash);
       if (entry.header === undefined) continue;
-      expect(entry.header).to.deep.equal(header);
-      expect(height, 'headers without a gap').to.equal(headers++);
+      expectSameBytes(entry.header, header);
+      expectSame(height, headers++, 'headers without a gap');
     }
   }
-  expect(heights.f).to.deep.equal(heights.g);
+  expectSame(heights.f, heights.g);
   const span = findFilterSpan(store);
   if (span === undefined) return;
   expect(span.height).to.be.below(chain.length);
   expect(span.hash).to.deep.equal(expected[span.height]?.hash);
   const there = new Set(heights.f);
-  for (let height = span.from; height <= span.height; height++) expect(there.has(height), `a filter at height ${height}`).to.equal(true);
+  for (let height = span.from; height <= span.height; height++) expectSame(there.has(height), true, `a filter at height ${height}`);
 }
 
 /** Fails unless each block has its filter and filter header. Waits for them. */

@@ -7,7 +7,8 @@ import { BLOCK_RECORDS } from '../../lib/index/records/layout';
 import { TIP_KEY } from '../../lib/index/records/tip';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
-import { blockHash } from './made-blocks';
+import { expectSame } from './expect-same';
+import { knownHash } from './known-blocks';
 import type { Store, StorePut, StoreWrite } from '../../lib/store/store';
 
 /** Key to value, both in hex. */
@@ -29,55 +30,62 @@ export async function storeImage(store: Store): Promise<StoreImage> {
   return image;
 }
 
+interface FreshState {
+  readonly image: StoreImage;
+  readonly writes: readonly StoreWrite[];
+}
+
 export class FreshIndexes {
   /** By secret and tip. */
-  readonly #images = new Map<string, StoreImage>();
+  readonly #states = new Map<string, FreshState>();
 
   /** What an index of this chain holds that keeps all its undo records and has the secret. The chain goes from the genesis block up. */
   async imageOf(chain: readonly Buffer[], secret: StorePut): Promise<StoreImage> {
-    const hashes = chain.map((raw) => `${secret.value.toString('hex')} ${blockHash(raw).toString('hex')}`);
-    let known = chain.length - 1;
-    while (known >= 0 && !this.#images.has(hashes[known] ?? '')) known--;
-    const image = this.#images.get(hashes[known] ?? '') ?? new Map<string, string>();
-    if (known === chain.length - 1) return image;
-    const built = await build([...writesOf(image), secret], chain.slice(known + 1), blockHash(chain[0] as Buffer)); // the genesis block
-    this.#keep(hashes.at(-1) ?? '', built);
-    return built;
+    const nameOf = (raw: Buffer): string => `${secret.value.toString('hex')} ${knownHash(raw).toString('hex')}`;
+    let known = chain.length;
+    let state: FreshState | undefined;
+    while (known > 0 && state === undefined) state = this.#states.get(nameOf(chain[--known] as Buffer)); // below the length
+    if (state !== undefined && known === chain.length - 1) return state.image;
+    const [genesis, tip] = [chain[0] as Buffer, chain.at(-1) as Buffer]; // a chain has the genesis block
+    const built = await build([...(state?.writes ?? []), secret], state === undefined ? chain : chain.slice(known + 1), knownHash(genesis));
+    this.#keep(nameOf(tip), built);
+    return built.image;
   }
 
-  #keep(name: string, image: StoreImage): void {
-    this.#images.set(name, image);
-    const [oldest] = this.#images.keys();
-    if (this.#images.size > KEPT && oldest !== undefined) this.#images.delete(oldest);
+  #keep(name: string, state: FreshState): void {
+    this.#states.set(name, state);
+    const [oldest] = this.#states.keys();
+    if (this.#states.size > KEPT && oldest !== undefined) this.#states.delete(oldest);
   }
 }
 
-function writesOf(image: StoreImage): StoreWrite[] {
-  return [...image].map(([key, value]) => ({ type: 'put', key: Buffer.from(key, 'hex'), value: Buffer.from(value, 'hex') }));
-}
-
-async function build(from: readonly StoreWrite[], blocks: readonly Buffer[], genesisHash: Buffer): Promise<StoreImage> {
+async function build(from: readonly StoreWrite[], blocks: readonly Buffer[], genesisHash: Buffer): Promise<FreshState> {
   const store = new MemoryStore();
   await store.open();
   await store.batch(from, { durable: false });
   const indexer = new IndexWriter({ store, genesisHash, undoDepth: 1_000_000, onMove: () => undefined });
   await indexer.load();
   for (const raw of blocks) await indexer.apply(raw);
+  const writes: StoreWrite[] = [];
+  for await (const [key, value] of store.range(STATE)) writes.push({ type: 'put', key, value });
   const image = await storeImage(store);
   await store.close();
-  return image;
+  return { image, writes };
 }
 
 /** What an index that began with coins has like every other, once the backfill is done: the tip, heights, lengths, positions, byte for byte; and headers as they are told. */
 export function expectSameBesideCoins(found: StoreImage, fresh: StoreImage, base: Base): void {
   const records = (image: StoreImage): string[] =>
     [...image].filter(([key]) => 'Tblp'.includes(letterOf(key))).map(([key, value]) => `${key} ${value}`);
-  expect(records(found)).to.deep.equal(records(fresh));
+  expectSame(records(found), records(fresh));
   const headers = (image: StoreImage): StoredHeader[] =>
     [...image]
       .filter(([key]) => letterOf(key) === 'h')
       .map(([key, value]) => decodeHeader(Buffer.from(key, 'hex'), Buffer.from(value, 'hex')));
-  expect(headers(found).map((header) => headerOver(base, header))).to.deep.equal(headers(fresh));
+  expectSame(
+    headers(found).map((header) => headerOver(base, header)),
+    headers(fresh)
+  );
   expect([...new Set([...found.keys()].map(letterOf))].filter((letter) => !'BSTbcdhlops'.includes(letter))).to.deep.equal([]);
 }
 
@@ -91,11 +99,15 @@ export function expectSameImage(found: StoreImage, fresh: StoreImage, undoDepth:
   for (const [key, value] of found) if (value !== fresh.get(key)) expect(value, `the record under ${key}`).to.equal(fresh.get(key));
   const heights: number[] = [];
   for (const key of fresh.keys()) {
-    if (!found.has(key)) expect(key, 'a key without a record').to.satisfy(isUndo);
+    if (!found.has(key)) expectSame(isUndo(key), true, `the key ${key} without a record`);
     else if (isUndo(key)) heights.push(parseInt(key.slice(2), 16));
   }
   const tip = [...fresh.keys()].filter(isUndo).length;
   const lowest = heights[0] ?? tip + 1;
-  expect(heights, 'heights with undo records').to.deep.equal(Array.from({ length: tip + 1 - lowest }, (_, i) => lowest + i));
+  expectSame(
+    heights,
+    Array.from({ length: tip + 1 - lowest }, (_, i) => lowest + i),
+    'heights with undo records'
+  );
   expect(lowest, 'lowest height with an undo record').to.be.greaterThan(tip - undoDepth);
 }

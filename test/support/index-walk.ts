@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { filter, firstValueFrom } from 'rxjs';
-import { scanBlock } from '../../lib/bitcoin/block';
-import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { previousHashOf } from '../../lib/bitcoin/header';
 import { BASE_KEY } from '../../lib/index/records/base';
 import { ChainIndexer } from '../../lib/index/chain-index';
@@ -19,16 +18,18 @@ import { MemoryStore } from '../../lib/store/memory-store';
 import { baseOf, expectRight as expectBaseIndexOf } from './base-index';
 import { bcoin, type TestFullNode } from './bcoin';
 import { regtestGenesis } from './chain-a';
+import { expectSame, expectSameBytes } from './expect-same';
 import { FAULT, FaultyStore, type StoreCall } from './faulty-store';
 import { expectFilters, expectHonestFilters, FilterModel } from './filters';
 import { expectSameBesideCoins, expectSameImage, FreshIndexes, storeImage } from './fresh-index';
 import { blockHash } from './made-blocks';
+import { knownHash } from './known-blocks';
 import { MemoryLog } from './memory-log';
 import { BlockMaker, type BlockPlan } from './mined-blocks';
 import { activeChain } from './regtest-chain';
 import { WalkedScripts } from './walked-scripts';
 import { openRegtestNode } from './regtest-node';
-import { describeCoin, expectIndexOf, modelOf } from './utxo-model';
+import { describeCoin, expectIndexOf, modelOf, modelTransactions } from './utxo-model';
 import type { BootstrapFrom, IndexSnapshot } from '../../lib/index/types';
 
 /** What can happen to the node's chain. */
@@ -94,8 +95,8 @@ export class IndexWalk {
   readonly #maker: BlockMaker;
   readonly #fresh = new FreshIndexes();
   readonly #filters = new FilterModel();
-  /** All that the node was given here. */
-  readonly #blocks = new Map<string, Buffer>();
+  /** All that the node was given here, or had before. */
+  readonly #blocks = new Map<string, Buffer>([[knownHash(regtestGenesis).toString('hex'), regtestGenesis]]);
   #connected = false;
   /** Whether the index by script is opened with the index. */
   #hasScripts = true;
@@ -128,7 +129,10 @@ export class IndexWalk {
   /** The same on disk: a new node is given its blocks, one that was there before goes on. The index is not open yet. */
   static async on({ folder, undoDepth, bootstrap, filters, turn, scripts }: LastingWalkOptions): Promise<IndexWalk> {
     const walk = new IndexWalk(await openRegtestNode({ prefix: folder }), folder, undoDepth, bootstrap, filters, turn, scripts);
-    for (const raw of await activeChain(walk.node)) walk.#maker.learn(raw);
+    for (const raw of await activeChain(walk.node)) {
+      walk.#maker.learn(raw);
+      walk.#blocks.set(knownHash(raw).toString('hex'), raw);
+    }
     if (walk.host.chain.height < BASE_BLOCKS) await walk.mineBase();
     return walk;
   }
@@ -186,7 +190,7 @@ export class IndexWalk {
     for (const again of [false, true]) {
       if (again) await this.reopen();
       await meanwhile();
-      await this.expectIndexRight(await activeChain(this.node));
+      await this.expectIndexRight(await this.#activeChain());
       const phase = await scripts.untilAtRest();
       await this.expectHonestScripts();
       if (phase === 'failed') expect(scripts.indexer.state).to.deep.equal({ phase, message: FAULT });
@@ -213,36 +217,40 @@ export class IndexWalk {
       const told = chain.map((_, height) => snapshot.headerAt(height) ?? expect.fail('a header'));
       // What only blocks tell is not known yet during the backfill of an index that began with coins.
       if (snapshot.backfilling !== undefined)
-        expect(told.map(({ hash }) => toDisplayHex(hash))).to.deep.equal(headers.map((header) => header.slice(0, 64)));
+        expectSame(
+          told.map(({ hash }) => toDisplayHex(hash)),
+          headers.map((header) => header.slice(0, 64))
+        );
       else {
-        expect(
-          told.map(({ hash, transactionCount, chainBytes }) => `${toDisplayHex(hash)} ${transactionCount} ${chainBytes}`)
-        ).to.deep.equal(headers);
+        expectSame(
+          told.map(({ hash, transactionCount, chainBytes }) => `${toDisplayHex(hash)} ${transactionCount} ${chainBytes}`),
+          headers
+        );
         expectRuns(snapshot, chain);
       }
       filters.forEach(({ filter, header }, height) => {
-        expect(snapshot.filterAt(height) ?? filter).to.deep.equal(filter);
-        expect(snapshot.filterHeaderAt(height) ?? header).to.deep.equal(header);
+        expectSameBytes(snapshot.filterAt(height) ?? filter, filter);
+        expectSameBytes(snapshot.filterHeaderAt(height) ?? header, header);
       });
-      headers.forEach((header, height) => {
-        expectSame(snapshot.heightOf(fromDisplayHex(header.slice(0, 64))), height);
+      chain.forEach((raw, height) => {
+        expectSame(snapshot.heightOf(knownHash(raw)), height);
       });
       // The genesis block's coinbase has a location and no coin, and may be asked for like the others.
-      for (const { txid, outputs } of chain.flatMap((raw) => scanBlock(raw).transactions)) {
-        const expected = locations.get(toDisplayHex(txid));
+      for (const { txid, name, outputs } of chain.flatMap(modelTransactions)) {
+        const expected = locations.get(name);
         try {
           const location = snapshot.location(txid);
           expectSame(location && `${location.block.height} ${location.offset} ${location.length}`, expected);
-          expect(snapshot.position(txid)?.block).to.deep.equal(location?.block);
+          expectSame(snapshot.position(txid)?.block, location?.block);
         } catch (error) {
           if (!(error instanceof NotYetKnownError)) throw error;
           expect(error.backfill).to.equal(snapshot.backfilling);
           expect(Number(expected?.split(' ')[0])).to.be.below(snapshot.backfilling?.height ?? 0);
           expect(() => snapshot.position(txid)).to.throw(NotYetKnownError);
         }
-        outputs.forEach((_, index) => {
+        outputs.forEach(({ name }, index) => {
           const coin = snapshot.coin(txid, index);
-          expectSame(coin && describeCoin(coin), coins.get(`${toDisplayHex(txid)}-${index}`));
+          expectSame(coin && describeCoin(coin), coins.get(name));
         });
       }
     });
@@ -250,7 +258,7 @@ export class IndexWalk {
 
   /** Fails unless the index is live and has every byte of an index built from nothing, and the index by script likewise. */
   async expectRight(): Promise<void> {
-    const chain = await activeChain(this.node);
+    const chain = await this.#activeChain();
     await this.expectIndexRight(chain);
     if (this.#hasScripts) await this.scripts?.expectRight(chain);
   }
@@ -262,7 +270,7 @@ export class IndexWalk {
     if (this.filters) await expectFilters(this.store, chain, this.#filters);
     else await expectHonestFilters(this.store, chain, this.#filters);
     if (this.store.get(BASE_KEY) !== undefined) {
-      await expectBaseIndexOf(this.store, this.node);
+      await expectBaseIndexOf(this.store, this.node, chain);
       expectSameBesideCoins(await storeImage(this.store), fresh, baseOf(this.store));
       return;
     }
@@ -286,7 +294,7 @@ export class IndexWalk {
         return entry === null ? undefined : chain.invalidate(entry.hash);
       }
       case 'replay': {
-        const blocks = (await activeChain(this.node)).slice(-step.back);
+        const blocks = (await this.#activeChain()).slice(-step.back);
         await chain.reset(chain.height - blocks.length);
         return this.add(blocks);
       }
@@ -356,6 +364,10 @@ export class IndexWalk {
     return index;
   }
 
+  #activeChain(): Promise<Buffer[]> {
+    return activeChain(this.node, this.#blocks);
+  }
+
   /** The blocks from the genesis block to one that the node was given. */
   #chainTo(tip: Buffer): Buffer[] {
     const later: Buffer[] = [];
@@ -400,11 +412,6 @@ export class IndexWalk {
   }
 }
 
-/** As chai's `equal`, of which a walk would make millions. */
-function expectSame<T>(found: T, expected: T): void {
-  if (found !== expected) expect(found).to.equal(expected);
-}
-
 /** The headers in runs of any length: those of the chain, in their order. */
 function expectRuns(snapshot: IndexSnapshot, chain: readonly Buffer[]): void {
   const headers: Buffer[] = [];
@@ -413,7 +420,7 @@ function expectRuns(snapshot: IndexSnapshot, chain: readonly Buffer[]): void {
     headers.push(run.headers);
     height += run.count;
     const next = chain[height];
-    expect(run.nextHash).to.deep.equal(next && blockHash(next));
+    expectSame(run.nextHash, next && knownHash(next));
   }
   expect(Buffer.concat(headers).equals(Buffer.concat(chain.map((raw) => raw.subarray(0, 80))))).to.equal(true);
   expect(snapshot.headerRun(chain.length, 1)).to.equal(undefined);

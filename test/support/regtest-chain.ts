@@ -49,12 +49,12 @@ export async function reorganize(node: TestFullNode, back: number, blocks: numbe
   await mine(node, blocks, fork ?? undefined);
 }
 
-/** The serialized blocks of the active chain, from the genesis block up. */
-export async function activeChain(node: NodeSource): Promise<Buffer[]> {
+/** The serialized blocks of the active chain, from the genesis block up. `known`: blocks by hash in hex, which the node is not asked for. */
+export async function activeChain(node: NodeSource, known?: ReadonlyMap<string, Buffer>): Promise<Buffer[]> {
   const blocks: Buffer[] = [];
   for (let height = 0; height <= node.tip().height; height++) {
     const hash = await node.activeHash(height);
-    const raw = hash && (await node.rawBlock(hash));
+    const raw = hash && (known?.get(hash.toString('hex')) ?? (await node.rawBlock(hash)));
     if (raw === undefined) throw new Error(`the node has no block at height ${height}`);
     blocks.push(raw);
   }

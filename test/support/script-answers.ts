@@ -1,6 +1,8 @@
 // What an index by script answers, held against the model of its chain.
 
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
+import { expectSame } from './expect-same';
 import { sha256, type ScriptModel } from './script-model';
 import type { Position } from '../../lib/index/records/position';
 import type { ScriptSnapshot } from '../../lib/scripts/types';
@@ -13,15 +15,15 @@ const nameOf = ({ txid, index }: { readonly txid: Buffer; readonly index: number
 export async function expectScriptAnswers(snapshot: ScriptSnapshot, model: ScriptModel): Promise<void> {
   for (const script of [...model.scripts, nobody]) {
     const history = model.history(script);
-    expect(await snapshot.history(script, { limit: 10_000 })).to.deep.equal([...history].reverse());
-    expect(await snapshot.history(script, { limit: 10_000, ascending: true })).to.deep.equal(history);
-    expect(await snapshot.totals(script, 10_000)).to.deep.equal(model.totals(script));
-    expect(await snapshot.coins(script, 10_000)).to.deep.equal(model.coins(script));
+    expectSame(await snapshot.history(script, { limit: 10_000 }), [...history].reverse());
+    expectSame(await snapshot.history(script, { limit: 10_000, ascending: true }), history);
+    expectSame(await snapshot.totals(script, 10_000), model.totals(script));
+    expectSame(await snapshot.coins(script, 10_000), model.coins(script));
   }
   for (const [height, txids] of model.txids.entries()) {
-    expect(await snapshot.txids(height)).to.deep.equal(txids);
-    for (const [index, txid] of txids.entries()) expect(await snapshot.txidAt({ height, index })).to.deep.equal(txid);
-    expect(await snapshot.txidAt({ height, index: txids.length })).to.equal(undefined);
+    expectSame(await snapshot.txids(height), txids);
+    for (const [index, txid] of txids.entries()) expectSame(await snapshot.txidAt({ height, index }), txid);
+    expectSame(await snapshot.txidAt({ height, index: txids.length }), undefined);
   }
   // A coinbase with the txid of an earlier one has the same outpoints (BIP30).
   const times = new Map<string, number>();
@@ -29,7 +31,7 @@ export async function expectScriptAnswers(snapshot: ScriptSnapshot, model: Scrip
   for (const { output, spender, script } of model.spends) {
     const found: Position[] = [];
     for await (const position of snapshot.spenders(script, output, output.position)) found.push(position);
-    expect(found).to.deep.include(spender);
+    if (!found.some((position) => isDeepStrictEqual(position, spender))) expect(found).to.deep.include(spender);
     expect(found.length).to.be.at.most((times.get(nameOf(output)) ?? 0) + 1);
   }
 }

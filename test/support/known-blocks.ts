@@ -1,0 +1,24 @@
+// What there is to know of blocks that tests look at again and again, worked out once for each buffer. Nobody may change one that was asked about.
+
+import { scanBlock, type ScannedBlock } from '../../lib/bitcoin/block';
+import { blockHash } from './made-blocks';
+
+const hashes = new WeakMap<Buffer, Buffer>();
+const scans = new WeakMap<Buffer, ScannedBlock>();
+
+/** 32 bytes in wire order. */
+export function knownHash(raw: Buffer): Buffer {
+  return knownOr(hashes, raw, blockHash);
+}
+
+export function knownScan(raw: Buffer): ScannedBlock {
+  return knownOr(scans, raw, scanBlock);
+}
+
+function knownOr<T>(known: WeakMap<Buffer, T>, raw: Buffer, workOut: (raw: Buffer) => T): T {
+  const before = known.get(raw);
+  if (before !== undefined) return before;
+  const now = workOut(raw);
+  known.set(raw, now);
+  return now;
+}
