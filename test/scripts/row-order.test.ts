@@ -84,7 +84,12 @@ describe('rows of a partition file', () => {
   });
 
   it('are sorted likewise when they are more than may be in memory', () => {
-    const many: MadeRow[] = Array.from({ length: 200 }, (_, index) => ({ hash: Buffer.alloc(10, index % 7), height: 0, index, value: index }));
+    const many: MadeRow[] = Array.from({ length: 200 }, (_, index) => ({
+      hash: Buffer.alloc(10, index % 7),
+      height: 0,
+      index,
+      value: index
+    }));
     fc.assert(
       fc.property(rows, fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 3_000 }), (list, each, most) => {
         expect([...sorted(list, each, new RowSorter(most))]).to.deep.equal(expectedOf(list));
