@@ -2,18 +2,18 @@
 // behind the confirmed part is kept for scripts that were asked for lately, so that a new block costs what it brought, and the pool costs
 // no look into the index.
 
-import { createHash, type Hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { toDisplayHex } from '../bitcoin/hash';
 import { MAX_TRANSACTIONS } from '../index/records/position';
+import { TextHash } from './text-hash';
 import type { HeaderRecord, IndexSnapshot } from '../index/types';
 import type { BlockPoint } from '../node/types';
 import type { Waiting } from '../rest/server/work-queue';
 import type { ScriptRow, ScriptSnapshot } from '../scripts/types';
 import type { PooledEntry, ScriptHistory } from './history';
 
-/** States of the hash that are kept, of about a kilobyte each. */
+/** States of the hash that are kept, of a kilobyte each at most. */
 const MOST_KEPT = 10_000;
 
 /** Transactions in one turn: about half a millisecond. */
@@ -33,9 +33,7 @@ export interface Status {
 
 /** What is confirmed up to a block. */
 interface Confirmed {
-  /** To be copied. */
-  readonly hash: Hash;
-  readonly isEmpty: boolean;
+  readonly hash: TextHash;
   readonly block: BlockPoint;
 }
 
@@ -47,13 +45,12 @@ export class Statuses {
    * @throws HistoryTooLongError, ScriptsUnavailableError
    */
   async of(key: string, history: ScriptHistory, snapshot: ScriptSnapshot, most: number): Promise<Status> {
-    const { hash: before, isEmpty } = await this.#confirmed(key, history, snapshot, most);
+    const { hash } = await this.#confirmed(key, history, snapshot, most);
     const pooled = await history.unconfirmed(NOBODY);
-    if (pooled.length === 0) return { text: isEmpty ? '' : before.copy().digest('binary'), pool: 'none' };
-    const hash = before.copy();
-    await take(hash, pooled, ({ transaction, height }: PooledEntry) => entryText(transaction.txid, height));
+    if (pooled.length === 0) return { text: hash.isEmpty ? '' : hash.digest(), pool: 'none' };
+    const all = await plus(hash, pooled, ({ transaction, height }: PooledEntry) => entryText(transaction.txid, height));
     // Those that wait come last.
-    return { text: hash.digest('binary'), pool: pooled.at(-1)?.height === -1 ? 'waits' : 'some' };
+    return { text: all.digest(), pool: pooled.at(-1)?.height === -1 ? 'waits' : 'some' };
   }
 
   async #confirmed(key: string, history: ScriptHistory, { index }: ScriptSnapshot, most: number): Promise<Confirmed> {
@@ -69,27 +66,21 @@ export class Statuses {
 }
 
 async function begun(history: ScriptHistory, { hash: blockHash, height }: HeaderRecord, most: number): Promise<Confirmed> {
-  const hash = createHash('sha256');
-  let isEmpty = true;
-  for await (const rows of history.confirmed(most, NOBODY)) {
-    await take(hash, rows, rowText);
-    isEmpty = false;
-  }
-  return { hash, isEmpty, block: { hash: blockHash, height } };
+  let hash = TextHash.EMPTY;
+  for await (const rows of history.confirmed(most, NOBODY)) hash = await plus(hash, rows, rowText);
+  return { hash, block: { hash: blockHash, height } };
 }
 
 /** False when a coinbase came whose txid may stand further up already, where it does not count any more. */
 async function continued(kept: Confirmed, history: ScriptHistory, index: IndexSnapshot, most: number): Promise<Confirmed | false> {
   const { hash: blockHash, height } = index.tip;
-  let { hash, isEmpty } = kept;
+  let { hash } = kept;
   const above = { height: kept.block.height, index: MAX_TRANSACTIONS - 1 };
   for await (const rows of history.confirmed(most, NOBODY, above)) {
     if (rows.some(({ position }) => position.index === 0 && versionAt(position.height, index) < FIRST_BIP34_VERSION)) return false;
-    if (hash === kept.hash) hash = hash.copy();
-    await take(hash, rows, rowText);
-    isEmpty = false;
+    hash = await plus(hash, rows, rowText);
   }
-  return { hash, isEmpty, block: { hash: blockHash, height } };
+  return { hash, block: { hash: blockHash, height } };
 }
 
 function versionAt(height: number, index: IndexSnapshot): number {
@@ -100,14 +91,12 @@ const entryText = (txid: Buffer, height: number): string => `${toDisplayHex(txid
 
 const rowText = ({ txid, position }: ScriptRow): string => entryText(txid, position.height);
 
-async function take<T>(hash: Hash, entries: readonly T[], textOf: (entry: T) => string): Promise<void> {
+async function plus<T>(before: TextHash, entries: readonly T[], textOf: (entry: T) => string): Promise<TextHash> {
+  let hash = before;
   for (let start = 0; start < entries.length; start += AT_ONCE) {
     if (start > 0) await setImmediate();
-    hash.update(
-      entries
-        .slice(start, start + AT_ONCE)
-        .map(textOf)
-        .join('')
-    );
+    const some = entries.slice(start, start + AT_ONCE);
+    hash = hash.plus(some.map(textOf).join(''));
   }
+  return hash;
 }
