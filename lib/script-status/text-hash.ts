@@ -3,7 +3,7 @@
 
 import { createHash, hash, type Hash } from 'node:crypto';
 
-/** Characters of a text that is kept: less memory than a state. */
+/** Characters of a text that is kept: no more memory than a state. */
 const SHORT = 1_024;
 
 /** Does not change. The text is of ASCII characters. */
@@ -18,6 +18,11 @@ export class TextHash {
 
   get isEmpty(): boolean {
     return this.#before === '';
+  }
+
+  /** Of memory. */
+  get bytes(): number {
+    return typeof this.#before === 'string' ? this.#before.length : SHORT;
   }
 
   /** That of the text with more behind it. */
