@@ -10,10 +10,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { SettledLooks } from './settled-looks';
 import { SubscribedScript, type StatusChange, type StatusListener } from './subscribed-script';
-import { Statuses, type Status } from './statuses';
+import { Statuses, type Brought, type Status } from './statuses';
 import type { Observable, Subscription } from 'rxjs';
 import type { HeaderRecord, IndexLogger, IndexReader } from '../index/types';
-import type { NodeSource } from '../node/types';
+import type { BlockPoint, NodeSource } from '../node/types';
 import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader, ScriptSnapshot, ScriptsChange, ScriptsState, WatchedScripts } from '../scripts/types';
 import type { ScriptHistories, ScriptHistory } from './history';
@@ -57,6 +57,12 @@ interface Look {
   readonly snapshot: ScriptSnapshot;
 }
 
+/** What is known of a script in the turn of a look. */
+interface LookedAt {
+  readonly history: ScriptHistory;
+  readonly brought: Brought | undefined;
+}
+
 export class ScriptNotifier {
   readonly #parts: ScriptNotifierParts;
   readonly #statuses = new Statuses();
@@ -76,6 +82,8 @@ export class ScriptNotifier {
   #subscription: Subscription | undefined;
   #looks = 0;
   #moves = 0;
+  /** The block that came last; undefined: another one has gone since, or anything may have changed. */
+  #newest: BlockPoint | undefined;
   readonly #settled: SettledLooks;
 
   constructor(parts: ScriptNotifierParts) {
@@ -205,12 +213,19 @@ export class ScriptNotifier {
 
   #blockMoved(change: ScriptsChange): void {
     this.#moves++;
+    this.#newest = change.type === 'connect' ? change.block : undefined;
     if (change.type === 'all') {
+      for (const subscribed of this.#scripts.values()) subscribed.forget();
       this.#touchAll(this.#scripts.values());
-      return;
+    } else if (change.type === 'connect') {
+      for (const [script, rows] of change.rows) this.#scripts.get(script)?.bring(change.block, rows);
+      this.#touchAll(this.#waiting);
+      this.#touchEach(change.rows.keys());
+    } else {
+      for (const script of change.scripts) this.#scripts.get(script)?.forget();
+      this.#touchAll(this.#pooled);
+      this.#touchEach(change.scripts);
     }
-    this.#touchAll(change.type === 'connect' ? this.#waiting : this.#pooled);
-    this.#touchEach(change.scripts);
   }
 
   #touchEach(scripts: Iterable<string>): void {
@@ -237,7 +252,7 @@ export class ScriptNotifier {
     if (before !== undefined) return before;
     const found = this.#parts.scripts.reader.read(async (snapshot) => {
       const look = this.#newLook(snapshot);
-      const status = await this.#statusOf(subscribed, this.#historyOf(subscribed, look), look, most);
+      const status = await this.#statusOf(subscribed, { history: this.#historyOf(subscribed, look), brought: undefined }, look, most);
       return { look: look.number, status };
     });
     this.#answers.set(subscribed, found);
@@ -257,9 +272,18 @@ export class ScriptNotifier {
     return this.#parts.histories.at(Buffer.from(key, 'latin1'), snapshot);
   }
 
-  async #statusOf(subscribed: SubscribedScript, history: ScriptHistory, look: Look, most: number): Promise<Status> {
-    const status = await this.#statuses.of(subscribed.key, history, look.snapshot, most);
+  /** To be called in the turn of the look. When it is of the block that came last, nothing is missing in what blocks have brought. */
+  #broughtTo({ since, wasEmpty, rows }: SubscribedScript, { snapshot }: Look): Brought | undefined {
+    const { tip } = snapshot.index;
+    const isAll = since?.hash.equals(tip.hash) === true || this.#newest?.hash.equals(tip.hash) === true;
+    return since !== undefined && isAll ? { since, wasEmpty, rows } : undefined;
+  }
+
+  async #statusOf(subscribed: SubscribedScript, { history, brought }: LookedAt, look: Look, most: number): Promise<Status> {
+    const status = await this.#statuses.of(subscribed.key, history, look.snapshot, most, brought);
     if (this.#scripts.get(subscribed.key) !== subscribed) return status;
+    if (look.moves === this.#moves) subscribed.readUpTo(look.snapshot.index.tip, status.text === '');
+    else subscribed.forget();
     this.#put(this.#pooled, subscribed, status.pool !== 'none');
     this.#put(this.#waiting, subscribed, status.pool === 'waits');
     // A block moved before it was known that it has to do with this script.
@@ -274,10 +298,10 @@ export class ScriptNotifier {
 
   async #look(snapshot: ScriptSnapshot): Promise<void> {
     const look = this.#newLook(snapshot);
-    const histories = new Map<SubscribedScript, ScriptHistory>();
+    const histories = new Map<SubscribedScript, LookedAt>();
     for (const subscribed of this.#dirty) {
       if (histories.size === MOST_IN_LOOK) break;
-      histories.set(subscribed, this.#historyOf(subscribed, look));
+      histories.set(subscribed, { history: this.#historyOf(subscribed, look), brought: this.#broughtTo(subscribed, look) });
       this.#dirty.delete(subscribed);
       this.#looked.add(subscribed);
     }
@@ -303,15 +327,15 @@ export class ScriptNotifier {
   }
 
   /** Takes out of `histories` what is done. */
-  async #tellStatuses(histories: Map<SubscribedScript, ScriptHistory>, look: Look): Promise<void> {
+  async #tellStatuses(histories: Map<SubscribedScript, LookedAt>, look: Look): Promise<void> {
     const all = [...histories];
     let count = 0;
     for (let start = 0; start < all.length && this.#settled.isOpen; start += AT_ONCE) {
       if (start > 0) await setImmediate();
       const some = all.slice(start, start + AT_ONCE);
-      const statuses = await Promise.all(some.map(([subscribed, history]) => this.#statusOf(subscribed, history, look, Infinity)));
+      const statuses = await Promise.all(some.map(([subscribed, lookedAt]) => this.#statusOf(subscribed, lookedAt, look, Infinity)));
       for (const [i, { text }] of statuses.entries()) {
-        const [subscribed] = some[i] as [SubscribedScript, ScriptHistory]; // one for each
+        const [subscribed] = some[i] as [SubscribedScript, LookedAt]; // one for each
         histories.delete(subscribed);
         this.#looked.delete(subscribed);
         const change: StatusChange = { script: subscribed.key, status: text };

@@ -2,19 +2,20 @@
 // behind the confirmed part is kept for scripts that were asked for lately, so that a new block costs what it brought, and the pool costs
 // no look into the index.
 
-import { createHash, type Hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { toDisplayHex } from '../bitcoin/hash';
 import { MAX_TRANSACTIONS } from '../index/records/position';
+import { TextHash } from './text-hash';
 import type { HeaderRecord, IndexSnapshot } from '../index/types';
 import type { BlockPoint } from '../node/types';
 import type { Waiting } from '../rest/server/work-queue';
-import type { ScriptRow, ScriptSnapshot } from '../scripts/types';
+import type { RowPlace, ScriptSnapshot } from '../scripts/types';
 import type { PooledEntry, ScriptHistory } from './history';
 
-/** States of the hash that are kept, of about a kilobyte each. */
-const MOST_KEPT = 10_000;
+/** Bytes of texts and states of hashes that are kept, and those of an entry beside its text. */
+const MOST_KEPT_BYTES = 10_000_000;
+const ENTRY_BYTES = 256;
 
 /** Transactions in one turn: about half a millisecond. */
 const AT_ONCE = 512;
@@ -31,65 +32,75 @@ export interface Status {
   readonly pool: 'none' | 'some' | 'waits';
 }
 
+/** All rows of a script above a block, up to the tip of the state that is looked at. */
+export interface Brought {
+  readonly since: BlockPoint;
+  /** Whether there are none up to that block. */
+  readonly wasEmpty: boolean;
+  readonly rows: readonly RowPlace[];
+}
+
+type Pages = Iterable<readonly RowPlace[]> | AsyncIterable<readonly RowPlace[]>;
+
 /** What is confirmed up to a block. */
 interface Confirmed {
-  /** To be copied. */
-  readonly hash: Hash;
-  readonly isEmpty: boolean;
+  readonly hash: TextHash;
   readonly block: BlockPoint;
 }
 
 export class Statuses {
-  readonly #kept = new LRUCache<string, Confirmed>({ max: MOST_KEPT });
+  readonly #kept = new LRUCache<string, Confirmed>({
+    maxSize: MOST_KEPT_BYTES,
+    sizeCalculation: ({ hash }) => ENTRY_BYTES + hash.bytes
+  });
 
   /**
-   * At the moment of the history. `key`: the script's SHA-256, one character a byte.
+   * At the moment of the history. `key`: the script's SHA-256, one character a byte. `brought`: where that is known, which saves reading.
    * @throws HistoryTooLongError, ScriptsUnavailableError
    */
-  async of(key: string, history: ScriptHistory, snapshot: ScriptSnapshot, most: number): Promise<Status> {
-    const { hash: before, isEmpty } = await this.#confirmed(key, history, snapshot, most);
+  async of(key: string, history: ScriptHistory, snapshot: ScriptSnapshot, most: number, brought?: Brought): Promise<Status> {
+    const { hash } = await this.#confirmed(key, history, snapshot, most, brought);
     const pooled = await history.unconfirmed(NOBODY);
-    if (pooled.length === 0) return { text: isEmpty ? '' : before.copy().digest('binary'), pool: 'none' };
-    const hash = before.copy();
-    await take(hash, pooled, ({ transaction, height }: PooledEntry) => entryText(transaction.txid, height));
+    if (pooled.length === 0) return { text: hash.isEmpty ? '' : hash.digest(), pool: 'none' };
+    const all = await plus(hash, pooled, ({ transaction, height }: PooledEntry) => entryText(transaction.txid, height));
     // Those that wait come last.
-    return { text: hash.digest('binary'), pool: pooled.at(-1)?.height === -1 ? 'waits' : 'some' };
+    return { text: all.digest(), pool: pooled.at(-1)?.height === -1 ? 'waits' : 'some' };
   }
 
-  async #confirmed(key: string, history: ScriptHistory, { index }: ScriptSnapshot, most: number): Promise<Confirmed> {
-    const kept = this.#kept.get(key);
+  async #confirmed(key: string, history: ScriptHistory, { index }: ScriptSnapshot, most: number, brought?: Brought): Promise<Confirmed> {
+    const kept = this.#kept.get(key) ?? (brought?.wasEmpty === true ? { hash: TextHash.EMPTY, block: brought.since } : undefined);
     const { tip } = index;
     if (kept?.block.hash.equals(tip.hash) === true) return kept;
     // A reorganization took its block out; or this is a state of before.
     const isGood = kept !== undefined && index.heightOf(kept.block.hash) !== undefined;
-    const confirmed = (isGood && (await continued(kept, history, index, most))) || (await begun(history, tip, most));
-    this.#kept.set(key, confirmed);
+    const confirmed =
+      (isGood && (await continued(kept, pagesAbove(kept, history, most, brought), index))) || (await begun(history, tip, most));
+    if (!confirmed.hash.isEmpty) this.#kept.set(key, confirmed);
     return confirmed;
   }
 }
 
 async function begun(history: ScriptHistory, { hash: blockHash, height }: HeaderRecord, most: number): Promise<Confirmed> {
-  const hash = createHash('sha256');
-  let isEmpty = true;
-  for await (const rows of history.confirmed(most, NOBODY)) {
-    await take(hash, rows, rowText);
-    isEmpty = false;
-  }
-  return { hash, isEmpty, block: { hash: blockHash, height } };
+  let hash = TextHash.EMPTY;
+  for await (const rows of history.confirmed(most, NOBODY)) hash = await plus(hash, rows, rowText);
+  return { hash, block: { hash: blockHash, height } };
+}
+
+/** Rows above the block of what is kept: those that are known when they are of that block, or as they are read. */
+function pagesAbove({ block }: Confirmed, history: ScriptHistory, most: number, brought: Brought | undefined): Pages {
+  if (brought?.since.hash.equals(block.hash) === true) return [brought.rows];
+  return history.confirmed(most, NOBODY, { height: block.height, index: MAX_TRANSACTIONS - 1 });
 }
 
 /** False when a coinbase came whose txid may stand further up already, where it does not count any more. */
-async function continued(kept: Confirmed, history: ScriptHistory, index: IndexSnapshot, most: number): Promise<Confirmed | false> {
+async function continued(kept: Confirmed, pages: Pages, index: IndexSnapshot): Promise<Confirmed | false> {
   const { hash: blockHash, height } = index.tip;
-  let { hash, isEmpty } = kept;
-  const above = { height: kept.block.height, index: MAX_TRANSACTIONS - 1 };
-  for await (const rows of history.confirmed(most, NOBODY, above)) {
+  let { hash } = kept;
+  for await (const rows of pages) {
     if (rows.some(({ position }) => position.index === 0 && versionAt(position.height, index) < FIRST_BIP34_VERSION)) return false;
-    if (hash === kept.hash) hash = hash.copy();
-    await take(hash, rows, rowText);
-    isEmpty = false;
+    hash = await plus(hash, rows, rowText);
   }
-  return { hash, isEmpty, block: { hash: blockHash, height } };
+  return { hash, block: { hash: blockHash, height } };
 }
 
 function versionAt(height: number, index: IndexSnapshot): number {
@@ -98,16 +109,14 @@ function versionAt(height: number, index: IndexSnapshot): number {
 
 const entryText = (txid: Buffer, height: number): string => `${toDisplayHex(txid)}:${height}:`;
 
-const rowText = ({ txid, position }: ScriptRow): string => entryText(txid, position.height);
+const rowText = ({ txid, position }: RowPlace): string => entryText(txid, position.height);
 
-async function take<T>(hash: Hash, entries: readonly T[], textOf: (entry: T) => string): Promise<void> {
+async function plus<T>(before: TextHash, entries: readonly T[], textOf: (entry: T) => string): Promise<TextHash> {
+  let hash = before;
   for (let start = 0; start < entries.length; start += AT_ONCE) {
     if (start > 0) await setImmediate();
-    hash.update(
-      entries
-        .slice(start, start + AT_ONCE)
-        .map(textOf)
-        .join('')
-    );
+    const some = entries.slice(start, start + AT_ONCE);
+    hash = hash.plus(some.map(textOf).join(''));
   }
+  return hash;
 }

@@ -1,5 +1,12 @@
 // A script that somebody is subscribed to. There may be hundreds of thousands of them: most have one subscriber, for whom no set is kept.
 
+import type { BlockPoint } from '../node/types';
+import type { RowPlace } from '../scripts/types';
+
+/** That are kept until the next look; of a script with more they are read then. */
+const MOST_ROWS = 64;
+const NO_ROWS: readonly RowPlace[] = [];
+
 /** What has become of a script. */
 export interface StatusChange {
   /** The script's SHA-256, one character a byte. */
@@ -26,11 +33,34 @@ export class SubscribedScript {
   coming = 0;
   /** The look of which the status is. */
   look = 0;
+  /** The block up to which the confirmed part was read; undefined: what came since is not known in full. */
+  since: BlockPoint | undefined;
+  /** Whether there was nothing up to that block, nor in the pool. */
+  wasEmpty = false;
+  /** What blocks above it brought. */
+  rows: readonly RowPlace[] = NO_ROWS;
   #listeners: StatusListener | Set<StatusListener> | undefined;
   #told: Map<StatusListener, Told> | undefined;
 
   constructor(key: string) {
     this.key = key;
+  }
+
+  /** The confirmed part was read up to this block. */
+  readUpTo(block: BlockPoint, isEmpty: boolean): void {
+    [this.since, this.wasEmpty, this.rows] = [block, isEmpty, NO_ROWS];
+  }
+
+  /** What blocks have brought since is not known in full. */
+  forget(): void {
+    [this.since, this.rows] = [undefined, NO_ROWS];
+  }
+
+  /** A block came. It may have been there already when the confirmed part was read. */
+  bring({ height }: BlockPoint, rows: readonly RowPlace[]): void {
+    if (this.since === undefined || height <= this.since.height) return;
+    if (this.rows.length + rows.length > MOST_ROWS) this.forget();
+    else this.rows = [...this.rows, ...rows];
   }
 
   get isLeft(): boolean {

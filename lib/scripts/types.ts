@@ -4,6 +4,7 @@
 import type { Observable } from 'rxjs';
 import type { Position } from '../index/records/position';
 import type { Coin, IndexSnapshot } from '../index/types';
+import type { BlockPoint } from '../node/types';
 
 /** Outputs, or spent outputs, of a script: how many, and what they are worth together. */
 export interface Sum {
@@ -18,6 +19,9 @@ export interface ScriptRow {
   readonly funded: Sum;
   readonly spent: Sum;
 }
+
+/** Which transaction a row is of. */
+export type RowPlace = Pick<ScriptRow, 'position' | 'txid'>;
 
 /** What all transactions of a chain, or of the pool, did with a script. */
 export interface ScriptTotals {
@@ -87,8 +91,10 @@ export interface ScriptReader {
 
 /** What became of the scripts that are watched. Scripts: SHA-256, one character a byte. */
 export type ScriptsChange =
-  /** A block came or went, which has rows of these scripts. */
-  | { readonly type: 'connect' | 'disconnect'; readonly scripts: ReadonlySet<string> }
+  /** A block came, which has these rows of theirs, in its order. */
+  | { readonly type: 'connect'; readonly block: BlockPoint; readonly rows: ReadonlyMap<string, readonly RowPlace[]> }
+  /** A block went, which had rows of these scripts. */
+  | { readonly type: 'disconnect'; readonly scripts: ReadonlySet<string> }
   /** The index was opened, or made anew. */
   | { readonly type: 'all' };
 

@@ -62,6 +62,31 @@ describe('a script of which a transaction of the pool waits for another one', ()
     expect(told).to.have.length(1);
   });
 
+  it('has nothing of a block that went before anybody was told of it', async () => {
+    const { chain } = walk.host;
+    const script = scriptHash(SCRIPTS[PARENT]?.script ?? Buffer.alloc(0));
+    const statusOf = async (beside: NotifyingNode): Promise<string | undefined> =>
+      (await beside.client(() => undefined).addScript(script, nameOf(PARENT)))?.toString('hex');
+    await statusOf(all);
+    const { height } = chain;
+    const [one, other] = [await walk.mined([parent]), await walk.mined([])];
+    const going: Promise<unknown>[] = [];
+    const watching = all.scripts.watched.changes$.subscribe(({ type }) => {
+      // Both stand in the row for the node's lock before whoever looks.
+      if (type === 'connect' && going.length === 0) going.push(chain.reset(height), chain.add(other));
+    });
+    await chain.add(one);
+    await all.untilLive();
+    await Promise.all(going);
+    watching.unsubscribe();
+    await all.untilTold();
+    expect(going).to.have.length(2);
+    const fresh = await NotifyingNode.beside(walk.host);
+    const expected = await statusOf(fresh);
+    await fresh.close();
+    expect(await statusOf(all)).to.equal(expected);
+  });
+
   it('is told under the name that was asked for, to as many as ask, once for each', async () => {
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const upper = nameOf(CHILD).toUpperCase();

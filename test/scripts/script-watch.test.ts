@@ -6,7 +6,7 @@ import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { madeChain, plannedBlock } from '../support/made-chains';
 import { ScriptModel } from '../support/script-model';
-import type { ScriptsChange } from '../../lib/scripts/types';
+import type { RowPlace, ScriptsChange } from '../../lib/scripts/types';
 
 const [PLANS = []] = fc.sample(fc.array(plannedBlock, { minLength: 14, maxLength: 14 }), { seed: 18, numRuns: 1 });
 
@@ -17,14 +17,17 @@ describe('scripts that are watched', () => {
   /** Every other one. */
   const watched = all.filter((_, i) => i % 2 === 0);
 
-  const touchedAt = (at: number): Set<string> =>
-    new Set(
-      watched.filter((script) =>
-        model.rows.get(Buffer.from(script, 'latin1').toString('hex'))?.some(({ position }) => position.height === at)
-      )
+  const rowsAt = (at: number): Map<string, RowPlace[]> =>
+    new Map(
+      watched
+        .map((script): [string, RowPlace[]] => {
+          const rows = model.rows.get(Buffer.from(script, 'latin1').toString('hex')) ?? [];
+          return [script, rows.filter(({ position }) => position.height === at).map(({ position, txid }) => ({ position, txid }))];
+        })
+        .filter(([, rows]) => rows.length > 0)
     );
 
-  it('are named at each block in or out that has rows of theirs, also of a store made anew', async () => {
+  it('are named at each block in or out that has rows of theirs, with those of a block that comes, also of a store made anew', async () => {
     const watch = new ScriptWatch();
     const changes: ScriptsChange[] = [];
     watch.changes$.subscribe((change) => changes.push(change));
@@ -41,12 +44,14 @@ describe('scripts that are watched', () => {
     await store.clear();
     await writer.load();
     expect(changes.splice(0)).to.deep.equal([{ type: 'all' }, { type: 'all' }]);
-    const expected = (type: 'connect' | 'disconnect'): ScriptsChange[] => blocks.map((_, at) => ({ type, scripts: touchedAt(at) }));
-    expect(expected('connect').some((change) => change.type !== 'all' && change.scripts.size > 1)).to.equal(true);
+    const coming = blocks.map(({ point }, at) => ({ type: 'connect', block: point, rows: rowsAt(at) }));
+    expect(coming.some(({ rows }) => rows.size > 1)).to.equal(true);
+    expect(coming.some(({ rows }) => [...rows.values()].some((places) => places.length > 1))).to.equal(true);
     await writer.connect(blocks);
-    expect(changes.splice(0)).to.deep.equal(expected('connect'));
+    expect(changes.splice(0)).to.deep.equal(coming);
     for (let left = blocks.length - 1; left > 0; left--) await writer.disconnect();
-    expect(changes.splice(0)).to.deep.equal(expected('disconnect').slice(1).reverse());
+    const going = blocks.map((_, at) => ({ type: 'disconnect', scripts: new Set(rowsAt(at).keys()) }));
+    expect(changes.splice(0)).to.deep.equal(going.slice(1).reverse());
     for (const script of watched) watch.delete(script);
     await writer.connect(blocks.slice(1));
     expect(changes).to.deep.equal([]);

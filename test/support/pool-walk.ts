@@ -144,15 +144,20 @@ export class PoolWalk {
 
   /** On the tip, or on another block; with nothing but these transactions. */
   async mineOnly(transactions: readonly HostTransaction[], parent: HostEntry = this.host.chain.tip): Promise<HostEntry> {
+    const block = await this.mined(transactions, parent);
+    await this.host.chain.add(block);
+    return (await this.host.chain.getEntry(this.hostHash(block.hash()))) ?? expect.fail('the block that was added');
+  }
+
+  /** A block that the node does not have yet. */
+  async mined(transactions: readonly HostTransaction[], parent: HostEntry = this.host.chain.tip): Promise<HostFullBlock> {
     const { cpu } = this.host.miner as unknown as { cpu: { createJob(tip: HostEntry): Promise<MinerJob> } };
     const job = await cpu.createJob(parent);
     job.attempt.items = [];
     job.attempt.fees = 0;
     for (const transaction of transactions) job.pushTX(transaction);
     job.refresh();
-    const block = await job.mineAsync();
-    await this.host.chain.add(block);
-    return (await this.host.chain.getEntry(this.hostHash(block.hash()))) ?? expect.fail('the block that was added');
+    return job.mineAsync();
   }
 
   /** A block that spends what one of the pool's transactions spends; what spends of that one is gone with it. */

@@ -9,7 +9,7 @@ import { decodeTip, TIP_KEY } from '../../index/records/tip';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../errors';
 import { rowKey } from '../records/row';
 import { ScriptHasher } from '../records/script-hasher';
-import { CHUNK_TXIDS, TXID_LENGTH, txidsIn, txidsKey, txidsOfBlock } from '../records/txids';
+import { CHUNK_TXIDS, isSameChunk, TXID_LENGTH, txidsIn, txidsKey, txidsOfBlock } from '../records/txids';
 import { isAbove, recordsUpwards, rowsDownwards, rowsUpwards, type FoundRow } from './row-walk';
 import type { Position } from '../../index/records/position';
 import type { IndexSnapshot, TransactionCoin } from '../../index/types';
@@ -156,33 +156,31 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   /** The rows with their txids, but for those whose txids stand in the chain again (before BIP30). @throws DamagedIndexError */
   async #lastPlaces(script: Buffer, rows: readonly FoundRow[]): Promise<ScriptRow[]> {
     const txids = await this.#txidsAt(rows.map(({ position }) => position));
-    return rows.flatMap((row, i) => {
-      const { position } = row;
+    const found: ScriptRow[] = [];
+    for (const [i, { position, funded, spent }] of rows.entries()) {
       const txid = this.#known(txids[i], script, position);
       // Only a coinbase can have the txid of another transaction.
       const isLast = position.index > 0 || this.index.position(txid)?.block.height === position.height;
-      return isLast ? [{ ...row, txid }] : [];
-    });
+      if (isLast) found.push({ position, txid, funded, spent });
+    }
+    return found;
   }
 
-  /** undefined: no such transaction. @throws DamagedIndexError */
+  /** Those in a row that are of the same record have it read once. undefined: no such transaction. @throws DamagedIndexError */
   async #txidsAt(positions: readonly Position[]): Promise<(Buffer | undefined)[]> {
-    const keys = new Map<string, Buffer>();
-    const names = positions.map(({ height, index }) => {
-      const key = txidsKey(height, index);
-      const name = key.toString('latin1');
-      keys.set(name, key);
-      return name;
-    });
-    const chunks = new Map<string, Buffer>();
-    const values = await this.#records.load([...keys.values()]);
-    for (const [i, [name, key]] of [...keys].entries()) {
-      const value = values[i];
-      if (value !== undefined) chunks.set(name, txidsIn(key, value));
+    const keys: Buffer[] = [];
+    const places: number[] = [];
+    let last: Position | undefined;
+    for (const position of positions) {
+      if (last === undefined || !isSameChunk(position, last)) keys.push(txidsKey(position.height, position.index));
+      places.push(keys.length - 1);
+      last = position;
     }
+    const values = await this.#records.load(keys);
+    const chunks = values.map((value, i) => value && txidsIn(keys[i] as Buffer, value)); // one for each
     return positions.map(({ index }, i) => {
       const start = (index % CHUNK_TXIDS) * TXID_LENGTH;
-      const txid = chunks.get(names[i] as string)?.subarray(start, start + TXID_LENGTH); // one for each
+      const txid = chunks[places[i] as number]?.subarray(start, start + TXID_LENGTH); // likewise
       // Not a view of the whole chunk, which would be kept with it.
       return txid === undefined || txid.length === 0 ? undefined : Buffer.from(txid);
     });

@@ -3,6 +3,7 @@
 //   'i' height 4, chunk 2    64 txids, 32 each; in the last chunk of a block what is left
 
 import { damaged, putRecord, recordOf } from '../../index/records/layout';
+import type { Position } from '../../index/records/position';
 import type { StorePut, StoreRange } from '../../store/store';
 
 const LETTER = 'i'.charCodeAt(0);
@@ -18,6 +19,11 @@ export function txidsKey(height: number, index: number): Buffer {
   key.writeUInt32BE(height, 1);
   key.writeUInt16BE(Math.floor(index / CHUNK_TXIDS), 5);
   return key;
+}
+
+/** Whether the txids of two transactions are in the same chunk. */
+export function isSameChunk(position: Position, other: Position): boolean {
+  return position.height === other.height && Math.floor(position.index / CHUNK_TXIDS) === Math.floor(other.index / CHUNK_TXIDS);
 }
 
 /** All chunks of a block. */

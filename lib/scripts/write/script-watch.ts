@@ -4,7 +4,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { Subject, type Observable } from 'rxjs';
 import { SCRIPT_HASH_LENGTH, type ScriptHasher } from '../records/script-hasher';
-import type { ScriptsChange, WatchedScripts } from '../types';
+import { TXID_LENGTH } from '../records/txids';
+import type { ScriptRows } from '../scan/rows';
+import type { RowPlace, ScriptsChange, WatchedScripts } from '../types';
 
 /** Look-ups in one turn: less than a millisecond. */
 const AT_ONCE = 1_024;
@@ -50,17 +52,37 @@ export class ScriptWatch implements WatchedScripts {
     this.#changes.next({ type: 'all' });
   }
 
-  /** A block is in the store, or out of it. `hashes`: of the scripts of its rows, one behind the other. */
-  async look(type: 'connect' | 'disconnect', hashes: Buffer): Promise<void> {
+  /** The block of the rows is in the store. */
+  async connected({ point, hashes, indexes, txids }: ScriptRows): Promise<void> {
+    if (this.isIdle) return;
+    const rows = new Map<string, RowPlace[]>();
+    await this.#find(hashes, (script, row) => {
+      const index = indexes[row] as number; // one for each
+      const txid = txids.subarray(index * TXID_LENGTH, (index + 1) * TXID_LENGTH);
+      const known = rows.get(script);
+      const place = { position: { height: point.height, index }, txid };
+      if (known === undefined) rows.set(script, [place]);
+      else known.push(place);
+    });
+    this.#changes.next({ type: 'connect', block: point, rows });
+  }
+
+  /** A block is out of the store. `hashes`: of the scripts of its rows, one behind the other. */
+  async disconnected(hashes: Buffer): Promise<void> {
     if (this.isIdle) return;
     const scripts = new Set<string>();
+    await this.#find(hashes, (script) => scripts.add(script));
+    this.#changes.next({ type: 'disconnect', scripts });
+  }
+
+  /** Calls `take` for each row of a script that is watched. */
+  async #find(hashes: Buffer, take: (script: string, row: number) => void): Promise<void> {
     for (let row = 0; row * SCRIPT_HASH_LENGTH < hashes.length; row++) {
       const at = row * SCRIPT_HASH_LENGTH;
       const script = this.#byHash.get(hashes.toString('latin1', at, at + SCRIPT_HASH_LENGTH));
-      if (script !== undefined) scripts.add(script);
+      if (script !== undefined) take(script, row);
       if (row % AT_ONCE === AT_ONCE - 1) await setImmediate();
     }
-    this.#changes.next({ type, scripts });
   }
 }
 

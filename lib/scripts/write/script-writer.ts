@@ -94,7 +94,7 @@ export class ScriptWriter {
     const { store, watch } = this.#options;
     await store.batch(this.#writes(blocks, rows, last, undoFrom), { durable: false });
     this.#tip = last;
-    for (const { hashes } of rows) await watch?.look('connect', hashes);
+    for (const ofBlock of rows) await watch?.connected(ofBlock);
   }
 
   /**
@@ -124,7 +124,7 @@ export class ScriptWriter {
     const previous = { height: tip.height - 1, hash: Buffer.from(previousHash) };
     await store.batch(deletions(keys, previous), { durable: false });
     this.#tip = previous;
-    await watch?.look('disconnect', Buffer.concat(hashes));
+    await watch?.disconnected(Buffer.concat(hashes));
     return tip;
   }
 
