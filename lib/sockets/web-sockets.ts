@@ -77,11 +77,11 @@ export class WebSockets {
   }
 
   /** Requests that do not ask for WebSocket. */
-  // eslint-disable-next-line @typescript-eslint/require-await -- handlers are asynchronous
-  readonly #answerHttp: Handler = async (_, response) => {
+  readonly #answerHttp: Handler = (_, response) => {
     const body = Buffer.from('Clients connect to this path with WebSocket');
     const headers = ['Upgrade', 'websocket', 'Content-Type', 'text/plain', 'Content-Length', String(body.length)];
     this.#parts.shared.responses.send(response, 426, headers, body);
+    return Promise.resolve();
   };
 
   readonly #upgrade: UpgradeListener = (request, socket, head) => {

@@ -3,11 +3,13 @@
 import { hash } from 'node:crypto';
 import { acceptedPrefixes, scriptOfAddress } from '../../bitcoin/address';
 import { addressSearchDisabled, invalidAddress, invalidScriptHash, otherNetwork } from '../errors';
+import { JsonWriter } from '../../views/json-writer';
+import { writeStats } from '../../views/esplora/coins';
+import { jsonReply } from '../reply';
 import { PooledScripts } from '../../script-answers/pooled-script';
 import { ChainTotals } from '../../script-answers/chain-totals';
 import { scriptCoins } from './script-coins';
 import { chainPage, mixedPage, poolPage } from './script-history';
-import { scriptStats } from './script-stats';
 import type { NetworkInfo } from '../../node/types';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
 import type { ScriptAnswer } from './script-answer';
@@ -38,6 +40,16 @@ export function scriptRoutes(context: EsploraContext): Route[] {
     // There is no list of addresses to be searched.
     { method: 'GET', path: '/address-prefix/:prefix', endpoint: () => Promise.reject(addressSearchDisabled()) }
   ];
+}
+
+/** What all transactions did with a script. */
+function scriptStats(totals: ChainTotals): ScriptAnswer {
+  return async ({ hash: script, subject, snapshot, pooled }, request) => {
+    const [chain, pool] = await Promise.all([totals.of(script, snapshot, request), pooled.totals(request)]);
+    const writer = new JsonWriter();
+    writeStats(writer, subject, chain, pool);
+    return jsonReply(writer.toBuffer());
+  };
 }
 
 /** @throws RestError 400 */
