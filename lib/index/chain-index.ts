@@ -115,7 +115,7 @@ export class ChainIndexer implements ChainIndex {
         logger.warning(`The index has lost its thread, and goes on without: ${reason}. Blocks take longer.`);
       }
     });
-    this.#reader = this.reader = new SnapshotReader(store, this.#distrust, this.#writer.headers);
+    this.#reader = this.reader = new SnapshotReader(store, this.#distrust, this.#writer);
     this.#log = new StateLog(logger);
     this.#sync = new ChainSync({
       node,

@@ -75,8 +75,15 @@ describe('an index of a node that prunes, which cannot be rebuilt', () => {
   }
 
   it('stays as it is when a reader meets damage', async () => {
+    await index.close();
+    await store.open();
     await store.batch([{ type: 'put', key: coinKey({ height: 2, index: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
     const image = await imageOf(store);
+    await store.close();
+    // Nothing is in memory then.
+    index = newIndex();
+    await index.open();
+    await reach('live', index);
     const coinbase = blocks[1]?.txs[0]?.hash() ?? expect.fail('a coinbase');
     expect(() => index.reader.read((snapshot) => snapshot.coin(coinbase, 0))).to.throw(IndexUnavailableError);
     await expectLeft(image, 'is damaged');

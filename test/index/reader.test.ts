@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { blockHashKey, headerKey } from '../../lib/index/records/header';
@@ -10,7 +12,7 @@ import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks } from '../support/chain-a';
 import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
-import { modelOf } from '../support/utxo-model';
+import { describeCoin, modelOf } from '../support/utxo-model';
 import type { IndexSnapshot } from '../../lib/index/types';
 import type { Store } from '../../lib/store/store';
 
@@ -37,6 +39,19 @@ function expectHeaders(snapshot: IndexSnapshot, chain: readonly Buffer[]): void 
       index: 0
     });
   });
+}
+
+/** In the model's form. Nobody finds a coin behind the last output of a transaction. */
+function coinsIn(snapshot: IndexSnapshot, of: typeof transactions): Map<string, string> {
+  const coins = new Map<string, string>();
+  for (const { txid, outputs } of of) {
+    outputs.forEach((_, index) => {
+      const coin = snapshot.coin(txid, index);
+      if (coin !== undefined) coins.set(`${toDisplayHex(txid)}-${index}`, describeCoin(coin));
+    });
+    expect(snapshot.coin(txid, outputs.length)).to.equal(undefined);
+  }
+  return coins;
 }
 
 describe('reading the index', () => {
@@ -68,7 +83,7 @@ describe('reading the index', () => {
     };
     troubles = [];
     indexer = new IndexWriter({ store, genesisHash: blockHash(blocks[0] as Buffer), undoDepth: 100, onMove: () => reader.renew() });
-    reader = new SnapshotReader(store, (error) => troubles.push(error), indexer.headers);
+    reader = new SnapshotReader(store, (error) => troubles.push(error), indexer);
     await indexer.load();
     const batch = indexer.batch();
     for (const raw of blocks) await batch.add(raw);
@@ -77,21 +92,59 @@ describe('reading the index', () => {
     [open, taken] = [0, 0];
   });
 
-  it('finds every coin that there is, and no other', () => {
-    const { coins } = modelOf(blocks);
-    let found = 0;
-    reader.read((snapshot) => {
-      for (const { txid, outputs } of transactions) {
-        outputs.forEach((_, index) => {
-          const coin = snapshot.coin(txid, index);
-          const text = coin && `${coin.height} ${String(coin.coinbase)} ${coin.value} ${coin.script.toString('hex')}`;
-          expect(text).to.equal(coins.get(`${Buffer.from(txid).reverse().toString('hex')}-${index}`));
-          if (coin !== undefined) found++;
-        });
-        expect(snapshot.coin(txid, outputs.length)).to.equal(undefined);
-      }
+  it('finds every coin that there is, and no other, in memory and in the store', () => {
+    const alone = new SnapshotReader(store, (error) => troubles.push(error));
+    for (const each of [reader, alone])
+      each.read((snapshot) => {
+        expect(coinsIn(snapshot, transactions)).to.deep.equal(modelOf(blocks).coins);
+      });
+    alone.close();
+  });
+
+  it('tells the coins of its own state, also while a block comes or goes and when that fails', async () => {
+    const [last] = chainAActiveBlocks()
+      .slice(blocks.length)
+      .map(({ raw }) => raw);
+    const longer = [...blocks, last as Buffer];
+    const all = longer.flatMap((raw) => scanBlock(raw).transactions);
+    const models = [blocks, longer].map((chain) => modelOf(chain).coins);
+    const seen: number[] = [];
+    const look = (): void => {
+      reader.read((snapshot) => {
+        seen.push(snapshot.tip.height);
+        expect(coinsIn(snapshot, all)).to.deep.equal(models[snapshot.tip.height - 130]);
+      });
+    };
+    const lookUntil = async (change: Promise<unknown>): Promise<void> => {
+      let isOver = false;
+      const over = change.finally(() => (isOver = true));
+      for (; !isOver; await setImmediate()) for (let turn = 0; turn < 10; turn++, await Promise.resolve()) look();
+      await over;
+    };
+    const held = reader.read(async (snapshot) => {
+      await lookUntil(indexer.apply(last as Buffer));
+      expect(coinsIn(snapshot, all)).to.deep.equal(models[0]);
     });
-    expect(found).to.equal(coins.size);
+    await held;
+    look();
+    await lookUntil(indexer.undo());
+    look();
+    const write = store.batch.bind(store);
+    // After all writes were handed over.
+    store.batch = async (writes, { onTaken }) => {
+      for (const { key } of writes) expect(key).to.have.length.above(0);
+      onTaken?.();
+      look();
+      await setImmediate();
+      throw new StoreError('failed', 'no space left');
+    };
+    expect(await caught(lookUntil(indexer.apply(last as Buffer)))).to.have.property('message', 'no space left');
+    look();
+    store.batch = write;
+    await lookUntil(indexer.apply(last as Buffer));
+    look();
+    expect([...new Set(seen)]).to.deep.equal([130, 131]);
+    expect(troubles).to.deep.equal([]);
   });
 
   it('finds every transaction in its block', () => {

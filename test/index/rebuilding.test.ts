@@ -32,12 +32,16 @@ describe('an index that cannot go on from what it has', () => {
     expect(current.log.lines.filter((line) => line.startsWith('warning Building the index anew: ')).join()).to.include(reason);
   }
 
-  /** Txid of a coinbase whose coin's record is damaged while the index is live, after so many blocks. */
+  /** Txid of a coinbase whose coin's record is damaged and not in memory when the index goes live, after so many blocks. */
   async function damagedCoin(blocks: number): Promise<Buffer> {
     const [coinbase] = await mineCoinbases(current.host, blocks);
     await current.index.open();
     await reach('live');
+    await current.index.close();
+    await current.store.open();
     await current.store.batch([{ type: 'put', key: coinKey({ height: 1, index: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
+    await current.store.close();
+    await openNew();
     return (coinbase as HostTransaction).hash();
   }
 

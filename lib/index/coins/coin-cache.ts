@@ -19,13 +19,15 @@ import {
   STORED,
   UNSPENT
 } from '../records/cache-entry';
-import { COIN_KEY_LENGTH, coinEnd, writeCoinKey } from '../records/coin-record';
+import { COIN_KEY_LENGTH, coinEnd, readOutput, writeCoinKey } from '../records/coin-record';
 import { CHECKSUM_LENGTH } from '../records/layout';
+import { RecordReader } from '../records/variable-integer';
 import { WriteBuffer } from '../records/write-buffer';
 import { Generation } from './generation';
 import type { Position } from '../records/position';
 import type { SpentCoinList } from '../records/undo-record';
 import type { StoreWrite } from '../../store/store';
+import type { Coin } from '../types';
 
 export type EntryName = number;
 export const NO_ENTRY: EntryName = 0;
@@ -49,6 +51,10 @@ export class CoinCache {
   #swaps = false;
   /** Entries written before that have changed since. */
   #changed: EntryName[] = [];
+  /** A txid that is looked for. */
+  readonly #txid = new Int32Array(8);
+  /** The same memory. */
+  readonly #txidBytes = Buffer.from(this.#txid.buffer);
 
   /**
    * `bytes`: what both generations with their tables and the engine's copies take at most; a block more may come together
@@ -92,6 +98,12 @@ export class CoinCache {
     return this.#young.find(from, at, group) || -this.#old.find(from, at, group);
   }
 
+  /** The entry of a group of outputs. `txid`: 32 bytes in wire order. */
+  entryOf(txid: Buffer, group: number): EntryName {
+    this.#txidBytes.set(txid);
+    return this.find(this.#txid, 0, group);
+  }
+
   append(entries: Int32Array): void {
     this.#young.append(entries);
   }
@@ -101,6 +113,18 @@ export class CoinCache {
     const { words } = entry > 0 ? this.#young : this.#old;
     const at = Math.abs(entry);
     return { height: words[at + HEIGHT] as number, index: indexOf(words[at + POSITION] as number) }; // entries are whole
+  }
+
+  /** The coin of an output of an entry's group, in memory of its own; undefined: it was spent, or never was. */
+  coinOf(entry: EntryName, slot: number): Coin | undefined {
+    const { words, bytes } = entry > 0 ? this.#young : this.#old;
+    const at = Math.abs(entry);
+    if (((words[at + UNSPENT] as number) & (1 << slot)) === 0) return undefined; // entries are whole
+    const reader = new RecordReader(bytes);
+    reader.skip(startOfCoin(bytes, at, slot));
+    const { value, script } = readOutput(reader);
+    const coinbase = indexOf(words[at + POSITION] as number) === 0;
+    return { height: words[at + HEIGHT] as number, coinbase, value, script: script.buffer === bytes.buffer ? Buffer.from(script) : script };
   }
 
   /**
@@ -115,8 +139,7 @@ export class CoinCache {
     const position = words[at + POSITION] as number;
     if ((unspent & (1 << slot)) === 0 || (made === height && indexOf(position) >= index)) return false;
     if (undo !== undefined && made !== height) {
-      let from = at * 4 + HEAD_BYTES;
-      while (((bytes[from] as number) & 31) !== slot) from = coinEnd(bytes, from); // it is there
+      const from = startOfCoin(bytes, at, slot);
       undo.add(height - made, indexOf(position), groupOf(position), bytes, from, coinEnd(bytes, from));
     }
     words[at + UNSPENT] = unspent & ~(1 << slot);
@@ -196,4 +219,11 @@ export class CoinCache {
     end += bytes.copy(write, end, start, to);
     return this.#buffer.put(keyLength, end - keyLength);
   }
+}
+
+/** Where a coin that an entry has begins. */
+function startOfCoin(bytes: Buffer, entry: number, slot: number): number {
+  let at = entry * 4 + HEAD_BYTES;
+  while (((bytes[at] as number) & 31) !== slot) at = coinEnd(bytes, at); // it is there
+  return at;
 }

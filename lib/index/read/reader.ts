@@ -5,7 +5,8 @@
 import { StoreError } from '../../store/errors';
 import { findBase, headerOver, isBackfilling, type Base } from '../records/base';
 import { baseCoinIndex, baseCoinKey, baseCoinsOf, decodeBaseCoin } from '../records/base-coin';
-import { coinAt, coinKey, coinsAt, transactionCoins } from '../records/coin-record';
+import { NO_ENTRY, type CoinCache } from '../coins/coin-cache';
+import { coinAt, coinKey, coinsAt, GROUP_SIZE, transactionCoins } from '../records/coin-record';
 import { filterEntryOf, filterOf, staleFilterOf } from '../records/filter';
 import { headerAt, headerKey, headerRecordOf, heightOf, HEADER_RECORD } from '../records/header';
 import { spanOf } from '../records/lengths';
@@ -31,21 +32,35 @@ import type {
 /** Headers in a run that is read from the store. */
 const STORED_AT_ONCE = 64;
 
+/** What the writer has in memory. */
+export interface IndexMemory {
+  readonly headers: HeaderTable;
+  /** A number of its own for each state that the index comes to. */
+  readonly state: number;
+  /** The block of that state; undefined while there is none. */
+  readonly tip: BlockPoint | undefined;
+  /** The coin cache; undefined: it is not at this state, or on its way to another one. */
+  coinsAt(state: number): CoinCache | undefined;
+}
+
+/** For an index that nobody writes to: all comes from the store. */
+const nothing = (): IndexMemory => ({ headers: new HeaderTable(), state: 0, tip: undefined, coinsAt: () => undefined });
+
 export class SnapshotReader implements IndexReader {
   readonly #store: Store;
   readonly #onTrouble: (error: Error) => void;
-  readonly #headers: HeaderTable;
+  readonly #memory: IndexMemory;
   #current: StoreIndexSnapshot | undefined;
   #closed = false;
 
   /**
    * `onTrouble`: called when a reader meets a damaged record, or a store that cannot be read.
-   * `headers`: those of the writer; without, all headers come from the store.
+   * `memory`: the writer's; without, all comes from the store.
    */
-  constructor(store: Store, onTrouble: (error: Error) => void, headers = new HeaderTable()) {
+  constructor(store: Store, onTrouble: (error: Error) => void, memory = nothing()) {
     this.#store = store;
     this.#onTrouble = onTrouble;
-    this.#headers = headers;
+    this.#memory = memory;
   }
 
   /** A promise that `use` returns holds the state until it is settled. */
@@ -86,7 +101,7 @@ export class SnapshotReader implements IndexReader {
   #take(): StoreIndexSnapshot {
     const records = this.#store.snapshot();
     try {
-      return new StoreIndexSnapshot(records, this.#headers);
+      return new StoreIndexSnapshot(records, this.#memory);
     } catch (error) {
       records.close();
       throw error;
@@ -113,11 +128,13 @@ class StoreIndexSnapshot implements IndexSnapshot {
   readonly #hasher: TxidHasher;
   /** undefined: the index is built from blocks. */
   readonly #base: Base | undefined;
-  readonly #headers: HeaderTable;
+  readonly #memory: IndexMemory;
+  /** The writer's number of this state; undefined: it is another one. */
+  readonly #state: number | undefined;
   /** The version in which the headers in memory are those of this state; undefined: they are not. */
   readonly #version: number | undefined;
 
-  constructor(records: StoreSnapshot, headers: HeaderTable) {
+  constructor(records: StoreSnapshot, memory: IndexMemory) {
     this.#records = records;
     this.#base = findBase(records);
     this.backfilling = this.#base && isBackfilling(this.#base) ? { height: this.#base.positionsFrom, from: this.#base.height } : undefined;
@@ -125,7 +142,9 @@ class StoreIndexSnapshot implements IndexSnapshot {
     if (value === undefined) throw new IndexUnavailableError('the index is empty');
     this.tip = this.#header(decodeTip(value).height);
     this.#hasher = TxidHasher.of(records);
-    this.#headers = headers;
+    this.#memory = memory;
+    const { headers, state, tip } = memory;
+    this.#state = tip?.hash.equals(this.tip.hash) === true ? state : undefined;
     const { height, hash } = this.tip;
     // What is below a header follows from its hash.
     this.#version = headers.length > height && headers.hashAt(height).equals(hash) ? headers.version : undefined;
@@ -136,6 +155,9 @@ class StoreIndexSnapshot implements IndexSnapshot {
   }
 
   coin(txid: Buffer, index: number): Coin | undefined {
+    const cache = this.#cachedCoins();
+    const entry = cache?.entryOf(txid, Math.floor(index / GROUP_SIZE)) ?? NO_ENTRY;
+    if (cache !== undefined && entry !== NO_ENTRY) return cache.coinOf(entry, index % GROUP_SIZE);
     const position = positionOf(this.#records, this.#hasher, txid);
     if (this.#base !== undefined && (position === undefined || position.height <= this.#base.height)) {
       const key = baseCoinKey(txid, index);
@@ -174,7 +196,8 @@ class StoreIndexSnapshot implements IndexSnapshot {
   }
 
   locationAt(position: Position): TransactionLocation {
-    return { block: this.#blockAt(position.height), ...spanOf(this.#records, position) };
+    const { offset, length, blockLength } = spanOf(this.#records, position);
+    return { block: this.#blockAt(position.height), offset, length, blockLength };
   }
 
   position(txid: Buffer): TransactionPosition | undefined {
@@ -183,8 +206,8 @@ class StoreIndexSnapshot implements IndexSnapshot {
   }
 
   heightOf(hash: Buffer): number | undefined {
-    if (this.#version !== this.#headers.version) return heightOf(this.#records, hash);
-    const height = this.#headers.heightOf(hash);
+    if (this.#version !== this.#memory.headers.version) return heightOf(this.#records, hash);
+    const height = this.#memory.headers.heightOf(hash);
     return height !== undefined && height <= this.tip.height ? height : undefined;
   }
 
@@ -195,7 +218,7 @@ class StoreIndexSnapshot implements IndexSnapshot {
   headerRun(height: number, count: number): HeaderRun | undefined {
     const length = this.tip.height + 1;
     if (height < 0 || height >= length) return undefined;
-    if (this.#version === this.#headers.version) return this.#headers.run(height, count, length);
+    if (this.#version === this.#memory.headers.version) return this.#memory.headers.run(height, count, length);
     const end = Math.min(height + Math.min(count, STORED_AT_ONCE), length);
     const recordAt = (at: number): Buffer => headerRecordOf(headerKey(at), this.#records.get(headerKey(at)));
     const records = Array.from({ length: end - height }, (_, i) => recordAt(height + i));
@@ -217,13 +240,23 @@ class StoreIndexSnapshot implements IndexSnapshot {
 
   /** undefined: no block has it. @throws NotYetKnownError when a block that is not backfilled may have it. */
   #knownPosition(txid: Buffer): Position | undefined {
+    const cache = this.#cachedCoins();
+    const entry = cache?.entryOf(txid, 0) ?? NO_ENTRY;
+    if (cache !== undefined && entry !== NO_ENTRY) return cache.positionOf(entry);
     const position = positionOf(this.#records, this.#hasher, txid);
     if (position === undefined && this.#base !== undefined && this.#base.positionsFrom > 0) throw new NotYetKnownError(this.backfilling);
     return position;
   }
 
+  #cachedCoins(): CoinCache | undefined {
+    return this.#state === undefined ? undefined : this.#memory.coinsAt(this.#state);
+  }
+
   #blockAt(height: number): BlockPoint {
-    return { hash: this.#version === this.#headers.version ? this.#headers.hashAt(height) : this.#header(height).hash, height };
+    return {
+      hash: this.#version === this.#memory.headers.version ? this.#memory.headers.hashAt(height) : this.#header(height).hash,
+      height
+    };
   }
 
   /** A header that must be there. */

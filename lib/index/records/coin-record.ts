@@ -219,8 +219,8 @@ export function readCoin(reader: RecordReader): PackedCoin {
   return { slot: (bytes[offset] as number) & 31, value, script, bytes: bytes.subarray(offset, reader.offset) }; // a coin has a first byte
 }
 
-/** What an answer says of the coin at the cursor. */
-function readOutput(reader: RecordReader): Output {
+/** What an answer says of the coin at the cursor; a script of no common kind is a view. @throws DamagedIndexError */
+export function readOutput(reader: RecordReader): Output {
   const common = KINDS[reader.byte() >> 5];
   const value = readAmount(reader);
   return { value, script: common === undefined ? reader.take(reader.integer()) : scriptOf(common, reader) };

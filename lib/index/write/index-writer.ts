@@ -80,6 +80,7 @@ export class IndexWriter {
   readonly headers = new HeaderTable();
   /** What is written. */
   #chain = NO_HEADERS;
+  #state = 0;
   /** With the batch that was handed over last, until it is written. */
   #ahead: HeaderChain | undefined;
   /** The write of the batch committed last. */
@@ -116,6 +117,20 @@ export class IndexWriter {
   /** Of the secret that the store has. @throws DamagedIndexError when it has none. */
   get hasher(): TxidHasher {
     return (this.#hasher ??= TxidHasher.of(this.#options.store));
+  }
+
+  /**
+   * The coins that are cached, with the positions of their transactions; undefined unless what is cached is of this state: it is
+   * ahead while a batch is filled and written, and means nothing after a write that failed.
+   */
+  coinsAt(state: number): CoinCache | undefined {
+    const isSettled = this.#ahead === undefined && this.#failure === undefined && this.#cache.isClean;
+    return isSettled && this.#state === state ? this.#cache : undefined;
+  }
+
+  /** Another one whenever the tip moves. */
+  get state(): number {
+    return this.#state;
   }
 
   get undoDepth(): number {
@@ -326,6 +341,7 @@ export class IndexWriter {
 
   #moveTo(chain: HeaderChain): void {
     this.#chain = chain;
+    this.#state++;
     this.#options.onMove();
   }
 }
