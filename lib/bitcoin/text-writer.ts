@@ -22,9 +22,6 @@ const WORTH_COPYING = 12;
 /** Memory of at least so many bytes, filled with anything. */
 export type Allocate = (length: number) => Buffer;
 
-/** Memory that is not part of a buffer that others use, as that of small buffers is. */
-const ownMemory: Allocate = (length) => Buffer.allocUnsafeSlow(length);
-
 export class TextWriter {
   #buffer: Buffer;
   /** The same memory, made when digits are prepared first. */
@@ -39,7 +36,7 @@ export class TextWriter {
   readonly #allocate: Allocate;
 
   /** `capacity`: bytes after which it has to grow. */
-  constructor(capacity = 1024, allocate: Allocate = ownMemory) {
+  constructor(capacity = 1024, allocate: Allocate = (length) => Buffer.allocUnsafe(length)) {
     this.#allocate = allocate;
     this.#buffer = allocate(capacity);
     this.#limit = this.#buffer.length;

@@ -169,6 +169,11 @@ export class ScannedTransaction {
     return this.bytes.subarray(this.offset, this.offset + this.length);
   }
 
+  /** The serialization without witness, a copy when it has one. */
+  get stripped(): Buffer {
+    return this.hasWitness ? Buffer.concat(this.strippedParts(), this.strippedLength) : this.raw;
+  }
+
   /** Hash without the witness: 32 bytes in wire order, computed once. */
   get txid(): Buffer {
     return (this.#txid ??= this.hasWitness ? hash256Of(...this.strippedParts()) : hash256(this.raw));
@@ -211,10 +216,4 @@ export function scanWholeTransaction(raw: Buffer): ScannedTransaction {
   const transaction = readTransaction(reader);
   reader.requireEnd('transaction');
   return transaction;
-}
-
-/** The serialization without witness; `raw` itself when it has none. @throws MalformedBytesError */
-export function withoutWitness(raw: Buffer): Buffer {
-  const transaction = scanWholeTransaction(raw);
-  return transaction.hasWitness ? Buffer.concat(transaction.strippedParts(), transaction.strippedLength) : raw;
 }

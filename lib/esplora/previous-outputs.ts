@@ -4,11 +4,11 @@
 // so that all of the block has to be read. The transactions that made the outputs are somewhere else each, and small. What costs less goes first;
 // what it does not find the other may.
 
-import { scanTransaction, type ScannedTransaction } from '../bitcoin/transaction';
 import { spentCountsInSteps } from '../bitcoin/block';
 import { keyOf } from '../rest/cache/blocks';
 import { RestError } from '../rest/errors';
 import { runInSlices } from '../rest/server/slices';
+import type { ScannedTransaction } from '../bitcoin/transaction';
 import type { Position } from '../index/records/position';
 import type { IndexSnapshot } from '../index/types';
 import type { BlockPoint } from '../node/types';
@@ -117,7 +117,7 @@ export class PreviousOutputs {
       const before = reading.get(key);
       if (before !== undefined) return before;
       const found = this.#rest.blocks.find(txid, index);
-      const made = Promise.resolve(found?.read(client)).then((raw) => raw && scanTransaction(raw));
+      const made = Promise.resolve(found?.read(client));
       reading.set(key, made);
       return made;
     };

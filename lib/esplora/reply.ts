@@ -16,7 +16,7 @@ const MOST_NUMBER = Number.MAX_SAFE_INTEGER;
 /** `isImmutable`: anybody may cache it for years. */
 export interface EsploraReply extends Reply {
   /** Seconds, where they are neither the long nor the usual ones. */
-  readonly maxAge?: number;
+  readonly maxAge?: number | undefined;
 }
 
 export const textReply = (text: string): EsploraReply => ({ contentType: CONTENT_TYPES.hex, body: Buffer.from(text, 'latin1') });
@@ -35,7 +35,8 @@ export const binaryReply = (body: Buffer): EsploraReply => ({ contentType: CONTE
 
 /** A reply that holds for one state of the index, and for years when what it is about lies deep. `height`: undefined for what never does. */
 export function replyAt(reply: EsploraReply, tip: HeaderRecord, height: number | undefined): EsploraReply {
-  return { ...reply, tip, isImmutable: height !== undefined && tip.height - height >= SETTLED_DEPTH };
+  const { contentType, body, maxAge, release } = reply;
+  return { contentType, body, maxAge, release, tip, isImmutable: height !== undefined && tip.height - height >= SETTLED_DEPTH };
 }
 
 /** 64 hex digits of either case as 32 bytes in wire order. @throws RestError 400 */

@@ -5,10 +5,9 @@
 
 import { hash } from 'node:crypto';
 import { isUnspendable } from '../bitcoin/script';
-import { scanTransaction } from '../bitcoin/transaction';
 import { unlessGone } from '../script-answers/chain-totals';
 import { confirmationAt, placeOf, type Transactions } from './transactions';
-import type { Placed } from '../script-answers/transaction-bytes';
+import type { Placed } from '../script-answers/placed-transaction';
 import type { Waiting } from '../rest/server/work-queue';
 import type { ScriptReader, ScriptSnapshot } from '../scripts/types';
 import type { EsploraSpend } from '../views/esplora/coins';
@@ -40,7 +39,7 @@ export class Spends {
     const pooled = this.#inPool(txid, index);
     if (position === undefined || snapshot.index.coin(txid, index) !== undefined) return pooled;
     const placed = { txid, position };
-    const { outputs } = scanTransaction(await this.#parts.transactions.bytes(placed, snapshot.index, client));
+    const { outputs } = await this.#parts.transactions.at(placed, snapshot.index, client);
     const script = outputs[index]?.script;
     return script && (await this.#inChain(placed, new Map([[index, script]]), snapshot, client)).get(index);
   }
@@ -52,7 +51,7 @@ export class Spends {
     const outputs = await scripts.read(async (snapshot) => {
       const position = placeOf(txid, snapshot.index);
       if (position === undefined) return pool.get(txid)?.transaction.outputs;
-      return scanTransaction(await transactions.bytes({ txid, position }, snapshot.index, client)).outputs;
+      return (await transactions.at({ txid, position }, snapshot.index, client)).outputs;
     });
     return (
       outputs &&
@@ -89,7 +88,7 @@ export class Spends {
         const spender = await snapshot.txidAt(at);
         if (spender === undefined) continue;
         const status = confirmationAt(at.height, snapshot.index);
-        const { inputs } = scanTransaction(await this.#parts.transactions.bytes({ txid: spender, position: at }, snapshot.index, client));
+        const { inputs } = await this.#parts.transactions.at({ txid: spender, position: at }, snapshot.index, client);
         for (const [i, input] of inputs.entries())
           if (input.txid.equals(txid)) spends.set(input.index, { txid: spender, input: i, status });
         // The next one may be as far away as the history is long.

@@ -2,14 +2,14 @@
 // changes, so that the text of a transaction is right as long as its block is where it was: it is cached by the hash of its block.
 
 import { timeOf } from '../bitcoin/header';
-import { scanTransaction, type ScannedTransaction } from '../bitcoin/transaction';
 import { NotYetKnownError } from '../index/errors';
 import { keyOf } from '../rest/cache/blocks';
 import { runInSlices } from '../rest/server/slices';
 import { JsonWriter } from '../views/json-writer';
 import { esploraCapacity, writeEsploraTransaction, type SpentOutput } from '../views/esplora/transaction';
-import { transactionBytes, type Placed } from '../script-answers/transaction-bytes';
+import { placedTransaction, type Placed } from '../script-answers/placed-transaction';
 import { PreviousOutputs } from './previous-outputs';
+import type { ScannedTransaction } from '../bitcoin/transaction';
 import type { Position } from '../index/records/position';
 import type { IndexSnapshot } from '../index/types';
 import type { Cached, Shelf } from '../rest/cache/answers';
@@ -100,13 +100,13 @@ export class Transactions {
     return this.#write(transaction, spent, undefined, client);
   }
 
-  /** The bytes of a transaction of the chain. @throws RestError 503 when the node does not have them any more */
-  bytes(placed: Placed, index: IndexSnapshot, client: Waiting): Promise<Buffer> {
-    return transactionBytes(this.#rest.blocks, placed, index, client);
+  /** A transaction of the chain. @throws RestError 503 when the node does not have its bytes any more */
+  at(placed: Placed, index: IndexSnapshot, client: Waiting): Promise<ScannedTransaction> {
+    return placedTransaction(this.#rest.blocks, placed, index, client);
   }
 
   async #ofBlock(status: Confirmation, list: readonly Placed[], index: IndexSnapshot, client: Waiting): Promise<Buffer[]> {
-    const reading = Promise.all(list.map(async (placed) => scanTransaction(await this.bytes(placed, index, client))));
+    const reading = Promise.all(list.map((placed) => this.at(placed, index, client)));
     // At the same time: a block that is read as a whole is read once.
     const counting = this.#rest.blocks.isAtHand(status) ? this.#previous.counts(status, client) : undefined;
     const [transactions, counts] = await Promise.all([reading, counting]);

@@ -146,7 +146,7 @@ async function serve(
     gate.requireOpen();
     return route.endpoint(client);
   };
-  return replies.make(question, () => queue.run(asked, answer, lane));
+  return await replies.make(question, () => queue.run(asked, answer, lane));
 }
 
 /** GET, POST and PUT are the same; Node leaves the body out for HEAD. @throws RestError 405, 501 */

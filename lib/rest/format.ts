@@ -15,11 +15,11 @@ export interface Reply {
   readonly contentType: (typeof CONTENT_TYPES)[Format];
   readonly body: Buffer;
   /** True for what never changes, so that anybody may cache it. */
-  readonly isImmutable?: boolean;
+  readonly isImmutable?: boolean | undefined;
   /** The state for which it holds; none when it depends on more than that. */
   readonly tip?: HeaderRecord | undefined;
   /** To be called when the body is with the system, or its client has gone. */
-  readonly release?: () => void;
+  readonly release?: (() => void) | undefined;
 }
 
 /** A view that yields where it may take long, or what is there at once. */
@@ -65,15 +65,21 @@ export function parseHash(text: string): Buffer {
   }
 }
 
-export const jsonReply = (body: Buffer): Reply => ({ contentType: CONTENT_TYPES.json, body });
+export const jsonReply = (body: Buffer, tip?: HeaderRecord): Reply => ({ contentType: CONTENT_TYPES.json, body, tip });
 
 /**
- * The answer in the format asked for, made in slices unless it is short.
- * @throws RestError for an undefined one: 404 with `available`.
+ * The answer in the format asked for, made in slices unless it is short. `tip`: the state for which it holds.
+ * @throws RestError for an undefined format: 404 with `available`.
  */
-export async function replyIn(format: Format | undefined, forms: Forms, available: string, client: Waiting): Promise<Reply> {
+export async function replyIn(
+  format: Format | undefined,
+  forms: Forms,
+  available: string,
+  client: Waiting,
+  tip?: HeaderRecord
+): Promise<Reply> {
   if (format === undefined) throw formatNotFound(available);
   const view = format === 'json' ? forms.json() : forms.binary();
   const bytes = Buffer.isBuffer(view) ? view : await runInSlices(view, client);
-  return { contentType: CONTENT_TYPES[format], body: format === 'hex' ? await runInSlices(hexLine(bytes), client) : bytes };
+  return { contentType: CONTENT_TYPES[format], body: format === 'hex' ? await runInSlices(hexLine(bytes), client) : bytes, tip };
 }

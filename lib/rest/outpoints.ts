@@ -1,6 +1,7 @@
 // The outpoints of a getutxos request, in its path or its body (contract 4.7; paths are parsed as loosely as Bitcoin Core 0.17 did it,
 // or as strictly as it does now; bodies are read as the contract describes them).
 
+import { findDisplayHex } from '../bitcoin/hash';
 import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
 import { emptyRequest, parseError } from './errors';
 import type { ProfileParsing } from '../profile/profile';
@@ -19,11 +20,11 @@ export interface Query {
   readonly outpoints: readonly Outpoint[];
 }
 
-const TXID_BYTES = 32;
+const TXID_DIGITS = 64;
 const OUTPOINT_BYTES = 36;
 
 const NOT_A_HEX_DIGIT = /[^0-9a-fA-F]/;
-const STRICT_OUTPOINT = /^([0-9a-fA-F]{64})-([0-9]+)$/;
+const DIGITS = /^[0-9]+$/;
 const INTEGER = /^[+-]?[0-9]+$/;
 const WHITE_SPACE = /[\t-\r ]+/g;
 
@@ -45,10 +46,11 @@ export function outpointsInPath(parameter: string, { isStrict }: Pick<ProfilePar
 
 /** The one form that Bitcoin Core takes since 28. */
 function parseStrictOutpoint(segment: string): Outpoint {
-  const [, txid = '', indexText = ''] = STRICT_OUTPOINT.exec(segment) ?? [];
-  const index = Number(indexText);
-  if (txid === '' || index > 0xffff_ffff) throw parseError();
-  return { txid: Buffer.from(txid, 'hex').reverse(), index };
+  const txid = segment[TXID_DIGITS] === '-' ? findDisplayHex(segment) : undefined;
+  const indexText = segment.slice(TXID_DIGITS + 1);
+  const index = DIGITS.test(indexText) ? Number(indexText) : NaN;
+  if (txid === undefined || !(index <= 0xffff_ffff)) throw parseError();
+  return { txid, index };
 }
 
 /** Without a dash the whole segment is both txid and index. */
@@ -61,12 +63,11 @@ function parseOutpoint(segment: string): Outpoint {
   return { txid: txidOf(txid), index: index >>> 0 };
 }
 
-/** Of any even number of digits the last 64 count. Node reads digits up to the first character that is none. @throws RestError 400 */
+/** Of any even number of digits the last 64 count. @throws RestError 400 */
 function txidOf(text: string): Buffer {
-  const txid = Buffer.from(text, 'hex');
-  if (text.length === 2 * TXID_BYTES && txid.length === TXID_BYTES) return txid.reverse();
-  if (!isHex(text)) throw parseError();
-  return Buffer.from(text.slice(-64).padStart(64, '0'), 'hex').reverse();
+  const txid = text.length === TXID_DIGITS || isHex(text) ? findDisplayHex(text.slice(-TXID_DIGITS).padStart(TXID_DIGITS, '0')) : undefined;
+  if (txid === undefined) throw parseError();
+  return txid;
 }
 
 /**

@@ -2,12 +2,11 @@
 
 import { hash } from 'node:crypto';
 import { isUnspendable } from '../bitcoin/script';
-import { scanTransaction } from '../bitcoin/transaction';
 import { MadeOnce, type Cached, type Shelf } from '../rest/cache/answers';
 import { keyOf, type RawBlocks } from '../rest/cache/blocks';
 import { TooManyCoinsError } from '../scripts/errors';
 import { unlessGone, type ChainTotals } from './chain-totals';
-import { transactionBytes } from './transaction-bytes';
+import { placedTransaction } from './placed-transaction';
 import type { IndexSnapshot } from '../index/types';
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
@@ -63,7 +62,7 @@ export class ChainCoins {
   }
 
   async #outputsOf(row: ScriptRow, script: Buffer, index: IndexSnapshot, client: Waiting): Promise<ChainCoin[]> {
-    const { outputs } = scanTransaction(await transactionBytes(this.#blocks, row, index, client));
+    const { outputs } = await placedTransaction(this.#blocks, row, index, client);
     return outputs.flatMap((output, n) =>
       isUnspendable(output.script) && hash('sha256', output.script, 'buffer').equals(script)
         ? [{ txid: row.txid, index: n, value: output.value, height: row.position.height }]

@@ -1,6 +1,7 @@
-// The bytes of a transaction of the chain.
+// A transaction of the chain whose place is known.
 
 import { unavailable } from '../rest/errors';
+import type { ScannedTransaction } from '../bitcoin/transaction';
 import type { Position } from '../index/records/position';
 import type { IndexSnapshot } from '../index/types';
 import type { RawBlocks } from '../rest/cache/blocks';
@@ -12,16 +13,16 @@ export interface Placed {
   readonly position: Position;
 }
 
-/** @throws RestError 503 when the node does not have them any more */
-export async function transactionBytes(
+/** The transaction itself. @throws RestError 503 when the node does not have its bytes any more */
+export async function placedTransaction(
   blocks: RawBlocks,
   { position, txid }: Placed,
   index: IndexSnapshot,
   client: Waiting
-): Promise<Buffer> {
+): Promise<ScannedTransaction> {
   const found = blocks.at(position, txid, index);
-  const raw = found && (await found.read(client));
-  if (raw !== undefined) return raw;
+  const transaction = found && (await found.read(client));
+  if (transaction !== undefined) return transaction;
   if (found !== undefined) await blocks.requireActive(found.block);
   throw unavailable(`the node does not have the block at height ${position.height}`);
 }

@@ -17,6 +17,9 @@ export interface CoinsAnswer {
   readonly coins: readonly (CoinView | undefined)[];
 }
 
+/** The JSON of a usual coin, and what stands around all of them. */
+const [COIN_BYTES_IN_JSON, BYTES_IN_JSON] = [320, 192];
+
 /** Stands before the height in each record, and means nothing. */
 const VERSION_PLACEHOLDER = 0;
 
@@ -32,7 +35,7 @@ function bitmapOf(coins: CoinsAnswer['coins']): Buffer {
 
 /** `{chainHeight, chaintipHash, bitmap, utxos}` and a line feed. */
 export function coinsJson({ tip: { height, hash }, coins }: CoinsAnswer, style: JsonStyle): Buffer {
-  const writer = new JsonWriter();
+  const writer = new JsonWriter(BYTES_IN_JSON + coins.length * COIN_BYTES_IN_JSON);
   writer.integerField('{"chainHeight":', height);
   writer.hashField(',"chaintipHash":', hash);
   writer.ascii(',"bitmap":"');
@@ -60,7 +63,7 @@ export function coinsBinary({ tip: { height, hash }, coins }: CoinsAnswer): Buff
     bitmap.length +
     2 * LONGEST_COMPACT_SIZE +
     hits.reduce((sum, { script }) => sum + 16 + LONGEST_COMPACT_SIZE + script.length, 0);
-  const bytes = Buffer.allocUnsafeSlow(longest);
+  const bytes = Buffer.allocUnsafe(longest);
   let at = bytes.writeInt32LE(height);
   at += hash.copy(bytes, at);
   at = writeCompactSize(bytes, bitmap.length, at);

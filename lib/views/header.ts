@@ -139,12 +139,12 @@ function writeHeader(writer: JsonWriter, run: HeaderRun, i: number, fields: Prof
   const { headers, count, lastHash } = run;
   const hashAt = (at: number): Buffer => (at < count ? previousHashOf(headers.subarray(at * HEADER_LENGTH)) : lastHash);
   const header = headers.subarray(i * HEADER_LENGTH, (i + 1) * HEADER_LENGTH);
-  const details = detailsAt(run, i);
-  const context = { ...details, height: run.height + i, nextHash: i + 1 < count ? hashAt(i + 2) : run.nextHash };
+  const { chainwork, medianTime, transactionCount } = detailsAt(run, i);
+  const context = { height: run.height + i, chainwork, medianTime, nextHash: i + 1 < count ? hashAt(i + 2) : run.nextHash };
   writer.hashField('{"hash":', hashAt(i + 1));
   writer.ascii(',"confirmations":');
   writeHeaderStart(writer, header, context);
-  writeHeaderEnd(writer, header, context, details.transactionCount, fields);
+  writeHeaderEnd(writer, header, context, transactionCount, fields);
   writer.char(0x7d);
 }
 

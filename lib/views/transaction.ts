@@ -2,7 +2,7 @@
 
 import { ByteReader } from '../bitcoin/reader';
 import { writeScriptSigAsm, type OpcodeNames } from '../bitcoin/script';
-import { scanWholeTransaction, type ScannedInput, type ScannedOutput, type ScannedTransaction } from '../bitcoin/transaction';
+import type { ScannedInput, ScannedOutput, ScannedTransaction } from '../bitcoin/transaction';
 import { JsonWriter } from './json-writer';
 import { opcodeNames, writeScriptPubKey, type JsonStyle } from './script';
 import type { SpentNodeCoin } from '../node/types';
@@ -138,13 +138,13 @@ export function shownVersion({ version }: ScannedTransaction, { fields }: JsonSt
   return fields.unsignedVersion ? version >>> 0 : version;
 }
 
-/**
- * The JSON of a serialized transaction and a line feed. Its `hex` includes the witness. Yields
- * within long ones. @throws MalformedBytesError
- */
-export function* transactionJson(raw: Buffer, context: TransactionContext): Generator<void, Buffer> {
-  const writer = new JsonWriter(raw.length * JSON_BYTES_PER_BYTE + 1024);
-  yield* writeTransaction(writer, scanWholeTransaction(raw), { ...context, hexWithWitness: true });
+/** The JSON of a transaction and a line feed. Its `hex` includes the witness. Yields within long ones. */
+export function* transactionJson(
+  transaction: ScannedTransaction,
+  { prefixes, fields, blockHash }: TransactionContext
+): Generator<void, Buffer> {
+  const writer = new JsonWriter(transaction.length * JSON_BYTES_PER_BYTE + 1024);
+  yield* writeTransaction(writer, transaction, { prefixes, fields, blockHash, hexWithWitness: true });
   writer.char(0x0a);
   return writer.toBuffer();
 }

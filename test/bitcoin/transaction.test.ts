@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
-import { scanTransaction, scanWholeTransaction, withoutWitness } from '../../lib/bitcoin/transaction';
+import { scanTransaction, scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { chainAManifest, chainAPool, recordedBody, recordedSuccesses } from '../support/chain-a';
 
 interface DecodedTransaction {
@@ -115,19 +115,19 @@ describe('scanWholeTransaction', () => {
   });
 });
 
-describe('withoutWitness', () => {
-  it('keeps the txid, of which the result is the preimage', () => {
+describe('the serialization without witness', () => {
+  it('has the same txid, whose preimage it is', () => {
     for (const raw of chainAPool()) {
       const before = scanTransaction(raw, 0);
-      const after = scanWholeTransaction(withoutWitness(raw));
+      const after = scanWholeTransaction(scanWholeTransaction(raw).stripped);
       expect(after.hasWitness).to.equal(false);
       expect(after.length).to.equal(before.strippedLength);
       expect(after.txid.equals(before.txid) && after.wtxid.equals(before.txid)).to.equal(true);
     }
   });
 
-  it('gives back the very bytes of a transaction without witness', () => {
-    const raw = withoutWitness(smallWithWitness());
-    expect(withoutWitness(raw)).to.equal(raw);
+  it('is the bytes of a transaction without witness', () => {
+    const raw = scanWholeTransaction(smallWithWitness()).stripped;
+    expect(scanWholeTransaction(raw).stripped).to.deep.equal(raw);
   });
 });

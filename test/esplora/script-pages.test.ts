@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { writeBase58Check } from '../../lib/bitcoin/base58';
-import { withoutWitness } from '../../lib/bitcoin/transaction';
+import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { TextWriter } from '../../lib/bitcoin/text-writer';
-import { fromDisplayHex, hash256, toDisplayHex } from '../../lib/bitcoin/hash';
+import { fromDisplayHex, toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin } from '../support/bcoin';
 import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
 import { PayingWallet } from '../support/paying-wallet';
@@ -32,7 +32,7 @@ const base58 = (version: number, keyHash: Buffer): string => {
   return writer.toString();
 };
 
-const idOf = (transaction: HostTransaction): string => toDisplayHex(hash256(withoutWitness(transaction.toRaw())));
+const idOf = (transaction: HostTransaction): string => toDisplayHex(scanWholeTransaction(transaction.toRaw()).txid);
 
 describe('a script over Esplora’s interface', () => {
   let served: EsploraNode;

@@ -35,9 +35,17 @@ describe('replyIn', () => {
   const forms = { binary: (): Buffer => Buffer.of(0, 255), json: (): Buffer => Buffer.from('{}\n') };
 
   it('gives each format its content type and ending', async () => {
-    expect(await replyIn('bin', forms, '', here)).to.deep.equal({ contentType: 'application/octet-stream', body: Buffer.of(0, 255) });
-    expect(await replyIn('hex', forms, '', here)).to.deep.equal({ contentType: 'text/plain', body: Buffer.from('00ff\n') });
-    expect(await replyIn('json', forms, '', here)).to.deep.equal({ contentType: 'application/json', body: Buffer.from('{}\n') });
+    expect(await replyIn('bin', forms, '', here)).to.deep.equal({
+      contentType: 'application/octet-stream',
+      body: Buffer.of(0, 255),
+      tip: undefined
+    });
+    expect(await replyIn('hex', forms, '', here)).to.deep.equal({ contentType: 'text/plain', body: Buffer.from('00ff\n'), tip: undefined });
+    expect(await replyIn('json', forms, '', here)).to.deep.equal({
+      contentType: 'application/json',
+      body: Buffer.from('{}\n'),
+      tip: undefined
+    });
   });
 
   it('makes long JSON and hex in slices, and stops when the client has gone', async () => {
@@ -48,7 +56,11 @@ describe('replyIn', () => {
     const long = { binary: (): Buffer => Buffer.alloc(8_000_000), json: untilLater };
     for (const format of ['hex', 'json'] as const)
       expect(await caught(replyIn(format, long, '', { isGone: true })), format).to.be.instanceOf(ClientGoneError);
-    expect(await replyIn('json', long, '', here)).to.deep.equal({ contentType: 'application/json', body: Buffer.from('[]\n') });
+    expect(await replyIn('json', long, '', here)).to.deep.equal({
+      contentType: 'application/json',
+      body: Buffer.from('[]\n'),
+      tip: undefined
+    });
   });
 
   it('refuses an undefined format with the list of the endpoint', async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { MalformedBytesError } from '../../lib/bitcoin/reader';
-import { withoutWitness } from '../../lib/bitcoin/transaction';
+import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { blockJson, blockSummaryJson, type BlockContext } from '../../lib/views/block';
 import { finish } from '../support/finish';
 import { chainAManifest, coreStyles, recordedBody, recordedSuccesses, type RecordedAnswer } from '../support/chain-a';
@@ -32,7 +32,10 @@ describe('blockJson', () => {
     expect(stripped).to.not.deep.equal(whole);
     expect(stripped).to.deep.equal({
       ...whole,
-      tx: whole.tx.map((transaction) => ({ ...transaction, hex: withoutWitness(Buffer.from(transaction.hex, 'hex')).toString('hex') }))
+      tx: whole.tx.map((transaction) => ({
+        ...transaction,
+        hex: scanWholeTransaction(Buffer.from(transaction.hex, 'hex')).stripped.toString('hex')
+      }))
     });
   });
 

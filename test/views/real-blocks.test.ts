@@ -9,6 +9,7 @@ import { before, describe, it } from 'mocha';
 import { blockWithoutWitness, scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { PROFILES } from '../../lib/profile/profile';
+import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { transactionJson } from '../../lib/views/transaction';
 import { inBech32m } from '../support/recorded-json';
 import { sharedFolder } from '../support/shared';
@@ -59,7 +60,7 @@ describe('blocks of the main network', () => {
       for (const [i, { raw, txid }] of block.transactions.entries()) {
         const expected = printed[i];
         expect([toDisplayHex(block.hash), toDisplayHex(txid)]).to.deep.equal([expected?.block, expected?.txid]);
-        expect(finish(transactionJson(raw, { prefixes: MAIN, fields: PROFILES['0.17'].fields })).toString()).to.equal(
+        expect(finish(transactionJson(scanWholeTransaction(raw), { prefixes: MAIN, fields: PROFILES['0.17'].fields })).toString()).to.equal(
           `${inBech32m(expected?.json.slice(0, -1) ?? '')},"hex":"${raw.toString('hex')}"}\n`
         );
       }
@@ -72,7 +73,7 @@ describe('blocks of the main network', () => {
       for (const [i, { raw, txid }] of transactions.entries()) {
         const expected = printed[i];
         expect(toDisplayHex(txid)).to.equal(expected?.txid);
-        expect(finish(transactionJson(raw, { prefixes: MAIN, fields: PROFILES.modern.fields })).toString()).to.equal(
+        expect(finish(transactionJson(scanWholeTransaction(raw), { prefixes: MAIN, fields: PROFILES.modern.fields })).toString()).to.equal(
           `${expected?.json.slice(0, -1) ?? ''},"hex":"${raw.toString('hex')}"}\n`
         );
       }

@@ -5,7 +5,7 @@ import { writeStatus } from '../../views/esplora/status';
 import { transactionNotFound } from '../errors';
 import { binaryReply, jsonReply, readHash, replyAt, textReply, type EsploraReply } from '../reply';
 import { confirmationAt, placeOf } from '../transactions';
-import type { Placed } from '../../script-answers/transaction-bytes';
+import type { Placed } from '../../script-answers/placed-transaction';
 import type { PooledTransaction } from '../../script-pool/pooled-transaction';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
@@ -23,7 +23,7 @@ export function transactionRoutes(context: EsploraContext): Route[] {
     pooled: async (transaction, client) => jsonReply(await transactions.unconfirmed(transaction, client))
   };
   const bytesIn = (reply: (raw: Buffer) => EsploraReply): Forms => ({
-    confirmed: async (placed, { index }, client) => reply(await transactions.bytes(placed, index, client)),
+    confirmed: async (placed, { index }, client) => reply((await transactions.at(placed, index, client)).raw),
     pooled: ({ raw }) => Promise.resolve(reply(raw))
   });
   return [

@@ -2,7 +2,7 @@
 // right whatever the chain does; blocks off the active chain, which the node may drop at any time, are never answered from memory.
 
 import { transactionOffsets } from '../../bitcoin/block';
-import { scanTransaction } from '../../bitcoin/transaction';
+import { scanTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { MadeOnce, type AnswerCache, type Cached, type Shelf } from './answers';
 import { chainMoving } from '../errors';
 import type { Position } from '../../index/records/position';
@@ -34,7 +34,7 @@ class RawBlock implements Cached {
 export interface FoundTransaction {
   readonly block: BlockPoint;
   /** Undefined when the node does not have the bytes any more. */
-  read(client: Waiting): Promise<Buffer | undefined>;
+  read(client: Waiting): Promise<ScannedTransaction | undefined>;
 }
 
 export const keyOf = (hash: Buffer): string => hash.toString('latin1');
@@ -83,7 +83,8 @@ export class RawBlocks {
             ? (await this.#block(block, client))?.transaction(index)
             : await this.#node.rawBlockPart(block.hash, inPart.offset, inPart.length, inPart.blockLength);
         // The index knows hashes of txids, which might be those of another transaction: that is not the one that was asked for.
-        return raw !== undefined && scanTransaction(raw).txid.equals(txid) ? raw : undefined;
+        const transaction = raw && scanTransaction(raw);
+        return transaction?.txid.equals(txid) === true ? transaction : undefined;
       }
     };
   }

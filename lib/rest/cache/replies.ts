@@ -45,7 +45,7 @@ export class ReplyCache {
       const own = Buffer.allocUnsafeSlow(body.length);
       body.copy(own);
       return {
-        reply: { contentType, body: own, ...(isImmutable && { isImmutable }) },
+        reply: { contentType, body: own, isImmutable },
         tip,
         pruned,
         byteLength: question.length + own.length

@@ -10,6 +10,7 @@ import { ALL_FORMATS, CONTENT_TYPES, parseHash, splitSuffix, type Format, type R
 import { keyOf } from '../cache/blocks';
 import { findActiveBlock, findOtherBlock, refuseBlock, type KnownBlock } from './known-block';
 import type { HeldText } from '../cache/texts';
+import type { HeaderRecord } from '../../index/types';
 import { styleOf, type Endpoint, type EndpointContext } from '../endpoint';
 
 /** Blocks with their transactions in JSON, and what these spend. */
@@ -57,7 +58,7 @@ function endpointWith({ name, view, showsSpent, showsTxidsAlone = false }: Block
     // The node may drop what is off the chain at any time: no answer from memory before it has been asked.
     if (isActive && !blocks.isPruned(block) && (format === 'hex' || format === 'json')) {
       const text = texts.get(textKey(block, format));
-      if (text !== undefined) return { ...textReply(text, format, isActive), tip };
+      if (text !== undefined) return textReply(text, format, isActive, tip);
     }
     const raw = isActive ? await blocks.block(block, request) : await node.rawBlock(hash);
     if (raw === undefined) return refuseBlock(block, parameter, context);
@@ -76,11 +77,11 @@ function endpointWith({ name, view, showsSpent, showsTxidsAlone = false }: Block
         ? hexLine(bytes(), allocate)
         : view(scanBlock(raw), { ...style, ...block, spent, txids, hexWithWitness: witness }, allocate)
     );
-    return { ...textReply(text, format, isActive), ...(!isLacking && { tip }) };
+    return textReply(text, format, isActive, isLacking ? undefined : tip);
   };
 }
 
 /** Bytes never change, but JSON says where the block stands. */
-function textReply({ text, release }: HeldText, format: Format, isActive: boolean): Reply {
-  return { contentType: CONTENT_TYPES[format], body: text, isImmutable: isActive && format !== 'json', release };
+function textReply({ text, release }: HeldText, format: Format, isActive: boolean, tip: HeaderRecord | undefined): Reply {
+  return { contentType: CONTENT_TYPES[format], body: text, isImmutable: isActive && format !== 'json', tip, release };
 }

@@ -43,8 +43,8 @@ export function blockFilterEndpoint({ node, reader, filters }: EndpointContext):
     const filter = active === undefined ? await staleFilter(hash, hashText, request) : active.filter;
     if (filter === undefined) throw filterNotYetMade();
     const forms = { binary: () => filterBinary(hash, filter), json: () => filterJson(filter) };
-    const reply = await replyIn(format, forms, ALL_FORMATS, request);
-    return active === undefined ? reply : { ...reply, isImmutable: true, tip: active.tip };
+    const { contentType, body, tip } = await replyIn(format, forms, ALL_FORMATS, request, active?.tip);
+    return { contentType, body, isImmutable: tip !== undefined, tip };
   };
 }
 
@@ -64,7 +64,7 @@ export function blockFilterHeadersEndpoint({ reader, filters, limits }: Endpoint
       return { tip: snapshot.tip, bytes: count > FEW ? await runInSlices(headers, request) : runAtOnce(headers) };
     });
     const forms = { binary: () => bytes, json: () => filterHeadersJson(bytes) };
-    return { ...(await replyIn(format, forms, ALL_FORMATS, request)), tip };
+    return await replyIn(format, forms, ALL_FORMATS, request, tip);
   };
 }
 

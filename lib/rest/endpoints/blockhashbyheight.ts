@@ -2,7 +2,7 @@
 
 import { JsonWriter } from '../../views/json-writer';
 import { badHeight, formatNotFound, heightOutOfRange } from '../errors';
-import { ALL_FORMATS, CONTENT_TYPES, splitSuffix, type Reply } from '../format';
+import { ALL_FORMATS, CONTENT_TYPES, splitSuffix, type Format, type Reply } from '../format';
 import { toDisplayHex } from '../../bitcoin/hash';
 import type { Endpoint, EndpointContext } from '../endpoint';
 
@@ -16,22 +16,24 @@ export function blockHashEndpoint({ reader }: EndpointContext): Endpoint {
     const { tip, hash } = reader.read((snapshot) => ({ tip: snapshot.tip, hash: snapshot.headerRun(height, 1)?.lastHash }));
     if (hash === undefined) throw heightOutOfRange();
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
-    return Promise.resolve<Reply>({ contentType: CONTENT_TYPES[format], body: bodyOf(hash)[format](), tip });
+    return Promise.resolve<Reply>({ contentType: CONTENT_TYPES[format], body: bodyIn(format, hash), tip });
   };
 }
 
 /** Hex is as displayed, bin is not. */
-function bodyOf(hash: Buffer): Record<'bin' | 'hex' | 'json', () => Buffer> {
-  return {
-    bin: () => Buffer.from(hash),
-    hex: () => Buffer.from(`${toDisplayHex(hash)}\n`),
-    json: () => {
+function bodyIn(format: Format, hash: Buffer): Buffer {
+  switch (format) {
+    case 'bin':
+      return hash;
+    case 'hex':
+      return Buffer.from(`${toDisplayHex(hash)}\n`, 'latin1');
+    case 'json': {
       const writer = new JsonWriter();
       writer.hashField('{"blockhash":', hash);
       writer.ascii('}\n');
       return writer.toBuffer();
     }
-  };
+  }
 }
 
 /** A minus sign is read, so that `-0` is the genesis block. @throws RestError 400 */

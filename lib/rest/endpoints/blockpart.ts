@@ -49,8 +49,8 @@ export function blockPartEndpoint(context: EndpointContext): Endpoint {
     });
     if (part === undefined) return refuseBlock(block, parameter, context);
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
-    const reply = await replyIn(format, { binary: () => part, json: () => part }, ALL_FORMATS, request);
-    return { ...reply, isImmutable: block.tip !== undefined };
+    const { contentType, body } = await replyIn(format, { binary: () => part, json: () => part }, ALL_FORMATS, request);
+    return { contentType, body, isImmutable: block.tip !== undefined };
   };
 }
 

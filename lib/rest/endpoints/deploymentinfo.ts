@@ -18,6 +18,6 @@ export function deploymentInfoEndpoint({ node, reader }: EndpointContext): Endpo
     const info = await node.deploymentInfo(hash);
     if (info === undefined) throw node.resetting || parameter === '' ? chainMoving() : blockNotFound();
     // What is off the chain the node may forget at any time.
-    return { ...jsonReply(deploymentInfoJson(info)), ...(isActive && { tip }) };
+    return jsonReply(deploymentInfoJson(info), isActive ? tip : undefined);
   };
 }

@@ -31,9 +31,9 @@ export function coinsEndpoint(context: EndpointContext): Endpoint {
       tip: snapshot.tip,
       coins: outpoints.map(({ txid, index }) => (checkMempool ? unspentCoin(txid, index, snapshot, node.pool) : snapshot.coin(txid, index)))
     }));
-    const reply = await replyIn(format, { binary: () => coinsBinary(found), json: () => coinsJson(found, style) }, ALL_FORMATS, request);
+    const forms = { binary: () => coinsBinary(found), json: () => coinsJson(found, style) };
     // The pool has states of its own.
-    return checkMempool ? reply : { ...reply, tip: found.tip };
+    return await replyIn(format, forms, ALL_FORMATS, request, checkMempool ? undefined : found.tip);
   };
 }
 

@@ -4,7 +4,7 @@
 import { NotYetKnownError } from '../../index/errors';
 import { headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
 import { badHeaderRequest } from '../errors';
-import { parseHash, replyIn, splitSuffix, type Suffixed } from '../format';
+import { parseHash, replyIn, splitSuffix, type Format } from '../format';
 import { runAtOnce, runInSlices } from '../server/slices';
 import type { IndexSnapshot } from '../../index/types';
 import type { Profile, ProfileFields } from '../../profile/profile';
@@ -24,9 +24,10 @@ interface CachedChunk extends Cached {
 }
 
 /** What a request says, as typed. */
-interface HeaderRequest extends Suffixed {
+interface HeaderRequest {
   readonly countText: string;
   readonly hashText: string;
+  readonly format: Format | undefined;
 }
 
 /** Heights from `first` to before `end`. */
@@ -52,7 +53,7 @@ export function headersEndpoint(context: EndpointContext): Endpoint {
       count > CHUNK
         ? await reader.read(async (snapshot) => ({ tip: snapshot.tip, bytes: await runInSlices(view(snapshot), request) }))
         : reader.read((snapshot) => ({ tip: snapshot.tip, bytes: runAtOnce(view(snapshot)) }));
-    return { ...(await replyIn(format, { binary: () => bytes, json: () => bytes }, texts.headerFormats, request)), tip };
+    return await replyIn(format, { binary: () => bytes, json: () => bytes }, texts.headerFormats, request, tip);
   };
 }
 
@@ -64,13 +65,13 @@ export function asksForMany(request: RestRequest, { parsing: { countInQuery } }:
 
 /** @throws RestError 400 for a path of too few or too many segments. */
 function readRequest(request: RestRequest, { parsing: { countInQuery }, texts }: Profile): HeaderRequest {
-  const suffixed = splitSuffix(request.path);
-  const [first = '', second, ...more] = suffixed.parameter.split('/');
-  if (more.length > 0) throw badHeaderRequest(texts.noHeaderCount);
+  const { parameter, format } = splitSuffix(request.path);
+  const slash = parameter.indexOf('/');
   // With two segments the query means nothing.
-  if (second !== undefined) return { ...suffixed, countText: first, hashText: second };
-  if (!countInQuery) throw badHeaderRequest(texts.noHeaderCount);
-  return { ...suffixed, countText: request.query('count') ?? DEFAULT_COUNT, hashText: first };
+  if (slash >= 0 && slash === parameter.lastIndexOf('/'))
+    return { countText: parameter.slice(0, slash), hashText: parameter.slice(slash + 1), format };
+  if (slash >= 0 || !countInQuery) throw badHeaderRequest(texts.noHeaderCount);
+  return { countText: request.query('count') ?? DEFAULT_COUNT, hashText: parameter, format };
 }
 
 /** Up to `count` headers upwards from the block, none for one that is not on the active chain. */

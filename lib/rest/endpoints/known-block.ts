@@ -44,13 +44,14 @@ function activeBlock(hash: Buffer, snapshot: IndexSnapshot): KnownBlock | undefi
   const height = snapshot.heightOf(hash);
   const run = height === undefined ? undefined : snapshot.headerRun(height, 1);
   if (run === undefined) return undefined;
-  const { transactionCount, ...details } = detailsAt(run, 0);
+  const { chainwork, medianTime, transactionCount } = detailsAt(run, 0);
   return {
     tip: snapshot.tip,
     hash,
     height: run.height,
     confirmations: snapshot.tip.height - run.height + 1,
-    ...details,
+    chainwork,
+    medianTime,
     transactionCount: transactionCount === 0 ? undefined : transactionCount,
     nextHash: run.nextHash
   };

@@ -27,11 +27,11 @@ export function spentOutputsEndpoint(context: EndpointContext): Endpoint {
       throw undoNotAvailable(parameter);
     }
     if (format === undefined) throw formatNotFound(ALL_FORMATS);
-    const reply = { contentType: CONTENT_TYPES[format], isImmutable: isActive };
-    if (format === 'bin') return { ...reply, body: bytes, ...(block.tip && { tip: block.tip }) };
+    const contentType = CONTENT_TYPES[format];
+    if (format === 'bin') return { contentType, body: bytes, isImmutable: isActive, tip: block.tip };
     const { text, release } = await texts.make(`spent-${format}/${keyOf(hash)}`, request, (allocate) =>
       format === 'hex' ? hexLine(bytes, allocate) : spentOutputsJson(bytes, style, allocate)
     );
-    return { ...reply, body: text, release };
+    return { contentType, body: text, isImmutable: isActive, release };
   };
 }

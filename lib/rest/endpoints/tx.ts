@@ -1,6 +1,6 @@
 // /rest/tx/<txid>.<bin|hex|json> (contract 4.1): a transaction of the active chain or the pool.
 
-import { withoutWitness } from '../../bitcoin/transaction';
+import { scanWholeTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
 import { transactionJson } from '../../views/transaction';
 import { notFound } from '../errors';
@@ -12,7 +12,7 @@ import { styleOf, type Endpoint, type EndpointContext } from '../endpoint';
 export function transactionEndpoint(context: EndpointContext): Endpoint {
   const { node, reader, witness, blocks } = context;
   const { genesisCoinbase } = context.profile.replies;
-  const style = styleOf(context);
+  const { prefixes, fields } = styleOf(context);
 
   /** In the index. @throws NotYetKnownError when the index cannot tell, and the pool does not have it either. */
   const find = (txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined => {
@@ -34,11 +34,14 @@ export function transactionEndpoint(context: EndpointContext): Endpoint {
     const confirmed = found && (await found.read(request));
     if (found !== undefined && confirmed === undefined) await blocks.requireActive(found.block);
     // In the tick of the index, unless that had it: a transaction on its way is in at least one of them.
-    const raw = confirmed ?? node.pool.transaction(txid);
-    if (raw === undefined) throw notFound(parameter);
+    const pooled = confirmed === undefined ? node.pool.transaction(txid) : undefined;
+    const transaction = confirmed ?? (pooled && scanWholeTransaction(pooled));
+    if (transaction === undefined) throw notFound(parameter);
     const blockHash = confirmed && found.block.hash;
-    const forms = { binary: () => (witness ? raw : withoutWitness(raw)), json: () => transactionJson(raw, { ...style, blockHash }) };
-    const reply = await replyIn(format, forms, ALL_FORMATS, request);
-    return confirmed === undefined || node.pruned ? reply : { ...reply, tip };
+    const forms = {
+      binary: () => (witness ? transaction.raw : transaction.stripped),
+      json: () => transactionJson(transaction, { prefixes, fields, blockHash })
+    };
+    return await replyIn(format, forms, ALL_FORMATS, request, confirmed === undefined || node.pruned ? undefined : tip);
   };
 }

@@ -75,7 +75,7 @@ async function findAnywhere(txid: Buffer, { reader, node, blocks }: EndpointCont
   const confirmed = found && (await found.read(client));
   if (found !== undefined && confirmed === undefined) await blocks.requireActive(found.block);
   // In the tick of the index, unless that had it: a transaction on its way is in at least one of them.
-  const raw = confirmed ?? node.pool.transaction(txid);
+  const raw = confirmed?.raw ?? node.pool.transaction(txid);
   if (raw !== undefined) return { raw, block: confirmed && block };
   throw notFound(
     isKnown
