@@ -116,9 +116,15 @@ describe('reading the index', () => {
       });
     };
     const lookUntil = async (change: Promise<unknown>): Promise<void> => {
-      let isOver = false;
-      const over = change.finally(() => (isOver = true));
-      for (; !isOver; await setImmediate()) for (let turn = 0; turn < 10; turn++, await Promise.resolve()) look();
+      const under = { way: true };
+      const over = change.finally(() => {
+        under.way = false;
+      });
+      for (; under.way; await setImmediate())
+        for (let turn = 0; turn < 10; turn++) {
+          look();
+          await Promise.resolve();
+        }
       await over;
     };
     const held = reader.read(async (snapshot) => {
