@@ -120,11 +120,13 @@ describe('reading the index', () => {
       const over = change.finally(() => {
         under.way = false;
       });
-      for (; under.way; await setImmediate())
+      while (under.way) {
         for (let turn = 0; turn < 10; turn++) {
           look();
           await Promise.resolve();
         }
+        await setImmediate();
+      }
       await over;
     };
     const held = reader.read(async (snapshot) => {
