@@ -172,15 +172,14 @@ export function mixedTable({ small, blocksPerSecond, refusedBlocks, peakBytes, a
 
 const LIKENESS = 1.2;
 
-/** What rows cost beside others for as many bytes: where these are fewer, each in multiples of the bare server, which replies with the same bytes. */
+/** What rows cost beside others for as many bytes: each in multiples of the bare server, which replies with the same bytes in the same rounds. */
 export function likenessLine(rows: readonly RowFigures[]): string | undefined {
   const overBare = ({ cached }: RowFigures): number | undefined => ratio(cpuOf(cached.ours), cpuOf(cached.bare));
   const parts = rows.flatMap((figures) => {
     const { name, like } = figures.row;
     const other = rows.find(({ row }) => row.name === like);
     if (other === undefined) return [];
-    const isAsLong = other.bytes === figures.bytes;
-    const likeness = isAsLong ? ratio(cpuOf(figures.cached.ours), cpuOf(other.cached.ours)) : ratio(overBare(figures), overBare(other));
+    const likeness = ratio(overBare(figures), overBare(other));
     return likeness === undefined ? [] : [`${name} ${times(likeness)} (${verdict(likeness <= LIKENESS)})`];
   });
   return parts.length === 0 ? undefined : `Beside block.bin for as many bytes, at most ${times(LIKENESS, 1)}: ${parts.join(', ')}`;

@@ -128,14 +128,29 @@ export function headersText(run: HeaderRun, fields: ProfileFields): HeadersText 
   const writer = new JsonWriter(count * HEADER_BYTES_IN_JSON);
   const starts = new Uint32Array(count + 1);
   for (let i = 0; i < count; i++) {
-    writeHeader(writer, run, i, fields);
+    writeHeader(writer, run, i, fields, undefined);
     writer.char(0x2c);
     starts[i + 1] = writer.length;
   }
   return { height, count, text: writer.toBuffer(), starts };
 }
 
-function writeHeader(writer: JsonWriter, run: HeaderRun, i: number, fields: ProfileFields): void {
+/** The headers of some runs as one array, confirmed up to the tip, and a line feed: for few of them. */
+export function fewHeadersJson(runs: readonly HeaderRun[], tipHeight: number, fields: ProfileFields): Buffer {
+  const writer = new JsonWriter(runs.reduce((sum, { count }) => sum + count * HEADER_BYTES_IN_JSON, 3));
+  writer.char(0x5b);
+  runs.forEach((run, place) => {
+    for (let i = 0; i < run.count; i++) {
+      if (place + i > 0) writer.char(0x2c);
+      writeHeader(writer, run, i, fields, tipHeight - run.height - i + 1);
+    }
+  });
+  writer.ascii(']\n');
+  return writer.toBuffer();
+}
+
+/** `confirmations`: undefined for those that are put in later. */
+function writeHeader(writer: JsonWriter, run: HeaderRun, i: number, fields: ProfileFields, confirmations: number | undefined): void {
   const { headers, count, lastHash } = run;
   const hashAt = (at: number): Buffer => (at < count ? previousHashOf(headers.subarray(at * HEADER_LENGTH)) : lastHash);
   const header = headers.subarray(i * HEADER_LENGTH, (i + 1) * HEADER_LENGTH);
@@ -143,6 +158,7 @@ function writeHeader(writer: JsonWriter, run: HeaderRun, i: number, fields: Prof
   const context = { height: run.height + i, chainwork, medianTime, nextHash: i + 1 < count ? hashAt(i + 2) : run.nextHash };
   writer.hashField('{"hash":', hashAt(i + 1));
   writer.ascii(',"confirmations":');
+  if (confirmations !== undefined) writer.integer(confirmations);
   writeHeaderStart(writer, header, context);
   writeHeaderEnd(writer, header, context, transactionCount, fields);
   writer.char(0x7d);

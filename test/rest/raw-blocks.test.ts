@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
+import { scanBlock } from '../../lib/bitcoin/block';
 import { AnswerCache } from '../../lib/rest/cache/answers';
 import { RawBlocks } from '../../lib/rest/cache/blocks';
 import { nodeWith } from '../support/changed-node';
@@ -60,5 +61,30 @@ describe('the blocks of the node', () => {
     expect(reads).to.equal(0);
     await readAll();
     expect(reads).to.be.at.least(BLOCKS - FIT);
+  });
+
+  it('are read as a whole, and cached, once eight of their parts were read, where the node reads parts', async () => {
+    const asked: string[] = [];
+    const inParts = nodeWith(served.rest.node, {
+      readsWholeBlocks: false,
+      rawBlock: (hash) => {
+        asked.push('block');
+        return served.rest.node.rawBlock(hash);
+      },
+      rawBlockPart: (...part) => {
+        asked.push('part');
+        return served.rest.node.rawBlockPart(...part);
+      }
+    });
+    const kept = new RawBlocks(inParts, new AnswerCache(1_000_000));
+    const [point] = points as [BlockPoint];
+    const raw = (await served.rest.node.rawBlock(point.hash)) ?? expect.fail('a block');
+    const { txid, raw: coinbase } = scanBlock(raw).transactions[0] ?? expect.fail('a coinbase');
+    const ask = async (): Promise<Buffer | undefined> => {
+      const found = served.rest.reader.read((snapshot) => kept.find(txid, snapshot));
+      return (await found?.read({ isGone: false }))?.raw;
+    };
+    for (let time = 0; time < 12; time++) expect(await ask()).to.deep.equal(coinbase);
+    expect(asked).to.deep.equal([...Array.from({ length: 8 }, () => 'part'), 'block']);
   });
 });

@@ -1,6 +1,7 @@
 // Serialized blocks of the node, those that are asked for again from memory. They are found by hash, so that what is cached stays
 // right whatever the chain does; blocks off the active chain, which the node may drop at any time, are never answered from memory.
 
+import { LRUCache } from 'lru-cache';
 import { transactionOffsets } from '../../bitcoin/block';
 import { scanTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { MadeOnce, type AnswerCache, type Cached, type Shelf } from './answers';
@@ -37,12 +38,20 @@ export interface FoundTransaction {
   read(client: Waiting): Promise<ScannedTransaction | undefined>;
 }
 
+/** All of a block is read when so many of its parts have been: reading it and looking through it costs as much. */
+const MOST_PARTS = 8;
+
+/** Blocks whose parts are counted. */
+const COUNTED_BLOCKS = 10_000;
+
 export const keyOf = (hash: Buffer): string => hash.toString('latin1');
 
 export class RawBlocks {
   readonly #node: NodeSource;
   readonly #cached: Shelf<RawBlock>;
   readonly #reading = new MadeOnce<RawBlock | undefined>();
+  /** Parts that were read of blocks since they were read as a whole. */
+  readonly #parts = new LRUCache<string, number>({ max: COUNTED_BLOCKS });
 
   constructor(node: NodeSource, cache: AnswerCache) {
     this.#node = node;
@@ -54,9 +63,15 @@ export class RawBlocks {
     return (await this.#block(point, client))?.raw;
   }
 
-  /** Whether all of a block of the active chain costs no more than a part of it. */
+  /** Whether all of a block of the active chain is to be read rather than a part of it. */
   isAtHand(point: BlockPoint): boolean {
-    return this.#node.readsWholeBlocks || this.#fromMemory(point) !== undefined;
+    return this.#node.readsWholeBlocks || this.#partsOf(point) >= MOST_PARTS || this.#fromMemory(point) !== undefined;
+  }
+
+  /** Some bytes of a block of the active chain. Undefined when the node does not have them any more. */
+  part(point: BlockPoint, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
+    this.#parts.set(keyOf(point.hash), this.#partsOf(point) + 1);
+    return this.#node.rawBlockPart(point.hash, offset, length, blockLength);
   }
 
   /** Looks for a transaction of the active chain: as little as is needed to get at its bytes. @throws NotYetKnownError */
@@ -81,7 +96,7 @@ export class RawBlocks {
         const raw =
           inPart === undefined
             ? (await this.#block(block, client))?.transaction(index)
-            : await this.#node.rawBlockPart(block.hash, inPart.offset, inPart.length, inPart.blockLength);
+            : await this.part(block, inPart.offset, inPart.length, inPart.blockLength);
         // The index knows hashes of txids, which might be those of another transaction: that is not the one that was asked for.
         const transaction = raw && scanTransaction(raw);
         return transaction?.txid.equals(txid) === true ? transaction : undefined;
@@ -114,10 +129,16 @@ export class RawBlocks {
         const raw = await this.#node.rawBlock(hash);
         if (raw === undefined) return undefined;
         const block = new RawBlock(raw);
-        this.#cached.offer(key, () => block);
+        if (this.#partsOf(point) >= MOST_PARTS) this.#cached.keep(key, block);
+        else this.#cached.offer(key, () => block);
+        this.#parts.delete(key);
         return block;
       })
     );
+  }
+
+  #partsOf({ hash }: BlockPoint): number {
+    return this.#parts.get(keyOf(hash)) ?? 0;
   }
 
   #fromMemory(point: BlockPoint): RawBlock | undefined {

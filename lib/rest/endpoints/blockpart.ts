@@ -31,7 +31,7 @@ export function blockPartEndpoint(context: EndpointContext): Endpoint {
     const isActive = block.tip !== undefined;
     const length = isActive && !blocks.isAtHand(block) ? lengthOf(block, context) : undefined;
     if (length !== undefined && isWithin(wanted, length) && !isMost(wanted, length) && (format === 'bin' || format === 'hex'))
-      return node.rawBlockPart(block.hash, Number(offset), Number(size), length);
+      return blocks.part(block, Number(offset), Number(size), length);
     const raw = await (isActive ? blocks.block(block, request) : node.rawBlock(block.hash));
     if (raw === undefined) return undefined;
     if (!isWithin(wanted, raw.length)) throw badPart(offset, size, parameter);

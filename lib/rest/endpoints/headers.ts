@@ -2,11 +2,11 @@
 // of the active chain from a block upwards. A block that is unknown or off the chain gives an empty list.
 
 import { NotYetKnownError } from '../../index/errors';
-import { headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
+import { fewHeadersJson, headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
 import { badHeaderRequest } from '../errors';
 import { parseHash, replyIn, splitSuffix, type Format } from '../format';
 import { runAtOnce, runInSlices } from '../server/slices';
-import type { IndexSnapshot } from '../../index/types';
+import type { HeaderRun, IndexSnapshot } from '../../index/types';
 import type { Profile, ProfileFields } from '../../profile/profile';
 import type { Cached, Shelf } from '../cache/answers';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
@@ -45,10 +45,13 @@ export function headersEndpoint(context: EndpointContext): Endpoint {
     const { countText, hashText, format } = readRequest(request, profile);
     const count = parseHeaderCount(countText, limits.maxHeaders, profile);
     const hash = parseHash(hashText);
-    const view = (snapshot: IndexSnapshot): Generator<void, Buffer> => {
+    function* view(snapshot: IndexSnapshot): Generator<void, Buffer> {
       const span = spanFrom(hash, count, snapshot);
-      return format === 'json' ? headersInJson(span, snapshot, chunks, fields) : headersBinary(span, snapshot);
-    };
+      if (format !== 'json') return headersBinary(yield* runsIn(span, snapshot));
+      requireCounted(span, snapshot);
+      if (count > CHUNK) return yield* manyHeadersJson(span, snapshot, chunks, fields);
+      return fewHeadersJson(yield* runsIn(span, snapshot), snapshot.tip.height, fields);
+    }
     const { bytes, tip } =
       count > CHUNK
         ? await reader.read(async (snapshot) => ({ tip: snapshot.tip, bytes: await runInSlices(view(snapshot), request) }))
@@ -81,32 +84,41 @@ function spanFrom(hash: Buffer, count: number, snapshot: IndexSnapshot): Span {
   return { first, end: Math.min(first + count, tipHeight + 1) };
 }
 
-/** One slice of memory, where the headers lie together; yields while they are read from the store. */
-function* headersBinary({ first, end }: Span, snapshot: IndexSnapshot): Generator<void, Buffer> {
-  const runs: Buffer[] = [];
+/** One, where the headers lie together in memory; yields while they are read from the store. */
+function* runsIn({ first, end }: Span, snapshot: IndexSnapshot): Generator<void, HeaderRun[]> {
+  const runs: HeaderRun[] = [];
   for (let height = first; height < end; yield) {
     const run = snapshot.headerRun(height, end - height);
     if (run === undefined) break;
-    runs.push(run.headers);
+    runs.push(run);
     height += run.count;
   }
-  return runs.length === 1 ? (runs[0] as Buffer) : Buffer.concat(runs);
+  return runs;
+}
+
+function headersBinary(runs: readonly HeaderRun[]): Buffer {
+  const [first] = runs;
+  return first !== undefined && runs.length === 1 ? first.headers : Buffer.concat(runs.map(({ headers }) => headers));
 }
 
 /** @throws NotYetKnownError for headers whose number of transactions is not known yet. */
-function* headersInJson(
+function requireCounted({ first, end }: Span, { backfilling }: IndexSnapshot): void {
+  if (backfilling !== undefined && first < end && first < backfilling.height) throw new NotYetKnownError(backfilling);
+}
+
+/** The span is counted. */
+function* manyHeadersJson(
   { first, end }: Span,
   snapshot: IndexSnapshot,
   chunks: Shelf<CachedChunk>,
   fields: ProfileFields
 ): Generator<void, Buffer> {
   const { backfilling, tip } = snapshot;
-  const knownFrom = backfilling?.height ?? 0;
-  if (first < end && first < knownFrom) throw new NotYetKnownError(backfilling);
   const parts: HeadersPart[] = [];
   for (let height = first; height < end; yield) {
     const start = height - (height % CHUNK);
-    const ofChunk = end - first > CHUNK && start >= knownFrom ? chunkFrom(start, snapshot, chunks, fields) : undefined;
+    const isCounted = start >= (backfilling?.height ?? 0);
+    const ofChunk = end - first > CHUNK && isCounted ? chunkFrom(start, snapshot, chunks, fields) : undefined;
     const of = ofChunk ?? textOf(height, Math.min(CHUNK, end - height), snapshot, fields);
     if (of === undefined) break;
     const count = Math.min(end, of.height + of.count) - height;
