@@ -22,6 +22,9 @@ const WORTH_COPYING = 12;
 /** Memory of at least so many bytes, filled with anything. */
 export type Allocate = (length: number) => Buffer;
 
+/** Part of a larger piece for short texts, which costs less than memory of their own. */
+export const anyMemory: Allocate = (length) => Buffer.allocUnsafe(length);
+
 export class TextWriter {
   #buffer: Buffer;
   /** The same memory, made when digits are prepared first. */
@@ -36,7 +39,7 @@ export class TextWriter {
   readonly #allocate: Allocate;
 
   /** `capacity`: bytes after which it has to grow. */
-  constructor(capacity = 1024, allocate: Allocate = (length) => Buffer.allocUnsafe(length)) {
+  constructor(capacity = 1024, allocate = anyMemory) {
     this.#allocate = allocate;
     this.#buffer = allocate(capacity);
     this.#limit = this.#buffer.length;

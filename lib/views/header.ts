@@ -5,6 +5,7 @@
 import { bitsOf, HEADER_LENGTH, merkleRootOf, nonceOf, previousHashOf, timeOf, versionOf } from '../bitcoin/header';
 import { difficultyOf, targetOf } from '../bitcoin/work';
 import { doubleText, JsonWriter } from './json-writer';
+import type { Allocate } from '../bitcoin/text-writer';
 import type { HeaderRun } from '../index/types';
 import type { ProfileFields } from '../profile/profile';
 
@@ -165,13 +166,13 @@ function writeHeader(writer: JsonWriter, run: HeaderRun, i: number, fields: Prof
 }
 
 /** The parts as one array, confirmed up to the tip, and a line feed; yields after each part. */
-export function* headersJson(parts: readonly HeadersPart[], tipHeight: number): Generator<void, Buffer> {
+export function* headersJson(parts: readonly HeadersPart[], tipHeight: number, allocate?: Allocate): Generator<void, Buffer> {
   let capacity = 3;
   for (const { of, height, count } of parts) {
     const first = height - of.height;
     capacity += (of.starts[first + count] as number) - (of.starts[first] as number) + count * MAX_DIGITS; // a start for each, and one more
   }
-  const writer = new JsonWriter(capacity);
+  const writer = new JsonWriter(capacity, allocate);
   writer.char(0x5b);
   for (const part of parts) {
     writePart(writer, part, tipHeight);

@@ -2,8 +2,7 @@
 // up by two bytes at a time, in half the time that Node takes for text and its bytes, and
 // without the text. In a function of its own: within a generator the same loop takes several times as long.
 
-import { anyMemory } from './json-writer';
-import type { Allocate } from '../bitcoin/text-writer';
+import { anyMemory, type Allocate } from '../bitcoin/text-writer';
 
 const LINE_FEED = 0x0a;
 

@@ -1,7 +1,7 @@
 // JSON text under construction, as Bitcoin Core 0.17 (UniValue) prints it: no spaces,
 // doubles with 16 significant digits, hashes reversed.
 
-import { TextWriter, type Allocate } from '../bitcoin/text-writer';
+import { TextWriter } from '../bitcoin/text-writer';
 
 const QUOTE = 0x22;
 
@@ -61,15 +61,7 @@ function escaped(character: string): string {
   return ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Part of a larger piece for short texts, which costs less than memory of their own. */
-export const anyMemory: Allocate = (length) => Buffer.allocUnsafe(length);
-
 export class JsonWriter extends TextWriter {
-  /** `capacity`: bytes after which it has to grow. */
-  constructor(capacity = 1024, allocate = anyMemory) {
-    super(capacity, allocate);
-  }
-
   /** A string in quotes, escaped; any text. */
   string(text: string): void {
     this.utf8(`"${text.replace(/["\\\p{Cc}]/gu, escaped)}"`);

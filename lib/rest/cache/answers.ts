@@ -4,7 +4,8 @@
 //   raw blocks (blocks.ts)             hash                     the cache for answers  least recently used first; unread once pruned
 //   replies (replies.ts)               question with its body   the cache for answers  least recently used first; unread after a block
 //   headers as JSON (headers.ts)       height of the first      the cache for answers  least recently used first; unread after a fork
-//   JSON and hex of blocks (texts.ts)  block and its place      36 MiB beside it       when the buffer is needed for another text
+//   JSON and hex of blocks, JSON of    block and its place,     36 MiB beside it       when the buffer is needed for another text
+//   many headers (texts.ts)            first one and tip
 //   what blocks spend (spent.ts)       hash                     the cache for answers  as raw blocks
 //   what scripts have (lib/esplora)    SHA-256 of the script  the cache for answers  as replies; totals go on from their block
 //   transactions (lib/esplora)         block and txid         the cache for answers  least recently used first

@@ -4,12 +4,15 @@
 import { NotYetKnownError } from '../../index/errors';
 import { fewHeadersJson, headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
 import { badHeaderRequest } from '../errors';
-import { parseHash, replyIn, splitSuffix, type Format } from '../format';
+import { CONTENT_TYPES, parseHash, replyIn, splitSuffix, type Format, type Reply } from '../format';
 import { runAtOnce, runInSlices } from '../server/slices';
 import type { HeaderRun, IndexSnapshot } from '../../index/types';
 import type { Profile, ProfileFields } from '../../profile/profile';
+import { keyOf } from '../cache/blocks';
+import type { Allocate } from '../../bitcoin/text-writer';
 import type { Cached, Shelf } from '../cache/answers';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
+import type { Waiting } from '../server/work-queue';
 
 /** How many there are when nobody says how many. */
 export const DEFAULT_COUNT = '5';
@@ -37,19 +40,30 @@ interface Span {
 }
 
 export function headersEndpoint(context: EndpointContext): Endpoint {
-  const { reader, limits, cache, profile } = context;
+  const { reader, limits, cache, texts: blockTexts, profile } = context;
   const { texts, fields } = profile;
   const chunks: Shelf<CachedChunk> = cache.shelf('headers');
+
+  /** In memory that is used again, as blocks are. */
+  const manyInJson = async (hash: Buffer, count: number, snapshot: IndexSnapshot, client: Waiting): Promise<Reply> => {
+    const { tip } = snapshot;
+    const span = spanFrom(hash, count, snapshot);
+    requireCounted(span, snapshot);
+    const { text, release } = await blockTexts.make(`headers/${keyOf(hash)}${count} ${keyOf(tip.hash)}`, client, (allocate) =>
+      manyHeadersJson(span, snapshot, chunks, fields, allocate)
+    );
+    return { contentType: CONTENT_TYPES.json, body: text, tip, release };
+  };
 
   return async (request) => {
     const { countText, hashText, format } = readRequest(request, profile);
     const count = parseHeaderCount(countText, limits.maxHeaders, profile);
     const hash = parseHash(hashText);
+    if (format === 'json' && count > CHUNK) return await reader.read((snapshot) => manyInJson(hash, count, snapshot, request));
     function* view(snapshot: IndexSnapshot): Generator<void, Buffer> {
       const span = spanFrom(hash, count, snapshot);
       if (format !== 'json') return headersBinary(yield* runsIn(span, snapshot));
       requireCounted(span, snapshot);
-      if (count > CHUNK) return yield* manyHeadersJson(span, snapshot, chunks, fields);
       return fewHeadersJson(yield* runsIn(span, snapshot), snapshot.tip.height, fields);
     }
     const { bytes, tip } =
@@ -111,7 +125,8 @@ function* manyHeadersJson(
   { first, end }: Span,
   snapshot: IndexSnapshot,
   chunks: Shelf<CachedChunk>,
-  fields: ProfileFields
+  fields: ProfileFields,
+  allocate: Allocate
 ): Generator<void, Buffer> {
   const { backfilling, tip } = snapshot;
   const parts: HeadersPart[] = [];
@@ -125,7 +140,7 @@ function* manyHeadersJson(
     parts.push({ of, height, count });
     height += count;
   }
-  return yield* headersJson(parts, tip.height);
+  return yield* headersJson(parts, tip.height, allocate);
 }
 
 function textOf(height: number, count: number, snapshot: IndexSnapshot, fields: ProfileFields): HeadersText | undefined {
