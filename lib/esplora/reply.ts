@@ -33,10 +33,14 @@ export function joinedReply(texts: readonly Buffer[]): EsploraReply {
 
 export const binaryReply = (body: Buffer): EsploraReply => ({ contentType: CONTENT_TYPES.bin, body });
 
-/** A reply that holds for one state of the index, and for years when what it is about lies deep. `height`: undefined for what never does. */
-export function replyAt(reply: EsploraReply, tip: HeaderRecord, height: number | undefined): EsploraReply {
+/**
+ * A reply that holds for one state of the index, and for years when what it is about lies deep. `height`: undefined for what never does.
+ * `isPruned`: the node may throw away what it is made of, and so it is not answered from memory.
+ */
+export function replyAt(reply: EsploraReply, tip: HeaderRecord, height: number | undefined, isPruned = false): EsploraReply {
   const { contentType, body, maxAge, release } = reply;
-  return { contentType, body, maxAge, release, tip, isImmutable: height !== undefined && tip.height - height >= SETTLED_DEPTH };
+  const isImmutable = height !== undefined && tip.height - height >= SETTLED_DEPTH;
+  return { contentType, body, maxAge, release, tip: isPruned ? undefined : tip, isImmutable };
 }
 
 /** 64 hex digits of either case as 32 bytes in wire order. @throws RestError 400 */

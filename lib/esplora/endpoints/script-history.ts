@@ -42,9 +42,7 @@ export function chainPage({ transactions, rest }: EsploraContext): ScriptAnswer 
     const { index } = snapshot;
     const cursor = findTxid(request.optional('last') ?? '');
     const rows = await rowsBehind(cursor, hash, snapshot, readMost(request) ?? OF_CHAIN);
-    const reply = replyAt(joinedReply(await transactions.confirmed(rows, index, request)), index.tip, undefined);
-    // What a node that prunes throws away is not answered from memory.
-    return { ...reply, tip: rest.node.pruned ? undefined : reply.tip };
+    return replyAt(joinedReply(await transactions.confirmed(rows, index, request)), index.tip, undefined, rest.node.pruned);
   };
 }
 

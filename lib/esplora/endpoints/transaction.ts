@@ -49,9 +49,7 @@ function transactionEndpoint({ scripts, pool, rest }: EsploraContext, forms: For
       const position = placeOf(txid, snapshot.index);
       if (position !== undefined) {
         const reply = await forms.confirmed({ txid, position }, snapshot, request);
-        const { tip } = snapshot.index;
-        // What a node that prunes throws away is not answered from memory.
-        return { ...replyAt(reply, tip, position.height), tip: rest.node.pruned ? undefined : tip };
+        return replyAt(reply, snapshot.index.tip, position.height, rest.node.pruned);
       }
       const pooled = pool.get(txid);
       if (pooled === undefined) throw transactionNotFound();

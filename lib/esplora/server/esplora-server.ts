@@ -92,7 +92,7 @@ export class EsploraServer {
       return route.endpoint(client);
     };
     const make = (): Promise<EsploraReply> => queue.run(asked, answer, lane);
-    return isRead ? replies.make(url, make) : make();
+    return await (isRead ? replies.make(url, make) : make());
   }
 
   /** @throws RestError 404 */
@@ -101,7 +101,7 @@ export class EsploraServer {
     const path = mark < 0 ? url : url.slice(0, mark);
     const found = this.#router.find(method === 'HEAD' ? 'GET' : method, path.slice(this.#parts.prefix.length));
     if (found === undefined) throw noSuchEndpoint(path);
-    return { ...found, url, query: mark < 0 ? '' : url.slice(mark + 1) };
+    return { route: found.route, parameters: found.parameters, url, query: mark < 0 ? '' : url.slice(mark + 1) };
   }
 
   /** Before the queue: a slow sender holds no slot. @throws RestError 408, 413 */

@@ -36,9 +36,12 @@ function find(txid: Buffer, index: number, withPool: boolean, { reader, node: { 
     const { tip } = snapshot;
     if (withPool && pool.isSpent(txid, index)) return undefined;
     const coin = snapshot.coin(txid, index);
-    if (coin !== undefined) return { ...coin, tip, confirmations: tip.height - coin.height + 1 };
+    if (coin !== undefined) {
+      const { height, value, script, coinbase } = coin;
+      return { tip, confirmations: tip.height - height + 1, value, script, coinbase };
+    }
     const pooled = withPool ? pool.coin(txid, index) : undefined;
-    return pooled && { ...pooled, tip, confirmations: 0, coinbase: false };
+    return pooled && { tip, confirmations: 0, value: pooled.value, script: pooled.script, coinbase: false };
   });
 }
 
