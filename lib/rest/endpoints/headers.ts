@@ -60,16 +60,18 @@ export function headersEndpoint(context: EndpointContext): Endpoint {
     const count = parseHeaderCount(countText, limits.maxHeaders, profile);
     const hash = parseHash(hashText);
     if (format === 'json' && count > CHUNK) return await reader.read((snapshot) => manyInJson(hash, count, snapshot, request));
-    function* view(snapshot: IndexSnapshot): Generator<void, Buffer> {
+    const few = (snapshot: IndexSnapshot): Buffer => {
       const span = spanFrom(hash, count, snapshot);
-      if (format !== 'json') return headersBinary(yield* runsIn(span, snapshot));
-      requireCounted(span, snapshot);
-      return fewHeadersJson(yield* runsIn(span, snapshot), snapshot.tip.height, fields);
-    }
+      if (format === 'json') requireCounted(span, snapshot);
+      const runs = runAtOnce(runsIn(span, snapshot));
+      return format === 'json' ? fewHeadersJson(runs, snapshot.tip.height, fields) : headersBinary(runs);
+    };
+    const many = async (snapshot: IndexSnapshot): Promise<Buffer> =>
+      headersBinary(await runInSlices(runsIn(spanFrom(hash, count, snapshot), snapshot), request));
     const { bytes, tip } =
       count > CHUNK
-        ? await reader.read(async (snapshot) => ({ tip: snapshot.tip, bytes: await runInSlices(view(snapshot), request) }))
-        : reader.read((snapshot) => ({ tip: snapshot.tip, bytes: runAtOnce(view(snapshot)) }));
+        ? await reader.read(async (snapshot) => ({ tip: snapshot.tip, bytes: await many(snapshot) }))
+        : reader.read((snapshot) => ({ tip: snapshot.tip, bytes: few(snapshot) }));
     return await replyIn(format, { binary: () => bytes, json: () => bytes }, texts.headerFormats, request, tip);
   };
 }
