@@ -10,7 +10,7 @@ const SHORT = 119;
 const HASH_LENGTH = 32;
 
 /** What hex digits stand for, by their codes; -1: no digit. */
-const DIGITS = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()));
+const DIGITS = Int8Array.from({ length: 256 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()));
 
 const INITIAL = Int32Array.of(0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19);
 
@@ -223,24 +223,23 @@ export function toDisplayHex(hash: Buffer): string {
 
 /** 64 hex digits of either case to 32 bytes in wire order. @throws RangeError for any other text. */
 export function fromDisplayHex(text: string): Buffer {
-  const hash = text.length === 2 * HASH_LENGTH ? findDisplayHex(text) : undefined;
+  // Text of other characters is longer as UTF-8.
+  const bytes = Buffer.from(text);
+  const hash = bytes.length === 2 * HASH_LENGTH ? findDisplayHex(bytes, 0) : undefined;
   if (hash === undefined) throw new RangeError(`expected 64 hex digits, got ${JSON.stringify(text)}`);
   return hash;
 }
 
-/** The hash that a text begins with; undefined when it does not begin with 64 hex digits. */
-export function findDisplayHex(text: string): Buffer | undefined {
+/** The hash whose 64 hex digits stand in a text from `start`; undefined when there are others, or fewer. `text`: as ASCII. */
+export function findDisplayHex(text: Uint8Array, start: number): Buffer | undefined {
+  if (start + 2 * HASH_LENGTH > text.length) return undefined;
   const hash = Buffer.allocUnsafe(HASH_LENGTH);
-  for (let i = HASH_LENGTH - 1, at = 0; i >= 0; i--, at += 2) {
-    const byte = (digitAt(text, at) << 4) | digitAt(text, at + 1);
+  for (let i = HASH_LENGTH - 1, at = start; i >= 0; i--, at += 2) {
+    const byte = ((DIGITS[text[at] as number] as number) << 4) | (DIGITS[text[at + 1] as number] as number); // within the text
     if (byte < 0) return undefined;
     hash[i] = byte;
   }
   return hash;
-}
-
-function digitAt(text: string, at: number): number {
-  return DIGITS[text.charCodeAt(at)] ?? -1;
 }
 
 /** The order of two hashes as people read them. */

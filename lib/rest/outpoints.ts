@@ -1,7 +1,7 @@
 // The outpoints of a getutxos request, in its path or its body (contract 4.7; paths are parsed as loosely as Bitcoin Core 0.17 did it,
 // or as strictly as it does now; bodies are read as the contract describes them).
 
-import { findDisplayHex } from '../bitcoin/hash';
+import { findDisplayHex, fromDisplayHex } from '../bitcoin/hash';
 import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
 import { emptyRequest, parseError } from './errors';
 import type { ProfileParsing } from '../profile/profile';
@@ -35,39 +35,44 @@ const WHITE_SPACE = /[\t-\r ]+/g;
  */
 export function outpointsInPath(parameter: string, { isStrict }: Pick<ProfileParsing, 'isStrict'>): Query | undefined {
   if (parameter.length <= 1) return undefined;
-  const segments = parameter.slice(1).split('/');
+  const text = parameter.slice(1);
+  const ascii = Buffer.from(text);
+  // Other characters belong to no outpoint.
+  if (ascii.length !== text.length) throw parseError();
+  const segments = text.split('/');
   const checkMempool = segments[0] === 'checkmempool';
-  const outpoints = (checkMempool ? segments.slice(1) : segments).map((segment) =>
-    isStrict ? parseStrictOutpoint(segment) : parseOutpoint(segment)
-  );
+  const outpoints: Outpoint[] = [];
+  let start = 0;
+  segments.forEach((segment, i) => {
+    const hash = segment[TXID_DIGITS] === '-' ? findDisplayHex(ascii, start) : undefined;
+    if (i > 0 || !checkMempool) outpoints.push(isStrict ? parseStrictOutpoint(segment, hash) : parseOutpoint(segment, hash));
+    start += segment.length + 1;
+  });
   if (outpoints.length === 0) throw emptyRequest();
   return { checkMempool, outpoints };
 }
 
-/** The one form that Bitcoin Core takes since 28. */
-function parseStrictOutpoint(segment: string): Outpoint {
-  const txid = segment[TXID_DIGITS] === '-' ? findDisplayHex(segment) : undefined;
+/** The one form that Bitcoin Core takes since 28. `txid`: what stands before a dash behind 64 digits. */
+function parseStrictOutpoint(segment: string, txid: Buffer | undefined): Outpoint {
   const indexText = segment.slice(TXID_DIGITS + 1);
   const index = DIGITS.test(indexText) ? Number(indexText) : NaN;
   if (txid === undefined || !(index <= 0xffff_ffff)) throw parseError();
   return { txid, index };
 }
 
-/** Without a dash the whole segment is both txid and index. */
-function parseOutpoint(segment: string): Outpoint {
-  const dash = segment.indexOf('-');
-  const txid = dash < 0 ? segment : segment.slice(0, dash);
+/** Without a dash the whole segment is both txid and index. `usual`: as above. */
+function parseOutpoint(segment: string, usual: Buffer | undefined): Outpoint {
+  const dash = usual === undefined ? segment.indexOf('-') : TXID_DIGITS;
   const indexText = segment.slice(dash + 1);
   const index = INTEGER.test(indexText) ? Number(indexText) : NaN;
   if (!(index >= -0x8000_0000 && index <= 0x7fff_ffff)) throw parseError();
-  return { txid: txidOf(txid), index: index >>> 0 };
+  return { txid: usual ?? txidOf(dash < 0 ? segment : segment.slice(0, dash)), index: index >>> 0 };
 }
 
 /** Of any even number of digits the last 64 count. @throws RestError 400 */
 function txidOf(text: string): Buffer {
-  const txid = text.length === TXID_DIGITS || isHex(text) ? findDisplayHex(text.slice(-TXID_DIGITS).padStart(TXID_DIGITS, '0')) : undefined;
-  if (txid === undefined) throw parseError();
-  return txid;
+  if (!isHex(text)) throw parseError();
+  return fromDisplayHex(text.slice(-TXID_DIGITS).padStart(TXID_DIGITS, '0'));
 }
 
 /**
