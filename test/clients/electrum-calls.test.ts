@@ -29,7 +29,7 @@ const TIMEOUT_MS = 20_000;
 
 const CODES = { badRequest: 1, unknownMethod: -32_601, invalidParameters: -32_602 };
 
-/** Those of protocols before 1.4, which no server has any more. */
+/** Methods that protocol 1.4 took away. These clients still have functions for them, and are told that the method is unknown. */
 const GONE = /^blockchain(Address_|Block_get|Utxo_|Numblocks_)/;
 
 interface Call {

@@ -80,6 +80,7 @@ export class IndexWriter {
   readonly headers = new HeaderTable();
   /** What is written. */
   #chain = NO_HEADERS;
+  /** Counts how often that has moved. */
   #state = 0;
   /** With the batch that was handed over last, until it is written. */
   #ahead: HeaderChain | undefined;

@@ -1,5 +1,5 @@
-// JSON and hex of blocks, JSON of many headers: megabytes, made once for all who ask meanwhile, in buffers that are used again. New memory for each is
-// expensive: the system gives its pages one by one, and the collector marks everything for every few of them.
+// JSON and hex of blocks, JSON of many headers: megabytes, made once for all who ask meanwhile, in buffers that are used again.
+// New memory for each is expensive: the system gives its pages one by one, and the collector marks everything for every few of them.
 //
 // A buffer has holders: who makes the text, and each client on its way. When the last of them has let go the buffer is free, and shows its
 // text until it is needed for another one; a client who asks for that text meanwhile holds it again. First the text goes that was made last
