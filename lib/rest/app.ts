@@ -109,6 +109,7 @@ export function restApp(parts: AppParts): Koa {
     const { req, res } = context;
     try {
       const { contentType, body, isImmutable = false, release } = await serve(req, parts);
+      await responses.endOfTurn();
       if (res.destroyed) release?.();
       else if (release !== undefined) res.once('close', release);
       responses.send(res, 200, headersOf(contentType, body, isImmutable), body);

@@ -33,6 +33,7 @@ export class Responses {
   readonly #waiting = new Map<ArrayBufferLike, number>();
   readonly #bySocket = new Map<Socket, ArrayBufferLike[]>();
   #watch: NodeJS.Timeout | undefined;
+  #endOfTurn: Promise<void> | undefined;
 
   constructor(server: Pick<Server, 'listening'>, limits: ResponseLimits) {
     this.#server = server;
@@ -42,6 +43,20 @@ export class Responses {
   /** True while no further large reply may be made. */
   get isFull(): boolean {
     return this.#bytes >= this.#limits.mostBytes;
+  }
+
+  /**
+   * The end of this turn of the event loop, when all replies that were made in it are sent, one right after the other. Sent as they are made,
+   * nearly each would wake a client that waits for it, which costs the system as much as taking it (docs/decisions/work-queue.md).
+   */
+  endOfTurn(): Promise<void> {
+    this.#endOfTurn ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#endOfTurn = undefined;
+        resolve();
+      });
+    });
+    return this.#endOfTurn;
   }
 
   /** Bytes that wait elsewhere to be read: those of clients that speak another protocol. Negative: they are gone. */

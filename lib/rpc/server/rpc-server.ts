@@ -96,6 +96,7 @@ export class RpcServer {
 
   /** Answers the calls and sends the reply. */
   async #serve(calls: readonly (Call | BadCall)[], isBatch: boolean, response: ServerResponse): Promise<void> {
+    const { responses } = this.#parts;
     const client = new RpcClient(response.req.socket);
     const jobs = calls.map((call) => this.#jobFor(call));
     const outcomes = await this.#run(jobs, client);
@@ -103,6 +104,7 @@ export class RpcServer {
     const release = (): void => {
       for (const each of releases) each();
     };
+    await responses.endOfTurn();
     if (response.destroyed) release();
     else if (releases.length > 0) response.once('close', release);
     const replies = outcomes.flatMap((outcome, i) => {
