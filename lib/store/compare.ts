@@ -6,7 +6,7 @@ import type { Store, StoreRange } from './store';
 type StoredRecord = readonly [key: Buffer, value: Buffer];
 type Records = AsyncIterator<StoredRecord>;
 
-/** A record that is in one store only, or another in each. */
+/** A record that only one of the stores has, or that differs. */
 export interface StoreDifference {
   readonly key: Buffer;
   /** undefined: there should be none. */
@@ -16,7 +16,7 @@ export interface StoreDifference {
 }
 
 export interface CompareOptions {
-  /** What is compared; everything unless given. */
+  /** The keys that are compared; all unless given. */
   readonly range?: StoreRange;
   /** Called with the key of each record that is the same. May throw to end the comparison. */
   readonly onRecord: (key: Buffer) => void;
@@ -35,7 +35,7 @@ export async function firstDifference(
   try {
     for (;;) {
       const [left, right] = [await next(wanted), await next(present)];
-      // As Buffer.compare; what has come to its end is behind everything.
+      // As that of Buffer.compare; a store without further records is behind everything.
       const order =
         left === undefined || right === undefined ? Number(left === undefined) - Number(right === undefined) : left[0].compare(right[0]);
       if (order < 0) return left && { key: left[0], expected: left[1], found: undefined };

@@ -9,44 +9,44 @@ import { ENCODINGS, inSlices, LevelStore, notOpen, type Engine } from './level-s
 import { PrivateFolder } from './private-folder';
 import type { BatchOptions, OpeningProgress, ScrubbedPart, Store, StoreUse, StoreWrite } from './store';
 
-/** For blocks of tables that are not mapped into memory: from the thousandth table on. */
+/** LevelDB's cache, for tables that it does not map into memory: from the thousandth on. */
 const CACHE_BYTES = 16 * 1024 * 1024;
-/** For writes that are not in a table yet, twice, while others need the memory more. */
+/** LevelDB's write buffer, of which it may have two, while others need the memory more. */
 const CATCH_UP_BUFFER_BYTES = 32 * 1024 * 1024;
-/** After a crash so much is read from the log again, which takes some seconds. */
+/** After a crash as much is read from the log again, which takes some seconds. */
 const LARGEST_BUFFER_BYTES = 192 * 1024 * 1024;
-/** LevelDB writes each block of a table with a call of its own: of 4 KiB, its own size, these are a tenth of the work of catching up. */
+/** LevelDB writes each block of a table with a system call. With its default of 4 KiB these are a tenth of the work of catching up. */
 const BLOCK_BYTES = 16 * 1024;
 
-/** LevelDB deletes merged tables while everybody waits: the smaller they are, the shorter. */
+/** LevelDB deletes merged tables while all reads and writes wait: for smaller tables they wait shorter. */
 const SMALLEST_TABLE_BYTES = 2 * 1024 * 1024;
 /** The largest that LevelDB makes. */
 const LARGEST_TABLE_BYTES = 1024 * 1024 * 1024;
-/** Leaves space for older tables, which get larger only when they are merged. */
+/** Of the thousand that LevelDB has open. The rest is for older tables, which get larger only when they are merged. */
 const MOST_TABLES = 600;
 
-/** Behind the keys of all records. */
+/** Behind all keys. */
 const BEHIND_ALL = Buffer.from([0xff]);
 
 export interface DiskStoreOptions {
   /**
-   * Memory for the latest writes while the store follows, from 32 to 192 MiB. When it is full it goes through all
-   * levels before long, which writes most of the store again: the larger it is, the less often.
+   * Bytes of LevelDB's write buffer while the store follows, from 32 to 192 MiB. A full buffer is soon merged through all
+   * levels, which writes most of the store again: the larger it is, the less often.
    */
   readonly latestBytes?: number;
-  /** Whether tables are read before the store is used; unless given they are. Where they are not, `scrub` reads them behind the use. */
+  /** Whether `open` checks tables; true unless given. If not, that is left to `scrub`. */
   readonly readsTablesFirst?: boolean;
 }
 
-/** What classic-level has beside the interface that all engines share. */
+/** What classic-level has beyond the interface of all engines. */
 interface DiskEngine extends Engine {
   batch(): unknown;
   compactRange(start: Buffer, end: Buffer): Promise<void>;
 }
 
 /**
- * The half of a batch that abstract-level asks of engines on disk. The other half checks and copies each write for
- * encodings, hooks and events that are not in use here: 3 µs for a write that takes half of one.
+ * The half of a batch that classic-level implements for abstract-level. The public half checks and copies each write for
+ * encodings, hooks and events that are not in use here: that takes 3 µs for a write of half a microsecond.
  */
 interface BareBatch {
   _put(key: Buffer, value: Buffer): void;
@@ -55,7 +55,7 @@ interface BareBatch {
   _write(options: { readonly sync: boolean }): Promise<void>;
 }
 
-/** A store in a folder of its own, which is made when it is missing, and is its owner's alone. */
+/** A store in a folder of its own, which is made if it is missing, and which only its owner can read. */
 export class DiskStore extends LevelStore<DiskEngine> implements Store {
   readonly #path: string;
   readonly #folder: PrivateFolder;
@@ -66,8 +66,8 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   #tableBytes = SMALLEST_TABLE_BYTES;
   #opening = new AbortController();
   /**
-   * A batch of the open engine that is used again: only the garbage collector gives its memory back, tens of megabytes,
-   * and it does not see how much that is.
+   * A batch of the open engine that is used again: tens of megabytes that only the garbage collector frees, which does not see
+   * how many they are.
    */
   #spareBatch: BareBatch | undefined;
   /** Settled when no batch is being written. Never rejects. */
@@ -104,14 +104,14 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
           else batch._del(write.key);
         });
         onTaken?.();
-        // This half of a batch calls LevelDB whether it is there or not.
+        // This half of a batch would call LevelDB even if it is closed.
         if (engine.status !== 'open') notOpen();
         await batch._write({ sync: durable });
       } finally {
         batch._clear();
         if (engine === this.engine) this.#spareBatch = batch;
       }
-      // Not after each of many.
+      // Otherwise one of many comes next: not after each.
       if (durable) await this.#folder.tightenFiles();
     });
     this.#writing = Promise.allSettled([this.#writing, written]);
@@ -131,7 +131,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
 
   async *scrub(): AsyncGenerator<ScrubbedPart> {
     const { engine } = this;
-    // Otherwise files may be missing for good reasons.
+    // When it is not, files may be missing for good reasons.
     const isStillOpen = (): boolean => engine?.status === 'open' && engine === this.engine;
     if (!isStillOpen()) return;
     try {
@@ -176,7 +176,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
     await this.#folder.tightenFiles();
   }
 
-  /** Engines that are opened from now on write tables that suit the size of the store. Returns whether these are larger ones. */
+  /** Has the next engine write tables of a size that suits the store. Returns whether that is larger than before. */
   async #fitTables(): Promise<boolean> {
     const before = this.#tableBytes;
     this.#tableBytes = Math.max(before, suitedTableBytes(await bytesOfTables(this.#path)));
@@ -185,7 +185,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
 
   async #closeEngine(): Promise<void> {
     const engine = this.#takeEngine();
-    // What is written while the engine closes would be in a log behind an empty one: as if that one had lost its writes.
+    // A write during what follows would go to a log behind an empty one, which looks like a log that lost its writes.
     await this.#writing;
     try {
       // Before LevelDB merges a range, even an empty one, it puts the latest writes into a table. Reading them from the
@@ -196,7 +196,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
     }
   }
 
-  /** From now on the store is closed. */
+  /** From now on the store is closed; the engine is the caller's to close. */
   #takeEngine(): DiskEngine | undefined {
     const { engine } = this;
     this.engine = this.#spareBatch = undefined;
@@ -205,9 +205,9 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
 }
 
 /**
- * Bytes that a table has at most in a store of so many bytes: a power of two. LevelDB has the thousand tables open that
- * were read last: of more, most lookups of a key that may be anywhere open a table first, which takes longer than the
- * lookup itself. So tables grow with the store, and their number stays.
+ * The greatest size of a table, in bytes, for a store of so many bytes: a power of two. LevelDB keeps the thousand tables
+ * open that were read last. With more of them, most lookups of a random key would open a table first, which takes longer than
+ * the lookup itself. So tables grow with the store, and their number stays.
  */
 export function suitedTableBytes(storeBytes: number): number {
   let bytes = SMALLEST_TABLE_BYTES;
@@ -215,11 +215,11 @@ export function suitedTableBytes(storeBytes: number): number {
   return bytes;
 }
 
-/** Of all tables in a folder together; 0 when it is not there. */
+/** The size of all tables in a folder; 0 when there is no such folder. */
 async function bytesOfTables(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const tables = names.filter((name) => name.endsWith('.ldb'));
-  // LevelDB deletes tables at any time.
+  // LevelDB may delete tables meanwhile.
   const sizes = await Promise.all(
     tables.map((name) =>
       stat(join(folder, name)).then(
@@ -237,7 +237,7 @@ async function requireLock(folder: string): Promise<void> {
   try {
     await engine.open();
   } catch (error) {
-    // With the lock in hand it looks whether there is a database, and goes no further either way.
+    // LevelDB takes the lock, then looks whether there is a database. With both options either answer is an error.
     if (!/error_if_exists is true|create_if_missing is false/.test(String((error as Error).cause))) throw error;
   } finally {
     await engine.close();

@@ -15,7 +15,7 @@ export class StoreError extends Error {
   }
 }
 
-/** The store's layout is not one that this program reads or knows how to migrate. */
+/** The store's layout is none that this program can read or migrate. */
 export class LayoutVersionError extends Error {
   override readonly name = 'LayoutVersionError';
 }

@@ -1,6 +1,6 @@
-// What both stores are made of: an engine of abstract-level, which is LevelDB on disk (classic-level)
-// or a sorted tree in memory (memory-level). Reads are the same for both; every error of an engine
-// leaves as a StoreError that names the store.
+// What both stores share: an engine with the interface of abstract-level, which is LevelDB on disk
+// (classic-level) or a sorted tree in memory (memory-level). Reads are the same for both, and every
+// error of an engine becomes a StoreError that names the store.
 
 import { setImmediate } from 'node:timers/promises';
 import { StoreError, type StoreFailure } from './errors';
@@ -9,7 +9,7 @@ import type { StoreRange, StoreSnapshot, StoreWrite } from './store';
 /** Keys looked up before others get the event loop: handing over the values takes as long. */
 const KEYS_PER_SLICE = 500;
 
-/** Entries of a range that are read together; LevelDB hands over 16 KiB at most. */
+/** Entries of a range that are asked for together; LevelDB hands over 16 KiB of them at most. */
 const ENTRIES_AT_ONCE = 512;
 
 /** Writes handed to an engine before others get the event loop: about a millisecond. */
@@ -17,14 +17,14 @@ const WRITES_PER_SLICE = 1_000;
 
 export const ENCODINGS = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;
 
-/** Given whole with every read from a snapshot: abstract-level copies options that lack the encodings. */
+/** With every read from a snapshot the encodings are given, too: abstract-level copies options that lack them. */
 type ReadOptions = typeof ENCODINGS & { readonly snapshot: EngineSnapshot };
 
 interface EngineSnapshot {
   close(): Promise<void>;
 }
 
-/** What the stores use of an engine; the generic types of abstract-level do not fit both engines. */
+/** What the stores use of an engine. The generic types of abstract-level do not fit both engines. */
 export interface Engine {
   readonly status: string;
   open(): Promise<void>;
@@ -36,7 +36,7 @@ export interface Engine {
 }
 
 interface EngineIterator {
-  /** So many of the next entries at most, fewer when they are long; none behind the last. */
+  /** At most `size` of the next entries, fewer if they are long; none behind the last. */
   nextv(size: number): Promise<[Buffer, Buffer][]>;
   close(): Promise<void>;
 }
@@ -89,7 +89,7 @@ export abstract class LevelStore<E extends Engine> {
     }
   }
 
-  /** One that is not open refuses by itself whatever it is asked, but for batches on disk. */
+  /** It may be closing or closed: then it refuses by itself whatever it is asked, except for batches on disk. */
   protected requireEngine(): E {
     return this.engine ?? notOpen();
   }
@@ -118,7 +118,7 @@ export abstract class LevelStore<E extends Engine> {
     let iterator: EngineIterator | undefined;
     try {
       iterator = (engine ?? notOpen()).iterator(range);
-      // Entry by entry an iterator goes to LevelDB for the first one alone, and has a promise for each.
+      // Asked for one entry at a time, an iterator would fetch the first one alone, and make a promise for each.
       for (let entries = await iterator.nextv(ENTRIES_AT_ONCE); entries.length > 0; entries = await iterator.nextv(ENTRIES_AT_ONCE)) {
         yield* entries;
         if (range.limit !== undefined && entries.length >= range.limit) return;

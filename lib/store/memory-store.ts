@@ -9,7 +9,7 @@ export class MemoryStore extends LevelStore<MemoryLevel<Buffer, Buffer>> impleme
     super('memory');
   }
 
-  /** What a store held that was closed is there again. */
+  /** A store that was closed still has what it held. */
   open(): Promise<void> {
     return this.attempt('open', () => (this.engine ??= new MemoryLevel(ENCODINGS)).open());
   }
@@ -18,7 +18,7 @@ export class MemoryStore extends LevelStore<MemoryLevel<Buffer, Buffer>> impleme
     return this.attempt('write', async () => {
       const batch = this.requireEngine().batch();
       try {
-        // The engine holds on to the very buffers that it is given.
+        // The engine keeps the very buffers that it is given.
         await inSlices(writes, (write) => {
           if (write.type === 'put') batch.put(Buffer.from(write.key), Buffer.from(write.value));
           else batch.del(Buffer.from(write.key));

@@ -1,7 +1,6 @@
-// Brings a store to the layout that the program reads. The version lies under a key of this
-// file's; what the layouts are, only the migrations know (migrations/README.md).
-// A version that is damaged must not be taken for that of a newer program: a checksum stands
-// behind it.
+// Brings a store to the layout that the program reads. This file has the key of the layout's
+// version; what the layouts are, only the migrations know (migrations/README.md). A checksum
+// behind the version keeps a damaged one from being taken for that of a newer program.
 
 import { crc32 } from 'node:zlib';
 import { LayoutVersionError, StoreError } from './errors';
@@ -15,7 +14,7 @@ export interface MigrationProgress {
   readonly bytes: number;
 }
 
-/** Hears how far a migration is, often. What it throws ends the migration, which goes on from there the next time. */
+/** Called often during a migration. What it throws ends the migration, which goes on from there at the next start. */
 export type MigrationReport = (progress: MigrationProgress) => void;
 
 /** A step from one layout to the next. */
@@ -25,8 +24,8 @@ export interface Migration {
   /** What changes, for the log. */
   readonly info: string;
   /**
-   * May write on the way, in steps that can be done again after an interruption. What it
-   * returns is written last, in one batch with the new version.
+   * May write on the way, in steps that can be repeated after an interruption. The writes that it
+   * returns come last, in one batch with the new version.
    */
   migrate(store: Store, report: MigrationReport): Promise<readonly StoreWrite[]>;
 }

@@ -1,6 +1,6 @@
-// A folder whose files are their owner's alone. LevelDB makes its files readable by everybody, as far as the umask of
-// the process allows it, and a library must not change that. So other users may not enter the folder, and files lose
-// the modes of others soon after they were made, since somebody may copy them elsewhere.
+// A folder whose files only their owner can read. LevelDB makes its files readable by everybody, as far as the umask of
+// the process allows, and a plugin must not change that one. So other users may not enter the folder, and files lose the
+// permissions of others soon after they were made, since somebody may copy them elsewhere.
 
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,21 +9,21 @@ const GROUP_AND_OTHERS = 0o077;
 
 export class PrivateFolder {
   readonly #path: string;
-  /** Files that were tightened: LevelDB gives no name twice while it is open. */
+  /** Names of files that were tightened: LevelDB uses no name twice while it is open. */
   #seen = new Set<string>();
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Makes the folder when it is not there, and takes from others what they may do in it. @throws Error of the file system */
+  /** Makes the folder if it is not there, and takes the permissions of others from it. @throws Error of the file system */
   async make(): Promise<void> {
     this.#seen = new Set();
     await mkdir(this.#path, { recursive: true, mode: 0o700 });
     await takeFromOthers(this.#path);
   }
 
-  /** Never rejects: a folder that is gone has no files. */
+  /** Takes the permissions of others from new files. Never rejects: a folder that is gone has no files. */
   async tightenFiles(): Promise<void> {
     const entries = await readdir(this.#path, { withFileTypes: true }).catch(() => []);
     await Promise.all(

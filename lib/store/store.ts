@@ -1,13 +1,13 @@
-// The port: a small ordered key-value store. Knows no Bitcoin. Keys are ordered as bytes;
-// a missing key is `undefined`. Reads are synchronous: the values are small and warm, and
-// a trip through the thread pool costs more than the read.
+// The interface of stores: ordered key-value stores that know no Bitcoin. Keys are ordered as
+// bytes; a missing key is `undefined`. `get` is synchronous: values are small and mostly in memory,
+// where a trip through the thread pool would cost more than the read.
 
 /** A point-in-time view; unaffected by later writes. Must be closed. */
 export interface StoreSnapshot {
   get(key: Buffer): Buffer | undefined;
-  /** As the store's. One that is under way when the snapshot is closed ends before. */
+  /** As that of the store. Closing the snapshot waits for calls that are under way. */
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
-  /** Off the event loop. One that is under way when the snapshot is closed ends before. */
+  /** Off the event loop. Closing the snapshot waits for calls that are under way. */
   range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
   close(): void;
 }
@@ -27,13 +27,13 @@ export interface StorePut {
 
 export type StoreWrite = StorePut | { readonly type: 'del'; readonly key: Buffer };
 
-/** How many bytes of its files a store has looked through before it opens. */
+/** How far a store is with the check of its files before it opens, in bytes. */
 export interface OpeningProgress {
   readonly done: number;
   readonly total: number;
 }
 
-/** Bytes of its files that a store has looked through again and found right, and how many there are in all by now. */
+/** Bytes that `scrub` has just read and found right, and the bytes of all tables by now. */
 export interface ScrubbedPart {
   readonly count: number;
   readonly total: number;
@@ -43,15 +43,15 @@ export interface ScrubbedPart {
 export type StoreUse = 'catching-up' | 'following';
 
 export interface BatchOptions {
-  /** On the disk itself when the promise resolves. */
+  /** Whether the writes are on the disk itself (fsync) when the promise resolves. */
   readonly durable: boolean;
-  /** Called when the store has a copy of all writes, and has not written them yet. */
+  /** Called when the store has copied all writes, before it writes them. */
   readonly onTaken?: (() => void) | undefined;
 }
 
 export interface Store {
   /**
-   * Looks through all its files first, which takes a second for some gigabytes at best.
+   * Checks all its files first, which takes a second for some gigabytes at best.
    * @throws StoreError when the folder cannot be opened, is in use or damaged, and when it is closed meanwhile.
    */
   open(onProgress?: (progress: OpeningProgress) => void): Promise<void>;
@@ -61,18 +61,18 @@ export interface Store {
   range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
   snapshot(): StoreSnapshot;
   /**
-   * All or nothing. The writes are asked for one by one, and others get the event loop in between. The bytes
-   * of a write are copied before the next one is asked for.
+   * All or nothing. The writes are asked for one by one, and others get the event loop in between. Each is copied
+   * before the next one is asked for.
    */
   batch(writes: Iterable<StoreWrite>, options: BatchOptions): Promise<void>;
   /**
-   * Sets the store up for a use, and for the size that it has come to; it is opened for `following`. When that changes
-   * anything all snapshots are closed, and whoever reads meanwhile is told that the store is closed.
+   * Sets the store up for a use, and for the size that it has come to; it is opened for `following`. If that changes
+   * anything, all snapshots are closed, and reads fail meanwhile as those of a closed store.
    */
   prepareFor(use: StoreUse): Promise<void>;
   /**
-   * Looks through what is on the disk again while the store is in use, once, a megabyte at a time, when asked for the
-   * next. May end early when the store is closed or cleared meanwhile. Nothing to look at: in a store that is not open, or in memory.
+   * Checks the files of the open store in one pass, which goes on by about a megabyte when the next part is asked for. Ends
+   * early when the store is closed or cleared meanwhile, and at once in a store that is not open or in memory.
    * @throws StoreError (corrupt) that names the damaged file.
    */
   scrub(): AsyncIterable<ScrubbedPart>;

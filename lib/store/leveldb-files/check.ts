@@ -1,7 +1,7 @@
-// Looks for damage in the files of a LevelDB that nobody has open, before LevelDB reads them.
-// LevelDB would skip what is damaged, write it again as if it were right, or end the process: its options against that
-// (paranoid_checks, verify_checksums) are none of those that classic-level passes on. This is why this folder exists.
-// All files in use are read, so that a store that was opened is what was written.
+// Looks for damage in the files of a LevelDB before LevelDB opens them. LevelDB would skip what is
+// damaged, write it again as if it were right, or end the process: classic-level does not pass on the
+// options against that (paranoid_checks, verify_checksums). This is why this folder exists. All files
+// in use are read, so that a store that was opened is what was written.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,20 +11,20 @@ import { LevelFormatError } from './cursor';
 import { checkTable } from './table';
 import type { OpeningProgress } from '../store';
 
-/** Tables read at a time: some wait for the disk while one is checked. */
+/** Tables that are read at the same time: while one is checked, the others wait for the disk. */
 const TABLES_AT_ONCE = 4;
 
 export interface LevelCheckOptions {
   /** Called for about every megabyte. */
   readonly onProgress: (progress: OpeningProgress) => void;
   readonly signal: AbortSignal;
-  /** False: of tables only whether they are there. Somebody reads them later (scrub.ts). */
+  /** False: tables only have to be there. They are read later (scrub.ts). */
   readonly readsTables: boolean;
 }
 
 /** What is wrong, with the name of the file; undefined: nothing. @throws the reason of an abort, and errors of the system. */
 export async function findDamage(folder: string, options: LevelCheckOptions): Promise<string | undefined> {
-  // A folder that is not there, is no folder or must not be read: opening it says so.
+  // If the folder is missing, no folder, or must not be read, opening it says so.
   const names = new Set(await readdir(folder).catch(() => []));
   if (!names.has('CURRENT')) {
     const left = [...names].find((name) => /\.(ldb|log)$/.test(name));
@@ -58,7 +58,7 @@ async function findLogDamage(folder: string, names: ReadonlySet<string>, { logNu
   );
 }
 
-/** The first damage found; the rest is then left. */
+/** The first damage that is found; the rest is not looked at then. */
 async function findTableDamage(
   folder: string,
   names: ReadonlySet<string>,
@@ -90,7 +90,7 @@ async function findTableDamage(
   return damage;
 }
 
-/** What is wrong with a file, with its name. @throws what is no damage. */
+/** What is wrong with a file, with its name. @throws `error` when it is no damage */
 export function damageOf(name: string, error: unknown): string {
   if (error instanceof LevelFormatError || isUnreadable(error)) return `${name}: ${error.message}`;
   throw error;

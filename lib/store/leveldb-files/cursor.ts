@@ -60,13 +60,13 @@ export class LevelReader {
     return this.take(this.integer());
   }
 
-  /** What every read throws that meets the end, or no integer. */
+  /** What reads throw at the end of the bytes, or for an integer that is too large. */
   protected error(message: string): Error {
     return new LevelFormatError(message);
   }
 }
 
-/** CRC-32C (Castagnoli; node:zlib has only the other one), masked, since data that has checksums in it is checksummed again. */
+/** LevelDB's checksum: CRC-32C (node:zlib has only CRC-32), masked, since data that contains checksums gets one again. */
 export function levelChecksum(bytes: Uint8Array): number {
   const crc = crc32c(bytes);
   return (((crc >>> 15) | (crc << 17)) + MASK_DELTA) >>> 0;

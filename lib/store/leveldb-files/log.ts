@@ -1,7 +1,7 @@
 // LevelDB's log format (doc/log_format.md of LevelDB), in which it stores its writes and its
-// manifest. LevelDB skips what is damaged in a log and goes on behind it, unless it is told to
-// be paranoid, which classic-level cannot: batches in the middle would be missing, and nobody
-// would say so. So the files are read before LevelDB opens them.
+// manifest. LevelDB skips what is damaged in a log and goes on behind it, unless paranoid_checks is
+// set, which classic-level cannot do: batches in the middle would be missing without a word. So
+// logs are read before LevelDB opens them.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,23 +10,23 @@ import { levelChecksum } from './cursor';
 const BLOCK_LENGTH = 32_768;
 /** Checksum 4, length 2, type 1; little endian. */
 const HEADER_LENGTH = 7;
-/** An entry is one FULL record, or FIRST, MIDDLE and LAST ones. */
+/** An entry is one FULL record, or a FIRST, any number of MIDDLE, and a LAST one. */
 const FULL = 1;
 const FIRST = 2;
 const LAST = 4;
 
-/** Sequence number 8 and count 4 of a batch, little endian: each write has a number, one more than that of the write before. */
+/** An entry begins with sequence number 8 and count 4 of its batch, little endian. The writes of all batches are numbered one by one. */
 const BATCH_HEAD_LENGTH = 12;
 
 /**
- * What is wrong with logs, oldest first, or undefined. The last one may break off: what comes first
- * is whole. In one before it that is damage, also when it ends with a whole write: the last one may have been forced
- * to the disk, and those before it not.
+ * What is wrong with logs, oldest first; undefined: nothing. The last one may break off, since what is before that is
+ * whole. An earlier one must be complete: after a crash, the last one may be on the disk, and the end of the one before not.
  */
 export async function findLostWrites(folder: string, logs: readonly string[]): Promise<string | undefined> {
   let damage: string | undefined;
   /** The number of the write that comes next. */
   let next: bigint | undefined;
+  /** The log before, until the first write behind it is found. */
   let before: string | undefined;
   for (const name of logs) {
     const bytes = await readFile(join(folder, name));
@@ -46,13 +46,13 @@ export async function findLostWrites(folder: string, logs: readonly string[]): P
 }
 
 export interface LogEntries {
-  /** Each up to a length. */
+  /** Each up to the length that was asked for. */
   readonly entries: readonly Buffer[];
   /** Where the first record begins that is not whole. */
   readonly soundLength: number;
 }
 
-/** The entries of a log up to the first record that is not whole; of each, so many bytes at most. */
+/** The entries of a log up to the first record that is not whole; of each, at most `most` bytes. */
 export function logEntries(bytes: Buffer, most = Infinity): LogEntries {
   const entries: Buffer[] = [];
   let parts: Buffer[] = [];
@@ -77,7 +77,7 @@ export function logEntries(bytes: Buffer, most = Infinity): LogEntries {
   return { entries, soundLength: bytes.length };
 }
 
-/** Whether what stands at `from` to the end is a write that was cut off: too short, or space that was never written. */
+/** Whether the bytes from `from` to the end are a record that was cut off: too short, or space that was never written. */
 export function isCutOff(bytes: Buffer, from: number): boolean {
   const left = bytes.subarray(from);
   return left.length < HEADER_LENGTH || HEADER_LENGTH + left.readUInt16LE(4) > left.length || left.every((byte) => byte === 0);
@@ -98,7 +98,7 @@ function startsWrite(bytes: Buffer, from: number): boolean {
 
 const nextBlock = (at: number): number => (Math.floor(at / BLOCK_LENGTH) + 1) * BLOCK_LENGTH;
 
-/** undefined: the record at `at` breaks off, or its checksum is not that of its bytes. Space that was never written is none. */
+/** Where the record at `at` ends; undefined: it breaks off, its checksum is wrong, or the space was never written. */
 function endOfRecord(bytes: Buffer, at: number): number | undefined {
   if (at + HEADER_LENGTH > bytes.length) return undefined;
   const end = at + HEADER_LENGTH + bytes.readUInt16LE(at + 4);

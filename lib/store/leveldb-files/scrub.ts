@@ -1,6 +1,6 @@
-// Looks through the tables of a LevelDB that is open: LevelDB would not notice what rots on the disk, or in the
-// pages of it that the system has in memory. Tables never change once they are written, but come and go
-// meanwhile, as LevelDB merges them.
+// Checks the tables of a LevelDB that is open: LevelDB would not notice what rots on the disk, or in the
+// system's page cache. Tables never change once they are written, but come and go meanwhile, as LevelDB
+// merges them.
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { checkTable } from './table';
 import type { ScrubbedPart } from '../store';
 
 /**
- * One pass, in the order in which the tables were written: those that come meanwhile are still met. Goes on when
- * asked for the next part. Returns what is wrong, with the name of the file; undefined: nothing. What
- * it says of files that were taken away or given to another LevelDB meanwhile means nothing.
+ * One pass, in the order in which the tables were written, so that those that come meanwhile are met, too. Goes on when
+ * the next part is asked for. Returns what is wrong, with the name of the file; undefined: nothing. The result means
+ * nothing if the LevelDB was closed meanwhile.
  * @throws errors of the system.
  */
 export async function* scrubTables(folder: string): AsyncGenerator<ScrubbedPart, string | undefined> {
@@ -32,19 +32,19 @@ export async function* scrubTables(folder: string): AsyncGenerator<ScrubbedPart,
   }
 }
 
-/** LevelDB deletes what it has merged. */
+/** If not, LevelDB has merged and deleted the table. */
 async function isInUse(folder: string, number: number, length: number): Promise<boolean> {
   const tables = await tablesInUse(folder);
   return typeof tables === 'string' || tables.get(number) === length;
 }
 
-/** Lengths of the tables by their numbers; or what is wrong with the file that says so. */
+/** Lengths of the tables by their numbers, or what is wrong with the manifest. */
 async function tablesInUse(folder: string): Promise<ReadonlyMap<number, number> | string> {
   for (let isFirst = true; ; isFirst = false) {
     const names = new Set(await readdir(folder));
     const manifest = names.has('CURRENT') ? await currentManifest(folder, names) : 'CURRENT is missing';
     if (typeof manifest !== 'string') return manifest.tables;
-    // LevelDB begins another manifest and deletes the one before when it is opened, perhaps between the two reads.
+    // When it is opened, LevelDB begins another manifest and deletes the one before: that may fall between the two reads.
     if (!isFirst) return manifest;
   }
 }

@@ -10,9 +10,9 @@ const FOOTER_LENGTH = 48;
 const MAGIC = 0xdb4775248b80fb57n;
 /** Behind each block: type 1, checksum 4. */
 const TRAILER_LENGTH = 5;
-/** Not compressed: no other is written (disk-store.ts). */
+/** The type of blocks that are not compressed; there are no others (disk-store.ts). */
 const PLAIN = 0;
-/** Checked before others get the event loop: half a millisecond of work. */
+/** Bytes that are checked before others get the event loop: half a millisecond of work. */
 const SLICE_BYTES = 1 << 20;
 
 /** Where a block stands, without its trailer. */
@@ -22,7 +22,7 @@ interface BlockHandle {
 }
 
 /**
- * Yields how many bytes of a table came next and are right, about a megabyte at a time. `length`: as the manifest has it.
+ * Checks a table, about a megabyte at a time, and yields the bytes of each part. `length`: the file's according to the manifest.
  * @throws LevelFormatError that says what is wrong, and errors of the system.
  */
 export async function* checkTable(path: string, length: number): AsyncGenerator<number, void> {
@@ -37,7 +37,7 @@ export async function* checkTable(path: string, length: number): AsyncGenerator<
   }
 }
 
-/** Where the blocks end, in their order, trailers included: they and the footer must fill the file. */
+/** Where the blocks end, with their trailers, in ascending order. With the footer they must fill the file. */
 async function blockEnds(file: FileHandle, length: number): Promise<number[]> {
   const footer = await readAt(file, Math.max(0, length - FOOTER_LENGTH), Math.min(length, FOOTER_LENGTH));
   if (length < FOOTER_LENGTH || footer.readBigUInt64LE(FOOTER_LENGTH - 8) !== MAGIC) throw new LevelFormatError('its footer is damaged');
@@ -78,7 +78,7 @@ async function handlesIn(file: FileHandle, { offset, length }: BlockHandle, file
   return handles;
 }
 
-/** Behind the entries are the restart points, 4 bytes each, and their number, 4. */
+/** Where the entries of a block end: behind them are the restart points, 4 bytes each, and their number, 4. */
 function entriesEnd(block: Buffer): number {
   const end = block.length < 4 ? -1 : block.length - 4 - block.readUInt32LE(block.length - 4) * 4;
   if (end < 0) throw new LevelFormatError(`expected a block with restart points, got ${block.length} bytes`);
@@ -106,7 +106,7 @@ async function* checkBlocks(file: FileHandle, ends: readonly number[]): AsyncGen
   }
 }
 
-/** Bytes of the blocks from `next` on, which starts at `start`: as many as go into a slice, one at least. */
+/** Bytes of a slice: of as many whole blocks as fit into it, at least one. The first is that at index `next`, which begins at `start`. */
 function sliceLength(ends: readonly number[], next: number, start: number): number {
   let last = next;
   while (last + 1 < ends.length && (ends[last + 1] as number) - start <= SLICE_BYTES) last++;
