@@ -32,19 +32,19 @@ export interface ChainIndexerOptions {
   readonly node: NodeSource;
   readonly logger: IndexLogger;
   readonly migrations: readonly Migration[];
-  /** The last so many blocks can be undone without the node; deeper reorganizations lead to a rebuild. */
+  /** How many blocks can be undone without the node; deeper reorganizations lead to a rebuild. */
   readonly undoDepth?: number;
-  /** Memory for coins on their way into the index and those that were there lately. */
+  /** Memory for the coin cache. */
   readonly cacheBytes?: number;
-  /** The same while many blocks are taken in; as much unless given. */
+  /** The same while the index catches up; `cacheBytes` unless given. */
   readonly catchUpCacheBytes?: number;
-  /** How long `open` waits. */
+  /** How long `open` waits at most. */
   readonly patienceMs?: number;
   /** What an empty index begins with; blocks unless given. */
   readonly bootstrap?: BootstrapFrom;
-  /** Whether blocks get filters, those that are there without among them; not unless given. */
+  /** Whether all blocks get filters, those that came in without one too; false unless given. */
   readonly filters?: boolean;
-  /** How long it takes to look through the files of the open index, again and again; never unless given, or when 0. */
+  /** How long one pass over the files of the open index takes (follow/scrub.ts); 0, as when not given: there are none. */
   readonly scrubMs?: number;
 }
 
@@ -76,7 +76,7 @@ export class ChainIndexer implements ChainIndex {
   readonly #state = new BehaviorSubject<IndexState>({ phase: 'loading' });
   readonly #tip = new ReplaySubject<BlockPoint>(1);
   readonly #blocks = new Subject<IndexedBlock>();
-  /** Settled when nothing is under way before the first block. Never rejects. */
+  /** Settled when `#open` has ended, well or not. Never rejects. */
   #opening: Promise<void> = Promise.resolve();
   #isOpening = false;
   /** Aborted by `close`. */
@@ -141,10 +141,9 @@ export class ChainIndexer implements ChainIndex {
   }
 
   /**
-   * Opens the store and starts to catch up, without waiting for that. What takes longer than
-   * the patience of a starting node goes on afterwards, and the state says how it ends. A store
-   * that cannot be opened, or is damaged and cannot be rebuilt, does not keep the node from
-   * starting: the state says so, too.
+   * Opens the store and starts to catch up, without waiting until that is done. If opening takes longer than `patienceMs`, it
+   * goes on in the background, and the state says how it ends. A store that cannot be opened, or is damaged and cannot be
+   * rebuilt, does not keep the node from starting: the state says so, too.
    * @throws IndexRefusedError for another network's index or a newer layout.
    */
   async open(): Promise<void> {
@@ -169,7 +168,7 @@ export class ChainIndexer implements ChainIndex {
   /** Stops listening to the chain first; waits for the write under way. */
   async close(): Promise<void> {
     this.#abort.abort();
-    // Ends what opening still does. A migration that is not done goes on the next time.
+    // Ends what `#open` is doing. A migration that was interrupted goes on at the next start.
     if (this.#isOpening) await this.#closeStore();
     await this.#opening;
     await this.#scrubbing;
@@ -218,7 +217,7 @@ export class ChainIndexer implements ChainIndex {
       await store.open((progress) => {
         this.#say({ phase: 'loading', work: checkingText(progress) });
       });
-      // What was said of the files is over.
+      // The check of the files is over.
       if (this.state.phase === 'loading' && this.state.work !== undefined) this.#say({ phase: 'loading' });
       await this.#prepare();
       await this.#writer.load();
@@ -228,7 +227,7 @@ export class ChainIndexer implements ChainIndex {
     }
   }
 
-  /** Brings the store to our layout and makes sure that it is our network's. */
+  /** Migrates the store to the current layout, and makes sure that it is of the node's network. */
   async #prepare(): Promise<void> {
     const { store, node, migrations, logger } = this.#options;
     let startedMs = 0;
@@ -279,7 +278,7 @@ export class ChainIndexer implements ChainIndex {
   async #clear(): Promise<void> {
     this.#writer.reset();
     await this.#options.store.clear();
-    // Readers that came while the store was being cleared saw what is no longer there.
+    // Readers that came while the store was being cleared share a snapshot of what is gone.
     this.#reader.renew();
     await this.#prepare();
     await this.#writer.load();

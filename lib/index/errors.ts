@@ -14,7 +14,7 @@ export class DamagedIndexError extends IndexError {
   override readonly name: string = 'DamagedIndexError';
 }
 
-/** The chains of index and node part below what can be undone. After a rebuild that takes another move of the chain. */
+/** The chains of index and node fork below what can be undone. After a rebuild it can only come again with another deep reorganization. */
 export class TooDeepError extends DamagedIndexError {
   override readonly name = 'TooDeepError';
 }
@@ -39,8 +39,8 @@ export function isDamage(error: unknown): error is IndexError | StoreError {
   return error instanceof IndexError || (error instanceof StoreError && error.reason === 'corrupt');
 }
 
-/** Whether an error is about a block of the node's chain, and the index is as it was: the chain may come to do without that block. */
-export function isOfBlock(error: unknown): boolean {
+/** Whether a block of the node's chain is to blame. The index is as it was, and can go on once the chain does without that block. */
+export function isBlockFault(error: unknown): boolean {
   return error instanceof UnreadableBlockError || (error instanceof IndexError && !(error instanceof DamagedIndexError));
 }
 
@@ -50,13 +50,13 @@ export class IndexRefusedError extends Error {
 }
 
 /**
- * Whether a transaction is in the chain is not known: the index began with the node's coins, and the transaction may stand
- * in a block that was not backfilled yet. The transaction must not be taken for one that is not there.
+ * It is not known whether a transaction is in the chain: the index began with the node's coins, and the transaction may stand
+ * in a block that was not backfilled yet. It must not be taken for missing.
  */
 export class NotYetKnownError extends Error {
   override readonly name = 'NotYetKnownError';
 
-  /** `backfill`: how far the index is; undefined when the node has thrown the other blocks away, so that it stays unknown. */
+  /** `backfill`: how far the index is; undefined when the node has pruned the other blocks, so that the transaction stays unknown. */
   constructor(readonly backfill: BackfillProgress | undefined) {
     super(
       backfill === undefined

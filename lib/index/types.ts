@@ -21,17 +21,17 @@ export interface TransactionCoin extends Coin {
 export interface HeaderRecord extends BlockPoint {
   /** The 80 bytes of the header. */
   readonly header: Buffer;
-  /** Work of the chain up to and with this block. */
+  /** Work of the chain up to and including this block. */
   readonly chainwork: bigint;
   /** Median time past of this block and the ten before it (BIP113). */
   readonly medianTime: number;
-  /** 0: not known yet, or thrown away by the node before the index began. */
+  /** 0: the index has not seen the block yet, or never will, because the node had pruned it before. */
   readonly transactionCount: number;
-  /** Bytes of all blocks up to and with this one, as serialized with witness; of those that are known. */
+  /** Serialized size, with witness, of all blocks up to and including this one, in bytes. Blocks that are not known count 0. */
   readonly chainBytes: number;
 }
 
-/** Consecutive headers of the active chain, as columns. The bytes do not change any more. */
+/** Consecutive headers of the active chain, as columns. Their bytes never change. */
 export interface HeaderRun {
   /** Of the first one. */
   readonly height: number;
@@ -62,7 +62,7 @@ export interface TransactionLocation {
   readonly blockLength: number;
 }
 
-/** How far the backfill of an index has come that began with the node's coins. */
+/** How far the backfill has come, in an index that began with the node's coins. */
 export interface BackfillProgress {
   /** From this height up the positions of transactions are known. */
   readonly height: number;
@@ -70,17 +70,17 @@ export interface BackfillProgress {
   readonly from: number;
 }
 
-/** The index at one block: all its answers are of the state after this block. */
+/** The index at one block: everything that it answers is as of this block. */
 export interface IndexSnapshot {
   readonly tip: HeaderRecord;
-  /** Unless it is undefined, blocks below its height are not backfilled yet. */
+  /** undefined: no backfill is under way. */
   readonly backfilling: BackfillProgress | undefined;
   coin(txid: Buffer, index: number): Coin | undefined;
   /** The outputs of the transaction at a position that are unspent, in their order. `txid`: of that transaction. */
   coinsOf(txid: Buffer, position: Position): Promise<TransactionCoin[]>;
   /**
-   * For the transactions at positions, those of their first 32 outputs that are unspent: all are read together. Of transactions up to the block
-   * that an index began at with coins it tells none.
+   * For the transaction at each position, those of its first 32 outputs that are unspent. All are read together. An index that
+   * began with the node's coins has none to tell of transactions up to its base.
    */
   firstCoinsAt(positions: readonly Position[]): Promise<TransactionCoin[][]>;
   /** undefined: no block has it. @throws NotYetKnownError when the index cannot tell, because it began with coins. */
@@ -88,13 +88,13 @@ export interface IndexSnapshot {
   /** Where the transaction at a position up to the tip lies. @throws DamagedIndexError when there is none */
   locationAt(position: Position): TransactionLocation;
   /**
-   * Where the transaction stands, for callers that have the block: less to read than its location. undefined: no block has it.
+   * Where the transaction stands; takes fewer reads than its location. undefined: no block has it.
    * @throws NotYetKnownError when the index cannot tell, because it began with coins.
    */
   position(txid: Buffer): TransactionPosition | undefined;
   heightOf(hash: Buffer): number | undefined;
   headerAt(height: number): HeaderRecord | undefined;
-  /** Some of the headers upwards from `height`, from 1 to `count` of them: as many as are at hand. Undefined above the tip. */
+  /** The headers from `height` up: `count` of them, or fewer, but at least one. undefined above the tip. */
   headerRun(height: number, count: number): HeaderRun | undefined;
   /** The serialized filter (BIP158) of the block at a height; undefined: it is not there, or not yet. */
   filterAt(height: number): Buffer | undefined;
@@ -106,7 +106,7 @@ export interface IndexSnapshot {
 
 export interface IndexReader {
   /**
-   * The state of now. It does not change while `read` runs, not across awaits either.
+   * Calls `use` with the current state, which stays the same until `use` has returned and its promise, if any, is settled.
    * @throws IndexUnavailableError while there is no state to read.
    */
   read<T>(use: (snapshot: IndexSnapshot) => T): T;
@@ -126,9 +126,9 @@ export interface Pace {
 
 /** What the index is doing. */
 export type IndexState =
-  /** `work`: what takes long before blocks are looked at, as a text for people. */
+  /** `work`: in words, what takes so long before the first block. */
   | { readonly phase: 'loading'; readonly work?: string }
-  /** Coins of the node that were copied so far, of all. */
+  /** The node's coins: how many are copied, of how many. */
   | { readonly phase: 'copying'; readonly coins: number; readonly of: number }
   | { readonly phase: 'rewinding'; readonly height: number; readonly target: number }
   | {
@@ -154,9 +154,9 @@ export type IndexMove =
   | { readonly type: 'connect'; readonly block: BlockPoint; /** Serialized, with witness. */ readonly raw: Buffer }
   | { readonly type: 'disconnect'; readonly block: BlockPoint };
 
-/** Something that stands at the index' block as the index stands at the node's. */
+/** Something that follows the index in lockstep, as the index follows the node. */
 export interface IndexCompanion {
-  /** Follows a move of the index; the chain goes on afterwards. Never rejects. */
+  /** Follows a move of the index. The node's chain waits until this resolves. Never rejects. */
   follow(move: IndexMove): Promise<void>;
 }
 
@@ -169,7 +169,7 @@ export interface ChainIndex {
   readonly tip$: Observable<BlockPoint>;
   /** Every block that enters or leaves the index, in order. */
   readonly blocks$: Observable<IndexedBlock>;
-  /** From now on it follows each move of the live index before the chain goes on. */
+  /** Has the companion follow each move of the live index from now on. */
   accompany(companion: IndexCompanion): void;
 }
 

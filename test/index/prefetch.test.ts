@@ -13,16 +13,16 @@ describe('blocks that are read ahead', () => {
       [6, -1, [6, 5, 4, 3, 2, 1, 0]]
     ] as const) {
       const heights: (number | undefined)[] = [];
-      for await (const { height, rows } of prefetch(
+      for await (const { height, block } of prefetch(
         from,
         7,
         step,
         (each) =>
-          new Promise((resolve) => {
+          new Promise<BlockRows>((resolve) => {
             setTimeout(resolve, each % 3, rowsAt(each));
           })
       )) {
-        expect(rows?.height).to.equal(height);
+        expect(block?.height).to.equal(height);
         heights.push(height);
       }
       expect(heights).to.deep.equal(expected);
@@ -40,7 +40,7 @@ describe('blocks that are read ahead', () => {
       return rowsAt(height);
     };
     let count = 0;
-    for await (const { rows } of prefetch(0, 40, 1, fetch)) if (rows !== undefined) count++;
+    for await (const { block } of prefetch(0, 40, 1, fetch)) if (block !== undefined) count++;
     expect({ count, most }).to.deep.equal({ count: 40, most: 5 });
   });
 

@@ -1,7 +1,7 @@
 // Indexes built from nothing, block by block, to hold others against: every byte of them.
 
 import { expect } from 'chai';
-import { headerOver, type Base } from '../../lib/index/records/base';
+import { withKnownBytes, type Base } from '../../lib/index/records/base';
 import { decodeHeader, type StoredHeader } from '../../lib/index/records/header';
 import { BLOCK_RECORDS } from '../../lib/index/records/layout';
 import { TIP_KEY } from '../../lib/index/records/tip';
@@ -73,7 +73,10 @@ async function build(from: readonly StoreWrite[], blocks: readonly Buffer[], gen
   return { image, writes };
 }
 
-/** What an index that began with coins has like every other, once the backfill is done: the tip, heights, lengths, positions, byte for byte; and headers as they are told. */
+/**
+ * What an index that began with coins has like every other, once the backfill is done: the tip, heights, lengths, positions,
+ * byte for byte; and headers as they are told.
+ */
 export function expectSameBesideCoins(found: StoreImage, fresh: StoreImage, base: Base): void {
   const records = (image: StoreImage): string[] =>
     [...image].filter(([key]) => 'Tblp'.includes(letterOf(key))).map(([key, value]) => `${key} ${value}`);
@@ -83,7 +86,7 @@ export function expectSameBesideCoins(found: StoreImage, fresh: StoreImage, base
       .filter(([key]) => letterOf(key) === 'h')
       .map(([key, value]) => decodeHeader(Buffer.from(key, 'hex'), Buffer.from(value, 'hex')));
   expectSame(
-    headers(found).map((header) => headerOver(base, header)),
+    headers(found).map((header) => withKnownBytes(base, header)),
     headers(fresh)
   );
   expect([...new Set([...found.keys()].map(letterOf))].filter((letter) => !'BSTbcdhlops'.includes(letter))).to.deep.equal([]);

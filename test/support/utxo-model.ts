@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
-import { findBase, headerOver } from '../../lib/index/records/base';
+import { findBase, withKnownBytes } from '../../lib/index/records/base';
 import { decodeBaseCoin } from '../../lib/index/records/base-coin';
 import { coinsIn } from '../../lib/index/records/coin-record';
 import { decodeHeader } from '../../lib/index/records/header';
@@ -116,7 +116,7 @@ async function modelIn(store: Store, chain: readonly Buffer[]): Promise<IndexMod
   }
   for await (const [key, value] of store.range({ gte: Buffer.from('h'), lt: Buffer.from('i') })) {
     const header = decodeHeader(key, value);
-    const { hash, transactionCount, chainBytes } = base === undefined ? header : headerOver(base, header);
+    const { hash, transactionCount, chainBytes } = base === undefined ? header : withKnownBytes(base, header);
     model.headers.push(`${toDisplayHex(hash)} ${transactionCount} ${chainBytes}`);
   }
   return model;

@@ -1,6 +1,6 @@
-// Finds out what an index with a base does not know yet: the positions and lengths of the transactions in blocks up to the
-// base, the newest block first. Works in short steps; between them the chain is followed. Blocks that may be taken out again
-// get undo records.
+// Backfills what an index with a base does not know yet: the positions and lengths of the transactions in blocks up to the
+// base, the newest block first. Works in short steps, between which the index follows the chain. Blocks that may have to be
+// undone get undo records.
 
 import { toDisplayHex } from '../../bitcoin/hash';
 import { BASE_BYTES, isBackfilling, type Base } from '../records/base';
@@ -17,12 +17,12 @@ import { WriteBuffer } from '../records/write-buffer';
 import { LOG_MS } from '../progress/log';
 import { Throttle } from '../progress/pace';
 import { backfillText } from '../progress/text';
-import { Descent } from '../scan/descent';
+import { Descent } from '../scan/prefetch';
 import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 import type { BootstrapParts } from './copy-coins';
 
-/** So long a block of the chain may have to wait, and the write of the step besides. */
+/** How long a step takes blocks in. A block of the chain may have to wait for that, and for the write of the step. */
 const STEP_MS = 30;
 const STEP_BLOCKS = 200;
 
@@ -33,7 +33,7 @@ type BackfillParts = Pick<BootstrapParts, 'node' | 'store' | 'writer' | 'logger'
 export class Backfill {
   readonly #parts: BackfillParts;
   readonly #throttle = new Throttle(LOG_MS);
-  readonly #blocks: Descent;
+  readonly #blocks: Descent<BlockRows>;
 
   constructor(parts: BackfillParts) {
     this.#parts = parts;
@@ -45,12 +45,12 @@ export class Backfill {
     });
   }
 
-  /** The index is rebuilt: blocks on their way were for another one. */
+  /** To be called when the index is rebuilt: blocks on their way were for the old one. */
   reset(): void {
     this.#blocks.reset();
   }
 
-  /** Takes in some blocks. False: nothing more can be done for now. @throws DamagedIndexError, StoreError */
+  /** Backfills some blocks. False: nothing more can be done for now. @throws DamagedIndexError, StoreError */
   async step(): Promise<boolean> {
     const { node, writer } = this.#parts;
     const { base } = writer;
@@ -66,9 +66,9 @@ export class Backfill {
       this.#blocks.take();
       writer.rowMaker.release(rows);
     }
-    // A node that does not prune is losing the block to a reset: an event will say so.
+    // A node that does not prune lacks the block because it is being reset: an event will say so.
     const reached: Base = missing && node.pruned ? { ...batch.base, ended: true } : batch.base;
-    if (batch.blocks > 0 || reached.ended) await writer.fill(batch.writes(), reached);
+    if (batch.blocks > 0 || reached.ended) await writer.writeBackfill(batch.writes(), reached);
     this.#log(reached);
     return isBackfilling(reached) && !missing;
   }
@@ -82,17 +82,17 @@ export class Backfill {
   }
 }
 
-/** Blocks of the base on their way into the index, downwards. */
+/** Consecutive blocks, downwards, that are written together. */
 class BackfillBatch {
   readonly #parts: BackfillParts;
   readonly #rows: { readonly height: number; readonly hashes: Buffer; readonly from: number }[] = [];
   readonly #otherWrites: StoreWrite[] = [];
-  /** Txids in the batch. */
+  /** Txids of the coinbases in the batch. */
   readonly #coinbases = new Set<string>();
   #base: Base;
-  /** Of the batch. */
+  /** Height of the lowest undo record in the batch. */
   #lowestUndo: number | undefined;
-  /** The header below the last block, which counts from there. */
+  /** The header of the block that comes next, with its counts of the chain. */
   #below: StoredHeader | undefined;
 
   constructor(base: Base, parts: BackfillParts) {
@@ -109,7 +109,10 @@ class BackfillBatch {
     return this.#rows.length;
   }
 
-  /** Adds the block below the last one; its rows are not needed any more then. False: not to this batch. @throws DamagedIndexError */
+  /**
+   * Adds the block below the last one; its rows are not needed any more then. False: it must go into the next batch. @throws
+   * DamagedIndexError
+   */
   async add(rows: BlockRows): Promise<boolean> {
     const { height, lengths, length } = rows;
     const coinbase = Buffer.from(rows.coinbase);
@@ -129,7 +132,7 @@ class BackfillBatch {
     return true;
   }
 
-  /** The bytes of a write hold until the next. */
+  /** The bytes of a write are valid until the next. */
   *writes(): Generator<StoreWrite> {
     const buffer = new WriteBuffer();
     for (const { height, hashes, from } of this.#rows)
@@ -139,7 +142,7 @@ class BackfillBatch {
     if (this.#below !== undefined) yield putRecord(headerKey(this.#below.height), encodeHeader(this.#below));
   }
 
-  /** Completes the header, whose counts of the chain are right already, and gives the one below its own. */
+  /** Completes the block's header, whose counts of the chain are right already, and derives those of the block below. */
   #addHeader({ height, hash, hashes, length }: BlockRows): void {
     const { writer } = this.#parts;
     const stored = this.#below ?? writer.headerAt(height);
@@ -159,7 +162,7 @@ class BackfillBatch {
           };
   }
 
-  /** What takes the block out again; nothing when it is too deep, when the node lacks the coins, or when the block above cannot be taken out. */
+  /** The writes of what undoes the block; none if it is too deep, if the node lacks the coins, or if the block above cannot be undone. */
   async #undoOf({ height, hash, inputs }: BlockRows, hashes: Buffer): Promise<StoreWrite[]> {
     const { writer, node, store } = this.#parts;
     const tipHeight = writer.tip?.height ?? 0;
@@ -175,13 +178,13 @@ class BackfillBatch {
     return spent.length === 0 ? [undo] : [undo, putRecord(spentBaseKey(height), spent)];
   }
 
-  /** The position of a later coinbase with this txid in the index (replaced.ts). */
+  /** The position of a later coinbase with this txid (write/replaced.ts). */
   #laterPosition(coinbase: Buffer): Position | undefined {
     const { writer, store } = this.#parts;
     return positionOf(store, writer.hasher, coinbase);
   }
 
-  /** The undo record of the last later block with the txid, if there is one, learns what that block replaced. */
+  /** The write that adds what a later coinbase with the same txid replaced to the undo record of its block, if there is one. */
   #replacing(later: Position | undefined, position: Position): StoreWrite[] {
     const { store } = this.#parts;
     for (let at = later; at !== undefined;) {

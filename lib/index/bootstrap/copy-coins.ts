@@ -1,5 +1,5 @@
 // Begins an empty index with the coins that the node holds, instead of with all its blocks: in one pass over one state of the
-// node, which is the index's base from then on (base.ts). The tip is written last: a copy that was interrupted is begun again.
+// node, which is the base of the index from then on (base.ts). The tip is written last: an interrupted copy begins again.
 
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';
@@ -29,17 +29,17 @@ export interface BootstrapParts {
   readonly store: Store;
   readonly writer: IndexWriter;
   readonly logger: IndexLogger;
-  /** Work stops between two parts when it is aborted. */
+  /** When it is aborted, work stops after the part under way. */
   readonly signal: AbortSignal;
-  /** Called for each part of the work. */
+  /** Called before each part of the work. */
   readonly onState: (state: IndexState) => void;
   /** Empties the store and makes it ready for the first block. */
   readonly clear: () => Promise<void>;
 }
 
 /**
- * Brings an empty index to the node's state of now, or leaves it empty: then it is built from blocks. Returns why the
- * node's coins cannot be taken, if so; they need not be tried again.
+ * Brings an empty index to the node's current state, or leaves it empty, to be built from blocks. Returns why the node's coins
+ * cannot be taken, if that is so; it is of no use to try again then.
  */
 export async function copyCoins(parts: BootstrapParts): Promise<string | undefined> {
   const { signal, logger, writer, clear } = parts;
@@ -58,7 +58,10 @@ export async function copyCoins(parts: BootstrapParts): Promise<string | undefin
   }
 }
 
-/** False: a chain to build from blocks. @throws CoinSetError when the coins are not what they must be, ChainMovedError, MalformedBytesError. */
+/**
+ * False: the index is to be built from blocks, which is quick for a chain so short. @throws CoinSetError when the coins are not
+ * what they must be, ChainMovedError, MalformedBytesError.
+ */
 async function copyState(parts: BootstrapParts): Promise<boolean> {
   const { node, store } = parts;
   const set = await node.openCoinSet();
@@ -66,7 +69,7 @@ async function copyState(parts: BootstrapParts): Promise<boolean> {
     const { tip } = set;
     if (tip.height === 0 || (node.network.chain === REPEATED_COINBASES.chain && tip.height < REPEATED_COINBASES.upTo)) return false;
     const base: Base = { ...tip, positionsFrom: tip.height + 1, bytes: 0, ended: false };
-    // Before all else: a base without a tip tells that a copy was interrupted.
+    // First of all: a base without a tip says that a copy was interrupted.
     await store.batch([putBase(base)], { durable: false });
     await writeHeaders(set, parts);
     await writeCoins(set, parts);
@@ -114,7 +117,7 @@ async function writeCoins(set: CoinSet, { node, store, signal, onState }: Bootst
       yield putBaseCoin(coin, buffer);
     }
   };
-  // Coins are read while those before are written.
+  // The next coins are read while some are written.
   let writing: Promise<void> = Promise.resolve();
   try {
     for await (const coins of set.coins()) {
@@ -126,7 +129,7 @@ async function writeCoins(set: CoinSet, { node, store, signal, onState }: Bootst
       writing.catch(() => undefined);
     }
   } finally {
-    // Nothing may come into a store that is cleared because of what went wrong.
+    // After an error the store is cleared: no write may come behind that.
     await writing;
   }
   requireAllOf(set, count, value, node.network);

@@ -1,6 +1,6 @@
-// Gives blocks their filters that came into the index without: before the option was on, while it was off, or with the node's coins.
-// The newest first, as long as one is missing; then the filter headers, from the lowest block without one up. Works in short
-// steps; between them the chain is followed. Every step is one batch, and the next one looks where the last one ended.
+// Gives filters to blocks that came into the index without: while the option was off, or with the node's coins. First come the
+// filters, the newest block first; then the filter headers, from the lowest block without one up. Works in short steps, between
+// which the index follows the chain. Every step is one batch, and the next one goes on where it ended.
 
 import { setImmediate } from 'node:timers/promises';
 import { filterHeaderOf, NO_FILTER_HEADER } from '../../bitcoin/block-filter';
@@ -12,17 +12,18 @@ import { backfillText } from '../progress/text';
 import { OUTPOINT_WORDS } from '../records/cache-entry';
 import { filterEntryKey, filterEntryOf, isFilled, putFilter, putFilterEntry, type FilterEntry } from '../records/filter';
 import { damaged } from '../records/layout';
-import { Descent } from '../scan/descent';
+import { Descent } from '../scan/prefetch';
 import { filterOverNodeCoins } from '../write/block-filter';
 import type { BlockPoint } from '../../node/types';
 import type { StoreWrite } from '../../store/store';
+import type { BlockRows } from '../scan/rows';
 import type { BootstrapParts } from './copy-coins';
 
-/** So long a block of the chain may have to wait, and the write of the step besides. */
+/** How long a step works. A block of the chain may have to wait for that, and for the write of the step. */
 const STEP_MS = 30;
 const STEP_BLOCKS = 200;
 
-/** Entries that are looked at before others get the event loop. */
+/** Filter entries that are looked at before others get the event loop. */
 const ENTRIES_PER_SLICE = 64;
 
 type FillParts = Pick<BootstrapParts, 'node' | 'store' | 'writer' | 'logger'>;
@@ -30,8 +31,8 @@ type FillParts = Pick<BootstrapParts, 'node' | 'store' | 'writer' | 'logger'>;
 export class FilterFill {
   readonly #parts: FillParts;
   readonly #throttle = new Throttle(LOG_MS);
-  readonly #blocks: Descent;
-  /** The height where it could not go on, which was said. */
+  readonly #blocks: Descent<BlockRows>;
+  /** The height where it could not go on; the log has it. */
   #stoppedAt: number | undefined;
 
   constructor(parts: FillParts) {
@@ -39,12 +40,12 @@ export class FilterFill {
     this.#throttle.restart();
     const { node, writer } = parts;
     this.#blocks = new Descent(async (height) => {
-      const raw = await whatIsRead(node.rawBlock(writer.headerAt(height).hash));
-      return raw && (await whatIsRead(writer.rowsOf(raw, height)));
+      const raw = await ifReadable(node.rawBlock(writer.headerAt(height).hash));
+      return raw && (await ifReadable(writer.rowsOf(raw, height)));
     });
   }
 
-  /** The index is rebuilt: blocks on their way were for another one. */
+  /** To be called when the index is rebuilt: blocks on their way were for the old one. */
   reset(): void {
     this.#blocks.reset();
     this.#stoppedAt = undefined;
@@ -77,7 +78,7 @@ export class FilterFill {
     }
     // A block with a filter header has a filter, and so have all below it.
     if (from <= chained) from = 0;
-    if (from < above) await writer.fillFilters(writes, from);
+    if (from < above) await writer.writeFilters(writes, from);
     if (isMissing) this.#sayStopped(from);
     else if (from > 0 && this.#throttle.isDue())
       logger.info(`Building block filters: ${backfillText({ height: from, from: tip.height })}.`);
@@ -90,7 +91,7 @@ export class FilterFill {
     const rows = await this.#blocks.at(height);
     if (rows === undefined) return undefined;
     const count = rows.inputs.length / OUTPOINT_WORDS;
-    const coins = count === 0 ? [] : await whatIsRead(node.spentCoins(hash));
+    const coins = count === 0 ? [] : await ifReadable(node.spentCoins(hash));
     if (coins?.length !== count || !hash.equals(rows.hash)) return undefined;
     const filter = await filterOverNodeCoins(rows, coins);
     this.#blocks.take();
@@ -112,13 +113,13 @@ export class FilterFill {
       writes.push(putFilterEntry(height, { ...entry, header: previous }));
       if (looked % ENTRIES_PER_SLICE === 0) await setImmediate();
     }
-    await writer.fillFilters(writes, 0);
+    await writer.writeFilters(writes, 0);
     if (height <= tip.height) return true;
     logger.info('All blocks have their filters.');
     return false;
   }
 
-  /** How many blocks have filter headers: the lowest ones. */
+  /** How many blocks, the lowest ones, have filter headers. */
   #chainedBelow({ height }: BlockPoint): number {
     const { writer, store } = this.#parts;
     const hasHeader = (at: number): boolean => filterEntryOf(store, writer.headerAt(at))?.header !== undefined;
@@ -139,7 +140,7 @@ export class FilterFill {
     return entry;
   }
 
-  /** Once for each height. A block that is missing because of a reset is none that was lost. */
+  /** Logs it once for each height. During a reset of the node blocks are missing that are not lost. */
   #sayStopped(height: number): void {
     const { node, logger } = this.#parts;
     if (node.resetting || this.#stoppedAt === height) return;
@@ -151,8 +152,8 @@ export class FilterFill {
   }
 }
 
-/** undefined: what the node has cannot be read, either. */
-async function whatIsRead<T>(read: Promise<T>): Promise<T | undefined> {
+/** undefined: the node does not have it, or has it damaged. */
+async function ifReadable<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;
   } catch (error) {

@@ -1,10 +1,11 @@
-// Coins on their way into the index, and those that were there lately. New ones stay until
-// they are written, and most are spent before; written ones stay for a while, so that
-// spending them needs no read. Two generations: what is new goes into the young one; when
-// that is full and written, the old one is emptied and becomes the young one.
+// Coins that were made or read lately. New ones stay at least until they are written, and many are
+// spent before that; written ones stay for a while, so that spending them needs no read. There are
+// two generations: what is new goes into the young one; when that is full and written, the old one
+// is emptied and becomes the young one.
 //
-// What is in the cache counts, not what the store has. An entry is named by a number that
-// holds until the generations swap (`written`): above 0 in the young generation, below in the old one.
+// Where cache and store differ, the cache is right: what it has is yet to be written. An entry is
+// named by a number that is valid until the generations swap (`written`): positive in the young
+// generation, negative in the old one.
 
 import {
   CHANGED,
@@ -19,7 +20,7 @@ import {
   STORED,
   UNSPENT
 } from '../records/cache-entry';
-import { COIN_KEY_LENGTH, coinEnd, readOutput, writeCoinKey } from '../records/coin-record';
+import { COIN_KEY_LENGTH, coinEnd, readOutput, slotAt, writeCoinKey } from '../records/coin-record';
 import { CHECKSUM_LENGTH } from '../records/layout';
 import { RecordReader } from '../records/variable-integer';
 import { WriteBuffer } from '../records/write-buffer';
@@ -32,10 +33,13 @@ import type { Coin } from '../types';
 export type EntryName = number;
 export const NO_ENTRY: EntryName = 0;
 
+/** Bytes that may wait to be written: at most this, and at most one part of so many of the cache. */
 const MOST_UNWRITTEN = 16 * 1024 * 1024;
-/** A batch is at most so small a share of the cache. */
-const BATCHES = 16;
-/** Of what is written at once the engine has so many: the batch, whose memory grows by doubling, and its new records before they are a table. */
+const PARTS_UNWRITTEN = 16;
+/**
+ * Memory that a write takes in the engine, as a multiple of its bytes: the batch, which grows by doubling, and its records
+ * before they are a table.
+ */
 const COPIES = 7;
 
 export class CoinCache {
@@ -45,11 +49,11 @@ export class CoinCache {
   readonly #buffer = new WriteBuffer();
   #young: Generation;
   #old: Generation;
-  /** Entries of the young generation from here on were not written yet. */
+  /** Entries of the young generation from this one on were not written yet. */
   #writtenTo = 1;
   /** The generations swap when what was handed over is written. */
   #swaps = false;
-  /** Entries written before that have changed since. */
+  /** Entries that were written, and have changed since. */
   #changed: EntryName[] = [];
   /** A txid that is looked for. */
   readonly #txid = new Int32Array(8);
@@ -57,8 +61,8 @@ export class CoinCache {
   readonly #txidBytes = Buffer.from(this.#txid.buffer);
 
   /**
-   * `bytes`: what both generations with their tables and the engine's copies take at most; a block more may come together
-   * before a batch is full.
+   * `bytes`: what both generations, their hash tables and the engine's copies take together. Since a batch is full only once a
+   * block has passed the limit, it may be exceeded by a block.
    */
   constructor(bytes: number) {
     this.#bytes = bytes;
@@ -68,8 +72,8 @@ export class CoinCache {
   }
 
   /**
-   * From now on the cache takes so many bytes. A generation gives memory back when it is emptied: the old one at once,
-   * unless something waits to be written.
+   * Changes the size of the cache. A generation gives memory back when it is emptied: the old one at once, unless something
+   * waits to be written.
    */
   resize(bytes: number): void {
     if (bytes === this.#bytes) return;
@@ -80,30 +84,33 @@ export class CoinCache {
     if (isLess && this.isClean) this.#old.clear();
   }
 
-  /** Bytes that it holds. */
+  /** Bytes in use. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }
 
+  /** Whether all of it is written. */
   get isClean(): boolean {
     return this.#writtenTo === this.#young.used && this.#changed.length === 0;
   }
 
-  /** Whether it is time to write, with so many bytes that wait elsewhere. */
+  /** Whether it is time to write. `otherBytes`: what else waits for the same write. */
   isFull(otherBytes: number): boolean {
     return (this.#young.used - this.#writtenTo) * 4 + otherBytes >= this.#mostUnwritten;
   }
 
+  /** The entry of a group of outputs. `from` has the txid as eight words from `at` on. */
   find(from: Int32Array, at: number, group: number): EntryName {
     return this.#young.find(from, at, group) || -this.#old.find(from, at, group);
   }
 
-  /** The entry of a group of outputs. `txid`: 32 bytes in wire order. */
+  /** The same. `txid`: 32 bytes in wire order. */
   entryOf(txid: Buffer, group: number): EntryName {
     this.#txidBytes.set(txid);
     return this.find(this.#txid, 0, group);
   }
 
+  /** Adds copies of entries, which lie one behind the other. */
   append(entries: Int32Array): void {
     this.#young.append(entries);
   }
@@ -128,8 +135,8 @@ export class CoinCache {
   }
 
   /**
-   * Spends an output for the transaction at a position; `undo` gets coins of earlier blocks.
-   * False when there is no such coin, or not yet.
+   * Spends an output in the transaction `index` of the block at `height`; `undo` gets the coin if an earlier block made it.
+   * False: there is no such coin, or not before this transaction.
    */
   spend(entry: EntryName, slot: number, height: number, index: number, undo: SpentCoinList | undefined): boolean {
     const { words, bytes } = entry > 0 ? this.#young : this.#old;
@@ -150,9 +157,12 @@ export class CoinCache {
     return true;
   }
 
-  /** What brings the store to the state of the cache. To be gone through once, then `handedOver` or `clear`. Each write holds until the next. */
+  /**
+   * The writes that bring the store to the state of the cache; each is valid until the next. Must be gone through once, then
+   * comes `handedOver` or `clear`.
+   */
   *writes(): Generator<StoreWrite> {
-    // In the order of the chain, nearly, and so of the keys: the store takes neighbours faster.
+    // Nearly in the order of the chain, which is that of the keys: the store takes neighbours faster.
     for (const entry of Int32Array.from(this.#changed).sort()) {
       const write = this.#writeOf(entry);
       if (write !== undefined) yield write;
@@ -163,16 +173,16 @@ export class CoinCache {
     }
   }
 
-  /** The store has taken the writes. False: nothing may change until they are `written`. */
+  /** To be called when the store has taken the writes. False: the cache must not change until they are `written`. */
   handedOver(): boolean {
     this.#changed = [];
     this.#writtenTo = this.#young.used;
-    // The next batch would not fit in any more.
+    // The young generation has no space for another batch.
     this.#swaps = this.#young.size + this.#mostUnwritten > this.#halfBytes;
     return !this.#swaps;
   }
 
-  /** What was handed over is in the store, and so may be dropped. */
+  /** To be called when what was handed over is in the store, and so may be dropped. */
   written(): void {
     if (!this.#swaps) return;
     this.#swaps = false;
@@ -190,11 +200,11 @@ export class CoinCache {
   }
 
   #divide(): void {
-    this.#mostUnwritten = Math.min(this.#bytes / BATCHES, MOST_UNWRITTEN);
+    this.#mostUnwritten = Math.min(this.#bytes / PARTS_UNWRITTEN, MOST_UNWRITTEN);
     this.#halfBytes = (this.#bytes - this.#mostUnwritten * COPIES) / 2;
   }
 
-  /** undefined: the store never had the coins, and is to have none. */
+  /** undefined: nothing is to be written, since the coins were spent before the store had them. */
   #writeOf(entry: EntryName): StoreWrite | undefined {
     const { words, bytes } = entry > 0 ? this.#young : this.#old;
     const at = Math.abs(entry);
@@ -212,7 +222,7 @@ export class CoinCache {
     const to = coin + coinBytes(state);
     for (let next = coin; coin < to; coin = next) {
       next = coinEnd(bytes, coin);
-      if ((unspent & (1 << ((bytes[coin] as number) & 31))) !== 0) continue; // coin < to
+      if ((unspent & (1 << slotAt(bytes, coin))) !== 0) continue;
       end += bytes.copy(write, end, start, coin);
       start = next;
     }
@@ -221,9 +231,9 @@ export class CoinCache {
   }
 }
 
-/** Where a coin that an entry has begins. */
+/** Where the coin of a slot begins in an entry that has it. */
 function startOfCoin(bytes: Buffer, entry: number, slot: number): number {
   let at = entry * 4 + HEAD_BYTES;
-  while (((bytes[at] as number) & 31) !== slot) at = coinEnd(bytes, at); // it is there
+  while (slotAt(bytes, at) !== slot) at = coinEnd(bytes, at); // it is there
   return at;
 }

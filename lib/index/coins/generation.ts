@@ -1,19 +1,20 @@
 // One generation of the coin cache: cache entries one behind the other in a single array, and
-// an open hash table over them by txid and group. No objects, so that a million entries cost
-// the collector nothing. Entries are never taken out; a generation is emptied as a whole.
+// an open-addressing hash table over them by txid and group. There are no objects, so that a
+// million entries cost the garbage collector nothing. Entries are never taken out; a generation
+// is emptied as a whole.
 //
-// A slot of the table is two words, the entry and its hash: what is looked up is mostly in
-// main memory and far from the processor, so entries of other hashes are not looked at.
+// A slot of the table is two words, the entry and its hash. Entries are rarely in the processor's
+// caches: the hash saves looking at those of other txids.
 
 import { randomBytes } from 'node:crypto';
 import { entryWords, groupOf, POSITION, STATE } from '../records/cache-entry';
 
-/** Txids can be ground out by whoever wants long chains in the table: slots depend on a secret. */
+/** Slots depend on a secret: somebody could otherwise grind txids that collide in the table. */
 const SECRET = randomBytes(4).readInt32LE();
 
 const FIRST_WORDS = 1 << 14;
 const FIRST_SLOTS = 1 << 6;
-/** Growing copies all that is there: seldom, then by much. Pages that nobody writes to take no memory. */
+/** Growing copies everything, so it is rare and by a large factor. Pages that nobody has written to take no memory. */
 const GROWTH = 8;
 
 export class Generation {
@@ -27,18 +28,18 @@ export class Generation {
   #slots = new Int32Array(FIRST_SLOTS * 2);
   #count = 0;
 
-  /** `mostWords`: as long as it is to become before it is emptied; one batch may be longer. */
+  /** `mostWords`: its greatest length; a single batch may be longer. */
   constructor(mostWords: number) {
     this.#mostWords = mostWords;
   }
 
-  /** As long as it is to become from now on; when it is longer by then, it is cut once it is emptied. */
+  /** Sets its greatest length. If it is longer by now, it is cut when it is emptied. */
   resize(mostWords: number): void {
     this.#mostWords = mostWords;
     this.#isTooLarge = this.words.length > mostWords;
   }
 
-  /** Bytes of the entries and of the table, which stays as large as it was. */
+  /** Bytes of the entries and of the table. The table never becomes smaller. */
   get size(): number {
     return (this.used + this.#slots.length) * 4;
   }
@@ -107,7 +108,7 @@ export class Generation {
     this.#slots = slots;
   }
 
-  /** To its full length at once: growing again would hold everybody up. */
+  /** Gets the greatest length at once: growing step by step again would hold everybody up. */
   #cut(): void {
     this.#isTooLarge = false;
     this.words = new Int32Array(Math.max(this.#mostWords, FIRST_WORDS));

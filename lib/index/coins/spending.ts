@@ -1,10 +1,10 @@
-// The coins that a block spends: found in the cache, or read into it from the store, and
-// taken out in the order of the block.
+// The coins that a block spends: found in the cache, or read into it from the store, and then
+// spent in the order of the block.
 
 import { setImmediate } from 'node:timers/promises';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { HEAD_BYTES, HEIGHT, OUTPOINT_WORDS, packPosition, POSITION, STATE, STORED, UNSPENT } from '../records/cache-entry';
-import { coinEnd, coinKey, MOST_GROUPS } from '../records/coin-record';
+import { coinEnd, coinKey, MOST_GROUPS, slotAt } from '../records/coin-record';
 import { recordOf } from '../records/layout';
 import { decodePosition, positionKey, type Position } from '../records/position';
 import { IndexError } from '../errors';
@@ -18,10 +18,10 @@ import type { StoreSnapshot } from '../../store/store';
 /** Inputs looked at before others get the event loop: about a millisecond. */
 const INPUTS_PER_SLICE = 2_000;
 
-/** Groups read from the store together: taking them in takes half a millisecond, and several threads read for one block. */
+/** Groups in one read of the store: they are put into the cache in half a millisecond, and a block has enough for several threads. */
 const GROUPS_AT_ONCE = 128;
 
-/** So many times: while some are taken in, the store's threads read others. */
+/** Reads at the same time: while the groups of one are put into the cache, the store's threads do the others. */
 const READS_UNDER_WAY = 3;
 
 /** Where coins are looked for: in the cache, then in the store. */
@@ -41,7 +41,10 @@ export interface ColdGroup {
   readonly group: number;
 }
 
-/** The cache's entries for the inputs of a block, in its order; what the cache does not have is read into it, or into the base's. */
+/**
+ * The cache's entry for each input of a block; NO_ENTRY if its coin is of the base, or not there. What is in the store only is
+ * read first.
+ */
 export async function findSpent({ inputs }: BlockRows, sources: CoinSources): Promise<Int32Array> {
   const { records, cache, base } = sources;
   const entries = new Int32Array(inputs.length / OUTPOINT_WORDS);
@@ -59,7 +62,7 @@ export async function findSpent({ inputs }: BlockRows, sources: CoinSources): Pr
   return entries;
 }
 
-/** What the inputs spend from, each group once. */
+/** The groups that some inputs spend from, each once. */
 async function groupsOf(inputs: Int32Array, wanted: readonly number[]): Promise<ColdGroup[]> {
   const groups = new Map<string, ColdGroup>();
   const bytes = Buffer.from(inputs.buffer, inputs.byteOffset, inputs.byteLength);
@@ -77,11 +80,12 @@ function find(cache: CoinCache, inputs: Int32Array, input: number): EntryName {
   return cache.find(inputs, input * OUTPOINT_WORDS, groupAt(inputs, input));
 }
 
+/** The index that an input spends is group * 32 + slot (coin-record.ts). */
 function groupAt(inputs: Int32Array, input: number): number {
   return (inputs[input * OUTPOINT_WORDS + 8] as number) >>> 5; // nine words each
 }
 
-/** Reads groups that the cache does not have into it, as far as the store has them. @throws DamagedIndexError */
+/** Reads groups that the cache does not have from the store into it, as far as they are there. @throws DamagedIndexError */
 export async function readCold(groups: readonly ColdGroup[], sources: CoinSources): Promise<void> {
   let next = 0;
   const readOn = async (): Promise<void> => {
@@ -120,7 +124,7 @@ function storedEntry({ txid, group }: ColdGroup, { height, index }: Position, co
   txid.copy(bytes);
   coins.copy(bytes, HEAD_BYTES);
   let unspent = 0;
-  for (let at = 0; at < coins.length; at = coinEnd(coins, at)) unspent |= 1 << ((coins[at] as number) & 31); // at < length
+  for (let at = 0; at < coins.length; at = coinEnd(coins, at)) unspent |= 1 << slotAt(coins, at);
   entry[HEIGHT] = height;
   entry[POSITION] = packPosition(index, group);
   entry[UNSPENT] = unspent;
@@ -129,8 +133,8 @@ function storedEntry({ txid, group }: ColdGroup, { height, index }: Position, co
 }
 
 /**
- * Spends the inputs of a block. `undo` gets the coins of earlier blocks, in the block's order.
- * @throws IndexError for a coin that is not there, or not yet there; the cache is then to be cleared.
+ * Spends the coins of a block's inputs. `undo` gets those of earlier blocks, in the block's order.
+ * @throws IndexError for a coin that is not there, or not yet there; the cache must be cleared then.
  */
 export async function spend(
   { inputs, inputEnds, height }: BlockRows,

@@ -13,7 +13,7 @@ import type { BlockBatch } from '../write/block-batch';
 import type { BlockRows } from '../scan/rows';
 import type { IndexedBlock, IndexState } from '../types';
 
-/** Blocks taken in before the store is looked after. */
+/** Blocks that one `pull` takes in. Then the store is looked after (sync.ts). */
 const LEG_BLOCKS = 1_000;
 
 export interface CatchUpParts extends Pick<BootstrapParts, 'node' | 'writer' | 'signal' | 'onState'> {
@@ -21,7 +21,7 @@ export interface CatchUpParts extends Pick<BootstrapParts, 'node' | 'writer' | '
   readonly blocks: Pick<Observer<IndexedBlock>, 'next'>;
 }
 
-/** What was taken in, over legs that follow one another. */
+/** What was taken in so far, over legs that follow one another. */
 interface Course {
   readonly progress: Progress;
   bytes: number;
@@ -30,7 +30,7 @@ interface Course {
 
 export class CatchUp {
   readonly #parts: CatchUpParts;
-  /** Of the last leg, when another one follows on it. */
+  /** That of the last leg, when the next one goes on where it ended. */
   #course: Course | undefined;
   /** The write of the batch that was handed over last. */
   #writing: Promise<void> = Promise.resolve();
@@ -46,7 +46,7 @@ export class CatchUp {
   async rewind(): Promise<void> {
     const { node, writer, signal, onState, blocks } = this.#parts;
     const target = await this.#forkHeight();
-    // The next leg does not follow on the last one: blocks are taken out, or the way ends here.
+    // The next leg does not go on where the last one ended: blocks are undone, or the tip is reached.
     if (writer.tip?.height !== target || node.tip().height === target) this.#course = undefined;
     while (writer.tip !== undefined && writer.tip.height > target) {
       signal.throwIfAborted();
@@ -57,15 +57,15 @@ export class CatchUp {
   }
 
   /**
-   * Reads and takes in the node's next blocks: up to its tip of now, a leg of the way at most, or until
-   * they no longer fit: then the chain has moved. Returns the height of a block that the node did not have.
+   * Reads and takes in the node's next blocks: up to its present tip, one leg at most, or until one does not fit, because the
+   * chain has moved. Returns the height of a block that the node did not have, if that is why it ended.
    */
   async pull(): Promise<number | undefined> {
     this.#writing = Promise.resolve();
     try {
       return await this.#pullBlocks();
     } finally {
-      // When the write fails, its error is the one to report: whatever else went wrong came after it.
+      // If the write fails, its error is the one to report: whatever else went wrong came after it.
       await this.#writing;
     }
   }
@@ -80,7 +80,7 @@ export class CatchUp {
     const course = this.#course ?? { progress: new Progress(from, performance.now()), bytes: 0, coins: 0 };
     this.#course = undefined;
     let batch = writer.batch(undoFrom);
-    for await (const { height, rows } of prefetch(from, to - from + 1, 1, (next) => this.#fetch(next))) {
+    for await (const { height, block: rows } of prefetch(from, to - from + 1, 1, (next) => this.#fetch(next))) {
       signal.throwIfAborted();
       if (rows === undefined || !batch.isExtendedBy(previousHashOf(Buffer.from(rows.header)))) {
         await this.#handOver(batch);
@@ -110,7 +110,7 @@ export class CatchUp {
     return raw && (await writer.rowsOf(raw, height));
   }
 
-  /** Resolves when the next batch can be filled: the store may still be writing this one. */
+  /** Commits a batch. Resolves when the next one can be filled: the store may still be writing this one. */
   async #handOver(batch: BlockBatch): Promise<void> {
     if (batch.blocks.length === 0) return;
     await this.#writing;
@@ -119,7 +119,7 @@ export class CatchUp {
     this.#writing = written.then(() => {
       for (const block of batch.blocks) blocks.next({ type: 'connect', block });
     });
-    // The next batch waits for the write, or the end of `pull` does.
+    // The next batch waits for it, or the end of `pull` does; a rejection that nobody handles until then would end the node.
     this.#writing.catch(() => undefined);
     await handedOver;
   }

@@ -1,5 +1,5 @@
-// Looks through the files of the open index again and again, slowly. Damage in them would otherwise be noticed at the next
-// start, or never, once LevelDB has merged it.
+// Reads the files of the open index again and again, slowly, to find damage. It would otherwise be noticed at the next start
+// only, or never, once LevelDB has merged it into other files.
 
 import { setTimeout } from 'node:timers/promises';
 import { StoreError } from '../../store/errors';
@@ -7,16 +7,16 @@ import { isDamage } from '../errors';
 import type { Store } from '../../store/store';
 import type { IndexLogger } from '../types';
 
-/** Half a hundredth of a core: a gigabyte takes less than a second of processor time. */
+/** Half a percent of a core: a gigabyte takes less than a second of processor time. */
 const MOST_BYTES_PER_MS = 5_000;
 
-/** When there was nothing to look through, or it could not be done. */
+/** Until the next pass, when there was nothing to read, or it could not be read. */
 const RETRY_MS = 60_000;
 
 export interface ScrubParts {
   readonly store: Store;
   readonly logger: IndexLogger;
-  /** How long one time takes; longer where that would be more than five megabytes a second. */
+  /** How long one pass takes; longer where that would be more than five megabytes a second. */
   readonly passMs: number;
   readonly onDamage: (error: Error) => void;
   readonly signal: AbortSignal;
@@ -24,7 +24,7 @@ export interface ScrubParts {
 
 /** Ends when it is aborted and no read is under way. Never rejects. */
 export async function scrubAgainAndAgain({ store, logger, passMs, onDamage, signal }: ScrubParts): Promise<void> {
-  /** Shorter than that only when it is over. */
+  /** Ends early when the signal is aborted. */
   const pause = (ms: number): Promise<void> => setTimeout(ms, undefined, { signal, ref: false }).catch(() => undefined);
   const isOver = (): boolean => signal.aborted;
   let said: string | undefined;

@@ -23,31 +23,34 @@ import { Backfill } from '../bootstrap/backfill';
 import { copyCoins, type BootstrapParts } from '../bootstrap/copy-coins';
 import { FilterFill } from '../bootstrap/filter-fill';
 import { CatchUp, type CatchUpParts } from './catch-up';
-import { isDamage, isOfBlock, LeftBehindError, TooDeepError } from '../errors';
+import { isDamage, isBlockFault, LeftBehindError, TooDeepError } from '../errors';
 import type { Subscription } from 'rxjs';
 import type { BlockPoint, ChainEvent } from '../../node/types';
 import type { StoreUse } from '../../store/store';
 import type { BootstrapFrom, IndexCompanion } from '../types';
 
-/** How long to wait for a moving chain to say that it has moved; a silent replay never says so. */
+/** How long to wait for an event of a chain that is being reset; some resets send none. */
 const PATIENCE_MS = 1_000;
 
-/** Further behind the node's tip the store is set up for catching up. */
+/** Further behind the node's tip than this, the store is set up for catching up. */
 const FEW_BLOCKS = 100;
 
-/** So many are worth a batch in any case. */
+/** This far behind, there is no pause before the next batch. */
 const MANY_BLOCKS = 1_000;
 
 /** From one batch of downloaded blocks to the next. */
 const DOWNLOAD_PAUSE_MS = 1_000;
 
-/** After so long without a block the download is over, or has stopped. */
+/** When no block has come for so long, the download is over, or has stopped. */
 const DOWNLOAD_END_MS = 5_000;
 
 export interface ChainSyncParts extends Omit<BootstrapParts & CatchUpParts, 'signal'> {
   /** What an empty index begins with. */
   readonly bootstrap: BootstrapFrom;
-  /** Empties the index because of damage, as `clear`. @throws NotRebuildableError when it cannot be built from that again: then nothing is emptied. */
+  /**
+   * Empties the index because of damage. @throws NotRebuildableError if it could not be built from `from` again; nothing is
+   * emptied then.
+   */
   readonly rebuild: (damage: Error, from: BootstrapFrom) => Promise<void>;
   /** What follows the index while it is live, if anything does. */
   readonly companion: () => IndexCompanion | undefined;
@@ -74,25 +77,25 @@ export class ChainSync {
   /** Events heard so far, and before the turn under way. */
   #heard = 0;
   #heardBefore = 0;
-  /** What a reader met, until the loop has seen to it: the index is not at the tip, wherever it stands. */
+  /** What a reader met, until the loop has seen to it; the index does not count as level with the node meanwhile. */
   #distrusted: Error | undefined;
-  /** Whether a step of backfill comes when there is nothing else to do. */
+  /** Whether to backfill when there is nothing else to do. */
   #backfilling = false;
 
-  /** Blocks come faster than they are to be taken in one by one. */
+  /** The node downloads the chain, and its blocks are taken in in batches. */
   #downloading = false;
-  /** Until then a download is not caught up with. */
+  /** When to catch up with a download next. */
   #pausedUntil = -Infinity;
-  /** From then on a live index is set up for single blocks again. */
+  /** When to set the store of a live index up for single blocks. */
   #settleAt = Infinity;
   /** When the index last became live. */
   #liveSince = -Infinity;
   #use: StoreUse = 'following';
 
-  /** Why the node's coins cannot be taken. */
+  /** Why the index cannot begin with the node's coins, if it was tried. */
   #refusal: string | undefined;
 
-  /** The failure that was logged, and the reasons for rebuilds, since the index was last live. */
+  /** Since the index was last live: the failure that was logged, and the damage that it was rebuilt for. */
   #logged: string | undefined;
   readonly #rebuiltFor = new Set<string>();
 
@@ -156,7 +159,7 @@ export class ChainSync {
       try {
         const ms = this.#dueIn();
         if (ms > 0) {
-          await (this.#live && this.#backfilling ? this.#stepBack() : this.#wait(ms));
+          await (this.#live && this.#backfilling ? this.#backfillStep() : this.#wait(ms));
           continue;
         }
         const distrusted = this.#distrusted;
@@ -164,7 +167,7 @@ export class ChainSync {
         this.#heardBefore = this.#heard;
         if (distrusted !== undefined) throw distrusted;
         const [event] = this.#held;
-        if (!this.#live) await this.#comeCloser();
+        if (!this.#live) await this.#approach();
         else if (event !== undefined) await this.#follow(event);
         else await this.#settle();
       } catch (error) {
@@ -173,14 +176,14 @@ export class ChainSync {
     }
   }
 
-  /** Milliseconds until there is something to do; 0 or less: there is; Infinity: not before something happens. */
+  /** Milliseconds until there is something to do; 0 or less: there is now; Infinity: there is nothing until something happens. */
   #dueIn(): number {
-    if (this.#failure !== undefined) return isOfBlock(this.#failure) && this.#heard !== this.#heardBefore ? 0 : Infinity;
+    if (this.#failure !== undefined) return isBlockFault(this.#failure) && this.#heard !== this.#heardBefore ? 0 : Infinity;
     if (this.#distrusted !== undefined || this.#held.length > 0) return 0;
     return (this.#live ? this.#settleAt : this.#pausedUntil) - performance.now();
   }
 
-  /** Until something happens, or so long. */
+  /** Until something happens, or for so long. */
   async #wait(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
@@ -190,7 +193,7 @@ export class ChainSync {
     clearTimeout(timer);
   }
 
-  /** Does what the event says, if it fits. Unless that leads to the node's tip, the index is behind then. */
+  /** Does what the event says, if it fits. If the index is not at the node's tip then, it is behind. */
   async #follow(event: ChainEvent): Promise<void> {
     const { writer, blocks, companion } = this.#parts;
     const { tip } = writer;
@@ -215,10 +218,10 @@ export class ChainSync {
   }
 
   /**
-   * Brings an index that is behind closer to the node's tip, which may move meanwhile. The chain is held while blocks are only
-   * taken out, so that a reset is followed block by block, and goes on before any is read.
+   * Brings an index that is behind closer to the node's tip, which may move meanwhile. The chain waits while blocks are only
+   * undone, so that a reset is followed block by block, but not while blocks are read.
    */
-  async #comeCloser(): Promise<void> {
+  async #approach(): Promise<void> {
     const { node, writer } = this.#parts;
     await this.#catchUp.rewind();
     await this.#prepareStore();
@@ -232,7 +235,7 @@ export class ChainSync {
       this.#refusal = await copyCoins({ ...this.#parts, signal: this.#abort.signal });
     const missing = await this.#catchUp.pull();
     if (this.#heard !== this.#heardBefore) {
-      // Right behind the tip of a download, each batch would be of the one block that came meanwhile.
+      // Close behind the tip of a download, a batch would have only the block or two that came meanwhile.
       if (node.progress().synced || this.#blocksBehind() > MANY_BLOCKS) return;
       this.#downloading = true;
       this.#pausedUntil = performance.now() + DOWNLOAD_PAUSE_MS;
@@ -250,13 +253,13 @@ export class ChainSync {
     await this.#prepareStore();
   }
 
-  /** A step of backfill, and then of filters that are missing; events that are there by then come first. */
-  async #stepBack(): Promise<void> {
+  /** Backfills a bit, or fills in missing filters once that is done; events that have come by now are first. */
+  async #backfillStep(): Promise<void> {
     await setImmediate();
     if (this.#live && this.#dueIn() > 0) this.#backfilling = (await this.#backfill.step()) || (await this.#filterFill.step());
   }
 
-  /** For as long as blocks come in batches, and again for following. The store may also have become larger. */
+  /** Sets the store up for what comes next: batches of blocks, or single ones. It may also have to be fitted to a larger size. */
   async #prepareStore(): Promise<void> {
     const { node, writer, prepareFor } = this.#parts;
     if (node.progress().synced) this.#downloading = false;
@@ -276,7 +279,7 @@ export class ChainSync {
     return this.#distrusted === undefined && writer.tip?.hash.equals(node.tip().hash) === true;
   }
 
-  /** To be called in the tick in which the index is level, so that no event is lost. */
+  /** To be called in the tick in which the index was seen to be level, so that no event is lost. */
   #goLive(): void {
     if (!this.#live) {
       this.#live = true;
@@ -312,7 +315,7 @@ export class ChainSync {
     return this.#refusal === undefined ? this.#parts.bootstrap : 'blocks';
   }
 
-  /** Rebuilds the index when it is damaged, or stops it. The chain goes on once nobody is answered from the index any more. */
+  /** Rebuilds the index if it is damaged, and stops it otherwise. The chain goes on once nobody is answered from the index any more. */
   async #recover(caught: unknown): Promise<void> {
     try {
       this.#abort.signal.throwIfAborted();
@@ -327,7 +330,7 @@ export class ChainSync {
     }
   }
 
-  /** A store that fails may have lost a file: what is wrong with its files, if anything is. */
+  /** What is wrong with the files of a store that has failed, if anything is: it may have lost one. */
   async #damageBehind(error: unknown): Promise<Error | undefined> {
     if (!(error instanceof StoreError && error.reason === 'failed')) return undefined;
     const { store, logger } = this.#parts;
@@ -344,9 +347,9 @@ export class ChainSync {
     }
   }
 
-  /** @throws the error when a rebuild because of it did not help, NotRebuildableError. */
+  /** @throws `error` if the index was already rebuilt for it, NotRebuildableError */
   async #rebuild(error: Error): Promise<void> {
-    // When the chain goes back too deep again during a rebuild, that is no damage that stays.
+    // A chain that reorganizes too deep again is another event, and no sign that rebuilding does not help.
     if (this.#rebuiltFor.has(error.message) && !(error instanceof TooDeepError)) throw error;
     this.#backfill.reset();
     this.#filterFill.reset();

@@ -1,16 +1,16 @@
-// Says in the log what the index is doing: each phase when it begins, progress now and then.
+// Logs what the index is doing: each phase when it begins, and its progress now and then.
 
 import { Throttle } from './pace';
 import { copyingText, indexingText } from './text';
 import type { IndexLogger, IndexState } from '../types';
 
-/** Between two lines of the log about the same work. */
+/** From one line of the log about a piece of work to the next. */
 export const LOG_MS = 10_000;
 
 export class StateLog {
   readonly #logger: IndexLogger;
   #phase: IndexState['phase'] | undefined;
-  /** Of each phase in turn; while the node downloads the chain, `indexing` and `live` take turns all the time. */
+  /** For each phase, since `indexing` and `live` alternate all the time while the node downloads the chain. */
   readonly #throttles = new Map<IndexState['phase'], Throttle>();
 
   constructor(logger: IndexLogger) {
@@ -21,7 +21,7 @@ export class StateLog {
     const { phase } = state;
     const isNew = phase !== this.#phase;
     this.#phase = phase;
-    // Every block is such a state, and the node logs blocks itself.
+    // That is a new block, and the node logs blocks itself.
     if (phase === 'live' && !isNew) return;
     if (isNew && phase !== 'live' && phase !== 'indexing') this.#throttles.clear();
     let throttle = this.#throttles.get(phase);

@@ -1,9 +1,9 @@
-// How fast the index comes on, and how often that is told.
+// How fast the index makes progress, and how often that is reported.
 
 import type { Pace } from '../types';
 
 const WINDOW_MS = 30_000;
-/** In less time too little is done for an estimate. */
+/** In less time too little is done for an estimate of the pace. */
 const LEAST_MS = 1_000;
 
 /** What is done so far. */
@@ -24,14 +24,14 @@ export class Progress {
   #since: Sample;
   #next: Sample;
 
-  /** `ms`: as all times, in milliseconds of any one clock. */
+  /** `ms`, here and below: the time in milliseconds, of any one clock. */
   constructor(height: number, ms: number) {
     this.#since = this.#next = { height, bytes: 0, coins: 0, ms };
   }
 
   /** The pace of the last half minute or so; undefined as long as nobody can tell. */
   pace(done: Done, ms: number): Pace | undefined {
-    // Two samples half a window apart: the pace is always of at least half a window once there is one.
+    // With two samples half a window apart, the pace is one of at least half a window as soon as that has passed.
     if (ms - this.#next.ms >= WINDOW_MS / 2) {
       this.#since = this.#next;
       this.#next = { ...done, ms };
@@ -51,7 +51,7 @@ export function secondsLeft(height: number, target: number, pace: Pace): number 
   return Math.ceil((target - height) / pace.blocksPerSecond);
 }
 
-/** Lets a report through once in so many milliseconds, and the first one at once. */
+/** Lets one report through in so many milliseconds; the first one at once. */
 export class Throttle {
   readonly #ms: number;
   #last = -Infinity;
@@ -60,14 +60,14 @@ export class Throttle {
     this.#ms = ms;
   }
 
-  /** Whether it is time; if so, the time begins again. */
+  /** Whether it is time for a report; if so, the next one is due after another interval. */
   isDue(now = performance.now()): boolean {
     if (now - this.#last < this.#ms) return false;
     this.#last = now;
     return true;
   }
 
-  /** The next report has to wait for all of the time. */
+  /** The next report is due after a whole interval. */
   restart(now = performance.now()): void {
     this.#last = now;
   }

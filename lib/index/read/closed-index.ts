@@ -1,4 +1,4 @@
-// Looks into an index that nobody works on. Writes nothing, and repairs nothing.
+// Looks into the index of a stopped node. Writes nothing, and repairs nothing.
 
 import { storedVersion } from '../../store/migrate';
 import { findBase, type Base } from '../records/base';
@@ -12,9 +12,11 @@ import type { Store } from '../../store/store';
 
 const HIGHEST = 0xffff_ffff;
 
+/** All blocks from the height `from` to the height `upTo` have filters. */
 export interface FilterCoverage {
   readonly from: number;
   readonly upTo: number;
+  /** Whether they have filter headers, too. */
   readonly headers: boolean;
 }
 
@@ -31,26 +33,23 @@ export class ClosedIndex {
     return storedVersion(this.#store);
   }
 
-  /** What network the index is of; undefined when it was never begun. */
+  /** Genesis block of the index's network; undefined when it was never begun. */
   genesisHash(): Buffer | undefined {
     const value = this.#store.get(GENESIS_KEY);
     return value && recordOf(GENESIS_KEY, value);
   }
 
-  /** undefined: not even the genesis block is in it. */
+  /** The tip; undefined: not even the genesis block is in it. */
   tip(): Promise<BlockPoint | undefined> {
     return findTip(this.#store);
   }
 
-  /** What an index that began with the node's coins goes back to; undefined for one from blocks. */
+  /** undefined: the index was built from blocks. */
   base(): Base | undefined {
     return findBase(this.#store);
   }
 
-  /**
-   * What there is of filters: all blocks from the height `from` to the height `upTo` have them, and `headers` says whether that one
-   * has a filter header. undefined: there never were any.
-   */
+  /** undefined: there never were filters. */
   filters(): FilterCoverage | undefined {
     const span = findFilterSpan(this.#store);
     if (span === undefined) return undefined;
@@ -62,7 +61,7 @@ export class ClosedIndex {
     const isCommon = async (height: number): Promise<boolean> =>
       (await node.activeHash(height))?.equals(headerAt(this.#store, height).hash) === true;
     let [common, apart] = [-1, Math.min(tip.height, node.tip().height) + 1];
-    // Usually the chains have all in common.
+    // Usually the chains are the same.
     if (await isCommon(apart - 1)) return apart - 1;
     while (apart - common > 1) {
       const middle = Math.floor((common + apart) / 2);

@@ -1,11 +1,11 @@
-// The headers of the active chain in memory: what a reader of many headers would otherwise fetch record by record.
-// The writer reads them once when the index is opened, pushes one for each block that comes in, and pops those of
-// blocks that are taken out. Two columns in segments of one allocation each, so that a run of headers is one slice.
-// Bytes that were handed out are never overwritten: where rows were popped, the segment goes on as a copy. A hash table finds
-// a row by the hash of its block.
+// The headers of the active chain in memory: a reader of many headers would otherwise fetch them record by record.
+// The writer reads them once when the index is opened, pushes one for each block that is connected, and pops those of
+// blocks that are disconnected. They lie in two columns, cut into segments, so that a run of headers is one slice.
+// Bytes that were handed out are never overwritten: after a pop, pushing goes on in a copy of the segment. A hash table
+// finds a row by the hash of its block.
 //
 // A reader may hold an older state of the index. It never looks above its tip, and what is below stays the same until
-// something is popped; then the table has another version, and the reader goes to the store.
+// rows are popped; then the table has another version, and the reader goes to the store.
 
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
 import { HEADER_RECORD } from '../records/header';
@@ -17,8 +17,8 @@ const DETAILS_LENGTH = 40;
 /** Rows of a segment: 3.9 MB, of which only those in use take memory. */
 const SEGMENT_ROWS = 32_768;
 
-/** Of the hash table at first; it doubles when half of them are taken. A power of two. */
-const SLOTS = 65_536;
+/** Slots of the hash table at first; it doubles when half of them are taken. A power of two. */
+const FIRST_SLOTS = 65_536;
 
 interface Segment {
   readonly headers: Buffer;
@@ -26,22 +26,22 @@ interface Segment {
 }
 
 export class HeaderTable {
-  /** Another one whenever rows were popped. Whoever has seen a row sees the same under the same version. */
+  /** Changes whenever rows are popped. As long as it is the same, so is every row that was there. */
   version = 0;
   readonly #segments: Segment[] = [];
-  /** Heights, each plus one, by the first bytes of the hash; 0 is free, and a slot that is taken is followed by the next one. */
-  #slots = new Uint32Array(SLOTS);
+  /** Heights plus one, by the first bytes of the hash; 0: the slot is free. Of a slot that is taken, the next one is tried. */
+  #slots = new Uint32Array(FIRST_SLOTS);
   #length = 0;
   #lastHash: Buffer = Buffer.alloc(0);
-  /** Rows were popped from the last segment, and may still be in somebody's hands. */
+  /** Rows were popped from the last segment, and readers may still have them. */
   #isSealed = false;
 
-  /** Rows, which is the height of the next one. */
+  /** Number of rows, which is the height of the next one. */
   get length(): number {
     return this.#length;
   }
 
-  /** Adds a header record. One that does not come next is left out: the headers up to it were not read. */
+  /** Adds the header record of the next height. Others are ignored: the headers up to them were not read. */
   push(height: number, record: Buffer): void {
     if (height !== this.#length) return;
     const { hash, header, details } = HEADER_RECORD;
@@ -65,7 +65,7 @@ export class HeaderTable {
   pop(height: number): void {
     if (height >= this.#length) return;
     this.version++;
-    // The last row that came goes first: no other row was put behind its slot since.
+    // The row that came last goes first: no other row can have been put behind its slot.
     for (let at = this.#length - 1; at >= height; at--) this.#slots[this.#slotOf(this.hashAt(at), at + 1)] = 0;
     this.#lastHash = height === 0 ? Buffer.alloc(0) : Buffer.from(this.hashAt(height - 1));
     this.#segments.length = Math.ceil(height / SEGMENT_ROWS);
@@ -90,7 +90,10 @@ export class HeaderTable {
     }
   }
 
-  /** Up to `count` rows of a chain with `length` headers, at least one: those that lie together. @throws RangeError above the last row */
+  /**
+   * At most `count` rows, at least one: those in the same segment. `length`: headers of the reader's chain. @throws RangeError
+   * above the last row
+   */
   run(height: number, count: number, length: number): HeaderRun {
     const { headers, details } = this.#segmentOf(height);
     const from = height % SEGMENT_ROWS;
@@ -106,7 +109,7 @@ export class HeaderTable {
     };
   }
 
-  /** The slot with this content that comes first where the hash belongs. */
+  /** The first slot with this content, from where the hash belongs. */
   #slotOf(hash: Buffer, content: number): number {
     const mask = this.#slots.length - 1;
     let slot = hash.readUInt32LE() & mask;

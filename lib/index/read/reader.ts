@@ -1,12 +1,12 @@
-// Answers from the index, each reader from the state of one block. The readers of a block
-// share one snapshot of the store; it is taken at the first read after the index moved and
-// closed when the last reader has left it.
+// Answers from the index, each reader from the state at one block. The readers of a state share one
+// snapshot of the store, which is taken at the first read after the index has moved, and closed when
+// the last of them has left it.
 
 import { StoreError } from '../../store/errors';
-import { findBase, headerOver, isBackfilling, type Base } from '../records/base';
+import { findBase, withKnownBytes, isBackfilling, type Base } from '../records/base';
 import { baseCoinIndex, baseCoinKey, baseCoinsOf, decodeBaseCoin } from '../records/base-coin';
 import { NO_ENTRY, type CoinCache } from '../coins/coin-cache';
-import { coinAt, coinKey, coinsAt, GROUP_SIZE, transactionCoins } from '../records/coin-record';
+import { coinAt, coinKey, coinsOfTransaction, GROUP_SIZE, transactionCoins } from '../records/coin-record';
 import { filterEntryOf, filterOf, staleFilterOf } from '../records/filter';
 import { headerAt, headerKey, headerRecordOf, heightOf, HEADER_RECORD } from '../records/header';
 import { spanOf } from '../records/lengths';
@@ -29,22 +29,22 @@ import type {
   TransactionPosition
 } from '../types';
 
-/** Headers in a run that is read from the store. */
+/** Headers in a run when it is read from the store. */
 const STORED_AT_ONCE = 64;
 
-/** What the writer has in memory. */
+/** What the writer has in memory, from which readers at the writer's state answer. */
 export interface IndexMemory {
   readonly headers: HeaderTable;
   /** A number of its own for each state that the index comes to. */
   readonly state: number;
   /** The block of that state; undefined while there is none. */
   readonly tip: BlockPoint | undefined;
-  /** The coin cache; undefined: it is not at this state, or on its way to another one. */
-  coinsAt(state: number): CoinCache | undefined;
+  /** The coin cache; undefined: it is at another state, or on its way to one. */
+  coinCacheAt(state: number): CoinCache | undefined;
 }
 
-/** For an index that nobody writes to: all comes from the store. */
-const nothing = (): IndexMemory => ({ headers: new HeaderTable(), state: 0, tip: undefined, coinsAt: () => undefined });
+/** For an index that nobody writes to: everything comes from the store. */
+const noMemory = (): IndexMemory => ({ headers: new HeaderTable(), state: 0, tip: undefined, coinCacheAt: () => undefined });
 
 export class SnapshotReader implements IndexReader {
   readonly #store: Store;
@@ -55,9 +55,9 @@ export class SnapshotReader implements IndexReader {
 
   /**
    * `onTrouble`: called when a reader meets a damaged record, or a store that cannot be read.
-   * `memory`: the writer's; without, all comes from the store.
+   * `memory`: the writer's.
    */
-  constructor(store: Store, onTrouble: (error: Error) => void, memory = nothing()) {
+  constructor(store: Store, onTrouble: (error: Error) => void, memory = noMemory()) {
     this.#store = store;
     this.#onTrouble = onTrouble;
     this.#memory = memory;
@@ -108,7 +108,7 @@ export class SnapshotReader implements IndexReader {
     }
   }
 
-  /** What the reader is told instead of what the index must see to. A state of before is nobody's trouble any more. */
+  /** The error that a reader gets. Trouble with the current state is reported; with an older one, nobody need do anything any more. */
   #judge(error: unknown, snapshot: StoreIndexSnapshot | undefined): unknown {
     if (!(error instanceof DamagedIndexError || error instanceof StoreError)) return error;
     // The store is closed before the index is open, and for a moment while it is cleared.
@@ -122,16 +122,16 @@ export class SnapshotReader implements IndexReader {
 class StoreIndexSnapshot implements IndexSnapshot {
   readonly tip: HeaderRecord;
   readonly backfilling: BackfillProgress | undefined;
-  /** The snapshot is closed when nobody holds it; whoever makes it holds it first. */
+  /** How many hold the snapshot; it is closed when nobody does. Who makes it holds it. */
   holders = 1;
   readonly #records: StoreSnapshot;
   readonly #hasher: TxidHasher;
   /** undefined: the index is built from blocks. */
   readonly #base: Base | undefined;
   readonly #memory: IndexMemory;
-  /** The writer's number of this state; undefined: it is another one. */
+  /** The writer's number of this state; undefined: the writer was at another one. */
   readonly #state: number | undefined;
-  /** The version in which the headers in memory are those of this state; undefined: they are not. */
+  /** The version in which the headers in memory are those of this state; undefined: they are of another one. */
   readonly #version: number | undefined;
 
   constructor(records: StoreSnapshot, memory: IndexMemory) {
@@ -146,7 +146,7 @@ class StoreIndexSnapshot implements IndexSnapshot {
     const { headers, state, tip } = memory;
     this.#state = tip?.hash.equals(this.tip.hash) === true ? state : undefined;
     const { height, hash } = this.tip;
-    // What is below a header follows from its hash.
+    // A header's hash determines all headers below it.
     this.#version = headers.length > height && headers.hashAt(height).equals(hash) ? headers.version : undefined;
   }
 
@@ -171,7 +171,7 @@ class StoreIndexSnapshot implements IndexSnapshot {
     const base = this.#base;
     const isOfBase = base !== undefined && position.height <= base.height;
     const coins: TransactionCoin[] = [];
-    for await (const [key, value] of this.#records.range(isOfBase ? baseCoinsOf(txid) : coinsAt(position))) {
+    for await (const [key, value] of this.#records.range(isOfBase ? baseCoinsOf(txid) : coinsOfTransaction(position))) {
       if (!isOfBase) coins.push(...transactionCoins(key, value, position));
       else {
         const coin = decodeBaseCoin(key, value, base);
@@ -249,7 +249,7 @@ class StoreIndexSnapshot implements IndexSnapshot {
   }
 
   #cachedCoins(): CoinCache | undefined {
-    return this.#state === undefined ? undefined : this.#memory.coinsAt(this.#state);
+    return this.#state === undefined ? undefined : this.#memory.coinCacheAt(this.#state);
   }
 
   #blockAt(height: number): BlockPoint {
@@ -259,9 +259,9 @@ class StoreIndexSnapshot implements IndexSnapshot {
     };
   }
 
-  /** A header that must be there. */
+  /** @throws DamagedIndexError */
   #header(height: number): HeaderRecord {
     const header = headerAt(this.#records, height);
-    return this.#base === undefined ? header : headerOver(this.#base, header);
+    return this.#base === undefined ? header : withKnownBytes(this.#base, header);
   }
 }

@@ -1,5 +1,6 @@
-// Amounts, packed as Bitcoin Core packs its own (compressor.h): 1 to 9 bytes. Trailing zeros of the decimal number in the low four bits,
-// then three bits of the rest, and when the top bit is set the rest of the rest (variable-integer.ts).
+// Amounts in satoshis, packed into 1 to 9 bytes much as Bitcoin Core packs its own (compressor.h). The first byte has the number
+// of trailing decimal zeros in its low four bits, and above them the low three bits of the number without these zeros. If its top
+// bit is set, the other bits of that number follow (variable-integer.ts).
 
 import { LONGEST_INTEGER, writeInteger, type RecordReader } from './variable-integer';
 
@@ -26,7 +27,7 @@ export function readAmount(reader: RecordReader): number {
   return rest * 10 ** (first & 15);
 }
 
-/** Where the amount that begins at `at` ends, in bytes of our own making. */
+/** Where the amount that begins at `at` ends. The bytes must be sound. */
 export function amountEnd(bytes: Uint8Array, at: number): number {
   let end = at;
   while ((bytes[end++] as number) >= 0x80);

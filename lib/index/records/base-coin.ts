@@ -1,8 +1,9 @@
-// Coins of the base: those that were copied from the node (lib/index/bootstrap). Each has a record of
-// its own under its outpoint, for ever: it only is spent, or put back when the block that spent
-// it is taken out again. What a block spent of them is stored beside its undo record. Keys are in
-// the node's order, in which LevelDB has nothing to merge: so they have whole txids. When
-// blocks of the base are taken out, coins above it are left, and count no more.
+// Coins of the base: those that were copied from the node (lib/index/bootstrap). Each has a record
+// of its own under its outpoint, which is deleted when the coin is spent, and put back when the
+// block that spent it is undone; for that, the coins of the base that a block spent are stored
+// beside its undo record. Keys have whole txids, so that coins come in their order from the node
+// and LevelDB has nothing to merge. When a block of the base itself is undone, the base is the
+// block below; coins above it stay in the store, and are ignored.
 //
 //   'c' txid 32, index 4      height * 2 + coinbase flag 4, the coin (coin-record.ts)
 //   's' height 4              such coins, one behind the other: txid 32, index 4, record
@@ -21,7 +22,7 @@ const LETTER = 'c'.charCodeAt(0);
 const OUTPOINT_LENGTH = 36;
 const KEY_LENGTH = 1 + OUTPOINT_LENGTH;
 const HEIGHT_LENGTH = 4;
-/** Where the coin begins (coin-record.ts) in what is stored of one that a block spent. */
+/** Where the coin (coin-record.ts) begins in one entry of the record of spent coins. */
 export const BASE_COIN_AT = OUTPOINT_LENGTH + HEIGHT_LENGTH;
 
 export function baseCoinKey(txid: Buffer, index: number): Buffer {
@@ -62,21 +63,22 @@ export function baseCoinOf(record: Buffer): Coin {
   return { height: field >>> 1, coinbase: (field & 1) === 1, value, script };
 }
 
-/** Returns where it ends, as writeBaseCoin does. */
+/** Returns where it ends. */
 function writeOutpoint(bytes: Buffer, at: number, txid: Buffer, index: number): number {
   return bytes.writeUInt32BE(index, at + txid.copy(bytes, at, 0, 32));
 }
 
+/** Returns where it ends. */
 function writeBaseCoin(bytes: Buffer, at: number, { height, coinbase, value, script }: SpentNodeCoin, index: number): number {
   bytes.writeUInt32BE(height * 2 + (coinbase ? 1 : 0), at);
   return writeCoin(bytes, at + HEIGHT_LENGTH, index % GROUP_SIZE, value, script, 0, script.length);
 }
 
-// What blocks spend of them
+// The coins of the base that a block spent
 
 export const spentBaseKey = keyOfHeight('s');
 
-/** The record of what the block at `height` spent, from the coins of all its inputs: those that it made itself are left out. */
+/** The record of what the block at `height` spent. `coins`: those of all its inputs; coins that the block made itself are left out. */
 export function spentBaseCoins(inputs: Int32Array, coins: readonly SpentNodeCoin[], height: number): Buffer {
   const most = coins.reduce((sum, { script }) => sum + OUTPOINT_LENGTH + HEIGHT_LENGTH + COIN_OVERHEAD + script.length, 0);
   const bytes = Buffer.allocUnsafe(most);

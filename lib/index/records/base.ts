@@ -1,13 +1,13 @@
-// The base of an index that was not built from blocks: the block at whose state the node's
-// coins were copied. Coins up to its height have a key space of their own for ever
-// (base-coin.ts), and what blocks up to it say beside coins is backfilled, the
-// newest first (lib/index/bootstrap/backfill.ts). An index built from blocks has no base.
+// The base of an index that was not built from blocks: the block at which the node's coins were
+// copied. Coins up to its height have a key space of their own, also later (base-coin.ts).
+// Everything else about the blocks up to it is backfilled, the newest block first
+// (lib/index/bootstrap/backfill.ts). An index built from blocks has no base.
 //
 //   'B'    height 4, hash 32, lowest height with known positions 4, bytes 8, ended 1
 //
-// Headers up to the base are there from the start, without what only the blocks tell:
-// transactions 0 and bytes 0 until backfilled. Since nobody knows at first how many bytes the
-// chain had at the base, all headers count from BASE_BYTES there, up and down.
+// Headers up to the base are there from the start. What only the blocks tell, their numbers of
+// transactions and of bytes, is 0 until backfilled. Since nobody knows at first how many bytes
+// the chain had at the base, headers count the bytes of the chain from BASE_BYTES there, up and down.
 
 import { putRecord, readU64, recordOf, writeU64, type Records } from './layout';
 import type { StoredHeader } from './header';
@@ -22,11 +22,11 @@ export const BASE_BYTES = 2 ** 50;
 const BASE_LENGTH = 49;
 
 export interface Base extends BlockPoint {
-  /** From this height up it is known where transactions are; above the base at first. */
+  /** From this height up the positions of transactions are known; the block above the base at first. */
   readonly positionsFrom: number;
-  /** Bytes of the blocks from `positionsFrom` to where the coins were copied. */
+  /** Serialized size of the blocks from `positionsFrom` to the one where the coins were copied. */
   readonly bytes: number;
-  /** The node has thrown away what lies below `positionsFrom`. */
+  /** The node has pruned the blocks below `positionsFrom`: they stay unknown. */
   readonly ended: boolean;
 }
 
@@ -59,8 +59,11 @@ export function findBase(records: Records): Base | undefined {
   };
 }
 
-/** The header as it is told: with the bytes of the chain as far as they are known, 0 for a block that is not. */
-export function headerOver(base: Base, header: StoredHeader): StoredHeader {
-  // No block is without transactions.
+/**
+ * The stored header with its count of the chain's bytes turned into what readers are told: the known ones; 0 in a block that is
+ * not backfilled.
+ */
+export function withKnownBytes(base: Base, header: StoredHeader): StoredHeader {
+  // A block that is known has transactions.
   return { ...header, chainBytes: header.transactionCount === 0 ? 0 : header.chainBytes - BASE_BYTES + base.bytes };
 }

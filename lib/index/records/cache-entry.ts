@@ -1,13 +1,13 @@
-// How the coins of a transaction stand in memory on their way into the index: 32-bit words,
-// so that hashes are compared word by word and whole blocks move with one copy. An entry
-// stands for one record of coins (coin-record.ts), at most 32 outputs:
+// How the coin cache holds the coins of a transaction: as 32-bit words, so that hashes are
+// compared word by word and the entries of a block move with one copy. An entry stands for one
+// record of coins (coin-record.ts), at most 32 outputs:
 //
 //   words 0 to 7   txid
 //   word 8         height
 //   word 9         group * 2^16 + index in the block
 //   word 10        which outputs are unspent, a bit for each
 //   word 11        length of the coins in bytes * 8 + flags
-//   from word 12   the coins, as in a record, filled up to a word
+//   from word 12   the coins, as in a record, padded to a whole word
 //
 // Numbers and bytes are in the machine's order: entries never leave the process.
 
@@ -18,18 +18,20 @@ export const STATE = 11;
 export const HEAD_WORDS = 12;
 export const HEAD_BYTES = HEAD_WORDS * 4;
 
-/** The store has a record of it. */
+/** A flag: the store has a record of the entry. */
 export const STORED = 1;
-/** It is not what the store has, or what was packed. */
+/** A flag: outputs were spent since the entry was made or last written. */
 export const CHANGED = 2;
 
 /** Words of an outpoint: txid and index. */
 export const OUTPOINT_WORDS = 9;
 
+/** Of the word at STATE: the length of the coins in bytes. */
 export function coinBytes(state: number): number {
   return state >>> 3;
 }
 
+/** Of the word at STATE: the length of the entry in words. */
 export function entryWords(state: number): number {
   return HEAD_WORDS + ((coinBytes(state) + 3) >> 2);
 }

@@ -8,8 +8,8 @@
 //
 //   kind of script * 32 + index % 32    1
 //   amount                              1 to 9 (amount.ts)
-//   script                              what is not the same in all scripts of the kind; for
-//                                       kind 7 the whole script behind its length
+//   script                              its key or hash, when it is of a common kind (0 to 6);
+//                                       otherwise (7) its length and the whole script
 //
 // Height and coinbase flag follow from the key.
 
@@ -22,7 +22,7 @@ import type { Coin, TransactionCoin } from '../types';
 
 /** Outputs that share a record. */
 export const GROUP_SIZE = 32;
-/** The number of a group has 16 bits; outputs beyond are in no block. */
+/** The number of a group has 16 bits. No transaction that fits into a block has more outputs. */
 export const MOST_GROUPS = 0x1_0000;
 /** Bytes that a coin takes at most beside its script. */
 export const COIN_OVERHEAD = 12;
@@ -50,7 +50,7 @@ export function coinKey({ height, index }: Position, group: number): Buffer {
 
 const startOfBlock = keyOfHeight('o');
 
-/** All coins that the block at `height` left. */
+/** The coins that the block at `height` made, as far as they are unspent. */
 export function coinsOfBlock(height: number): StoreRange {
   return { gte: startOfBlock(height), lt: startOfBlock(height + 1) };
 }
@@ -64,7 +64,7 @@ export function coinAt(records: Records, position: Position, output: number): Co
   if (value === undefined) return undefined;
   const record = recordOf(key, value);
   for (let at = 0; at < record.length; at = coinEnd(record, at)) {
-    if (((record[at] as number) & 31) !== output % GROUP_SIZE) continue; // at < length
+    if (slotAt(record, at) !== output % GROUP_SIZE) continue;
     const reader = new RecordReader(record);
     reader.skip(at);
     const { value: satoshis, script } = readOutput(reader);
@@ -73,13 +73,13 @@ export function coinAt(records: Records, position: Position, output: number): Co
   return undefined;
 }
 
-/** All coins of the transaction at a position, by groups in their order. */
-export function coinsAt({ height, index }: Position): StoreRange {
+/** The coins of the transaction at a position, group by group. */
+export function coinsOfTransaction({ height, index }: Position): StoreRange {
   const isLast = index === 0xffff;
   return { gte: coinKey({ height, index }, 0), lt: coinKey(isLast ? { height: height + 1, index: 0 } : { height, index: index + 1 }, 0) };
 }
 
-/** The coins of a group of outputs of the transaction at a position. @throws DamagedIndexError */
+/** The coins in one record of the transaction at a position. @throws DamagedIndexError */
 export function transactionCoins(key: Buffer, value: Buffer, { height, index }: Position): TransactionCoin[] {
   const first = key.length === COIN_KEY_LENGTH ? key.readUInt16BE(COIN_KEY_LENGTH - 2) * GROUP_SIZE : 0;
   return coinsIn(recordOf(key, value)).map(({ slot, value: satoshis, script }) => ({
@@ -114,7 +114,7 @@ const KINDS = [
   kind('2103', 32, 'ac')
 ] as const;
 const WHOLE_SCRIPT = KINDS.length;
-/** Of the scripts of these kinds. */
+/** The longest script of these kinds, in bytes. */
 const LONGEST_MADE_SCRIPT = 35;
 
 /** A script's kind by the bytes that all scripts of the kind share. */
@@ -160,7 +160,12 @@ export function writeCoin(
   return end + common.payload;
 }
 
-/** Where the coin that begins at `at` ends, in bytes of our own making. */
+/** Which output of its group the coin that begins at `at` is: index % 32. */
+export function slotAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at] as number) & 31; // a coin begins there
+}
+
+/** Where the coin that begins at `at` ends. The bytes must be sound. */
 export function coinEnd(bytes: Uint8Array, at: number): number {
   const common = KINDS[(bytes[at] as number) >> 5];
   let end = amountEnd(bytes, at + 1);
@@ -173,14 +178,17 @@ export function coinEnd(bytes: Uint8Array, at: number): number {
   }
 }
 
-/** The script of one coin after the other: where it stands, when it stands there as a whole, and otherwise put together in a buffer. */
+/**
+ * A cursor over the scripts of coins: each where it lies, if the coin has all of it, or put together in a buffer that the next
+ * one overwrites.
+ */
 export class CoinScript {
   readonly #made = Buffer.alloc(LONGEST_MADE_SCRIPT);
   bytes: Uint8Array = this.#made;
   start = 0;
   end = 0;
 
-  /** Goes to the script of the coin that begins at `at`, in bytes of our own making. Returns where the coin ends. */
+  /** Goes to the script of the coin that begins at `at`, and returns where the coin ends. The bytes must be sound. */
   read(bytes: Uint8Array, at: number): number {
     const coinEnds = coinEnd(bytes, at);
     const common = KINDS[(bytes[at] as number) >> 5];
@@ -216,10 +224,10 @@ export interface PackedCoin extends Output {
 export function readCoin(reader: RecordReader): PackedCoin {
   const { offset, bytes } = reader;
   const { value, script } = readOutput(reader);
-  return { slot: (bytes[offset] as number) & 31, value, script, bytes: bytes.subarray(offset, reader.offset) }; // a coin has a first byte
+  return { slot: slotAt(bytes, offset), value, script, bytes: bytes.subarray(offset, reader.offset) };
 }
 
-/** What an answer says of the coin at the cursor; a script of no common kind is a view. @throws DamagedIndexError */
+/** Reads value and script of the coin at the cursor; a script of no common kind is a view. @throws DamagedIndexError */
 export function readOutput(reader: RecordReader): Output {
   const common = KINDS[reader.byte() >> 5];
   const value = readAmount(reader);
@@ -248,6 +256,5 @@ export function coinsIn(record: Buffer): PackedCoin[] {
 /** The record with coins put back where they belong. @throws DamagedIndexError */
 export function withCoins(record: Buffer | undefined, restored: readonly Buffer[]): Buffer {
   const present = record === undefined ? [] : coinsIn(record).map(({ bytes }) => bytes);
-  const slotOf = (coin: Buffer): number => (coin[0] as number) & 31; // no coin is empty
-  return Buffer.concat([...present, ...restored].sort((a, b) => slotOf(a) - slotOf(b)));
+  return Buffer.concat([...present, ...restored].sort((a, b) => slotAt(a, 0) - slotAt(b, 0)));
 }

@@ -5,14 +5,14 @@
 //   'f' height 4         filter
 //   'g' height 4         hash of the block 32, of the filter 32, and the filter header 32
 //
-// 'F' says that all blocks from the lowest height up to the block have filters; those below are filled in (bootstrap/filter-fill.ts).
-// When the option was off for a while the block is not the tip, or none of the chain any more: then what is missing is looked for.
+// 'F' says that all blocks from the lowest height up to a block have filters; those below are filled in (bootstrap/filter-fill.ts).
+// If the option was off for a while, that block is below the tip, or no longer in the chain; then filter-fill.ts looks at every block.
 //
-// A filter header needs those of all blocks below. As long as filters are filled in it is left out: the headers that are there
+// A filter header builds on those of all blocks below. It is left out while one of these is missing, so the headers that are there
 // are those of the lowest blocks, without a gap.
 //
-// Undoing a block takes its records out whether or not the option is on, so that none stays from another chain. A program that
-// did not know them may have left some: their hash of the block tells.
+// Undoing a block takes its records out even if the option is off, so that none stays from another chain. If a program that
+// did not know these records has left some, their block hash tells.
 
 import { filterHashOf, filterHeaderOf, NO_FILTER_HEADER } from '../../bitcoin/block-filter';
 import { damaged, keyOfHeight, putRecord, recordOf, type Records } from './layout';
@@ -49,10 +49,10 @@ export function findFilterSpan(records: Records): FilterSpan | undefined {
 export const filterKey = keyOfHeight('f');
 export const filterEntryKey = keyOfHeight('g');
 
-/** All records of filters but the span. */
+/** All records of filters but that under 'F'. */
 export const FILTER_RECORDS: StoreRange = { gte: Buffer.from('e'), lt: Buffer.from('h') };
 
-/** All others. */
+/** All records that are not of filters. */
 export const BESIDE_FILTERS: readonly StoreRange[] = [
   { gte: Buffer.alloc(0), lt: FILTERS_KEY },
   { gte: Buffer.from('G'), lt: FILTER_RECORDS.gte },
@@ -61,15 +61,15 @@ export const BESIDE_FILTERS: readonly StoreRange[] = [
 
 export const staleFilterKey = (hash: Buffer): Buffer => Buffer.concat([Buffer.from('e'), hash]);
 
-/** What there is of a block's filter beside its bytes. */
+/** The record under 'g'. */
 export interface FilterEntry {
   readonly blockHash: Buffer;
   readonly filterHash: Buffer;
-  /** undefined: filters of blocks below are missing. */
+  /** The filter header; undefined: filters of blocks below are missing. */
   readonly header: Buffer | undefined;
 }
 
-/** The entry of a block whose filter is there; undefined: it is not. `hash`: of the block. @throws DamagedIndexError */
+/** undefined: there is no filter of this block. @throws DamagedIndexError */
 export function filterEntryOf(records: Records, { height, hash }: BlockPoint): FilterEntry | undefined {
   const key = filterEntryKey(height);
   const value = records.get(key);
@@ -106,7 +106,7 @@ export function staleFilterOf(records: Records, hash: Buffer): Buffer | undefine
   return value && recordOf(key, value);
 }
 
-/** The writes for a block's filter, and its header. `previous`: the header of the block below; undefined: not known yet. */
+/** The writes for a block's filter, and its filter header. `previous`: the filter header of the block below; undefined: not known yet. */
 export function putFilter(
   { height, hash }: BlockPoint,
   filter: Buffer,
@@ -122,7 +122,7 @@ export function putFilterEntry(height: number, { blockHash, filterHash, header }
   return putRecord(filterEntryKey(height), Buffer.concat([blockHash, filterHash, ...(header === undefined ? [] : [header])]));
 }
 
-/** The writes when a block is taken out again: its filter is then found by its hash. @throws DamagedIndexError */
+/** The writes that undo a block; its filter is found by the block's hash from then on. @throws DamagedIndexError */
 export function undoFilterWrites(records: Records, block: BlockPoint, previous: BlockPoint): StoreWrite[] {
   const { height, hash } = block;
   const writes: StoreWrite[] = [filterKey(height), filterEntryKey(height)].map((key) => ({ type: 'del', key }));

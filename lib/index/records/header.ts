@@ -20,7 +20,7 @@ export const HEADER_RECORD = {
 
 /** A header with what the index counts beside it. */
 export interface StoredHeader extends HeaderRecord {
-  /** Transactions of all blocks up to and with this one. */
+  /** Transactions of all blocks up to and including this one. */
   readonly chainTransactions: number;
 }
 
@@ -90,7 +90,7 @@ export interface HeaderChain {
 
 export const NO_HEADERS: HeaderChain = { tip: undefined, times: [] };
 
-/** The chain with one header more; `counted`: what the index counts of the chain up to and with it. */
+/** The chain with one header more; `counted`: the number of its transactions, and the counts of the chain up to and including it. */
 export function extendHeaders(
   { tip, times }: HeaderChain,
   hash: Buffer,

@@ -10,8 +10,8 @@ import { damaged, putRecord, recordOf, type Records } from './layout';
 import type { Position } from './position';
 import type { StorePut } from '../../store/store';
 
+/** Where a transaction lies in its serialized block, in bytes. */
 export interface Span {
-  /** From the start of the serialized block. */
   readonly offset: number;
   readonly length: number;
   readonly blockLength: number;
@@ -34,7 +34,7 @@ export function lengthsKeys(height: number, transactionCount: number): Buffer[] 
   return Array.from({ length: Math.ceil(transactionCount / GROUP_TRANSACTIONS) }, (_, group) => lengthsKey(height, group));
 }
 
-/** The records of a block. `lengths`: of its transactions, as integers of variable length. */
+/** The records of a block. `lengths`: those of its transactions, as integers of variable length. */
 export function putLengths(height: number, lengths: Uint8Array, transactionCount: number, blockLength: number): StorePut[] {
   let at = 0;
   // Before the transactions stands their number, as a compact size.

@@ -20,7 +20,7 @@ export interface Position {
 /** Positions have two bytes for the index: a block of the largest size has space for 16,666 transactions. */
 export const MAX_TRANSACTIONS = 0x1_0000;
 
-/** `hash`: of the txid. */
+/** `hash`: that of the txid, or its first bytes. */
 export function positionKey(hash: Buffer): Buffer {
   return Buffer.concat([Buffer.of(LETTER), hash]);
 }
@@ -51,7 +51,7 @@ export function writePosition(bytes: Buffer, at: number, height: number, index: 
   return bytes.writeUInt16BE(index, bytes.writeUInt32BE(height, at));
 }
 
-/** The write for the transaction whose txid's hash stands in `hashes` at `at`, put together in a buffer. */
+/** The write for the transaction whose hash stands in `hashes` at `at`, put together in a buffer. */
 export function putPosition(buffer: WriteBuffer, hashes: Uint8Array, at: number, height: number, index: number): StoreWrite {
   const bytes = buffer.reserve(KEY_LENGTH + POSITION_LENGTH);
   bytes[0] = LETTER;

@@ -1,12 +1,12 @@
-// A transaction has a hash of 12 bytes of its txid in the index, made with a secret of the index's
-// own: 20 bytes less for each transaction of the chain, and nobody who does not know the
-// secret can make two txids whose hashes are the same.
+// The index has transactions under a hash of their txid, 12 bytes long and made with a secret that
+// each index has for itself. That saves 20 bytes for each transaction of the chain, and nobody who
+// does not know the secret can make two txids with the same hash.
 //
 //   'S'    secret 32
 //
-// SHA-256 of secret and txid, cut off. The hashes of two different txids are then the same once
-// in 2^96 times; among the 1.3 billion of the main network, once in 10^11 indexes. Whoever knows
-// the secret still has to try 2^48 txids for two that are alike, and 2^96 for one that is like a given one.
+// The hash is SHA-256 of secret and txid, cut off. Two txids share one with a chance of 2^-96; among
+// the 1.3 billion of the main network that happens in one index of 10^11. Who knows the secret
+// must still try 2^48 txids for any two with the same hash, and 2^96 for one with a given hash.
 
 import { hash, randomBytes } from 'node:crypto';
 import { damaged, putRecord, recordOf, type Records } from './layout';
@@ -18,12 +18,12 @@ export const TXID_HASH_LENGTH = 12;
 export const SECRET_LENGTH = 32;
 const TXID_LENGTH = 32;
 
-/** The write of a secret that nobody else has. */
+/** The write of a new, random secret. */
 export function newSecret(): StorePut {
   return putRecord(SECRET_KEY, randomBytes(SECRET_LENGTH));
 }
 
-/** The write of the secret that a store has, for an index that is to have the same hashes. @throws DamagedIndexError when it has none. */
+/** The write of another store's secret, for an index that is to have the same hashes. @throws DamagedIndexError when it has none. */
 export function sameSecret(store: Records): StorePut {
   return putRecord(SECRET_KEY, secretIn(store));
 }
@@ -46,7 +46,7 @@ export class TxidHasher {
     this.#message.set(secret);
   }
 
-  /** That of a store. @throws DamagedIndexError when it has no secret. */
+  /** The hasher of a store. @throws DamagedIndexError when it has no secret. */
   static of(store: Records): TxidHasher {
     return new TxidHasher(secretIn(store));
   }

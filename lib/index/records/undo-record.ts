@@ -6,8 +6,8 @@
 //   number of transactions, and the first 6 of the hash of each txid: enough to find its record,
 //     whose position is compared (undo-block.ts)
 //   replaced 1, and when it is 1: position of the transaction whose txid the coinbase has 6
-//   coins to put back, to the end: how many blocks before this one they were made, index in the block * 2,
-//     or that + 1 and the group when that is not 0, the coin (coin-record.ts)
+//   coins to put back, to the end, each: how many blocks before this one it was made; index in its block * 2,
+//     + 1 if the group is not 0; then the group, unless it is 0; the coin (coin-record.ts)
 //
 // Coins to put back are those that the block spent of earlier blocks, and those that its
 // coinbase replaced: until BIP30 a later coinbase could have the txid of an earlier one, and
@@ -41,7 +41,7 @@ export interface UndoRecord {
   readonly coins: readonly SpentCoin[];
 }
 
-/** Collects the coins to put back while a block is taken in. */
+/** Collects the coins to put back while a block is connected. */
 export class SpentCoinList {
   #bytes = Buffer.allocUnsafe(1 << 12);
   #length = 0;
@@ -55,7 +55,10 @@ export class SpentCoinList {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Adds the coin that lies in `source`, of a transaction so many blocks before the one that is undone. */
+  /**
+   * Adds the coin that lies in `source` from `from` to `to`. `index`, `group`: as in its key; `blocksBefore`: from its block to
+   * this one.
+   */
   add(blocksBefore: number, index: number, group: number, source: Uint8Array, from: number, to: number): void {
     const bytes = this.#reserve(3 * LONGEST_INTEGER + to - from);
     let at = writeInteger(bytes, this.#length, blocksBefore);
@@ -80,7 +83,7 @@ export class SpentCoinList {
   }
 }
 
-/** Where the coin begins that stands in a SpentCoinList from `at` on. */
+/** Where, in the bytes of a SpentCoinList, the coin of the entry at `at` begins. */
 export function spentCoinStart(bytes: Uint8Array, at: number): number {
   let start = at;
   while ((bytes[start++] as number) >= 0x80); // the list has whole integers
@@ -120,7 +123,10 @@ function readSpentCoin(reader: RecordReader, height: number): SpentCoin {
   return { position: { height: height - blocksBefore, index: Math.floor(packed / 2) }, group, coin: readCoin(reader).bytes };
 }
 
-/** The record with a position that its coinbase replaced, unless it has one: then that one beside it. @throws DamagedIndexError */
+/**
+ * The record with the position that its coinbase replaced. If it has one already, it stays as it is, and `replaced` is that
+ * one. @throws DamagedIndexError
+ */
 export function withReplaced(bytes: Buffer, position: Position): { readonly record: Buffer; readonly replaced: Position | undefined } {
   const reader = new RecordReader(bytes);
   reader.take(32);

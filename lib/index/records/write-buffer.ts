@@ -1,6 +1,6 @@
-// A buffer in which one write after the other is put together: key, record and checksum side by
-// side. A write holds until the next one is put together, by which time a store has copied it (store.ts). Views
-// of the usual lengths are made once: hundreds of thousands of writes a second leave no garbage.
+// A buffer in which writes are put together, one after the other: key, record and checksum side by
+// side. A write is valid until the next one; a store has copied it by then (store.ts). Views of the
+// usual lengths are made once, so that hundreds of thousands of writes a second leave no garbage.
 
 import { crc32 } from 'node:zlib';
 import { CHECKSUM_LENGTH } from './layout';
@@ -14,7 +14,7 @@ export class WriteBuffer {
   /** Views by where they begin and how long they are. */
   #views: Buffer[][] = [];
 
-  /** The bytes, at least so many; what was in them may be gone. */
+  /** The buffer, at least `length` bytes long. What was in it may be gone. */
   reserve(length: number): Buffer {
     if (length > this.#bytes.length) {
       this.#bytes = Buffer.allocUnsafeSlow(length * 2);

@@ -1,45 +1,69 @@
-// The rows of blocks in order, a few of them under way while one is worked on.
+// Blocks in order, the next ones fetched while one is worked on.
 
-import type { BlockRows } from './rows';
-
-/** Enough for the node's disk and the scanning thread to be busy while blocks are taken in. */
+/** Enough to keep the node's disk and the scanning thread busy while blocks are taken in. */
 const IN_FLIGHT = 5;
 
-/** A block, or what else was made of it. */
-export interface FetchedBlock<T = BlockRows> {
+/** What was fetched for the block at a height. */
+export interface Fetched<T> {
   readonly height: number;
-  /** undefined: the node does not have the block, or no longer. */
-  readonly rows: T | undefined;
+  /** undefined: the block cannot be had, or no longer. */
+  readonly block: T | undefined;
 }
 
 /** `count` blocks from a height on, upwards (`step` 1) or downwards (-1). A caller that stops early leaves the rest alone. */
-export function prefetch(
-  from: number,
-  count: number,
-  step: 1 | -1,
-  fetch: (height: number) => Promise<BlockRows | undefined>
-): AsyncGenerator<FetchedBlock>;
-export function prefetch<T>(
-  from: number,
-  count: number,
-  step: 1 | -1,
-  fetch: (height: number) => Promise<T | undefined>
-): AsyncGenerator<FetchedBlock<T>>;
 export async function* prefetch<T>(
   from: number,
   count: number,
   step: 1 | -1,
   fetch: (height: number) => Promise<T | undefined>
-): AsyncGenerator<FetchedBlock<T>> {
-  const underWay: Promise<FetchedBlock<T>>[] = [];
+): AsyncGenerator<Fetched<T>> {
+  const underWay: Promise<Fetched<T>>[] = [];
   for (let next = 0; next < count || underWay.length > 0;) {
     for (; next < count && underWay.length < IN_FLIGHT; next++) {
       const height = from + next * step;
-      const fetched = fetch(height).then((rows) => ({ height, rows }));
+      const fetched = fetch(height).then((block) => ({ height, block }));
       // The caller may have stopped by then; a rejection that nobody handles would end the node.
       fetched.catch(() => undefined);
       underWay.push(fetched);
     }
-    yield await (underWay.shift() as Promise<FetchedBlock<T>>); // not empty: see the loops
+    yield await (underWay.shift() as Promise<Fetched<T>>); // not empty: see the loops
+  }
+}
+
+/** Blocks downwards, for a caller that comes back for the next one at any time, and may ask for the same one again. */
+export class Descent<T> {
+  readonly #fetch: (height: number) => Promise<T | undefined>;
+  /** Those from a height downwards. */
+  #ahead: { height: number; readonly blocks: AsyncIterator<Fetched<T>> } | undefined;
+  /** The one asked for last, until it is taken. */
+  #current: Fetched<T> | undefined;
+
+  constructor(fetch: (height: number) => Promise<T | undefined>) {
+    this.#fetch = fetch;
+  }
+
+  /** The block at a height, the same one until `take`. undefined: it cannot be had now, and may be asked for again. */
+  async at(height: number): Promise<T | undefined> {
+    if (this.#current?.height === height) return this.#current.block;
+    const ahead =
+      this.#ahead?.height === height ? this.#ahead : { height, blocks: prefetch(height, height + 1, -1, (each) => this.#fetch(each)) };
+    // After an error or a missing block the next call begins again.
+    this.reset();
+    const { value } = (await ahead.blocks.next()) as { readonly value: Fetched<T> }; // there is one for each height down to 0
+    if (value.block === undefined) return undefined;
+    ahead.height--;
+    this.#ahead = ahead;
+    this.#current = value;
+    return value.block;
+  }
+
+  /** The block asked for last is done with. */
+  take(): void {
+    this.#current = undefined;
+  }
+
+  /** Forgets the blocks that are on their way. */
+  reset(): void {
+    this.#ahead = this.#current = undefined;
   }
 }

@@ -1,21 +1,21 @@
-// Makes the rows of blocks, large ones in a worker thread. The thread is started when the
-// first large block comes, and that block does not wait for it. Block and rows lie in
-// pieces of shared memory that are used again: what is sent to and fro would be garbage that
-// the collector cannot see the size of, and stops for too often or too late.
+// Makes the rows of blocks, those of large blocks in a worker thread. The thread is started when the
+// first large block comes, and that block does not wait for it. Blocks and rows lie in shared memory
+// that is used again: sent to and fro, they would be garbage whose size the collector does not see,
+// so that it would run too often or too late.
 
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { blockRows, mostRowBytes, type BlockRows } from './rows';
 import type { TxidHasher } from '../records/txid-hash';
 
-/** Smaller blocks cost less here than being sent there. */
+/** Making the rows of a smaller block takes less time than sending it to the thread. */
 const LARGE_BYTES = 100_000;
 
 /** What is sent to a worker and back (row-worker.ts). */
 export interface RowRequest {
   readonly id: number;
   readonly height: number;
-  /** Of the hashes of txids (txid-hash.ts). */
+  /** That of the hashes of txids (txid-hash.ts). */
   readonly secret: Uint8Array;
   readonly forFilter: boolean;
   /** Begins with the block, and is large enough for its rows too. */
@@ -24,9 +24,9 @@ export interface RowRequest {
 }
 export type RowReply = { readonly id: number } & ({ readonly rows: BlockRows } | { readonly error: unknown });
 
-/** So many pieces of memory wait for another use: as many as there are blocks under way. */
+/** Pieces of memory that are kept for another use: as many as there are blocks under way. */
 const MOST_FREE = 6;
-/** Memory of a common size fits the next block too. */
+/** Sizes are rounded up, so that a piece fits the next block too. */
 const MEMORY_STEP = 1 << 20;
 
 interface Waiting {
@@ -52,15 +52,15 @@ export class RowMaker {
   readonly #forFilter: boolean;
 
   /**
-   * `onLost`: called when the thread ended by itself. Everything goes on, but the event loop is held longer. `forFilter`: with
-   * what filters are made of.
+   * `onLost`: called when the thread ended by itself. Everything goes on, but the event loop is blocked longer. `forFilter`:
+   * whether to hash scripts for filters.
    */
   constructor(onLost: (reason: string) => void = () => undefined, forFilter = false) {
     this.#onLost = onLost;
     this.#forFilter = forFilter;
   }
 
-  /** The rows hold until they are released. @throws as blockRows */
+  /** The rows are valid until they are released. @throws as blockRows */
   async make(raw: Buffer, height: number, hasher: TxidHasher): Promise<BlockRows> {
     if (raw.length < LARGE_BYTES || this.#alone) return blockRows(raw, height, hasher, this.#forFilter);
     const worker = (this.#worker ??= this.#start());
@@ -81,15 +81,15 @@ export class RowMaker {
     });
   }
 
-  /** Nobody looks at these rows any more. Those that are never released only cost other memory. */
+  /** Gives the memory of the rows back for another block. Rows that are never released are left to the garbage collector. */
   release(rows: BlockRows): void {
     const memory = this.#memories.get(rows);
     if (memory !== undefined && this.#memories.delete(rows) && this.#free.length < MOST_FREE) this.#free.push(memory);
   }
 
   /**
-   * Blocks will come one by one from now on: a thread that has come to much memory, that of the rows of
-   * many blocks among it, gives way to another. An idle thread would never give it back.
+   * For blocks that come one by one from now on: frees the memory of the rows of many blocks, and replaces the thread, which
+   * would not give its own memory back while it is idle.
    */
   async renew(): Promise<void> {
     const worker = this.#worker;
@@ -123,7 +123,7 @@ export class RowMaker {
       if (!this.#alone) this.#onLost(reason);
       this.#goOnAlone();
     });
-    // After the listeners, each of which would keep the process alive again.
+    // Last, because each listener keeps the process alive again.
     worker.unref();
     return worker;
   }
@@ -145,7 +145,7 @@ export class RowMaker {
       : new SharedArrayBuffer(Math.ceil(length / MEMORY_STEP) * MEMORY_STEP);
   }
 
-  /** The thread ended: nothing of what it was to do is lost. */
+  /** After the end of the thread: does what it had yet to do. */
   #goOnAlone(): void {
     this.#alone = true;
     for (const { raw, height, hasher, resolve, reject } of this.#waiting.values()) {
@@ -161,7 +161,7 @@ export class RowMaker {
 
 function startWorker(): Worker {
   const file = join(__dirname, 'row-worker');
-  // Run from the sources, as tests and benchmarks do, a thread reads them as its process does, but not as its entry.
+  // When the process runs from the sources, as tests do, a thread can load them as its process does, but not as its entry.
   if (extname(__filename) === '.ts') return new Worker(`require(${JSON.stringify(file)});`, { eval: true });
   return new Worker(`${file}.js`);
 }

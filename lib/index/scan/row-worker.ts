@@ -14,11 +14,11 @@ parentPort?.on('message', ({ id, height, secret, forFilter, memory, length }: Ro
   }
 });
 
-/** Memory behind the block, one piece after the other. */
+/** Hands out the memory behind the block, one piece after the other. */
 function allocateIn(memory: SharedArrayBuffer, used: number): Allocate {
   let end = used;
   return (length) => {
-    // Eight: whole pieces are copied word by word of the machine.
+    // Aligned to the machine's words: copying is fastest then.
     const start = (end + 7) & ~7;
     end = start + length;
     return new Uint8Array(memory, start, length);

@@ -1,5 +1,5 @@
-// What a block adds to the index and takes from it, without looking at the index: a plain
-// function from bytes to flat arrays, which can be made in another thread and handed over.
+// What a block adds to the index and takes from it: a pure function from the bytes of the block to
+// flat arrays, which can be made in another thread and handed over.
 
 import { scanBlock } from '../../bitcoin/block';
 import { ScriptHashes } from '../../bitcoin/block-filter';
@@ -19,19 +19,22 @@ export interface BlockRows {
   readonly hash: Uint8Array;
   /** 80 bytes. */
   readonly header: Uint8Array;
-  /** Of the serialized block. */
+  /** Length of the serialized block. */
   readonly length: number;
   /** Txid of the coinbase, 32 bytes. */
   readonly coinbase: Uint8Array;
   /** For each transaction, the hash of its txid. */
   readonly hashes: Uint8Array;
-  /** Lengths of the transactions: a record of the layout. */
+  /** Lengths of the transactions, as integers of variable length (records/lengths.ts). */
   readonly lengths: Uint8Array;
   /** Outpoints that the block spends, nine words each, in its order; the coinbase has none. */
   readonly inputs: Int32Array;
-  /** For each transaction, the number of inputs up to and with its last. */
+  /** For each transaction, where its inputs end in `inputs`, as a number of outpoints. */
   readonly inputEnds: Uint32Array;
-  /** Cache entries of all coins that the block makes. The coinbase has one in any case: the first. */
+  /**
+   * Cache entries (records/cache-entry.ts) of all coins that the block makes. The first is always one of the coinbase, even if
+   * it makes none.
+   */
   readonly entries: Int32Array;
   /** How many coins these are. */
   readonly coins: number;
@@ -39,26 +42,26 @@ export interface BlockRows {
   readonly scriptHashes: Uint32Array;
 }
 
-/** Gives memory of so many bytes, beginning at a word; what was in it does not matter. */
+/** Returns memory of `length` bytes, aligned to words; its content is arbitrary. */
 export type Allocate = (length: number) => Uint8Array;
 
 const allocateAnew: Allocate = (length) => new Uint8Array(length);
 
 const ENTRIES_MARGIN = 4096;
 
-/** All rows of a block of `length` bytes take less: most of it is for the entries. */
+/** More bytes than the rows of a block of `length` bytes take; most are for the entries. */
 export function mostRowBytes(length: number): number {
   return length * 6 + 2 * ENTRIES_MARGIN;
 }
 
 const NO_SCRIPTS = new Uint32Array(0);
 
-/** Of a block without transactions, which no chain has. */
+/** For a block without transactions, which no chain has. */
 const NO_TXID = Buffer.alloc(32);
 
 /**
- * The rows of a serialized block for the index that `hasher` is of, in memory that `allocate` gives; `forFilter`: with the
- * hashes of scripts.
+ * The rows of a serialized block. `hasher`: that of the index; `forFilter`: whether to hash scripts for the filter; `allocate`:
+ * gives the memory.
  * @throws MalformedBytesError, IndexError for more transactions than a key can count.
  */
 export function blockRows(raw: Buffer, height: number, hasher: TxidHasher, forFilter = false, allocate = allocateAnew): BlockRows {
@@ -118,7 +121,7 @@ function scriptHashesOf(hash: Buffer, transactions: readonly ScannedTransaction[
   return hashes.words;
 }
 
-/** The same memory. */
+/** A view of the same memory. */
 function wordsOf<T>(bytes: Uint8Array, Words: new (buffer: ArrayBufferLike, offset: number, length: number) => T): T {
   return new Words(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
 }
@@ -129,7 +132,7 @@ function copyOf(bytes: Buffer, allocate: Allocate): Uint8Array {
   return copy;
 }
 
-/** Returns where they end. */
+/** Returns where the copies end. */
 function copyOutpoints({ bytes, inputsOffset, inputCount }: ScannedTransaction, to: Uint8Array, start: number): number {
   const reader = new ByteReader(bytes, inputsOffset);
   let at = start;
@@ -189,7 +192,7 @@ class EntryList {
       words[at + UNSPENT] = unspent;
       words[at + STATE] = (end - start) << 3;
       this.#end = (end + 3) >> 2;
-      // What an earlier block left there: the same block has the same rows.
+      // The padding, since an earlier block may have left something there: the same block always has the same rows.
       bytes.fill(0, end, this.#end * 4);
     }
   }

@@ -1,5 +1,5 @@
-// Blocks on their way into the index: folded one after the other over the coin cache, written
-// together (index-writer.ts). Coins that are born and die within the batch are never written.
+// Blocks on their way into the index: applied to the coin cache one after the other, and written
+// together (index-writer.ts). Coins that are made and spent within the batch are never written.
 
 import { previousHashOf } from '../../bitcoin/header';
 import { toDisplayHex } from '../../bitcoin/hash';
@@ -24,7 +24,7 @@ import type { Store, StoreWrite } from '../../store/store';
 export interface BatchOptions extends Omit<CoinSources, 'records'> {
   readonly store: Store;
   readonly genesisHash: Buffer;
-  /** The last so many blocks have undo records. */
+  /** How many blocks up to the tip have undo records. */
   readonly undoDepth: number;
   /** Lowest height that gets an undo record. */
   readonly undoFrom: number;
@@ -39,9 +39,9 @@ export class BlockBatch {
   readonly #blocks: BlockPoint[] = [];
   /** For each block, its header record. */
   readonly #headers: Buffer[] = [];
-  /** For each block, the hashes of its txids. */
+  /** For each block, the hashes of its txids (records/txid-hash.ts). */
   readonly #hashes: Uint8Array[] = [];
-  /** All but coins and positions, without the tip. */
+  /** All writes but those of coins, positions and the tip. */
   readonly #otherWrites: StoreWrite[] = [];
   readonly #spent = new SpentCoinList();
   #chain: HeaderChain;
@@ -86,7 +86,7 @@ export class BlockBatch {
 
   /**
    * Adds a serialized block.
-   * @throws IndexError when it does not extend the tip or spends a coin that is not there; the batch is then lost.
+   * @throws IndexError when it does not extend the tip or spends a coin that is not there; the batch is of no use then.
    */
   async add(raw: Buffer): Promise<void> {
     await this.addRows(blockRows(raw, this.#nextHeight, this.#options.hasher));
@@ -125,7 +125,7 @@ export class BlockBatch {
     if (height >= undoDepth) this.#write({ type: 'del', key: spentBaseKey(height - undoDepth) });
   }
 
-  /** All writes of the batch, the new tip among them. To be gone through once; a write holds until the next. */
+  /** All writes of the batch, the new tip among them. Must be gone through once; a write is valid until the next. */
   *writes(): Generator<StoreWrite> {
     const { cache, base } = this.#options;
     yield* cache.writes();
@@ -144,7 +144,7 @@ export class BlockBatch {
     yield putTip(tip);
   }
 
-  /** The store has copies of all writes: memory for the next batch, which is filled while the store writes these. */
+  /** To be called when the store has copies of all writes: gives their memory to the next batch, which is filled while the store writes. */
   dropWrites(): void {
     this.#hashes.length = 0;
     this.#otherWrites.length = 0;
@@ -168,7 +168,7 @@ export class BlockBatch {
     if (height !== this.#nextHeight) throw new IndexError(`expected rows of height ${this.#nextHeight}, got ${height}`);
   }
 
-  /** Extends the chain by the block, and puts all that is stored of it beside coins. */
+  /** Extends the chain by the block, and adds its header, height and lengths. */
   #addRecords({ height, length, lengths, ...rows }: BlockRows): void {
     const { tip: before } = this.#chain;
     // The memory of the rows is used again.
@@ -213,13 +213,13 @@ export class BlockBatch {
   }
 }
 
-/** More than there are in a batch, which has the blocks of one leg of catching up at most. */
+/** More blocks than a batch has: at most those of one leg of catching up (follow/catch-up.ts). */
 const MOST_BLOCKS = 0x1000;
 
 /**
- * The transactions of a batch in the order of the first bytes of their txids' hashes: the store's table of new records is in
- * this order, and neighbours go in there faster than what lies far apart. As numbers that sort, of less than a double's
- * 53 bits: three bytes of the hash, which block of the batch it is, the index in the block.
+ * The transactions of a batch in the order of the first bytes of their hashes: the store's table of new records is in this
+ * order, and takes neighbours faster than what lies far apart. Each is a number that sorts, of less than a double's 53 bits:
+ * three bytes of the hash, the number of the block in the batch, the index in the block.
  */
 export function inOrderOfHashes(hashesOfBlocks: readonly Uint8Array[]): Float64Array {
   const order = new Float64Array(hashesOfBlocks.reduce((count, hashes) => count + hashes.length / TXID_HASH_LENGTH, 0));

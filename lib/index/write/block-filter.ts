@@ -1,5 +1,5 @@
-// The filter of a block on its way into the index: from the scripts of its outputs, which were hashed with its rows, and from those
-// of the coins that it spends. A coin that the block made itself need not be among them: its script is that of an output.
+// The filter of a block on its way into the index: made of the scripts of its outputs, which were hashed with its rows, and of
+// those of the coins that it spends. Coins that the block made itself may be left out: their scripts are those of outputs.
 
 import { setImmediate } from 'node:timers/promises';
 import { basicFilter, ScriptHashes } from '../../bitcoin/block-filter';
@@ -13,7 +13,10 @@ import type { BlockRows } from '../scan/rows';
 /** Scripts that are hashed before others get the event loop: less than a millisecond. */
 const SCRIPTS_PER_SLICE = 1_000;
 
-/** The coins that a block spends, as they come: those of the store (a SpentCoinList), and those of the base (base-spends.ts). */
+/**
+ * The coins that a block spends, in the bytes in which they are at hand: a SpentCoinList, and for those of the base what
+ * base-spends.ts has.
+ */
 export interface SpentBytes {
   readonly coins: Uint8Array;
   readonly ofBase: Uint8Array;

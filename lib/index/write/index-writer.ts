@@ -1,6 +1,6 @@
-// The only writer of the index. Every change is one atomic batch that also moves the tip
-// record; memory moves after it. A single block is on the disk when it is in; of batches of
-// blocks a power cut may take the last ones back, and the node still has their blocks.
+// The only writer of the index. Every change is one atomic batch that also moves the tip record;
+// what is in memory moves after it. A block that is followed is on the disk once it is in the index.
+// Of the batches of catching up, a power cut may undo the last ones; the node still has their blocks.
 //
 // How batches are written. While the store writes one to the disk, the next one is filled with blocks:
 //
@@ -8,10 +8,10 @@
 //                                               | handedOver
 //   batch 2                                     | fill, on top of batch 1 .... | the store takes the writes | ...
 //
-// The store asks for one write after the other and copies it, since all of a batch lie in the same few buffers. Once it
-// has taken them all, the coin cache takes them for written, and may change again: that is `handedOver`. Only when
-// the two generations of the cache are about to swap must it wait, since what the old one drops has to be in the store;
-// then `handedOver` comes with `written`. When a write fails, the batch on top of it is lost too: both fail with the same
+// The store asks for one write after the other and copies it, since all writes of a batch lie in the same few buffers. Once
+// it has taken them all, the coin cache counts them as written, and may change again: that is `handedOver`. Only if the
+// two generations of the cache are about to swap must it wait, since what the old one drops has to be in the store; then
+// `handedOver` comes with `written`. When a write fails, the batch on top of it is lost too: both fail with the same
 // error, the cache is emptied, and the next batch begins on top of what is written.
 
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
@@ -47,21 +47,21 @@ import type { BlockRows } from '../scan/rows';
 export interface IndexWriterOptions {
   readonly store: Store;
   readonly genesisHash: Buffer;
-  /** The last so many blocks can be taken out again. */
+  /** How many blocks up to the tip can be undone. */
   readonly undoDepth: number;
-  /** Memory for coins, in bytes. */
+  /** Memory for the coin cache. */
   readonly cacheBytes?: number;
-  /** The same while many blocks are taken in; as much unless given. */
+  /** The same while the index catches up; `cacheBytes` unless given. */
   readonly catchUpCacheBytes?: number;
   /** Whether blocks get filters (records/filter.ts). */
   readonly filters?: boolean;
   /** Called in the tick in which the tip moves. */
   readonly onMove: () => void;
-  /** Called when the thread that scans large blocks is lost; they are scanned here from then on. */
+  /** Called when the thread that scans large blocks is lost; they are scanned on the event loop from then on. */
   readonly onThreadLost?: (reason: string) => void;
 }
 
-/** How far the write of a batch is. Both reject with the same error when it fails; nobody has to listen. */
+/** The write of a batch. If it fails, both promises reject with the same error; neither need be awaited. */
 export interface CommittedBatch {
   /** The next batch may be filled. */
   readonly handedOver: Promise<void>;
@@ -76,17 +76,17 @@ export class IndexWriter {
   readonly #cache: CoinCache;
   /** Scans blocks (rowsOf). */
   readonly rowMaker: RowMaker;
-  /** In memory, for readers. While positions are backfilled there are none: what their records lack comes later. */
+  /** For readers. It is empty during a backfill, which still changes the records of headers. */
   readonly headers = new HeaderTable();
-  /** What is written. */
+  /** The headers up to the last block that is written. */
   #chain = NO_HEADERS;
-  /** Counts how often that has moved. */
+  /** Counts how often `#chain` has moved. */
   #state = 0;
-  /** With the batch that was handed over last, until it is written. */
+  /** The headers up to the last block that was handed over, until it is written. */
   #ahead: HeaderChain | undefined;
   /** The write of the batch committed last. */
   #writing: Promise<void> = Promise.resolve();
-  /** Why the last write failed; no batch can be committed that was begun before. */
+  /** Why the last write failed; batches that were begun before it did cannot be committed. */
   #failure: { readonly error: unknown } | undefined;
   #base: Base | undefined;
   #filters: FilterTip | undefined;
@@ -110,26 +110,26 @@ export class IndexWriter {
     return this.#base;
   }
 
-  /** How far filters are; undefined: none are made. */
+  /** What the filter of the next block builds on; undefined: none are made. */
   get filters(): FilterTip | undefined {
     return this.#filters;
   }
 
-  /** Of the secret that the store has. @throws DamagedIndexError when it has none. */
+  /** The hasher of the index. @throws DamagedIndexError when the store has no secret. */
   get hasher(): TxidHasher {
     return (this.#hasher ??= TxidHasher.of(this.#options.store));
   }
 
   /**
-   * The coins that are cached, with the positions of their transactions; undefined unless what is cached is of this state: it is
-   * ahead while a batch is filled and written, and means nothing after a write that failed.
+   * The coin cache, if it is at this state; undefined otherwise: it is ahead while a batch is filled and written, and means
+   * nothing after a write that failed.
    */
-  coinsAt(state: number): CoinCache | undefined {
+  coinCacheAt(state: number): CoinCache | undefined {
     const isSettled = this.#ahead === undefined && this.#failure === undefined && this.#cache.isClean;
     return isSettled && this.#state === state ? this.#cache : undefined;
   }
 
-  /** Another one whenever the tip moves. */
+  /** A number that changes whenever the tip moves. */
   get state(): number {
     return this.#state;
   }
@@ -156,12 +156,12 @@ export class IndexWriter {
     await this.#loadHeaders();
   }
 
-  /** The rows of a serialized block for this index; they hold until the row maker is given them back. @throws as blockRows */
+  /** The rows of a serialized block for this index; valid until they are released (rowMaker). @throws as blockRows */
   rowsOf(raw: Buffer, height: number): Promise<BlockRows> {
     return this.rowMaker.make(raw, height, this.hasher);
   }
 
-  /** Has as much memory for coins as a use takes. */
+  /** Gives the coin cache the size for a use. */
   prepareFor(use: StoreUse): void {
     const { cacheBytes = DEFAULT_CACHE_BYTES, catchUpCacheBytes = cacheBytes } = this.#options;
     this.#cache.resize(use === 'catching-up' ? catchUpCacheBytes : cacheBytes);
@@ -175,7 +175,7 @@ export class IndexWriter {
   /** A batch on top of the tip, or of the batch handed over last; to be committed before anything else changes the index. */
   batch(undoFrom = 0): BlockBatch {
     const { store, genesisHash, undoDepth } = this.#options;
-    // What an abandoned batch has left there is not the state of the store.
+    // What an abandoned batch has left in the cache is not the state of the store.
     if (this.#failure !== undefined || !this.#cache.isClean) this.#cache.clear();
     this.#failure = undefined;
     const base = this.#base && { base: new BaseSpends(this.#base) };
@@ -199,7 +199,7 @@ export class IndexWriter {
     });
     const written = (this.#writing = this.#write(batch, durable, handOver));
     const handedOver = Promise.race([early, written]);
-    // Nobody may listen to one of them.
+    // A rejection that nobody handles would end the node.
     for (const promise of [handedOver, written]) promise.catch(() => undefined);
     return { handedOver, written };
   }
@@ -252,7 +252,7 @@ export class IndexWriter {
     if (value === undefined) throw new TooDeepError(`expected an undo record for height ${tip.height}, got none`);
     const undo = decodeUndo(recordOf(key, value), tip.height);
     if (!undo.hash.equals(tip.hash)) throw damaged(key, `undo of ${toDisplayHex(tip.hash)}`, toDisplayHex(undo.hash));
-    // Nobody else reads this record while the headers are in memory.
+    // While the headers are in memory, this is the only read of the record.
     const stored = heightOf(store, tip.hash);
     if (stored !== tip.height) throw damaged(blockHashKey(tip.hash), `height ${tip.height}`, String(stored));
     const { hash, height } = this.headerAt(tip.height - 1);
@@ -269,8 +269,8 @@ export class IndexWriter {
     return { hash: tip.hash, height: tip.height };
   }
 
-  /** Writes what was backfilled below the base; the tip stays. */
-  async fill(writes: Iterable<StoreWrite>, base: Base): Promise<void> {
+  /** Writes what was backfilled, with the base as it is then; the tip stays. */
+  async writeBackfill(writes: Iterable<StoreWrite>, base: Base): Promise<void> {
     const { store, onMove } = this.#options;
     await store.batch(withBase(writes, base), { durable: false });
     this.#base = base;
@@ -278,8 +278,8 @@ export class IndexWriter {
     onMove();
   }
 
-  /** Writes filters that were filled in; all blocks from the height `from` up have them by then. */
-  async fillFilters(writes: Iterable<StoreWrite>, from: number): Promise<void> {
+  /** Writes filters that were missing; all blocks from the height `from` up have them then. */
+  async writeFilters(writes: Iterable<StoreWrite>, from: number): Promise<void> {
     const { store, onMove } = this.#options;
     const { tip } = this;
     if (tip === undefined) return;
@@ -288,7 +288,7 @@ export class IndexWriter {
     onMove();
   }
 
-  /** Ends what runs beside it; the store is another's. */
+  /** Ends the scanning thread. The store stays open. */
   async close(): Promise<void> {
     await this.rowMaker.close();
   }
@@ -302,7 +302,7 @@ export class IndexWriter {
     this.#moveTo(NO_HEADERS);
   }
 
-  /** Each block drops the record that it makes too old; those of a larger undo depth of before are left. */
+  /** Each block drops the undo record that it makes too old. This drops those of an earlier run with a larger undo depth. */
   async #dropOldUndo(): Promise<void> {
     const { store, undoDepth } = this.#options;
     const lowest = (this.tip?.height ?? 0) - undoDepth + 1;

@@ -12,21 +12,21 @@ import type { BlockRows } from '../scan/rows';
 
 export interface Replaced {
   readonly position: Position;
-  /** What the cache has of its coins. */
+  /** The cache's entries of its coins. */
   readonly entries: readonly EntryName[];
 }
 
 /**
- * The earlier transaction with the txid of the block's coinbase, its coins read into the cache.
- * To be called before the block's own coins are there. @throws DamagedIndexError
+ * The earlier transaction with the txid of the block's coinbase, with its coins read into the cache.
+ * To be called before the block's own coins are put there. @throws DamagedIndexError
  */
 export async function findReplaced({ entries, coinbase }: BlockRows, sources: CoinSources): Promise<Replaced | undefined> {
   const { records, cache, hasher } = sources;
-  // Every coinbase has an entry of group 0, whatever became of its coins, until it is written; its txid comes first in it.
+  // Until it is written, every coinbase has an entry of group 0, even if its coins are spent. The first words of `entries` are the txid.
   const entry = cache.find(entries, 0, 0);
   const position = entry === NO_ENTRY ? positionOf(records, hasher, coinbase) : cache.positionOf(entry);
   if (position === undefined) return undefined;
-  // The earlier one had the same outputs.
+  // The txids are the same, and so are the outputs.
   const groups: number[] = [];
   for (let at = 0; at < entries.length; at += entryWords(entries[at + STATE] as number)) {
     // entries are whole
@@ -42,7 +42,7 @@ export async function findReplaced({ entries, coinbase }: BlockRows, sources: Co
   return { position, entries: groups.map((group) => cache.find(entries, 0, group)).filter((each) => each !== NO_ENTRY) };
 }
 
-/** Takes the earlier transaction's coins out; the later one's are in the cache by now, under the same txid. */
+/** Spends what is left of the earlier transaction's coins. Those of the later one are in the cache by now, under the same txid. */
 export function spendReplaced({ entries }: Replaced, height: number, cache: CoinCache, undo: SpentCoinList | undefined): void {
   for (const entry of entries) for (let slot = 0; slot < GROUP_SIZE; slot++) cache.spend(entry, slot, height, 0, undo);
 }

@@ -17,7 +17,7 @@ import type { Store, StoreWrite } from '../../store/store';
 /** Positions looked for at once. */
 const LOOKUPS = 64;
 
-/** Takes the block at `height` out and makes `previous` the tip. @throws DamagedIndexError */
+/** The writes that undo the block at `height` and make `previous` the tip. @throws DamagedIndexError */
 export async function undoWrites(undo: UndoRecord, height: number, previous: BlockPoint, store: Store): Promise<StoreWrite[]> {
   const { hash, hashStarts, replaced, coins } = undo;
   const writes = await restoringWrites(coins, store);
@@ -25,7 +25,7 @@ export async function undoWrites(undo: UndoRecord, height: number, previous: Blo
   const keys = await findPositions(hashStarts, height, store);
   for (const key of keys) writes.push({ type: 'del', key });
   const [coinbaseKey] = keys;
-  // After the deletions: it is the position under the same txid.
+  // Behind the deletion of the same key.
   if (replaced !== undefined && coinbaseKey !== undefined) writes.push(putRecord(coinbaseKey, encodePosition(replaced)));
   for (const key of [headerKey(height), ...lengthsKeys(height, keys.length), blockHashKey(hash), undoKey(height)])
     writes.push({ type: 'del', key });
@@ -34,9 +34,9 @@ export async function undoWrites(undo: UndoRecord, height: number, previous: Blo
 }
 
 /**
- * The writes that an index with a base needs besides, and the base afterwards. Coins of the base that the block spent come
- * back. Of a block of the base itself nobody knows which coins it made: then the base is the block before, and what is above
- * it counts no more (base-coin.ts). @throws DamagedIndexError
+ * The further writes for an index with a base, and the base afterwards. Coins of the base that the block spent are put back. If
+ * the block itself is part of the base, nobody knows which coins it made: the base becomes the block below, and coins above
+ * it are ignored (base-coin.ts). @throws DamagedIndexError
  */
 export function undoBaseWrites(
   base: Base,
@@ -70,7 +70,7 @@ async function findPositions(hashStarts: Buffer, height: number, store: Store): 
   return keys;
 }
 
-/** The hashes of other txids may begin with the same bytes: the position says which one it is. */
+/** The hashes of several txids may begin with the same bytes: the position tells which is meant. */
 async function findPosition(hashStart: Buffer, height: number, index: number, store: Store): Promise<Buffer> {
   for await (const [key, value] of store.range(positionsOfHashes(hashStart))) {
     const found = decodePosition(key, value);
@@ -82,7 +82,7 @@ async function findPosition(hashStart: Buffer, height: number, index: number, st
   );
 }
 
-/** Puts coins back into their records. */
+/** The writes that put coins back into their records. */
 async function restoringWrites(coins: readonly SpentCoin[], store: Store): Promise<StoreWrite[]> {
   const byKey = new Map<string, { readonly key: Buffer; readonly coins: Buffer[] }>();
   for (const { position, group, coin } of coins) {

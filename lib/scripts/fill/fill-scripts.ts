@@ -110,7 +110,7 @@ class Fill {
     }
     if (step === 'partitioning') {
       const from = last === undefined ? 0 : last.height + 1;
-      for await (const { rows: block } of prefetch<ScriptBlock>(from, target + 1 - from, 1, (height) => this.#block(height))) {
+      for await (const { block } of prefetch(from, target + 1 - from, 1, (height) => this.#block(height))) {
         if (block === undefined) break; // there is one for each height
         if (last !== undefined && !previousHashOf(block.raw).equals(last.hash)) throw offChain(last);
         await thread.take(block);

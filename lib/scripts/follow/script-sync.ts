@@ -4,7 +4,7 @@
 // The main index is never held back by an index by script that is behind, being filled, or failed.
 
 import { previousHashOf } from '../../bitcoin/header';
-import { IndexUnavailableError, isDamage, isOfBlock, TooDeepError } from '../../index/errors';
+import { IndexUnavailableError, isDamage, isBlockFault, TooDeepError } from '../../index/errors';
 import { ChainMovedError } from '../../node/errors';
 import { StoreError } from '../../store/errors';
 import { fillScripts, type FillParts } from '../fill/fill-scripts';
@@ -142,7 +142,7 @@ export class ScriptSync implements IndexCompanion {
 
   #isDue(): boolean {
     if (this.#met !== undefined) return true;
-    return this.#isWoken && !this.#live && (this.#failure === undefined || isOfBlock(this.#failure));
+    return this.#isWoken && !this.#live && (this.#failure === undefined || isBlockFault(this.#failure));
   }
 
   async #comeCloser(): Promise<void> {
@@ -288,7 +288,7 @@ export class ScriptSync implements IndexCompanion {
     }
     try {
       const damage = (await this.#damageBehind(error)) ?? error;
-      if (!isDamage(damage) || isOfBlock(damage)) throw damage;
+      if (!isDamage(damage) || isBlockFault(damage)) throw damage;
       await this.#empty(damage);
     } catch (failure) {
       this.#fail(failure);
