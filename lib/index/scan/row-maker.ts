@@ -1,12 +1,12 @@
 // Makes the rows of blocks, those of large blocks in a worker thread. The thread is started when the
 // first large block comes, and that block does not wait for it. Blocks and rows lie in shared memory
-// that is used again: sent to and fro, they would be garbage whose size the collector does not see,
-// so that it would run too often or too late.
+// (worker.ts).
 
-import { extname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { join } from 'node:path';
 import { blockRows, mostRowBytes, type BlockRows } from './rows';
+import { SharedMemoryPool, startWorker } from './worker';
 import type { TxidHasher } from '../records/txid-hash';
+import type { Worker } from 'node:worker_threads';
 
 /** Making the rows of a smaller block takes less time than sending it to the thread. */
 const LARGE_BYTES = 100_000;
@@ -26,8 +26,6 @@ export type RowReply = { readonly id: number } & ({ readonly rows: BlockRows } |
 
 /** Pieces of memory that are kept for another use: as many as there are blocks under way. */
 const MOST_FREE = 6;
-/** Sizes are rounded up, so that a piece fits the next block too. */
-const MEMORY_STEP = 1 << 20;
 
 interface Waiting {
   readonly memory: SharedArrayBuffer;
@@ -46,7 +44,7 @@ export class RowMaker {
   #nextId = 0;
   readonly #waiting = new Map<number, Waiting>();
 
-  readonly #free: SharedArrayBuffer[] = [];
+  readonly #free = new SharedMemoryPool(MOST_FREE);
   readonly #memories = new WeakMap<BlockRows, SharedArrayBuffer>();
   readonly #onLost: (reason: string) => void;
   readonly #forFilter: boolean;
@@ -67,7 +65,7 @@ export class RowMaker {
     if (!this.#ready) return blockRows(raw, height, hasher, this.#forFilter);
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
-      const memory = this.#takeMemory(raw.length + mostRowBytes(raw.length));
+      const memory = this.#free.take(raw.length + mostRowBytes(raw.length));
       this.#waiting.set(id, { memory, raw, height, hasher, resolve, reject });
       new Uint8Array(memory).set(raw);
       worker.postMessage({
@@ -84,7 +82,7 @@ export class RowMaker {
   /** Gives the memory of the rows back for another block. Rows that are never released are left to the garbage collector. */
   release(rows: BlockRows): void {
     const memory = this.#memories.get(rows);
-    if (memory !== undefined && this.#memories.delete(rows) && this.#free.length < MOST_FREE) this.#free.push(memory);
+    if (memory !== undefined && this.#memories.delete(rows)) this.#free.giveBack(memory);
   }
 
   /**
@@ -93,9 +91,9 @@ export class RowMaker {
    */
   async renew(): Promise<void> {
     const worker = this.#worker;
-    const hadMany = this.#free.length > 1;
+    const hadMany = this.#free.size > 1;
     if (worker === undefined || this.#alone || this.#waiting.size > 0 || !hadMany) return;
-    this.#free.length = 0;
+    this.#free.clear();
     this.#ready = false;
     this.#worker = this.#start();
     await worker.terminate();
@@ -107,7 +105,7 @@ export class RowMaker {
   }
 
   #start(): Worker {
-    const worker = startWorker();
+    const worker = startWorker(join(__dirname, 'row-worker'));
     worker.on('online', () => {
       this.#ready = true;
     });
@@ -138,13 +136,6 @@ export class RowMaker {
     } else waiting.reject(reply.error);
   }
 
-  #takeMemory(length: number): SharedArrayBuffer {
-    const memory = this.#free.pop();
-    return memory !== undefined && memory.byteLength >= length
-      ? memory
-      : new SharedArrayBuffer(Math.ceil(length / MEMORY_STEP) * MEMORY_STEP);
-  }
-
   /** After the end of the thread: does what it had yet to do. */
   #goOnAlone(): void {
     this.#alone = true;
@@ -157,11 +148,4 @@ export class RowMaker {
     }
     this.#waiting.clear();
   }
-}
-
-function startWorker(): Worker {
-  const file = join(__dirname, 'row-worker');
-  // When the process runs from the sources, as tests do, a thread can load them as its process does, but not as its entry.
-  if (extname(__filename) === '.ts') return new Worker(`require(${JSON.stringify(file)});`, { eval: true });
-  return new Worker(`${file}.js`);
 }

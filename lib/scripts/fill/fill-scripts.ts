@@ -1,4 +1,5 @@
-// Fills an index by script from the node's blocks and what they spent, as a thread of its own has it (filling.ts).
+// Fills an index by script from the node's blocks and the outputs that they spent: hands them to a thread of its own (fill-thread.ts),
+// which does the work (filling.ts).
 
 import { setTimeout } from 'node:timers/promises';
 import { toDisplayHex } from '../../bitcoin/hash';
@@ -14,8 +15,8 @@ import type { BlockPoint, NodeSource } from '../../node/types';
 import type { ScriptBlock } from '../scan/rows';
 import type { ScriptsState } from '../types';
 
-/** How long a block may be gone before it is looked for again, while the chain is being reset. */
-const RESET_MS = 200;
+/** After which a missing block is asked for again while the chain is being reset. */
+const RETRY_MS = 200;
 
 type FillingState = Extract<ScriptsState, { readonly phase: 'partitioning' | 'sorting' }>;
 
@@ -27,12 +28,12 @@ export interface FillParts {
   /** Folder of the files that rows are sorted in; it is gone at the end. */
   readonly filesPath: string;
   readonly node: FillNode;
-  /** Height of the last block to be in the index. What was begun for another one goes on, and may end below. */
+  /** Height of the last block to be in the index. A filling that was begun for another target is resumed, and may end below this one. */
   readonly target: number;
   /** Called for each block and file. */
   readonly onState: (state: FillingState) => void;
   readonly logger: IndexLogger;
-  /** Ends the filling, which goes on the next time. */
+  /** Interrupts the filling. */
   readonly signal: AbortSignal;
   readonly sizes?: Partial<FillingSizes>;
 }
@@ -43,10 +44,10 @@ export async function requireAllBlocks(node: Pick<NodeSource, 'hasAllBlocks'>): 
 }
 
 /**
- * Fills an index by script, or goes on where that was interrupted; whatever else is in the store goes. Returns the block that the index
- * stands at then. Begins anew when that block leaves the chain on the way, or when something of what was filled so far is damaged.
- * @throws MissingBlocksError; FillingError: the disk is full, the store cannot be opened, and such; ChainMovedError when there is no block
- * at the target any more; UnreadableBlockError; the reason of the signal. It can be gone on with after each of them.
+ * Fills an index by script, or resumes a filling that was interrupted; whatever else is in the store is deleted. Returns the block that the
+ * index stands at then. Begins anew if that block leaves the chain meanwhile, or if what was filled so far is damaged.
+ * @throws MissingBlocksError; FillingError: the disk is full, the store cannot be opened, and the like; ChainMovedError when there is no
+ * block at the target any more; UnreadableBlockError; the reason of the signal. After each of them the filling can be resumed.
  */
 export async function fillScripts(parts: FillParts): Promise<BlockPoint> {
   await requireAllBlocks(parts.node);
@@ -55,14 +56,14 @@ export async function fillScripts(parts: FillParts): Promise<BlockPoint> {
       return await new Fill(parts, anew).run();
     } catch (error) {
       if (!(error instanceof UselessFillingError)) throw error;
-      // A disk that damages what was just written would be tried forever.
+      // A disk that damages what was just written would have it begin anew for ever.
       if (anew && !(error instanceof OffChainError)) throw new FillingError(error.message, { cause: error });
       parts.logger.warning(`Filling the index by script anew: ${error.message}.`);
     }
   }
 }
 
-/** The blocks of the filling are not those of the chain. */
+/** The blocks that were filled in are not in the chain any more. */
 class OffChainError extends UselessFillingError {}
 
 class Fill {
@@ -96,11 +97,11 @@ class Fill {
       throw error;
     } finally {
       signal.removeEventListener('abort', stop);
-      await thread.ended();
+      await thread.ended;
     }
   }
 
-  /** Hands over the blocks that are not in the files yet. Returns the last one that is. */
+  /** Hands over the blocks that are not in the files yet. Returns the last one that is in them then. */
   async #partition(thread: FillThread, { step, at }: FillStart): Promise<BlockPoint> {
     const { target, logger } = this.#parts;
     let last: BlockPoint | undefined = at && { height: at.height, hash: Buffer.from(at.hash) };
@@ -122,7 +123,7 @@ class Fill {
     return last;
   }
 
-  /** The block at a height of the chain, and what it spends. */
+  /** The block at a height of the chain with what it spends. @throws as fillScripts */
   async #block(height: number): Promise<ScriptBlock> {
     const { node, signal } = this.#parts;
     for (let missed = 0; ;) {
@@ -132,9 +133,9 @@ class Fill {
       if (typeof block === 'object') return block;
       // The chain is being reset, or was while the node was asked.
       const now = await node.activeHash(height);
-      if (node.resetting) await setTimeout(RESET_MS, undefined, { signal });
+      if (node.resetting) await setTimeout(RETRY_MS, undefined, { signal });
       else if (now === undefined) throw new ChainMovedError(`there is no block at height ${height} any more`);
-      // A reset may have ended in between, and the block be back.
+      // The first time, a reset may just have ended, and the block be back.
       else if (block !== undefined && hash?.equals(now) === true && ++missed > 1) throw missingPart(block, { hash, height });
     }
   }

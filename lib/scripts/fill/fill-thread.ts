@@ -1,11 +1,11 @@
-// The thread that fills an index by script, seen from outside. It has the store to itself. Blocks lie in pieces of shared memory that are used
-// again: what is sent to and fro would be garbage that the collector cannot see the size of.
+// The thread that fills an index by script, seen from outside. It has the store to itself.
 
-import { extname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { join } from 'node:path';
+import { SharedMemoryPool, startWorker } from '../../index/scan/worker';
 import { FillingError } from '../errors';
 import type { ScriptBlock } from '../scan/rows';
 import type { FillingSizes } from './filling';
+import type { Worker } from 'node:worker_threads';
 
 /** What the thread is started with (fill-worker.ts). */
 export interface FillSetup {
@@ -13,19 +13,20 @@ export interface FillSetup {
   readonly path: string;
   readonly filesPath: string;
   readonly genesisHash: Uint8Array;
+  /** Not to resume what was interrupted. */
   readonly anew: boolean;
   readonly sizes: FillingSizes;
-  /** Not 0: to stop. */
+  /** An integer, 4; the thread stops when it is not 0. */
   readonly stop: SharedArrayBuffer;
 }
 
-/** What is asked of it, one after the other. */
+/** What is asked of the thread, one request after the other. */
 export type FillRequest = { readonly id: number } & (
   | {
       readonly type: 'take';
       readonly height: number;
       readonly hash: Uint8Array;
-      /** Begins with the block, and then has what the block spends. */
+      /** Begins with the block; what the block spends comes next. */
       readonly memory: SharedArrayBuffer;
       readonly rawLength: number;
       /** undefined: nothing. */
@@ -34,11 +35,11 @@ export type FillRequest = { readonly id: number } & (
   | { readonly type: 'sort' | 'finish' | 'close' }
 );
 
-/** How far a filling is that goes on. */
+/** How far a filling is when the thread begins. */
 export interface FillStart {
   readonly step: 'partitioning' | 'sorting';
   readonly at: { readonly height: number; readonly hash: Uint8Array } | undefined;
-  /** Why it begins anew, if what was there is damaged. */
+  /** What was damaged, if that is why it begins anew. */
   readonly damage: string | undefined;
 }
 
@@ -46,20 +47,18 @@ export type FillReply =
   | { readonly type: 'opened'; readonly start: FillStart }
   | { readonly type: 'done'; readonly id: number }
   | { readonly type: 'sorting'; readonly done: number; readonly total: number }
-  /** Nothing comes after it. `damaged`: it must be begun anew. */
+  /** The last reply. `damaged`: the filling must begin anew. */
   | { readonly type: 'failed'; readonly damaged: boolean; readonly message: string };
 
-/** What was filled so far is damaged, or of blocks that are not in the chain any more. */
+/** What was filled so far is damaged, or of blocks that are not in the chain any more: it cannot be resumed. */
 export class UselessFillingError extends Error {
   override readonly name = 'UselessFillingError';
 }
 
 /** Blocks in the thread at a time: one that is worked on, and others so that it does not wait. */
 const MOST_BLOCKS = 4;
-/** Memory of a common size fits the next block too. */
-const MEMORY_STEP = 1 << 20;
 
-/** Waits for the thread to have opened the store. */
+/** The id under which `opened` is waited for, which nobody asks for. */
 const OPENED = -1;
 
 interface Waiting {
@@ -67,25 +66,27 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** What is asked of it rejects with FillingError, UselessFillingError, or what it was stopped with. */
+/** All calls reject with FillingError, UselessFillingError, or what the thread was stopped with. */
 export class FillThread {
+  /** Resolves when the store is open. */
   readonly opened: Promise<FillStart>;
+  /** Resolves when the thread has ended and the store is closed: after it was finished or stopped, or has failed. Never rejects. */
+  readonly ended: Promise<void>;
   readonly #worker: Worker;
   readonly #stop = new SharedArrayBuffer(4);
   readonly #waiting = new Map<number, Waiting>();
   readonly #blocks = new Set<Promise<void>>();
-  readonly #free: SharedArrayBuffer[] = [];
+  readonly #memory = new SharedMemoryPool(MOST_BLOCKS);
   readonly #onSorting: (done: number, total: number) => void;
-  readonly #exited: Promise<void>;
   #start: FillStart | undefined;
   /** Why nothing more is to be expected. */
   #failure: Error | undefined;
   #nextId = 0;
 
-  /** `onSorting`: called when a file of the filling is done. */
+  /** `onSorting`: called when a file is sorted into the store. */
   constructor(setup: Omit<FillSetup, 'stop'>, onSorting: (done: number, total: number) => void) {
     this.#onSorting = onSorting;
-    const worker = (this.#worker = startWorker({ ...setup, stop: this.#stop }));
+    const worker = (this.#worker = startWorker(join(__dirname, 'fill-worker'), { ...setup, stop: this.#stop } satisfies FillSetup));
     worker.on('message', (reply: FillReply) => {
       this.#take(reply);
     });
@@ -94,20 +95,20 @@ export class FillThread {
         new FillingError(`the thread that fills the index by script was lost: ${error instanceof Error ? error.message : String(error)}`)
       );
     });
-    this.#exited = new Promise((resolve) => {
+    this.ended = new Promise((resolve) => {
       worker.on('exit', () => {
         this.#fail(new FillingError('the thread that fills the index by script has ended'));
         resolve();
       });
     });
     this.opened = this.#reply(OPENED).then(() => this.#start as FillStart); // the reply has it
-    // Told to whoever asks for something next.
+    // Whoever asks for something next gets the same error; a rejection that nobody handles would end the node.
     this.opened.catch(() => undefined);
   }
 
   /** Hands the next block over. Resolves when there is space for another one. */
   async take({ point, raw, spent }: ScriptBlock): Promise<void> {
-    const memory = this.#takeMemory(raw.length + (spent?.length ?? 0));
+    const memory = this.#memory.take(raw.length + (spent?.length ?? 0));
     const bytes = new Uint8Array(memory);
     bytes.set(raw);
     if (spent !== undefined) bytes.set(spent, raw.length);
@@ -115,10 +116,10 @@ export class FillThread {
     const taken = this.#ask((id) => ({ id, type: 'take', height, hash, memory, rawLength: raw.length, spentLength: spent?.length }));
     const settled = taken.then(() => {
       this.#blocks.delete(settled);
-      this.#free.push(memory);
+      this.#memory.giveBack(memory);
     });
     this.#blocks.add(settled);
-    // Told to whoever asks for something next.
+    // As above.
     settled.catch(() => undefined);
     if (this.#blocks.size >= MOST_BLOCKS) await Promise.race(this.#blocks);
   }
@@ -128,22 +129,17 @@ export class FillThread {
     await this.#ask((id) => ({ id, type: 'sort' }));
   }
 
-  /** The store has the index afterwards, and is closed. */
+  /** Puts the end to the index in the store, and closes the store. */
   async finish(): Promise<void> {
     await this.#ask((id) => ({ id, type: 'finish' }));
-    await this.#exited;
+    await this.ended;
   }
 
-  /** Ends whatever is under way, which then rejects with this. */
+  /** Ends whatever is under way; it rejects with `reason`. */
   stop(reason: Error): void {
     this.#fail(reason);
     Atomics.store(new Int32Array(this.#stop), 0, 1);
     this.#worker.postMessage({ id: this.#nextId++, type: 'close' } satisfies FillRequest);
-  }
-
-  /** Resolves when the thread has ended and the store is closed, which is so once it is finished, stopped or failed. Never rejects. */
-  ended(): Promise<void> {
-    return this.#exited;
   }
 
   async #ask(request: (id: number) => FillRequest): Promise<void> {
@@ -185,18 +181,4 @@ export class FillThread {
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
   }
-
-  #takeMemory(length: number): SharedArrayBuffer {
-    const memory = this.#free.pop();
-    return memory !== undefined && memory.byteLength >= length
-      ? memory
-      : new SharedArrayBuffer(Math.ceil(length / MEMORY_STEP) * MEMORY_STEP);
-  }
-}
-
-function startWorker(workerData: FillSetup): Worker {
-  const file = join(__dirname, 'fill-worker');
-  // Run from the sources, as tests and benchmarks do, a thread reads them as its process does, but not as its entry.
-  if (extname(__filename) === '.ts') return new Worker(`require(${JSON.stringify(file)});`, { eval: true, workerData });
-  return new Worker(`${file}.js`, { workerData });
 }

@@ -1,0 +1,49 @@
+// What threads have in common: how they are started, and the memory in which blocks come and go. It
+// is shared and used again. Sent to and fro, blocks would be garbage whose size the collector does
+// not see, so that it would run too often or too late.
+
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+
+/** Sizes are rounded up to a multiple of this, so that a piece fits the next block too. */
+const MEMORY_STEP = 1 << 20;
+
+/** Pieces of shared memory, for one block each. */
+export class SharedMemoryPool {
+  readonly #free: SharedArrayBuffer[] = [];
+  readonly #mostFree: number;
+
+  /** `mostFree`: pieces that wait for another use at most. */
+  constructor(mostFree: number) {
+    this.#mostFree = mostFree;
+  }
+
+  /** How many pieces wait for another use. */
+  get size(): number {
+    return this.#free.length;
+  }
+
+  /** A piece of at least so many bytes. */
+  take(length: number): SharedArrayBuffer {
+    const memory = this.#free.pop();
+    return memory !== undefined && memory.byteLength >= length
+      ? memory
+      : new SharedArrayBuffer(Math.ceil(length / MEMORY_STEP) * MEMORY_STEP);
+  }
+
+  giveBack(memory: SharedArrayBuffer): void {
+    if (this.#free.length < this.#mostFree) this.#free.push(memory);
+  }
+
+  /** Leaves all free pieces to the garbage collector. */
+  clear(): void {
+    this.#free.length = 0;
+  }
+}
+
+/** Starts a thread. `file`: its path without extension. */
+export function startWorker(file: string, workerData?: unknown): Worker {
+  // When the process runs from the sources, as tests do, a thread can load them as its process does, but not as its entry.
+  if (extname(__filename) === '.ts') return new Worker(`require(${JSON.stringify(file)});`, { eval: true, workerData });
+  return new Worker(`${file}.js`, { workerData });
+}
