@@ -5,7 +5,7 @@ export class ScriptsUnavailableError extends Error {
   override readonly name = 'ScriptsUnavailableError';
 }
 
-/** More transactions than may be looked at for one answer. */
+/** An answer would need more transactions to be looked at than is allowed. */
 export class HistoryTooLongError extends Error {
   override readonly name = 'HistoryTooLongError';
 }
@@ -15,12 +15,12 @@ export class TooManyCoinsError extends Error {
   override readonly name = 'TooManyCoinsError';
 }
 
-/** The index by script cannot be filled: the node lacks what it is made of. The message says what, and what to do. */
+/** The index by script cannot be filled, because the node lacks blocks or undo data. The message says which, and what to do. */
 export class MissingBlocksError extends Error {
   override readonly name = 'MissingBlocksError';
 }
 
-/** Filling the index by script has ended: the disk is full, say. Nothing is damaged, and it can go on where it was. */
+/** Filling the index by script was ended, by a full disk for example. Nothing is damaged, and it can be resumed. */
 export class FillingError extends Error {
   override readonly name = 'FillingError';
 }

@@ -1,5 +1,5 @@
-// The index by script of the node's chain: opens it beside the main index, says what it does, answers from it, closes it. It never keeps
-// the node, or the main index, from starting.
+// The index by script of the node's chain: opens it beside the main index, says what it does, answers from it, closes it. Whatever is
+// wrong with it, the node and the main index start.
 
 import { BehaviorSubject, type Observable } from 'rxjs';
 import { scrubAgainAndAgain } from '../index/follow/scrub';
@@ -21,11 +21,11 @@ export interface ScriptIndexerOptions {
   readonly index: ChainIndex;
   readonly node: NodeSource;
   readonly logger: IndexLogger;
-  /** The last so many blocks can be undone without the node. */
+  /** How many blocks can be undone without the node. */
   readonly undoDepth: number;
   /** For a store on disk; undefined for one in memory. */
   readonly filling: Filling | undefined;
-  /** How long it takes to look through the files of the store, again and again; never when 0. */
+  /** How long one pass over the files of the open store takes (lib/index/follow/scrub.ts); 0: there are none. */
   readonly scrubMs: number;
 }
 
@@ -75,11 +75,14 @@ export class ScriptIndexer {
     index.accompany(this.#sync);
     this.#sync.start();
     const { signal } = this.#abort;
-    // Its tables are not read before it is used: that would take minutes.
+    // The check of its tables comes while it is in use: beforehand it would take minutes.
     if (passMs > 0) this.#scrubbing = scrubAgainAndAgain({ store, logger, passMs, onDamage: this.#sync.distrust, signal });
   }
 
-  /** Waits for the write under way. To be closed before the main index. A store that cannot even be closed does not keep the node from stopping. */
+  /**
+   * Waits for the write under way. To be called before the main index is closed. A store that cannot even be closed does not keep the
+   * node from stopping.
+   */
   async close(): Promise<void> {
     const { store, logger } = this.#options;
     this.#abort.abort();
@@ -99,7 +102,7 @@ export class ScriptIndexer {
     const { phase } = state;
     const isNew = phase !== this.state.phase;
     if (isNew) this.#lines.restart(-Infinity);
-    // Each block is such a state; failures were logged with their reasons.
+    // `live` comes again with each block; failures were logged with their reasons.
     if (phase !== 'failed' && (isNew || phase !== 'live') && this.#lines.isDue()) this.#options.logger.info(stateSentence(state));
     this.#state.next(state);
   };

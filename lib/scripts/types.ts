@@ -20,7 +20,7 @@ export interface ScriptRow {
   readonly spent: Sum;
 }
 
-/** Which transaction a row is of. */
+/** The transaction of a row. */
 export type RowPlace = Pick<ScriptRow, 'position' | 'txid'>;
 
 /** What all transactions of a chain, or of the pool, did with a script. */
@@ -39,17 +39,17 @@ export interface ScriptCoin extends Coin {
 }
 
 export interface HistoryPage {
-  /** Rows on the other side of this position, seen from the end at which reading begins; that position itself is left out. */
+  /** Only rows above this position when ascending, and below it otherwise. */
   readonly beyond?: Position | undefined;
-  /** Rows at most. */
+  /** The most rows. */
   readonly limit: number;
-  /** From the first transaction up, rather than from the newest down. */
+  /** From the first transaction up; otherwise from the newest one down. */
   readonly ascending?: boolean;
 }
 
-/** How a long history is gone through. */
+/** For calls that may have to read a long history. */
 export interface ScanOptions {
-  /** Called now and then. What it throws ends the scan. */
+  /** Called now and then. What it throws ends the call. */
   readonly goOn?: () => void;
 }
 
@@ -58,16 +58,17 @@ export interface ScriptSnapshot {
   readonly index: IndexSnapshot;
   /** Rows in the order of the chain. A txid that stands in the chain twice (before BIP30) is in it once, at its last position. */
   history(script: Buffer, page: HistoryPage): Promise<ScriptRow[]>;
-  /** `beyond`: only of rows above this position. @throws HistoryTooLongError for more rows than `most`. */
+  /** `beyond`: counts only rows above this position. @throws HistoryTooLongError for more rows than `most`. */
   totals(script: Buffer, most: number, options?: ScanOptions & { readonly beyond?: Position }): Promise<ScriptTotals>;
   /**
-   * In the order of the chain. `totals`: those of the script, for whoever may know them; asked for when its history is long.
+   * The script's coins in the order of the chain. `totals`: called for the script's totals when its history is long; give it when they may
+   * be cached.
    * @throws TooManyCoinsError for more coins than `most`; HistoryTooLongError for a history of more rows than are looked through.
    */
   coins(script: Buffer, most: number, options?: ScanOptions & { readonly totals?: () => Promise<ScriptTotals> }): Promise<ScriptCoin[]>;
   /**
-   * Where a transaction may stand that spends an output of the script, in the order of the chain, the most likely ones only: almost always
-   * the one that does. Whoever asks reads them, and looks. `position`: of the transaction that made the output.
+   * Where the transaction may stand that spends an output of the script: candidates, in the order of the chain, almost always only the
+   * right one. The caller reads each transaction and looks. `position`: that of the transaction that made the output.
    */
   spenders(
     script: Buffer,
@@ -83,26 +84,26 @@ export interface ScriptSnapshot {
 
 export interface ScriptReader {
   /**
-   * The state of now, which does not change until `use` is settled.
+   * Calls `use` with the current state, which stays the same until its promise is settled.
    * @throws ScriptsUnavailableError while there is none
    */
   read<T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T>;
 }
 
-/** What became of the scripts that are watched. Scripts: SHA-256, one character a byte. */
+/** What happened to the scripts that are watched. A script is its SHA-256, as a latin1 string. */
 export type ScriptsChange =
-  /** A block came, which has these rows of theirs, in its order. */
+  /** A block was connected, with these rows of theirs, in its order. */
   | { readonly type: 'connect'; readonly block: BlockPoint; readonly rows: ReadonlyMap<string, readonly RowPlace[]> }
-  /** A block went, which had rows of these scripts. */
+  /** A block was disconnected that had rows of these scripts. */
   | { readonly type: 'disconnect'; readonly scripts: ReadonlySet<string> }
-  /** The index was opened, or made anew. */
+  /** The index was opened or rebuilt: any of them may have changed. */
   | { readonly type: 'all' };
 
-/** Scripts that somebody wants to hear of, each SHA-256, one character a byte. */
+/** The scripts that are watched, each its SHA-256 as a latin1 string. */
 export interface WatchedScripts {
-  /** What is read in the turn of a change, or later, is of the state after it, or nothing can be read. */
+  /** Who reads in the turn of a change, or later, gets the state after it, or an error. */
   readonly changes$: Observable<ScriptsChange>;
-  /** Twice the same is once. */
+  /** Adding a script again changes nothing. */
   add(script: string): void;
   delete(script: string): void;
 }
@@ -110,7 +111,7 @@ export interface WatchedScripts {
 /** What the index by script is doing. */
 export type ScriptsState =
   | { readonly phase: 'loading' }
-  /** Until the main index is live. */
+  /** Waits until the main index is live. */
   | { readonly phase: 'waiting' }
   /** Rows of blocks are written to files by their scripts, up to the block at `target`. */
   | { readonly phase: 'partitioning'; readonly height: number; readonly target: number }

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { isDamageOfFilling, ScriptFilling, type FillingSizes } from '../../lib/scripts/fill/filling';
-import { fillingIn } from '../../lib/scripts/records/filling';
+import { findFilling } from '../../lib/scripts/records/filling';
 import { DiskStore } from '../../lib/store/disk-store';
 import { caught } from '../support/caught';
 import { FAULT, FaultyStore } from '../support/faulty-store';
@@ -98,7 +98,7 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
       const moment = join(folder, `moment-${moments.length}`);
       await cp(at, moment, { recursive: true });
       moments.push(moment);
-      if (fillingIn(store)?.step === 'sorting') sorting ||= moment;
+      if (findFilling(store)?.step === 'sorting') sorting ||= moment;
     };
     await goOn(await open(at, store));
   });
@@ -118,7 +118,7 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
   async function progressAt(at: string): Promise<string | undefined> {
     const store = new DiskStore(join(at, 'store'));
     await store.open();
-    const progress = fillingIn(store);
+    const progress = findFilling(store);
     await store.close();
     return progress && `${progress.step} ${progress.at?.height ?? 'nothing'} ${progress.loaded}`;
   }
@@ -174,9 +174,9 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
       let copied = false;
       store.onBatch = async () => {
         // The lengths are the same by then.
-        if (!copied && fillingIn(store)?.step === 'sorting')
+        if (!copied && findFilling(store)?.step === 'sorting')
           await cp(join(other, 'files'), join(at, 'files'), { recursive: true, force: true });
-        copied ||= fillingIn(store)?.step === 'sorting';
+        copied ||= findFilling(store)?.step === 'sorting';
       };
       await goOn(await open(other, store));
       expect(await expectToEndWell(at)).to.match(/damaged piece|bytes rather than|is cut off/);

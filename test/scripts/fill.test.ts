@@ -8,7 +8,7 @@ import { UnreadableBlockError } from '../../lib/node/errors';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { FillingError, MissingBlocksError } from '../../lib/scripts/errors';
 import { fillScripts, requireAllBlocks, type FillNode, type FillParts } from '../../lib/scripts/fill/fill-scripts';
-import { fillingIn } from '../../lib/scripts/records/filling';
+import { findFilling } from '../../lib/scripts/records/filling';
 import { DiskStore } from '../../lib/store/disk-store';
 import { caught } from '../support/caught';
 import { flipBit } from '../support/flipped-bit';
@@ -78,10 +78,10 @@ describe('filling an index by script', function () {
     expect(readdirSync(folder)).to.deep.equal(['scripts']);
   }
 
-  async function progress(): Promise<ReturnType<typeof fillingIn>> {
+  async function progress(): Promise<ReturnType<typeof findFilling>> {
     const store = new DiskStore(join(folder, 'scripts'));
     await store.open();
-    const found = fillingIn(store);
+    const found = findFilling(store);
     await store.close();
     return found;
   }

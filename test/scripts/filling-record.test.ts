@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { DamagedIndexError } from '../../lib/index/errors';
 import { putRecord } from '../../lib/index/records/layout';
-import { fillingIn, putFilling, type FillingProgress } from '../../lib/scripts/records/filling';
+import { findFilling, putFilling, type FillingProgress } from '../../lib/scripts/records/filling';
 
-const readBack = (value: Buffer): FillingProgress | undefined => fillingIn({ get: () => value });
+const readBack = (value: Buffer): FillingProgress | undefined => findFilling({ get: () => value });
 
 describe('the record of an index that is being filled', () => {
   it('says how far that is', () => {
@@ -29,7 +29,7 @@ describe('the record of an index that is being filled', () => {
   });
 
   it('is not there when it is not', () => {
-    expect(fillingIn({ get: () => undefined })).to.equal(undefined);
+    expect(findFilling({ get: () => undefined })).to.equal(undefined);
   });
 
   it('is damaged with another step, or without lengths of files', () => {

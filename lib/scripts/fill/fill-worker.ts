@@ -1,4 +1,4 @@
-// The thread that fills an index by script (fill-thread.ts): does what it is asked for, one after the other, until it fails or is stopped.
+// The thread that fills an index by script: answers the requests of a FillThread one after the other, until it fails or is stopped.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { DiskStore } from '../../store/disk-store';
@@ -20,7 +20,7 @@ const opened = ScriptFilling.open({
   }
 });
 
-/** What was asked for so far. Never rejects. */
+/** All requests so far. Never rejects. */
 let work = opened.then(({ progress: { step, at }, damage }) => say({ type: 'opened', start: { step, at, damage } })).catch(fail);
 
 parentPort?.on('message', (request: FillRequest) => {
@@ -59,10 +59,10 @@ async function fail(error: unknown): Promise<void> {
   parentPort?.close();
 }
 
-/** Whatever is under way fails. */
+/** Makes whatever is under way fail, and ends the thread. */
 async function stopAll(): Promise<void> {
   await store.close().catch(() => undefined);
-  // Somebody may have been opening it.
+  // It may have opened the store again.
   await work;
   await store.close().catch(() => undefined);
   parentPort?.close();

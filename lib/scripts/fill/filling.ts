@@ -1,9 +1,9 @@
-// Fills a store whose index by script is empty, in two steps. First rows are written to files by the hashes of their scripts, and txids to the
-// store, block after block. Then each file is sorted and written to the store, where its records are the last ones in order: LevelDB moves
-// tables that come in order down its levels without writing them again.
+// Fills an empty index by script, in two steps. First, block after block, rows are written to partition files by the hashes of their
+// scripts, and txids to the store. Then file after file is sorted and written to the store, where its records come behind all others:
+// LevelDB moves tables that come in order down its levels without writing them again.
 //
-// The record 'F' says how far that is. It is written after what it speaks of is on the disk, and what it does not speak of is cut off when
-// the filling goes on. The tip comes in one batch with the end of 'F': a store that has one is filled.
+// The record 'F' says how far that is. It is written once what it counts is on the disk, and what it does not count is cut off when a
+// filling is resumed. The tip is written in the batch that deletes 'F': a store with a tip is filled.
 
 import { DamagedIndexError } from '../../index/errors';
 import { GENESIS_KEY, putRecord, recordOf } from '../../index/records/layout';
@@ -12,7 +12,7 @@ import { newSecret } from '../../index/records/txid-hash';
 import { StoreError } from '../../store/errors';
 import { storedVersion, versionRecord } from '../../store/migrate';
 import { PrivateFolder } from '../../store/private-folder';
-import { fillingIn, putFilling, type FillingProgress } from '../records/filling';
+import { findFilling, putFilling, type FillingProgress } from '../records/filling';
 import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
 import { ScriptHasher } from '../records/script-hasher';
 import { putTxids, txidsKey } from '../records/txids';
@@ -23,20 +23,20 @@ import { RowSorter } from './row-order';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StorePut, StoreWrite } from '../../store/store';
 
-/** Sizes that are other ones in tests only. */
+/** Sizes, which only tests change. */
 export interface FillingSizes {
-  /** Partition files, a power of two. With their buffers these take 64 MiB. */
+  /** Number of partition files, a power of two. The buffers of 1,024 take 64 MiB. */
   readonly files: number;
-  /** What a crash may undo: so many bytes of rows, or so many blocks. */
+  /** From one checkpoint to the next: bytes of rows, or blocks, whichever are reached first. A crash undoes at most this much. */
   readonly checkpointBytes: number;
   readonly checkpointBlocks: number;
-  /** The same while files are sorted. Tables with 'F' in them overlap others, and are merged with these: there should be few. */
+  /** The same while files are sorted. LevelDB merges tables that have 'F' in them with those that they overlap: there should be few. */
   readonly sortedBytes: number;
-  /** Of a file that is sorted in memory. */
+  /** Bytes of rows that are sorted in memory at once. */
   readonly sortBytes: number;
 }
 
-/** On the main network a file has 140 MB. */
+/** With these, a partition file of the main network has 140 MB. */
 export const FILLING_SIZES: FillingSizes = {
   files: 1_024,
   checkpointBytes: 256 * 1024 * 1024,
@@ -45,24 +45,24 @@ export const FILLING_SIZES: FillingSizes = {
   sortBytes: 192 * 1024 * 1024
 };
 
-/** Of writes that go into the store together. */
+/** Size of a batch. */
 const BATCH_BYTES = 1024 * 1024;
 
 export interface FillingOptions {
-  /** Not open. */
+  /** A closed one. */
   readonly store: Store;
   /** Folder of the partition files. */
   readonly filesPath: string;
   readonly genesisHash: Buffer;
-  /** Whatever is there is of no use. */
+  /** Not to resume what was interrupted. */
   readonly anew: boolean;
   readonly sizes: FillingSizes;
-  /** Asked between two pieces of work that take a while; throws to end all. */
+  /** Called often. What it throws ends the filling. */
   readonly throwIfStopped: () => void;
 }
 
 export class ScriptFilling {
-  /** Why what was there could not be gone on with; undefined: it could, or there was nothing. */
+  /** What was damaged, if that is why an interrupted filling could not be resumed. */
   readonly damage: string | undefined;
   readonly #options: FillingOptions;
   readonly #store: Store;
@@ -91,7 +91,7 @@ export class ScriptFilling {
   }
 
   /**
-   * Opens the store, and goes on where a filling was interrupted; whatever else is in the store goes.
+   * Opens the store, and resumes a filling that was interrupted; whatever else is in the store is deleted.
    * @throws StoreError, Error of the file system
    */
   static async open(options: FillingOptions): Promise<ScriptFilling> {
@@ -120,7 +120,7 @@ export class ScriptFilling {
     return new ScriptFilling(options, progress, damage);
   }
 
-  /** How far it is. */
+  /** What 'F' is to say. */
   get progress(): FillingProgress {
     return { step: this.#step, at: this.#at, loaded: this.#loaded, lengths: this.#files.lengths };
   }
@@ -139,7 +139,7 @@ export class ScriptFilling {
     else if (this.#writeBytes >= BATCH_BYTES) await this.#write();
   }
 
-  /** There are no more blocks: sorts the files into the store. @throws DamagedIndexError, StoreError, Error of the file system */
+  /** After the last block: sorts the files into the store. @throws DamagedIndexError, StoreError, Error of the file system */
   async sort(onFile: (done: number, total: number) => void): Promise<void> {
     if (this.#step === 'partitioning') {
       this.#step = 'sorting';
@@ -160,7 +160,7 @@ export class ScriptFilling {
     onFile(lengths.length, lengths.length);
   }
 
-  /** From now on the store has the index at the last block. @throws StoreError, Error of the file system */
+  /** Writes the tip, which makes it an index, and removes the files. @throws StoreError, Error of the file system */
   async finish(): Promise<void> {
     if (this.#at === undefined || this.#loaded < this.#files.lengths.length)
       throw new Error('expected a filling whose files are in the store');
@@ -168,7 +168,7 @@ export class ScriptFilling {
     removeFillingFiles(this.#options.filesPath);
   }
 
-  /** Ends all, wherever it is; it can be gone on with. */
+  /** Interrupts the filling, wherever it is. */
   close(): Promise<void> {
     return this.#store.close();
   }
@@ -181,17 +181,17 @@ export class ScriptFilling {
     }
   }
 
-  /** What was taken in so far stays after a crash. */
+  /** Has what was taken in so far survive a crash. */
   async #checkpoint(): Promise<void> {
     this.#options.throwIfStopped();
     this.#files.force();
     await this.#write(putFilling(this.progress));
     [this.#newBlocks, this.#newBytes] = [0, 0];
-    // Tables become larger with the store.
+    // The store may have grown enough for larger tables.
     await this.#store.prepareFor('catching-up');
   }
 
-  /** So many files stay in the store after a crash, and are not needed any more. */
+  /** Has the first `files` files survive a crash in the store, and removes them. */
   async #checkpointSorted(files: number): Promise<void> {
     const before = this.#loaded;
     this.#loaded = files;
@@ -218,12 +218,15 @@ export class ScriptFilling {
   }
 }
 
-/** Opens the store and cuts off what does not count; undefined: it is not being filled. @throws DamagedIndexError, StoreError, Error of the file system */
+/**
+ * Opens the store and prepares an interrupted filling for being resumed; undefined: there is none. @throws DamagedIndexError,
+ * StoreError, Error of the file system
+ */
 async function resumed({ store, filesPath, genesisHash }: FillingOptions): Promise<FillingProgress | undefined> {
   await store.open();
   if ((await storedVersion(store)) !== LAYOUT_VERSION) return undefined;
   const genesis = store.get(GENESIS_KEY);
-  const progress = fillingIn(store);
+  const progress = findFilling(store);
   if (progress === undefined || genesis === undefined || store.get(TIP_KEY) !== undefined) return undefined;
   if (!recordOf(GENESIS_KEY, genesis).equals(genesisHash)) return undefined;
   await store.prepareFor('catching-up');
@@ -244,7 +247,7 @@ async function forgetTxids(store: Store, height: number): Promise<void> {
   );
 }
 
-/** Whether an error says that a filling must be begun anew. */
+/** Whether an error says that the filling must begin anew. */
 export function isDamageOfFilling(error: unknown): error is DamagedIndexError | StoreError {
   return error instanceof DamagedIndexError || (error instanceof StoreError && error.reason === 'corrupt');
 }
@@ -256,7 +259,7 @@ function* stoppable(pieces: Iterable<Buffer>, throwIfStopped: () => void): Gener
   }
 }
 
-/** A write, and of those that follow as many as go into a batch. */
+/** A batch: a write, and as many of those that follow as fit. */
 function* someOf(first: StoreWrite, others: Iterator<StoreWrite, void>): Generator<StoreWrite, void> {
   let bytes = 0;
   for (let write: StoreWrite = first; ;) {

@@ -1,4 +1,4 @@
-// Rows in their order as records of the store: up to 64 rows of a script share one.
+// Packs sorted rows into records of the store: up to 64 rows of a script share one.
 
 import { CHECKSUM_LENGTH } from '../../index/records/layout';
 import { WriteBuffer } from '../../index/records/write-buffer';
@@ -8,7 +8,7 @@ import { ROW_HEAD_LENGTH } from './partition-files';
 import { compareHashes, positionAt, type RowStream } from './row-order';
 import type { StoreWrite } from '../../store/store';
 
-/** The writes of the records of all rows. The bytes of a write hold until the next one. @throws IndexError for rows in another order */
+/** The writes of all records. The bytes of a write are valid until the next. @throws IndexError when the rows are not sorted */
 export function* groupedRows(rows: RowStream): Generator<StoreWrite, void> {
   const group = new RowGroup();
   while (rows.next()) {
@@ -21,21 +21,21 @@ export function* groupedRows(rows: RowStream): Generator<StoreWrite, void> {
   if (group.count > 0) yield group.put();
 }
 
-/** Rows of a script on their way into a record. */
+/** Rows of a script that are to share a record. */
 class RowGroup {
   readonly #buffer = new WriteBuffer();
-  /** Where each row and its head stand. */
+  /** For each row, where it lies with its head. */
   readonly #bytes: Buffer[] = [];
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
-  /** Of the rows. */
+  /** Length of the rows without their heads. */
   #length = 0;
 
   get count(): number {
     return this.#bytes.length;
   }
 
-  /** Whether the row that the stream stands at belongs to this record. @throws IndexError when it belongs before another one */
+  /** Whether the current row of the stream belongs into this record. @throws IndexError when it belongs in front of one that was added */
   takes({ bytes, start }: RowStream): boolean {
     const [lastBytes, lastStart] = [this.#bytes.at(-1), this.#starts.at(-1)];
     if (lastBytes === undefined || lastStart === undefined) return true;
@@ -59,7 +59,7 @@ class RowGroup {
     let height = 0;
     let at = 0;
     for (let row = 0; row < this.count; row++) {
-      const bytes = this.#bytes[row] as Buffer; // there are so many, of these and the next two
+      const bytes = this.#bytes[row] as Buffer; // row < count; so with the next two
       const start = this.#starts[row] as number;
       const position = positionAt(bytes, start);
       at =

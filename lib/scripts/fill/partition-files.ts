@@ -1,5 +1,5 @@
-// Rows of blocks in files, each of which has the scripts whose hashes begin with the same bits. In a file rows stand in the order of the
-// chain: hash of the script 10, position 6, row (row.ts).
+// Rows of blocks in files, one for all scripts whose hashes begin with the same bits. In a file rows stand in the order of the chain, each
+// behind a head: hash of the script 10, position 6, row (row.ts).
 
 import { closeSync, fsyncSync, openSync, readdirSync, rmdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,20 +9,20 @@ import { SCRIPT_HASH_LENGTH } from '../records/script-hasher';
 import { piecesOf, PieceWriter, type PieceFile } from './pieces';
 import type { ScriptRows } from '../scan/rows';
 
-/** Bytes in front of a row. */
+/** Bytes of the head of a row. */
 export const ROW_HEAD_LENGTH = SCRIPT_HASH_LENGTH + POSITION_LENGTH;
 
-/** Two bytes of a hash tell its file. */
+/** A file is chosen by at most two bytes of a hash. */
 const MOST_BITS = 16;
 
 export class PartitionFiles {
-  /** Bits of a hash that tell its file. */
+  /** How many bits of a hash choose its file. */
   readonly bits: number;
   readonly #folder: string;
   readonly #secret: Uint8Array;
   readonly #writers: readonly PieceWriter[];
 
-  /** `lengths`: of the files, for each one; a power of two of them, from 2 to 65,536. */
+  /** `lengths`: those of the files, in bytes; their number must be a power of two from 2 to 65,536. */
   constructor(folder: string, secret: Uint8Array, lengths: readonly number[]) {
     this.bits = Math.log2(lengths.length);
     if (!Number.isInteger(this.bits) || this.bits < 1 || this.bits > MOST_BITS)
@@ -57,9 +57,9 @@ export class PartitionFiles {
     return total;
   }
 
-  /** All rows are on the disk afterwards. @throws Error of the file system */
+  /** Has all rows on the disk (fsync). @throws Error of the file system */
   force(): void {
-    // The files were made in the folder, which has to know them after a crash as well.
+    // So must be the entries of the folder.
     if (this.#writers.filter((writer) => writer.force()).length > 0) forceFolder(this.#folder);
   }
 
@@ -69,7 +69,7 @@ export class PartitionFiles {
   }
 
   /**
-   * Cuts the files from one on to the lengths that they are to have: what a crash has left behind these does not count.
+   * Cuts the files from number `from` on to their lengths: a crash may have left more.
    * @throws DamagedIndexError for one that is shorter or missing; Error of the file system
    */
   cut(from: number): void {
@@ -82,17 +82,17 @@ export class PartitionFiles {
     });
   }
 
-  /** The rows of a file, whole ones in each piece. @throws as piecesOf */
+  /** The rows of a file in pieces, each of whole rows. @throws as piecesOf */
   pieces(file: number): Iterable<Buffer> {
     return piecesOf(this.#rowFile(file), this.lengths[file] ?? 0);
   }
 
-  /** Where rows of a file go that are too many to be sorted at once: the first of them, sorted, then the next. */
+  /** The file for a sorted run, when the rows of a file are too many to be sorted at once. */
   run(file: number, number: number): PieceFile {
     return { path: join(this.#folder, `${nameOf(file)}.run${number}`), secret: this.#secret };
   }
 
-  /** Removes a file and what was made of it. */
+  /** Removes a file and its runs. */
   remove(file: number): void {
     for (const name of fillingFiles(this.#folder))
       if (name.startsWith(`${nameOf(file)}.`)) rmSync(join(this.#folder, name), { force: true });

@@ -1,6 +1,6 @@
 // Files of pieces, which are written one behind the other and read in this order. A piece has its length 4, a checksum 4, and bytes. The
-// checksum (CRC-32) is also of the name of the file, of where the piece stands in it, and of the secret of the filling: a piece of another
-// filling, file or place is found out like one that was altered.
+// checksum (CRC-32) includes the name of the file, the offset of the piece, and the secret of the filling: a piece of another filling, file
+// or place is found out like one that was altered.
 
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -8,43 +8,43 @@ import { crc32 } from 'node:zlib';
 import { DamagedIndexError } from '../../index/errors';
 
 const HEAD_LENGTH = 8;
-/** Of a piece and its head, unless what has to stand together is longer. */
+/** Length of a piece with its head, unless what must stay together is longer. */
 const USUAL_LENGTH = 64 * 1024;
-/** Others have no business with the files. */
+/** For the owner only. */
 const MODE = 0o600;
 
 const NOTHING = Buffer.alloc(0);
 
 export interface PieceFile {
   readonly path: string;
-  /** Of the filling. */
+  /** That of the filling. */
   readonly secret: Uint8Array;
 }
 
 /** Writes through a buffer. The file is open only while a piece is written: there may be more files than a process may open. */
 export class PieceWriter {
-  /** Where to write what was reserved. */
+  /** The buffer, in which to write what was reserved. */
   bytes: Buffer = NOTHING;
   readonly #file: PieceFile;
   readonly #seed: number;
   #end = HEAD_LENGTH;
-  /** Of the pieces in the file. */
+  /** Length of the pieces in the file. */
   #length: number;
   #isForced = true;
 
-  /** `length`: of what is in the file and stays. */
+  /** `length`: what is in the file already, and stays. */
   constructor(file: PieceFile, length: number) {
     this.#file = file;
     this.#seed = seedOf(file);
     this.#length = length;
   }
 
-  /** Of the pieces that were written; what is in the buffer comes with `flush`. */
+  /** Length of the pieces in the file, without what `flush` has yet to write. */
   get length(): number {
     return this.#length;
   }
 
-  /** Makes space for so many bytes that stay together, and returns where it begins. */
+  /** Reserves `count` bytes of one piece, and returns where they begin in `bytes`. */
   reserve(count: number): number {
     if (this.#end + count > this.bytes.length) {
       this.flush();
@@ -55,7 +55,7 @@ export class PieceWriter {
     return at;
   }
 
-  /** @throws Error of the file system; what is behind the length of before does not count then. */
+  /** Writes what is in the buffer as a piece. @throws Error of the file system; the length is as before then. */
   flush(): void {
     const { bytes } = this;
     const end = this.#end;
@@ -73,7 +73,7 @@ export class PieceWriter {
     this.#isForced = false;
   }
 
-  /** All of the file is on the disk afterwards. Returns whether there was something to do. */
+  /** Has all of the file on the disk (fsync). Returns whether there was something to do. */
   force(): boolean {
     this.flush();
     if (this.#isForced) return false;
@@ -86,14 +86,17 @@ export class PieceWriter {
     return (this.#isForced = true);
   }
 
-  /** Gives the buffer back, whatever is in it. */
+  /** Drops the buffer with whatever is in it. */
   release(): void {
     this.bytes = NOTHING;
     this.#end = HEAD_LENGTH;
   }
 }
 
-/** The bytes of the pieces in the first `length` bytes of a file. @throws DamagedIndexError that names the file; Error of the file system */
+/**
+ * The bytes of the pieces in the first `length` bytes of a file. @throws DamagedIndexError that names the file; Error of the
+ * file system
+ */
 export function* piecesOf(file: PieceFile, length: number): Generator<Buffer, void> {
   if (length === 0) return;
   const seed = seedOf(file);

@@ -1,9 +1,8 @@
-// The rows of a partition file in the order of the store: by the hashes of their scripts, those of a script as in the file, which is the
-// order of the chain.
+// Sorts the rows of a partition file as the store wants them: by the hashes of their scripts, and those of a script by the chain.
 //
-// A file is read into memory and sorted there: by 32 bits of the hash behind those that all rows of the file share, digit by digit, and the
-// few scripts that are alike in these by all of it. Of a file that is larger than may be in memory, one part after the other is sorted and
-// written to a file of its own (a run), and the runs are read side by side. However many rows a script has, no more is in memory.
+// A file is read into memory and sorted there by a radix sort over 32 bits of the hash, behind those that all hashes of the file share. The
+// few scripts that are alike in these bits are then ordered by the whole hash. Of a file that is too large for that, one part after the
+// other is sorted and written to a file of its own (a run), and the runs are merged. So memory is bounded, however many rows a script has.
 
 import { POSITION_LENGTH } from '../../index/records/position';
 import { rowEnd } from '../records/row';
@@ -11,41 +10,41 @@ import { SCRIPT_HASH_LENGTH } from '../records/script-hasher';
 import { ROW_HEAD_LENGTH } from './partition-files';
 import { piecesOf, PieceWriter, type PieceFile } from './pieces';
 
-/** Moves through rows. What it stands at holds as long as the bytes are kept. */
+/** A cursor over rows. The bytes of a row stay as they are when the cursor moves on. */
 export interface RowStream {
   readonly bytes: Buffer;
-  /** Where the row and its head begin. */
+  /** Where the row begins, with its head. */
   readonly start: number;
   readonly end: number;
-  /** False behind the last row. */
+  /** Moves to the next row. False: there is none. */
   next(): boolean;
 }
 
-/** Of a row and its head: the counts, and one sum. */
+/** The shortest row with its head: the counts, and one sum. */
 const LEAST_ROW = ROW_HEAD_LENGTH + 2;
 
-/** Digits that 32 bits are sorted by, the lowest first. */
+/** The digits of the radix sort, the lowest first. */
 const DIGITS = [
   { shift: 0, mask: 0x7ff },
   { shift: 11, mask: 0x7ff },
   { shift: 22, mask: 0x3ff }
 ] as const;
 
-/** Sorts rows in memory that is used again and again. */
+/** Sorts one file after the other, in the same memory. */
 export class RowSorter {
   readonly #mostBytes: number;
   #bytes = Buffer.alloc(0);
-  /** Where rows begin, and the bits that they are sorted by; twice. */
+  /** Where rows begin, and the bits that they are sorted by; twice, since they are sorted from one into the other. */
   #columns = [newColumns(0), newColumns(0)] as const;
 
-  /** `mostBytes`: of rows that are sorted at once; what they are sorted by takes as much again at most. */
+  /** `mostBytes`: the most bytes of rows that are sorted at once. The columns take as much again at most. */
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
   }
 
   /**
-   * The rows of pieces, `length` bytes or somewhat less, whose hashes begin with the same bits. They hold until the next are sorted. `run`:
-   * where to write some of them, counted from 0, when they are too many. @throws as `pieces`, Error of the file system
+   * The rows in `pieces`, sorted; valid until the next call. `length`: at least their length; `bits`: how many the hashes have in common;
+   * `run`: the file for the run of a number, from 0, when the rows are too many. @throws as `pieces`, Error of the file system
    */
   sort(pieces: Iterable<Buffer>, length: number, bits: number, run: (number: number) => PieceFile): RowStream {
     const queue = new PieceQueue(pieces);
@@ -64,7 +63,7 @@ export class RowSorter {
     for (let piece = queue.next; piece !== undefined && end + piece.length <= bytes.length; piece = queue.take())
       end += piece.copy(bytes, end);
     const count = this.#readRows(end, bits);
-    // As often as there are digits: from one column into the other.
+    // Once for each digit, to and fro between the columns.
     let [from, to] = this.#columns;
     for (const { shift, mask } of DIGITS) {
       sortByDigit(from, to, count, shift, mask);
@@ -87,7 +86,7 @@ export class RowSorter {
 
   #reserve(length: number): void {
     if (this.#bytes.length >= length) return;
-    // Given back before more is asked for. What is not touched takes no memory.
+    // The old memory is free before more is asked for. What is never touched takes none.
     this.#bytes = Buffer.alloc(0);
     this.#columns = [newColumns(0), newColumns(0)];
     this.#bytes = Buffer.allocUnsafeSlow(length);
@@ -105,7 +104,7 @@ function newColumns(rows: number): Columns {
   return { starts: new Uint32Array(rows), keys: new Uint32Array(rows) };
 }
 
-/** Pieces of which the next one can be looked at. */
+/** Pieces, of which the next one can be looked at before it is taken. */
 class PieceQueue {
   next: Buffer | undefined;
   readonly #pieces: Iterator<Buffer>;
@@ -126,7 +125,7 @@ class PieceQueue {
   }
 }
 
-/** Rows with the same digit stay in their order. */
+/** One pass of the radix sort: rows with the same digit stay in their order. */
 function sortByDigit(from: Columns, to: Columns, count: number, shift: number, mask: number): void {
   const next = new Uint32Array(mask + 1);
   for (let row = 0; row < count; row++) (next[((from.keys[row] as number) >>> shift) & mask] as number)++; // row < count; the digit is masked
@@ -144,7 +143,7 @@ function sortByDigit(from: Columns, to: Columns, count: number, shift: number, m
   }
 }
 
-/** Brings rows into their order that have the same keys, but other hashes. */
+/** Sorts the rows that have the same key, but not the same hash. */
 function orderAlike(bytes: Buffer, { starts, keys }: Columns, count: number): void {
   for (let first = 0, next = 0; first < count; first = next) {
     let isMixed = false;
@@ -154,7 +153,7 @@ function orderAlike(bytes: Buffer, { starts, keys }: Columns, count: number): vo
   }
 }
 
-/** Of two rows that begin there. */
+/** Compares the hashes of two rows, which begin at `aAt` and `bAt`, as Buffer.compare does. */
 export function compareHashes(a: Buffer, aAt: number, b: Buffer, bAt: number): number {
   for (let i = 0; i < SCRIPT_HASH_LENGTH; i++) {
     const difference = (a[aAt + i] as number) - (b[bAt + i] as number); // there are 10
@@ -185,7 +184,7 @@ class SortedRows implements RowStream {
   }
 }
 
-/** Writes rows to a file and gives them back from there. */
+/** Writes rows to a file, and reads them from there. */
 function runOf(rows: RowStream, file: PieceFile): RowStream {
   const writer = new PieceWriter(file, 0);
   while (rows.next()) {
@@ -196,7 +195,7 @@ function runOf(rows: RowStream, file: PieceFile): RowStream {
   return new PieceRows(piecesOf(file, writer.length));
 }
 
-/** The rows of pieces, as they come. */
+/** The rows in pieces, as they come. */
 class PieceRows implements RowStream {
   bytes: Buffer = Buffer.alloc(0);
   start = 0;
@@ -220,12 +219,12 @@ class PieceRows implements RowStream {
   }
 }
 
-/** The rows of streams, each of which is in order; those of a script, by streams. */
+/** Merges sorted streams; rows of the same script come stream by stream. */
 class MergedRows implements RowStream {
   bytes: Buffer = Buffer.alloc(0);
   start = 0;
   end = 0;
-  /** Those that stand at a row. */
+  /** Those that are not at their end. */
   #streams: RowStream[];
   #last: RowStream | undefined;
 
@@ -244,7 +243,7 @@ class MergedRows implements RowStream {
   }
 }
 
-/** Of the transaction of a row that begins there. */
+/** The position in the head of the row that begins at `start`. */
 export function positionAt(bytes: Buffer, start: number): { readonly height: number; readonly index: number } {
   const at = start + ROW_HEAD_LENGTH - POSITION_LENGTH;
   return { height: bytes.readUInt32BE(at), index: bytes.readUInt16BE(at + 4) };

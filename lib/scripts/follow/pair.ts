@@ -1,5 +1,5 @@
-// Readers of both indexes at one block. The main index moves first; until the index by script is at the same block, readers get the
-// pair of before, which is held for them.
+// Both indexes at one block, as one snapshot for readers (the lockstep pair). The main index moves first; until the index by script is at
+// the same block, readers get the previous pair, which is held for them.
 
 import { StoreError } from '../../store/errors';
 import { DamagedIndexError } from '../../index/errors';
@@ -11,7 +11,7 @@ import type { Store, StoreSnapshot } from '../../store/store';
 import type { ScriptReader, ScriptSnapshot } from '../types';
 
 export interface PairParts {
-  /** Of the index by script. */
+  /** That of the index by script. */
   readonly store: Pick<Store, 'snapshot'>;
   readonly index: IndexReader;
   /** Called when a reader meets a damaged record of the index by script, or cannot read its store. */
@@ -29,7 +29,7 @@ export class PairReader implements ScriptReader {
 
   async read<T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T> {
     if (!this.#isOpen) throw new ScriptsUnavailableError('the index by script is not at the block of the index');
-    // The main index takes a new snapshot also when its store was opened again.
+    // Not the same object: the index has moved, or its store was opened again.
     if (this.#current?.index.tip !== this.#parts.index.read(({ tip }) => tip)) this.#take();
     const pair = this.#current;
     if (pair === undefined) throw new ScriptsUnavailableError('the index by script is on its way to the block of the index');
@@ -43,20 +43,23 @@ export class PairReader implements ScriptReader {
     }
   }
 
-  /** Both are at the same block: readers are answered, from now on of that block. @throws ScriptsUnavailableError, IndexUnavailableError */
+  /**
+   * To be called when both indexes are at the same block: from now on readers are answered from it. @throws
+   * ScriptsUnavailableError, IndexUnavailableError
+   */
   renew(): void {
     this.#isOpen = true;
     this.#take();
   }
 
-  /** Nobody is answered until it is renewed. */
+  /** Nobody is answered until `renew`. */
   close(): void {
     this.#isOpen = false;
     this.#current?.release();
     this.#current = undefined;
   }
 
-  /** The pair of now, unless the two are at different blocks. */
+  /** Makes a pair of the current states, unless they are of different blocks: then the previous one stays. */
   #take(): void {
     const { index, store } = this.#parts;
     const held = hold(index);
@@ -78,7 +81,7 @@ export class PairReader implements ScriptReader {
     held.release();
   }
 
-  /** What goes wrong in the index itself has another name by then. A state of before is nobody's trouble any more. */
+  /** The error that a reader gets. Trouble with the current pair is reported; `judged` has seen to that in the main index. */
   #judge(error: unknown, isCurrent: boolean): unknown {
     if (!(error instanceof DamagedIndexError || error instanceof StoreError)) return error;
     if (isCurrent) this.#parts.onTrouble(error);
@@ -100,7 +103,7 @@ function hold(index: IndexReader): HeldSnapshot {
 
 class Pair {
   readonly snapshot: ScriptSnapshot;
-  /** Whoever makes it holds it first. */
+  /** How many hold the pair; both snapshots are released when nobody does. Who makes it holds it. */
   holders = 1;
   readonly index: IndexSnapshot;
   readonly #records: StoreSnapshot;
@@ -120,7 +123,10 @@ class Pair {
   }
 }
 
-/** The same snapshot; its index is told of what goes wrong in it, and says what the reader is told. */
+/**
+ * The snapshot with its errors passed through its reader, which reports damage and turns the error into the one for callers: it does so
+ * by itself only for what is read within `read`.
+ */
 function judged(snapshot: IndexSnapshot, index: IndexReader): IndexSnapshot {
   const judge = (error: unknown): never =>
     index.read(() => {

@@ -1,7 +1,8 @@
 // Keeps the index by script at the block of the main index, in one loop: wait until something happened, look where the two stand, do the
-// next thing. While both are live, the main index hands over each block that it has taken in or out, and the chain waits for both.
+// next thing. While both are live, they are in lockstep: the main index hands over each block that it has connected or disconnected
+// (`follow`), and the chain waits for both.
 //
-// The main index is never held back by an index by script that is behind, being filled, or failed.
+// While the index by script is behind, being filled, or has failed, the main index does not wait for it.
 
 import { previousHashOf } from '../../bitcoin/header';
 import { IndexUnavailableError, isDamage, isBlockFault, TooDeepError } from '../../index/errors';
@@ -9,7 +10,7 @@ import { ChainMovedError } from '../../node/errors';
 import { StoreError } from '../../store/errors';
 import { fillScripts, type FillParts } from '../fill/fill-scripts';
 import { removeFillingFiles } from '../fill/partition-files';
-import { fillingIn } from '../records/filling';
+import { findFilling } from '../records/filling';
 import { missingPart, scriptBlock } from '../scan/node-blocks';
 import type { Subscription } from 'rxjs';
 import type { BlockPoint, NodeSource } from '../../node/types';
@@ -20,14 +21,14 @@ import type { ScriptsState } from '../types';
 import type { ScriptWriter } from '../write/script-writer';
 import type { PairReader } from './pair';
 
-/** Bytes of blocks in one batch, and blocks: a regtest block has 250 bytes. */
+/** A batch of catching up: bytes of blocks, and blocks, since on regtest these have 250 bytes. */
 const BATCH_BYTES = 8_000_000;
 const BATCH_BLOCKS = 500;
 
-/** When the main index could not be read for a moment, or the chain was moving: neither has to say that this is over. */
+/** When to try again after the main index could not be read, or the chain was moving: nothing may tell when that is over. */
 const RETRY_MS = 200;
 
-/** Where an empty store is filled from, which is the fastest way to take in many blocks (lib/scripts/fill). */
+/** For filling an empty store on disk, which is the fastest way to take in many blocks (lib/scripts/fill). */
 export type Filling = Pick<FillParts, 'path' | 'filesPath' | 'sizes'>;
 
 export interface ScriptSyncParts {
@@ -37,7 +38,7 @@ export interface ScriptSyncParts {
   readonly index: Pick<ChainIndex, 'reader' | 'state' | 'state$' | 'tip$'>;
   readonly reader: PairReader;
   readonly undoDepth: number;
-  /** Undefined for a store in memory. */
+  /** undefined: the store is in memory. */
   readonly filling: Filling | undefined;
   readonly logger: IndexLogger;
   readonly onState: (state: ScriptsState) => void;
@@ -50,15 +51,15 @@ export class ScriptSync implements IndexCompanion {
   #loop: Promise<void> = Promise.resolve();
   #following: Promise<void> = Promise.resolve();
   #wake: () => void = () => undefined;
-  /** Something happened since the turn under way began. */
+  /** Whether something happened since the current turn of the loop began. */
   #isWoken = true;
   #isOpen = false;
   #live = false;
-  /** What a reader or a block in lockstep met, until the loop has seen to it. */
+  /** What a reader or `follow` met, until the loop has seen to it. */
   #met: Error | undefined;
   /** Why the index by script has failed, as long as it has. */
   #failure: Error | undefined;
-  /** Reasons for which it was emptied since it was last live. */
+  /** The damage for which it was emptied since it was last live. */
   readonly #emptiedFor = new Set<string>();
 
   constructor(parts: ScriptSyncParts) {
@@ -71,7 +72,7 @@ export class ScriptSync implements IndexCompanion {
       if (this.#live && !this.#isLevel()) this.#fallBehind();
       else this.#hear();
     });
-    // A block that comes in lockstep is no news by then.
+    // Of a block in lockstep `tip$` tells after `follow` has had it.
     this.#subscription.add(index.tip$.subscribe(this.#hear));
     this.#loop = this.#run();
   }
@@ -81,7 +82,7 @@ export class ScriptSync implements IndexCompanion {
     if (this.#failure !== undefined || this.#met !== undefined) return;
     this.#met = errorOf(error);
     if (this.#live) this.#parts.onState({ phase: 'loading' });
-    this.#unlive();
+    this.#endLockstep();
     this.#hear();
   };
 
@@ -93,7 +94,7 @@ export class ScriptSync implements IndexCompanion {
 
   async close(): Promise<void> {
     this.#abort.abort();
-    this.#unlive();
+    this.#endLockstep();
     this.#subscription?.unsubscribe();
     this.#hear();
     await this.#following;
@@ -112,7 +113,7 @@ export class ScriptSync implements IndexCompanion {
     if (tip === undefined) return;
     if (move.type === 'connect' && block.height === tip.height + 1) await writer.connect([await this.#read(block, move.raw)]);
     else if (move.type === 'disconnect' && tip.hash.equals(block.hash)) await writer.disconnect();
-    // Both together, or not at all. What a reader met meanwhile comes first.
+    // Readers get both at the new block, or nothing. What a reader met meanwhile comes first.
     if (!this.#live || !this.#isLevel()) {
       this.#fallBehind();
       return;
@@ -130,10 +131,10 @@ export class ScriptSync implements IndexCompanion {
           continue;
         }
         this.#isWoken = false;
-        // A block that was on its way when something else put an end to the lockstep must not come in behind it.
+        // When the lockstep has ended, a block may still be on its way in.
         await this.#following;
         this.#failure = undefined;
-        await this.#comeCloser();
+        await this.#approach();
       } catch (error) {
         await this.#recover(error);
       }
@@ -145,7 +146,8 @@ export class ScriptSync implements IndexCompanion {
     return this.#isWoken && !this.#live && (this.#failure === undefined || isBlockFault(this.#failure));
   }
 
-  async #comeCloser(): Promise<void> {
+  /** Brings the index closer to the block of the main index, which may move meanwhile. */
+  async #approach(): Promise<void> {
     const met = this.#met;
     this.#met = undefined;
     if (met !== undefined) throw met;
@@ -160,13 +162,13 @@ export class ScriptSync implements IndexCompanion {
       return;
     }
     const target = this.#indexTip().height - undoDepth;
-    const isFilling = filling !== undefined && fillingIn(store) !== undefined;
+    const isFilling = filling !== undefined && findFilling(store) !== undefined;
     if (filling !== undefined && target > 0 && (isFilling || writer.tip === undefined)) await this.#fill(filling, target);
-    // The chain has become so short that there is nothing to be filled.
+    // The chain has become too short for filling.
     else if (isFilling) await this.#clear();
     await this.#rewind();
     await this.#pull();
-    // Otherwise the main index has moved, or is not live any more: both wake the loop.
+    // If they are not level, the main index has moved, or is not live any more: either wakes the loop.
     if (!this.#isLevel()) return;
     this.#live = true;
     this.#emptiedFor.clear();
@@ -184,7 +186,7 @@ export class ScriptSync implements IndexCompanion {
     await writer.load();
   }
 
-  /** Takes out the blocks that are not in the main index. @throws TooDeepError when the undo records do not reach the fork. */
+  /** Undoes the blocks that are not in the main index. @throws TooDeepError when the undo records do not reach the fork. */
   async #rewind(): Promise<void> {
     const { writer, index } = this.#parts;
     for (;;) {
@@ -197,7 +199,7 @@ export class ScriptSync implements IndexCompanion {
     }
   }
 
-  /** Takes in the next blocks of the main index, up to its tip of now, or until one does not fit: then it has moved. */
+  /** Takes in the next blocks of the main index, up to its tip, or until one does not fit because the main index has moved. */
   async #pull(): Promise<void> {
     const { writer, index, undoDepth } = this.#parts;
     for (;;) {
@@ -263,24 +265,24 @@ export class ScriptSync implements IndexCompanion {
     }
   }
 
-  #unlive(): void {
+  #endLockstep(): void {
     this.#live = false;
     this.#parts.reader.close();
   }
 
-  /** Nobody is answered until the loop has seen to it. */
+  /** To be called when the two are no longer level: nobody is answered until the loop has seen to that. */
   #fallBehind(): void {
     if (this.#live) this.#parts.onState({ phase: 'waiting' });
-    this.#unlive();
+    this.#endLockstep();
     this.#hear();
   }
 
-  /** Empties what is damaged, once for each reason; waits or stops for the rest. */
+  /** Empties a damaged index, once for each reason; after other errors it tries again later, or stops. */
   async #recover(error: unknown): Promise<void> {
     const { onState } = this.#parts;
     if (this.#isClosing) return;
-    this.#unlive();
-    // The main index has something to see to, and says when that is over.
+    this.#endLockstep();
+    // The main index is seeing to something.
     if (error instanceof IndexUnavailableError || error instanceof ChainMovedError) {
       onState({ phase: 'waiting' });
       setTimeout(this.#hear, RETRY_MS).unref();
@@ -295,7 +297,7 @@ export class ScriptSync implements IndexCompanion {
     }
   }
 
-  /** A store that fails may have lost a file: opening it again says so. */
+  /** What is wrong with the files of a store that has failed, if anything is: it may have lost one, and opening it again says so. */
   async #damageBehind(error: unknown): Promise<Error | undefined> {
     if (!(error instanceof StoreError && error.reason === 'failed' && this.#isOpen)) return undefined;
     const { store } = this.#parts;
@@ -310,7 +312,7 @@ export class ScriptSync implements IndexCompanion {
 
   async #empty(error: Error): Promise<void> {
     const { logger, onState } = this.#parts;
-    // The chain may go back too deep again.
+    // A chain that reorganizes too deep again is another event, and no sign that emptying does not help.
     if (this.#emptiedFor.has(error.message) && !(error instanceof TooDeepError)) throw error;
     this.#emptiedFor.add(error.message);
     logger.warning(`Filling the index by script anew: ${error.message}.`);
@@ -333,7 +335,7 @@ export class ScriptSync implements IndexCompanion {
     if (this.#isClosing) return;
     const { logger, onState } = this.#parts;
     const { message } = (this.#failure = errorOf(error));
-    // A store that is closed beneath it is closed by whoever stops the node.
+    // A store that was closed from outside: the node is stopping.
     if (!(error instanceof StoreError && error.reason === 'closed')) logger.error(`The index by script stopped: ${message}.`);
     onState({ phase: 'failed', message });
   }

@@ -1,5 +1,5 @@
-// The rows of a script from anywhere in its history on, upwards or downwards. A position is looked for, not counted to: reading begins with
-// the record that holds it. Records are read one after the other and only as long as somebody asks for the next.
+// Walks through the rows of a script from any position in its history, upwards or downwards. Reading begins at the record that has the
+// position. Records are read one after the other, and only as long as the caller asks for the next.
 
 import { damaged } from '../../index/records/layout';
 import { positionInKey, RowCursor, rowsBelow, rowsFrom } from '../records/row';
@@ -7,7 +7,7 @@ import type { Position } from '../../index/records/position';
 import type { StoreRange, StoreSnapshot } from '../../store/store';
 import type { Sum } from '../types';
 
-/** A row of which the txid is not known. */
+/** A row without its txid, which is in another record. */
 export interface FoundRow {
   readonly position: Position;
   readonly funded: Sum;
@@ -15,8 +15,8 @@ export interface FoundRow {
 }
 
 /**
- * Records of a script, each before its first row; the one that holds the position `beyond` comes first, and may have rows up to it. `most`: how
- * many of the others.
+ * Records of a script in ascending order, each cursor in front of its first row. With `beyond`, those with rows above this position; the
+ * first one may also have rows up to it. `most`: how many of the others at most.
  */
 export async function* recordsUpwards(
   records: StoreSnapshot,
@@ -30,19 +30,19 @@ export async function* recordsUpwards(
       yield (before = new RowCursor(key, value));
   for await (const [key, value] of records.range(upTo(most, rowsFrom(hash, beyond && after(beyond))))) {
     const cursor = new RowCursor(key, value);
-    // The cursor of before stands at its last row by now.
+    // The cursor before stands at its last row by now.
     if (before !== undefined) requireAbove(key, cursor, before);
     yield (before = cursor);
   }
 }
 
-/** Rows of a script above the position `beyond`: all, or as many as `most` at least. */
+/** Rows of a script above the position `beyond`, ascending: all, or at least `most` of them. */
 export async function* rowsUpwards(records: StoreSnapshot, hash: Buffer, beyond?: Position, most?: number): AsyncGenerator<FoundRow, void> {
   for await (const cursor of recordsUpwards(records, hash, beyond, most))
     while (cursor.next()) if (beyond === undefined || isAbove(cursor, beyond)) yield foundRow(cursor);
 }
 
-/** Rows of a script below the position `beyond`, the newest first: all, or as many as `most` at least. */
+/** Rows of a script below the position `beyond`, descending: all, or at least `most` of them. */
 export async function* rowsDownwards(
   records: StoreSnapshot,
   hash: Buffer,
@@ -66,7 +66,7 @@ export function isAbove(position: Position, other: Position): boolean {
   return position.height > other.height || (position.height === other.height && position.index > other.index);
 }
 
-/** Each record has a row at least. */
+/** For at least `most` rows: each record has at least one. */
 function upTo(most: number | undefined, range: StoreRange): StoreRange {
   return most === undefined ? range : { ...range, limit: most };
 }

@@ -1,5 +1,5 @@
-// Answers by script from one state of the store. The secret and the tip are read at once; all else is read off the event loop, which must
-// not wait for LevelDB while that puts large tables in place.
+// Answers by script from one state of the store. Secret and tip are read in the constructor; everything else is read off the event loop,
+// which must not wait while LevelDB puts large tables in place.
 
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
@@ -21,14 +21,14 @@ import type { HistoryPage, ScanOptions, ScriptCoin, ScriptRow, ScriptSnapshot, S
 const TXIDS_AT_ONCE = 256;
 /** Transactions whose coins are looked up together. */
 const COINS_AT_ONCE = 256;
-/** Transactions of which each takes a read of its own. */
+/** Transactions whose coins are looked up at the same time, each with a read of its own. */
 const SCANS_AT_ONCE = 16;
-/** Of a longer history it is counted first how many coins there are to be found. */
+/** Rows of a history that is read at once. In a longer one the coins are counted first. */
 const SHORT_HISTORY = 512;
-/** Rows that are looked through for coins, and rows of which each takes a read of its own. */
+/** Rows that are looked at for coins; transactions that are looked up for it with a read of its own. */
 const MOST_ROWS_FOR_COINS = 1_000_000;
 const MOST_SCANS = 20_000;
-/** Rows that are counted before others get the event loop: a millisecond's. */
+/** Rows that are counted before others get the event loop: about a millisecond. */
 const ROWS_PER_TURN = 512;
 
 export class StoredScriptSnapshot implements ScriptSnapshot {
@@ -38,7 +38,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   readonly #hasher: ScriptHasher;
 
   /**
-   * `records`: a snapshot of the store, at the block of `index`; whoever took it closes it.
+   * `records`: a snapshot of the store, at the block of `index`; the caller closes it.
    * @throws ScriptsUnavailableError for an index without blocks, DamagedIndexError
    */
   constructor(records: StoreSnapshot, index: IndexSnapshot) {
@@ -73,7 +73,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   async totals(
     script: Buffer,
     most: number,
-    { beyond, goOn = NOBODY_LEAVES }: Parameters<ScriptSnapshot['totals']>[2] = {}
+    { beyond, goOn = GO_ON }: Parameters<ScriptSnapshot['totals']>[2] = {}
   ): Promise<ScriptTotals> {
     const sums = new RunningTotals();
     let turnEnd = ROWS_PER_TURN;
@@ -90,17 +90,13 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return sums.totals();
   }
 
-  async coins(
-    script: Buffer,
-    most: number,
-    { totals, goOn = NOBODY_LEAVES }: Parameters<ScriptSnapshot['coins']>[2] = {}
-  ): Promise<ScriptCoin[]> {
+  async coins(script: Buffer, most: number, { totals, goOn = GO_ON }: Parameters<ScriptSnapshot['coins']>[2] = {}): Promise<ScriptCoin[]> {
     const counted = totals ?? (() => this.totals(script, MOST_ROWS_FOR_COINS, { goOn }));
     const key = this.#hasher.hash(script);
     const newest = await firstOf(rowsDownwards(this.#records, key, undefined, SHORT_HISTORY), SHORT_HISTORY);
     const isShort = newest.length < SHORT_HISTORY;
     const { funded, spent } = isShort ? totalsOf(newest) : await counted();
-    // There may be fewer: nobody can spend some outputs, and a txid that stands in the chain twice has its coins once.
+    // There may be fewer: some outputs are no coins since nobody can spend them, and a txid that is in the chain twice has its coins once.
     const unspent = funded.count - spent.count;
     const tooMany = (): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);
     if (!isShort && unspent > most) throw tooMany();
@@ -115,7 +111,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     script: Buffer,
     { txid, index }: { readonly txid: Buffer; readonly index: number },
     position: Position,
-    { goOn = NOBODY_LEAVES }: ScanOptions = {}
+    { goOn = GO_ON }: ScanOptions = {}
   ): AsyncGenerator<Position, void> {
     const hint = this.#hasher.hint(txid, index);
     let rows = 0;
@@ -153,7 +149,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return txid;
   }
 
-  /** The rows with their txids, but for those whose txids stand in the chain again (before BIP30). @throws DamagedIndexError */
+  /** The rows with their txids, without those whose txid stands in the chain again, later (before BIP30). @throws DamagedIndexError */
   async #lastPlaces(script: Buffer, rows: readonly FoundRow[]): Promise<ScriptRow[]> {
     const txids = await this.#txidsAt(rows.map(({ position }) => position));
     const found: ScriptRow[] = [];
@@ -166,27 +162,31 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return found;
   }
 
-  /** Those in a row that are of the same record have it read once. undefined: no such transaction. @throws DamagedIndexError */
+  /** undefined: no such transaction. Neighbours in `positions` that share a record have it read once. @throws DamagedIndexError */
   async #txidsAt(positions: readonly Position[]): Promise<(Buffer | undefined)[]> {
     const keys: Buffer[] = [];
-    const places: number[] = [];
+    /** For each position, the number of its key. */
+    const keyNumbers: number[] = [];
     let last: Position | undefined;
     for (const position of positions) {
       if (last === undefined || !isSameChunk(position, last)) keys.push(txidsKey(position.height, position.index));
-      places.push(keys.length - 1);
+      keyNumbers.push(keys.length - 1);
       last = position;
     }
     const values = await this.#records.load(keys);
     const chunks = values.map((value, i) => value && txidsIn(keys[i] as Buffer, value)); // one for each
     return positions.map(({ index }, i) => {
       const start = (index % CHUNK_TXIDS) * TXID_LENGTH;
-      const txid = chunks[places[i] as number]?.subarray(start, start + TXID_LENGTH); // likewise
-      // Not a view of the whole chunk, which would be kept with it.
+      const txid = chunks[keyNumbers[i] as number]?.subarray(start, start + TXID_LENGTH); // likewise
+      // A view would keep the whole chunk in memory.
       return txid === undefined || txid.length === 0 ? undefined : Buffer.from(txid);
     });
   }
 
-  /** The script's coins, from the last row's last coin to the first one's first: so many of them, undefined when that many are not found. */
+  /**
+   * `count` coins of the script, the newest first, found among the first 32 outputs of their transactions, which can be read together;
+   * undefined: there are not so many.
+   */
   async #firstCoins(rows: Rows, script: Buffer, count: number, goOn: () => void): Promise<ScriptCoin[] | undefined> {
     const coins: ScriptCoin[] = [];
     if (count === 0) return coins;
@@ -208,7 +208,10 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return undefined;
   }
 
-  /** The same wherever in their transactions they stand, and however many there are. @throws HistoryTooLongError */
+  /**
+   * The coins of the script, the newest first, at most `most` or a few more; with a read for each transaction. @throws
+   * HistoryTooLongError
+   */
   async #scannedCoins(rows: Rows, script: Buffer, most: number, goOn: () => void): Promise<ScriptCoin[]> {
     const coins: ScriptCoin[] = [];
     let scanned = 0;
@@ -220,7 +223,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
         some.map(async ({ position }, i) => {
           const txid = this.#known(txids[i], script, position);
           const all = await this.index.coinsOf(txid, position);
-          // Of a txid that stands in the chain twice an index that began with coins has those of the last place, whichever is asked for.
+          // For a txid that is in the chain twice, an index that began with coins gives those of the later transaction for both.
           return all
             .filter((coin) => coin.height === position.height && isOf(script)(coin))
             .map((coin): ScriptCoin => ({ ...coin, txid, position }))
@@ -240,8 +243,8 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   }
 }
 
-/** Who waits stays. */
-const NOBODY_LEAVES = (): void => undefined;
+/** For callers that never end the call. */
+const GO_ON = (): void => undefined;
 
 type Rows = AsyncIterable<FoundRow> | Iterable<FoundRow>;
 

@@ -1,4 +1,4 @@
-// How far an index is that is being filled (lib/scripts/fill).
+// How far the filling of an index is (lib/scripts/fill).
 //
 //   'F'    step 1 (1: rows are written to files; 2: files are sorted into the store), blocks whose rows are in the files 4, hash of the last
 //          one 32, files that are in the store 4, and for each file its length 6
@@ -10,11 +10,11 @@ import type { StorePut } from '../../store/store';
 
 export interface FillingProgress {
   readonly step: 'partitioning' | 'sorting';
-  /** The last block whose rows are in the files, as those of all blocks below; undefined: none. */
+  /** The last block whose rows are in the files, with those of all blocks below; undefined: there is none. */
   readonly at: BlockPoint | undefined;
-  /** Files that are in the store and may be gone, from the first one up. */
+  /** How many files, from the first one up, are sorted into the store. They may be gone. */
   readonly loaded: number;
-  /** For each file, what of it is on the disk and counts. */
+  /** For each file, its length that is on the disk, in bytes; what is behind that does not count. */
   readonly lengths: readonly number[];
 }
 
@@ -36,7 +36,7 @@ export function putFilling({ step, at, loaded, lengths }: FillingProgress): Stor
 }
 
 /** undefined: the index is not being filled. @throws DamagedIndexError */
-export function fillingIn(store: Records): FillingProgress | undefined {
+export function findFilling(store: Records): FillingProgress | undefined {
   const value = store.get(FILLING_KEY);
   if (value === undefined) return undefined;
   const record = recordOf(FILLING_KEY, value);

@@ -1,17 +1,17 @@
 // What transactions did with scripts.
 //
-//   's' hash 10, position 6    rows of up to 64 transactions of the chain, ascending: the first one is of the transaction at the position;
-//                              before each further one stands how many blocks after the row before it is, and the index in its block
+//   's' hash 10, position 6    rows of up to 64 transactions, in the order of the chain. The first one is of the transaction at the position;
+//                              in front of each further one stands how many blocks it is after the one before, and the index in its block
 //
-// A row has, integers of variable length (lib/index/records/variable-integer.ts):
+// A row has, as integers of variable length (lib/index/records/variable-integer.ts) unless a length is given:
 //
-//   outputs that pay to the script + 8 * spent inputs 1, each 0 to 6, or 7 and
-//   the number of outputs; the number of inputs
-//   what the outputs are worth together, unless there are none (lib/index/records/amount.ts)
-//   what the inputs are worth together, unless there are none
-//   hint of what each of these inputs spends 2 (script-hasher.ts)
+//   number of outputs that pay to the script + 8 * number of inputs that spend from it 1; 7 stands for 7 or more
+//   the number of outputs, if it is 7 or more; that of inputs, likewise
+//   sum of the outputs, unless there are none (lib/index/records/amount.ts)
+//   sum of the inputs, unless there are none
+//   for each input, the hint of the outpoint that it spends 2 (script-hasher.ts)
 //
-// Blocks that can be taken out again have a record for each row. Below them rows share records: LevelDB has 11 bytes of its own for each.
+// Blocks that can be undone have a record for each row. Below them rows share records: LevelDB needs 11 bytes of its own for each record.
 
 import { amountEnd, LONGEST_AMOUNT, readAmount, writeAmount } from '../../index/records/amount';
 import { damaged, recordOf } from '../../index/records/layout';
@@ -27,17 +27,17 @@ export const ROW_KEY_LENGTH = POSITION_AT + POSITION_LENGTH;
 /** Rows that share a record at most. */
 export const MOST_ROWS = 64;
 
-/** Numbers that do not fit the first byte of a row stand for themselves. */
+/** In the first byte of a row: the number follows as an integer. */
 const MANY = 7;
 
 export const HINT_LENGTH = 2;
 
-/** Bytes of a row at most beside its hints. */
+/** The most bytes of a row without its hints. */
 export const ROW_OVERHEAD = 1 + 2 * LONGEST_INTEGER + 2 * LONGEST_AMOUNT;
-/** Bytes that stand before a further row at most. */
+/** The most bytes in front of a further row. */
 export const FURTHER_ROW_OVERHEAD = 2 * LONGEST_INTEGER;
 
-/** Writes the key of a record of rows and returns where it ends. `hash`: of the script, at `hashAt`. */
+/** Writes the key of a record of rows and returns where it ends. `hash` has the script's hash at `hashAt`. */
 export function writeRowKey(bytes: Buffer, at: number, hash: Uint8Array, hashAt: number, height: number, index: number): number {
   bytes[at] = LETTER;
   for (let i = 0; i < SCRIPT_HASH_LENGTH; i++) bytes[at + 1 + i] = hash[hashAt + i] as number; // there are 10
@@ -92,7 +92,7 @@ export function writeRow(
   return end;
 }
 
-/** Where the row that begins at `at` ends, in bytes of our own making. */
+/** Where the row that begins at `at` ends. The bytes must be sound. */
 export function rowEnd(bytes: Uint8Array, at: number): number {
   const head = bytes[at] as number;
   const funded = head & 7;
@@ -112,12 +112,12 @@ export function rowEnd(bytes: Uint8Array, at: number): number {
   return end + spent * HINT_LENGTH;
 }
 
-/** Writes what stands before a further row of a record, which is so many blocks after the row before; returns where it ends. */
+/** Writes what stands in front of a further row of a record, `blocks` after the one before; returns where that ends. */
 export function writeFurther(bytes: Uint8Array, at: number, blocks: number, index: number): number {
   return writeInteger(bytes, writeInteger(bytes, at, blocks), index);
 }
 
-/** Goes through the rows of a record; `next()` moves to one, the first time to the first. Nothing is made for a row. */
+/** A cursor over the rows of a record, at first in front of the first one. No object is made for a row. */
 export class RowCursor implements Position {
   height: number;
   index: number;
@@ -138,11 +138,11 @@ export class RowCursor implements Position {
     if (this.#reader.atEnd) throw damaged(key, 'rows', 'none');
   }
 
-  /** False behind the last row. @throws DamagedIndexError */
+  /** Moves to the next row. False: there is none. @throws DamagedIndexError */
   next(): boolean {
     const reader = this.#reader;
     if (reader.atEnd) return false;
-    if (reader.offset > 0) this.#moveOn();
+    if (reader.offset > 0) this.#readPosition();
     this.#rowAt = reader.offset;
     const head = reader.byte();
     if (head === 0 || head >= 0x40) throw damaged(this.#key, 'the first byte of a row', head.toString(16));
@@ -168,7 +168,7 @@ export class RowCursor implements Position {
     return false;
   }
 
-  #moveOn(): void {
+  #readPosition(): void {
     const blocks = this.#reader.integer();
     const index = this.#reader.integer();
     if (blocks === 0 && index <= this.index) throw damaged(this.#key, `a row behind transaction ${this.index}`, `${index}`);

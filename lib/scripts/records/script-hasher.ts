@@ -1,8 +1,8 @@
-// Scripts have hashes of 10 bytes in the index, and outpoints hints of 2, both made with a secret of the index's own: nobody who does not
-// know it can make two scripts whose hashes are the same, or outpoints with the same hint.
+// The index has a hash of 10 bytes for a script, and a hint of 2 for an outpoint. Both are made with a secret that each index has for
+// itself: nobody who does not know it can make two scripts with the same hash, or outpoints with the same hint.
 //
-// A hash is SHA-256 of the secret and the script's SHA-256, by which everybody asks, cut off. Of 1.5 billion scripts two have the same hash
-// in one of a million indexes. A hint is SHA-256 of the secret and the outpoint, cut off: it says which transactions are worth a look.
+// A hash is SHA-256 of the secret and the script's SHA-256, by which callers ask, cut off. Among 1.5 billion scripts two share a hash in
+// one index of a million. A hint is SHA-256 of the secret and the outpoint, cut off: it says which transactions are worth a look.
 
 import { hash } from 'node:crypto';
 import { SECRET_LENGTH, secretIn } from '../../index/records/txid-hash';
@@ -27,7 +27,7 @@ export class ScriptHasher {
     this.#outpoint.set(secret);
   }
 
-  /** That of a store. @throws DamagedIndexError when it has no secret. */
+  /** The hasher of a store. @throws DamagedIndexError when it has no secret. */
   static of(store: Records): ScriptHasher {
     return new ScriptHasher(secretIn(store));
   }

@@ -5,7 +5,7 @@
 //
 //   number of its rows, and the hash of the script of each 10
 //
-// With whole hashes the keys of the rows are known. Parts of them would have to be looked for among other scripts with long histories.
+// From whole hashes follow the keys of the rows. Parts of hashes would mean a search, perhaps among scripts with long histories.
 
 import { RecordReader, LONGEST_INTEGER, writeInteger } from '../../index/records/variable-integer';
 import { damaged, keyOfHeight, recordOf } from '../../index/records/layout';

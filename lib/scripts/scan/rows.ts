@@ -1,5 +1,5 @@
-// What the transactions of a block did with scripts, without looking at the index: a plain function from bytes to flat arrays, which can
-// be made in another thread and handed over.
+// What the transactions of a block did with scripts: a pure function from the bytes of the block to flat arrays, which can be made in
+// another thread and handed over.
 
 import { hash } from 'node:crypto';
 import { toDisplayHex } from '../../bitcoin/hash';
@@ -35,7 +35,7 @@ export interface ScriptRows {
   readonly ends: Uint32Array;
   /** The rows, as in a record (row.ts), one behind the other. */
   readonly rows: Buffer;
-  /** Of all transactions, 32 bytes each. */
+  /** Those of all transactions, 32 bytes each. */
   readonly txids: Buffer;
 }
 
@@ -47,8 +47,8 @@ const OUTPOINT_LENGTH = 36;
 const SEQUENCE_LENGTH = 4;
 
 /**
- * The rows of a block for the index that `hasher` is of. Yields about once a millisecond. Outputs that begin with OP_RETURN have none, and
- * the genesis block has none, for nobody can spend them.
+ * The rows of a block; `hasher`: that of the index. Yields about once a millisecond. Outputs whose script begins with OP_RETURN have no
+ * rows, and neither has the genesis block: nobody can spend these.
  * @throws IndexError when the spent outputs are not those of the block's inputs, and for more transactions than a key can count;
  * MalformedBytesError for a block that cannot be read
  */
@@ -59,7 +59,7 @@ export function* scriptRows({ point, raw, spent }: ScriptBlock, hasher: ScriptHa
   const outputs = new SpentOutputs(point, spent, count);
   const rows = new RowList(hasher);
   const txids = Buffer.allocUnsafeSlow(count * TXID_LENGTH);
-  const turns = new Turns();
+  const turn = new Turn();
   for (let index = 0; index < count; index++) {
     const transaction = readTransaction(block);
     transaction.txid.copy(txids, index * TXID_LENGTH);
@@ -72,57 +72,50 @@ export function* scriptRows({ point, raw, spent }: ScriptBlock, hasher: ScriptHa
         reader.skip(reader.compactSize() + SEQUENCE_LENGTH);
         outputs.next();
         rows.spend(outputs.bytes, outputs.start, outputs.end, outputs.value, raw, outpoint);
-        if (turns.isOver()) {
-          yield;
-          turns.next();
-        }
+        if (turn.isOver()) yield;
       }
-      yield* fundRows(transaction, rows, turns);
-      yield* rows.endTransaction(index, turns);
+      yield* fundRows(transaction, rows, turn);
+      yield* rows.endTransaction(index, turn);
     }
-    if (turns.isOver()) {
-      yield;
-      turns.next();
-    }
+    if (turn.isOver()) yield;
   }
   block.requireEnd('block');
   outputs.requireEnd();
   return { point, ...rows.columns(), txids };
 }
 
-function* fundRows({ bytes, outputsOffset }: ScannedTransaction, rows: RowList, turns: Turns): Generator<void, void> {
+function* fundRows({ bytes, outputsOffset }: ScannedTransaction, rows: RowList, turn: Turn): Generator<void, void> {
   const reader = new ByteReader(bytes, outputsOffset);
   for (let left = reader.compactSize(); left > 0; left--) {
     const value = reader.u64();
     const length = reader.compactSize();
     const start = reader.skip(length);
     rows.fund(bytes, start, start + length, value);
-    if (turns.isOver()) {
-      yield;
-      turns.next();
-    }
+    if (turn.isOver()) yield;
   }
 }
 
-class Turns {
+class Turn {
   #steps = 0;
-  #end = performance.now() + SLICE_MS;
+  /** undefined: a new one begins with the next look at the clock. */
+  #end: number | undefined;
 
   /** To be asked after each step. */
   isOver(): boolean {
-    return ++this.#steps % STEPS_PER_LOOK === 0 && performance.now() >= this.#end;
-  }
-
-  next(): void {
-    this.#end = performance.now() + SLICE_MS;
+    if (++this.#steps % STEPS_PER_LOOK !== 0) return false;
+    const now = performance.now();
+    this.#end ??= now + SLICE_MS;
+    if (now < this.#end) return false;
+    this.#end = undefined;
+    return true;
   }
 }
 
-/** The outputs that a block spends, one after the other. Its methods throw IndexError where they are not those of the block. */
+/** A cursor over the outputs that a block spends. Its methods throw IndexError if these do not fit the block's inputs. */
 class SpentOutputs {
   bytes: Buffer;
   value = 0;
-  /** Of the script. */
+  /** Where its script lies in `bytes`. */
   start = 0;
   end = 0;
   readonly #point: BlockPoint;
@@ -136,13 +129,13 @@ class SpentOutputs {
     this.#read((reader) => this.#require(transactions, reader.compactSize(), 'transactions'));
   }
 
-  /** The next transaction has so many inputs. */
+  /** Moves to the next transaction, which has so many inputs. */
   expect(inputs: number): void {
     if (this.#reader === undefined) this.#require(inputs, 0, 'outputs');
     this.#read((reader) => this.#require(inputs, reader.compactSize(), 'outputs of a transaction'));
   }
 
-  /** Moves to the next output; there is one, as expected. */
+  /** Moves to the next output, of as many as were expected. */
   next(): void {
     this.#read(this.#readOutput);
   }
@@ -191,12 +184,12 @@ interface TouchedScript {
   hintsAt: number;
 }
 
-/** Collects rows: one transaction after the other, and of each one the inputs first. */
+/** Collects rows, one transaction after the other: first its inputs, then its outputs, then `endTransaction`. */
 class RowList {
   readonly #hasher: ScriptHasher;
-  /** Of the transaction. */
+  /** The scripts of the current transaction, by their digests. */
   readonly #touched = new Map<string, TouchedScript>();
-  /** For each of its inputs, what it spends from, and the hint. */
+  /** For each of its inputs, the script and the hint. */
   readonly #spends: TouchedScript[] = [];
   readonly #hints: number[] = [];
   #count = 0;
@@ -228,7 +221,7 @@ class RowList {
   }
 
   /** Makes the rows of the transaction with this index. */
-  *endTransaction(index: number, turns: Turns): Generator<void, void> {
+  *endTransaction(index: number, turn: Turn): Generator<void, void> {
     this.#reserve(this.#touched.size, this.#spends.length);
     for (const script of this.#touched.values()) {
       const { digest, fundedCount, fundedValue, spentCount, spentValue } = script;
@@ -238,10 +231,7 @@ class RowList {
       this.#end = script.hintsAt + spentCount * HINT_LENGTH;
       this.#indexes[row] = index;
       this.#ends[row] = this.#end;
-      if (turns.isOver()) {
-        yield;
-        turns.next();
-      }
+      if (turn.isOver()) yield;
     }
     for (let i = 0; i < this.#spends.length; i++) {
       const script = this.#spends[i] as TouchedScript; // there are so many
@@ -262,7 +252,7 @@ class RowList {
     };
   }
 
-  /** undefined: it has no rows. */
+  /** undefined: the script has no rows. */
   #touch(bytes: Buffer, start: number, end: number): TouchedScript | undefined {
     if (end > start && bytes[start] === OP_RETURN) return undefined;
     const digest = hash('sha256', bytes.subarray(start, end), 'binary');
@@ -273,7 +263,7 @@ class RowList {
     return script;
   }
 
-  /** Memory for so many more rows with so many hints. */
+  /** Makes space for so many more rows and hints. */
   #reserve(rows: number, hints: number): void {
     const count = this.#count + rows;
     if (count > this.#ends.length) {

@@ -1,5 +1,4 @@
-// Scripts that somebody wants to hear of, and which of them a block has touched: a look-up for each row of the block, and nothing as long as
-// nobody wants to hear of any.
+// Which of the watched scripts a block has touched. That takes a look-up for each row of the block, and nothing while no script is watched.
 
 import { setImmediate } from 'node:timers/promises';
 import { Subject, type Observable } from 'rxjs';
@@ -17,16 +16,11 @@ export class ScriptWatch implements WatchedScripts {
   readonly #scripts = new Set<string>();
   /** By their hashes in the index, one character a byte. */
   #byHash = new Map<string, string>();
-  /** Undefined until the index is there. */
+  /** undefined until the index is there. */
   #hasher: ScriptHasher | undefined;
 
   constructor() {
     this.changes$ = this.#changes.asObservable();
-  }
-
-  /** Whether nobody wants to hear of any. */
-  get isIdle(): boolean {
-    return this.#scripts.size === 0;
   }
 
   add(script: string): void {
@@ -39,12 +33,12 @@ export class ScriptWatch implements WatchedScripts {
     if (this.#hasher !== undefined) this.#byHash.delete(hashText(script, this.#hasher));
   }
 
-  /** The index has been opened, or made anew: anything may have changed. */
+  /** To be called when the index was opened or rebuilt: anything may have changed. */
   async begin(hasher: ScriptHasher): Promise<void> {
     this.#hasher = hasher;
     this.#byHash = new Map();
     let count = 0;
-    // What is added meanwhile comes last.
+    // A script that is added meanwhile comes at the end of the set.
     for (const script of this.#scripts) {
       this.#byHash.set(hashText(script, hasher), script);
       if (++count % AT_ONCE === 0) await setImmediate();
@@ -52,9 +46,9 @@ export class ScriptWatch implements WatchedScripts {
     this.#changes.next({ type: 'all' });
   }
 
-  /** The block of the rows is in the store. */
+  /** To be called when the block of the rows is in the store. */
   async connected({ point, hashes, indexes, txids }: ScriptRows): Promise<void> {
-    if (this.isIdle) return;
+    if (this.#scripts.size === 0) return;
     const rows = new Map<string, RowPlace[]>();
     await this.#find(hashes, (script, row) => {
       const index = indexes[row] as number; // one for each
@@ -67,9 +61,9 @@ export class ScriptWatch implements WatchedScripts {
     this.#changes.next({ type: 'connect', block: point, rows });
   }
 
-  /** A block is out of the store. `hashes`: of the scripts of its rows, one behind the other. */
+  /** To be called when a block is out of the store. `hashes`: for each of its rows, that of the script. */
   async disconnected(hashes: Buffer): Promise<void> {
-    if (this.isIdle) return;
+    if (this.#scripts.size === 0) return;
     const scripts = new Set<string>();
     await this.#find(hashes, (script) => scripts.add(script));
     this.#changes.next({ type: 'disconnect', scripts });

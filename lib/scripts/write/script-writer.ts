@@ -1,5 +1,5 @@
-// The only writer of the index by script once it is filled. Every change is one atomic batch that also moves the tip. It is not forced
-// to the disk: what a power cut takes back is taken in again from the node's blocks, or out by the undo records that are there.
+// The only writer of the index by script once it is filled. Every change is one atomic batch that also moves the tip. Batches are not
+// forced to the disk: if a power cut undoes some, blocks are connected again from the node, or undone again by their undo records.
 
 import { setImmediate } from 'node:timers/promises';
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
@@ -24,13 +24,13 @@ import type { ScriptWatch } from './script-watch';
 export interface ScriptWriterOptions {
   readonly store: Store;
   readonly genesisHash: Buffer;
-  /** The last so many blocks can be taken out again. */
+  /** How many blocks up to the tip can be undone. */
   readonly undoDepth: number;
-  /** Is told of the scripts of blocks that came or went. */
+  /** Is told of the rows of blocks that are connected or disconnected. */
   readonly watch?: ScriptWatch | undefined;
 }
 
-/** Records looked at before they are deleted, at once. */
+/** Records that are looked at together, before they are deleted. */
 const LOOKUPS = 500;
 
 export class ScriptWriter {
@@ -47,15 +47,14 @@ export class ScriptWriter {
     return this.#tip;
   }
 
-  /** Of the secret that the store has. @throws DamagedIndexError when it has none. */
+  /** The hasher of the index. @throws DamagedIndexError when the store has no secret. */
   get hasher(): ScriptHasher {
     return (this.#hasher ??= ScriptHasher.of(this.#options.store));
   }
 
   /**
    * Reads where the index stands, from an open store; an empty one gets a layout, a network and a secret.
-   * @throws DamagedIndexError also for another layout and another network: this index is made of the node's blocks alone, and is filled
-   * again.
+   * @throws DamagedIndexError, also for another layout or network: this index can always be filled again from the node's blocks.
    */
   async load(): Promise<void> {
     const { store, genesisHash } = this.#options;
@@ -82,7 +81,7 @@ export class ScriptWriter {
   }
 
   /**
-   * Takes in consecutive blocks on top of the tip, all or none of them. Those from the height `undoFrom` up can be taken out again.
+   * Takes in consecutive blocks on top of the tip, all or none of them. Those from the height `undoFrom` up can be undone.
    * @throws IndexError when they do not fit, as scriptRows; nothing is changed.
    */
   async connect(blocks: readonly ScriptBlock[], undoFrom = 0): Promise<void> {
@@ -98,9 +97,9 @@ export class ScriptWriter {
   }
 
   /**
-   * Takes the tip out again and returns it, without block or node.
-   * @throws IndexError at the genesis block, TooDeepError when there is no undo record, DamagedIndexError when it is damaged or the
-   * block's records are not there.
+   * Undoes the tip, without the node, and returns it.
+   * @throws IndexError at the genesis block, TooDeepError when there is no undo record, DamagedIndexError when it is damaged or a
+   * record of the block is missing.
    */
   async disconnect(): Promise<BlockPoint> {
     const { store, watch } = this.#options;
@@ -164,7 +163,7 @@ export class ScriptWriter {
     }
   }
 
-  /** To be gone through once; a write holds until the next. */
+  /** Must be gone through once; a write is valid until the next. */
   *#writes(blocks: readonly ScriptBlock[], rowsOfBlocks: readonly ScriptRows[], last: BlockPoint, undoFrom: number): Generator<StoreWrite> {
     const { undoDepth } = this.#options;
     const buffer = new WriteBuffer();
@@ -183,7 +182,10 @@ export class ScriptWriter {
     yield putTip(last);
   }
 
-  /** Keys of records of one row each, some at a time, all of which are there. @throws DamagedIndexError for others. */
+  /**
+   * The keys, some at a time, once their records were found to have one row each. @throws DamagedIndexError if one has not, or
+   * is missing
+   */
   async *#singleRows(rowKeys: Iterable<Buffer>): AsyncGenerator<readonly Buffer[], void> {
     let keys: Buffer[] = [];
     for (const rowKey of rowKeys) {
@@ -200,13 +202,13 @@ export class ScriptWriter {
     for (const [i, value] of values.entries()) {
       const key = keys[i] as Buffer; // one for each
       const cursor = new RowCursor(key, value);
-      // Below a row of the tip there is no room for another one: it was written by itself.
+      // The rows of a block that can be undone were each written by itself.
       if (cursor.next() && cursor.next()) throw damaged(key, 'one row', 'several');
     }
     return keys;
   }
 
-  /** @throws DamagedIndexError unless all are there. */
+  /** @throws DamagedIndexError when one is missing */
   async #loadAll(keys: readonly Buffer[]): Promise<Buffer[]> {
     const values = await this.#options.store.load(keys);
     return values.map((value, i) => {
@@ -215,7 +217,7 @@ export class ScriptWriter {
     });
   }
 
-  /** Each block drops the record that it makes too old; those of a larger undo depth of before are left. */
+  /** Each block drops the undo record that it makes too old. This drops those of an earlier run with a larger undo depth. */
   async #dropOldUndo(tip: BlockPoint | undefined): Promise<void> {
     const { store, undoDepth } = this.#options;
     const lowest = (tip?.height ?? 0) - undoDepth + 1;

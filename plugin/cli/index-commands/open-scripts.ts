@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { DamagedIndexError, isDamage } from '../../../lib/index/errors';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
 import { findTip, TIP_KEY } from '../../../lib/index/records/tip';
-import { fillingIn, type FillingProgress } from '../../../lib/scripts/records/filling';
+import { findFilling, type FillingProgress } from '../../../lib/scripts/records/filling';
 import { LAYOUT_VERSION } from '../../../lib/scripts/records/layout';
 import { DiskStore } from '../../../lib/store/disk-store';
 import { storedVersion } from '../../../lib/store/migrate';
@@ -44,7 +44,7 @@ export async function withScripts<T>(
       });
     requireLayout((await storedVersion(store)) ?? LAYOUT_VERSION);
     requireNetwork(new ClosedIndex(store), stopped);
-    const filling = store.get(TIP_KEY) === undefined ? fillingIn(store) : undefined;
+    const filling = store.get(TIP_KEY) === undefined ? findFilling(store) : undefined;
     const tip = filling === undefined ? await findTip(store) : undefined;
     const onNodeChain = tip === undefined || (await node.activeHash(tip.height))?.equals(tip.hash) === true;
     return await use({ store, tip, filling, onNodeChain });
