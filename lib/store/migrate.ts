@@ -14,7 +14,7 @@ export interface MigrationProgress {
   readonly bytes: number;
 }
 
-/** Called often during a migration. What it throws ends the migration, which goes on from there at the next start. */
+/** Called often during a migration. What it throws ends the migration, which is run again at the next start. */
 export type MigrationReport = (progress: MigrationProgress) => void;
 
 /** A step from one layout to the next. */
