@@ -1,4 +1,4 @@
-// Blocks out of the node's store, as Bitcoin Core would have them: bcoin stores the bytes that its peers sent
+// Blocks from the node's store, as Bitcoin Core would write them: bcoin stores the bytes that its peers sent
 // (`canonicalBlock`).
 
 import * as fs from 'node:fs';
@@ -8,15 +8,15 @@ import { canonicalBlock } from '../bitcoin/block';
 import { UnreadableBlockError } from './errors';
 import type { HostNode, ToHostHash } from './host';
 
-/** Of 2.x (blockstore/common.js): blocks, among undo coins and filters. */
+/** The kind of data that blocks are, beside undo coins and filters (blockstore/common.js of 2.x). */
 const BLOCK_DATA = 1;
-/** `b`, kind of data, hash (blockstore/layout.js). */
+/** A key is `b`, kind of data, hash (blockstore/layout.js). */
 const BLOCK_KEY_PREFIX = Buffer.from('6200000001', 'hex');
 /** File, position and length of a block, in 32-bit numbers (blockstore/records.js). A store in memory has the block itself there. */
 const LOCATION_RECORD_LENGTH = 12;
 const [FILE, POSITION, BLOCK_LENGTH] = [0, 4, 8] as const;
 
-/** The newest blocks of the main network, some two months of them, are in so many files. */
+/** Enough for the newest blocks of the main network, some two months of them. */
 const MOST_OPEN_FILES = 64;
 
 const [openFile, readFile] = [promisify(fs.open), promisify(fs.read)];
@@ -76,9 +76,9 @@ interface OpenFile {
 }
 
 /**
- * Reads parts of files; those read last stay open, for opening and closing a file costs more than twice as much as a read.
- * Reads go through the thread pool: one from the page cache would be cheaper at once, but one from a slow disk would stop the
- * whole node for milliseconds.
+ * Reads parts of files. Those that were read last stay open, since opening and closing a file costs more than twice as much as
+ * a read. Reads go through the thread pool: a synchronous one would be cheaper from the page cache, but from a slow disk it
+ * would stop the whole node for milliseconds.
  */
 class BlockFiles {
   readonly #cached = new LRUCache<string, OpenFile>({
@@ -89,7 +89,7 @@ class BlockFiles {
     }
   });
 
-  /** @throws an error of the system, RangeError when the file ends before. */
+  /** @throws an error of the system, RangeError when the file ends too early */
   async read(path: string, position: number, length: number): Promise<Buffer> {
     const file = this.#find(path) ?? { descriptor: await openFile(path, 'r'), readers: 0, isCached: true };
     file.readers++;
@@ -109,7 +109,7 @@ class BlockFiles {
     this.#cached.clear();
   }
 
-  /** A file that was deleted has no name: another may have its number since. */
+  /** The open file of a path. Not one that was deleted, since another may have its name by now. */
   #find(path: string): OpenFile | undefined {
     const file = this.#cached.get(path);
     if (file === undefined || fs.fstatSync(file.descriptor).nlink > 0) return file;

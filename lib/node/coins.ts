@@ -8,11 +8,11 @@ import { fromHost, sameHostHash, type HostChain, type HostIterator, type HostRan
 import { StoredCoinReader } from './stored-coin';
 import type { BlockPoint, CoinSet, NodeCoin } from './types';
 
-/** Coins at once: more take much memory. */
-const PORTION = 10_000;
+/** Coins that are handed over together. More would take much memory. */
+const COINS_AT_ONCE = 10_000;
 const HEADERS_AT_ONCE = 500;
 
-/** The coins at a moment in which nothing is under way in the chain, which is held for that moment only. To be closed. */
+/** The coins at a moment in which nothing is under way in the chain, which waits for that moment only. Must be closed. */
 export async function openCoinSet(chain: HostChain): Promise<CoinSet> {
   const unlock = await chain.locker.lock();
   try {
@@ -44,13 +44,14 @@ class HostCoinSet implements CoinSet {
     this.transactions = state.tx;
     this.#coins = db.iterator({ ...bounds('c', 36), values: true });
     this.#heights = db.iterator({ ...bounds('H', 4), values: true });
-    // From here on an iterator reads its snapshot, LevelDB's or that of the tree in memory.
+    // From here on the iterators read from a snapshot, LevelDB's or that of the tree in memory.
     this.#coins.start();
     this.#heights.start();
   }
 
   async *coins(): AsyncGenerator<readonly NodeCoin[]> {
-    for await (const records of portions(this.#coins, PORTION)) yield records.map(([coinKey, record]) => readNodeCoin(coinKey, record));
+    for await (const records of portions(this.#coins, COINS_AT_ONCE))
+      yield records.map(([coinKey, record]) => readNodeCoin(coinKey, record));
   }
 
   async *headers(): AsyncGenerator<readonly Buffer[]> {

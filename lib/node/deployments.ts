@@ -37,7 +37,7 @@ interface PeriodState {
 const NOT_YET: PeriodState = { status: 'defined', since: 0 };
 
 export class DeploymentReader {
-  /** A state holds for a whole period: one walk back per period. By deployment and last block of the period before. */
+  /** By deployment and last block of the period before: a state holds for a whole period. */
   readonly #periods = new LRUCache<string, PeriodState>({ max: MOST_PERIODS });
   readonly #chain: HostChain;
   readonly #network: HostNetwork;
@@ -120,7 +120,7 @@ export class DeploymentReader {
     };
   }
 
-  /** Of the last blocks up to and with this one, the first of them first. */
+  /** Whether each of the last `count` blocks up to and including this one signals, the lowest first. */
   async #signals({ bit }: HostDeployment, last: HostEntry, count: number): Promise<boolean[]> {
     const signals: boolean[] = [];
     let entry: HostEntry | null = last;

@@ -7,10 +7,10 @@ export class TransactionRefusedError extends Error {
   override readonly name = 'TransactionRefusedError';
 }
 
-/** It spends outputs that are not there. */
+/** The transaction spends outputs that are not there. */
 export class MissingOutputsError extends TransactionRefusedError {}
 
-/** Its bytes are no transaction, or not all of them are. */
+/** The bytes are no transaction, or more than one. */
 export class UnreadableTransactionError extends TransactionRefusedError {}
 
 /** The node has a block, but not one that can be read: its bytes are gone, torn or altered. The message names it. */

@@ -50,7 +50,7 @@ export function chainEvents(chain: HostChain): Observable<ChainEvent> {
         return deliver({ type, block: { hash, height: entry.height }, rawBlock });
       };
 
-    // A replay resets silently: looks once after any number of new tips, when nothing is under way in the chain.
+    // A replay resets silently. So after new tips, once nothing is under way in the chain, the tip is compared.
     let isWaiting = false;
     const onTip = (): void => {
       if (isWaiting) return;
@@ -61,8 +61,8 @@ export function chainEvents(chain: HostChain): Observable<ChainEvent> {
           unlock();
           if (chain.tip !== told) void deliver({ type: 'settled' });
         },
-        () => undefined
-      ); // The chain was closed.
+        () => undefined // the chain was closed
+      );
     };
 
     const listeners = {
@@ -72,7 +72,7 @@ export function chainEvents(chain: HostChain): Observable<ChainEvent> {
       reorganize: () => deliver({ type: 'reorganize' }),
       tip: onTip
     };
-    // Before the pool drops a block's transactions, and after it took them back: a transaction must never be in neither place.
+    // Before the pool drops a block's transactions, and after it took them back: a transaction must always be in the index or the pool.
     chain.prependListener('connect', listeners.connect);
     chain.on('disconnect', listeners.disconnect);
     // On 1.0.2 the pool's listener throws before the node is connected, and later ones hear nothing.
@@ -87,7 +87,7 @@ export function chainEvents(chain: HostChain): Observable<ChainEvent> {
   });
 }
 
-/** Whether the node takes itself for synced: now, and at every change. */
+/** Whether the node considers itself synced: now, and at every change. */
 export function syncedChanges(chain: HostChain): Observable<boolean> {
   return merge(occurrences(chain, 'full'), occurrences(chain, 'tip')).pipe(
     startWith(undefined),

@@ -26,9 +26,9 @@ const WEIGHT_PER_SIGOP = 20;
 /** A sequence number up to this says that the transaction may be replaced (BIP125). */
 const LAST_REPLACEABLE_SEQUENCE = 0xffff_fffd;
 
-/** Of a script with data (policy.js), where only standard ones are taken. */
+/** Longest script that carries data, where only standard transactions are taken (policy.js). */
 const MOST_STANDARD_DATA_BYTES = 83;
-/** Of a transaction, which is all that limits it otherwise. */
+/** Longest transaction that is taken: nothing else limits such a script otherwise. */
 const MOST_TRANSACTION_BYTES = 100_000;
 
 export class BcoinPool implements PoolSource {
@@ -36,7 +36,7 @@ export class BcoinPool implements PoolSource {
   readonly #mempool: HostMempool;
   readonly #toHost: ToHostHash;
   readonly #known = new WeakMap<HostPoolEntry, PoolEntry>();
-  /** Put back by a reorganization that is under way. */
+  /** Entries that a reorganization under way has put back. */
   readonly #putBack = new Set<HostPoolEntry>();
   readonly #unbroadcast: Unbroadcast;
   #revision = 0;
@@ -160,7 +160,7 @@ export class BcoinPool implements PoolSource {
     this.#putBack.clear();
   }
 
-  /** Of sizes and fees; counted once per change of the pool. */
+  /** The sums of sizes and fees, counted once per change of the pool. */
   #sums(): { readonly bytes: number; readonly fees: number } {
     if (this.#summed?.revision !== this.#revision) {
       let [bytes, fees] = [0, 0];

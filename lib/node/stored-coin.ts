@@ -21,8 +21,9 @@ const SHORT_LENGTH = 64;
 
 const [OP_DUP, OP_EQUAL, OP_EQUALVERIFY, OP_HASH160, OP_CHECKSIG] = [0x76, 0x87, 0x88, 0xa9, 0xac] as const;
 
-/** Reads coins one behind the other. @throws MalformedBytesError */
+/** A cursor over coins that stand one behind the other. All methods throw MalformedBytesError. */
 export class StoredCoinReader extends ByteReader {
+  /** The next coin. */
   coin(): SpentNodeCoin {
     this.#integer(); // the transaction's version
     const field = this.u32();
@@ -30,7 +31,7 @@ export class StoredCoinReader extends ByteReader {
     return { height: field >>> 1, coinbase: (field & 1) === 1, value, script: this.#script() };
   }
 
-  /** Moves past one. */
+  /** Moves past the next coin. */
   skipCoin(): void {
     this.#integer();
     this.skip(4);
@@ -41,8 +42,8 @@ export class StoredCoinReader extends ByteReader {
   }
 
   /**
-   * Writes value (64 bits) and script (behind its length) of the next coin, as a transaction has them, and returns where they end. What is
-   * written is at most twice as long as what is read.
+   * Writes value (64 bits) and script (behind its length) of the next coin, as in a transaction, and returns where they end. At most
+   * twice as many bytes are written as are read.
    */
   writeOutput(to: Buffer, at: number): number {
     this.#integer();
@@ -92,7 +93,7 @@ export class StoredCoinReader extends ByteReader {
   }
 }
 
-/** Returns where they end. Short ones byte by byte: a call for them takes longer. */
+/** Returns where they end. Few bytes are copied one by one: a call of `copy` would take longer. */
 function copyBytes(to: Buffer, at: number, from: Buffer, start: number, length: number): number {
   if (length > SHORT_LENGTH) return at + from.copy(to, at, start, start + length);
   for (let i = 0; i < length; i++) to[at + i] = from[start + i] as number; // the reader has checked the bounds
@@ -111,7 +112,7 @@ function scriptHashScript(bytes: Buffer, at: number): Buffer {
   return script.subarray(1);
 }
 
-/** With its length before it, of the 20 bytes from `from` on. */
+/** Writes the script for the 20 bytes from `from` on, behind its length, and returns where it ends. */
 function writePubkeyHashScript(to: Buffer, at: number, bytes: Buffer, from: number): number {
   to[at] = PUBKEY_HASH_SCRIPT_LENGTH;
   to[at + 1] = OP_DUP;
@@ -137,7 +138,7 @@ function pubkeyScript(key: Buffer): Buffer {
   return Buffer.concat([Buffer.from([key.length]), key, Buffer.from([OP_CHECKSIG])]);
 }
 
-/** The key of 65 bytes that is stored as 33; 4 and 5 stand for 2 and 3. */
+/** The uncompressed key (65 bytes) that is stored as a compressed one whose first byte is 4 or 5 instead of 2 or 3. */
 function uncompressed(shortened: Buffer): Buffer {
   const key = Buffer.from(shortened);
   key[0] = (shortened[0] as number) - 2; // there are 33 bytes

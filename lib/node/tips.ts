@@ -1,4 +1,4 @@
-// The ends of all branches of the node's chain, and what is known of each.
+// The tips of all branches of the node's chain, and what is known of each.
 
 import { fromHost, sameHostHash, type HostChain, type HostEntry, type HostHash } from './host';
 import type { ChainTip, NodeSource } from './types';

@@ -8,8 +8,8 @@ import type { TrialResult } from './types';
 const UNCONFIRMED = -1;
 
 /**
- * The transactions one after the other, as if those before had entered the pool. What the pool throws out when it is full is not looked at.
- * `reasonOf`: of an error of the pool.
+ * Tries the transactions one after the other, each as if those before had entered the pool. Whether a full pool would drop one is not
+ * looked at. `reasonOf`: the reason in an error of the pool.
  */
 export async function tryInPool(
   mempool: HostMempool,
@@ -39,7 +39,7 @@ export async function tryInPool(
     try {
       entry = undefined;
       const missing = await looksLikePool.insertTX(transaction, -1);
-      // Assigned by what the pool calls.
+      // Assigned by `addEntry`, which TypeScript does not see.
       const added = entry as HostPoolEntry | undefined;
       if (missing != null || added === undefined) results.push({ type: 'missing' });
       else {

@@ -5,7 +5,7 @@ import type { Server } from 'node:http';
 import type { Observable } from 'rxjs';
 import type { AddressPrefixes } from '../bitcoin/address';
 
-/** A block of the active chain, by both its names. */
+/** A block, by hash and height. */
 export interface BlockPoint {
   readonly hash: Buffer;
   readonly height: number;
@@ -23,7 +23,7 @@ export interface NetworkInfo {
 
 /** How far the node itself has synced. */
 export interface NodeProgress {
-  /** True once the node takes itself for up to date with its peers. */
+  /** True once the node considers itself up to date with its peers. */
   readonly synced: boolean;
   readonly height: number;
   /** Estimated part of the chain that is verified, 0 to 1. */
@@ -34,7 +34,7 @@ export interface NodeProgress {
 export interface BlockEntry extends BlockPoint {
   /** The 80 bytes of the header. */
   readonly header: Buffer;
-  /** Work of the chain up to and with this block. */
+  /** Work of the chain up to and including this block. */
   readonly chainwork: bigint;
   /** Median time past of this block (BIP113). */
   readonly medianTime: number;
@@ -73,7 +73,7 @@ export interface Deployments {
   readonly bip9: readonly Bip9Deployment[];
 }
 
-/** A soft fork that the node switches on at a height that it was told. */
+/** A soft fork that the node switches on at a fixed height. */
 export interface BuriedFork {
   readonly id: string;
   readonly height: number;
@@ -85,7 +85,7 @@ export interface SignalledFork extends Omit<Bip9Deployment, 'statistics'> {
   readonly nextStatus: Bip9Deployment['status'];
   /** Height of the first block to which it applies; undefined: not known yet. */
   readonly activeSince: number | undefined;
-  /** Up to and with the block, while started or locked in; one for each block of the period, true where it signals. */
+  /** While started or locked in: for each block of the period up to and including this one, whether it signals. */
   readonly signals: readonly boolean[] | undefined;
   /** Blocks from one change of the status to the next, and how many of them have to signal. */
   readonly period: number;
@@ -94,7 +94,7 @@ export interface SignalledFork extends Omit<Bip9Deployment, 'statistics'> {
 
 /** The soft forks as one block sees them. */
 export interface DeploymentInfo extends BlockPoint {
-  /** Rules that its scripts were checked by, by Bitcoin Core's names, sorted. */
+  /** The rules by which its scripts were checked, in Bitcoin Core's names, sorted. */
   readonly scriptFlags: readonly string[];
   readonly buried: readonly BuriedFork[];
   readonly signalled: readonly SignalledFork[];
@@ -108,7 +108,7 @@ export interface SpentNodeCoin {
   readonly script: Buffer;
 }
 
-/** Some of the coins that a block spends: where they begin among them, and how many. */
+/** Some of the coins that a block spends: the number of the first one, from 0, and how many. */
 export interface SpentSpan {
   readonly start: number;
   readonly count: number;
@@ -120,23 +120,23 @@ export interface NodeCoin extends SpentNodeCoin {
   readonly index: number;
 }
 
-/** The node's state after one block; it stays the same while the chain moves on. */
+/** The node's coins after one block, in a snapshot: they stay the same while the chain moves on. */
 export interface CoinSet {
   readonly tip: BlockPoint;
   /** Coins, as the node has counted them block by block. */
   readonly count: number;
-  /** What they are worth together, counted likewise. */
+  /** Their sum, counted likewise. */
   readonly value: number;
-  /** Transactions of all blocks up to and with the tip. */
+  /** Transactions of all blocks up to and including the tip. */
   readonly transactions: number;
-  /** All coins in the order of txid and index, some thousands at a time. To be called once. @throws MalformedBytesError */
+  /** All coins in the order of txid and index, some thousands at a time. May be called once. @throws MalformedBytesError */
   coins(): AsyncIterable<readonly NodeCoin[]>;
-  /** The headers (80 bytes) from the genesis block to the tip, some at a time. To be called once. @throws ChainMovedError */
+  /** The headers (80 bytes) from the genesis block to the tip, some at a time. May be called once. @throws ChainMovedError */
   headers(): AsyncIterable<readonly Buffer[]>;
   close(): Promise<void>;
 }
 
-/** An output that the pool makes or spends. */
+/** An output that a transaction of the pool makes or spends. */
 export interface PoolCoin {
   readonly value: number;
   readonly script: Buffer;
@@ -150,17 +150,17 @@ export interface PoolEntry {
   readonly size: number;
   /** As in a block (BIP141). */
   readonly weight: number;
-  /** The same, or more for a transaction with many signature operations. */
+  /** The weight by which the pool judges the transaction: more than `weight` if it has many signature operations. */
   readonly adjustedWeight: number;
   readonly fee: number;
   /** The fee with what `prioritisetransaction` added. */
   readonly modifiedFee: number;
   readonly time: number;
-  /** Chain height when the transaction entered; after a reorganization that put it back, the height to which that led. */
+  /** Height of the chain when the transaction entered; if a reorganization put it back, the height after that. */
   readonly height: number;
-  /** Txids that the inputs spend, confirmed ones and repeats included. */
+  /** For each input, the txid that it spends from, confirmed or not. */
   readonly spends: readonly Buffer[];
-  /** Whether it says that it may be replaced (BIP125). */
+  /** Whether it signals that it may be replaced (BIP125). */
   readonly signalsReplacement: boolean;
   /** True for a transaction that was given to this node, until a peer asks for it or sends it. */
   readonly isUnbroadcast: boolean;
@@ -192,7 +192,7 @@ export type TrialResult =
   /** It spends outputs that are not there. */
   | { readonly type: 'missing' };
 
-/** A transaction of the pool with what it spends. Bytes and coins are read when they are asked for, also after it left. */
+/** A transaction of the pool with what it spends. Bytes and coins are read when they are asked for, even after it left the pool. */
 export interface PoolTransaction {
   readonly txid: Buffer;
   /** Serialized, witness included: the node's bytes, not a copy. */
@@ -210,13 +210,13 @@ export type PoolEvent = PoolAddition | { readonly type: 'remove'; readonly txid:
 
 /** The node's transaction pool. All calls but `withCoins` answer from memory. */
 export interface PoolSource {
-  /** A new number after every change of the pool: text made at one revision holds for that revision. */
+  /** A number that is another one after every change of the pool. What was made at one revision is right for that revision. */
   readonly revision: number;
   /** Changes of the pool as they happen. */
   readonly events$: Observable<PoolEvent>;
   /**
-   * 32 bits that all modified fees go into. Prioritising a transaction changes its modified fee without an event: text that
-   * shows modified fees holds for one revision and one fingerprint.
+   * A fingerprint of 32 bits of all modified fees. Prioritising a transaction changes its modified fee without an event: what
+   * shows modified fees is right for one revision and one fingerprint.
    */
   feeFingerprint(): number;
   /** The serialized transaction, witness included. */
@@ -228,14 +228,14 @@ export interface PoolSource {
   /** In the order in which they entered. */
   txids(): Buffer[];
   /**
-   * For what came before anybody listened. Waits until no block is being connected or disconnected, so a listener to the chain must not wait
-   * for it. Undefined: the pool does not have it, or nobody has its coins any more.
+   * A transaction that entered before anybody listened. Waits until no block is being connected or disconnected, so a listener to the chain
+   * must not wait for it. undefined: the pool does not have it, or nobody has its coins any more.
    */
   withCoins(txid: Buffer): Promise<PoolTransaction | undefined>;
   info(): PoolInfo;
   /** In the order in which they entered. An entry is the same object each time as long as nothing but its modified fee changes. */
   entries(): PoolEntry[];
-  /** One of them. */
+  /** The entry of a transaction. */
   entry(txid: Buffer): PoolEntry | undefined;
 }
 
@@ -256,7 +256,7 @@ export interface TipEvent {
   acknowledge(): void;
 }
 
-/** The end of a branch of the chain. */
+/** The tip of a branch of the chain. */
 export interface ChainTip extends BlockPoint {
   /** Blocks from the active chain to it; 0 for the active tip. */
   readonly branchLength: number;
@@ -266,10 +266,10 @@ export interface ChainTip extends BlockPoint {
 
 /** The node as its peers see it. */
 export interface NetworkStatus {
-  /** How it calls itself. */
+  /** Its user agent. */
   readonly agent: string;
   readonly protocolVersion: number;
-  /** Bits of the services that it offers. */
+  /** The services that it offers, as bits. */
   readonly services: number;
   /** Whether it asks peers for transactions. */
   readonly relays: boolean;
@@ -292,7 +292,7 @@ export interface FeeEstimate {
   readonly blocks: number;
 }
 
-/** What the node says to a call of its own JSON-RPC. */
+/** The reply to a call of the node's own JSON-RPC. */
 export interface OwnReply {
   readonly result: unknown;
   readonly error: { readonly code: number; readonly message: string } | null;
@@ -336,33 +336,33 @@ export interface NodeSource {
    */
   rawBlock(hash: Buffer): Promise<Buffer | undefined>;
   /**
-   * `length` bytes of the serialized block from `offset`; undefined when unknown or pruned. `blockLength`: the length of all
-   * of it, by which a node that stored other bytes is recognized without reading them.
+   * `length` bytes of the serialized block from `offset`; undefined when unknown or pruned. `blockLength`: the length of the whole
+   * block, which tells whether the node has stored it in another form, without reading it.
    * @throws UnreadableBlockError
    */
   rawBlockPart(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined>;
   /**
    * The coins that a block spends, in the order of its inputs, those that it made itself included; undefined when the node does not have
-   * them. For a block that spends nothing it has none. A block that was disconnected may still have them (bcoin 2.x).
+   * them, or the block spends nothing. bcoin 2.x has them of a block that was disconnected, too.
    */
   spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined>;
-  /** Those of a span; the others are not looked at. @throws MalformedBytesError when the block spends fewer */
+  /** Only the coins of a span, which takes less time. @throws MalformedBytesError when the block spends fewer */
   spentSpan(hash: Buffer, span: SpentSpan): Promise<readonly SpentNodeCoin[] | undefined>;
   /**
-   * The same as bytes: the number of transactions (compact size), and for each one the number of its inputs and what they spend, value (64
-   * bits) and script behind its length. `counts`: of inputs by transaction, 0 for the coinbase.
+   * The same as bytes: the number of transactions (compact size), and for each one the number of its inputs (compact size) and what each
+   * spends: value (64 bits) and script behind its length. `counts`: for each transaction, the number of its inputs, 0 for the coinbase.
    */
   spentOutputs(hash: Buffer, counts: Uint32Array): Promise<Buffer | undefined>;
   /**
-   * Calls `use` at a moment in which no block comes or goes, and the pool has seen to those that did. The chain waits while it runs, so a
-   * listener to the chain must not wait for it.
+   * Calls `use` at a moment in which no block is being connected or disconnected, and the pool has seen to those that were. The chain waits
+   * while it runs, so a listener to the chain must not wait for it.
    */
   atRest<T>(use: () => T): Promise<T>;
-  /** The coins at the present tip; to be closed. The chain goes on. @throws ChainMovedError while the chain is being reset. */
+  /** The coins at the present tip, in a snapshot that must be closed. @throws ChainMovedError while the chain is being reset. */
   openCoinSet(): Promise<CoinSet>;
   /** Whether every block of the active chain is still there. */
   hasAllBlocks(): Promise<boolean>;
-  /** Lowest height whose block is still there, when pruned. */
+  /** The lowest height whose block is still there, in a node that prunes. */
   pruneHeight(): number;
   /**
    * Gives a serialized transaction to the pool and so to the network. One that the pool has is
@@ -376,13 +376,13 @@ export interface NodeSource {
    */
   tryTransactions(transactions: readonly Buffer[]): Promise<TrialResult[]>;
   networkStatus(): NetworkStatus;
-  /** The ends of all branches, the highest first. */
+  /** The tips of all branches, the highest first. */
   chainTips(): Promise<ChainTip[]>;
   /** For a confirmation within so many blocks, or the next greater number for which the node has an estimate. */
   estimateFee(blocks: number): FeeEstimate | undefined;
   /** The greatest number of blocks for which the node has estimates. */
   readonly mostFeeBlocks: number;
-  /** Makes a call of the node's own JSON-RPC. Whoever asks has been checked before. */
+  /** Makes a call of the node's own JSON-RPC. The caller must have checked the client's right to it. */
   ownCall(method: string, params: unknown): Promise<OwnReply>;
   /** Closes the files that reading blocks has opened. A later read opens its file again. */
   close(): void;

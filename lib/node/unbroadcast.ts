@@ -1,8 +1,8 @@
-// Which transactions of the pool no peer is known to have: they were given to this node, and no peer has asked for them or sent them since.
+// Transactions of the pool that no peer is known to have: they were given to this node, and no peer has asked for them or sent them since.
 
 import type { HostEmitter, HostHash, HostMempool, HostPoolEntry, HostTransaction, ToHostHash } from './host';
 
-/** Of messages between peers (net/packets.js). */
+/** Types of messages between peers (net/packets.js). */
 const [GET_DATA, TRANSACTION] = [7, 14] as const;
 
 /** The part of a peer's message that we need. */
@@ -24,7 +24,7 @@ export class Unbroadcast {
   readonly #mempool: HostMempool;
   readonly #onChange: (entry: HostPoolEntry) => void;
 
-  /** `peers`: the node's connections. `onChange`: is told of an entry that stays in the pool and is not unbroadcast any more. */
+  /** `peers`: the node's connections. `onChange`: called with an entry that stays in the pool and is no longer unbroadcast. */
   constructor(mempool: HostMempool, peers: HostEmitter, toHost: ToHostHash, onChange: (entry: HostPoolEntry) => void) {
     this.#mempool = mempool;
     this.#onChange = onChange;
@@ -41,7 +41,7 @@ export class Unbroadcast {
     mempool.on('remove entry', (entry: HostPoolEntry) => {
       this.#entries.delete(entry);
     });
-    // Out of a block that was disconnected.
+    // From a block that was disconnected, so peers have it.
     mempool.on('unconfirmed', (transaction: HostTransaction) => {
       this.#forget(toHost(transaction.hash()));
     });
@@ -60,7 +60,7 @@ export class Unbroadcast {
     return this.#entries.has(entry);
   }
 
-  /** The pool was emptied. */
+  /** To be called when the pool was emptied. */
   clear(): void {
     this.#entries.clear();
   }

@@ -1,6 +1,6 @@
-// What a block spent, from the node's undo data: key `u` and the block's hash in the chain database of 1.x, the block store of 2.x. A record
-// is the number of coins and the coins, in the order of the block's inputs; the block's own outputs are among them. A block that spends
-// nothing has none. 1.x deletes it when the block is disconnected, 2.x keeps it until the block is pruned.
+// What a block spent, from the node's undo data: in the chain database of 1.x, under `u` and the block's hash, or in the block store of
+// 2.x. A record is the number of coins and the coins, in the order of the block's inputs, also those that the block made itself. A block
+// that spends nothing has no record. 1.x deletes it when the block is disconnected, 2.x keeps it until the block is pruned.
 
 import { setImmediate } from 'node:timers/promises';
 import { LONGEST_COMPACT_SIZE, MalformedBytesError, writeCompactSize } from '../bitcoin/reader';
@@ -12,17 +12,18 @@ import type { SpentNodeCoin, SpentSpan } from './types';
 const COINS_PER_LOOK = 32;
 const SLICE_MS = 1;
 
-/** Lets others have their turn: restoring a key of an old script takes as long as hundreds of other coins. */
-class Turns {
+/** Cuts the work into slices, by the clock: restoring a key of an old script takes as long as hundreds of other coins. */
+class Slices {
   #coins = 0;
   #end = performance.now() + SLICE_MS;
 
-  /** To be asked after each coin. */
+  /** To be asked after each coin: whether it is time for `pause`. */
   isOver(): boolean {
     return ++this.#coins % COINS_PER_LOOK === 0 && performance.now() >= this.#end;
   }
 
-  async next(): Promise<void> {
+  /** Others get the event loop. */
+  async pause(): Promise<void> {
     await setImmediate();
     this.#end = performance.now() + SLICE_MS;
   }
@@ -32,15 +33,15 @@ export async function readSpentCoins(hash: Buffer, host: HostNode): Promise<read
   const record = await readUndo(hash, host);
   if (record === undefined) return undefined;
   const coins: SpentNodeCoin[] = [];
-  const turns = new Turns();
+  const slices = new Slices();
   for (const coin of undoCoins(record)) {
     coins.push(coin);
-    if (turns.isOver()) await turns.next();
+    if (slices.isOver()) await slices.pause();
   }
   return coins;
 }
 
-/** Some of them: `count` from the one at `start` on. Moving past a coin costs next to nothing. @throws MalformedBytesError when there are fewer */
+/** `count` coins from number `start` on. Moving past the others costs next to nothing. @throws MalformedBytesError when there are fewer */
 export async function readSpentSpan(
   hash: Buffer,
   { start, count }: SpentSpan,
@@ -53,10 +54,10 @@ export async function readSpentSpan(
   if (stored < start + count) throw new MalformedBytesError(`${start + count} coins`, `${stored}`, 0);
   for (let left = start; left > 0; left--) reader.skipCoin();
   const coins: SpentNodeCoin[] = [];
-  const turns = new Turns();
+  const slices = new Slices();
   while (coins.length < count) {
     coins.push(reader.coin());
-    if (turns.isOver()) await turns.next();
+    if (slices.isOver()) await slices.pause();
   }
   return coins;
 }
@@ -75,12 +76,12 @@ export async function readSpentOutputs(hash: Buffer, counts: Uint32Array, host: 
   if (stored !== total) throw new MalformedBytesError(`${total} coins`, `${stored}`, 0);
   const bytes = Buffer.allocUnsafeSlow(LONGEST_COMPACT_SIZE * (counts.length + 1) + 2 * record.length);
   let at = writeCompactSize(bytes, counts.length, 0);
-  const turns = new Turns();
+  const slices = new Slices();
   for (const count of counts) {
     at = writeCompactSize(bytes, count, at);
     for (let left = count; left > 0; left--) {
       at = reader.writeOutput(bytes, at);
-      if (turns.isOver()) await turns.next();
+      if (slices.isOver()) await slices.pause();
     }
   }
   reader.requireEnd('undo record');
