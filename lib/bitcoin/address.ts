@@ -22,15 +22,15 @@ const CORE_TESTNET: AddressPrefixes = { pubkeyhash: 0x6f, scripthash: 0xc4, bech
 const CORE_REGTEST: AddressPrefixes = { ...CORE_TESTNET, bech32: 'bcrt' };
 
 /**
- * How addresses may begin on a network: as the node's do, on test networks also as Bitcoin Core's of its test network and, on regtest, of
- * its own do, which bcoin may have other ones for. `chain`: Bitcoin Core's name of the network.
+ * The prefixes of addresses that are accepted on a network: the node's own, on test networks those of Bitcoin Core's testnet, too, and on
+ * regtest those of Bitcoin Core's regtest; bcoin may have others there. `chain`: Bitcoin Core's name of the network.
  */
 export function acceptedPrefixes(chain: string, own: AddressPrefixes): readonly AddressPrefixes[] {
   if (chain === 'main') return [own];
   return chain === 'regtest' ? [own, CORE_REGTEST, CORE_TESTNET] : [own, CORE_TESTNET];
 }
 
-/** The locking script that an address stands for, where it begins in one of these ways; else what is wrong with it. */
+/** The locking script that an address with one of these prefixes stands for, or what is wrong with the address. */
 export function scriptOfAddress(address: string, prefixes: readonly AddressPrefixes[]): Buffer | AddressFault {
   const witness = readSegwitAddress(address);
   if (witness !== undefined) {

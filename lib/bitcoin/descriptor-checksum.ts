@@ -1,6 +1,7 @@
-// The checksum of an output descriptor (BIP380): a BCH code over GF(32), as that of bech32, with eight symbols. A character is a symbol
-// for its place within one of three groups; three characters are followed by a symbol for their groups. The state has 40 bits, in halves
-// of 20: four symbols, which are three characters, are as long as a half, so that three characters cost seven looks into tables.
+// The checksum of an output descriptor (BIP380): eight symbols of a BCH code over GF(32), like that of bech32. Each character is in one
+// of three groups, and counts as a symbol for its place in the group; three characters are followed by a symbol for their groups. The
+// state has 40 bits, in halves of 20: the four symbols of three characters are as long as a half, so that three characters cost seven
+// look-ups.
 
 import type { TextWriter } from './text-writer';
 
@@ -27,7 +28,10 @@ function shifted(state: bigint): bigint {
   return GENERATORS.reduce((sum, generator, bit) => ((top >> BigInt(bit)) & 1n ? sum ^ generator : sum), (state & 0x7_ffff_ffffn) << 5n);
 }
 
-/** What the high half becomes in so many steps, by ten of its bits: linear, so that halves of it can be added up. */
+/**
+ * What `bits` and the nine bits above it become in so many steps. The code is linear: what several parts of the state become is
+ * added up.
+ */
 function tableOf(bits: bigint, steps: number): { readonly high: Uint32Array; readonly low: Uint32Array } {
   const states = Array.from({ length: 1024 }, (_, index) => {
     let state = BigInt(index) << bits;
@@ -42,10 +46,10 @@ function tableOf(bits: bigint, steps: number): { readonly high: Uint32Array; rea
 
 const { high: UPPER_HIGH, low: UPPER_LOW } = tableOf(30n, 4);
 const { high: LOWER_HIGH, low: LOWER_LOW } = tableOf(20n, 4);
-/** One step by its five bits; the sixth and more are never set. */
+/** For one step, by the five bits at the top. */
 const { high: STEP_HIGH, low: STEP_LOW } = tableOf(35n, 1);
 
-/** Of the text so far; halves of 20 bits. */
+/** The state after the text so far, in halves of 20 bits. */
 let high = 0;
 let low = 0;
 const checksum = new Uint8Array(SYMBOLS);

@@ -1,9 +1,8 @@
-// Golomb-coded sets (BIP158): the hashes of some elements, spread over a range that grows with their number, in ascending order,
-// and of each the distance to the one before as a Golomb-Rice code. Who has an element can tell whether it may be in the set; of
-// 784,931 elements that are not in it one seems to be.
+// Golomb-coded sets (BIP158): the hashes of some elements are mapped to a range that grows with their number, and put in ascending
+// order; the set is the distances from one to the next as Golomb-Rice codes, behind their number as a compact size. Who has an
+// element can tell whether it may be in the set: one of 784,931 others seems to be.
 //
-// In front stands the number of elements as a compact size. Nothing here needs BigInt: hashes are pairs of 32-bit words, and the
-// numbers in the set have less than 53 bits.
+// Nothing here needs BigInt: hashes are pairs of 32-bit words, and the numbers in the set have less than 53 bits.
 
 import { ByteReader, LONGEST_COMPACT_SIZE, MalformedBytesError, writeCompactSize } from './reader';
 import { HIGH, LOW } from './siphash';
@@ -46,7 +45,7 @@ export function decodeGolombSet(set: Buffer): Float64Array {
   const start = new ByteReader(set);
   const count = start.compactSize();
   const reader = new BitReader(set, start.offset);
-  // Each takes some bytes: a count that is not true is found before memory is taken for it.
+  // Each takes P + 1 bits at least: a false count is found before memory is taken for it.
   if (count > ((set.length - start.offset) * 8) / (P + 1)) throw new MalformedBytesError(`${count} codes`, `${set.length} bytes`, 0);
   const numbers = new Float64Array(count);
   let last = 0;

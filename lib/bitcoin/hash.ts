@@ -242,7 +242,7 @@ export function findDisplayHex(text: Uint8Array, start: number): Buffer | undefi
   return hash;
 }
 
-/** The order of two hashes as people read them. */
+/** Compares two hashes in the order of their display hex, as Buffer.compare does. */
 export function compareDisplayed(a: Buffer, b: Buffer): number {
   for (let i = a.length - 1; i >= 0; i--) {
     const difference = (a[i] as number) - (b[i] as number); // both have 32 bytes

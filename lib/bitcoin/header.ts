@@ -48,7 +48,7 @@ export function medianTimePast(times: readonly number[]): number {
 
 /** What follows from a header and all those below it. */
 export interface HeaderFold {
-  /** Work of the chain up to and with the block. */
+  /** Work of the chain up to and including the block. */
   readonly chainwork: bigint;
   /** Median time past of the block. */
   readonly medianTime: number;
@@ -56,7 +56,7 @@ export interface HeaderFold {
   readonly times: readonly number[];
 }
 
-/** The fold with one more header; `below`: of the header before it, nothing below the genesis block. */
+/** What follows from one more header. `below`: the fold of the header below it; undefined for the genesis block. */
 export function nextHeader(below: Pick<HeaderFold, 'chainwork' | 'times'> | undefined, header: Buffer): HeaderFold {
   const times = [...(below?.times ?? []), timeOf(header)].slice(-MEDIAN_TIME_SPAN);
   return { chainwork: (below?.chainwork ?? 0n) + proofOf(bitsOf(header)), medianTime: medianTimePast(times), times };

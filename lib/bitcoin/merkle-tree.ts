@@ -11,7 +11,7 @@ const HASHES_PER_SLICE = 256;
 /** The bits of a partial tree: 8 a byte, the lowest first. */
 const BITS_PER_BYTE = 8;
 
-/** Over at least one txid. Yields often. */
+/** The tree over at least one txid. Yields every tenth of a millisecond or so. */
 export function* merkleTree(txids: readonly Buffer[]): Generator<void, MerkleTree> {
   let level = Buffer.concat(txids);
   const levels = [level];
@@ -46,7 +46,7 @@ export class MerkleTree {
     return this.#hash(this.#levels.length - 1, 0);
   }
 
-  /** How many txids. */
+  /** Number of txids. */
   get size(): number {
     return this.#width(0);
   }

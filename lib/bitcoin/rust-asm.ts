@@ -1,5 +1,5 @@
-// Scripts disassembled as rust-bitcoin does it (Script::to_asm_string), which is what Esplora shows; and what the last of a script's
-// operations pushes.
+// Scripts disassembled as rust-bitcoin does it (Script::to_asm_string), which is what Esplora shows; and what the last operation of a
+// script pushes.
 
 import { OP_0, OPCODE_NAMES, ScriptWalker } from './script';
 import type { TextWriter } from './text-writer';

@@ -1,19 +1,19 @@
-// Which x coordinates are on the curve of Bitcoin's keys, secp256k1 (SEC 2): those for which x^3 + 7 is a square modulo P, which its Jacobi
-// symbol tells. That is computed in the steps by which Bernstein and Yang divide (https://eprint.iacr.org/2019/266), in the form that
-// keeps both numbers positive, as libsecp256k1 does: 24 of them on the lowest bits alone, then all of both numbers at once. Nothing
+// Which x coordinates are on the curve of Bitcoin's keys, secp256k1 (SEC 2): those for which x^3 + 7 is a square modulo P, which its
+// Jacobi symbol tells. The symbol is computed by the division steps of Bernstein and Yang (https://eprint.iacr.org/2019/266), in the form
+// that keeps both numbers positive, as in libsecp256k1: 24 steps on the lowest bits alone, then their sum on the whole numbers. Nothing
 // secret is computed with. A block has thousands of taproot outputs: this takes a quarter of the time of Euclid's algorithm on BigInts,
-// and less of what OpenSSL takes for a root.
+// and still less than that of a square root by OpenSSL.
 
 import { ECDH } from 'node:crypto';
 
 const P = 2n ** 256n - 2n ** 32n - 977n;
 
-/** Steps at once, and bits of a limb: what they add up to stays below 2^53. */
+/** Steps at once, and bits of a limb: all sums stay below 2^53. */
 const LIMB_BITS = 24;
 const LIMB = 1 << LIMB_BITS;
 const LIMBS = 11;
 
-/** Rounds of steps, after which there is no answer: 31 are common, and more than 53 were never seen. */
+/** Rounds of steps after which it is given up: 31 are common, and more than 53 were never seen. */
 const MOST_ROUNDS = 200;
 
 /** What makes the lowest 8 bits of a sum zero: the negative inverse of the odd numbers below 256, modulo 256. */
@@ -60,12 +60,12 @@ function byteAt(at: number): number {
   return bytesOfWords[at] as number; // 33 of 40 bytes are asked for
 }
 
-/** Of a number over P, 1 or -1; undefined when it takes too long. */
+/** The Jacobi symbol of a number modulo P, 1 or -1; undefined when it takes too long. */
 function jacobiSymbol(value: bigint): number | undefined {
   bottom.set(MODULUS);
   limbsOf(value, top);
   let eta = -1;
-  /** Its lowest bit: whether the symbol has changed its sign. */
+  /** The lowest bit says whether the symbol is negative. */
   let sign = 0;
   let length = LIMBS;
   for (let round = 0; round < MOST_ROUNDS; round++) {

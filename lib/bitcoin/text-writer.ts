@@ -16,13 +16,13 @@ Buffer.from(DIGIT_PAIRS.buffer).set(
   Array.from({ length: 512 }, (_, digit) => (digit % 2 === 0 ? HIGH_DIGIT : LOW_DIGIT)[digit >> 1] as number)
 );
 
-/** From so many bytes on, copying digits is quicker than making them. */
+/** From so many bytes on, copying prepared digits is quicker than making them. */
 const WORTH_COPYING = 12;
 
 /** Memory of at least so many bytes, filled with anything. */
 export type Allocate = (length: number) => Buffer;
 
-/** Part of a larger piece for short texts, which costs less than memory of their own. */
+/** For short texts a part of a larger piece, which costs less than memory of its own. */
 export const anyMemory: Allocate = (length) => Buffer.allocUnsafe(length);
 
 export class TextWriter {
@@ -30,7 +30,7 @@ export class TextWriter {
   /** The same memory, made when digits are prepared first. */
   #units: Uint16Array | undefined;
   #length = 0;
-  /** Where text has to end: before the prepared digits, or with the buffer. */
+  /** Where the text must end: where the prepared digits begin, or at the end of the buffer. */
   #limit: number;
   /** Bytes whose digits are prepared, from `#preparedStart` to before `#preparedEnd`. */
   #prepared: Buffer | undefined;
@@ -50,7 +50,7 @@ export class TextWriter {
     return this.#length;
   }
 
-  /** The memory that the text begins, up to `length`; the next write may take other memory. */
+  /** The buffer that has the text up to `length`. The next write may move the text to another one. */
   get memory(): Buffer {
     return this.#buffer;
   }
@@ -60,13 +60,13 @@ export class TextWriter {
     this.#length -= count;
   }
 
-  /** Text that was written before: bytes from `start` to before `end`. */
+  /** Text that is there as bytes, from `start` to before `end`. */
   bytes(text: Buffer, start: number, end: number): void {
     const at = this.#reserve(end - start);
     text.copy(this.#buffer, at, start, end);
   }
 
-  /** Text that stands in this one already, from `start` to before `end`. */
+  /** Text that was written to this writer before, from `start` to before `end`. */
   again(start: number, end: number): void {
     const at = this.#reserve(end - start);
     this.#buffer.copyWithin(at, start, end);
@@ -99,8 +99,8 @@ export class TextWriter {
   }
 
   /**
-   * Makes the hex digits of bytes of which many parts will be written, at the end of the buffer: until the next call, `hex`
-   * copies the digits of such parts from there. The bytes must not change.
+   * For bytes of which many parts will be written as hex: makes the digits of all of them at the end of the buffer, from where
+   * `hex` copies those of a part, until the next call. The bytes must not change.
    */
   prepareHex(bytes: Buffer, start: number, end: number): void {
     const length = (end - start) * 2;

@@ -71,7 +71,7 @@ export class ScannedTransaction {
   readonly hasSuperfluousWitness: boolean;
   readonly inputCount: number;
   readonly inputsOffset: number;
-  /** Of the compact size in front of the outputs. */
+  /** Where the outputs begin, with the compact size of their number. */
   readonly outputsOffset: number;
   /** First byte after the outputs: the witness of the first input, or the locktime. */
   readonly witnessOffset: number;
