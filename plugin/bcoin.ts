@@ -1,5 +1,5 @@
 // Loads bcoin, for programs of ours that make a node themselves: `npm start` and the tools
-// for a stopped node. The plugin is handed a running node and never comes here.
+// for a stopped node. The plugin itself is given the running node, and does not use this.
 // BCOIN_PATH picks another checkout.
 
 import './leveldown-6';

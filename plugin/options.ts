@@ -21,11 +21,11 @@ export interface RestOptions {
   readonly witness: boolean;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
-  /** The last so many blocks can be undone without the node. */
+  /** How many blocks can be undone without the node. */
   readonly undoDepth: number;
-  /** Memory for coins on their way into the index and those that were there lately, once the index follows. */
+  /** Memory for the coin cache, once the index follows. */
   readonly cacheBytes: number;
-  /** The same while the index catches up: all of it, for nobody is answered then. */
+  /** The same while the index catches up: all of `--rest-cache`, since nobody is answered then. */
   readonly catchUpCacheBytes: number;
   /** Memory for replies and what they are made of. */
   readonly answerCacheBytes: number;
@@ -33,7 +33,7 @@ export interface RestOptions {
   readonly bootstrap: BootstrapFrom;
   /** Whether blocks have basic filters (BIP158). */
   readonly filters: boolean;
-  /** How long it takes to look through the files of the open index, again and again; 0: never. */
+  /** How long one pass over the files of the open index takes (lib/index/follow/scrub.ts); 0: there are none. */
   readonly scrubMs: number;
   readonly limits: Limits;
   /** `user:password` that may call, beside the node's API key. */
@@ -106,7 +106,7 @@ const FLAGS = new Map([
 const MIB = 1_024 * 1_024;
 const HOUR_MS = 3_600_000;
 
-/** Of `--rest-cache`, once the index follows; the rest is for answers. */
+/** The coin cache's share of `--rest-cache` once the index follows; the rest is for answers. */
 const COINS_SHARE = 0.75;
 
 /** What `--rest-cache` is for, in bytes. */
@@ -114,7 +114,7 @@ export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'ca
   return { cacheBytes: bytes * COINS_SHARE, catchUpCacheBytes: bytes, answerCacheBytes: bytes * (1 - COINS_SHARE) };
 }
 
-/** What nothing comes of without `--rest-addresses`. */
+/** Those that need `--rest-addresses`. */
 const ADDRESS_OPTIONS = [
   'rest-addresses-path',
   'rest-cors',
@@ -355,7 +355,7 @@ class OptionReader {
 
 /** The folder of the index of a node on disk: `<the network's folder>/rest/index`. */
 export function indexFolder(config: HostConfig): string {
-  return join(config.location('rest'), 'index');
+  return join(restFolder(config), 'index');
 }
 
 /** The folder that has both indexes of a node on disk. */
@@ -365,7 +365,7 @@ export function restFolder(config: HostConfig): string {
 
 /** The folder of the index by script of a node on disk: `<the network's folder>/rest/scripts`. */
 export function scriptsFolder(config: HostConfig): string {
-  return join(config.location('rest'), 'scripts');
+  return join(restFolder(config), 'scripts');
 }
 
 /** Rows are sorted there while the index by script in `folder` is being filled. */
@@ -373,7 +373,7 @@ export function fillingFolder(folder: string): string {
   return join(folder, '..', 'scripts-filling');
 }
 
-/** A random key that bcoin made up is known to nobody. */
+/** Nobody knows the random key that bcoin makes up when it is given none. */
 function requireApiKey(option: string, config: HostConfig): void {
   if (!config.has('api-key')) throw new OptionError(`--${option} needs the node to have a key: set --api-key`);
 }
@@ -401,7 +401,7 @@ function unknownText(given: string, key: string, spell: (name: string) => string
   return `${given} is no option of the REST service; ${close === undefined ? `it knows ${NAMES.map(spell).join(', ')}` : `did you mean ${spell(close)}?`}`;
 }
 
-/** Of a word with so many letters one may be wrong. */
+/** A word may have one wrong letter for each so many that it has. */
 const LETTERS_PER_MISTAKE = 4;
 
 /** The word with the fewest letters to change, add or leave out; undefined when none is near. */
@@ -413,7 +413,7 @@ function closest(word: string, words: readonly string[]): string | undefined {
   return near[0]?.candidate;
 }
 
-/** Levenshtein's. */
+/** The Levenshtein distance. */
 function distance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (const [i, letter] of Array.from(a).entries()) {

@@ -31,7 +31,7 @@ const COMPARING_STEPS = 1_000;
 const INFO = 3;
 
 export class ProgressDisplay {
-  /** Takes what the operator must hear; the rest of what an index logs is in its states. */
+  /** Shows errors and warnings; everything else that an index logs is in its states. */
   readonly logger: IndexLogger;
   readonly #stream: NodeJS.WriteStream;
   #work: Work | undefined;
@@ -47,7 +47,7 @@ export class ProgressDisplay {
     this.logger = { error: say, warning: say, info: () => undefined };
   }
 
-  /** How much of an index was looked through before it is opened. */
+  /** How far the check of the files is before an index is opened. */
   checked({ done, total }: OpeningProgress): void {
     this.#show('checking', done, total, {}, () => `Checking files: ${percent(done, total)}.`);
   }
@@ -86,7 +86,7 @@ export class ProgressDisplay {
     if (state.phase === 'catching-up') this.#show('following', state.height, state.target, {}, line);
   }
 
-  /** The piece of work is over: the bar stays where it is, and the next one begins below. */
+  /** To be called when a piece of work is over: the bar stays where it is, and the next one begins below. */
   end(): void {
     this.#endBar();
     this.#work = undefined;
@@ -104,7 +104,8 @@ export class ProgressDisplay {
     }
     if (isNew) this.#endBar();
     if (this.#bar === undefined) {
-      // A bar that listened to Ctrl-C would keep it from others, and no wrap of lines would outlast the process: lines are cut instead.
+      // gracefulExit would keep Ctrl-C from others. linewrap cuts long lines; without it the bar would switch the terminal's own wrapping
+      // off, perhaps for longer than the process lives.
       this.#bar = new SingleBar({ stream: this.#stream, format: FORMATS[work], barsize: BAR_COLUMNS, linewrap: true, gracefulExit: false });
       this.#bar.start(total, value, words);
     }
@@ -118,12 +119,12 @@ export class ProgressDisplay {
   }
 }
 
-/** To catch up with fewer blocks by script is over before anybody has read a bar. */
+/** Catching up with fewer blocks is over before anybody has read the bar. */
 const FEW_BLOCKS = 1_000;
 
 /**
- * Shows how a node's index catches up, and then how its index by script is filled: in a terminal, unless bcoin writes its log there, which
- * has the same in words. Draws until it is unsubscribed. What is over before its pace is known needs no bar.
+ * Shows how a node's index catches up, and then how its index by script is filled: as a bar in a terminal, unless bcoin writes its log
+ * there, which says the same. Ends when it is unsubscribed. Work that is over before its pace is known gets no bar.
  */
 export function showCatchUp(
   state$: Observable<IndexState>,
@@ -133,7 +134,7 @@ export function showCatchUp(
 ): Subscription | undefined {
   if (!stream.isTTY || (logger.console && logger.level >= INFO)) return undefined;
   const display = new ProgressDisplay(stream);
-  /** Whose bar is there. A live index has a state for each block, also while the other one is being filled. */
+  /** Which index the bar is of. A live index also has a state for each block while the other one is being filled. */
   let drawn: 'index' | 'scripts' | undefined;
   const end = (): void => {
     display.end();

@@ -1,11 +1,9 @@
-// What `--rest-addresses` switches on, put together: the index by script, the pool by script, and the interface that is answered from them.
+// Builds what `--rest-addresses` switches on: the index by script, the pool by script, and the interfaces that are answered from them.
 
 import { combineLatest, distinctUntilChanged, map } from 'rxjs';
 import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
-import { ScriptHistories } from '../lib/script-status/history';
 import { methodTable } from '../lib/electrum/method-table';
 import { ClientSubscriptions } from '../lib/electrum/notify/client-subscriptions';
-import { ScriptNotifier } from '../lib/script-status/script-notifier';
 import { ScriptAccess } from '../lib/electrum/script-access';
 import { EsploraService } from '../lib/esplora/esplora-service';
 import { PushService } from '../lib/esplora/push/push-service';
@@ -13,6 +11,8 @@ import { IndexUnavailableError } from '../lib/index/errors';
 import { GatedScripts, ScriptsGate } from '../lib/script-answers/gate';
 import { PoolFees } from '../lib/script-answers/pool-fees';
 import { ScriptPool } from '../lib/script-pool/script-pool';
+import { ScriptHistories } from '../lib/script-status/history';
+import { ScriptNotifier } from '../lib/script-status/script-notifier';
 import { ScriptsUnavailableError } from '../lib/scripts/errors';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
 import { Sessions } from '../lib/sockets/sessions';
@@ -33,13 +33,13 @@ export interface WalletServicesParts {
   readonly options: AddressOptions;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
-  /** Of the index by script; undefined: it is kept in memory. */
+  /** The folder of the index by script; undefined: it is kept in memory. */
   readonly folder: string | undefined;
-  /** For what else is kept beside both indexes; undefined: nothing is. */
+  /** The folder for the certificate, beside both indexes; undefined: nothing is kept. */
   readonly restFolder: string | undefined;
   readonly undoDepth: number;
   readonly scrubMs: number;
-  /** Of this package. */
+  /** The version of this package. */
   readonly version: string;
   readonly logger: IndexLogger & RestLogger;
 }
@@ -145,7 +145,8 @@ export class WalletServices {
   }
 
   /**
-   * Behind the main index and REST. Does not wait for a large pool to be read, nor for the index by script: until then requests are refused.
+   * To be called after the main index and REST are open. Does not wait until a large pool is read, or the index by script is filled;
+   * requests are refused meanwhile.
    * @throws OptionError when a port or a certificate of Electrum's protocol cannot be used
    */
   async open(): Promise<void> {
@@ -183,7 +184,7 @@ export class WalletServices {
   }
 }
 
-/** Undefined unless the index by script has the block where the chain has it, and can be read. */
+/** The txids of a block; undefined when the index by script cannot be read, or does not have the block at this height. */
 async function txidsOf({ hash, height }: BlockPoint, scripts: ScriptReader): Promise<readonly Buffer[] | undefined> {
   try {
     return await scripts.read(async (snapshot) =>

@@ -1,4 +1,4 @@
-// The trees of hashes over the txids of blocks, for proofs that a transaction is in the active chain.
+// Merkle trees over the txids of blocks, for proofs that a transaction is in the active chain.
 
 import { merkleRootOf } from '../bitcoin/header';
 import { merkleTree, type MerkleTree } from '../bitcoin/merkle-tree';
@@ -20,7 +20,7 @@ export class BlockTrees {
     this.#trees = cache.shelf('merkle');
   }
 
-  /** `block`: of the snapshot's chain. */
+  /** The tree of a block of the snapshot's chain. */
   async of({ hash, height, header }: HeaderRecord, snapshot: ScriptSnapshot, client: Waiting): Promise<MerkleTree> {
     const key = keyOf(hash);
     const cached = this.#trees.get(key);

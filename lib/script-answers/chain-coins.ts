@@ -18,13 +18,13 @@ interface CachedCoins extends Cached {
   readonly coins: readonly ChainCoin[];
 }
 
-/** The object, its txid and that one's memory. */
+/** The object and its txid. */
 const BYTES_PER_COIN = 256;
 
 export class ChainCoins {
   readonly #blocks: RawBlocks;
   readonly #totals: ChainTotals;
-  /** By the block at the tip: wallets ask for the same coins until the next one. */
+  /** By the tip: wallets ask for the same coins until the next block. */
   readonly #cached: Shelf<CachedCoins>;
   readonly #reading = new MadeOnce<readonly ChainCoin[]>();
 
@@ -47,12 +47,12 @@ export class ChainCoins {
   async #read(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<readonly ChainCoin[]> {
     const totals = (): Promise<ScriptTotals> => this.#totals.of(script, snapshot, client);
     const coins = await snapshot.coins(script, most, { totals, goOn: unlessGone(client) });
-    if (coins.length === 0) return this.#dead(script, most, snapshot, client);
+    if (coins.length === 0) return this.#unspendable(script, most, snapshot, client);
     return coins.map(({ txid, index, value, height }) => ({ txid, index, value, height }));
   }
 
-  /** Outputs of a script that is too long to be run are no coins, and are not spent. Wallets are shown them all the same. */
-  async #dead(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<ChainCoin[]> {
+  /** Outputs of a script that is too long to be run are no coins, and never spent. Wallets are shown them all the same. */
+  async #unspendable(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<ChainCoin[]> {
     const { funded, spent, transactions } = await this.#totals.of(script, snapshot, client);
     if (funded.count === spent.count) return [];
     if (funded.count > most) throw new TooManyCoinsError(`more than ${most} coins are the script's`);

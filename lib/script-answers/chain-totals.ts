@@ -1,5 +1,5 @@
-// What all transactions of the chain did with a script. For a long history that takes long: its totals are kept with the block up to which they
-// count, so that a later question counts what came since; and all who ask at one time wait for one count.
+// The totals of all transactions of the chain for a script. Counting a long history takes long: totals are cached with the block up to
+// which they count, so that later only what came since is counted; and all who ask at the same time wait for one count.
 
 import { MAX_TRANSACTIONS } from '../index/records/position';
 import { MadeOnce, type Cached, type Shelf } from '../rest/cache/answers';
@@ -14,10 +14,10 @@ import type { ScriptSnapshot, ScriptTotals, Sum } from '../scripts/types';
 /** Transactions that are counted for one answer. */
 const MOST_TRANSACTIONS = 1_000_000;
 
-/** Counting fewer again costs next to nothing. */
+/** Totals of fewer are not cached: counting them again costs next to nothing. */
 const FEW_TRANSACTIONS = 256;
 
-/** From here on counting is what takes the time: the first count is kept. */
+/** Totals of more are cached at once; others when they are asked for a second time. */
 const MANY_TRANSACTIONS = 10_000;
 
 interface CachedTotals extends Cached {
@@ -28,7 +28,7 @@ interface CachedTotals extends Cached {
 
 const plus = (a: Sum, b: Sum): Sum => ({ count: a.count + b.count, value: a.value + b.value });
 
-/** Ends what takes long when nobody waits for it any more. */
+/** A function to be called during long work: throws when the client has left. */
 export function unlessGone(client: Waiting): () => void {
   return () => {
     if (client.isGone) throw new ClientGoneError('the client left before its script was counted');
@@ -68,7 +68,7 @@ export class ChainTotals {
   async #upToTip(script: Buffer, snapshot: ScriptSnapshot, client: Waiting): Promise<ScriptTotals | undefined> {
     const goOn = unlessGone(client);
     const cached = this.#cached.get(keyOf(script));
-    // Unless the block up to which they count is in the chain no more.
+    // Nothing is cached, or up to a block that is no longer in the chain.
     if (cached === undefined || snapshot.index.heightOf(cached.block.hash) === undefined)
       return snapshot.totals(script, MOST_TRANSACTIONS, { goOn });
     const { totals, block } = cached;

@@ -5,7 +5,7 @@ import { stateText } from '../scripts/progress';
 import type { Gate } from '../rest/server/gate';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../scripts/types';
 
-/** What the index by script says of itself. */
+/** What the gate needs of the index by script. */
 export interface ScriptsStatus {
   readonly state: ScriptsState;
 }

@@ -1,4 +1,4 @@
-// A transaction of the chain whose place is known.
+// Transactions of the chain whose position is known.
 
 import { unavailable } from '../rest/errors';
 import type { ScannedTransaction } from '../bitcoin/transaction';
@@ -7,13 +7,13 @@ import type { IndexSnapshot } from '../index/types';
 import type { RawBlocks } from '../rest/cache/blocks';
 import type { Waiting } from '../rest/server/work-queue';
 
-/** A transaction of the chain. A row of a script is one. */
+/** Which transaction, and where it stands. A row of a script is one. */
 export interface Placed {
   readonly txid: Buffer;
   readonly position: Position;
 }
 
-/** The transaction itself. @throws RestError 503 when the node does not have its bytes any more */
+/** Reads the transaction. @throws RestError 503 when the node does not have its bytes any more */
 export async function placedTransaction(
   blocks: RawBlocks,
   { position, txid }: Placed,

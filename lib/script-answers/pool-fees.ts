@@ -1,5 +1,4 @@
-// What the pool's transactions pay, and what to pay for a confirmation soon or late: found out once for all who ask, whichever interface they
-// ask by.
+// What the transactions of the pool pay, and estimates of what to pay: found out once for all who ask, over any interface.
 
 import { feeEstimates, type FeeTarget } from '../script-pool/fee-estimates';
 import { PoolView } from './pool-view';
@@ -7,7 +6,7 @@ import type { NodeSource } from '../node/types';
 import type { PoolSummary } from '../script-pool/pool-summary';
 import type { ScriptPool } from '../script-pool/script-pool';
 
-/** Looking through a large pool is worth it once in so long. */
+/** For so long the summary of a large pool may be late. */
 const SUMMARY_MS = 10_000;
 
 const ESTIMATES_MS = 60_000;
@@ -25,7 +24,7 @@ export class PoolFees {
     this.#summary = new PoolView(pool, () => pool.summary(), { lateMs: SUMMARY_MS });
   }
 
-  /** Of a large pool as it was up to ten seconds ago. */
+  /** The figures of the pool; of a large one as it was up to ten seconds ago. */
   summary(): Promise<PoolSummary> {
     return this.#summary.get();
   }

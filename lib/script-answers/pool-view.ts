@@ -1,4 +1,4 @@
-// What is made of all of the pool: once for each of its states, however many ask for it.
+// Something that is made of the whole pool: once for each of its states, however many ask for it.
 
 import { runInSlices } from '../rest/server/slices';
 import type { ScriptPool } from '../script-pool/script-pool';
@@ -6,12 +6,12 @@ import type { ScriptPool } from '../script-pool/script-pool';
 /** Others wait for the same: it is finished even if the first who asked has left. */
 const FOR_EVERYBODY = { isGone: false };
 
-/** A pool of no more transactions is looked through in a few milliseconds: of it nothing is ever late. */
+/** A pool of no more transactions is read in a few milliseconds: its views are never late. */
 const SMALL_POOL = 5_000;
 
 interface Made<T> {
   readonly revision: number;
-  /** When it was begun, and of how many transactions. */
+  /** When it was begun, and the size of the pool then. */
   readonly time: number;
   readonly size: number;
   readonly value: Promise<T>;
@@ -44,7 +44,7 @@ export class PoolView<T> {
     this.#now = now;
   }
 
-  /** Of the pool as it is when this is called, or later. */
+  /** What is made of the pool as it is when this is called, or later; with `lateMs` perhaps earlier. */
   async get(): Promise<T> {
     for (;;) {
       const known = this.#latest;

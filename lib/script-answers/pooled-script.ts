@@ -1,5 +1,5 @@
-// What the pool does with a script, at the moment of a snapshot of the index. What the block at the tip has just confirmed the pool may still
-// have, and when a block is taken back it has it again before the index moves: for answers from both it is confirmed.
+// What the pool does with a script, at the moment of a snapshot of the index. The pool may still have what the block at the tip has just
+// confirmed, and has it again before the index undoes that block: in answers from both such a transaction counts as confirmed.
 
 import { hash } from 'node:crypto';
 import { keyOf } from '../rest/cache/blocks';
@@ -14,7 +14,7 @@ import type { ScriptPool } from '../script-pool/script-pool';
 /** What some transactions of the pool do with a script. */
 export interface PooledOutputs {
   readonly totals: ScriptTotals;
-  /** What they make and do not spend, in the order of entering. */
+  /** Outputs that they make and do not spend, in the order in which they entered. */
   readonly coins: readonly EsploraCoin[];
   /** Outputs of the chain that they spend. */
   readonly spentOfChain: number;
@@ -23,7 +23,7 @@ export interface PooledOutputs {
 
 export class PooledScripts {
   readonly #pool: ScriptPool;
-  /** Txids of the block at the tip, by the state's own tip. */
+  /** The txids of the block at the tip, by the tip object of the state. */
   readonly #confirmed = new WeakMap<HeaderRecord, Promise<ReadonlySet<string>>>();
 
   constructor(pool: ScriptPool) {
@@ -52,29 +52,29 @@ export class PooledScript {
   readonly #totals: ScriptTotals | undefined;
   readonly #confirmed: () => Promise<ReadonlySet<string>>;
 
-  /** `confirmed`: keys of the txids that the pool may have in spite of the block at the tip. */
+  /** `confirmed`: keys of the txids of the block at the tip, which the pool may still have. */
   constructor(script: Buffer, pool: ScriptPool, confirmed: () => Promise<ReadonlySet<string>>) {
     this.#script = script;
     this.#history = pool.history(script);
-    // Of a single transaction, which stays as it is, they are counted when somebody asks.
+    // For a single transaction, which does not change, they are counted when somebody asks.
     this.#totals = this.#history.length > 1 ? pool.totals(script) : undefined;
     this.#confirmed = confirmed;
   }
 
-  /** Those that are not confirmed, in the order of entering. */
+  /** Those that are not confirmed, in the order in which they entered. */
   async transactions(): Promise<readonly PooledTransaction[]> {
     if (this.#history.length === 0) return this.#history;
     const confirmed = await this.#confirmed();
     return this.#history.filter(({ txid }) => !confirmed.has(keyOf(txid)));
   }
 
-  /** Of those that are not confirmed. */
+  /** The totals of those that are not confirmed. */
   async totals(client: Waiting): Promise<ScriptTotals> {
     const left = await this.transactions();
     return left.length === this.#history.length && this.#totals !== undefined ? this.#totals : (await this.#outputsOf(left, client)).totals;
   }
 
-  /** Of those that are not confirmed. Whoever spends an output of the script is in its history. */
+  /** What those do that are not confirmed. All that spend an output of the script are in its history. */
   async outputs(client: Waiting): Promise<PooledOutputs> {
     return this.#outputsOf(await this.transactions(), client);
   }

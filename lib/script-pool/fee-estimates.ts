@@ -1,6 +1,6 @@
-// What to pay for a confirmation within so many blocks. The node's own estimate goes first: it has seen blocks confirm. After a restart it has
-// none for a while, and never any for long waits: there the pool says what has to be paid to have only so many blocks' worth above oneself. A
-// pool of less than a block says nothing, for it may just not have been filled yet.
+// Estimates of what to pay for a confirmation within so many blocks. The node's own estimate goes first, since it is made from
+// confirmations. After a restart the node has none for a while, and never any for long waits: there the pool says at which fee rate no
+// more than so many blocks would go first. A pool of less than a block says nothing, since it may just not have been filled yet.
 
 import type { NodeSource } from '../node/types';
 import type { FeeBin, PoolSummary } from './pool-summary';
@@ -8,9 +8,9 @@ import type { FeeBin, PoolSummary } from './pool-summary';
 const BLOCK_VSIZE = 1_000_000;
 const VBYTES_PER_RATE = 1_000;
 
-/** Blocks that one may wait. */
+/** For how many blocks there are estimates. */
 const SHORT_TARGETS = Array.from({ length: 25 }, (_, i) => i + 1);
-/** For these there always is an answer: who can wait so long may pay what the node relays for. */
+/** For these there always is one: who can wait so long may pay the relay fee. */
 const LONG_TARGETS = [144, 504, 1_008];
 
 export interface FeeTarget {
@@ -21,7 +21,7 @@ export interface FeeTarget {
 }
 
 /**
- * By blocks, upwards; those without an estimate are left out. No rate is below that of a longer wait, nor below what the node relays for. On
+ * Estimates by blocks, upwards; targets without one are left out. No rate is below that of a longer wait, nor below the relay fee. On
  * regtest there are none, as Bitcoin Core has none before it has seen transactions confirm.
  */
 export function feeEstimates(
@@ -46,7 +46,7 @@ export function feeEstimates(
   return targets;
 }
 
-/** What the transaction pays that has so many virtual bytes above it; undefined: there are not so many. */
+/** The fee rate of the transaction that has `depth` virtual bytes above it; undefined: the pool has fewer. */
 function rateAt(histogram: readonly FeeBin[], depth: number): number | undefined {
   let above = 0;
   return histogram.find(({ vsize }) => (above += vsize) > depth)?.rate;

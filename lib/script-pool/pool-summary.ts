@@ -5,11 +5,11 @@ import type { PooledTransaction } from './pooled-transaction';
 
 export const BIN_VSIZE = 50_000;
 
-/** From one pause to the next. */
+/** Transactions from one yield to the next. */
 const STEPS = 256;
 
 export interface FeeBin {
-  /** The lowest in it, satoshis for each virtual byte. */
+  /** The lowest fee rate in it, satoshis for each virtual byte. */
   readonly rate: number;
   /** Virtual bytes, rounded up for each transaction. */
   readonly vsize: number;

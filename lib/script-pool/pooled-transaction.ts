@@ -1,4 +1,4 @@
-// A transaction of the pool as the pool by script keeps it: beside the bytes, which are the node's, as little as can be.
+// A transaction of the pool as the pool by script keeps it: as little as possible beside its bytes, which are the node's.
 
 import { ByteReader, LONGEST_COMPACT_SIZE, writeCompactSize } from '../bitcoin/reader';
 import { scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
@@ -8,7 +8,7 @@ const WEIGHT_PER_VBYTE = 4;
 const VALUE_LENGTH = 8;
 const TWO_TO_32 = 0x1_0000_0000;
 
-/** It does not change, and stays readable after it left the pool. */
+/** Immutable, and readable even after it left the pool. */
 export class PooledTransaction {
   readonly txid: Buffer;
   /** Serialized, witness included. */
@@ -16,7 +16,7 @@ export class PooledTransaction {
   readonly fee: number;
   /** As in a block (BIP141). */
   readonly weight: number;
-  /** Text of one character a byte has a third of the overhead of a Buffer. */
+  /** Packed; a latin1 string has a third of the overhead of a Buffer. */
   readonly #spent: string;
 
   /** @throws MalformedBytesError */

@@ -1,8 +1,8 @@
 // The node's pool by script: what its transactions fund and spend, who spends an output, and what they pay. It follows the events of the
-// pool, which say what a transaction spends; nothing is kept unless it is opened. What is looked up seldom is asked of the node, which
-// has it anyway: bytes, and spenders.
+// pool, which have the coins that a transaction spends. What is rarely needed, bytes and spenders, is looked up in the node, which has it
+// anyway.
 //
-// A transaction may be in the pool and in the index at once for a moment, never in neither: whoever answers from both takes it for
+// A transaction may be in the pool and in the index at once for a moment, but is always in one of them. In answers from both it counts as
 // confirmed.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -16,7 +16,7 @@ import type { Subscription } from 'rxjs';
 const MOST_RECENT = 10;
 const SLICE_MS = 1;
 
-/** Scripts that transactions touch: SHA-256 of each, one character a byte; or all that any transaction of the pool touches. */
+/** Scripts that transactions touch, each its SHA-256 as a latin1 string; or all that any transaction of the pool may have touched. */
 export type TouchedScripts = Iterable<string> | 'all';
 
 /** A transaction that entered lately. */
@@ -28,17 +28,17 @@ export interface RecentTransaction {
   readonly value: number;
 }
 
-/** A txid as a key of our maps: one character a byte. */
+/** A txid as a key of our maps: a latin1 string. */
 const keyOf = (txid: Buffer): string => txid.toString('latin1');
 
 export class ScriptPool {
-  /** Scripts that a transaction touches that has just come or gone; to be gone through at once. */
+  /** The scripts of each transaction that enters or leaves; must be read in the same turn. */
   readonly touched$: Observable<TouchedScripts>;
   readonly #touched = new Subject<TouchedScripts>();
   readonly #pool: PoolSource;
-  /** In the order of entering. */
+  /** In the order in which they entered. */
   readonly #transactions = new Map<string, PooledTransaction>();
-  /** While it is being opened: what is to enter, in this order; the txid of what was there before, whose coins are to be read. */
+  /** While it is being opened: what is to enter, in this order. A txid stands for what was there before, whose coins must be read. */
   readonly #waiting = new Map<string, PoolTransaction | Buffer>();
   readonly #scripts: PoolScripts;
   #recent: readonly RecentTransaction[] = [];
@@ -62,7 +62,7 @@ export class ScriptPool {
     await this.#load();
   }
 
-  /** Empty afterwards. */
+  /** Stops following the pool, and drops what it has. */
   close(): void {
     this.#subscription?.unsubscribe();
     this.#subscription = undefined;
@@ -71,7 +71,7 @@ export class ScriptPool {
     this.#recent = [];
   }
 
-  /** A new number after every change: what was made at one revision holds for that revision. */
+  /** A number that is another one after every change. */
   get revision(): number {
     return this.#revision;
   }
@@ -114,12 +114,12 @@ export class ScriptPool {
     return transaction && { transaction, input: spender.input };
   }
 
-  /** Those of the pool whose outputs it spends. */
+  /** The transactions of the pool whose outputs it spends. */
   parents({ transaction }: PooledTransaction): Set<PooledTransaction> {
     return new Set(transaction.inputs.flatMap(({ txid }) => this.get(txid) ?? []));
   }
 
-  /** Those of the pool that spend its outputs. */
+  /** The transactions of the pool that spend its outputs. */
   children({ txid, transaction }: PooledTransaction): Set<PooledTransaction> {
     return new Set(transaction.outputs.flatMap((_, index) => this.spender(txid, index)?.transaction ?? []));
   }
@@ -129,7 +129,7 @@ export class ScriptPool {
     return this.#recent;
   }
 
-  /** Of the transactions that are there when it begins. Yields often. */
+  /** The figures of the transactions that are there when it begins. Yields often. */
   *summary(): Generator<void, PoolSummary> {
     return yield* summaryOf(this.transactions());
   }
@@ -172,7 +172,7 @@ export class ScriptPool {
     this.#isLoading = true;
     try {
       let end = performance.now() + SLICE_MS;
-      // Also what begins to wait meanwhile.
+      // A map also goes through what is added meanwhile.
       for (const [key, waiting] of this.#waiting) {
         const transaction = Buffer.isBuffer(waiting) ? await this.#pool.withCoins(waiting) : waiting;
         if (this.#waiting.get(key) === waiting) {
@@ -199,7 +199,7 @@ export class ScriptPool {
     this.#recent = [{ txid, fee, vsize, value }, ...before].slice(0, MOST_RECENT);
   }
 
-  /** The scripts that it touches. */
+  /** Returns the scripts that it touches. */
   #put(key: string, transaction: PooledTransaction): Iterable<string> {
     this.#transactions.set(key, transaction);
     this.#revision++;

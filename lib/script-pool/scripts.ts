@@ -1,5 +1,5 @@
-// Which transactions of the pool touch a script. Most scripts are touched by one: for these nothing is kept but which one it is. For the
-// others sums are counted as transactions come and go, so that no answer takes longer for a script that thousands of them touch.
+// Which transactions of the pool touch a script. Most scripts are touched by a single one, and nothing else is kept of them. For the others
+// sums are updated as transactions enter and leave, so that an answer takes no longer for a script that thousands of them touch.
 
 import { hash } from 'node:crypto';
 import type { ScannedOutput } from '../bitcoin/transaction';
@@ -27,7 +27,7 @@ export interface PooledCoin {
   readonly value: number;
 }
 
-/** What the scripts ask about the rest of the pool. */
+/** What PoolScripts needs to know of the rest of the pool. */
 export interface PoolSpends {
   get(txid: Buffer): PooledTransaction | undefined;
   isSpent(txid: Buffer, index: number): boolean;
@@ -53,10 +53,10 @@ class Touch {
   constructor(readonly script: Buffer) {}
 }
 
-/** The script's SHA-256, one character a byte. */
+/** The script's SHA-256 as a latin1 string. */
 const keyOf = (script: Buffer): string => hash('sha256', script, 'binary');
 
-/** By the scripts' keys. Data (`OP_RETURN`) is no script that anybody asks for. */
+/** What a transaction does with each script, by the scripts' keys. Scripts with data (`OP_RETURN`) are left out: nobody asks for them. */
 function touches(transaction: PooledTransaction): Map<string, Touch> {
   const found = new Map<string, Touch>();
   const touch = (script: Buffer): Touch | undefined => {
@@ -142,7 +142,7 @@ function* unspent(
 
 type Touching = PooledTransaction | SharedScript;
 
-/** By the scripts' keys. A map that grows is built anew in one piece: of many small ones each is built quickly. */
+/** By the scripts' keys. A map that grows is copied in one piece: with many small maps none takes long. */
 class ScriptMap {
   readonly #maps = Array.from({ length: 256 }, () => new Map<string, Touching>());
 
@@ -167,7 +167,7 @@ class ScriptMap {
   }
 }
 
-/** Scripts are asked for by their SHA-256, 32 bytes as SHA-256 gives them. */
+/** `script` in its methods: the SHA-256, 32 bytes, not reversed. */
 export class PoolScripts {
   readonly #scripts = new ScriptMap();
   readonly #spends: PoolSpends;
@@ -176,7 +176,7 @@ export class PoolScripts {
     this.#spends = spends;
   }
 
-  /** `spends` know it already. The keys of the scripts that it touches. */
+  /** Returns the keys of the scripts that it touches. `spends` must know the transaction already. */
   add(transaction: PooledTransaction): Iterable<string> {
     const touched = touches(transaction);
     for (const [key, touch] of touched) {
@@ -187,7 +187,7 @@ export class PoolScripts {
     return touched.keys();
   }
 
-  /** `spends` do not know it any more. The keys of the scripts that it touches. */
+  /** Returns the keys of the scripts that it touches. `spends` must not know the transaction any more. */
   remove(transaction: PooledTransaction): Iterable<string> {
     const touched = touches(transaction);
     for (const [key, touch] of touched) {

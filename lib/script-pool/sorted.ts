@@ -1,4 +1,4 @@
-// Sorting so many things that it would take too long in one piece.
+// Sorting in slices, for more things than can be sorted in one turn of the event loop.
 
 const RUN_LENGTH = 512;
 

@@ -1,5 +1,5 @@
-// The transactions of a script in the protocol's order, of which its status is the hash: those of the chain upwards, then those of the pool,
-// at height 0 by txid, then those at height -1 by txid. All of them are of one moment.
+// The history of a script in the order of the Electrum protocol, from which its status is computed: the transactions of the chain
+// upwards, then those of the pool, first at height 0 by txid, then at height -1 by txid. All of it is of one moment.
 
 import { compareDisplayed } from '../bitcoin/hash';
 import { runInSlices } from '../rest/server/slices';
@@ -20,7 +20,7 @@ const ROWS_PER_PAGE = 1_024;
 /** A longer history is counted before it is read. */
 const SHORT_HISTORY = 256;
 
-/** -1: it spends an output that is not confirmed either. */
+/** The height that the protocol gives to a transaction of the pool. -1: it spends an output that is not confirmed either. */
 export type PooledHeight = 0 | -1;
 
 export interface PooledEntry {
@@ -28,11 +28,11 @@ export interface PooledEntry {
   readonly height: PooledHeight;
 }
 
-/** One for all who ask: what is found out of a transaction of the pool is found out once for each block. */
+/** Shared by everybody: the height of a transaction of the pool is found out once for each block. */
 export class ScriptHistories {
   readonly totals: ChainTotals;
   readonly #pooled: PooledScripts;
-  /** By the state's own tip. */
+  /** By the tip object of the state. */
   readonly #heights = new WeakMap<HeaderRecord, WeakMap<PooledTransaction, PooledHeight>>();
 
   constructor(pool: ScriptPool, rest: Pick<EndpointContext, 'cache'>) {
@@ -40,7 +40,7 @@ export class ScriptHistories {
     this.totals = new ChainTotals(rest);
   }
 
-  /** To be called in the turn in which the snapshot was taken. `script`: its SHA-256, as SHA-256 gives it. */
+  /** To be called in the turn in which the snapshot was taken. `script`: its SHA-256, not reversed. */
   at(script: Buffer, snapshot: ScriptSnapshot): ScriptHistory {
     const pooled = this.#pooled.at(script, snapshot);
     return new ScriptHistory({
@@ -52,7 +52,7 @@ export class ScriptHistories {
     });
   }
 
-  /** The node's pool asks for the coins of its inputs in the same way: what the chain does not have the pool has made. */
+  /** As in the node's pool: an input whose coin is not in the chain spends an output of the pool. */
   #heightOf(transaction: PooledTransaction, index: IndexSnapshot): PooledHeight {
     const heights = this.#heights.get(index.tip) ?? new WeakMap<PooledTransaction, PooledHeight>();
     this.#heights.set(index.tip, heights);
@@ -73,7 +73,7 @@ interface ScriptHistoryParts {
   readonly heightOf: (transaction: PooledTransaction) => PooledHeight;
 }
 
-/** Good as long as its snapshot. */
+/** The history of one script; valid as long as its snapshot. */
 export class ScriptHistory {
   /** What the pool does with the script. */
   readonly pooled: PooledScript;
@@ -85,7 +85,7 @@ export class ScriptHistory {
   }
 
   /**
-   * Rows of the chain upwards, page by page; those above a position only, if one is given.
+   * Rows of the chain upwards, page by page; `above`: only those above this position.
    * @throws HistoryTooLongError when there are more than `most`, or the whole history is longer than that
    */
   async *confirmed(most: number, client: Waiting, above?: Position): AsyncGenerator<readonly ScriptRow[], void> {

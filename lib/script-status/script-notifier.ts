@@ -1,11 +1,11 @@
-// Tells of new tips and of scripts whose status has changed: one for all clients, so that a script is looked at once, however many want to hear
-// of it.
+// Tells listeners of new tips, and of scripts whose status has changed. There is one notifier for all clients, so that a script is looked
+// at once, however many are subscribed to it.
 //
-// Blocks and the pool say which scripts they touch. These are looked at when the node has settled, state and pool in one turn, and what was
-// found then is told, unless it was told before.
+// Index and pool say which scripts a block or a transaction touches. These are looked at when the node has settled, index and pool in one
+// turn, and whoever knows another status is told.
 //
-// Beside the scripts that it touches a block may change those in whose history a transaction of the pool waits for another one: that one
-// may just have been confirmed, and height -1 becomes 0. A block that is taken out may change all in whose history the pool is.
+// A block may also change scripts that it does not touch: if a transaction of the pool waits for another one, that one may just have been
+// confirmed, and height -1 becomes 0. A block that is disconnected may change all scripts with transactions in the pool.
 
 import { setImmediate } from 'node:timers/promises';
 import { SettledLooks } from './settled-looks';
@@ -18,13 +18,13 @@ import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader, ScriptSnapshot, ScriptsChange, ScriptsState, WatchedScripts } from '../scripts/types';
 import type { ScriptHistories, ScriptHistory } from './history';
 
-/** Scripts in one look: their part of the pool is taken in one turn. */
+/** Scripts in one look, whose part of the pool is taken in one turn. */
 const MOST_IN_LOOK = 512;
 /** Scripts that are read at the same time. */
 const AT_ONCE = 8;
-/** Listeners that are told in one turn: a write to each connection follows, of some 40 µs. */
+/** Listeners that are told in one turn: for each a write to its connection follows, of some 40 µs. */
 const TOLD_IN_TURN = 32;
-/** Subscriptions that are given up in one turn: less than a millisecond. */
+/** Subscriptions that are ended in one turn: less than a millisecond. */
 const LEFT_IN_TURN = 512;
 
 export interface TipListener {
@@ -44,7 +44,7 @@ export interface ScriptNotifierParts {
   readonly logger: IndexLogger;
 }
 
-/** What a script is at some look. */
+/** The status of a script, and the look that found it. */
 interface Found {
   readonly look: number;
   readonly status: Status;
@@ -52,12 +52,12 @@ interface Found {
 
 interface Look {
   readonly number: number;
-  /** Blocks that had come or gone by then. */
+  /** Blocks that had been connected or disconnected by then. */
   readonly moves: number;
   readonly snapshot: ScriptSnapshot;
 }
 
-/** What is known of a script in the turn of a look. */
+/** What is taken of a script in the turn of a look. */
 interface LookedAt {
   readonly history: ScriptHistory;
   readonly brought: Brought | undefined;
@@ -67,22 +67,25 @@ export class ScriptNotifier {
   readonly #parts: ScriptNotifierParts;
   readonly #statuses = new Statuses();
   readonly #scripts = new Map<string, SubscribedScript>();
-  /** In whose history the pool is; and those of them in which a transaction waits for another one. */
+  /** Those with transactions in the pool. */
   readonly #pooled = new Set<SubscribedScript>();
+  /** Those of them in whose history a transaction waits for another one (height -1). */
   readonly #waiting = new Set<SubscribedScript>();
-  /** To be looked at. */
+  /** Those that are to be looked at. */
   readonly #dirty = new Set<SubscribedScript>();
-  /** Being looked at. */
+  /** Those that are being looked at. */
   readonly #looked = new Set<SubscribedScript>();
-  /** What is looked up for those who have just come; good as long as nothing touches the script. */
+  /** What is being looked up for new subscribers, until something touches the script. */
   readonly #answers = new Map<SubscribedScript, Promise<Found>>();
-  /** With the hash of the tip that each was told last. */
+  /** Each with the hash of the tip that it was told last. */
   readonly #tipListeners = new Map<TipListener, Buffer>();
   readonly #leaving: { readonly scripts: Iterable<string>; readonly listener: StatusListener }[] = [];
   #subscription: Subscription | undefined;
+  /** How many looks there were. */
   #looks = 0;
+  /** How many blocks were connected or disconnected. */
   #moves = 0;
-  /** The block that came last; undefined: another one has gone since, or anything may have changed. */
+  /** The block that was connected last; undefined: one was disconnected since, or anything may have changed. */
   #newest: BlockPoint | undefined;
   readonly #settled: SettledLooks;
 
@@ -114,7 +117,7 @@ export class ScriptNotifier {
     );
   }
 
-  /** Nobody is told any more. Waits for the look that is under way. */
+  /** Stops telling. Waits for the look that is under way. */
   async close(): Promise<void> {
     this.#subscription?.unsubscribe();
     await this.#settled.close();
@@ -129,12 +132,12 @@ export class ScriptNotifier {
     return this.#settled.isOpen;
   }
 
-  /** Scripts that somebody is subscribed to. */
+  /** Number of scripts with subscribers. */
   get size(): number {
     return this.#scripts.size;
   }
 
-  /** From now on the listener is told of new tips. It knows that of this turn. @throws IndexUnavailableError */
+  /** From now on the listener is told of new tips. The caller has told it of the tip of this turn. @throws IndexUnavailableError */
   addTips(listener: TipListener): void {
     this.#tipListeners.set(
       listener,
@@ -147,8 +150,8 @@ export class ScriptNotifier {
   }
 
   /**
-   * From now on the listener is told when the status changes. `script`: its SHA-256, one character a byte. The present status: 32 characters,
-   * one a byte; none for a script without transactions. `most`: transactions of a history that is read for a new subscriber.
+   * Subscribes the listener to changes of the status, and returns the present one: 32 bytes as a latin1 string, empty for a script without
+   * transactions. `script`: its SHA-256 as a latin1 string. `most`: transactions of a history that is read for that.
    * @throws HistoryTooLongError, ScriptsUnavailableError, IndexUnavailableError
    */
   async add(script: string, listener: StatusListener, most: number): Promise<string> {
@@ -171,7 +174,7 @@ export class ScriptNotifier {
     }
   }
 
-  /** Whether it was told of it. */
+  /** Ends a subscription. Returns whether there was one. */
   delete(script: string, listener: StatusListener): boolean {
     const subscribed = this.#scripts.get(script);
     if (subscribed?.has(listener) !== true) return false;
@@ -180,7 +183,10 @@ export class ScriptNotifier {
     return true;
   }
 
-  /** The listener ignores from now on what it is told. It may have had tens of thousands of scripts, and thousands may leave at once. */
+  /**
+   * Ends subscriptions in turns, since a client may have tens of thousands, and thousands of clients may leave at once. The listener must
+   * ignore what it is told meanwhile.
+   */
   leave(scripts: Iterable<string>, listener: StatusListener): void {
     if (this.#leaving.push({ scripts, listener }) === 1) void this.#letLeave();
   }
@@ -246,7 +252,7 @@ export class ScriptNotifier {
     this.#answers.delete(subscribed);
   }
 
-  /** The state of this turn, settled or not: what comes of what is under way is told later. */
+  /** The status at this turn, whether things have settled or not: whatever comes of what is under way is told later. */
   #answer(subscribed: SubscribedScript, most: number): Promise<Found> {
     const before = this.#answers.get(subscribed);
     if (before !== undefined) return before;
@@ -272,7 +278,10 @@ export class ScriptNotifier {
     return this.#parts.histories.at(Buffer.from(key, 'latin1'), snapshot);
   }
 
-  /** To be called in the turn of the look. When it is of the block that came last, nothing is missing in what blocks have brought. */
+  /**
+   * The rows that blocks brought since the status was read, if they are complete: the look is at the block up to which it was read, or at
+   * the one that was connected last. To be called in the turn of the look.
+   */
   #broughtTo({ since, wasEmpty, rows }: SubscribedScript, { snapshot }: Look): Brought | undefined {
     const { tip } = snapshot.index;
     const isAll = since?.hash.equals(tip.hash) === true || this.#newest?.hash.equals(tip.hash) === true;
@@ -286,7 +295,7 @@ export class ScriptNotifier {
     else subscribed.forget();
     this.#put(this.#pooled, subscribed, status.pool !== 'none');
     this.#put(this.#waiting, subscribed, status.pool === 'waits');
-    // A block moved before it was known that it has to do with this script.
+    // A block moved before it was known that the script has transactions in the pool.
     if (status.pool !== 'none' && look.moves !== this.#moves) this.#touchAll([subscribed]);
     return status;
   }
@@ -311,7 +320,7 @@ export class ScriptNotifier {
       await this.#tellStatuses(histories, look);
     } finally {
       this.#looked.clear();
-      // What was not told, because something went wrong.
+      // Something went wrong before these were told.
       for (const subscribed of histories.keys()) if (!subscribed.isLeft) this.#touch(subscribed);
     }
   }
@@ -326,7 +335,7 @@ export class ScriptNotifier {
     }
   }
 
-  /** Takes out of `histories` what is done. */
+  /** Removes from `histories` what is done. */
   async #tellStatuses(histories: Map<SubscribedScript, LookedAt>, look: Look): Promise<void> {
     const all = [...histories];
     let count = 0;

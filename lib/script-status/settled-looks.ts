@@ -1,6 +1,6 @@
-// Looks at chain and pool together once both have settled: no block comes or goes, which the node's own lock says; the pool has dropped what a
-// block confirmed and taken back what was disconnected, which it does while that lock is held; and the index by script stands at the node's
-// tip. So whatever a reorganization does on its way, what is seen is what came out of it, also when it makes the chain shorter.
+// Looks at chain and pool together once both have settled: no block is being connected or disconnected, which the node's own lock
+// ensures; the pool has dropped what a block confirmed and taken back what was disconnected, which it does while that lock is held; and
+// the index by script stands at the node's tip. So of a reorganization only the outcome is seen, also when it makes the chain shorter.
 
 import { setImmediate } from 'node:timers/promises';
 import { IndexUnavailableError } from '../index/errors';
@@ -14,7 +14,7 @@ export interface SettledLooksParts {
   readonly reader: ScriptReader;
   /** Whether anybody wants to know. */
   readonly isNeeded: () => boolean;
-  /** The pool that it sees in its first turn is of the moment of the snapshot. */
+  /** In the turn in which it is called, the pool is that of the moment of the snapshot. */
   readonly look: (snapshot: ScriptSnapshot) => Promise<void>;
   readonly logger: Pick<IndexLogger, 'warning'>;
 }
@@ -43,7 +43,7 @@ export class SettledLooks {
     return this.#isOpen;
   }
 
-  /** Something has happened, or there is more to be looked at: there will be another look. */
+  /** To be called when something has happened, or there is more to be looked at: there will be another look. */
   wake(): void {
     this.#isWoken = true;
     if (this.#run !== undefined || !this.#isOpen || !this.#parts.isNeeded()) return;
@@ -63,7 +63,7 @@ export class SettledLooks {
     const { node, logger } = this.#parts;
     while (this.#isOpen && this.#isWoken) {
       this.#isWoken = false;
-      // What else this turn brings belongs to it.
+      // Everything else that this turn brings is seen in the same look.
       await setImmediate();
       try {
         await node.atRest(() => this.#lookOnce());

@@ -1,6 +1,6 @@
-// The status of a script: SHA-256 of its history as a text, `txid:height:` for each transaction in the protocol's order. The state of the hash
-// behind the confirmed part is kept for scripts that were asked for lately, so that a new block costs what it brought, and the pool costs
-// no look into the index.
+// The status of a script: SHA-256 of its history as a text, `txid:height:` for each transaction in the protocol's order. For scripts that
+// were asked for lately the state of the hash after the confirmed part is cached, so that after a new block only its rows are hashed, and
+// after a change of the pool nothing is read from the index.
 
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -13,7 +13,7 @@ import type { Waiting } from '../rest/server/work-queue';
 import type { RowPlace, ScriptSnapshot } from '../scripts/types';
 import type { PooledEntry, ScriptHistory } from './history';
 
-/** Bytes of texts and states of hashes that are kept, and those of an entry beside its text. */
+/** Bytes of the cache, and those of an entry beside its text. */
 const MOST_KEPT_BYTES = 10_000_000;
 const ENTRY_BYTES = 256;
 
@@ -26,23 +26,23 @@ const FIRST_BIP34_VERSION = 2;
 const NOBODY: Waiting = { isGone: false };
 
 export interface Status {
-  /** 32 characters, one a byte; none for a script without transactions. */
+  /** 32 bytes as a latin1 string; empty for a script without transactions. */
   readonly text: string;
-  /** `waits`: a transaction among them spends an output that is not confirmed. */
+  /** Whether the pool has transactions of the script. `waits`: one of them spends an output that is not confirmed. */
   readonly pool: 'none' | 'some' | 'waits';
 }
 
-/** All rows of a script above a block, up to the tip of the state that is looked at. */
+/** All rows of a script that blocks above `since` brought, up to the tip of the state that is looked at. */
 export interface Brought {
   readonly since: BlockPoint;
-  /** Whether there are none up to that block. */
+  /** Whether the script had no rows up to `since`. */
   readonly wasEmpty: boolean;
   readonly rows: readonly RowPlace[];
 }
 
 type Pages = Iterable<readonly RowPlace[]> | AsyncIterable<readonly RowPlace[]>;
 
-/** What is confirmed up to a block. */
+/** The hash of the history up to a block. */
 interface Confirmed {
   readonly hash: TextHash;
   readonly block: BlockPoint;
@@ -55,7 +55,7 @@ export class Statuses {
   });
 
   /**
-   * At the moment of the history. `key`: the script's SHA-256, one character a byte. `brought`: where that is known, which saves reading.
+   * The status at the moment of the history. `key`: the script's SHA-256 as a latin1 string. `brought`: if it is known; saves reading it.
    * @throws HistoryTooLongError, ScriptsUnavailableError
    */
   async of(key: string, history: ScriptHistory, snapshot: ScriptSnapshot, most: number, brought?: Brought): Promise<Status> {
@@ -71,7 +71,7 @@ export class Statuses {
     const kept = this.#kept.get(key) ?? (brought?.wasEmpty === true ? { hash: TextHash.EMPTY, block: brought.since } : undefined);
     const { tip } = index;
     if (kept?.block.hash.equals(tip.hash) === true) return kept;
-    // A reorganization took its block out; or this is a state of before.
+    // If not, a reorganization disconnected its block, or this is an older state.
     const isGood = kept !== undefined && index.heightOf(kept.block.hash) !== undefined;
     const confirmed =
       (isGood && (await continued(kept, pagesAbove(kept, history, most, brought), index))) || (await begun(history, tip, most));
@@ -86,13 +86,13 @@ async function begun(history: ScriptHistory, { hash: blockHash, height }: Header
   return { hash, block: { hash: blockHash, height } };
 }
 
-/** Rows above the block of what is kept: those that are known when they are of that block, or as they are read. */
+/** Rows above the block of what is cached: those that blocks brought, if they begin there, or else read from the index. */
 function pagesAbove({ block }: Confirmed, history: ScriptHistory, most: number, brought: Brought | undefined): Pages {
   if (brought?.since.hash.equals(block.hash) === true) return [brought.rows];
   return history.confirmed(most, NOBODY, { height: block.height, index: MAX_TRANSACTIONS - 1 });
 }
 
-/** False when a coinbase came whose txid may stand further up already, where it does not count any more. */
+/** False: a coinbase came whose txid may be that of an earlier one (before BIP34), which then no longer counts. */
 async function continued(kept: Confirmed, pages: Pages, index: IndexSnapshot): Promise<Confirmed | false> {
   const { hash: blockHash, height } = index.tip;
   let { hash } = kept;

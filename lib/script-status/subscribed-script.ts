@@ -1,17 +1,17 @@
-// A script that somebody is subscribed to. There may be hundreds of thousands of them: most have one subscriber, for whom no set is kept.
+// A script with subscribers. There may be hundreds of thousands of them. Most have one subscriber, for whom no set is made.
 
 import type { BlockPoint } from '../node/types';
 import type { RowPlace } from '../scripts/types';
 
-/** That are kept until the next look; of a script with more they are read then. */
+/** Rows that are kept until the next look. If there are more, they are read from the index then. */
 const MOST_ROWS = 64;
 const NO_ROWS: readonly RowPlace[] = [];
 
-/** What has become of a script. */
+/** A script has another status. */
 export interface StatusChange {
-  /** The script's SHA-256, one character a byte. */
+  /** The script's SHA-256 as a latin1 string. */
   readonly script: string;
-  /** 32 characters, one a byte; none for a script without transactions. */
+  /** 32 bytes as a latin1 string; empty for a script without transactions. */
   readonly status: string;
 }
 
@@ -19,7 +19,7 @@ export interface StatusListener {
   changed(change: StatusChange): void;
 }
 
-/** What a listener was told beside the others, and in which look of all of them. */
+/** What a new listener was told that the others were not, and the look that found it. */
 interface Told {
   readonly status: string;
   readonly look: number;
@@ -27,17 +27,17 @@ interface Told {
 
 export class SubscribedScript {
   readonly key: string;
-  /** What listeners were told last; undefined: nothing. */
+  /** What listeners were told last; undefined: nothing yet. */
   status: string | undefined;
-  /** Subscriptions that are being answered. */
+  /** Number of subscriptions that are being answered. */
   coming = 0;
-  /** The look of which the status is. */
+  /** The look that found the status. */
   look = 0;
-  /** The block up to which the confirmed part was read; undefined: what came since is not known in full. */
+  /** The block from which on `rows` has all rows of the script; undefined: it has not. */
   since: BlockPoint | undefined;
-  /** Whether there was nothing up to that block, nor in the pool. */
+  /** Whether there was no transaction up to that block, nor in the pool. */
   wasEmpty = false;
-  /** What blocks above it brought. */
+  /** The rows that blocks above `since` brought. */
   rows: readonly RowPlace[] = NO_ROWS;
   #listeners: StatusListener | Set<StatusListener> | undefined;
   #told: Map<StatusListener, Told> | undefined;
@@ -46,23 +46,24 @@ export class SubscribedScript {
     this.key = key;
   }
 
-  /** The confirmed part was read up to this block. */
+  /** To be called when the confirmed part was read up to this block. */
   readUpTo(block: BlockPoint, isEmpty: boolean): void {
     [this.since, this.wasEmpty, this.rows] = [block, isEmpty, NO_ROWS];
   }
 
-  /** What blocks have brought since is not known in full. */
+  /** Gives up collecting rows: the next status is read from the index. */
   forget(): void {
     [this.since, this.rows] = [undefined, NO_ROWS];
   }
 
-  /** A block came. It may have been there already when the confirmed part was read. */
+  /** To be called when a block was connected. It may have been there already when the confirmed part was read. */
   bring({ height }: BlockPoint, rows: readonly RowPlace[]): void {
     if (this.since === undefined || height <= this.since.height) return;
     if (this.rows.length + rows.length > MOST_ROWS) this.forget();
     else this.rows = [...this.rows, ...rows];
   }
 
+  /** Whether there are no subscribers. */
   get isLeft(): boolean {
     return this.#listeners === undefined && this.coming === 0;
   }
@@ -85,12 +86,12 @@ export class SubscribedScript {
     return this.#listeners instanceof Set ? this.#listeners.has(listener) : this.#listeners === listener;
   }
 
-  /** It was told this in a look at the present state, while the others are to be told in the next. */
+  /** The listener was told this at once; the others will be told after the next look. */
   setTold(listener: StatusListener, told: Told): void {
     (this.#told ??= new Map()).set(listener, told);
   }
 
-  /** The status found in a look at the settled state. Who is to be told. */
+  /** Takes the status that a look has found, and returns the listeners that are to be told. */
   settle(status: string, look: number): readonly StatusListener[] {
     const before = this.status;
     const told = this.#told;
@@ -101,7 +102,7 @@ export class SubscribedScript {
     const changed = all.filter((listener) => {
       const own = told?.get(listener);
       if (own === undefined) return before !== status;
-      // What it was told is newer than this: the script has changed since, and there will be another look.
+      // It was told something newer: the script has changed since, and there will be another look.
       if (own.look > look) return false;
       told?.delete(listener);
       return own.status !== status;

@@ -20,7 +20,7 @@ import type { StartSettings } from './settings';
 /** Where wallets ask. */
 type WalletPlaces = Pick<AddressOptions, 'path'> & { readonly electrum: Pick<AddressOptions['electrum'], 'plain' | 'tls'> };
 
-/** Electrum's, for the chains that it knows. */
+/** Electrum's flags for the chains that it knows. */
 const FLAGS: Readonly<Record<string, string>> = { test: ' --testnet', regtest: ' --regtest', simnet: ' --simnet' };
 
 const SOON_MS = 500;
@@ -80,8 +80,8 @@ async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
 }
 
 /**
- * The first words to a new user, once requests are answered: requests to try, with hashes of the chain at hand. `addresses`: where wallets
- * ask, if they may.
+ * What is printed once requests are answered: requests to try, with hashes of the chain at hand. `addresses`: where wallets ask, if there
+ * is an index by script.
  */
 export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey'], addresses: WalletPlaces | undefined): Promise<string> {
   const base = restUrl(node);
@@ -133,7 +133,7 @@ function addressIn(transactions: readonly ScannedTransaction[], prefixes: Addres
   return undefined;
 }
 
-/** Of a server that listens. */
+/** The server must be listening. */
 function restUrl({ httpServer }: NodeSource): string {
   const { address, port, family } = httpServer.address() as AddressInfo;
   const scheme = 'setSecureContext' in httpServer ? 'https' : 'http';

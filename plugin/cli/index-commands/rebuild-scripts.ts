@@ -44,7 +44,7 @@ export async function rebuildScripts(context: CommandContext): Promise<CommandRe
   };
 }
 
-/** The blocks above those that it was filled from: they can be taken out again. */
+/** Takes in the blocks above those that it was filled from, with undo records. */
 async function takeInLast({ stopped, display, signal }: CommandContext): Promise<void> {
   const { node, scriptsFolder, options } = stopped;
   const store = new DiskStore(scriptsFolder, { readsTablesFirst: false });

@@ -36,7 +36,10 @@ export async function rebuildIndex(context: CommandContext): Promise<CommandResu
   };
 }
 
-/** Whatever is wrong with an index goes; another network's stays. The store is closed before and afterwards. @throws ImpossibleError, StoreError */
+/**
+ * Empties the index, whatever is wrong with it, unless it is another network's. The store is closed before and afterwards.
+ * @throws ImpossibleError, StoreError
+ */
 export async function emptyStore(store: Store, stopped: StoppedNode): Promise<void> {
   try {
     await store.open();
@@ -54,7 +57,8 @@ export async function emptyStore(store: Store, stopped: StoppedNode): Promise<vo
 
 /**
  * Builds an index up to the tip of a stopped node, as the plugin does in a running one. The store is closed before and afterwards.
- * @throws ImpossibleError when the index cannot be built, and the reason of an abort; what is in it by then is a whole index of fewer blocks.
+ * @throws ImpossibleError when the index cannot be built, and the reason of an abort; what is in it by then is a whole index of fewer
+ * blocks.
  */
 export async function buildIndex(
   options: Omit<ChainIndexerOptions, 'logger' | 'migrations'>,

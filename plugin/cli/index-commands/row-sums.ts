@@ -1,4 +1,4 @@
-// Rows of blocks summed up, in whatever order they come: 64 bits of a SHA-256 of each, and how many there are.
+// Sums over the rows of blocks, in whatever order the rows come: for each block 64 bits of a SHA-256 of each row, and their number.
 
 import { hash } from 'node:crypto';
 import { SCRIPT_HASH_LENGTH } from '../../../lib/scripts/records/script-hasher';
@@ -13,13 +13,13 @@ export class RowSums {
   /** Hash of the script, index of the transaction in its block, row. */
   #bytes = Buffer.alloc(1_024);
 
-  /** Of so many blocks. */
+  /** The sums of so many blocks, none of which has a row yet. */
   constructor(blocks: number) {
     this.#counts = new Uint32Array(blocks);
     this.#sums = new Uint32Array(2 * blocks);
   }
 
-  /** Of one block alone. */
+  /** The sums of a single block, number 0. */
   static of({ count, hashes, indexes, ends, rows }: ScriptRows): RowSums {
     const sums = new RowSums(1);
     for (let row = 0, start = 0; row < count; row++) {
@@ -31,7 +31,7 @@ export class RowSums {
     return sums;
   }
 
-  /** `script`: its hash. `index`: of the transaction in the block. */
+  /** `block`: its number in these sums. `script`: its hash in the index. `index`: that of the transaction in the block. */
   add(block: number, script: Buffer, index: number, row: Buffer): void {
     const length = HEAD_LENGTH + row.length;
     if (this.#bytes.length < length) this.#bytes = Buffer.alloc(2 * length);
@@ -50,7 +50,7 @@ export class RowSums {
     return this.#counts[block] ?? 0;
   }
 
-  /** Whether a block has the rows that one has in other sums. */
+  /** Whether a block has the same rows as another one in other sums. */
   equals(block: number, other: RowSums, otherBlock: number): boolean {
     return (
       this.#counts[block] === other.#counts[otherBlock] &&
