@@ -2,7 +2,7 @@
 
 import { ByteReader } from '../bitcoin/reader';
 import { writeHeaderEnd, writeHeaderStart, type HeaderContext } from './header';
-import { JsonWriter } from './json-writer';
+import { ARRAY_END, COMMA, OBJECT_END, JsonWriter } from './json-writer';
 import { JSON_BYTES_PER_BYTE, shownVersion, writeTransaction, type TransactionForm } from './transaction';
 import type { ScannedBlock } from '../bitcoin/block';
 import type { ScannedTransaction } from '../bitcoin/transaction';
@@ -13,19 +13,19 @@ import type { JsonStyle } from './script';
 export interface BlockContext extends HeaderContext, Omit<TransactionForm, 'blockHash' | 'spent'> {
   /** -1 off the active chain. */
   readonly confirmations: number;
-  /** The outputs that its transactions spend, in the order of their inputs, the coinbase's left out; undefined: they are not shown. */
+  /** The outputs that its transactions spend, in the order of their inputs, without the coinbase's; undefined: they are not shown. */
   readonly spent?: readonly SpentNodeCoin[] | undefined;
-  /** Of its transactions, in their order; undefined: they are hashed. */
+  /** The txids of its transactions, in their order; undefined: they are computed. */
   readonly txids?: readonly Buffer[] | undefined;
 }
 
 const HASH_BYTES_IN_JSON = 67;
 
-/** What is written of an output that is spent, beside its script; and how often the bytes of that are written. */
+/** Bytes that are written of a spent output, beside its script; and for each byte of the script. */
 const SPENT_BYTES_IN_JSON = 320;
 const SPENT_BYTES_PER_BYTE = 5;
 
-/** Writes all up to the transactions. */
+/** Writes everything in front of the transactions. */
 function writeStart(writer: JsonWriter, block: ScannedBlock, context: BlockContext): void {
   const { fields } = context;
   writer.hashField('{"hash":', block.hash);
@@ -62,11 +62,11 @@ function writeCoinbase(writer: JsonWriter, transaction: ScannedTransaction, styl
     writer.ascii(',"witness":');
     writer.hexString(witness.bytes(witness.compactSize()));
   }
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }
 
 function writeEnd(writer: JsonWriter, block: ScannedBlock, context: BlockContext): void {
-  writer.char(0x5d);
+  writer.char(ARRAY_END);
   if (!context.fields.headerFirst) writeHeaderEnd(writer, block.header, context, block.transactions.length, context.fields);
   writer.ascii('}\n');
 }
@@ -79,7 +79,7 @@ export function* blockJson(block: ScannedBlock, context: BlockContext, allocate?
   writeStart(writer, block, context);
   let at = 0;
   for (const [i, transaction] of block.transactions.entries()) {
-    if (i > 0) writer.char(0x2c);
+    if (i > 0) writer.char(COMMA);
     const { prefixes, fields, hexWithWitness, hidesSpent } = context;
     const end = i === 0 ? at : at + transaction.inputCount;
     yield* writeTransaction(writer, transaction, { prefixes, fields, hexWithWitness, hidesSpent, spent: spent?.slice(at, end) });
@@ -90,7 +90,7 @@ export function* blockJson(block: ScannedBlock, context: BlockContext, allocate?
   return writer.toBuffer();
 }
 
-/** @throws RangeError unless there are as many as the block has inputs, but for the coinbase's. */
+/** @throws RangeError unless there is one for each input of the block but the coinbase's. */
 function requireAllSpent({ transactions }: ScannedBlock, spent: BlockContext['spent']): void {
   const count = transactions.reduce((sum, { inputCount }, i) => (i === 0 ? 0 : sum + inputCount), 0);
   if (spent !== undefined && spent.length !== count)
@@ -106,7 +106,7 @@ export function* blockSummaryJson(block: ScannedBlock, context: BlockContext, al
   const writer = new JsonWriter(block.transactions.length * HASH_BYTES_IN_JSON + 1024, allocate);
   writeStart(writer, block, context);
   for (const [i, transaction] of block.transactions.entries()) {
-    if (i > 0) writer.char(0x2c);
+    if (i > 0) writer.char(COMMA);
     writer.hashString(context.txids?.[i] ?? transaction.txid);
     yield;
   }

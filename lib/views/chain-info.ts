@@ -1,7 +1,7 @@
 // The JSON of the chain's state (getblockchaininfo of Bitcoin Core).
 
 import { textsOfBits } from './header';
-import { JsonWriter } from './json-writer';
+import { ARRAY_END, ARRAY_START, COLON, COMMA, OBJECT_END, JsonWriter } from './json-writer';
 import type { ProfileFields } from '../profile/profile';
 import type { Bip9Deployment, Deployments, VersionFork } from '../node/types';
 
@@ -58,7 +58,7 @@ function writeVersionForks(writer: JsonWriter, forks: readonly VersionFork[]): v
     writer.boolean(active);
     writer.ascii('}}');
   });
-  writer.char(0x5d);
+  writer.char(ARRAY_END);
 }
 
 /** Times are 64-bit integers, beyond what a JavaScript number holds. `bit` and statistics only while started. */
@@ -70,9 +70,9 @@ function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since,
     const { period, threshold, elapsed, count, possible } = statistics;
     writer.ascii(`,"statistics":{"period":${period},"threshold":${threshold},"elapsed":${elapsed},"count":${count},"possible":`);
     writer.boolean(possible);
-    writer.char(0x7d);
+    writer.char(OBJECT_END);
   }
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }
 
 /** A list, or its last text. */
@@ -82,12 +82,12 @@ function writeWarnings(writer: JsonWriter, warnings: readonly string[], { warnin
     writer.string(warnings.at(-1) ?? '');
     return;
   }
-  writer.char(0x5b);
+  writer.char(ARRAY_START);
   warnings.forEach((warning, i) => {
-    if (i > 0) writer.char(0x2c);
+    if (i > 0) writer.char(COMMA);
     writer.string(warning);
   });
-  writer.char(0x5d);
+  writer.char(ARRAY_END);
 }
 
 /** `softforks` and `bip9_softforks` as chainInfoJson takes them: the same for every answer of one tip. */
@@ -96,12 +96,12 @@ export function softForksJson({ versionForks, bip9 }: Deployments): Buffer {
   writeVersionForks(writer, versionForks);
   writer.ascii(',"bip9_softforks":{');
   bip9.forEach((deployment, i) => {
-    if (i > 0) writer.char(0x2c);
+    if (i > 0) writer.char(COMMA);
     writer.string(deployment.id);
-    writer.char(0x3a);
+    writer.char(COLON);
     writeBip9(writer, deployment);
   });
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
   return writer.toBuffer();
 }
 

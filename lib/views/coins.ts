@@ -2,7 +2,7 @@
 // and as bytes. Bit i of the bitmap says whether outpoint i of the request is unspent.
 
 import { LONGEST_COMPACT_SIZE, writeCompactSize } from '../bitcoin/reader';
-import { JsonWriter } from './json-writer';
+import { OBJECT_END, JsonWriter } from './json-writer';
 import { writeScriptPubKey, type JsonStyle } from './script';
 import type { Coin } from '../index/types';
 import type { BlockPoint } from '../node/types';
@@ -47,7 +47,7 @@ export function coinsJson({ tip: { height, hash }, coins }: CoinsAnswer, style: 
     writer.amountField(',"value":', coin.value);
     writer.ascii(',"scriptPubKey":');
     writeScriptPubKey(writer, coin.script, 0, coin.script.length, style);
-    writer.char(0x7d);
+    writer.char(OBJECT_END);
   });
   writer.ascii(']}\n');
   return writer.toBuffer();

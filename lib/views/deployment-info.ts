@@ -1,6 +1,6 @@
 // The JSON of soft forks as a block sees them (getdeploymentinfo of Bitcoin Core since 23).
 
-import { JsonWriter } from './json-writer';
+import { OBJECT_END, JsonWriter } from './json-writer';
 import type { DeploymentInfo, SignalledFork } from '../node/types';
 
 /** `{hash, height, script_flags, deployments}`, and a line feed. */
@@ -18,7 +18,7 @@ export function deploymentInfoJson({ hash, height, scriptFlags, buried, signalle
     const since = fork.activeSince === undefined ? '' : `,"height":${fork.activeSince}`;
     writer.ascii(`,"${fork.id}":{"type":"bip9"${since},"active":${isActive(fork.activeSince)},"bip9":`);
     writeSignalled(writer, fork);
-    writer.char(0x7d);
+    writer.char(OBJECT_END);
   }
   writer.ascii('}}\n');
   return writer.toBuffer();
@@ -36,5 +36,5 @@ function writeSignalled(writer: JsonWriter, fork: SignalledFork): void {
     if (status === 'started') writer.ascii(`,"threshold":${threshold},"possible":${period - threshold >= elapsed - count}`);
     writer.ascii(`},"signalling":"${signals.map((signal) => (signal ? '#' : '-')).join('')}"`);
   }
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }

@@ -1,17 +1,17 @@
 // The JSON of an array of headers (blockheaderToJSON of Bitcoin Core), and the fields that it shares with the JSON of blocks, in the
-// two runs in which Bitcoin Core 0.17 prints them. All of a header but `confirmations` stays as it is once the next block
-// is known: texts are written without, can be cached, and get their confirmations when they are put together.
+// two runs in which Bitcoin Core 0.17 prints them. Once the next block is known, only `confirmations` of a header changes: texts of many
+// headers are written without it and cached, and get it when they are put together.
 
 import { bitsOf, HEADER_LENGTH, merkleRootOf, nonceOf, previousHashOf, timeOf, versionOf } from '../bitcoin/header';
 import { difficultyOf, targetOf } from '../bitcoin/work';
-import { doubleText, JsonWriter } from './json-writer';
+import { ARRAY_START, COMMA, OBJECT_END, doubleText, JsonWriter } from './json-writer';
 import type { Allocate } from '../bitcoin/text-writer';
 import type { HeaderRun } from '../index/types';
 import type { ProfileFields } from '../profile/profile';
 
 export interface HeaderContext {
   readonly height: number;
-  /** Work of the chain up to and with this block; as bytes: 32, big endian. */
+  /** Work of the chain up to and including this block; as bytes: 32, big endian. */
   readonly chainwork: bigint | Buffer;
   /** Median time past of this block (BIP113). */
   readonly medianTime: number;
@@ -28,7 +28,7 @@ export interface HeaderDetails {
 
 /** Consecutive headers as JSON objects with commas between them, without their confirmations. */
 export interface HeadersText {
-  /** Of the first one. */
+  /** Height of the first one. */
   readonly height: number;
   readonly count: number;
   readonly text: Buffer;
@@ -58,13 +58,13 @@ const NO_HASH = Buffer.alloc(32);
 
 /** What bits stand for, as texts. */
 export interface BitsTexts {
-  /** As the reference prints it. */
+  /** As Bitcoin Core prints it. */
   readonly difficulty: string;
   /** 64 hex digits. */
   readonly target: string;
 }
 
-// Bits change every 2,016 blocks at most, and exact decimals of a double are not cheap.
+/** The last ones: bits change every 2,016 blocks at most, and exact decimals of a double are not cheap. */
 let known: BitsTexts & { readonly bits: number } = { bits: -1, difficulty: '', target: '' };
 
 export function textsOfBits(bits: number): BitsTexts {
@@ -113,7 +113,7 @@ export function writeHeaderEnd(
   if (nextHash !== undefined) writer.hashField(',"nextblockhash":', nextHash);
 }
 
-/** What stands beside a header in a run. */
+/** The details of header number `i` of a run. */
 export function detailsAt({ details }: Pick<HeaderRun, 'details'>, i: number): HeaderDetails {
   const at = i * DETAILS_LENGTH;
   return {
@@ -130,7 +130,7 @@ export function headersText(run: HeaderRun, fields: ProfileFields): HeadersText 
   const starts = new Uint32Array(count + 1);
   for (let i = 0; i < count; i++) {
     writeHeader(writer, run, i, fields, undefined);
-    writer.char(0x2c);
+    writer.char(COMMA);
     starts[i + 1] = writer.length;
   }
   return { height, count, text: writer.toBuffer(), starts };
@@ -139,10 +139,10 @@ export function headersText(run: HeaderRun, fields: ProfileFields): HeadersText 
 /** The headers of some runs as one array, confirmed up to the tip, and a line feed: for few of them. */
 export function fewHeadersJson(runs: readonly HeaderRun[], tipHeight: number, fields: ProfileFields): Buffer {
   const writer = new JsonWriter(runs.reduce((sum, { count }) => sum + count * HEADER_BYTES_IN_JSON, 3));
-  writer.char(0x5b);
+  writer.char(ARRAY_START);
   runs.forEach((run, place) => {
     for (let i = 0; i < run.count; i++) {
-      if (place + i > 0) writer.char(0x2c);
+      if (place + i > 0) writer.char(COMMA);
       writeHeader(writer, run, i, fields, tipHeight - run.height - i + 1);
     }
   });
@@ -150,7 +150,7 @@ export function fewHeadersJson(runs: readonly HeaderRun[], tipHeight: number, fi
   return writer.toBuffer();
 }
 
-/** `confirmations`: undefined for those that are put in later. */
+/** `confirmations`: undefined: they are put in later. */
 function writeHeader(writer: JsonWriter, run: HeaderRun, i: number, fields: ProfileFields, confirmations: number | undefined): void {
   const { headers, count, lastHash } = run;
   const hashAt = (at: number): Buffer => (at < count ? previousHashOf(headers.subarray(at * HEADER_LENGTH)) : lastHash);
@@ -162,7 +162,7 @@ function writeHeader(writer: JsonWriter, run: HeaderRun, i: number, fields: Prof
   if (confirmations !== undefined) writer.integer(confirmations);
   writeHeaderStart(writer, header, context);
   writeHeaderEnd(writer, header, context, transactionCount, fields);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }
 
 /** The parts as one array, confirmed up to the tip, and a line feed; yields after each part. */
@@ -173,7 +173,7 @@ export function* headersJson(parts: readonly HeadersPart[], tipHeight: number, a
     capacity += (of.starts[first + count] as number) - (of.starts[first] as number) + count * MAX_DIGITS; // a start for each, and one more
   }
   const writer = new JsonWriter(capacity, allocate);
-  writer.char(0x5b);
+  writer.char(ARRAY_START);
   for (const part of parts) {
     writePart(writer, part, tipHeight);
     yield;
@@ -184,7 +184,7 @@ export function* headersJson(parts: readonly HeadersPart[], tipHeight: number, a
   return writer.toBuffer();
 }
 
-/** From one header's confirmations to the next one's is one piece of text. */
+/** Copies the text, and puts the confirmations in between. */
 function writePart(writer: JsonWriter, { of: { text, starts, height: textHeight }, height, count }: HeadersPart, tipHeight: number): void {
   const first = height - textHeight;
   let from = starts[first] as number; // a start for each, and one more

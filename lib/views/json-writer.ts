@@ -3,7 +3,15 @@
 
 import { TextWriter } from '../bitcoin/text-writer';
 
-const QUOTE = 0x22;
+/** Characters of JSON by their codes. */
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const COLON = 0x3a;
+export const ARRAY_START = 0x5b;
+export const ARRAY_END = 0x5d;
+export const OBJECT_START = 0x7b;
+export const OBJECT_END = 0x7d;
+export const LINE_FEED = 0x0a;
 
 /** Significant digits of a double: what C++ prints with setprecision(16). */
 const PRECISION = 16;

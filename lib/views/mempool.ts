@@ -1,7 +1,7 @@
 // The JSON of the transaction pool: its summary and its contents (mempoolInfoToJSON and MempoolToJSON of Bitcoin Core, 0.17's and
 // since 31).
 
-import { JsonWriter } from './json-writer';
+import { COLON, COMMA, OBJECT_START, JsonWriter } from './json-writer';
 import { writeChunkEntry, writeEntry } from './pool/entry';
 import { PoolGraph, type PoolNode } from './pool/graph';
 import { MOST_IN_BEST_ORDER } from './pool/linearization';
@@ -67,10 +67,10 @@ export class PoolContents {
   *json(entries: readonly PoolEntry[]): Generator<void, Buffer> {
     yield* this.update(entries);
     const writer = new JsonWriter(this.#textBytes + entries.length + 3);
-    writer.char(0x7b);
+    writer.char(OBJECT_START);
     let isFirst = true;
     for (const entry of this.#ordered(entries)) {
-      if (!isFirst) writer.char(0x2c);
+      if (!isFirst) writer.char(COMMA);
       const text = this.#texts.get(entry) as Buffer; // the graph has touched it when it came
       writer.bytes(text, 0, text.length);
       isFirst = false;
@@ -87,7 +87,7 @@ export class PoolContents {
     writer.ascii(sequence === undefined ? '[' : '{"txids":[');
     let isFirst = true;
     for (const { txid } of this.#ordered(entries)) {
-      if (!isFirst) writer.char(0x2c);
+      if (!isFirst) writer.char(COMMA);
       writer.hashString(txid);
       isFirst = false;
       yield;
@@ -96,14 +96,14 @@ export class PoolContents {
     return writer.toBuffer();
   }
 
-  /** What is shown of an entry, without its txid. @throws RangeError for one that the last update did not see. */
+  /** The JSON of an entry, without its txid. @throws RangeError for one that the last update did not see. */
   entryText(entry: PoolEntry): Buffer {
     const text = this.#texts.get(entry);
     if (text === undefined) throw new RangeError('expected a transaction of the pool');
     return text.subarray(TXID_BYTES_IN_JSON);
   }
 
-  /** Brings the contents to the pool's entries of now. As above. */
+  /** Brings the contents to the present entries of the pool. As above. */
   *update(entries: readonly PoolEntry[]): Generator<void, void> {
     const change = yield* this.#graph.update(entries);
     const moved = this.#order === undefined ? [] : yield* this.#order.update(change);
@@ -124,7 +124,7 @@ export class PoolContents {
     const writer = this.#writer;
     writer.unwrite(writer.length);
     writer.hashString(node.entry.txid);
-    writer.char(0x3a);
+    writer.char(COLON);
     if (this.#order === undefined) writeEntry(writer, node);
     else writeChunkEntry(writer, node, this.#order.chunkOf(node), this.#fields.bip125);
     const text = Buffer.from(writer.toBuffer());

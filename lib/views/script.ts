@@ -4,25 +4,25 @@ import { writeAddress, writeKeyAddress, type AddressPrefixes } from '../bitcoin/
 import { writeDescriptor } from '../bitcoin/descriptor';
 import { OLD_OPCODE_NAMES, OPCODE_NAMES, writeAsm, type OpcodeNames } from '../bitcoin/script';
 import { multisigOf, scriptTypeOf, type Multisig, type ScriptType } from '../bitcoin/script-type';
+import { QUOTE, type JsonWriter } from './json-writer';
 import type { ProfileFields } from '../profile/profile';
-import type { JsonWriter } from './json-writer';
 
-/** How values are shown: what JSON depends on beside them. */
+/** What JSON depends on beside the values that it shows. */
 export interface JsonStyle {
   readonly prefixes: AddressPrefixes;
   readonly fields: ProfileFields;
 }
 
-/** Multisig of more keys was no type of its own once. */
-const MOST_KEYS_ONCE = 16;
+/** In 0.17 scripts with more keys are `nonstandard`. */
+const MOST_OLD_KEYS = 16;
 
 export function opcodeNames({ newScripts }: ProfileFields): OpcodeNames {
   return newScripts ? OPCODE_NAMES : OLD_OPCODE_NAMES;
 }
 
 /**
- * Writes `{asm, desc, hex, address?, type}` of the script from `start` to before `end`, or `{asm, hex, reqSigs?, type, addresses?}`; what is
- * optional where there are addresses.
+ * Writes `{asm, desc, hex, address?, type}` of the script from `start` to before `end`, or as in 0.17 `{asm, hex, reqSigs?, type,
+ * addresses?}`; optional fields are those of scripts with addresses.
  */
 export function writeScriptPubKey(writer: JsonWriter, bytes: Buffer, start: number, end: number, style: JsonStyle): void {
   writer.ascii('{"asm":"');
@@ -51,11 +51,11 @@ function writeWithDescriptor(writer: JsonWriter, bytes: Buffer, start: number, e
 function writeWithAddresses(writer: JsonWriter, bytes: Buffer, start: number, end: number, { prefixes, fields }: JsonStyle): void {
   writer.ascii('","hex":"');
   writer.hex(bytes, start, end);
-  writer.char(0x22);
+  writer.char(QUOTE);
   let type = scriptTypeOf(bytes, start, end);
   if (type === 'multisig') {
     const multisig = multisigOf(bytes, start, end);
-    if (multisig !== undefined && (fields.newScripts || multisig.keys.length <= MOST_KEYS_ONCE)) {
+    if (multisig !== undefined && (fields.newScripts || multisig.keys.length <= MOST_OLD_KEYS)) {
       writeMultisig(writer, multisig, prefixes);
       return;
     }

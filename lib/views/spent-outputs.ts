@@ -2,7 +2,7 @@
 // transactions, and for each one the number of its inputs and what they spend, value (64 bits) and script behind its length.
 
 import { ByteReader } from '../bitcoin/reader';
-import { JsonWriter } from './json-writer';
+import { ARRAY_END, OBJECT_END, JsonWriter } from './json-writer';
 import { writeScriptPubKey, type JsonStyle } from './script';
 import type { Allocate } from '../bitcoin/text-writer';
 
@@ -25,10 +25,10 @@ export function* spentOutputsJson(bytes: Buffer, style: JsonStyle, allocate?: Al
       const start = reader.skip(length);
       writer.ascii(',"scriptPubKey":');
       writeScriptPubKey(writer, bytes, start, start + length, style);
-      writer.char(0x7d);
+      writer.char(OBJECT_END);
       yield;
     }
-    writer.char(0x5d);
+    writer.char(ARRAY_END);
   }
   writer.ascii(']\n');
   return writer.toBuffer();

@@ -3,14 +3,14 @@
 import { ByteReader } from '../bitcoin/reader';
 import { writeScriptSigAsm, type OpcodeNames } from '../bitcoin/script';
 import type { ScannedInput, ScannedOutput, ScannedTransaction } from '../bitcoin/transaction';
-import { JsonWriter } from './json-writer';
+import { ARRAY_END, COMMA, LINE_FEED, OBJECT_END, JsonWriter } from './json-writer';
 import { opcodeNames, writeScriptPubKey, type JsonStyle } from './script';
 import type { SpentNodeCoin } from '../node/types';
 
 /** JSON is six to seven times as long as the bytes it shows. */
 export const JSON_BYTES_PER_BYTE = 7;
 
-/** Inputs or outputs after which a long transaction lets others have their turn. */
+/** Inputs or outputs from one yield to the next. */
 const SLICE = 64;
 
 export interface TransactionContext extends JsonStyle {
@@ -21,9 +21,12 @@ export interface TransactionContext extends JsonStyle {
 export interface TransactionForm extends TransactionContext {
   /** Whether the `hex` field includes the witness. */
   readonly hexWithWitness: boolean;
-  /** The outputs that it spends, in the order of its inputs: each input shows its own, and `fee` is what is left of them. Means nothing for a coinbase. */
+  /**
+   * The outputs that it spends, in the order of its inputs: each input shows its own, and `fee` follows from them. Ignored for
+   * a coinbase.
+   */
   readonly spent?: readonly SpentNodeCoin[] | undefined;
-  /** Only the fee is shown of what it spends. */
+  /** Whether inputs do not show what they spend; the fee is shown. */
   readonly hidesSpent?: boolean | undefined;
 }
 
@@ -59,7 +62,7 @@ function writeInput(
   if (witness !== undefined) writeWitness(writer, witness);
   if (spent !== undefined) writeSpent(writer, spent, style);
   writer.integerField(',"sequence":', input.sequence);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }
 
 function writeSpent(writer: JsonWriter, { coinbase, height, value, script }: SpentNodeCoin, style: JsonStyle): void {
@@ -69,7 +72,7 @@ function writeSpent(writer: JsonWriter, { coinbase, height, value, script }: Spe
   writer.amountField(',"value":', value);
   writer.ascii(',"scriptPubKey":');
   writeScriptPubKey(writer, script, 0, script.length, style);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }
 
 function writeCoinbaseInput(writer: JsonWriter, { script, sequence }: ScannedInput, witness: ByteReader | undefined): void {
@@ -77,7 +80,7 @@ function writeCoinbaseInput(writer: JsonWriter, { script, sequence }: ScannedInp
   writer.hexString(script);
   if (witness !== undefined) writeWitness(writer, witness);
   writer.integerField(',"sequence":', sequence);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }
 
 function writeOutput(writer: JsonWriter, output: ScannedOutput, n: number, style: JsonStyle): void {
@@ -86,7 +89,7 @@ function writeOutput(writer: JsonWriter, output: ScannedOutput, n: number, style
   writer.integerField(',"n":', n);
   writer.ascii(',"scriptPubKey":');
   writeScriptPubKey(writer, bytes, scriptOffset, scriptOffset + scriptLength, style);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }
 
 /** Writes `{txid, hash, version, size, vsize, weight, locktime, vin, vout, fee?, blockhash?, hex}`. Yields within long transactions. */
@@ -110,7 +113,7 @@ export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransa
   for (let i = 0; i < inputs.length; i++) {
     const input = inputs[i] as ScannedInput; // below the length
     const coin = spent?.[i];
-    if (i > 0) writer.char(0x2c);
+    if (i > 0) writer.char(COMMA);
     if (isCoinbase) writeCoinbaseInput(writer, input, witness);
     else writeInput(writer, input, witness, form.hidesSpent === true ? undefined : coin, names, form);
     left += coin?.value ?? 0;
@@ -119,12 +122,12 @@ export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransa
   writer.ascii('],"vout":[');
   for (let n = 0; n < outputs.length; n++) {
     const output = outputs[n] as ScannedOutput; // below the length
-    if (n > 0) writer.char(0x2c);
+    if (n > 0) writer.char(COMMA);
     writeOutput(writer, output, n, form);
     left -= output.value;
     if (n % SLICE === SLICE - 1) yield;
   }
-  writer.char(0x5d);
+  writer.char(ARRAY_END);
   if (spent !== undefined && !isCoinbase) writer.amountField(',"fee":', left);
   if (form.blockHash !== undefined) writer.hashField(',"blockhash":', form.blockHash);
   writer.ascii(',"hex":"');
@@ -145,6 +148,6 @@ export function* transactionJson(
 ): Generator<void, Buffer> {
   const writer = new JsonWriter(transaction.length * JSON_BYTES_PER_BYTE + 1024);
   yield* writeTransaction(writer, transaction, { prefixes, fields, blockHash, hexWithWitness: true });
-  writer.char(0x0a);
+  writer.char(LINE_FEED);
   return writer.toBuffer();
 }

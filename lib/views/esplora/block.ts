@@ -1,9 +1,10 @@
 // A block, as Esplora shows it.
 
+import { OBJECT_END, type JsonWriter } from '../json-writer';
+
 import { bitsOf, merkleRootOf, nonceOf, previousHashOf, timeOf, versionOf } from '../../bitcoin/header';
 import { difficultyOf } from '../../bitcoin/work';
 import { rustDoubleText } from './double';
-import type { JsonWriter } from '../json-writer';
 
 export interface EsploraBlock {
   /** 32 bytes in wire order. */
@@ -40,5 +41,5 @@ export function writeEsploraBlock(writer: JsonWriter, block: EsploraBlock): void
   writer.integerField(',"bits":', bitsOf(header));
   writer.ascii(',"difficulty":');
   writer.ascii(rustDoubleText(difficultyOf(bitsOf(header))));
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }

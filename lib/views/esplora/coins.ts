@@ -1,8 +1,8 @@
-// Coins, what spends them, and what they come to, as Esplora shows them.
+// Coins, what spends them, and their totals, as Esplora shows them.
 
 import { writeStatus, type EsploraStatus } from './status';
+import { COMMA, OBJECT_END, OBJECT_START, type JsonWriter } from '../json-writer';
 import type { ScriptTotals } from '../../scripts/types';
-import type { JsonWriter } from '../json-writer';
 
 export interface EsploraCoin {
   /** 32 bytes in wire order. */
@@ -35,7 +35,7 @@ export function writeEsploraCoin(writer: JsonWriter, { txid, index, value, statu
   writer.ascii(',"status":');
   writeStatus(writer, status);
   writer.integerField(',"value":', value);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }
 
 /** Writes `{spent, txid?, vin?, status?}`; undefined: unspent. */
@@ -48,7 +48,7 @@ export function writeOutspend(writer: JsonWriter, spend: EsploraSpend | undefine
   writer.integerField(',"vin":', spend.input);
   writer.ascii(',"status":');
   writeStatus(writer, spend.status);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }
 
 function writeTotals(writer: JsonWriter, { funded, spent, transactions }: ScriptTotals): void {
@@ -57,16 +57,16 @@ function writeTotals(writer: JsonWriter, { funded, spent, transactions }: Script
   writer.integerField(',"spent_txo_count":', spent.count);
   writer.integerField(',"spent_txo_sum":', spent.value);
   writer.integerField(',"tx_count":', transactions);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }
 
 /** Writes `{address, chain_stats, mempool_stats}` or `{chain_stats, mempool_stats, scripthash}`. */
 export function writeStats(writer: JsonWriter, { kind, text }: StatsSubject, chain: ScriptTotals, pool: ScriptTotals): void {
-  writer.char(0x7b);
+  writer.char(OBJECT_START);
   if (kind === 'address') {
     writer.ascii('"address":');
     writer.string(text);
-    writer.char(0x2c);
+    writer.char(COMMA);
   }
   writer.ascii('"chain_stats":');
   writeTotals(writer, chain);
@@ -76,5 +76,5 @@ export function writeStats(writer: JsonWriter, { kind, text }: StatsSubject, cha
     writer.ascii(',"scripthash":');
     writer.string(text);
   }
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }

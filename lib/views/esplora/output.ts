@@ -1,12 +1,13 @@
 // An output of a transaction, as Esplora shows it.
 
+import { OBJECT_END, type JsonWriter } from '../json-writer';
+
 import { writeAddress, type AddressPrefixes } from '../../bitcoin/address';
 import { writeRustAsm } from '../../bitcoin/rust-asm';
 import { OP_CHECKSIG, OP_RETURN } from '../../bitcoin/script';
 import { scriptTypeOf, type ScriptType } from '../../bitcoin/script-type';
-import type { JsonWriter } from '../json-writer';
 
-/** Esplora's names of the types that have an address; all witness programs have one but those of version 0 that nobody can spend. */
+/** Esplora's names of the types with an address. Witness programs have one, except those of version 0 that nobody can spend. */
 const TYPES_WITH_ADDRESS: Readonly<Partial<Record<ScriptType, string>>> = {
   pubkeyhash: 'p2pkh',
   scripthash: 'p2sh',
@@ -55,5 +56,5 @@ export function writeEsploraOutput(
     writeAddress(writer, bytes, start, end, type, prefixes);
   }
   writer.integerField('","value":', value);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }

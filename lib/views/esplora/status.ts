@@ -1,6 +1,6 @@
 // Where a transaction stands, as Esplora shows it.
 
-import type { JsonWriter } from '../json-writer';
+import { OBJECT_END, type JsonWriter } from '../json-writer';
 
 /** The block that holds a transaction, its hash as 32 bytes in wire order, `time` that of its header; undefined: unconfirmed. */
 export type EsploraStatus = { readonly height: number; readonly hash: Buffer; readonly time: number } | undefined;
@@ -14,5 +14,5 @@ export function writeStatus(writer: JsonWriter, status: EsploraStatus): void {
   writer.integerField('{"confirmed":true,"block_height":', status.height);
   writer.hashField(',"block_hash":', status.hash);
   writer.integerField(',"block_time":', status.time);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }

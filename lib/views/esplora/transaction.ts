@@ -5,9 +5,9 @@ import { lastPush, writeRustAsm } from '../../bitcoin/rust-asm';
 import { scriptTypeOf } from '../../bitcoin/script-type';
 import { writeEsploraOutput } from './output';
 import { writeStatus, type EsploraStatus } from './status';
+import { COMMA, OBJECT_END, QUOTE, type JsonWriter } from '../json-writer';
 import type { AddressPrefixes } from '../../bitcoin/address';
 import type { ScannedInput, ScannedOutput, ScannedTransaction } from '../../bitcoin/transaction';
-import type { JsonWriter } from '../json-writer';
 
 /** `value` in satoshis. */
 export interface SpentOutput {
@@ -16,20 +16,20 @@ export interface SpentOutput {
 }
 
 export interface EsploraTransactionForm {
-  /** What it spends, in the order of its inputs. Means nothing for a coinbase. */
+  /** What it spends, in the order of its inputs. Ignored for a coinbase. */
   readonly spent: readonly SpentOutput[];
   readonly status: EsploraStatus;
   readonly prefixes: AddressPrefixes;
 }
 
-/** Inputs or outputs after which a long transaction lets others have their turn. */
+/** Inputs or outputs from one yield to the next. */
 const SLICE = 64;
 
-/** What is written of an input or an output beside its bytes, and how often these are. */
+/** Bytes that are written of an input or an output, beside its own; and for each of these. */
 const BYTES_AROUND = 520;
 const BYTES_PER_BYTE = 5;
 
-/** Bytes of memory that the JSON of a transaction needs, about. */
+/** How many bytes the JSON of a transaction takes, roughly. */
 export function esploraCapacity({ length, inputCount }: ScannedTransaction, spent: readonly SpentOutput[]): number {
   const scripts = spent.reduce((sum, { script }) => sum + script.length, 0);
   return (length + scripts) * BYTES_PER_BYTE + (inputCount + 2) * BYTES_AROUND;
@@ -53,7 +53,7 @@ function writeWitness(writer: JsonWriter, witness: ByteReader): { start: number;
   return { start, end: witness.offset };
 }
 
-/** The scripts whose hashes are what an input spends: a P2SH output's, and a P2WSH output's, which may stand in the former. */
+/** Writes the redeem script of a P2SH input, and the witness script of a P2WSH one, which may be wrapped in P2SH. */
 function writeInnerScripts(
   writer: JsonWriter,
   { bytes, scriptOffset, scriptLength }: ScannedInput,
@@ -66,13 +66,13 @@ function writeInnerScripts(
     if (redeemScript === undefined) return;
     writer.ascii(',"inner_redeemscript_asm":"');
     writeRustAsm(writer, redeemScript);
-    writer.char(0x22);
+    writer.char(QUOTE);
     type = scriptTypeOf(redeemScript);
   }
   if (type !== 'witness_v0_scripthash' || item === undefined) return;
   writer.ascii(',"inner_witnessscript_asm":"');
   writeRustAsm(writer, bytes, item.start, item.end);
-  writer.char(0x22);
+  writer.char(QUOTE);
 }
 
 function writeInput(
@@ -92,13 +92,13 @@ function writeInput(
   writer.hex(bytes, scriptOffset, scriptOffset + scriptLength);
   writer.ascii('","scriptsig_asm":"');
   writeRustAsm(writer, bytes, scriptOffset, scriptOffset + scriptLength);
-  writer.char(0x22);
+  writer.char(QUOTE);
   const item = witness === undefined ? undefined : writeWitness(writer, witness);
   writer.ascii(',"is_coinbase":');
   writer.boolean(spent === undefined);
   writer.integerField(',"sequence":', input.sequence);
   if (spent !== undefined) writeInnerScripts(writer, input, spent.script, item);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }
 
 /**
@@ -122,7 +122,7 @@ export function* writeEsploraTransaction(
   for (let i = 0; i < inputs.length; i++) {
     const input = inputs[i] as ScannedInput; // below the length
     const output = isCoinbase ? undefined : spent[i];
-    if (i > 0) writer.char(0x2c);
+    if (i > 0) writer.char(COMMA);
     writeInput(writer, input, witness, output, prefixes);
     fee += output?.value ?? 0;
     if (i % SLICE === SLICE - 1) yield;
@@ -130,7 +130,7 @@ export function* writeEsploraTransaction(
   writer.ascii('],"vout":[');
   for (let n = 0; n < outputs.length; n++) {
     const { value, scriptOffset, scriptLength } = outputs[n] as ScannedOutput; // below the length
-    if (n > 0) writer.char(0x2c);
+    if (n > 0) writer.char(COMMA);
     writeEsploraOutput(writer, bytes, scriptOffset, scriptOffset + scriptLength, value, prefixes);
     fee -= value;
     if (n % SLICE === SLICE - 1) yield;
@@ -140,5 +140,5 @@ export function* writeEsploraTransaction(
   writer.integerField(',"fee":', isCoinbase ? 0 : fee);
   writer.ascii(',"status":');
   writeStatus(writer, status);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }

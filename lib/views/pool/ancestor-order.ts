@@ -1,5 +1,5 @@
-// An order for clusters that are too large for the best one: again and again the transaction comes next that pays best together with those
-// of its ancestors that have not come yet, behind them. As miners ordered the pool until Bitcoin Core 30.
+// An order for clusters that are too large for the best one, as miners had it until Bitcoin Core 30: again and again comes the
+// transaction that pays best together with those of its ancestors that have not come yet, behind these.
 
 import { compareRates, type Rate } from './fee-rate';
 import type { Cluster } from './linearization';
@@ -31,7 +31,7 @@ export function* orderByAncestors(cluster: Cluster): Generator<void, number[]> {
   const order: number[] = [];
   const hasCome = new Uint8Array(fees.length);
   for (let next = best.pop(); next !== undefined; next = best.pop()) {
-    // An older one of the same transaction, or one that has come with a descendant.
+    // An outdated package of the transaction, or the transaction has come with a descendant.
     if (hasCome[next.index] === 1 || packages[next.index] !== next) continue;
     const changed = new Set<number>();
     const coming = (ancestors[next.index] as number[]).filter((one) => hasCome[one] === 0);
@@ -59,7 +59,7 @@ function* allAncestors({ parents }: Cluster): Generator<void, number[][]> {
     all.push([...found]);
     yield;
   }
-  // Whoever has more of them comes later than any of them.
+  // A transaction has more ancestors than each of its ancestors.
   const count = (index: number): number => (all[index] as number[]).length;
   for (const list of all) {
     list.sort((a, b) => count(a) - count(b) || a - b);
@@ -68,7 +68,7 @@ function* allAncestors({ parents }: Cluster): Generator<void, number[][]> {
   return all;
 }
 
-/** The best first; of two that are as good, the one with the lower index. */
+/** A heap with the best package on top; of two that are equally good, the one with the lower index. */
 class PackageHeap {
   readonly #items: Package[] = [];
 

@@ -1,6 +1,6 @@
-// The heaviest set of transactions that has the parents of all its members, by minimum cut: a source feeds what weighs more than
-// nothing, what weighs less drains into a sink, and whoever is taken pulls its parents along. Weights are whole numbers of any size,
-// so that no two sets are taken for equal that are not.
+// The heaviest closed set of transactions, which has the parents of all its members, by minimum cut: a source feeds those of positive
+// weight, those of negative weight drain into a sink, and each transaction is connected to its parents without a limit. Weights are
+// integers of any size, so that only equal sets are taken for equal.
 
 /** Transactions by their index, with the indexes of their parents. */
 export interface WeightedGraph {
@@ -11,7 +11,7 @@ export interface WeightedGraph {
 export interface Closure {
   /** The heaviest set with all parents, if it weighs more than nothing; undefined: none does. */
   readonly heaviest: ReadonlySet<number> | undefined;
-  /** If none does, and all together weigh nothing: the least sets that weigh nothing each, of which every other is made. */
+  /** If none does, and all together weigh nothing: the smallest closed sets that weigh nothing, of which all others are made. */
   readonly balanced: readonly (readonly number[])[];
 }
 
@@ -108,7 +108,7 @@ class Network {
   }
 }
 
-/** Looks for the heaviest closure. For some dozens of transactions: it recurses. */
+/** Looks for the heaviest closure. It recurses, and is meant for some dozens of transactions. */
 export function findClosure({ weights, parents }: WeightedGraph): Closure {
   const count = weights.length;
   const [source, sink] = [count, count + 1];

@@ -1,6 +1,7 @@
 // The JSON of a transaction in the pool, behind its txid (entryToJSON of Bitcoin Core): as 0.17 has it, and as it is since 31.
 
-import type { JsonWriter } from '../json-writer';
+import { compareDisplayed } from '../../bitcoin/hash';
+import { ARRAY_END, ARRAY_START, COMMA, OBJECT_END, type JsonWriter } from '../json-writer';
 import type { PoolNode } from './graph';
 import type { PoolChunk } from './order';
 
@@ -26,7 +27,7 @@ export function writeEntry(writer: JsonWriter, node: PoolNode): void {
   writer.integerField(',"ancestorfees":', ancestors.fees);
   writer.hashField(',"wtxid":', entry.wtxid);
   writeRelatives(writer, node);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }
 
 /** As it is since 31. `bip125`: with `bip125-replaceable`. */
@@ -49,14 +50,14 @@ export function writeChunkEntry(writer: JsonWriter, node: PoolNode, chunk: PoolC
   writer.amountField(',"ancestor":', ancestors.fees);
   writer.amountField(',"descendant":', descendants.fees);
   writer.amountField(',"chunk":', chunk.fee);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
   writeRelatives(writer, node);
   writer.ascii(`,"unbroadcast":${entry.isUnbroadcast}`);
   if (bip125) writer.ascii(`,"bip125-replaceable":${isReplaceable(node)}`);
-  writer.char(0x7d);
+  writer.char(OBJECT_END);
 }
 
-/** The reference keeps parents in a set of texts, children in one of hashes. */
+/** Bitcoin Core has parents in a set of texts, children in one of hashes: the orders differ. */
 function writeRelatives(writer: JsonWriter, { parents, children }: PoolNode): void {
   writer.ascii(',"depends":');
   writeHashes(writer, txidsOf(parents).sort(compareDisplayed));
@@ -67,22 +68,20 @@ function writeRelatives(writer: JsonWriter, { parents, children }: PoolNode): vo
   );
 }
 
-const compareDisplayed = (a: Buffer, b: Buffer): number => Buffer.from(a).reverse().compare(Buffer.from(b).reverse());
-
-/** Most have none. */
+/** Most transactions have none. */
 const txidsOf = (nodes: ReadonlySet<PoolNode>): Buffer[] => (nodes.size === 0 ? [] : Array.from(nodes, ({ entry }) => entry.txid));
 
 /** Txids as displayed, in an array. */
 function writeHashes(writer: JsonWriter, hashes: readonly Buffer[]): void {
-  writer.char(0x5b);
+  writer.char(ARRAY_START);
   hashes.forEach((hash, i) => {
-    if (i > 0) writer.char(0x2c);
+    if (i > 0) writer.char(COMMA);
     writer.hashString(hash);
   });
-  writer.char(0x5d);
+  writer.char(ARRAY_END);
 }
 
-/** Whether it says so itself, or an ancestor in the pool does (BIP125). */
+/** Whether it signals so itself, or an ancestor in the pool does (BIP125). */
 function isReplaceable(node: PoolNode): boolean {
   const found = new Set([node]);
   for (const one of found) {

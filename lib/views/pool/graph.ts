@@ -1,6 +1,6 @@
-// Who depends on whom in the transaction pool, and what each transaction's ancestors and
-// descendants come to, itself included. The graph follows the pool: what comes, goes or
-// changes its fee concerns its relatives, and only they are summed up again.
+// The graph of the transaction pool: what spends from what, and the totals of each transaction's
+// ancestors and descendants, itself included. It follows the pool: when a transaction enters,
+// leaves or changes its fee, only the totals of its relatives are computed again.
 
 import type { PoolEntry } from '../../node/types';
 
@@ -19,11 +19,11 @@ export class PoolNode {
   readonly children = new Set<PoolNode>();
   ancestors = NOTHING;
   descendants = NOTHING;
-  /** As it was when the graph last looked. */
+  /** As of the last update. */
   modifiedFee: number;
   /** The last update that saw it. */
   seen = 0;
-  /** The last walk that came by. */
+  /** The last walk that visited it. */
   walk = 0;
 
   constructor(readonly entry: PoolEntry) {
@@ -33,7 +33,7 @@ export class PoolNode {
 
 /** What an update has changed. */
 export interface PoolChange {
-  /** Those whose sums, parents or children may be others than before. */
+  /** Those whose totals, parents or children may have changed. */
   readonly touched: readonly PoolNode[];
   readonly removed: readonly PoolNode[];
 }
@@ -50,8 +50,8 @@ export class PoolGraph {
   #walks = 0;
 
   /**
-   * Brings the graph to the pool's entries of now: an entry is known by its object. Yields
-   * often; must be run to its end before the next one.
+   * Brings the graph to the present entries of the pool. An entry is recognized by its object.
+   * Yields often; must be run to its end before the next update.
    */
   *update(entries: readonly PoolEntry[]): Generator<void, PoolChange> {
     const { added, changed } = yield* this.#look(entries);
@@ -126,7 +126,7 @@ export class PoolGraph {
   *#relatives(nodes: readonly PoolNode[]): Generator<void, Set<PoolNode>> {
     const found = new Set<PoolNode>();
     for (const direction of ['parents', 'children'] as const) {
-      // One walk for all: what one has passed, the next need not.
+      // One walk for all of them: what it has passed from one need not be passed from the next.
       this.#walks++;
       for (const start of nodes) {
         this.#walkFrom(start, direction, (node) => found.add(node));
@@ -147,7 +147,7 @@ export class PoolGraph {
     return sum;
   }
 
-  /** Visits each node once that this walk has not been at yet. */
+  /** Visits each node that the current walk has not visited yet. */
   #walkFrom(start: PoolNode, direction: 'parents' | 'children', visit: (node: PoolNode) => void): void {
     if (start.walk === this.#walks) return;
     start.walk = this.#walks;

@@ -1,9 +1,9 @@
 // In which order a miner would take the transactions of a cluster: parents first, and whatever pays best per weight as early as that
 // allows. The order falls into chunks, each of which pays no better than the one before it. Bitcoin Core has ordered its pool so since 31.
 //
-// Up to a size the order is the best there is: at no weight does another one have gathered more fees. A set of transactions with all their
-// parents that pays better than the rest comes before it; what cannot be parted so is a chunk. Larger clusters, which Bitcoin Core does not
-// have, are ordered by what a transaction pays together with its ancestors.
+// Up to MOST_IN_BEST_ORDER transactions the order is optimal: no other one has more fees at any weight. A set of transactions with all
+// their parents that pays better than the rest comes before the rest; what cannot be split that way is a chunk. Larger clusters, which
+// Bitcoin Core does not have, are ordered by what a transaction pays together with its ancestors.
 
 import { orderByAncestors } from './ancestor-order';
 import { findClosure, type WeightedGraph } from './closure';
@@ -31,7 +31,7 @@ export function* linearize(cluster: Cluster): Generator<void, Chunk[]> {
   const count = cluster.fees.length;
   if (count === 1) return [chunkOf([0], cluster)];
   if (count > MOST_IN_BEST_ORDER) return chunksOf(yield* orderByAncestors(cluster), cluster);
-  return inOrder(yield* part(cluster), cluster);
+  return inOrder(yield* split(cluster), cluster);
 }
 
 function chunkOf(members: readonly number[], { fees, weights }: Cluster): Chunk {
@@ -43,8 +43,8 @@ function chunkOf(members: readonly number[], { fees, weights }: Cluster): Chunk 
   return { fee, weight, members };
 }
 
-/** Parts the cluster until nothing pays better than the rest of its part; the parts in any order. */
-function* part(cluster: Cluster): Generator<void, Chunk[]> {
+/** Splits the cluster until nothing pays better than the rest of its part. The parts come in any order. */
+function* split(cluster: Cluster): Generator<void, Chunk[]> {
   const chunks: Chunk[] = [];
   const pending = [chunkOf([...cluster.fees.keys()], cluster)];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -62,7 +62,7 @@ function* part(cluster: Cluster): Generator<void, Chunk[]> {
   return chunks;
 }
 
-/** What each member pays more than the part does on average, times the weight of the part. */
+/** By how much each member pays more than the part does on average, times the weight of the part. */
 function gainOver({ members, fee, weight }: Chunk, { fees, weights, parents }: Cluster): WeightedGraph {
   const places = new Map(members.map((member, place) => [member, place]));
   return {
@@ -90,7 +90,7 @@ function inOrder(chunks: readonly Chunk[], cluster: Cluster): Chunk[] {
   );
 }
 
-/** The first by `compare` of those whose parents among them are taken, again and again. For some dozens. */
+/** A topological order: takes, again and again, the first by `compare` of those whose parents are taken. For some dozens. */
 function parentsFirst<T>(all: readonly T[], parentsOf: (one: T) => readonly T[], compare: (a: T, b: T) => number): T[] {
   const waiting = [...all].sort(compare);
   const left = new Set(waiting);

@@ -1,5 +1,5 @@
 // The whole pool in the order in which a miner would take it: the chunks of all clusters, the best first (Bitcoin Core's since 31).
-// A cluster is what hangs together by spending. Only clusters that a change of the pool concerns are ordered again.
+// A cluster is transactions that are connected by spending from each other. Only clusters that have changed are ordered again.
 
 import { compareRates, type Rate } from './fee-rate';
 import { linearize, MOST_IN_BEST_ORDER } from './linearization';
@@ -15,13 +15,13 @@ interface PoolCluster {
 export interface PoolChunk extends Rate {
   readonly cluster: PoolCluster;
   readonly nodes: readonly PoolNode[];
-  /** Weight of the cluster's chunks that pay the same, up to and with this one. */
+  /** Weight of the cluster's chunks that pay the same, up to and including this one. */
   readonly weightAtRate: number;
   /** The greatest of the txids. */
   readonly greatest: Buffer;
 }
 
-/** The best first; of chunks that pay the same, what is taken earlier within its cluster, then that with the lesser txids. */
+/** The best first; of chunks that pay the same, the one that comes earlier in its cluster, then the one with the lesser txids. */
 function compareChunks(a: PoolChunk, b: PoolChunk): number {
   return compareRates(b, a) || a.weightAtRate - b.weightAtRate || a.greatest.compare(b.greatest);
 }
@@ -48,8 +48,8 @@ export class PoolOrder {
   }
 
   /**
-   * Orders what has changed, and gives the transactions whose chunks may be others than before. Yields often; must be run to its end
-   * before the next one.
+   * Orders what has changed, and returns the transactions whose chunks are others than before. Yields often; must be run to its end
+   * before the next update.
    */
   *update({ touched, removed }: PoolChange): Generator<void, readonly PoolNode[]> {
     for (const node of [...touched, ...removed]) {
@@ -85,7 +85,7 @@ export class PoolOrder {
   }
 }
 
-/** All that hang together with a node; `seen` gets them. */
+/** The cluster of a node; `seen` gets its nodes. */
 function* clusterOf(start: PoolNode, seen: Set<PoolNode>): Generator<void, PoolCluster> {
   const nodes = [start];
   seen.add(start);
@@ -102,7 +102,7 @@ function* clusterOf(start: PoolNode, seen: Set<PoolNode>): Generator<void, PoolC
 }
 
 function* orderCluster(cluster: PoolCluster): Generator<void, PoolChunk[]> {
-  // By txid: of two orders that are as good it is always the same one.
+  // Sorted by txid, so that of two equally good orders it is always the same one.
   const named = cluster.nodes.map((node) => ({ node, txid: node.entry.txid }));
   const nodes = yield* sortInSlices(named, (a, b) => a.txid.compare(b.txid));
   const places = new Map(nodes.map(({ node }, place) => [node, place]));

@@ -1,6 +1,6 @@
-// Sorting that lets others have their turn.
+// Sorting in slices, between which others get the event loop.
 
-/** Items that are sorted in one piece; that takes less than a millisecond. */
+/** Items that are sorted in one piece, which takes less than a millisecond. */
 const SORTED_AT_ONCE = 512;
 
 type Compare<T> = (a: T, b: T) => number;
