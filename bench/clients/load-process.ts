@@ -43,7 +43,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
         ...lengthOf(order),
         timeout: TIMEOUT_SECONDS,
         sampleInt: LOOK_MS,
-        // Who does not answer once is not asked on.
+        // A server that fails to answer once is not asked again.
         bailout: 1,
         setupClient: (client) => {
           dropBodies(client);
@@ -55,7 +55,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
         else reject(error);
       }
     );
-    // Its own histogram counts whole milliseconds.
+    // autocannon's own histogram counts whole milliseconds.
     load.on('response', (_, status, __, milliseconds) => {
       if (status === 200) times.push(milliseconds);
       else refused++;
@@ -83,7 +83,7 @@ function lengthOf({ paths, connections, limit }: LoadOrder): { readonly amount: 
 /** What a connection asks, in turn. */
 function pathsOf({ paths, connections, limit }: LoadOrder, connection: number): readonly string[] {
   if (limit === 'each path once') return paths.filter((_, i) => i % connections === connection);
-  // Each from another one on: in step they would all ask for the same.
+  // Each begins at another path: otherwise all would ask for the same at the same time.
   const from = Math.floor((connection * paths.length) / connections);
   return [...paths.slice(from), ...paths.slice(0, from)];
 }

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { cpuMicroseconds } from '../serve/process-figures';
 
 export interface Connected {
-  /** In milliseconds since 1970. */
+  /** When the block was connected, in milliseconds since 1970. */
   readonly at: number;
-  /** Of all threads of the process by then, in microseconds. */
+  /** Processor time of all threads of the process by then, in microseconds. */
   readonly cpu: number;
 }
 

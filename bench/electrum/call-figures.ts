@@ -10,12 +10,12 @@ import type { LineServer, OwnServer } from './line-server';
 export interface CallPeer {
   readonly name: string;
   readonly server: LineServer;
-  /** Whose event loop can be watched. */
+  /** The same server if it is a node with our plugin: its event loop can be watched. */
   readonly own?: OwnServer;
 }
 
 export interface CallCost {
-  /** Of all threads, microseconds; the median of the rounds. */
+  /** Processor time of all threads per call, in microseconds; the median of the rounds. */
   readonly cpu: number;
   /** In multiples of an empty method in the same round. */
   readonly ratio: number;
@@ -25,7 +25,7 @@ export interface CallCost {
 
 export interface CallFigures {
   readonly name: string;
-  /** Of a reply. */
+  /** Length of a reply. */
   readonly bytes: number;
   readonly costs: ReadonlyMap<string, CallCost>;
 }

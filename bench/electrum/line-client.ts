@@ -23,17 +23,17 @@ export interface Asked {
   readonly answered: number;
   /** Replies with an error. */
   readonly refused: number;
-  /** Of the last result. */
+  /** Length of the last result. */
   readonly bytes: number;
 }
 
-/** Whether anybody listens. */
+/** Asks whether anybody listens on the port. */
 export interface ReachOrder {
   readonly type: 'reach';
   readonly port: number;
 }
 
-/** Sessions that stay until the process is closed, and what each is subscribed to; headers as well, where there are scripts. */
+/** Opens sessions that stay until the process is closed. Each subscribes to its scripts, and to headers as well if it has any. */
 export interface HoldOrder {
   readonly type: 'hold';
   readonly port: number;
@@ -51,7 +51,7 @@ export interface Told {
   /** In milliseconds since 1970. */
   readonly firstAt: number;
   readonly lastAt: number;
-  /** Bytes of all of it. */
+  /** Length of all notifications. */
   readonly bytes: number;
 }
 
@@ -68,8 +68,9 @@ export interface StopOrder {
 }
 
 export interface Wait {
-  /** When it was sent, in milliseconds since 1970; and how long after that the answer came. */
+  /** When the request was sent, in milliseconds since 1970. */
   readonly at: number;
+  /** How long after that the answer came. */
   readonly ms: number;
 }
 

@@ -1,5 +1,5 @@
-// Many sessions with many subscriptions, and blocks that touch some of them: when everybody was told, how long others waited meanwhile, how long
-// the event loop was held, and what all of it takes of memory.
+// Many sessions with many subscriptions, and blocks that touch some of them: when everybody was told, how long others waited meanwhile,
+// how long the event loop was held, and what all of it takes of memory.
 
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,26 +14,27 @@ export const SESSIONS = 1_000;
 const SUBSCRIPTIONS = 100;
 /** Blocks that come before anybody is subscribed: the first brings code to speed, the second is looked at. */
 const ALONE = 2;
-/** So long others are looked at when there is nobody to be told. */
+/** How long the requests of others are timed when nobody has subscribed. */
 const ALONE_MS = 1_000;
 const SETTLING_MS = 2_000;
-/** Of others, before the block. */
+/** How long the requests of others are timed before the block. */
 const QUIET_MS = 500;
 
 export interface BlockFigures {
   readonly name: string;
   readonly scripts: number;
-  /** From the block's connection until everybody was told, and from when it was sent to the node until its connection. */
+  /** From the block's connection until everybody was told. */
   readonly toldMs: number | undefined;
+  /** From when the block was sent to the node until its connection. */
   readonly connectingMs: number;
-  /** Of the whole process, from the block's connection until everybody was told. */
+  /** Processor time of the whole process, from the block's connection until everybody was told. */
   readonly cpuMs: number;
   readonly pings: SmallFigures;
   readonly states: SmallFigures;
-  /** Longest turn of the event loop, on a processor: up to the connection, and behind it. */
+  /** Longest turn of the event loop, in milliseconds of processor time: up to the connection, and after it. */
   readonly turnBefore: number;
   readonly turnBehind: number;
-  /** Of notifications. */
+  /** Length of all notifications. */
   readonly bytes: number;
 }
 
@@ -46,8 +47,9 @@ export interface SmallFigures {
 
 export interface MemoryFigures {
   readonly name: string;
-  /** Of JavaScript, without garbage; and of the process. */
+  /** JavaScript's heap and buffers, without garbage. */
   readonly heldBytes: number;
+  /** Resident memory of the process' own. */
   readonly ownBytes: number;
 }
 

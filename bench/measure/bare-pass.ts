@@ -8,7 +8,7 @@ import type { NodeSource } from '../../lib/node/types';
 
 export interface BarePass {
   readonly seconds: number;
-  /** Of all threads. */
+  /** Processor time of all threads. */
   readonly cpuSeconds: number;
   /** Bytes of the blocks up to each height, that block included. */
   readonly bytesTo: readonly number[];

@@ -32,7 +32,7 @@ interface Seen {
   calls: number;
 }
 
-/** Taking takes milliseconds, and catching up has many thousand turns of the same: after the first ones every so many will do. */
+/** Taking coverage takes milliseconds, and catching up has many thousand turns alike: after the first ones it is taken once in so many. */
 const FIRST_TURNS = 1_000;
 const LATER_TURNS = 200;
 

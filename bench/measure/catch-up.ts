@@ -6,7 +6,7 @@ import type { ChainIndex, IndexState } from '../../lib/index/types';
 
 export interface CatchUp {
   readonly seconds: number;
-  /** Of all threads. */
+  /** Processor time of all threads. */
   readonly cpuSeconds: number;
   /** Bytes per second over the first and the last tenth of the bytes. */
   readonly firstTenth: number;
@@ -59,7 +59,7 @@ async function live(index: ChainIndex): Promise<IndexState> {
   );
 }
 
-/** Blocks that were written together are said together: the last of them counts. */
+/** Blocks that were written together are reported together: the last of them counts. */
 function note(samples: Sample[], sample: Sample): void {
   const before = samples.at(-1);
   if (before !== undefined && before.bytes > 0 && sample.seconds - before.seconds < SAME_BATCH_SECONDS) samples.pop();

@@ -13,9 +13,9 @@ export interface Following {
   /** By block, in milliseconds: the longest hold of the event loop, and until it was acknowledged. */
   readonly held: readonly number[];
   readonly acknowledged: readonly number[];
-  /** Of all threads, what the store does afterwards included. */
+  /** Processor time of all threads in milliseconds, what the store does afterwards included. */
   readonly cpuPerBlock: number;
-  /** Of the process, without what it grew by for the blocks that wait for their turn. */
+  /** Memory of the process at its peak, without what it grew by for the blocks that wait for their turn. */
   readonly peakBytes: number;
   /** What readers waited for an answer while other blocks came in, in milliseconds. */
   readonly readerWaits: readonly number[];

@@ -1,5 +1,5 @@
-// One script with more transactions than anybody should have, asked for by 64 connections in every way, and others who go on asking for small
-// things beside: how long these wait, with it and without it, in turn.
+// One script with more transactions than anybody should have, asked for by 64 connections in every way, and others who go on asking for
+// small things beside: how long these wait, with it and without it, in turn.
 
 import { fetchBody } from '../serve/fetch-body';
 import { ownMemory, withPeakMemory } from '../serve/process-figures';
@@ -12,7 +12,7 @@ const SECONDS = 4;
 
 export interface AbuseFigures {
   readonly name: string;
-  /** What the first who asks is told. */
+  /** The answer to the first of the requests. */
   readonly status: number;
   readonly text: string;
   readonly abuse: LoadResult;

@@ -22,7 +22,7 @@ export interface MixedFigures {
   readonly small: LoadResult;
   readonly blocksPerSecond: number;
   readonly refusedBlocks: number;
-  /** Of the node with the plugin, at its peak; of the node alone, after it was asked for the same by its own interface. */
+  /** Memory of the node with the plugin, at its peak; and of the node alone, after it was asked for the same by its own interface. */
   readonly peakBytes: number;
   readonly aloneBytes: number;
 }

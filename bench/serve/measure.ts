@@ -1,6 +1,6 @@
 // Processor time per request, row by row: everybody in turn in every round, so that what else
-// the machine does hits all alike; medians over the rounds. Who fails is left out for the rest
-// of the row, and its cell says so.
+// the machine does hits all alike; medians over the rounds. A server that fails is left out for
+// the rest of the row, and its cell says so.
 
 import { strict as assert } from 'node:assert';
 import { percentile } from '../measure/percentile';
@@ -24,16 +24,16 @@ export interface Servers {
 
 type Peer = keyof Servers;
 
-/** Medians of the rounds; without those who are not asked. */
+/** Medians of the rounds, by server; those that are not asked are missing. */
 export type Cells = Readonly<Partial<Record<Peer, Figure | Failure>>>;
 
 export interface RowFigures {
   readonly row: Row;
-  /** Of our reply to the first question. */
+  /** Length of our reply to the first question. */
   readonly bytes: number;
-  /** Of the same questions again and again. */
+  /** Where the same questions are asked again and again. */
   readonly cached: Cells;
-  /** Of questions that each come only once. */
+  /** Where each question is asked only once. */
   readonly cold: Cells;
 }
 
@@ -47,10 +47,10 @@ export interface MeasureOptions {
 /** Makes a peer's task for a row. */
 type TaskFor = (peer: Peer, server: ServerProcess) => Task;
 
-/** Those who serve the same paths with our replies: what they say is looked at. */
+/** The servers that serve the same paths as ours: their replies are checked. */
 const OURS: readonly Peer[] = ['ours', 'before'];
 
-/** Cold answers that are looked at. */
+/** How many cold answers are checked. */
 const COLD_CHECKS = 100;
 
 export async function measureRow(row: Row, servers: Servers, options: MeasureOptions): Promise<RowFigures> {

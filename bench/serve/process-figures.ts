@@ -30,7 +30,7 @@ export function ownMemory(pid: number): number {
 
 const SAMPLE_MS = 50;
 
-/** The most that it holds while something runs. */
+/** The most memory that it holds while something runs. */
 export async function withPeakMemory<T>(pid: number, run: () => Promise<T>): Promise<{ readonly result: T; readonly peakBytes: number }> {
   let peakBytes = ownMemory(pid);
   const timer = setInterval(() => {

@@ -36,7 +36,7 @@ export interface Row {
 }
 
 export interface ColdQuestions {
-  /** Of which each may be asked once, and no other row has asked them before. */
+  /** Each may be asked once, and no other row has asked it before. */
   questions(): Question[];
   /** How many times what the better of Bitcoin Core's figures is ours shall be. */
   readonly target: number;

@@ -22,7 +22,7 @@ const PATIENCE_MS = 180_000;
 const RETRY_MS = 200;
 const BODIES_MS = 50;
 
-/** So long a queue that nobody of the measured is refused. */
+/** A work queue so long that no request of a measurement is refused. */
 const QUEUE = 64;
 
 const FLAGS = [
@@ -38,14 +38,14 @@ const FLAGS = [
 ];
 
 export interface PluginStart {
-  /** Of a built checkout of ours. */
+  /** Folder of a built checkout of ours. */
   readonly folder: string;
   readonly flags: readonly string[];
   /** Other plugins: paths of their programs. */
   readonly plugins?: readonly string[];
   /** Answered once it is ready. */
   readonly readyPath: string;
-  /** Of Node itself, and variables of its environment. */
+  /** Options of Node itself, and variables of its environment. */
   readonly nodeFlags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }

@@ -9,7 +9,7 @@ import type { LoadClient, LoadOrder } from '../clients/load';
 import type { Question } from './questions';
 import type { ServerProcess } from './server-process';
 
-/** Of one request, in microseconds of processor time and milliseconds of waiting. */
+/** What one request takes: microseconds of processor time and milliseconds of waiting. */
 export interface Figure {
   readonly cpu: number;
   readonly p50: number;
@@ -29,7 +29,7 @@ export interface TaskOptions {
   readonly server: ServerProcess;
   readonly client: LoadClient;
   readonly paths: readonly string[];
-  /** Of the paths, those whose answers are held against right ones. */
+  /** Those of the paths whose answers are compared with right ones. */
   readonly checked: readonly Question[];
 }
 
@@ -65,7 +65,7 @@ function writtenOtherwise(path: string): string {
   return path.replace(/[0-9a-f]{64}/g, (hash) => hash.toUpperCase()).replace(/\/(?=\d+\.)/, '/0');
 }
 
-/** Walks over the paths: each round has its share of them, and none is asked twice. Before the rounds all are asked for in another spelling. */
+/** Walks over the paths: each round has its share of them, none is asked twice. Before the rounds all are asked for in another spelling. */
 export function askEachOnce({ server, client, paths, checked }: TaskOptions, rounds: number): Task {
   const share = Math.floor(paths.length / rounds);
   const walk = (from: number, to: number): Promise<Figure> =>

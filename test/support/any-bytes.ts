@@ -1,14 +1,14 @@
 // What a stranger may send to an HTTP server: requests, pipelined, whole and half, with
-// everything that HTTP has, changed bytes and noise; in how many writes; and how he leaves.
+// everything that HTTP has, changed bytes and noise; in how many writes; and when the connection ends.
 
 import fc from 'fast-check';
 
 export interface Stranger {
   /** Parts that are written in turns of their own. */
   readonly writes: readonly Buffer[];
-  /** Whether he reads what is answered. */
+  /** Whether the client reads what is answered. */
   readonly reads: boolean;
-  /** So many turns of the event loop after the last write he leaves. */
+  /** The client closes the connection so many turns of the event loop after its last write. */
   readonly stays: number;
   readonly leaves: 'end' | 'destroy' | 'resetAndDestroy';
 }
@@ -86,7 +86,7 @@ const framed = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('Transfer-Encoding: chunked\r\n\r\nzz\r\n', 'Content-Length: 30\r\n\r\nabc') }
 );
 
-/** Any strangers, who know these paths. */
+/** Arbitrary clients, which know these paths. */
 export function strangers(paths: readonly string[]): fc.Arbitrary<Stranger> {
   const path = fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...paths) },

@@ -13,7 +13,7 @@ export class ShiftedClock {
     this.#shiftMs += ms;
   }
 
-  /** It is as late again as it is. */
+  /** The clock is right again. */
   restore(): void {
     performance.now = this.#now;
   }

@@ -38,7 +38,7 @@ export interface Account {
   readonly password: string;
 }
 
-/** What all that the client throws says. `code` is Bitcoin Core's, or the status of the reply where that is all there is. */
+/** An error of any of the clients, in one shape. `code` is Bitcoin Core's, or the status of the reply where that is all there is. */
 export interface Refusal {
   readonly code: number;
   readonly message: string;
@@ -109,7 +109,7 @@ interface Reply {
 function rpcBitcoin({ port, user, password }: Account): CoreClient {
   const options = { url: 'http://127.0.0.1', port };
   const text = new RESTClient(options);
-  // Unless told that bodies are bytes it makes text of them.
+  // The client makes text of bodies unless it is told that they are bytes.
   const bytes = new RESTClient({ ...options, encoding: null });
   const rest = (format: Format): RESTClient => (format === 'bin' ? bytes : text);
   const client = new RPCClient({ ...options, user, pass: password });

@@ -29,7 +29,7 @@ export const STORE_CALLS = [
 ] as const;
 export type StoreCall = (typeof STORE_CALLS)[number] | 'snapshot.range';
 
-/** What a failing call says. */
+/** The message of what a failing call throws. */
 export const FAULT = 'no space left on device';
 
 interface Fault {
