@@ -1,10 +1,21 @@
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
+import { ClientGoneError } from '../../lib/rest/errors';
+import { jsonReply, type Reply } from '../../lib/rest/format';
+import { Responses } from '../../lib/rest/server/responses';
+import { WorkQueue } from '../../lib/rest/server/work-queue';
+import { Access } from '../../lib/rpc/server/access';
+import { RpcServer } from '../../lib/rpc/server/rpc-server';
 import { bcoin, type TestFullNode } from '../support/bcoin';
+import { endpointContext } from '../support/endpoints';
+import { MemoryLog } from '../support/memory-log';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { openRegtestNode } from '../support/regtest-node';
 import { askInOneWrite, openSocket, requestBytes, untilClosed, type RawRequest } from '../support/http';
@@ -83,6 +94,10 @@ describe('calls over HTTP', () => {
       ],
       ['[{"jsonrpc":"2.0","method":"getblockcount"},{"method":"uptime","id":1}]', '200 [{"result":0,"error":null,"id":1}]\n'],
       ['[{"jsonrpc":"2.0","method":"getblockcount"},{"jsonrpc":"2.0","method":"uptime"}]', '204 '],
+      [
+        '[{"jsonrpc":"2.0","params":[]},{"jsonrpc":"2.0","method":7},{"method":"uptime","params":1,"id":1}]',
+        '200 [{"result":null,"error":{"code":-32600,"message":"Params must be an array or object"},"id":1}]\n'
+      ],
       [
         '[{"method":"getdifficulty","id":{"a":1}},{"method":"getblockcount","id":2},{"jsonrpc":"2.0","method":"nothing","id":3},{"jsonrpc":"2.0","method":"getdifficulty"}]',
         `200 [{"result":${await difficulty(node)},"error":null,"id":{"a":1}},{"result":0,"error":null,"id":2},` +
@@ -268,6 +283,34 @@ describe('calls over HTTP', () => {
       }
     }
     expect(await new RpcCaller(port, basic('x:sesame')).call('getblockcount')).to.equal(0);
+  });
+
+  it('let go of what answers were made of when the client leaves in the middle of a batch', async () => {
+    const { rest } = await open();
+    const { node, reader } = rest;
+    let [asked, released] = [0, 0];
+    const clients: Socket[] = [];
+    const ask = (): Promise<Reply> => {
+      if (asked++ === 0) return Promise.resolve({ ...jsonReply(Buffer.from('{}\n')), release: () => released++ });
+      clients[0]?.destroy();
+      return Promise.reject(new ClientGoneError('left'));
+    };
+    const gate = { requireOpen: () => undefined, status: () => '' };
+    const index = { state: { phase: 'live', height: 0 } as const, tip$: rest.tip$ };
+    const calls = new RpcServer({
+      ...{ gate, queue: new WorkQueue(1, 1), logger: new MemoryLog(), access: new Access(node) },
+      context: { ...endpointContext(node, reader), index, version: '', ask, askForFees: ask },
+      responses: new Responses(node.httpServer, { mostBytes: 1, timeoutMs: 30_000, closingMs: 1_000 })
+    });
+    const server = createServer((request, response) => void calls.handle(request, response, () => undefined)).listen(0, '127.0.0.1');
+    server.on('connection', (socket) => clients.push(socket));
+    await once(server, 'listening');
+    const body = Buffer.from('[{"method":"getmempoolinfo"},{"method":"getmempoolinfo"},{"method":"getmempoolinfo"}]');
+    const socket = await openSocket((server.address() as AddressInfo).port);
+    socket.write(requestBytes({ method: 'POST', path: '/', body }, false));
+    await untilClosed(socket);
+    server.close();
+    expect([asked, released]).to.deep.equal([2, 1]);
   });
 
   /** The reply to the byte, but for the clock. */

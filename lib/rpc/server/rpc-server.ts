@@ -13,6 +13,7 @@ import { errorReply, errorText, isBad, isNotification, parseCalls, resultFrame, 
 import { Parameters, usageOf } from '../parameters';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RestShared } from '../../rest/rest-service';
+import type { Gate } from '../../rest/server/gate';
 import type { Handler } from '../../rest/server/mount';
 import type { Access, Grant } from './access';
 
@@ -29,7 +30,8 @@ const UNAUTHORIZED: HeaderList = ['WWW-Authenticate', 'Basic realm="jsonrpc"'];
 const JSON_TYPE: HeaderList = ['Content-Type', 'application/json'];
 const TEXT_TYPE: HeaderList = ['Content-Type', 'text/plain'];
 
-export interface RpcServerParts extends Omit<RestShared, 'context' | 'ask' | 'connections'> {
+export interface RpcServerParts extends Omit<RestShared, 'context' | 'ask' | 'connections' | 'gate'> {
+  readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
   readonly context: CallContext;
   readonly access: Access;
   readonly logger: RestLogger;
@@ -99,17 +101,20 @@ export class RpcServer {
     const { responses } = this.#parts;
     const client = new RpcClient(response.req.socket);
     const jobs = calls.map((call) => this.#jobFor(call));
-    const outcomes = await this.#run(jobs, client);
-    const releases = outcomes.flatMap((outcome) => ('answer' in outcome ? (outcome.answer.release ?? []) : []));
-    const release = (): void => {
-      for (const each of releases) each();
-    };
+    const outcomes: Outcome[] = [];
+    try {
+      await this.#run(jobs, client, outcomes);
+    } catch (error) {
+      releaseAll(outcomes);
+      throw error;
+    }
     await responses.endOfTurn();
-    if (response.destroyed) release();
-    else if (releases.length > 0) response.once('close', release);
+    for (const outcome of outcomes)
+      if ('answer' in outcome && outcome.answer.release !== undefined) responses.whenOver(response, outcome.answer.release);
     const replies = outcomes.flatMap((outcome, i) => {
-      const { form } = calls[i] as Call; // an outcome for each
-      return isNotification(form) && !isBad(calls[i] as Call) ? [] : [replyTo(form, outcome)];
+      const call = calls[i] as Call | BadCall; // an outcome for each
+      // In a batch also those that cannot be read.
+      return isNotification(call.form) && (isBatch || !isBad(call)) ? [] : [replyTo(call.form, outcome)];
     });
     if (replies.length === 0) this.#send(response, 204, [], []);
     else if (isBatch)
@@ -117,10 +122,9 @@ export class RpcServer {
     else this.#send(response, statusFor(calls[0] as Call, outcomes[0] as Outcome), JSON_TYPE, joined([...(replies[0] ?? []), '\n']));
   }
 
-  /** Whatever waits comes first and without a slot; the others after that in order, in one slot. */
-  async #run(jobs: readonly Job[], client: RpcClient): Promise<Outcome[]> {
+  /** Whatever waits comes first and without a slot; the others after that in order, in one slot. `outcomes` gets what became of each. */
+  async #run(jobs: readonly Job[], client: RpcClient, outcomes: Outcome[]): Promise<void> {
     const { queue, responses } = this.#parts;
-    const outcomes: Outcome[] = [];
     let bytes = 0;
     const settle = async (job: Job, i: number): Promise<void> => {
       outcomes[i] = bytes > MOST_BYTES_IN_FLIGHT ? { error: outOfMemory() } : await this.#outcomeOf(job, client);
@@ -129,7 +133,7 @@ export class RpcServer {
     const entries = [...jobs.entries()];
     await Promise.all(entries.filter(([, { waits }]) => waits).map(([i, job]) => settle(job, i)));
     const rest = entries.filter(([, { waits }]) => !waits);
-    if (rest.length === 0) return outcomes;
+    if (rest.length === 0) return;
     const lane = rest.some(([, { isHeavy }]) => isHeavy) ? 'heavy' : 'small';
     // Nobody could send the reply.
     if (lane === 'heavy' && responses.isFull) throw queueFull();
@@ -140,7 +144,6 @@ export class RpcServer {
       },
       lane
     );
-    return outcomes;
   }
 
   async #outcomeOf(job: Job, client: RpcClient): Promise<Outcome> {
@@ -226,6 +229,11 @@ function ownAnswer({
 }): Answer {
   if (error !== null) throw new RpcError(error.code, error.message);
   return { parts: [Buffer.from(JSON.stringify(result ?? null))] };
+}
+
+/** For answers that nobody is sent. */
+function releaseAll(outcomes: readonly Outcome[]): void {
+  for (const outcome of outcomes) if ('answer' in outcome) outcome.answer.release?.();
 }
 
 const outOfMemory = (): RpcError => new RpcError(CODES.outOfMemory, 'Ran out of memory during operation');
