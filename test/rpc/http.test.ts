@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { endpointContext } from '../support/endpoints';
 import { MemoryLog } from '../support/memory-log';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { openRegtestNode } from '../support/regtest-node';
-import { askInOneWrite, openSocket, requestBytes, untilClosed, type RawRequest } from '../support/http';
+import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawReply, type RawRequest } from '../support/http';
 import { basic, RpcCaller } from '../support/rpc';
 import { until } from '../support/until';
 
@@ -107,6 +107,26 @@ describe('calls over HTTP', () => {
       ['[1]', '200 [{"result":null,"error":{"code":-32600,"message":"Invalid Request object"},"id":null}]\n']
     ];
     for (const [body, reply] of replies) expect(await text(caller, body), body).to.equal(reply);
+  });
+
+  it('let others have their turns between the calls of a long batch', async () => {
+    const { port, node } = await open();
+    const batch = Array.from({ length: 5_000 }, (_, id) => `{"method":"getblockhash","params":[0],"id":${id}}`);
+    const came = once(node.http.http, 'request').then(([request]) => once(request as IncomingMessage, 'end'));
+    const order: string[] = [];
+    const both = [new RpcCaller(port).post(`[${batch.join(',')}]`).finally(() => order.push('batch'))];
+    await came;
+    both.push(ask(port, { path: '/rest/chaininfo.json' }).finally(() => order.push('state')));
+    const [{ body }] = (await Promise.all(both)) as [RawReply, RawReply];
+    expect(order).to.deep.equal(['state', 'batch']);
+    const [{ result }] = JSON.parse(body.toString()) as [{ result: string }];
+    expect(body.toString()).to.equal(`[${batch.map((_, id) => `{"result":"${result}","error":null,"id":${id}}`).join(',')}]\n`);
+  });
+
+  it('are refused in batches of more than 100,000, whatever they are', async () => {
+    const { port } = await open();
+    const error = '{"code":-32600,"message":"Batch of more than 100000 calls"}';
+    expect(await text(new RpcCaller(port), `[${'1,'.repeat(100_000)}1]`)).to.equal(`400 {"result":null,"error":${error},"id":null}\n`);
   });
 
   async function difficulty(node: TestFullNode): Promise<string> {
@@ -290,7 +310,7 @@ describe('calls over HTTP', () => {
     const { node, reader } = rest;
     let [asked, released] = [0, 0];
     const clients: Socket[] = [];
-    const ask = (): Promise<Reply> => {
+    const reply = (): Promise<Reply> => {
       if (asked++ === 0) return Promise.resolve({ ...jsonReply(Buffer.from('{}\n')), release: () => released++ });
       clients[0]?.destroy();
       return Promise.reject(new ClientGoneError('left'));
@@ -299,7 +319,7 @@ describe('calls over HTTP', () => {
     const index = { state: { phase: 'live', height: 0 } as const, tip$: rest.tip$ };
     const calls = new RpcServer({
       ...{ gate, queue: new WorkQueue(1, 1), logger: new MemoryLog(), access: new Access(node) },
-      context: { ...endpointContext(node, reader), index, version: '', ask, askForFees: ask },
+      context: { ...endpointContext(node, reader), index, version: '', ask: reply, askForFees: reply },
       responses: new Responses(node.httpServer, { mostBytes: 1, timeoutMs: 30_000, closingMs: 1_000 })
     });
     const server = createServer((request, response) => void calls.handle(request, response, () => undefined)).listen(0, '127.0.0.1');

@@ -6,6 +6,7 @@ import { asRestError, type RestLogger } from '../../rest/app';
 import { ClientGoneError, queueFull, QueueFullError, RestError, UnavailableError, type HeaderList } from '../../rest/errors';
 import { MOST_BYTES_IN_FLIGHT } from '../../rest/limits';
 import { NO_BODY, readBody, replayed } from '../../rest/server/body';
+import { Slice } from '../../rest/server/slices';
 import { RpcClient, type Answer, type CallContext, type CallDefinition } from '../call';
 import { CALLS } from '../call-table';
 import { brokenDown, CODES, inWarmup, misc, RpcError } from '../errors';
@@ -100,10 +101,17 @@ export class RpcServer {
   async #serve(calls: readonly (Call | BadCall)[], isBatch: boolean, response: ServerResponse): Promise<void> {
     const { responses } = this.#parts;
     const client = new RpcClient(response.req.socket);
-    const jobs = calls.map((call) => this.#jobFor(call));
+    const slice = new Slice();
     const outcomes: Outcome[] = [];
+    let replies: (string | Buffer)[][];
     try {
-      await this.#run(jobs, client, outcomes);
+      const jobs: Job[] = [];
+      for (const call of calls) {
+        if (slice.isOver) await slice.renew();
+        jobs.push(this.#jobFor(call));
+      }
+      await this.#run(jobs, client, slice, outcomes);
+      replies = await repliesTo(calls, outcomes, isBatch, slice);
     } catch (error) {
       releaseAll(outcomes);
       throw error;
@@ -111,19 +119,13 @@ export class RpcServer {
     await responses.endOfTurn();
     for (const outcome of outcomes)
       if ('answer' in outcome && outcome.answer.release !== undefined) responses.whenOver(response, outcome.answer.release);
-    const replies = outcomes.flatMap((outcome, i) => {
-      const call = calls[i] as Call | BadCall; // an outcome for each
-      // In a batch also those that cannot be read.
-      return isNotification(call.form) && (isBatch || !isBad(call)) ? [] : [replyTo(call.form, outcome)];
-    });
     if (replies.length === 0) this.#send(response, 204, [], []);
-    else if (isBatch)
-      this.#send(response, 200, JSON_TYPE, joined(['[', ...replies.flatMap((reply, i) => [i > 0 ? ',' : '', ...reply]), ']\n']));
+    else if (isBatch) this.#send(response, 200, JSON_TYPE, joined(['[', ...replies.flat(), ']\n']));
     else this.#send(response, statusFor(calls[0] as Call, outcomes[0] as Outcome), JSON_TYPE, joined([...(replies[0] ?? []), '\n']));
   }
 
   /** Whatever waits comes first and without a slot; the others after that in order, in one slot. `outcomes` gets what became of each. */
-  async #run(jobs: readonly Job[], client: RpcClient, outcomes: Outcome[]): Promise<void> {
+  async #run(jobs: readonly Job[], client: RpcClient, slice: Slice, outcomes: Outcome[]): Promise<void> {
     const { queue, responses } = this.#parts;
     let bytes = 0;
     const settle = async (job: Job, i: number): Promise<void> => {
@@ -140,7 +142,11 @@ export class RpcServer {
     await queue.run(
       client,
       async () => {
-        for (const [i, job] of rest) await settle(job, i);
+        for (const [n, [i, job]] of rest.entries()) {
+          // Most calls need no turn of the event loop, and batches may be long.
+          if (n > 0 && slice.isOver) await slice.renew();
+          await settle(job, i);
+        }
       },
       lane
     );
@@ -237,6 +243,25 @@ function releaseAll(outcomes: readonly Outcome[]): void {
 }
 
 const outOfMemory = (): RpcError => new RpcError(CODES.outOfMemory, 'Ran out of memory during operation');
+
+/** The texts of each reply, in a batch with the comma before it. */
+async function repliesTo(
+  calls: readonly (Call | BadCall)[],
+  outcomes: readonly Outcome[],
+  isBatch: boolean,
+  slice: Slice
+): Promise<(string | Buffer)[][]> {
+  const replies: (string | Buffer)[][] = [];
+  for (const [i, outcome] of outcomes.entries()) {
+    if (i > 0 && slice.isOver) await slice.renew();
+    const call = calls[i] as Call | BadCall; // an outcome for each
+    // In a batch also those that cannot be read.
+    if (isNotification(call.form) && (isBatch || !isBad(call))) continue;
+    const texts = replyTo(call.form, outcome);
+    replies.push(isBatch ? joined([replies.length > 0 ? ',' : '', ...texts]) : texts);
+  }
+  return replies;
+}
 
 function replyTo(form: Call['form'], outcome: Outcome): (string | Buffer)[] {
   if ('error' in outcome) return [errorReply(form, errorText(outcome.error))];
