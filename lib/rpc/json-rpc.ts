@@ -61,7 +61,13 @@ export function parseCalls(body: Buffer): Parsed {
   let texts: ReturnType<typeof idTexts> | undefined;
   const idTextAt = (i: number): string | undefined => (texts ??= idTexts(text, isBatch ? 2 : 1))[i];
   const items = isBatch ? (json as readonly unknown[]) : [json];
-  return { isBatch, calls: items.map((item, i) => parseCall(item, () => idTextAt(i))) };
+  try {
+    return { isBatch, calls: items.map((item, i) => parseCall(item, () => idTextAt(i))) };
+  } catch (error) {
+    // An id that is nested deeper than can be written again; Bitcoin Core reads nothing that is nested so deep.
+    if (!(error instanceof RangeError)) throw error;
+    return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
+  }
 }
 
 export const isBad = (call: Call | BadCall): call is BadCall => 'error' in call;

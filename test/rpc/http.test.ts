@@ -72,6 +72,10 @@ describe('calls over HTTP', () => {
       ['{"jsonrpc":"2.0","method":"getblockhash","params":[5]}', '204 '],
       ['', '500 {"result":null,"error":{"code":-32700,"message":"Parse error"},"id":null}\n'],
       ['[', '500 {"result":null,"error":{"code":-32700,"message":"Parse error"},"id":null}\n'],
+      [
+        `{"method":"getblockcount","id":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
+        '500 {"result":null,"error":{"code":-32700,"message":"Parse error"},"id":null}\n'
+      ],
       ['7', '500 {"result":null,"error":{"code":-32700,"message":"Top-level object parse error"},"id":null}\n'],
       ['{"id":3}', '400 {"result":null,"error":{"code":-32600,"message":"Missing method"},"id":3}\n'],
       ['{"jsonrpc":"2.0","id":3}', '400 {"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing method"},"id":3}\n'],
