@@ -19,8 +19,8 @@ export interface StatusListener {
   changed(change: StatusChange): void;
 }
 
-/** What a listener was told beside the others, and in which look of all of them. */
-interface Told {
+/** What a listener is told, and in which look of all of them it was found. */
+export interface Told {
   readonly status: string;
   readonly look: number;
 }
@@ -85,9 +85,16 @@ export class SubscribedScript {
     return this.#listeners instanceof Set ? this.#listeners.has(listener) : this.#listeners === listener;
   }
 
-  /** It was told this in a look at the present state, while the others are to be told in the next. */
-  setTold(listener: StatusListener, told: Told): void {
-    (this.#told ??= new Map()).set(listener, told);
+  /**
+   * A listener asked, and this was found in a look at the present state; the others are told in the next one. What it is told in this turn:
+   * that, or what the others were told in a later look.
+   */
+  answered(listener: StatusListener, found: Told): string {
+    if (this.status === undefined) [this.status, this.look] = [found.status, found.look];
+    const isKnown = this.look > found.look || this.status === found.status;
+    if (isKnown) this.#told?.delete(listener);
+    else (this.#told ??= new Map()).set(listener, found);
+    return isKnown ? this.status : found.status;
   }
 
   /** The status found in a look at the settled state. Who is to be told. */
