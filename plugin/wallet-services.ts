@@ -75,7 +75,7 @@ export class WalletServices {
     shared.context.txids.of = (block) => txidsOf(block, scripts.reader);
     const fees = new PoolFees(node, pool);
     const histories = new ScriptHistories(pool, shared.context);
-    const notifier = (this.#notifier = new ScriptNotifier({ node, index: index.reader, scripts, pool, histories, logger }));
+    const notifier = (this.#notifier = new ScriptNotifier({ node, scripts, pool, histories, logger }));
     this.access = new ScriptAccess({ rest: shared.context, scripts, histories, notifier });
     this.#esplora = new EsploraService({ shared, scripts, pool, fees, options: { ...options, auth }, logger });
     const gate = new ScriptsGate(shared.gate, scripts);

@@ -1,5 +1,6 @@
 // What a method of the Electrum protocol is: a function from parameters and the client's session to the JSON of its result.
 
+import type { HeaderRecord } from '../index/types';
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
 import type { PoolFees } from '../script-answers/pool-fees';
@@ -39,13 +40,14 @@ export interface ElectrumClient extends Waiting {
 }
 
 export interface Subscriptions {
-  /** From now on it is told of new tips. */
-  addHeaders(): void;
+  /** From now on it is told of new tips. `known`: the one that it is told in this turn. */
+  addHeaders(known: HeaderRecord): void;
   /**
    * From now on it is told when the status changes. `name`: the hash as it was written, in which it is told. The present status: undefined
-   * when no transaction has to do with the script. @throws ElectrumError when it has too many
+   * when no transaction has to do with the script. `worked`: called with how many transactions were gone through for it.
+   * @throws ElectrumError when it has too many
    */
-  addScript(script: Buffer, name: string): Promise<Buffer | undefined>;
+  addScript(script: Buffer, name: string, worked: (transactions: number) => void): Promise<Buffer | undefined>;
   /** Whether it was told of it. */
   removeScript(script: Buffer): boolean;
 }

@@ -7,6 +7,9 @@ export const invalidHex = (): RestError => new RestError(400, 'Invalid hex strin
 
 export const invalidNumber = (): RestError => new RestError(400, 'Invalid number');
 
+/** A query parameter that is no number. */
+export const invalidParameter = (name: string): RestError => new RestError(400, `Invalid ${name}`);
+
 export const blockNotFound = (): RestError => new RestError(404, 'Block not found');
 
 export const transactionNotFound = (): RestError => new RestError(404, 'Transaction not found');
@@ -37,7 +40,7 @@ export const noTransactionList = (): RestError => new RestError(400, 'Invalid bo
 /** Not 403, which clients take for a server that is busy: they would ask a hundred times. */
 export const noBroadcast = (): RestError => new RestError(400, 'This server does not broadcast transactions');
 
-export const noMining = (): RestError => new RestError(403, 'Mining endpoints are disabled');
+export const noMining = (): RestError => new RestError(403, 'mining REST endpoints are disabled');
 
 export const invalidAddress = (): RestError => new RestError(400, 'Invalid Bitcoin address');
 

@@ -110,8 +110,7 @@ export function restApp(parts: AppParts): Koa {
     try {
       const { contentType, body, isImmutable = false, release } = await serve(req, parts);
       await responses.endOfTurn();
-      if (res.destroyed) release?.();
-      else if (release !== undefined) res.once('close', release);
+      if (release !== undefined) responses.whenOver(res, release);
       responses.send(res, 200, headersOf(contentType, body, isImmutable), body);
     } catch (error) {
       fail(res, error);

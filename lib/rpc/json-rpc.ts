@@ -31,6 +31,19 @@ export interface Parsed {
 
 const UNKNOWN_FORM: ReplyForm = { isVersion2: false, id: 'null' };
 
+/** What a call may lack. A batch may have very many of these: each is made once. */
+const FAULTS = {
+  noObject: invalidRequest('Invalid Request object'),
+  versionNoText: invalidRequest('jsonrpc field must be a string'),
+  version: invalidRequest('JSON-RPC version not supported'),
+  noMethod: invalidRequest('Missing method'),
+  methodNoText: invalidRequest('Method must be a string'),
+  params: invalidRequest('Params must be an array or object')
+} as const;
+
+/** Calls in a batch: beyond that memory would be at its end before the reply is made. */
+const MOST_CALLS = 100_000;
+
 /** The call or calls of a body. A body that is no JSON is one bad call. */
 export function parseCalls(body: Buffer): Parsed {
   let text: string;
@@ -43,10 +56,18 @@ export function parseCalls(body: Buffer): Parsed {
   }
   const isBatch = Array.isArray(json);
   if (!isBatch && !isObject(json)) return { isBatch, calls: [{ form: UNKNOWN_FORM, error: parseError('Top-level object parse error') }] };
+  if (Array.isArray(json) && json.length > MOST_CALLS)
+    return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: invalidRequest(`Batch of more than ${MOST_CALLS} calls`) }] };
   let texts: ReturnType<typeof idTexts> | undefined;
   const idTextAt = (i: number): string | undefined => (texts ??= idTexts(text, isBatch ? 2 : 1))[i];
   const items = isBatch ? (json as readonly unknown[]) : [json];
-  return { isBatch, calls: items.map((item, i) => parseCall(item, () => idTextAt(i))) };
+  try {
+    return { isBatch, calls: items.map((item, i) => parseCall(item, () => idTextAt(i))) };
+  } catch (error) {
+    // An id that is nested deeper than can be written again; Bitcoin Core reads nothing that is nested so deep.
+    if (!(error instanceof RangeError)) throw error;
+    return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
+  }
 }
 
 export const isBad = (call: Call | BadCall): call is BadCall => 'error' in call;
@@ -56,16 +77,15 @@ export const isNotification = ({ isVersion2, id }: ReplyForm): boolean => isVers
 
 /** `idText`: the number that is the id as it was written. */
 function parseCall(json: unknown, idText: () => string | undefined): Call | BadCall {
-  if (!isObject(json)) return { form: UNKNOWN_FORM, error: invalidRequest('Invalid Request object') };
+  if (!isObject(json)) return { form: UNKNOWN_FORM, error: FAULTS.noObject };
   const { jsonrpc = null, method = null, params = null } = json;
   const form = { isVersion2: jsonrpc === '2.0', id: 'id' in json ? textOfId(json['id'], idText) : undefined };
-  const bad = (text: string): BadCall => ({ form, error: invalidRequest(text) });
   // rpc-bitcoin writes its 1.0 as a number; Bitcoin Core refuses that since 28.
-  if (jsonrpc !== null && jsonrpc !== 1 && typeof jsonrpc !== 'string') return bad('jsonrpc field must be a string');
-  if (typeof jsonrpc === 'string' && jsonrpc !== '1.0' && jsonrpc !== '2.0') return bad('JSON-RPC version not supported');
-  if (method === null) return bad('Missing method');
-  if (typeof method !== 'string') return bad('Method must be a string');
-  if (params !== null && typeof params !== 'object') return bad('Params must be an array or object');
+  if (jsonrpc !== null && jsonrpc !== 1 && typeof jsonrpc !== 'string') return { form, error: FAULTS.versionNoText };
+  if (typeof jsonrpc === 'string' && jsonrpc !== '1.0' && jsonrpc !== '2.0') return { form, error: FAULTS.version };
+  if (method === null) return { form, error: FAULTS.noMethod };
+  if (typeof method !== 'string') return { form, error: FAULTS.methodNoText };
+  if (params !== null && typeof params !== 'object') return { form, error: FAULTS.params };
   return { method, params: (params ?? []) as Call['params'], form };
 }
 

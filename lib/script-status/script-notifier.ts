@@ -9,10 +9,10 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { SettledLooks } from './settled-looks';
-import { SubscribedScript, type StatusChange, type StatusListener } from './subscribed-script';
+import { SubscribedScript, type StatusChange, type StatusListener, type Told } from './subscribed-script';
 import { Statuses, type Brought, type Status } from './statuses';
 import type { Observable, Subscription } from 'rxjs';
-import type { HeaderRecord, IndexLogger, IndexReader } from '../index/types';
+import type { HeaderRecord, IndexLogger } from '../index/types';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader, ScriptSnapshot, ScriptsChange, ScriptsState, WatchedScripts } from '../scripts/types';
@@ -33,7 +33,6 @@ export interface TipListener {
 
 export interface ScriptNotifierParts {
   readonly node: Pick<NodeSource, 'atRest' | 'tip'>;
-  readonly index: IndexReader;
   readonly scripts: {
     readonly reader: ScriptReader;
     readonly watched: WatchedScripts;
@@ -48,6 +47,13 @@ export interface ScriptNotifierParts {
 interface Found {
   readonly look: number;
   readonly status: Status;
+}
+
+/** What is being found for somebody. */
+interface Answer {
+  /** Transactions of a history that is read for it. */
+  readonly most: number;
+  readonly found: Promise<Found>;
 }
 
 interface Look {
@@ -76,9 +82,11 @@ export class ScriptNotifier {
   /** Those that are being looked at. */
   readonly #looked = new Set<SubscribedScript>();
   /** What is being looked up for new subscribers, until something touches the script. */
-  readonly #answers = new Map<SubscribedScript, Promise<Found>>();
+  readonly #answers = new Map<SubscribedScript, Answer>();
   /** Each with the hash of the tip that it was told last. */
   readonly #tipListeners = new Map<TipListener, Buffer>();
+  /** Who has yet to be told of the script of which others are told. */
+  #telling: { readonly subscribed: SubscribedScript; readonly due: Set<StatusListener> } | undefined;
   readonly #leaving: { readonly scripts: Iterable<string>; readonly listener: StatusListener }[] = [];
   #subscription: Subscription | undefined;
   /** How many looks there were. */
@@ -137,12 +145,9 @@ export class ScriptNotifier {
     return this.#scripts.size;
   }
 
-  /** From now on the listener is told of new tips. The caller has told it of the tip of this turn. @throws IndexUnavailableError */
-  addTips(listener: TipListener): void {
-    this.#tipListeners.set(
-      listener,
-      this.#parts.index.read(({ tip }) => tip.hash)
-    );
+  /** From now on the listener is told of new tips. `known`: the one that it was told just now, which may be older than the index. */
+  addTips(listener: TipListener, known: HeaderRecord): void {
+    this.#tipListeners.set(listener, known.hash);
   }
 
   deleteTips(listener: TipListener): void {
@@ -151,27 +156,31 @@ export class ScriptNotifier {
 
   /**
    * Subscribes the listener to changes of the status, and returns the present one: 32 bytes as a latin1 string, empty for a script without
-   * transactions. `script`: its SHA-256 as a latin1 string. `most`: transactions of a history that is read for that.
+   * transactions. `script`: its SHA-256 as a latin1 string. `most`: transactions of a history that is read for that. `worked` is called with
+   * the number of transactions that were gone through for the answer, unless it was known.
    * @throws HistoryTooLongError, ScriptsUnavailableError, IndexUnavailableError
    */
-  async add(script: string, listener: StatusListener, most: number): Promise<string> {
+  async add(script: string, listener: StatusListener, most: number, worked?: (transactions: number) => void): Promise<string> {
     const subscribed = this.#scripts.get(script) ?? this.#enter(script);
-    if (subscribed.status !== undefined && !this.#dirty.has(subscribed) && !this.#looked.has(subscribed)) {
-      subscribed.add(listener);
-      return subscribed.status;
-    }
+    if (subscribed.status !== undefined && !this.#dirty.has(subscribed) && !this.#looked.has(subscribed))
+      return this.#addAnswered(subscribed, listener, { status: subscribed.status, look: subscribed.look });
     subscribed.coming++;
     try {
       const { look, status } = await this.#answer(subscribed, most);
-      subscribed.add(listener);
-      if (subscribed.status === undefined) [subscribed.status, subscribed.look] = [status.text, look];
-      else if (subscribed.look > look) return subscribed.status;
-      else if (subscribed.status !== status.text) subscribed.setTold(listener, { status: status.text, look });
-      return status.text;
+      worked?.(status.work);
+      return this.#addAnswered(subscribed, listener, { status: status.text, look });
     } finally {
       subscribed.coming--;
       this.#leave(subscribed);
     }
+  }
+
+  /** Adds the listener, and returns what it is told in this turn: what was found for it, or what was told to the others since. */
+  #addAnswered(subscribed: SubscribedScript, listener: StatusListener, found: Told): string {
+    subscribed.add(listener);
+    // It is told no less than what it would be told in its turn.
+    if (this.#telling?.subscribed === subscribed) this.#telling.due.delete(listener);
+    return subscribed.answered(listener, found);
   }
 
   /** Ends a subscription. Returns whether there was one. */
@@ -179,6 +188,7 @@ export class ScriptNotifier {
     const subscribed = this.#scripts.get(script);
     if (subscribed?.has(listener) !== true) return false;
     subscribed.delete(listener);
+    if (this.#telling?.subscribed === subscribed) this.#telling.due.delete(listener);
     this.#leave(subscribed);
     return true;
   }
@@ -255,15 +265,16 @@ export class ScriptNotifier {
   /** The status at this turn, whether things have settled or not: whatever comes of what is under way is told later. */
   #answer(subscribed: SubscribedScript, most: number): Promise<Found> {
     const before = this.#answers.get(subscribed);
-    if (before !== undefined) return before;
+    if (before !== undefined && before.most >= most) return before.found;
     const found = this.#parts.scripts.reader.read(async (snapshot) => {
       const look = this.#newLook(snapshot);
       const status = await this.#statusOf(subscribed, { history: this.#historyOf(subscribed, look), brought: undefined }, look, most);
       return { look: look.number, status };
     });
-    this.#answers.set(subscribed, found);
+    const answer: Answer = { most, found };
+    this.#answers.set(subscribed, answer);
     const forget = (): void => {
-      if (this.#answers.get(subscribed) === found) this.#answers.delete(subscribed);
+      if (this.#answers.get(subscribed) === answer) this.#answers.delete(subscribed);
     };
     found.then(forget, forget);
     return found;
@@ -293,16 +304,11 @@ export class ScriptNotifier {
     if (this.#scripts.get(subscribed.key) !== subscribed) return status;
     if (look.moves === this.#moves) subscribed.readUpTo(look.snapshot.index.tip, status.text === '');
     else subscribed.forget();
-    this.#put(this.#pooled, subscribed, status.pool !== 'none');
-    this.#put(this.#waiting, subscribed, status.pool === 'waits');
+    if (status.pool !== 'none') this.#pooled.add(subscribed);
+    if (status.pool === 'waits') this.#waiting.add(subscribed);
     // A block moved before it was known that the script has transactions in the pool.
     if (status.pool !== 'none' && look.moves !== this.#moves) this.#touchAll([subscribed]);
     return status;
-  }
-
-  #put(set: Set<SubscribedScript>, subscribed: SubscribedScript, isIn: boolean): void {
-    if (isIn) set.add(subscribed);
-    else set.delete(subscribed);
   }
 
   async #look(snapshot: ScriptSnapshot): Promise<void> {
@@ -327,8 +333,9 @@ export class ScriptNotifier {
 
   async #tellTip(tip: HeaderRecord): Promise<void> {
     let count = 0;
-    for (const [listener, told] of this.#tipListeners) {
-      if (told.equals(tip.hash)) continue;
+    for (const [listener, told] of [...this.#tipListeners]) {
+      // Who has gone or come again since the look knows more.
+      if (told.equals(tip.hash) || this.#tipListeners.get(listener) !== told) continue;
       this.#tipListeners.set(listener, tip.hash);
       listener.tipChanged(tip);
       if (++count % TOLD_IN_TURN === 0) await setImmediate();
@@ -343,15 +350,20 @@ export class ScriptNotifier {
       if (start > 0) await setImmediate();
       const some = all.slice(start, start + AT_ONCE);
       const statuses = await Promise.all(some.map(([subscribed, lookedAt]) => this.#statusOf(subscribed, lookedAt, look, Infinity)));
-      for (const [i, { text }] of statuses.entries()) {
+      for (const [i, { text, pool }] of statuses.entries()) {
         const [subscribed] = some[i] as [SubscribedScript, LookedAt]; // one for each
+        // Here alone: what is found for those who come may be of before, and ready later.
+        if (pool === 'none') this.#pooled.delete(subscribed);
+        if (pool !== 'waits') this.#waiting.delete(subscribed);
         histories.delete(subscribed);
         this.#looked.delete(subscribed);
         const change: StatusChange = { script: subscribed.key, status: text };
-        for (const listener of subscribed.settle(change.status, look.number)) {
-          if (subscribed.has(listener)) listener.changed(change);
+        const { due } = (this.#telling = { subscribed, due: new Set(subscribed.settle(change.status, look.number)) });
+        for (const listener of due) {
+          listener.changed(change);
           if (++count % TOLD_IN_TURN === 0) await setImmediate();
         }
+        this.#telling = undefined;
       }
     }
   }

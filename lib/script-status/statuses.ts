@@ -30,6 +30,8 @@ export interface Status {
   readonly text: string;
   /** Whether the pool has transactions of the script. `waits`: one of them spends an output that is not confirmed. */
   readonly pool: 'none' | 'some' | 'waits';
+  /** Transactions that were gone through to find it. */
+  readonly work: number;
 }
 
 /** All rows of a script that blocks above `since` brought, up to the tip of the state that is looked at. */
@@ -48,6 +50,11 @@ interface Confirmed {
   readonly block: BlockPoint;
 }
 
+/** With the number of transactions that were added to what was known before. */
+interface Continued extends Confirmed {
+  readonly added: number;
+}
+
 export class Statuses {
   readonly #kept = new LRUCache<string, Confirmed>({
     maxSize: MOST_KEPT_BYTES,
@@ -59,31 +66,35 @@ export class Statuses {
    * @throws HistoryTooLongError, ScriptsUnavailableError
    */
   async of(key: string, history: ScriptHistory, snapshot: ScriptSnapshot, most: number, brought?: Brought): Promise<Status> {
-    const { hash } = await this.#confirmed(key, history, snapshot, most, brought);
+    const { hash, added } = await this.#confirmed(key, history, snapshot, most, brought);
     const pooled = await history.unconfirmed(NOBODY);
-    if (pooled.length === 0) return { text: hash.isEmpty ? '' : hash.digest(), pool: 'none' };
+    if (pooled.length === 0) return { text: hash.isEmpty ? '' : hash.digest(), pool: 'none', work: added };
     const all = await plus(hash, pooled, ({ transaction, height }: PooledEntry) => entryText(transaction.txid, height));
     // Those that wait come last.
-    return { text: all.digest(), pool: pooled.at(-1)?.height === -1 ? 'waits' : 'some' };
+    return { text: all.digest(), pool: pooled.at(-1)?.height === -1 ? 'waits' : 'some', work: added + pooled.length };
   }
 
-  async #confirmed(key: string, history: ScriptHistory, { index }: ScriptSnapshot, most: number, brought?: Brought): Promise<Confirmed> {
+  async #confirmed(key: string, history: ScriptHistory, { index }: ScriptSnapshot, most: number, brought?: Brought): Promise<Continued> {
     const kept = this.#kept.get(key) ?? (brought?.wasEmpty === true ? { hash: TextHash.EMPTY, block: brought.since } : undefined);
     const { tip } = index;
-    if (kept?.block.hash.equals(tip.hash) === true) return kept;
+    if (kept?.block.hash.equals(tip.hash) === true) return { ...kept, added: 0 };
     // If not, a reorganization disconnected its block, or this is an older state.
     const isGood = kept !== undefined && index.heightOf(kept.block.hash) !== undefined;
     const confirmed =
       (isGood && (await continued(kept, pagesAbove(kept, history, most, brought), index))) || (await begun(history, tip, most));
-    if (!confirmed.hash.isEmpty) this.#kept.set(key, confirmed);
+    const { hash, block } = confirmed;
+    if (!hash.isEmpty) this.#kept.set(key, { hash, block });
     return confirmed;
   }
 }
 
-async function begun(history: ScriptHistory, { hash: blockHash, height }: HeaderRecord, most: number): Promise<Confirmed> {
-  let hash = TextHash.EMPTY;
-  for await (const rows of history.confirmed(most, NOBODY)) hash = await plus(hash, rows, rowText);
-  return { hash, block: { hash: blockHash, height } };
+async function begun(history: ScriptHistory, { hash: blockHash, height }: HeaderRecord, most: number): Promise<Continued> {
+  let [hash, added] = [TextHash.EMPTY, 0];
+  for await (const rows of history.confirmed(most, NOBODY)) {
+    hash = await plus(hash, rows, rowText);
+    added += rows.length;
+  }
+  return { hash, block: { hash: blockHash, height }, added };
 }
 
 /** Rows above the block of what is cached: those that blocks brought, if they begin there, or else read from the index. */
@@ -93,14 +104,15 @@ function pagesAbove({ block }: Confirmed, history: ScriptHistory, most: number, 
 }
 
 /** False: a coinbase came whose txid may be that of an earlier one (before BIP34), which then no longer counts. */
-async function continued(kept: Confirmed, pages: Pages, index: IndexSnapshot): Promise<Confirmed | false> {
+async function continued(kept: Confirmed, pages: Pages, index: IndexSnapshot): Promise<Continued | false> {
   const { hash: blockHash, height } = index.tip;
-  let { hash } = kept;
+  let [hash, added] = [kept.hash, 0];
   for await (const rows of pages) {
     if (rows.some(({ position }) => position.index === 0 && versionAt(position.height, index) < FIRST_BIP34_VERSION)) return false;
     hash = await plus(hash, rows, rowText);
+    added += rows.length;
   }
-  return { hash, block: { hash: blockHash, height } };
+  return { hash, block: { hash: blockHash, height }, added };
 }
 
 function versionAt(height: number, index: IndexSnapshot): number {

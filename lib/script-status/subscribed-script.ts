@@ -19,8 +19,8 @@ export interface StatusListener {
   changed(change: StatusChange): void;
 }
 
-/** What a new listener was told that the others were not, and the look that found it. */
-interface Told {
+/** What a listener was told, and the look that found it. */
+export interface Told {
   readonly status: string;
   readonly look: number;
 }
@@ -86,9 +86,16 @@ export class SubscribedScript {
     return this.#listeners instanceof Set ? this.#listeners.has(listener) : this.#listeners === listener;
   }
 
-  /** The listener was told this at once; the others will be told after the next look. */
-  setTold(listener: StatusListener, told: Told): void {
-    (this.#told ??= new Map()).set(listener, told);
+  /**
+   * A listener asked, and a look at the present state found this; the others will be told after the next look. Returns what the listener is
+   * told in this turn: that, or what the others were told after a later look.
+   */
+  answered(listener: StatusListener, found: Told): string {
+    if (this.status === undefined) [this.status, this.look] = [found.status, found.look];
+    const isKnown = this.look > found.look || this.status === found.status;
+    if (isKnown) this.#told?.delete(listener);
+    else (this.#told ??= new Map()).set(listener, found);
+    return isKnown ? this.status : found.status;
   }
 
   /** Takes the status that a look has found, and returns the listeners that are to be told. */

@@ -87,7 +87,9 @@ describe('what subscribers are told of a chain that moves', function () {
       statuses.set(name, status);
       changed[numbers.get(name) ?? name] = status;
     });
-    client.addHeaders();
+    all.index.reader.read(({ tip }) => {
+      client.addHeaders(tip);
+    });
     for (const [i, name] of run.scripts.entries()) {
       const status = (await client.addScript(fromDisplayHex(name), name))?.toString('hex') ?? null;
       expect(status, name).to.equal(run.statuses[i]);

@@ -175,7 +175,10 @@ describe('methods of the Electrum protocol', () => {
       await result(method, values);
       return caller.points - before;
     };
-    expect(await cost('blockchain.scripthash.get_history', [script])).to.be.above(BLOCKS * 0.1);
+    const history = await cost('blockchain.scripthash.get_history', [script]);
+    expect(history).to.be.above(BLOCKS * 0.1);
+    // The status is made of what is asked for, which costs the same again.
+    expect(await cost('blockchain.scripthash.subscribe', [script])).to.equal(2 * history);
     expect(await cost('blockchain.scripthash.get_history', ['00'.repeat(32)])).to.equal(0);
     expect(await cost('blockchain.block.headers', [0, 100])).to.be.above(await cost('blockchain.block.headers', [0, 10]));
   });

@@ -44,9 +44,11 @@ class Client {
   readonly told = new Map<string, string | undefined>();
   readonly twice: string[] = [];
   tip: unknown;
+  readonly #all: NotifyingNode;
   readonly #subscriptions: ClientSubscriptions;
 
   constructor(all: NotifyingNode) {
+    this.#all = all;
     this.#subscriptions = all.client((method, [first, second]) => {
       if (method === 'blockchain.headers.subscribe') {
         const { height } = first as { height: number };
@@ -61,7 +63,9 @@ class Client {
   }
 
   async subscribe(): Promise<void> {
-    this.#subscriptions.addHeaders();
+    this.#all.index.reader.read(({ tip }) => {
+      this.#subscriptions.addHeaders(tip);
+    });
     await Promise.all(
       NAMES.map(async (script) => {
         const name = toDisplayHex(script);

@@ -106,6 +106,21 @@ describe('a script of which a transaction of the pool waits for another one', ()
     expect(all.notifier.size).to.equal(0);
   });
 
+  it('is refused to whoever may see shorter histories only, and to nobody who asks beside', async () => {
+    const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
+    const limited = all.client(() => undefined, { maxHistory: 0 });
+    const refused = limited.addScript(script, nameOf(CHILD)).catch((error: unknown) => error);
+    expect(await subscribe()).to.have.length(64);
+    expect(await refused).to.include({ code: 1, message: 'history too large' });
+  });
+
+  it('costs whoever asks first what had to be read, the pool with it', async () => {
+    const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
+    const read: number[] = [];
+    for (let i = 0; i < 2; i++) await all.client(() => undefined).addScript(script, nameOf(CHILD), (count) => read.push(count));
+    expect(read).to.deep.equal([2]);
+  });
+
   it('is refused to whoever has as many as may be', async () => {
     const client = all.client(() => undefined, { maxSubscriptions: 1 });
     const [one, other] = [PARENT, CHILD].map((kind) => scriptHash(SCRIPTS[kind]?.script ?? Buffer.alloc(0)));

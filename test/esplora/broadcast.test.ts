@@ -122,11 +122,14 @@ describe('transactions on their way over Esplora’s interface', () => {
       [JSON.stringify(Array.from({ length: 26 }, () => hex)), '400 Exceeded maximum of 25 transactions'],
       [JSON.stringify([hex, hex.slice(2)]), '400 Invalid transaction size for item 1'],
       [JSON.stringify([hex, `${hex}0`]), '400 Invalid transaction hex for item 1'],
-      [JSON.stringify([`zz${hex}`]), '400 Invalid transaction hex for item 0']
+      [JSON.stringify([`zz${hex}`]), '400 Invalid transaction hex for item 0'],
+      [JSON.stringify([`zz${hex}`, '00']), '400 Invalid transaction hex for item 0']
     ];
     for (const path of ['/txs/package', '/txs/test'])
       for (const [body, reply] of cases) expect(await text(path, body), body.slice(0, 20)).to.equal(reply);
-    expect(await text('/txs/test?maxfeerate=x', JSON.stringify([hex]))).to.equal('400 Invalid number');
+    for (const amount of ['x', '', '+1', '0x1', '1,0', 'Infinity'])
+      expect(await text(`/txs/test?maxfeerate=${amount}`, '["00"]'), amount).to.equal('400 Invalid maxfeerate');
+    expect(await text('/txs/package?maxfeerate=.1&maxburnamount=1e', '["00"]')).to.equal('400 Invalid maxburnamount');
     expect(await text('/txs/test', JSON.stringify([hex]))).to.match(
       /^400 testmempoolaccept RPC error: \{"code":-22,"message":"TX decode failed: /
     );

@@ -66,7 +66,7 @@ describe('Esplora’s interface over HTTP', () => {
       ['/txs/outspends?txids=xx', '400 Invalid hex string'],
       [`/txs/outspends?txids=${Array.from({ length: 51 }, () => ZEROS).join(',')}`, '400 Too many txids requested'],
       ['/broadcast', '400 Missing tx'],
-      ['/block-template', '403 Mining endpoints are disabled']
+      ['/block-template', '403 mining REST endpoints are disabled']
     ];
     const replies = await Promise.all(cases.map(([path]) => served.get(path)));
     const shown = replies.map(({ status, body }, i) => `${cases[i]?.[0] ?? ''}: ${status} ${body.toString()}`);

@@ -11,6 +11,7 @@ import { PushClient, openPushNode, refusedWith, type PushNode } from '../support
 import { entryOf, mine } from '../support/regtest-node';
 import { openRestNode } from '../support/rest-node';
 import { until } from '../support/until';
+import type { HostHash } from '../../lib/node/host';
 
 const { segwit } = bcoin.Network.get('regtest').deployments;
 const { threshold: THRESHOLD, window: WINDOW } = segwit;
@@ -28,6 +29,11 @@ interface ToldTransaction {
 interface ToldBlock {
   readonly id: string;
   readonly height: number;
+}
+
+/** Where the node's blocks are read. */
+interface ReadingChain {
+  getRawBlock(hash: HostHash): Promise<Buffer | null>;
 }
 
 const txidsOf = (told: unknown): string[] => (told as ToldTransaction[]).map(({ txid }) => txid);
@@ -111,6 +117,53 @@ describe('mempool’s WebSocket', () => {
     await mine(node, 1, side && (await entryOf(node, side)));
     expect(heightsOf(await own.next('blocks'))).to.deep.equal(Array.from({ length: 8 }, (_, i) => node.chain.height - 7 + i));
     expect(await own.ask()).to.deep.equal([]);
+  });
+
+  it('tells of a block behind those that a client begins with, while that is being answered', async () => {
+    const { node } = served;
+    // Nobody listened: their sizes have to be read.
+    await mine(node, 8);
+    const block = (await node.miner.cpu.mineBlock(node.chain.tip)) as HostFullBlock; // nobody stops the miner
+    const chain = node.chain as unknown as ReadingChain;
+    const read = chain.getRawBlock.bind(chain);
+    const asked: string[] = [];
+    let goOn: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    const hash = block.hash().toString('hex');
+    chain.getRawBlock = async (of) => {
+      const name = typeof of === 'string' ? of : of.toString('hex');
+      asked.push(name);
+      if (name !== hash) await held;
+      return read(of);
+    };
+    const own = await client();
+    own.send({ action: 'want', data: ['blocks'] });
+    await until(() => asked.length > 0);
+    await node.chain.add(block);
+    await until(() => asked.includes(hash));
+    goOn();
+    await until(() => own.told.length === 2);
+    chain.getRawBlock = read;
+    const [first, second] = own.told;
+    expect(heightsOf(first?.['blocks']).at(-1)).to.equal(node.chain.height - 1);
+    expect(second?.['block']).to.include({ height: node.chain.height });
+  });
+
+  it('tells nobody of a block with which he began, though others are yet to be told', async () => {
+    const { node } = served;
+    const [before, own] = [await client(), await client()];
+    await before.ask({ action: 'want', data: ['blocks'] });
+    const block = (await node.miner.cpu.mineBlock(node.chain.tip)) as HostFullBlock; // as above
+    const added = node.chain.add(block);
+    const unlock = await node.chain.locker.lock();
+    await added;
+    const [{ blocks } = {}] = await own.ask({ action: 'want', data: ['blocks'] });
+    expect(heightsOf(blocks).at(-1)).to.equal(node.chain.height);
+    expect(before.told).to.deep.equal([]);
+    unlock();
+    expect(await before.next('block')).to.include({ height: node.chain.height });
+    await mine(node, 1);
+    expect(await own.next('block')).to.include({ height: node.chain.height });
   });
 
   it('tells of an address what enters the pool, is confirmed, and goes back', async () => {

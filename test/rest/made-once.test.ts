@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { MadeOnce } from '../../lib/rest/cache/answers';
+import { ClientGoneError } from '../../lib/rest/errors';
 import { caught } from '../support/caught';
 import type { Waiting } from '../../lib/rest/server/work-queue';
 
@@ -41,6 +42,27 @@ describe('making once what several ask for', () => {
     };
     await Promise.all(clients.map(async (client) => once.get('a', client, make)));
     expect(seen).to.deep.equal([false, false, true]);
+  });
+
+  it('begins anew for who asks when all have left, though it has yet to end', async () => {
+    const once = new MadeOnce<number>();
+    const ends: (() => void)[] = [];
+    const ending = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
+    const leaves = { isGone: false };
+    const givenUp = once.get('a', leaves, async () => {
+      await ending();
+      throw new ClientGoneError('nobody waits');
+    });
+    leaves.isGone = true;
+    const first = once.get('a', { isGone: false }, async () => {
+      await ending();
+      return 2;
+    });
+    ends[0]?.();
+    expect(await caught(givenUp)).to.be.instanceOf(ClientGoneError);
+    const second = once.get('a', { isGone: false }, () => Promise.resolve(3));
+    ends[1]?.();
+    expect(await Promise.all([first, second])).to.deep.equal([2, 2]);
   });
 
   it('remembers no failure', async () => {

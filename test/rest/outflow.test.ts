@@ -22,6 +22,8 @@ describe('replies that clients are slow to read', () => {
   let server: Server;
   let port: number;
   let made: number;
+  /** Replies that were let go of. */
+  let released: number;
   let body: Buffer;
 
   /** `mostBytes` for two of the large replies. */
@@ -37,8 +39,10 @@ describe('replies that clients are slow to read', () => {
       if (path.startsWith('/later')) await new Promise((resolve) => setImmediate(resolve));
       return reply;
     };
+    const held = async (request: RestRequest): Promise<Reply> => ({ ...(await large(request)), release: () => released++ });
     const app = restApp({
       routes: [
+        { prefix: '/rest/held', endpoint: held, readsBody: false, isHeavy: () => true },
         { prefix: '/rest/large', endpoint: large, readsBody: false, isHeavy: () => true },
         { prefix: '/rest/unforeseen', endpoint: large, readsBody: false, isHeavy: () => false },
         { prefix: '/rest/small', endpoint: () => Promise.resolve(jsonReply(Buffer.from('{}\n'))), readsBody: false, isHeavy: () => false }
@@ -83,7 +87,7 @@ describe('replies that clients are slow to read', () => {
     });
 
   beforeEach(() => {
-    made = 0;
+    made = released = 0;
     body = Buffer.alloc(LARGE, 0x20);
   });
 
@@ -142,6 +146,18 @@ describe('replies that clients are slow to read', () => {
     expect(await status('/rest/large')).to.equal(500);
     await leave(socket);
     expect(await status('/rest/large')).to.equal(200);
+  });
+
+  it('let go of what they were made of when their clients have left, also those behind others on their connection', async () => {
+    await serve(30_000, 1_000);
+    const socket = await openSocket(port);
+    socket.on('error', () => undefined);
+    socket.write(Buffer.concat(['/rest/held/kept', '/rest/held/kept', '/rest/small'].map((path) => requestBytes({ path }, false))));
+    await once(socket, 'readable');
+    expect([made, released]).to.deep.equal([2, 0]);
+    await leave(socket);
+    expect(await status('/rest/small')).to.equal(200);
+    expect(released).to.equal(2);
   });
 
   it('are cut off when nothing is read for as long as the timeout says', async () => {

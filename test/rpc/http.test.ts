@@ -1,13 +1,24 @@
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
+import { ClientGoneError } from '../../lib/rest/errors';
+import { jsonReply, type Reply } from '../../lib/rest/format';
+import { Responses } from '../../lib/rest/server/responses';
+import { WorkQueue } from '../../lib/rest/server/work-queue';
+import { Access } from '../../lib/rpc/server/access';
+import { RpcServer } from '../../lib/rpc/server/rpc-server';
 import { bcoin, type TestFullNode } from '../support/bcoin';
+import { endpointContext } from '../support/endpoints';
+import { MemoryLog } from '../support/memory-log';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { openRegtestNode } from '../support/regtest-node';
-import { askInOneWrite, openSocket, requestBytes, untilClosed, type RawRequest } from '../support/http';
+import { ask, askInOneWrite, openSocket, requestBytes, untilClosed, type RawReply, type RawRequest } from '../support/http';
 import { basic, RpcCaller } from '../support/rpc';
 import { until } from '../support/until';
 
@@ -61,6 +72,10 @@ describe('calls over HTTP', () => {
       ['{"jsonrpc":"2.0","method":"getblockhash","params":[5]}', '204 '],
       ['', '500 {"result":null,"error":{"code":-32700,"message":"Parse error"},"id":null}\n'],
       ['[', '500 {"result":null,"error":{"code":-32700,"message":"Parse error"},"id":null}\n'],
+      [
+        `{"method":"getblockcount","id":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
+        '500 {"result":null,"error":{"code":-32700,"message":"Parse error"},"id":null}\n'
+      ],
       ['7', '500 {"result":null,"error":{"code":-32700,"message":"Top-level object parse error"},"id":null}\n'],
       ['{"id":3}', '400 {"result":null,"error":{"code":-32600,"message":"Missing method"},"id":3}\n'],
       ['{"jsonrpc":"2.0","id":3}', '400 {"jsonrpc":"2.0","error":{"code":-32600,"message":"Missing method"},"id":3}\n'],
@@ -84,6 +99,10 @@ describe('calls over HTTP', () => {
       ['[{"jsonrpc":"2.0","method":"getblockcount"},{"method":"uptime","id":1}]', '200 [{"result":0,"error":null,"id":1}]\n'],
       ['[{"jsonrpc":"2.0","method":"getblockcount"},{"jsonrpc":"2.0","method":"uptime"}]', '204 '],
       [
+        '[{"jsonrpc":"2.0","params":[]},{"jsonrpc":"2.0","method":7},{"method":"uptime","params":1,"id":1}]',
+        '200 [{"result":null,"error":{"code":-32600,"message":"Params must be an array or object"},"id":1}]\n'
+      ],
+      [
         '[{"method":"getdifficulty","id":{"a":1}},{"method":"getblockcount","id":2},{"jsonrpc":"2.0","method":"nothing","id":3},{"jsonrpc":"2.0","method":"getdifficulty"}]',
         `200 [{"result":${await difficulty(node)},"error":null,"id":{"a":1}},{"result":0,"error":null,"id":2},` +
           '{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found: nothing."},"id":3}]\n'
@@ -92,6 +111,26 @@ describe('calls over HTTP', () => {
       ['[1]', '200 [{"result":null,"error":{"code":-32600,"message":"Invalid Request object"},"id":null}]\n']
     ];
     for (const [body, reply] of replies) expect(await text(caller, body), body).to.equal(reply);
+  });
+
+  it('let others have their turns between the calls of a long batch', async () => {
+    const { port, node } = await open();
+    const batch = Array.from({ length: 5_000 }, (_, id) => `{"method":"getblockhash","params":[0],"id":${id}}`);
+    const came = once(node.http.http, 'request').then(([request]) => once(request as IncomingMessage, 'end'));
+    const order: string[] = [];
+    const both = [new RpcCaller(port).post(`[${batch.join(',')}]`).finally(() => order.push('batch'))];
+    await came;
+    both.push(ask(port, { path: '/rest/chaininfo.json' }).finally(() => order.push('state')));
+    const [{ body }] = (await Promise.all(both)) as [RawReply, RawReply];
+    expect(order).to.deep.equal(['state', 'batch']);
+    const [{ result }] = JSON.parse(body.toString()) as [{ result: string }];
+    expect(body.toString()).to.equal(`[${batch.map((_, id) => `{"result":"${result}","error":null,"id":${id}}`).join(',')}]\n`);
+  });
+
+  it('are refused in batches of more than 100,000, whatever they are', async () => {
+    const { port } = await open();
+    const error = '{"code":-32600,"message":"Batch of more than 100000 calls"}';
+    expect(await text(new RpcCaller(port), `[${'1,'.repeat(100_000)}1]`)).to.equal(`400 {"result":null,"error":${error},"id":null}\n`);
   });
 
   async function difficulty(node: TestFullNode): Promise<string> {
@@ -268,6 +307,34 @@ describe('calls over HTTP', () => {
       }
     }
     expect(await new RpcCaller(port, basic('x:sesame')).call('getblockcount')).to.equal(0);
+  });
+
+  it('let go of what answers were made of when the client leaves in the middle of a batch', async () => {
+    const { rest } = await open();
+    const { node, reader } = rest;
+    let [asked, released] = [0, 0];
+    const clients: Socket[] = [];
+    const reply = (): Promise<Reply> => {
+      if (asked++ === 0) return Promise.resolve({ ...jsonReply(Buffer.from('{}\n')), release: () => released++ });
+      clients[0]?.destroy();
+      return Promise.reject(new ClientGoneError('left'));
+    };
+    const gate = { requireOpen: () => undefined, status: () => '' };
+    const index = { state: { phase: 'live', height: 0 } as const, tip$: rest.tip$ };
+    const calls = new RpcServer({
+      ...{ gate, queue: new WorkQueue(1, 1), logger: new MemoryLog(), access: new Access(node) },
+      context: { ...endpointContext(node, reader), index, version: '', ask: reply, askForFees: reply },
+      responses: new Responses(node.httpServer, { mostBytes: 1, timeoutMs: 30_000, closingMs: 1_000 })
+    });
+    const server = createServer((request, response) => void calls.handle(request, response, () => undefined)).listen(0, '127.0.0.1');
+    server.on('connection', (socket) => clients.push(socket));
+    await once(server, 'listening');
+    const body = Buffer.from('[{"method":"getmempoolinfo"},{"method":"getmempoolinfo"},{"method":"getmempoolinfo"}]');
+    const socket = await openSocket((server.address() as AddressInfo).port);
+    socket.write(requestBytes({ method: 'POST', path: '/', body }, false));
+    await untilClosed(socket);
+    server.close();
+    expect([asked, released]).to.deep.equal([2, 1]);
   });
 
   /** The reply to the byte, but for the clock. */

@@ -106,6 +106,8 @@ describe('transactions that are sent', () => {
       code: -25,
       message: 'Unspendable output exceeds maximum configured by user (maxburnamount)'
     });
+    // The most is looked at before the transaction.
+    expect(await caller.failure('sendrawtransaction', ['00', null, 'x'])).to.deep.equal({ code: -3, message: 'Invalid amount' });
     expect(await caller.call('sendrawtransaction', hexOf(burning), null, 50)).to.equal(txidOf(burning));
   });
 

@@ -30,10 +30,11 @@ class AddedSubscriptions implements Subscriptions {
     this.headers++;
   }
 
-  async addScript(script: Buffer, name: string): Promise<Buffer | undefined> {
+  async addScript(script: Buffer, name: string, worked: (transactions: number) => void): Promise<Buffer | undefined> {
     this.scripts.set(script.toString('hex'), name);
     const answer = await this.#caller.call('blockchain.scripthash.get_history', [name]);
     const history = 'result' in answer ? (answer.result as readonly HistoryItem[]) : [];
+    worked(history.length);
     if (history.length === 0) return undefined;
     return hash('sha256', history.map(({ tx_hash, height }) => `${tx_hash}:${height}:`).join(''), 'buffer');
   }

@@ -11,6 +11,7 @@ import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { MemoryLog } from './memory-log';
+import type { Store } from '../../lib/store/store';
 import type { TestFullNode } from './bcoin';
 
 const UNDO_DEPTH = 1_000;
@@ -25,7 +26,10 @@ export class NotifyingNode {
   readonly notifier: ScriptNotifier;
   readonly histories: ScriptHistories;
 
-  private constructor(readonly host: TestFullNode) {
+  private constructor(
+    readonly host: TestFullNode,
+    scriptStore: Store
+  ) {
     const node = (this.node = new BcoinNode(host));
     const logger = this.log;
     const common = { node, logger, undoDepth: UNDO_DEPTH, scrubMs: 0 };
@@ -37,15 +41,15 @@ export class NotifyingNode {
       filters: false,
       cacheBytes: 1 << 20
     }));
-    const scripts = (this.scripts = new ScriptIndexer({ ...common, store: new MemoryStore(), index, filling: undefined }));
+    const scripts = (this.scripts = new ScriptIndexer({ ...common, store: scriptStore, index, filling: undefined }));
     const pool = (this.pool = new ScriptPool(node.pool));
     const histories = (this.histories = new ScriptHistories(pool, { cache: new AnswerCache(1 << 20) }));
-    this.notifier = new ScriptNotifier({ node, index: index.reader, scripts, pool, histories, logger });
+    this.notifier = new ScriptNotifier({ node, scripts, pool, histories, logger });
   }
 
   /** Beside a node that is open; it answers. */
-  static async beside(host: TestFullNode): Promise<NotifyingNode> {
-    const all = new NotifyingNode(host);
+  static async beside(host: TestFullNode, scriptStore: Store = new MemoryStore()): Promise<NotifyingNode> {
+    const all = new NotifyingNode(host, scriptStore);
     await all.index.open();
     await all.pool.open();
     all.scripts.open();

@@ -64,7 +64,7 @@ export async function openPushNode(options: Partial<typeof OPTIONS> & RegtestOpt
       const pool = new ScriptPool(node.pool);
       const fees = new PoolFees(node, pool);
       const histories = new ScriptHistories(pool, shared.context);
-      const notifier = new ScriptNotifier({ ...common, index: index.reader, scripts, pool, histories });
+      const notifier = new ScriptNotifier({ ...common, scripts, pool, histories });
       const esplora = new EsploraService({
         shared,
         scripts,

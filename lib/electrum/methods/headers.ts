@@ -32,7 +32,7 @@ export function headerMethods({ rest, scripts }: MethodContext): Readonly<Record
       answer: (_, { subscriptions }) =>
         scripts.read(({ index: { tip } }) => {
           // In the same turn: what comes after this tip it is told of.
-          subscriptions.addHeaders();
+          subscriptions.addHeaders(tip);
           return Promise.resolve(`{"hex":"${tip.header.toString('hex')}","height":${tip.height}}`);
         })
     },

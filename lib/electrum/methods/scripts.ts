@@ -89,9 +89,11 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
       parameters: ['scripthash'],
       required: 1,
       isHeavy: true,
-      answer: async (values, { subscriptions }) => {
+      answer: async (values, client) => {
         const { script, name } = readScriptHash(values[0]);
-        const status = await subscriptions.addScript(script, name);
+        const status = await client.subscriptions.addScript(script, name, (transactions) => {
+          client.charge(transactions * ROW_POINTS);
+        });
         return status === undefined ? 'null' : `"${status.toString('hex')}"`;
       }
     },

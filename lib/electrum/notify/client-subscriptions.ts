@@ -34,11 +34,11 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     this.#limits = limits;
   }
 
-  addHeaders(): void {
-    if (!this.#isClosed) this.#notifier.addTips(this);
+  addHeaders(known: HeaderRecord): void {
+    if (!this.#isClosed) this.#notifier.addTips(this, known);
   }
 
-  async addScript(script: Buffer, name: string): Promise<Buffer | undefined> {
+  async addScript(script: Buffer, name: string, worked?: (transactions: number) => void): Promise<Buffer | undefined> {
     const { maxSubscriptions, maxHistory } = this.#limits;
     const key = script.toString('latin1');
     const isNew = !this.#names.has(key);
@@ -47,7 +47,9 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     this.#names.set(key, name === toDisplayHex(script) ? undefined : name);
     this.#answering.set(key, undefined);
     try {
-      const status = await this.#notifier.add(key, this, maxHistory);
+      const status = await this.#notifier.add(key, this, maxHistory, worked);
+      // What it was told meanwhile is older.
+      this.#answering.set(key, undefined);
       // It has left, or taken it back, while it waited.
       if (this.#isClosed || !this.#names.has(key)) this.#notifier.delete(key, this);
       return status === '' ? undefined : Buffer.from(status, 'latin1');

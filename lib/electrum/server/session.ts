@@ -45,7 +45,6 @@ const VERSION_PARAMETERS = ['client_name', 'protocol_version'];
 export interface Notified {
   /** Nothing reaches it any more. */
   readonly isGone: boolean;
-  charge(points: number): void;
   /** `params`: as JSON text. */
   notify(method: string, params: string): void;
 }
@@ -157,6 +156,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
       this.destroy();
       return;
     }
+    this.charge(text.length / BYTES_PER_POINT);
     this.#notifications.push(text);
     this.#notificationBytes += text.length;
     this.#parts.outflow.countOthers(text.length);

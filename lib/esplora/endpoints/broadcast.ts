@@ -7,7 +7,7 @@ import {
   badTransactionHex,
   badTransactionSize,
   callRefused,
-  invalidNumber,
+  invalidParameter,
   missingTransaction,
   noBroadcast,
   noMining,
@@ -23,6 +23,9 @@ const MOST_TRANSACTIONS = 25;
 /** Digits of a transaction. */
 const FEWEST_DIGITS = 120;
 const MOST_DIGITS = 799_999;
+
+/** As Rust reads numbers, but for those that are not finite. */
+const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?$/;
 
 /** Made for one request. */
 const NOT_CACHED = { maxAge: 0 };
@@ -83,7 +86,10 @@ async function sendList(
   request: EsploraRequest,
   context: EsploraContext
 ): ReturnType<Endpoint> {
-  const params = [readList(request.body), ...options.map((name) => readAmount(request.query(name)))];
+  const list = readList(request.body);
+  const amounts = options.map((name) => readAmount(name, request));
+  list.forEach(requireTransaction);
+  const params = [list, ...amounts];
   return { ...jsonReply(await call(method, definition, params, context)), ...NOT_CACHED };
 }
 
@@ -97,12 +103,12 @@ async function call(method: string, { parameters, answer }: Call, params: readon
   }
 }
 
-/** Null for none. @throws RestError 400 */
-function readAmount(text: string | undefined): number | null {
+/** Of a query parameter; null for none. @throws RestError 400 */
+function readAmount(name: string, request: EsploraRequest): number | null {
+  const text = request.query(name);
   if (text === undefined) return null;
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value)) throw invalidNumber();
-  return value;
+  if (!DECIMAL.test(text)) throw invalidParameter(name);
+  return Number(text);
 }
 
 /** @throws RestError 400 */
@@ -110,9 +116,13 @@ function readList(body: Buffer): string[] {
   const list = parsed(body);
   if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw noTransactionList();
   if (list.length > MOST_TRANSACTIONS) throw tooManyTransactions(MOST_TRANSACTIONS);
-  for (const [i, { length }] of list.entries()) if (length < FEWEST_DIGITS || length > MOST_DIGITS) throw badTransactionSize(i);
-  for (const [i, hex] of list.entries()) if (!/^([0-9a-fA-F]{2})+$/.test(hex)) throw badTransactionHex(i);
   return list;
+}
+
+/** @throws RestError 400 */
+function requireTransaction(hex: string, index: number): void {
+  if (hex.length < FEWEST_DIGITS || hex.length > MOST_DIGITS) throw badTransactionSize(index);
+  if (!/^([0-9a-fA-F]{2})+$/.test(hex)) throw badTransactionHex(index);
 }
 
 function parsed(body: Buffer): unknown {

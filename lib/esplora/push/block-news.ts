@@ -20,8 +20,8 @@ export interface BlockListener {
 export class BlockNews {
   readonly #context: Pick<EsploraContext, 'rest' | 'sizes'>;
   readonly #ancestry: Ancestry;
-  readonly #listeners = new Set<BlockListener>();
-  #told: BlockPoint | undefined;
+  /** Each with the last block that it knows: who begins while others are told of a block may know it already. */
+  readonly #listeners = new Map<BlockListener, BlockPoint>();
   /** The last blocks, by the state's own tip. */
   readonly #latest = new WeakMap<BlockPoint, Promise<Buffer>>();
 
@@ -36,9 +36,8 @@ export class BlockNews {
 
   /** From now on it is told of new blocks. The last ones: a JSON array, upwards. */
   add(listener: BlockListener, index: IndexSnapshot): Promise<Buffer> {
-    if (this.#listeners.size === 0 || this.#told === undefined) this.#told = index.tip;
     this.#ancestry.remember(index);
-    this.#listeners.add(listener);
+    this.#listeners.set(listener, index.tip);
     return this.latest(index);
   }
 
@@ -57,23 +56,35 @@ export class BlockNews {
     return made;
   }
 
-  /** Tells what has become of the chain since the last time. */
+  /** Tells what has become of the chain since the last time. Who begins meanwhile knows this state, or a later one. */
   async look(index: IndexSnapshot): Promise<void> {
-    const told = this.#told;
     const { tip } = index;
-    if (told === undefined || this.#listeners.size === 0 || told.hash.equals(tip.hash)) return;
-    const fork = this.#ancestry.forkHeight(told, index);
+    const behind = new Set([...this.#listeners.values()].filter(({ hash }) => !hash.equals(tip.hash)));
+    const ways = [...behind].map((known) => ({ known, fork: this.#ancestry.forkHeight(known, index) }));
     this.#ancestry.remember(index);
-    if (tip.height - fork > MOST_BLOCKS) this.#tell(objectOf([['blocks', await this.latest(index)]]));
-    else {
-      if (fork !== told.height) this.#tell(objectOf([['blocks', await this.#upTo(fork, index)]]));
-      for (let height = fork + 1; height <= tip.height; height++) this.#tell(objectOf([['block', await this.#block(height, index)]]));
-    }
-    this.#told = tip;
+    for (const { known, fork } of ways) await this.#lead(known, fork, index);
   }
 
-  #tell(message: Buffer): void {
-    for (const listener of this.#listeners) listener.blockNews(message);
+  /** Those who know this very record of a block, from there to the tip. `fork`: where the chain has turned off from it. */
+  async #lead(from: BlockPoint, fork: number, index: IndexSnapshot): Promise<void> {
+    const { tip } = index;
+    let known = from;
+    const tell = (height: number, message: Buffer): void => {
+      // At the tip they all have the same record again.
+      const next = height === tip.height ? tip : (index.headerAt(height) ?? tip); // below the tip there is one at each height
+      for (const [listener, point] of this.#listeners) {
+        if (point !== known) continue;
+        this.#listeners.set(listener, next);
+        listener.blockNews(message);
+      }
+      known = next;
+    };
+    if (tip.height - fork > MOST_BLOCKS) {
+      tell(tip.height, objectOf([['blocks', await this.latest(index)]]));
+      return;
+    }
+    if (fork !== from.height) tell(fork, objectOf([['blocks', await this.#upTo(fork, index)]]));
+    for (let height = fork + 1; height <= tip.height; height++) tell(height, objectOf([['block', await this.#block(height, index)]]));
   }
 
   async #upTo(top: number, index: IndexSnapshot): Promise<Buffer> {

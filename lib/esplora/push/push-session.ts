@@ -69,6 +69,8 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
   readonly #tracked = new Set<string>();
   #transaction: Buffer | undefined;
   readonly #wants = { blocks: false, stats: false };
+  /** What is new while an answer is being made, which may say how things were before: it is told behind it. */
+  #newer: Buffer[] | undefined;
   #isAtWork = false;
   #isClosed = false;
 
@@ -130,7 +132,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
   }
 
   blockNews(message: Buffer): void {
-    this.#tell(message);
+    this.#tellNewer(message);
   }
 
   statsNews(message: Buffer): void {
@@ -138,7 +140,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
   }
 
   transactionNews(message: Buffer): void {
-    this.#tell(message);
+    this.#tellNewer(message);
   }
 
   scriptNews(script: string, { pooled, confirmed, removed }: News): void {
@@ -167,6 +169,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
 
   /** Never rejects. */
   async #answer(request: PushRequest): Promise<void> {
+    const newer = (this.#newer = [] as Buffer[]);
     try {
       if (request.action === 'init') this.#tell(objectOf(await this.#greeting()));
       const fields = [
@@ -181,6 +184,8 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
       if (!this.isGone) asRestError(error, this.#parts.gate, this.#parts.logger);
       this.end();
     }
+    this.#newer = undefined;
+    for (const message of newer) this.#tell(message);
   }
 
   async #greeting(): Promise<Field[]> {
@@ -262,6 +267,11 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     const found = await onceLive(scripts, ask, () => this.isGone);
     if (found === undefined) throw new ClientGoneError('the client left before it was answered');
     return found.answer;
+  }
+
+  #tellNewer(message: Buffer): void {
+    if (this.#newer === undefined) this.#tell(message);
+    else this.#newer.push(message);
   }
 
   #tell(message: Buffer): void {

@@ -64,8 +64,7 @@ export class EsploraServer {
       const reply = await this.#reply(request);
       const { release } = reply;
       await responses.endOfTurn();
-      if (response.destroyed) release?.();
-      else if (release !== undefined) response.once('close', release);
+      if (release !== undefined) responses.whenOver(response, release);
       responses.send(response, 200, [...headers, ...headersOf(reply)], reply.body);
     } catch (error) {
       this.#fail(response, headers, error);

@@ -91,7 +91,8 @@ export class MadeOnce<T> {
   /** `make` gets one client that stands for all who wait. */
   get(key: string, client: Waiting, make: (client: Waiting) => Promise<T>): Promise<T> {
     const before = this.#underWay.get(key);
-    if (before !== undefined) {
+    // What all have left may have been given up already.
+    if (before?.clients.some(({ isGone }) => !isGone) === true) {
       before.clients.push(client);
       return before.result;
     }
@@ -101,8 +102,11 @@ export class MadeOnce<T> {
         return clients.every(({ isGone }) => isGone);
       }
     };
-    const result = make(everybody).finally(() => this.#underWay.delete(key));
-    this.#underWay.set(key, { clients, result });
+    const result = make(everybody).finally(() => {
+      if (this.#underWay.get(key) === begun) this.#underWay.delete(key);
+    });
+    const begun: UnderWay<T> = { clients, result };
+    this.#underWay.set(key, begun);
     return result;
   }
 }

@@ -31,7 +31,8 @@ export class Responses {
   #bytes = 0;
   /** How many replies wait in each piece of memory. */
   readonly #waiting = new Map<ArrayBufferLike, number>();
-  readonly #bySocket = new Map<Socket, ArrayBufferLike[]>();
+  /** The replies of each connection that somebody wants to hear the end of, and what is to be done then. */
+  readonly #ends = new Map<Socket, Map<ServerResponse, (() => void)[]>>();
   #watch: NodeJS.Timeout | undefined;
   #endOfTurn: Promise<void> | undefined;
 
@@ -57,6 +58,26 @@ export class Responses {
       });
     });
     return this.#endOfTurn;
+  }
+
+  /** Calls back once, when the reply is with the system or its client has gone. To be called before the reply is ended. */
+  whenOver(response: ServerResponse, done: () => void): void {
+    const { socket } = response.req;
+    if (socket.destroyed) {
+      done();
+      return;
+    }
+    const ofSocket = this.#endsOn(socket);
+    const known = ofSocket.get(response);
+    if (known !== undefined) {
+      known.push(done);
+      return;
+    }
+    const ends = [done];
+    ofSocket.set(response, ends);
+    response.once('finish', () => {
+      if (ofSocket.delete(response)) for (const end of ends) end();
+    });
   }
 
   /** Bytes that wait elsewhere to be read: those of clients that speak another protocol. Negative: they are gone. */
@@ -97,35 +118,28 @@ export class Responses {
     const { socket } = response.req;
     socket.setTimeout(this.#limits.timeoutMs);
     if (socket.destroyed) return;
-    let held = this.#bySocket.get(socket);
-    if (held === undefined) {
-      this.#bySocket.set(socket, (held = []));
-      // A response behind others on its connection never hears of the end: the socket does.
-      socket.once('close', () => {
-        this.#drop(socket);
-      });
-    }
-    held.push(memory);
     this.#count(memory, 1);
-    response.once('finish', () => {
-      this.#remove(socket, memory);
+    this.whenOver(response, () => {
+      this.#count(memory, -1);
     });
     this.#watch ??= setInterval(() => {
       this.#endWhenClosing();
     }, CHECK_MS).unref();
   }
 
-  #remove(socket: Socket, memory: ArrayBufferLike): void {
-    const held = this.#bySocket.get(socket);
-    if (held === undefined) return;
-    held.splice(held.indexOf(memory), 1);
-    this.#count(memory, -1);
-  }
-
-  #drop(socket: Socket): void {
-    const held = this.#bySocket.get(socket) ?? [];
-    this.#bySocket.delete(socket);
-    for (const memory of held) this.#count(memory, -1);
+  #endsOn(socket: Socket): Map<ServerResponse, (() => void)[]> {
+    const known = this.#ends.get(socket);
+    if (known !== undefined) return known;
+    const ofSocket = new Map<ServerResponse, (() => void)[]>();
+    this.#ends.set(socket, ofSocket);
+    // A response behind others on its connection never hears of the end: the socket does.
+    socket.once('close', () => {
+      this.#ends.delete(socket);
+      const ends = [...ofSocket.values()].flat();
+      ofSocket.clear();
+      for (const end of ends) end();
+    });
+    return ofSocket;
   }
 
   #count(memory: ArrayBufferLike, by: 1 | -1): void {
@@ -144,7 +158,7 @@ export class Responses {
     if (this.#server.listening) return;
     clearInterval(this.#watch);
     this.#watch = setTimeout(() => {
-      for (const [socket, held] of this.#bySocket) if (held.length > 0) socket.destroy();
+      for (const [socket, ofSocket] of this.#ends) if (ofSocket.size > 0) socket.destroy();
     }, this.#limits.closingMs).unref();
   }
 }

@@ -22,6 +22,21 @@ export async function runInSlices<T>(view: Generator<void, T>, client: Waiting):
   }
 }
 
+/** A slice of work that is no generator: looked at between its steps. */
+export class Slice {
+  #end = performance.now() + SLICE_MS;
+
+  get isOver(): boolean {
+    return performance.now() >= this.#end;
+  }
+
+  /** Resolves when there is another one. */
+  async renew(): Promise<void> {
+    await nextTurn();
+    this.#end = performance.now() + SLICE_MS;
+  }
+}
+
 /** Views that run so come one after the other, for what takes so much memory that several should not be begun. */
 export function runInOrder<T>(view: Generator<void, T>, client: Waiting): Promise<T> {
   const result = last.then(() => runInSlices(view, client));

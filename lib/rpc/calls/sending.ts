@@ -31,9 +31,10 @@ export const sendingCalls = {
       { name: 'maxburnamount', type: 'any', isOptional: true }
     ],
     answer: async (parameters: Parameters, context: SendingContext) => {
+      const mostBurnt = parameters.amount(2, 0);
       const transaction = decode(parameters.text(0));
       if (transaction === undefined) throw undecodable();
-      requireNotBurnt(transaction, parameters.amount(2, 0));
+      requireNotBurnt(transaction, mostBurnt);
       const mostRate = parameters.feeRate(1, DEFAULT_MOST_FEE_RATE);
       await send(transaction, mostRate, context);
       return plainAnswer(toDisplayHex(transaction.txid));

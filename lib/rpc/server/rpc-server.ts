@@ -6,6 +6,7 @@ import { asRestError, type RestLogger } from '../../rest/app';
 import { ClientGoneError, queueFull, QueueFullError, RestError, UnavailableError, type HeaderList } from '../../rest/errors';
 import { MOST_BYTES_IN_FLIGHT } from '../../rest/limits';
 import { NO_BODY, readBody, replayed } from '../../rest/server/body';
+import { Slice } from '../../rest/server/slices';
 import { RpcClient, type Answer, type CallContext, type CallDefinition } from '../call';
 import { CALLS } from '../call-table';
 import { brokenDown, CODES, inWarmup, misc, RpcError } from '../errors';
@@ -13,6 +14,7 @@ import { errorReply, errorText, isBad, isNotification, parseCalls, resultFrame, 
 import { Parameters, usageOf } from '../parameters';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RestShared } from '../../rest/rest-service';
+import type { Gate } from '../../rest/server/gate';
 import type { Handler } from '../../rest/server/mount';
 import type { Access, Grant } from './access';
 
@@ -29,7 +31,8 @@ const UNAUTHORIZED: HeaderList = ['WWW-Authenticate', 'Basic realm="jsonrpc"'];
 const JSON_TYPE: HeaderList = ['Content-Type', 'application/json'];
 const TEXT_TYPE: HeaderList = ['Content-Type', 'text/plain'];
 
-export interface RpcServerParts extends Omit<RestShared, 'context' | 'ask' | 'connections'> {
+export interface RpcServerParts extends Omit<RestShared, 'context' | 'ask' | 'connections' | 'gate'> {
+  readonly gate: Pick<Gate, 'requireOpen' | 'status'>;
   readonly context: CallContext;
   readonly access: Access;
   readonly logger: RestLogger;
@@ -98,29 +101,32 @@ export class RpcServer {
   async #serve(calls: readonly (Call | BadCall)[], isBatch: boolean, response: ServerResponse): Promise<void> {
     const { responses } = this.#parts;
     const client = new RpcClient(response.req.socket);
-    const jobs = calls.map((call) => this.#jobFor(call));
-    const outcomes = await this.#run(jobs, client);
-    const releases = outcomes.flatMap((outcome) => ('answer' in outcome ? (outcome.answer.release ?? []) : []));
-    const release = (): void => {
-      for (const each of releases) each();
-    };
+    const slice = new Slice();
+    const outcomes: Outcome[] = [];
+    let replies: (string | Buffer)[][];
+    try {
+      const jobs: Job[] = [];
+      for (const call of calls) {
+        if (slice.isOver) await slice.renew();
+        jobs.push(this.#jobFor(call));
+      }
+      await this.#run(jobs, client, slice, outcomes);
+      replies = await repliesTo(calls, outcomes, isBatch, slice);
+    } catch (error) {
+      releaseAll(outcomes);
+      throw error;
+    }
     await responses.endOfTurn();
-    if (response.destroyed) release();
-    else if (releases.length > 0) response.once('close', release);
-    const replies = outcomes.flatMap((outcome, i) => {
-      const { form } = calls[i] as Call; // an outcome for each
-      return isNotification(form) && !isBad(calls[i] as Call) ? [] : [replyTo(form, outcome)];
-    });
+    for (const outcome of outcomes)
+      if ('answer' in outcome && outcome.answer.release !== undefined) responses.whenOver(response, outcome.answer.release);
     if (replies.length === 0) this.#send(response, 204, [], []);
-    else if (isBatch)
-      this.#send(response, 200, JSON_TYPE, joined(['[', ...replies.flatMap((reply, i) => [i > 0 ? ',' : '', ...reply]), ']\n']));
+    else if (isBatch) this.#send(response, 200, JSON_TYPE, joined(['[', ...replies.flat(), ']\n']));
     else this.#send(response, statusFor(calls[0] as Call, outcomes[0] as Outcome), JSON_TYPE, joined([...(replies[0] ?? []), '\n']));
   }
 
-  /** Whatever waits comes first and without a slot; the others after that in order, in one slot. */
-  async #run(jobs: readonly Job[], client: RpcClient): Promise<Outcome[]> {
+  /** Whatever waits comes first and without a slot; the others after that in order, in one slot. `outcomes` gets what became of each. */
+  async #run(jobs: readonly Job[], client: RpcClient, slice: Slice, outcomes: Outcome[]): Promise<void> {
     const { queue, responses } = this.#parts;
-    const outcomes: Outcome[] = [];
     let bytes = 0;
     const settle = async (job: Job, i: number): Promise<void> => {
       outcomes[i] = bytes > MOST_BYTES_IN_FLIGHT ? { error: outOfMemory() } : await this.#outcomeOf(job, client);
@@ -129,18 +135,21 @@ export class RpcServer {
     const entries = [...jobs.entries()];
     await Promise.all(entries.filter(([, { waits }]) => waits).map(([i, job]) => settle(job, i)));
     const rest = entries.filter(([, { waits }]) => !waits);
-    if (rest.length === 0) return outcomes;
+    if (rest.length === 0) return;
     const lane = rest.some(([, { isHeavy }]) => isHeavy) ? 'heavy' : 'small';
     // Nobody could send the reply.
     if (lane === 'heavy' && responses.isFull) throw queueFull();
     await queue.run(
       client,
       async () => {
-        for (const [i, job] of rest) await settle(job, i);
+        for (const [n, [i, job]] of rest.entries()) {
+          // Most calls need no turn of the event loop, and batches may be long.
+          if (n > 0 && slice.isOver) await slice.renew();
+          await settle(job, i);
+        }
       },
       lane
     );
-    return outcomes;
   }
 
   async #outcomeOf(job: Job, client: RpcClient): Promise<Outcome> {
@@ -228,7 +237,31 @@ function ownAnswer({
   return { parts: [Buffer.from(JSON.stringify(result ?? null))] };
 }
 
+/** For answers that nobody is sent. */
+function releaseAll(outcomes: readonly Outcome[]): void {
+  for (const outcome of outcomes) if ('answer' in outcome) outcome.answer.release?.();
+}
+
 const outOfMemory = (): RpcError => new RpcError(CODES.outOfMemory, 'Ran out of memory during operation');
+
+/** The texts of each reply, in a batch with the comma before it. */
+async function repliesTo(
+  calls: readonly (Call | BadCall)[],
+  outcomes: readonly Outcome[],
+  isBatch: boolean,
+  slice: Slice
+): Promise<(string | Buffer)[][]> {
+  const replies: (string | Buffer)[][] = [];
+  for (const [i, outcome] of outcomes.entries()) {
+    if (i > 0 && slice.isOver) await slice.renew();
+    const call = calls[i] as Call | BadCall; // an outcome for each
+    // In a batch also those that cannot be read.
+    if (isNotification(call.form) && (isBatch || !isBad(call))) continue;
+    const texts = replyTo(call.form, outcome);
+    replies.push(isBatch ? joined([replies.length > 0 ? ',' : '', ...texts]) : texts);
+  }
+  return replies;
+}
 
 function replyTo(form: Call['form'], outcome: Outcome): (string | Buffer)[] {
   if ('error' in outcome) return [errorReply(form, errorText(outcome.error))];

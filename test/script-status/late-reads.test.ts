@@ -1,0 +1,113 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { MemoryStore } from '../../lib/store/memory-store';
+import { holdReads } from '../support/held-reads';
+import { NotifyingNode } from '../support/notifying-node';
+import { PoolWalk, scriptHash, SCRIPTS, type Outpoint } from '../support/pool-walk';
+import type { HostTransaction } from '../../lib/node/host';
+
+const FEE = 10_000;
+const [PARENT, CHILD] = [1, 2] as const;
+const SCRIPT = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
+const NAME = toDisplayHex(SCRIPT);
+
+describe('a status whose history takes long to be read', () => {
+  let walk: PoolWalk;
+  let all: NotifyingNode;
+  let other: NotifyingNode;
+  let coins: Outpoint[];
+  /** Lets the next range go that is read; undefined: none is held. */
+  let letGo: (() => void) | undefined;
+  let isHeld = false;
+  let known: (string | undefined)[];
+
+  before(async () => {
+    walk = await PoolWalk.start();
+    other = await NotifyingNode.beside(walk.host);
+    const spendable = await walk.spendable();
+    coins = spendable.filter((coin) => !walk.coin(coin).script.equals(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0)));
+  });
+  after(async () => {
+    await other.close();
+    await walk.close();
+  });
+  beforeEach(async () => {
+    known = [];
+    const store = holdReads(new MemoryStore(), () => {
+      if (!isHeld) return undefined;
+      isHeld = false;
+      return new Promise((resolve) => (letGo = resolve));
+    });
+    all = await NotifyingNode.beside(walk.host, store);
+  });
+  afterEach(() => all.close());
+
+  /** It is answered once the read is let go. */
+  async function subscribe(): Promise<() => Promise<void>> {
+    const client = all.client((_, [, status]) => known.push(status as string));
+    isHeld = true;
+    const asking = client.addScript(SCRIPT, NAME);
+    while (letGo === undefined) await setImmediate();
+    return async () => {
+      letGo?.();
+      letGo = undefined;
+      known.push((await asking)?.toString('hex'));
+      await all.untilTold();
+      // News that are ready by then come behind the answer.
+      await setImmediate();
+    };
+  }
+
+  const coin = (): Outpoint => coins.pop() ?? expect.fail('a coin');
+  const payment = (): HostTransaction => walk.made([coin()], [CHILD], FEE) ?? expect.fail('a transaction');
+
+  /** A transaction of the pool, on which another one waits that pays to the script. */
+  async function sendBoth(): Promise<HostTransaction> {
+    const txid = (await walk.send([coin()], [PARENT], FEE)) ?? expect.fail('a transaction');
+    await walk.send([{ txid, index: 0 }], [CHILD], FEE);
+    return walk.host.mempool.getTX(walk.hostHash(txid)) ?? expect.fail('a transaction of the pool');
+  }
+
+  /** Where nobody was subscribed before. */
+  async function present(): Promise<string | undefined> {
+    await other.untilLive();
+    const client = other.client(() => undefined);
+    const status = await client.addScript(SCRIPT, NAME);
+    client.removeScript(SCRIPT);
+    return status?.toString('hex');
+  }
+
+  it('has what a block brought meanwhile, also behind the next block', async () => {
+    const goOn = await subscribe();
+    await walk.mineOnly([payment()]);
+    await all.untilTold();
+    await goOn();
+    expect(known).to.deep.equal([await present()]);
+    await walk.mineOnly([payment()]);
+    await all.untilTold();
+    expect(known.slice(1)).to.deep.equal([await present()]);
+  });
+
+  it('is told anew when what a transaction of the pool waits for was confirmed meanwhile', async () => {
+    const parent = await sendBoth();
+    const goOn = await subscribe();
+    await walk.mineOnly([parent]);
+    await all.untilTold();
+    await goOn();
+    expect(known).to.have.length.within(1, 2);
+    expect(known.at(-1)).to.equal(await present());
+  });
+
+  it('does not hide that a transaction waits which came meanwhile', async () => {
+    const goOn = await subscribe();
+    const parent = await sendBoth();
+    await all.untilTold();
+    await goOn();
+    expect(known).to.deep.equal([await present()]);
+    await walk.mineOnly([parent]);
+    await all.untilTold();
+    expect(known.slice(1)).to.deep.equal([await present()]);
+  });
+});
