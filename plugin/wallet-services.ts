@@ -108,15 +108,7 @@ export class WalletServices {
         maxHistory,
         broadcast
       }),
-      subscriptionsOf: (client) => {
-        return new ClientSubscriptions(
-          notifier,
-          (method, params) => {
-            client.notify(method, params);
-          },
-          { maxSubscriptions, maxHistory }
-        );
-      },
+      subscriptionsOf: (client) => new ClientSubscriptions(notifier, client, { maxSubscriptions, maxHistory }),
       gate,
       ready$: combineLatest([shared.gate.ready$, scripts.state$]).pipe(
         map(([isReady, { phase }]) => isReady && phase === 'live'),
