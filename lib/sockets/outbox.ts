@@ -1,5 +1,6 @@
 // Replies and notifications on their way to one client: in pieces, with turns of the event loop in between, for the system copies
-// megabytes at once while everybody else waits. So do many clients that are told something at a time: they take turns. What the client has yet to read counts with the replies of REST.
+// megabytes at once while everybody else waits. So do many clients that are told something at a time: they take turns. What the client
+// has yet to read counts with the replies of REST.
 
 import type { Socket } from 'node:net';
 
