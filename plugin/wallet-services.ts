@@ -15,6 +15,7 @@ import { ScriptHistories } from '../lib/script-status/history';
 import { ScriptNotifier } from '../lib/script-status/script-notifier';
 import { ScriptsUnavailableError } from '../lib/scripts/errors';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
+import { isLoopback } from '../lib/sockets/cost';
 import { Sessions } from '../lib/sockets/sessions';
 import { WebSockets } from '../lib/sockets/web-sockets';
 import { DiskStore } from '../lib/store/disk-store';
@@ -82,7 +83,7 @@ export class WalletServices {
     const { path, cors, broadcast, maxHistory, electrum } = options;
     const { maxSessions, maxCost, maxSubscriptions } = electrum;
     const { timeoutMs } = shared.context.limits;
-    const sessions = (this.#sessions = new Sessions({ maxSessions, maxCost, timeoutMs }));
+    const sessions = (this.#sessions = new Sessions({ maxSessions, maxCost, isOwn: isLoopback, timeoutMs }));
     this.#push = new PushService({
       context: this.#esplora.context,
       scripts,
@@ -107,15 +108,7 @@ export class WalletServices {
         maxHistory,
         broadcast
       }),
-      subscriptionsOf: (client) => {
-        return new ClientSubscriptions(
-          notifier,
-          (method, params) => {
-            client.notify(method, params);
-          },
-          { maxSubscriptions, maxHistory }
-        );
-      },
+      subscriptionsOf: (client) => new ClientSubscriptions(notifier, client, { maxSubscriptions, maxHistory }),
       gate,
       ready$: combineLatest([shared.gate.ready$, scripts.state$]).pipe(
         map(([isReady, { phase }]) => isReady && phase === 'live'),

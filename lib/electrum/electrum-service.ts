@@ -151,19 +151,23 @@ export class ElectrumService {
 
   /** What begins a session over TLS on a connection. */
   async #openTls({ host }: Endpoint): Promise<(socket: Socket) => void> {
-    const { options, folder, logger } = this.#parts;
+    const { options, folder, logger, shared } = this.#parts;
     const certificate = await CertificateFiles.open({ files: options.certificate, folder, host, logger }).catch((error: unknown) => {
       throw new SetUpError(`Electrum over TLS has no certificate: ${messageOf(error)}`, { cause: error });
     });
     this.#certificate = certificate;
-    const server: Server = createServer({ handshakeTimeout: HANDSHAKE_MS, ...contextOf(certificate.pair) }, (socket: TLSSocket) => {
+    const handshakeTimeout = Math.min(HANDSHAKE_MS, shared.context.limits.timeoutMs);
+    const server: Server = createServer({ handshakeTimeout, ...contextOf(certificate.pair) }, (socket: TLSSocket) => {
       this.#begin(socket);
+    });
+    // One that takes too long does not end its connection by itself.
+    server.on('tlsClientError', (_, socket) => {
+      socket.destroy();
     });
     certificate.watch((pair) => {
       server.setSecureContext(contextOf(pair));
     });
     return (socket) => {
-      // Handshakes that fail end their connection.
       socket.on('error', () => undefined);
       server.emit('connection', socket);
     };

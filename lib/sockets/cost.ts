@@ -1,5 +1,5 @@
 // What clients cost, in points: about a tenth of a millisecond of processor time each. Points drain away with time. Those of an address
-// count together, so that nothing is won by connecting again; loopback costs nothing.
+// count together, so that nothing is won by connecting again.
 
 import { isIPv6 } from 'node:net';
 
@@ -54,15 +54,17 @@ class PointAccount implements Account {
 
 export class Accounts {
   readonly #hard: number;
+  readonly #isFree: (address: string) => boolean;
   readonly #accounts = new Map<string, PointAccount>();
 
-  /** `hard`: points above which a client is cut off; 0: nothing is counted. */
-  constructor(hard: number) {
+  /** `hard`: points above which a client is cut off; 0: nothing is counted. `isFree`: whose clients cost nothing. */
+  constructor(hard: number, isFree: (address: string) => boolean) {
     this.#hard = hard;
+    this.#isFree = isFree;
   }
 
   of(address: string): Account {
-    if (this.#hard === 0 || isLoopback(address)) return FREE;
+    if (this.#hard === 0 || this.#isFree(address)) return FREE;
     const group = groupOf(address);
     let account = this.#accounts.get(group);
     if (account === undefined) this.#accounts.set(group, (account = new PointAccount(this.#hard)));

@@ -84,8 +84,9 @@ export class FrameChannel implements Channel {
     return this.#outbox.progressAt;
   }
 
-  send(value: Buffer): void {
-    this.#outbox.add(value);
+  /** A value, in as many parts as it is given. */
+  send(...value: readonly Buffer[]): void {
+    this.#outbox.add(...value);
   }
 
   pause(): void {

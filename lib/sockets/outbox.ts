@@ -1,5 +1,6 @@
 // Replies and notifications on their way to one client: in pieces, with turns of the event loop in between, for the system copies
-// megabytes at once while everybody else waits. What the client has yet to read counts with the replies of REST.
+// megabytes at once while everybody else waits. So do many clients that are told something at a time: they take turns. What the client
+// has yet to read counts with the replies of REST.
 
 import type { Socket } from 'node:net';
 
@@ -35,15 +36,55 @@ export interface OutboxParts {
   readonly progressed: () => void;
 }
 
+/** The system is given no more in a turn than this, and for no longer. */
+const TURN_BYTES = 4 * AHEAD_BYTES;
+const TURN_MS = 1;
+
+/** Outboxes that have something for the system, in order; each says how many bytes it took. */
+const ready: (() => number)[] = [];
+let isScheduled = false;
+
+function takeTurn(flush: () => number): void {
+  ready.push(flush);
+  schedule();
+}
+
+function schedule(): void {
+  if (isScheduled || ready.length === 0) return;
+  isScheduled = true;
+  setImmediate(flushSome);
+}
+
+function flushSome(): void {
+  const end = performance.now() + TURN_MS;
+  try {
+    for (let bytes = 0; bytes < TURN_BYTES && performance.now() < end;) {
+      const flush = ready.shift();
+      if (flush === undefined) break;
+      bytes += flush();
+    }
+  } finally {
+    isScheduled = false;
+    schedule();
+  }
+}
+
+interface Part {
+  readonly bytes: Buffer;
+  /** Of its message. */
+  readonly isLast: boolean;
+}
+
 export class Outbox {
   readonly #parts: OutboxParts;
-  readonly #messages: Buffer[] = [];
-  /** Of the first message. */
+  /** Messages one after the other, each in one part or several. */
+  readonly #waiting: Part[] = [];
+  /** Of the first part. */
   #sent = 0;
-  /** Of the messages here. */
+  /** Of the parts here. */
   #bytes = 0;
   #counted = 0;
-  #next: NodeJS.Immediate | undefined;
+  #isReady = false;
   #ended: (() => void) | undefined;
   #isClosed = false;
   /** When the client took something, or began to have something to take; as performance.now(). */
@@ -58,59 +99,69 @@ export class Outbox {
     return this.#bytes + this.#parts.socket.writableLength;
   }
 
-  add(message: Buffer): void {
+  /** A message; the same memory may wait for many clients. */
+  add(...message: readonly Buffer[]): void {
     if (this.#isClosed || this.#ended !== undefined) return;
     if (this.unreadBytes === 0) this.progressAt = performance.now();
-    this.#messages.push(message);
-    this.#bytes += message.length;
+    for (const [i, bytes] of message.entries()) {
+      this.#waiting.push({ bytes, isLast: i === message.length - 1 });
+      this.#bytes += bytes.length;
+    }
     this.#count();
     // Those of one turn go together.
-    this.#next ??= setImmediate(this.#flush);
+    this.#wake();
   }
 
   /** Calls back when everything was handed to the system or waits for it. Nothing is added any more. */
   end(ended: () => void): void {
     this.#ended = ended;
-    this.#next ??= setImmediate(this.#flush);
+    this.#wake();
   }
 
   /** Drops everything: the client has gone. */
   close(): void {
     this.#isClosed = true;
-    clearImmediate(this.#next);
-    this.#messages.length = 0;
+    this.#waiting.length = 0;
     this.#parts.outflow.countOthers(-this.#counted);
     this.#counted = 0;
   }
 
-  readonly #flush = (): void => {
-    this.#next = undefined;
+  #wake(): void {
+    if (this.#isReady) return;
+    this.#isReady = true;
+    takeTurn(this.#flush);
+  }
+
+  readonly #flush = (): number => {
+    this.#isReady = false;
     const { socket, write } = this.#parts;
-    if (this.#isClosed || socket.destroyed) return;
+    if (this.#isClosed || socket.destroyed) return 0;
+    let bytes = 0;
     socket.cork();
-    for (let bytes = 0; bytes < AHEAD_BYTES && this.#messages.length > 0 && socket.writableLength < AHEAD_BYTES;) {
-      const message = this.#messages[0] as Buffer; // above none
-      const piece = message.subarray(this.#sent, this.#sent + PIECE_BYTES);
+    while (bytes < AHEAD_BYTES && this.#waiting.length > 0 && socket.writableLength < AHEAD_BYTES) {
+      const part = this.#waiting[0] as Part; // above none
+      const piece = part.bytes.subarray(this.#sent, this.#sent + PIECE_BYTES);
       this.#sent += piece.length;
       this.#bytes -= piece.length;
       bytes += piece.length;
-      const isLast = this.#sent === message.length;
-      if (isLast) {
-        this.#messages.shift();
+      const isEnd = this.#sent === part.bytes.length;
+      if (isEnd) {
+        this.#waiting.shift();
         this.#sent = 0;
       }
-      write(piece, isLast, this.#written);
+      write(piece, isEnd && part.isLast, this.#written);
     }
     socket.uncork();
     this.#count();
-    if (this.#messages.length === 0) this.#ended?.();
+    if (this.#waiting.length === 0) this.#ended?.();
+    return bytes;
   };
 
   readonly #written = (): void => {
     if (this.#isClosed) return;
     this.progressAt = performance.now();
     this.#count();
-    if (this.#messages.length > 0) this.#next ??= setImmediate(this.#flush);
+    if (this.#waiting.length > 0) this.#wake();
     this.#parts.progressed();
   };
 

@@ -2,10 +2,10 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { CLOSING_MS } from '../rest/limits';
-import { Accounts, groupOf, isLoopback, type Account } from './cost';
+import { Accounts, groupOf, type Account } from './cost';
 import type { Socket } from 'node:net';
 
-/** Of one address, loopback aside: proxies come from there. */
+/** Of one address that is not the node's own: proxies come from there. */
 const MOST_OF_ADDRESS = 100;
 
 /** ElectrumX'. Wallets ask more often than that. */
@@ -38,6 +38,8 @@ export interface SessionsParts {
   readonly maxSessions: number;
   /** Points above which a client is cut off; 0: nothing is counted. */
   readonly maxCost: number;
+  /** Whether an address is the node's own, whose clients are as many as may be, and cost nothing. */
+  readonly isOwn: (address: string) => boolean;
   /** Milliseconds without progress before a client that has something to read is cut off. */
   readonly timeoutMs: number;
 }
@@ -54,7 +56,7 @@ export class Sessions {
 
   constructor(parts: SessionsParts) {
     this.#parts = parts;
-    this.#accounts = new Accounts(parts.maxCost);
+    this.#accounts = new Accounts(parts.maxCost, parts.isOwn);
     this.#sweeping = setInterval(
       () => {
         this.#sweep();
@@ -71,10 +73,11 @@ export class Sessions {
   /** Whether a connection may become a session. It counts until it is closed. */
   admit(socket: Pick<Socket, 'remoteAddress' | 'once' | 'destroyed'>): boolean {
     const { remoteAddress } = socket;
-    if (remoteAddress === undefined || socket.destroyed || this.#isClosed || this.#count >= this.#parts.maxSessions) return false;
+    const { maxSessions, isOwn } = this.#parts;
+    if (remoteAddress === undefined || socket.destroyed || this.#isClosed || this.#count >= maxSessions) return false;
     const group = groupOf(remoteAddress);
     const others = this.#connections.get(group) ?? 0;
-    if (others >= MOST_OF_ADDRESS && !isLoopback(remoteAddress)) return false;
+    if (others >= MOST_OF_ADDRESS && !isOwn(remoteAddress)) return false;
     this.#count++;
     this.#connections.set(group, others + 1);
     socket.once('close', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
 import { NotifyingNode } from '../support/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import type { HostTransaction } from '../../lib/node/host';
@@ -104,6 +105,20 @@ describe('a script of which a transaction of the pool waits for another one', ()
     expect(told).to.deep.equal([upper]);
     for (const { client } of clients) client.close();
     expect(all.notifier.size).to.equal(0);
+  });
+
+  it('is answered in place of older news that are not on their way yet, and so is the tip', async () => {
+    const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
+    const withdrawn: string[] = [];
+    const notified = { notify: () => undefined, withdraw: (about: string) => withdrawn.push(about) };
+    const client = new ClientSubscriptions(all.notifier, notified, { maxSubscriptions: 1, maxHistory: 10 });
+    await client.addScript(script, nameOf(CHILD));
+    client.removeScript(script);
+    all.index.reader.read(({ tip }) => {
+      client.addHeaders(tip);
+    });
+    expect(withdrawn).to.deep.equal([script.toString('latin1'), script.toString('latin1'), 'tips']);
+    client.close();
   });
 
   it('is refused to whoever may see shorter histories only, and to nobody who asks beside', async () => {

@@ -78,7 +78,7 @@ describe('the version of the protocol', () => {
 
 describe('what a client costs', () => {
   it('slows it down, and ends in a cut; loopback is free', () => {
-    const accounts = new Accounts(100_000);
+    const accounts = new Accounts(100_000, isLoopback);
     const account = accounts.of('192.0.2.1');
     account.charge(9_000);
     expect([account.delayMs, account.isOverdrawn]).to.deep.equal([0, false]);
@@ -88,14 +88,14 @@ describe('what a client costs', () => {
     accounts.of('192.0.2.1').charge(60_000);
     expect([account.delayMs, account.isOverdrawn]).to.deep.equal([2_500, true]);
     expect(accounts.of('192.0.2.2').isOverdrawn).to.equal(false);
-    for (const free of [accounts.of('127.0.0.1'), accounts.of('::1'), new Accounts(0).of('192.0.2.1')]) {
+    for (const free of [accounts.of('127.0.0.1'), accounts.of('::1'), new Accounts(0, isLoopback).of('192.0.2.1')]) {
       free.charge(1e9);
       expect([free.delayMs, free.isOverdrawn]).to.deep.equal([0, false]);
     }
   });
 
   it('is forgotten once it has drained away and the client has gone', () => {
-    const accounts = new Accounts(100);
+    const accounts = new Accounts(100, isLoopback);
     accounts.of('192.0.2.1').charge(200);
     accounts.of('192.0.2.2');
     accounts.sweep(() => false);

@@ -25,9 +25,9 @@ async function connect(port: number): Promise<LineClient> {
 }
 
 describe('a node with --rest-electrum', () => {
-  it('answers there, and closes with clients on', async () => {
+  it('answers there, whatever clients of its own machine cost, and closes with them on', async () => {
     const port = await freePort();
-    const served = await openRestNode({ settings: { 'rest-addresses': true, 'rest-electrum': port } });
+    const served = await openRestNode({ settings: { 'rest-addresses': true, 'rest-electrum': port, 'rest-electrum-cost': 1 } });
     const client = await connect(port);
     const { result } = await client.ask('server.version', ['wallet', '1.4']);
     expect(result).to.be.an('array').with.nested.property('1', '1.4');

@@ -4,6 +4,7 @@ import { after, afterEach, before, describe, it } from 'mocha';
 import { LineClient, openElectrumNode, type ElectrumNode, type Reply } from '../support/electrum-node';
 import { transportMethods } from '../support/electrum-methods';
 import { until } from '../support/until';
+import type { Notified } from '../../lib/electrum/server/session';
 
 /** Worked on at a time. */
 const MOST_AT_WORK = 10;
@@ -36,7 +37,7 @@ describe('a session of the Electrum protocol', () => {
     return client;
   }
 
-  const notifiedOne = (): { notify(method: string, params: string): void } => {
+  const notifiedOne = (): Notified => {
     const [client] = served.notified;
     if (client === undefined) throw new Error('expected a client');
     return client;
@@ -103,7 +104,7 @@ describe('a session of the Electrum protocol', () => {
     const client = notifiedOne();
     const params = JSON.stringify(['x'.repeat(1_000_000)]);
     for (let i = 0; i < 200 && served.notified.size === 1; i++) {
-      client.notify('blockchain.scripthash.subscribe', params);
+      client.notify('blockchain.scripthash.subscribe', params, String(i));
       await new Promise(setImmediate);
     }
     await until(() => served.electrum.sessions === 0);
@@ -116,12 +117,30 @@ describe('a session of the Electrum protocol', () => {
       { id: 2, method: 'test.hold' }
     ]);
     await until(() => held.length === 1);
-    notifiedOne().notify('blockchain.headers.subscribe', '[{}]');
+    notifiedOne().notify('blockchain.headers.subscribe', '[{}]', 'tips');
     expect(await quietAnswers()).to.equal(false);
     expect(client.waiting).to.equal(0);
     held.splice(0)[0]?.();
     expect(await client.value()).to.have.length(2);
     expect(await client.value()).to.deep.equal({ jsonrpc: '2.0', method: 'blockchain.headers.subscribe', params: [{}] });
+  });
+
+  it('is told of each thing what is newest, and nothing that it was answered since', async () => {
+    const client = await connect();
+    client.send([{ id: 1, method: 'test.hold' }]);
+    await until(() => held.length === 1);
+    const notified = notifiedOne();
+    for (const [params, about] of [
+      ['[1]', 'one'],
+      ['[2]', 'other'],
+      ['[3]', 'one']
+    ] as const)
+      notified.notify('test.news', params, about);
+    notified.withdraw('other');
+    held.splice(0)[0]?.();
+    expect(await client.value()).to.have.length(1);
+    expect(await client.value()).to.deep.equal({ jsonrpc: '2.0', method: 'test.news', params: [3] });
+    expect(await client.ask('server.ping', [], 2)).to.deep.include({ id: 2 });
   });
 
   it('gets an error of a method that breaks down, and the log has the reason', async () => {

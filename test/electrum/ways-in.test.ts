@@ -21,14 +21,18 @@ const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'server.ping' });
 describe('clients of the Electrum protocol', () => {
   let served: ElectrumNode;
   let folder: string;
+  /** One that says nothing where TLS is spoken. */
+  let silent: LineClient;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'bcoin-rest-electrum-'));
     served = await openElectrumNode({
       methods: transportMethods,
       options: { tls: ANY_PORT, cors: ['https://wallet.example'] },
+      settings: { 'rest-timeout': 1 },
       folder
     });
+    silent = await LineClient.connect((served.electrum.addresses[1] as AddressInfo).port);
   });
   after(async () => {
     await served.node.close();
@@ -170,6 +174,10 @@ describe('clients of the Electrum protocol', () => {
     await until(() => seen.length > 0);
     expect(seen).to.deep.equal([second.certificate]);
     files.close();
+  });
+
+  it('are let go when they do not begin TLS in time', async () => {
+    expect(await silent.line()).to.equal(undefined);
   });
 });
 

@@ -48,7 +48,7 @@ describe('mempool’s WebSocket', () => {
     this.timeout(TIMEOUT_MS);
     segwit.window = segwit.threshold = SHORT_WINDOW;
     served = await openPushNode({ maxHistory: 50, settings: { 'rest-timeout': 1 } });
-    faucet = await Faucet.on(served.node, 20);
+    faucet = await Faucet.on(served.node, 30);
   });
   after(async () => {
     await served.node.close();
@@ -210,6 +210,28 @@ describe('mempool’s WebSocket', () => {
     await own.ask({ 'track-addresses': [], 'track-scriptpubkeys': [] });
     await stranger.ask({ 'track-addresses': [] });
     expect(served.push.tracked).to.equal(0);
+  });
+
+  it('tells several clients of a long list, each by its own names', async () => {
+    const { node } = served;
+    const { address } = new KeyWallet();
+    const script = scriptAt(address).toString('hex');
+    const names = [script, script.toUpperCase()];
+    const all = [await client(), await client(), await client()] as const;
+    const [one, many, scripts] = all;
+    await one.ask({ 'track-address': address });
+    await many.ask({ 'track-addresses': [address] });
+    await scripts.ask({ 'track-scriptpubkeys': names });
+    for (let i = 0; i < 6; i++) await faucet.pays(address, PAID);
+    await until(() => all.every(({ told }) => JSON.stringify(told).split('"fee":').length > 6));
+    for (const { told } of all) told.length = 0;
+    await mine(node, 1);
+    const confirmed = ((await esplora(`/address/${address}/txs/chain`)) as unknown[]).toReversed();
+    expect(confirmed).to.have.length(6);
+    expect(await one.next('block-transactions')).to.deep.equal(confirmed);
+    const news = { mempool: [], confirmed, removed: [] };
+    expect(await many.next('multi-address-transactions')).to.deep.equal({ [address]: news });
+    expect(await scripts.next('multi-scriptpubkey-transactions')).to.deep.equal(Object.fromEntries(names.map((name) => [name, news])));
   });
 
   it('tells of a transaction that it enters the pool, is spent there, and is confirmed', async () => {

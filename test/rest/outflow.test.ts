@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -8,6 +8,7 @@ import type { RestRequest } from '../../lib/rest/endpoint';
 import { jsonReply, type Reply } from '../../lib/rest/format';
 import { PROFILES } from '../../lib/profile/profile';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
+import { readBody } from '../../lib/rest/server/body';
 import { Responses } from '../../lib/rest/server/responses';
 import { noReplies } from '../support/endpoints';
 import { WorkQueue } from '../../lib/rest/server/work-queue';
@@ -168,6 +169,25 @@ describe('replies that clients are slow to read', () => {
     await Promise.all(gone);
     // There is room again. Nothing of it is sent: who reads slowly here would be cut off, too.
     expect((await ask(port, { method: 'HEAD', path: '/rest/large' })).status).to.equal(200);
+  });
+
+  it('are cut off so also when a request with a body came behind them, whoever answers that', async () => {
+    await serve(100, 1_000);
+    const bodies: string[] = [];
+    const [ours] = server.listeners('request') as [RequestListener];
+    server.removeAllListeners('request');
+    server.on('request', (request, response) => {
+      if (request.url !== '/elsewhere') ours(request, response);
+      else void readBody(request, DEFAULT_LIMITS).then((text) => bodies.push(text.toString()) && response.end());
+    });
+    const gone = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
+    const socket = await openSocket(port);
+    socket.on('error', () => undefined);
+    socket.write(requestBytes({ path: '/rest/large' }, false));
+    await once(socket, 'readable');
+    socket.write(requestBytes({ method: 'POST', path: '/elsewhere', body: Buffer.from('whole') }, false));
+    await gone;
+    expect(bodies).to.deep.equal(['whole']);
   });
 
   it('do not keep the server from closing, also when they were made after it began to close', async () => {

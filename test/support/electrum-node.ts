@@ -6,7 +6,8 @@ import { BehaviorSubject, filter, firstValueFrom } from 'rxjs';
 import { ElectrumService, type ElectrumServiceOptions } from '../../lib/electrum/electrum-service';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { Sessions } from '../../lib/sockets/sessions';
+import { isLoopback } from '../../lib/sockets/cost';
+import { Sessions, type SessionsParts } from '../../lib/sockets/sessions';
 import { WebSockets } from '../../lib/sockets/web-sockets';
 import { RestService } from '../../lib/rest/rest-service';
 import { MemoryStore } from '../../lib/store/memory-store';
@@ -21,9 +22,7 @@ import type { TestFullNode } from './bcoin';
 
 const ANY_PORT = { host: '127.0.0.1', port: 0 };
 
-interface ServerOptions extends ElectrumServiceOptions {
-  readonly maxSessions: number;
-  readonly maxCost: number;
+interface ServerOptions extends ElectrumServiceOptions, Pick<SessionsParts, 'maxSessions' | 'maxCost' | 'isOwn'> {
   readonly cors: Origins;
   readonly auth: boolean;
 }
@@ -34,6 +33,7 @@ const OPTIONS: ServerOptions = {
   certificate: undefined,
   maxSessions: 1_000,
   maxCost: 0,
+  isOwn: isLoopback,
   cors: undefined,
   auth: false
 };
@@ -82,8 +82,8 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
       const index = new ChainIndexer({ store: new MemoryStore(), node: source, logger: ownLogger, migrations, ...others });
       const rest = new RestService({ node: source, index, options: { ...others, limits, warmup: 'indexed' }, logger });
       const { context } = rest.shared;
-      const { maxSessions, maxCost, cors, auth, ...own } = { ...OPTIONS, ...options };
-      const sessions = new Sessions({ maxSessions, maxCost, timeoutMs: limits.timeoutMs });
+      const { maxSessions, maxCost, isOwn, cors, auth, ...own } = { ...OPTIONS, ...options };
+      const sessions = new Sessions({ maxSessions, maxCost, isOwn, timeoutMs: limits.timeoutMs });
       const electrum = new ElectrumService({
         shared: rest.shared,
         sessions,
@@ -179,8 +179,9 @@ export class LineClient {
     });
   }
 
-  static async connect(port: number): Promise<LineClient> {
-    const socket = connect(port, '127.0.0.1');
+  /** `from`: an address of this machine's. */
+  static async connect(port: number, from?: string): Promise<LineClient> {
+    const socket = connect({ port, host: '127.0.0.1', ...(from !== undefined && { localAddress: from }) });
     await once(socket, 'connect');
     return new LineClient(socket);
   }

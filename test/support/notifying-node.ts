@@ -67,8 +67,13 @@ export class NotifyingNode {
   }
 
   client(told: (method: string, params: readonly unknown[]) => void, limits: Partial<SubscriptionLimits> = {}): ClientSubscriptions {
-    const notify = (method: string, params: string): void => told(method, JSON.parse(params) as unknown[]);
-    return new ClientSubscriptions(this.notifier, notify, { ...LIMITS, ...limits });
+    const client = {
+      notify: (method: string, params: string): void => {
+        told(method, JSON.parse(params) as unknown[]);
+      },
+      withdraw: () => undefined
+    };
+    return new ClientSubscriptions(this.notifier, client, { ...LIMITS, ...limits });
   }
 
   /** Until the index by script is at the node's tip. */

@@ -13,6 +13,7 @@ import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { ScriptHistories } from '../../lib/script-status/history';
 import { ScriptNotifier } from '../../lib/script-status/script-notifier';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
+import { isLoopback } from '../../lib/sockets/cost';
 import { Sessions } from '../../lib/sockets/sessions';
 import { WebSockets } from '../../lib/sockets/web-sockets';
 import { MemoryStore } from '../../lib/store/memory-store';
@@ -73,7 +74,7 @@ export async function openPushNode(options: Partial<typeof OPTIONS> & RegtestOpt
         options: { path: '/api', cors, auth, broadcast: true, maxUnspent: 500 },
         logger: log
       });
-      const sessions = new Sessions({ maxSessions, maxCost, timeoutMs: limits.timeoutMs });
+      const sessions = new Sessions({ maxSessions, maxCost, isOwn: isLoopback, timeoutMs: limits.timeoutMs });
       const push = new PushService({
         context: esplora.context,
         scripts,

@@ -8,8 +8,15 @@ import type { Subscriptions } from '../method';
 import type { ScriptNotifier, TipListener } from '../../script-status/script-notifier';
 import type { StatusChange, StatusListener } from '../../script-status/subscribed-script';
 
-/** Tells the client. `params`: as JSON text. */
-export type Notify = (method: string, params: string) => void;
+/** The client, as far as it is told of things by itself. `about`: a script's SHA-256, one character a byte, or `TIPS`. */
+export interface ToldClient {
+  /** `params`: as JSON text. What was said about the same and is not on its way yet is not said any more. */
+  notify(method: string, params: string, about: string): void;
+  /** The same, when the client is answered what is newer. */
+  withdraw(about: string): void;
+}
+
+const TIPS = 'tips';
 
 export interface SubscriptionLimits {
   /** Scripts of one client. */
@@ -20,7 +27,7 @@ export interface SubscriptionLimits {
 
 export class ClientSubscriptions implements Subscriptions, StatusListener, TipListener {
   readonly #notifier: ScriptNotifier;
-  readonly #notify: Notify;
+  readonly #client: ToldClient;
   readonly #limits: SubscriptionLimits;
   /** By the script's SHA-256, one character a byte; the name, where it is not written in lower case. */
   readonly #names = new Map<string, string | undefined>();
@@ -28,14 +35,16 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   readonly #answering = new Map<string, StatusChange | undefined>();
   #isClosed = false;
 
-  constructor(notifier: ScriptNotifier, notify: Notify, limits: SubscriptionLimits) {
+  constructor(notifier: ScriptNotifier, client: ToldClient, limits: SubscriptionLimits) {
     this.#notifier = notifier;
-    this.#notify = notify;
+    this.#client = client;
     this.#limits = limits;
   }
 
   addHeaders(known: HeaderRecord): void {
-    if (!this.#isClosed) this.#notifier.addTips(this, known);
+    if (this.#isClosed) return;
+    this.#notifier.addTips(this, known);
+    this.#client.withdraw(TIPS);
   }
 
   async addScript(script: Buffer, name: string, worked?: (transactions: number) => void): Promise<Buffer | undefined> {
@@ -50,6 +59,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
       const status = await this.#notifier.add(key, this, maxHistory, worked);
       // What it was told meanwhile is older.
       this.#answering.set(key, undefined);
+      this.#client.withdraw(key);
       // It has left, or taken it back, while it waited.
       if (this.#isClosed || !this.#names.has(key)) this.#notifier.delete(key, this);
       return status === '' ? undefined : Buffer.from(status, 'latin1');
@@ -66,6 +76,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   removeScript(script: Buffer): boolean {
     const key = script.toString('latin1');
     this.#notifier.delete(key, this);
+    this.#client.withdraw(key);
     return this.#names.delete(key);
   }
 
@@ -83,7 +94,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   }
 
   tipChanged({ header, height }: HeaderRecord): void {
-    this.#notify('blockchain.headers.subscribe', JSON.stringify([{ hex: header.toString('hex'), height }]));
+    this.#client.notify('blockchain.headers.subscribe', JSON.stringify([{ hex: header.toString('hex'), height }]), TIPS);
   }
 
   #release(key: string): void {
@@ -95,6 +106,6 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   #tell({ script, status }: StatusChange): void {
     const name = this.#names.get(script) ?? toDisplayHex(Buffer.from(script, 'latin1'));
     const text = status === '' ? null : Buffer.from(status, 'latin1').toString('hex');
-    this.#notify('blockchain.scripthash.subscribe', JSON.stringify([name, text]));
+    this.#client.notify('blockchain.scripthash.subscribe', JSON.stringify([name, text]), script);
   }
 }

@@ -45,8 +45,10 @@ const VERSION_PARAMETERS = ['client_name', 'protocol_version'];
 export interface Notified {
   /** Nothing reaches it any more. */
   readonly isGone: boolean;
-  /** `params`: as JSON text. */
-  notify(method: string, params: string): void;
+  /** `params`: as JSON text. What was said about the same and is not on its way yet is not said any more. */
+  notify(method: string, params: string, about: string): void;
+  /** The same, when the client is answered what is newer. */
+  withdraw(about: string): void;
 }
 
 export interface ClosableSubscriptions extends Subscriptions {
@@ -100,8 +102,8 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   #isRefused = false;
   #isClosed = false;
   #delay: NodeJS.Timeout | undefined;
-  /** What the client is to be told of. */
-  readonly #notifications: Buffer[] = [];
+  /** What the client is to be told of, by what it is about. */
+  readonly #notifications = new Map<string, Buffer>();
   #notificationBytes = 0;
   #notifying: NodeJS.Immediate | undefined;
   #unfinishedBatches = 0;
@@ -148,8 +150,9 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     else this.#wake();
   }
 
-  notify(method: string, params: string): void {
+  notify(method: string, params: string, about: string): void {
     if (this.isGone) return;
+    this.withdraw(about);
     const text = notification(method, params);
     const bytes = this.#channel.unreadBytes + this.#notificationBytes;
     if (bytes > (this.#parts.outflow.isFull ? FEW_UNREAD_BYTES : MOST_UNREAD_NOTIFICATION_BYTES)) {
@@ -157,11 +160,17 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
       return;
     }
     this.charge(text.length / BYTES_PER_POINT);
-    this.#notifications.push(text);
-    this.#notificationBytes += text.length;
-    this.#parts.outflow.countOthers(text.length);
+    this.#notifications.set(about, text);
+    this.#countNotified(text.length);
     // Behind the replies that are ready in this turn: what those say of a script is older.
     this.#notifying ??= setImmediate(this.#sendNotifications);
+  }
+
+  withdraw(about: string): void {
+    const text = this.#notifications.get(about);
+    if (text === undefined) return;
+    this.#notifications.delete(about);
+    this.#countNotified(-text.length);
   }
 
   progressed(): void {
@@ -205,7 +214,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     return new Batch(count, this.#parts.outflow, (reply) => {
       this.#unfinishedBatches--;
       if (reply !== undefined) this.#send(reply);
-      if (this.#notifications.length > 0) this.#notifying ??= setImmediate(this.#sendNotifications);
+      if (this.#notifications.size > 0) this.#notifying ??= setImmediate(this.#sendNotifications);
     });
   }
 
@@ -219,14 +228,18 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   readonly #sendNotifications = (): void => {
     this.#notifying = undefined;
     if (this.#unfinishedBatches > 0) return;
-    for (const text of this.#notifications) this.#channel.send(text);
+    for (const text of this.#notifications.values()) this.#channel.send(text);
     this.#dropNotifications();
   };
 
   #dropNotifications(): void {
-    this.#notifications.length = 0;
-    this.#parts.outflow.countOthers(-this.#notificationBytes);
-    this.#notificationBytes = 0;
+    this.#notifications.clear();
+    this.#countNotified(-this.#notificationBytes);
+  }
+
+  #countNotified(bytes: number): void {
+    this.#notificationBytes += bytes;
+    this.#parts.outflow.countOthers(bytes);
   }
 
   #take(request: Request, bytes: number, replies: Replies, at: number): void {

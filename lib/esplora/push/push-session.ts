@@ -7,7 +7,7 @@ import { onceLive } from '../../script-status/once-live';
 import { ClientGoneError } from '../../rest/errors';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { FEW_UNREAD_BYTES, MOST_UNREAD_BYTES, MOST_UNREAD_NOTIFICATION_BYTES, type Outflow } from '../../sockets/outbox';
-import { arrayOf, objectOf, type Field } from './messages';
+import { objectOf, partsOf, piecesOf, type Field } from './messages';
 import { readRequest, type NamedScripts, type PushRequest, type Tracking } from './request';
 import type { Observable } from 'rxjs';
 import type { AddressPrefixes } from '../../bitcoin/address';
@@ -147,9 +147,9 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     const { address, addresses, scripts } = this.#lists;
     const fields: Field[] = [];
     if (address.has(script)) {
-      if (removed.length > 0) fields.push(['address-removed-transactions', arrayOf(removed)]);
-      if (pooled.length > 0) fields.push(['address-transactions', arrayOf(pooled)]);
-      if (confirmed.length > 0) fields.push(['block-transactions', arrayOf(confirmed)]);
+      if (removed !== undefined) fields.push(['address-removed-transactions', removed]);
+      if (pooled !== undefined) fields.push(['address-transactions', pooled]);
+      if (confirmed !== undefined) fields.push(['block-transactions', confirmed]);
     }
     const lists = [
       ['multi-address-transactions', addresses.get(script)],
@@ -157,14 +157,14 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     ] as const;
     for (const [field, names] of lists) {
       if (names === undefined) continue;
-      const news = objectOf([
-        ['mempool', arrayOf(pooled)],
-        ['confirmed', arrayOf(confirmed)],
-        ['removed', arrayOf(removed)]
+      const news = piecesOf([
+        ['mempool', pooled ?? '[]'],
+        ['confirmed', confirmed ?? '[]'],
+        ['removed', removed ?? '[]']
       ]);
-      fields.push([field, objectOf(names.map((name) => [name, news]))]);
+      fields.push([field, piecesOf(names.map((name) => [name, news]))]);
     }
-    if (fields.length > 0) this.#tell(objectOf(fields));
+    if (fields.length > 0) this.#tell(...partsOf(fields));
   }
 
   /** Never rejects. */
@@ -274,15 +274,15 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     else this.#newer.push(message);
   }
 
-  #tell(message: Buffer): void {
+  #tell(...message: readonly Buffer[]): void {
     if (this.isGone) return;
     const { outflow } = this.#parts;
     if (this.#channel.unreadBytes > (outflow.isFull ? FEW_UNREAD_BYTES : MOST_UNREAD_NOTIFICATION_BYTES)) {
       this.destroy();
       return;
     }
-    this.#account.charge(message.length / BYTES_PER_POINT);
-    this.#channel.send(message);
+    this.#account.charge(message.reduce((sum, { length }) => sum + length, 0) / BYTES_PER_POINT);
+    this.#channel.send(...message);
   }
 
   /** A client that does not read is not read from. */

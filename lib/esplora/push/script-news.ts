@@ -1,11 +1,13 @@
 // What is new of scripts that somebody tracks: transactions that came into the pool, that left it unconfirmed, that were confirmed. The
 // notifier says that something has changed; what it is, is found by comparing with what was seen last, once for all who track the script.
 
+import { setImmediate } from 'node:timers/promises';
 import { MAX_TRANSACTIONS, type Position } from '../../index/records/position';
 import { keyOf } from '../../rest/cache/blocks';
 import { onceLive } from '../../script-status/once-live';
 import { ScriptsUnavailableError } from '../../scripts/errors';
 import { placeIfKnown } from '../transactions';
+import { arrayOf } from './messages';
 import type { Observable } from 'rxjs';
 import type { BlockPoint } from '../../node/types';
 import type { PooledScript } from '../../script-answers/pooled-script';
@@ -25,12 +27,15 @@ const PAGE_SIZE = 25;
 
 const FOR_EVERYBODY = { isGone: false };
 
-/** Transactions, each as JSON text. */
+/** Listeners that are told in one turn. */
+const TOLD_IN_TURN = 16;
+
+/** Transactions: a JSON array each, the same for all listeners; undefined: none. */
 export interface News {
-  readonly pooled: readonly Buffer[];
-  readonly confirmed: readonly Buffer[];
+  readonly pooled: Buffer | undefined;
+  readonly confirmed: Buffer | undefined;
   /** They left the pool unconfirmed. */
-  readonly removed: readonly Buffer[];
+  readonly removed: Buffer | undefined;
 }
 
 export interface ScriptListener {
@@ -182,23 +187,32 @@ export class ScriptNews implements StatusListener {
     let beyond: Position = { height: this.#parts.ancestry.forkHeight(before.block, index), index: MAX_TRANSACTIONS - 1 };
     for (;;) {
       const rows = await snapshot.history(Buffer.from(tracked.key, 'latin1'), { beyond, limit: PAGE_SIZE, ascending: true });
-      const news: News = {
-        removed: await this.#texts(left.splice(0, PAGE_SIZE)),
-        pooled: await this.#texts(came.splice(0, PAGE_SIZE)),
-        confirmed: await this.#parts.transactions.confirmed(rows, index, FOR_EVERYBODY)
-      };
-      if (news.removed.length + news.pooled.length + news.confirmed.length > 0)
-        for (const listener of tracked.listeners) listener.scriptNews(tracked.key, news);
+      await this.#tellAll(tracked, {
+        removed: listOf(await this.#texts(left.splice(0, PAGE_SIZE))),
+        pooled: listOf(await this.#texts(came.splice(0, PAGE_SIZE))),
+        confirmed: listOf(await this.#parts.transactions.confirmed(rows, index, FOR_EVERYBODY))
+      });
       beyond = rows.at(-1)?.position ?? beyond;
       if (rows.length < PAGE_SIZE && came.length + left.length === 0) break;
     }
     tracked.seen = { pool, block: index.tip };
   }
 
+  async #tellAll({ key, listeners }: TrackedScript, news: News): Promise<void> {
+    if (news.removed === undefined && news.pooled === undefined && news.confirmed === undefined) return;
+    let count = 0;
+    for (const listener of listeners) {
+      listener.scriptNews(key, news);
+      if (++count % TOLD_IN_TURN === 0) await setImmediate();
+    }
+  }
+
   #texts(list: readonly PooledTransaction[]): Promise<Buffer[]> {
     return Promise.all(list.map((transaction) => this.#parts.transactions.unconfirmed(transaction, FOR_EVERYBODY)));
   }
 }
+
+const listOf = (texts: readonly Buffer[]): Buffer | undefined => (texts.length === 0 ? undefined : arrayOf(texts));
 
 const byTxid = (list: readonly PooledTransaction[]): Map<string, PooledTransaction> =>
   new Map(list.map((transaction) => [keyOf(transaction.txid), transaction]));

@@ -17,16 +17,19 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 export async function readBody(request: IncomingMessage, limits: Pick<Limits, 'maxBodyBytes' | 'timeoutMs'>): Promise<Buffer> {
   const { maxBodyBytes, timeoutMs } = limits;
   const { socket, headers } = request;
-  socket.setTimeout(timeoutMs);
+  // The socket's own timeout may be that of a reply which waits to be read.
+  const patience = setTimeout(() => socket.destroy(), timeoutMs);
   try {
-    const body = await getRawBody(request, { limit: maxBodyBytes, length: headers['content-length'] ?? null });
-    socket.setTimeout(0);
-    return body;
+    const body = getRawBody(request, { limit: maxBodyBytes, length: headers['content-length'] ?? null });
+    request.on('data', () => patience.refresh());
+    return await body;
   } catch (error) {
     if ((error as { type?: unknown }).type !== 'entity.too.large') throw error;
     // What is left has to be taken off the connection, or the client never reads its reply.
     request.resume();
     throw bodyTooLarge(maxBodyBytes);
+  } finally {
+    clearTimeout(patience);
   }
 }
 

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { Outbox } from '../../lib/sockets/outbox';
+import { until } from '../support/until';
+
+const CLIENTS = 24;
+const MESSAGE = Buffer.alloc(262_144, 'm');
+
+describe('what waits for many clients', () => {
+  let server: Server;
+  const clients: { readonly socket: Socket; read: number }[] = [];
+  const outboxes: Outbox[] = [];
+  /** Clients for whom something was given to the system, and the last of each message. */
+  const begun = new Set<number>();
+  const ends: number[] = [];
+  let counted = 0;
+
+  before(async () => {
+    server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    for (let i = 0; i < CLIENTS; i++) {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      const [peer] = (await once(server, 'connection')) as [Socket];
+      const client = { socket, read: 0 };
+      socket.on('data', ({ length }) => (client.read += length));
+      clients.push(client);
+      outboxes.push(
+        new Outbox({
+          socket: peer,
+          outflow: { countOthers: (bytes) => (counted += bytes) },
+          write: (piece, isLast, written) => {
+            begun.add(i);
+            if (isLast) ends.push(i);
+            peer.write(piece, written);
+          },
+          progressed: () => undefined
+        })
+      );
+    }
+  });
+  after(() => {
+    for (const { socket } of clients) socket.destroy();
+    server.close();
+  });
+
+  it('is given to the system for some of them in a turn, and reaches them all', async () => {
+    for (const outbox of outboxes) outbox.add(MESSAGE);
+    await setImmediate();
+    expect(begun.size).to.be.at.most(8);
+    await until(() => clients.every(({ read }) => read === MESSAGE.length));
+    expect(ends.toSorted((a, b) => a - b)).to.deep.equal(outboxes.map((_, i) => i));
+  });
+
+  it('is one message in several parts, and counts for each', async () => {
+    ends.length = 0;
+    const [outbox, client] = [outboxes[0], clients[0]];
+    outbox?.add(Buffer.from('{'), MESSAGE, Buffer.from('}'));
+    outbox?.add(Buffer.from('next'));
+    expect(outbox?.unreadBytes).to.equal(MESSAGE.length + 6);
+    await until(() => client?.read === 2 * MESSAGE.length + 6);
+    expect(ends).to.deep.equal([0, 0]);
+    await until(() => counted === 0);
+  });
+});
