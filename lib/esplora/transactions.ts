@@ -107,8 +107,8 @@ export class Transactions {
 
   async #ofBlock(status: Confirmation, list: readonly Placed[], index: IndexSnapshot, client: Waiting): Promise<Buffer[]> {
     const reading = Promise.all(list.map((placed) => this.at(placed, index, client)));
-    // At the same time: a block that is read as a whole is read once.
-    const counting = this.#rest.blocks.isAtHand(status) ? this.#previous.counts(status, client) : undefined;
+    // At the same time: a node that reads blocks as a whole reads this one once. Elsewhere looking through it is not cheap, be it in memory.
+    const counting = this.#rest.node.readsWholeBlocks ? this.#previous.counts(status, client) : undefined;
     const [transactions, counts] = await Promise.all([reading, counting]);
     const spending = transactions.map((transaction, i) => ({ transaction, position: (list[i] as Placed).position })); // one for each
     const spent = await this.#previous.of(status, spending, counts, index, client);
