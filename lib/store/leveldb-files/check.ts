@@ -35,22 +35,27 @@ export async function findDamage(folder: string, options: LevelCheckOptions): Pr
   return (await findLogDamage(folder, names, manifest)) ?? (await findTableDamage(folder, names, manifest, options));
 }
 
+interface NamedManifest extends Manifest {
+  readonly name: string;
+}
+
 /** The manifest that CURRENT names, or what is wrong with one of the two. `names`: of the folder's files. @throws errors of the system. */
-export async function currentManifest(folder: string, names: ReadonlySet<string>): Promise<Manifest | string> {
+export async function currentManifest(folder: string, names: ReadonlySet<string>): Promise<NamedManifest | string> {
   const current = await readFile(join(folder, 'CURRENT'), 'latin1');
   const name = /^(MANIFEST-\d+)\n$/.exec(current)?.[1];
   if (name === undefined) return `CURRENT is damaged: expected the name of a manifest, got ${JSON.stringify(current.slice(0, 40))}`;
   if (!names.has(name)) return `${name}, which CURRENT names, is missing`;
   try {
-    return readManifest(await readFile(join(folder, name)));
+    return { name, ...readManifest(await readFile(join(folder, name))) };
   } catch (error) {
     return damageOf(name, error);
   }
 }
 
-async function findLogDamage(folder: string, names: ReadonlySet<string>, { logNumber }: Manifest): Promise<string | undefined> {
+async function findLogDamage(folder: string, names: ReadonlySet<string>, { name, logNumber }: NamedManifest): Promise<string | undefined> {
   const numbers = new Map([...names].filter((name) => /^\d+\.log$/.test(name)).map((name) => [parseInt(name, 10), name]));
-  if (logNumber !== 0 && !numbers.has(logNumber)) return `${fileName(logNumber, 'log')} is missing`;
+  // It may be the manifest that is damaged: one whose end is lost names a log of before.
+  if (logNumber !== 0 && !numbers.has(logNumber)) return `${fileName(logNumber, 'log')} is missing, and ${name} names it`;
   const inUse = [...numbers].filter(([number]) => number >= logNumber).sort(([a], [b]) => a - b);
   return findLostWrites(
     folder,
