@@ -43,13 +43,20 @@ export function replyAt(reply: EsploraReply, tip: HeaderRecord, height: number |
   return { contentType, body, maxAge, release, tip: isPruned ? undefined : tip, isImmutable };
 }
 
-/** 64 hex digits of either case as 32 bytes in wire order. @throws RestError 400 */
-export function readHash(text: string): Buffer {
+/** 64 hex digits of either case as 32 bytes in wire order; undefined for any other text. */
+export function findHash(text: string): Buffer | undefined {
   try {
     return fromDisplayHex(text);
   } catch {
-    throw invalidHex();
+    return undefined;
   }
+}
+
+/** The same. @throws RestError 400 for any other text */
+export function readHash(text: string): Buffer {
+  const hash = findHash(text);
+  if (hash === undefined) throw invalidHex();
+  return hash;
 }
 
 /** Undefined for what is no whole number up to `most`. A plus may stand before it. */

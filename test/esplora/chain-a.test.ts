@@ -121,6 +121,13 @@ describe('Esplora’s interface over a long chain', () => {
     expect(ofMany).to.deep.equal([`[${(await texts(txids.slice(0, 50).map((txid) => `/tx/${txid}/outspends`))).join(',')}]`]);
   });
 
+  it('takes a malformed txid among several for one that is unknown, as electrs does', async () => {
+    const [txid = ''] = chainAManifest().mempool.map(({ txid }) => txid);
+    const spends = await served.get(`/tx/${txid}/outspends`);
+    const { status, body } = await served.get(`/txs/outspends?txids=xx,${txid},,${'0'.repeat(64)}`);
+    expect([status, body.toString()]).to.deep.equal([200, `[[],${spends.body.toString()},[],[]]`]);
+  });
+
   it('forgets what blocks said that are taken back, and knows it again when they come again', async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     const { height } = chainAManifest();

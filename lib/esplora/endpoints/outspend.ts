@@ -3,7 +3,7 @@
 import { JsonWriter } from '../../views/json-writer';
 import { writeOutspend } from '../../views/esplora/coins';
 import { noTxids, tooManyTxids, transactionNotFound } from '../errors';
-import { jsonReply, readHash, readNumber, replyAt } from '../reply';
+import { findHash, jsonReply, readHash, readNumber, replyAt } from '../reply';
 import { Spends, type Spend } from '../spends';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
 
@@ -51,11 +51,12 @@ function outspendsOfManyEndpoint(spends: Spends): Endpoint {
     const texts = request.query('txids')?.split(',') ?? [];
     if (texts.length === 0) throw noTxids();
     if (texts.length > MOST_TXIDS) throw tooManyTxids();
-    const txids = texts.map(readHash);
     const writer = new JsonWriter();
-    for (const [i, txid] of txids.entries()) {
+    for (const [i, text] of texts.entries()) {
       writer.ascii(i === 0 ? '[' : ',');
-      writeOutspends(writer, (await spends.ofAll(txid, request)) ?? []);
+      // As in electrs, what is no txid has the answer of an unknown one.
+      const txid = findHash(text);
+      writeOutspends(writer, (txid && (await spends.ofAll(txid, request))) ?? []);
     }
     writer.ascii(']');
     return jsonReply(writer.toBuffer());
