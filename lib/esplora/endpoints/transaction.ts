@@ -19,7 +19,7 @@ interface Forms {
 export function transactionRoutes(context: EsploraContext): Route[] {
   const { transactions } = context;
   const json: Forms = {
-    confirmed: async (placed, { index }, client) => jsonReply((await transactions.confirmed([placed], index, client))[0] as Buffer), // one for each
+    confirmed: async (placed, { index }, client) => jsonReply((await transactions.confirmed([placed], index, client))[0] as Buffer), // there is one
     pooled: async (transaction, client) => jsonReply(await transactions.unconfirmed(transaction, client))
   };
   const bytesIn = (reply: (raw: Buffer) => EsploraReply): Forms => ({

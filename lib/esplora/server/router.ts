@@ -38,7 +38,7 @@ export class Router {
     for (const { route, segments } of this.#patterns.get(keyOf(method, texts)) ?? []) {
       if (!segments.every(({ text, isParameter }, i) => isParameter || text === texts[i])) continue;
       const parameters = new Map<string, string>();
-      for (const [i, { text, isParameter }] of segments.entries()) if (isParameter) parameters.set(text, texts[i] as string); // one for each
+      for (const [i, { text, isParameter }] of segments.entries()) if (isParameter) parameters.set(text, texts[i] as string); // as many
       return { route, parameters };
     }
     return undefined;
