@@ -69,9 +69,9 @@ export class SigningFiles {
       const identity = await readIdentity(folder, clock());
       if (!identity && this.#identity) throw new Error(`${KEY_FILE} and ${CERTIFICATES_FILE} are gone from ${folder}.`);
       this.#identity = identity;
-      if (identity) logger.info(`Payment requests are signed with what ${KEY_FILE} and ${CERTIFICATES_FILE} hold now.`);
+      if (identity) logger.info(`Payment requests are signed with the new ${KEY_FILE} and ${CERTIFICATES_FILE} from now on.`);
     } catch (error) {
-      const signed = this.#identity ? 'signed with the key and certificates of before' : 'not signed';
+      const signed = this.#identity ? 'signed with the previous key and certificates' : 'not signed';
       logger.error(`payments: ${messageOf(error)} Payment requests are ${signed}.`);
     }
   }
