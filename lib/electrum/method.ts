@@ -56,7 +56,7 @@ export interface Method {
   /** Names in order: `required` of them first, then the optional ones. */
   readonly parameters: readonly string[];
   readonly required: number;
-  /** The first and the last protocol version that have the method; if not given, all later or all earlier ones do. */
+  /** The first and the last protocol version that have the method; without a first all earlier ones do, without a last all later ones. */
   readonly since?: Protocol;
   readonly until?: Protocol;
   /** Whether the method takes the heavy lane of the work queue. */

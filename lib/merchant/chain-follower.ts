@@ -39,7 +39,7 @@ export interface ChainFollowerParts {
   readonly merchant: Merchant;
   readonly store: Pick<PaymentStore, 'position' | 'savePosition'>;
   readonly logger: FollowerLogger;
-  /** Ten minutes unless given. */
+  /** By default ten minutes. */
   readonly tendMs?: number | undefined;
 }
 

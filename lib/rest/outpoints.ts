@@ -76,7 +76,7 @@ function txidOf(text: string): Buffer {
 }
 
 /**
- * A boolean, a compact size, and so many outpoints; bytes after the last outpoint are ignored.
+ * A boolean, the number of outpoints (compact size), the outpoints; bytes after the last outpoint are ignored.
  * @throws RestError 400 when the bytes end too early.
  */
 export function outpointsInBody(body: Buffer): Query {

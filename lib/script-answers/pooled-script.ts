@@ -74,7 +74,7 @@ export class PooledScript {
     return left.length === this.#history.length && this.#totals !== undefined ? this.#totals : (await this.#outputsOf(left, client)).totals;
   }
 
-  /** The outputs of the unconfirmed transactions. Every transaction that spends an output of the script is among them. */
+  /** The outputs of the unconfirmed transactions. All transactions that spend an output of the script are in its history. */
   async outputs(client: Waiting): Promise<PooledOutputs> {
     return this.#outputsOf(await this.transactions(), client);
   }

@@ -72,7 +72,7 @@ describe('the filter of a block that was disconnected', () => {
 
   after(() => served.node.close());
 
-  it('is answered as before, but not to be cached any more', async () => {
+  it('is answered as before, but must no longer be cached', async () => {
     const hash = toDisplayHex(served.rest.node.tip().hash);
     const path = `/rest/blockfilter/basic/${hash}.json`;
     const before = await ask(served.port, { path });

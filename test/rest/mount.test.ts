@@ -143,7 +143,7 @@ describe('the mount', () => {
     const later = '\r\n'.repeat(40_000);
     for (const path of ['/rest', '/']) {
       const socket = await openSocket(port());
-      // Node refuses the first, which has no Host, and closes the connection behind its reply, with the second pending.
+      // Node refuses the first, which has no Host, and closes the connection after its reply, with the second pending.
       socket.write(
         `GET /rest HTTP/1.1\r\n\r\n${requestBytes({ path: '/rest/later' }, false).toString()}${later}${requestBytes({ path }, false).toString()}no\r\n\r\n`
       );

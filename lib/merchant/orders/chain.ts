@@ -13,7 +13,7 @@ export interface ConfirmingBlock {
 export interface TracedTransaction {
   /** Wire order. */
   readonly txid: Buffer;
-  /** What it spends: 36 bytes each, txid in wire order and index. */
+  /** The outpoints that it spends: 36 bytes each, txid in wire order and index. */
   readonly outpoints: readonly Buffer[];
   /** Indexes of its outputs that the caller knows. */
   readonly outputs: readonly number[];

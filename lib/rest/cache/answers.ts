@@ -17,7 +17,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Waiting } from '../server/work-queue';
 
-/** What an entry costs beside its bytes: key, objects. */
+/** What an entry costs besides its bytes: key, objects. */
 const ENTRY_BYTES = 512;
 
 /** Questions whose fingerprints are remembered. */
@@ -88,7 +88,7 @@ interface UnderWay<T> {
 export class MadeOnce<T> {
   readonly #underWay = new Map<string, UnderWay<T>>();
 
-  /** `make` gets one client that stands for all who wait. */
+  /** `make` gets one client that stands for all clients that wait. */
   get(key: string, client: Waiting, make: (client: Waiting) => Promise<T>): Promise<T> {
     const before = this.#underWay.get(key);
     // If all clients have left, the work may have been given up already.

@@ -1,5 +1,5 @@
 // JSON and hex of blocks, and JSON of many headers: megabytes, made once for all who ask meanwhile, in buffers that are used again.
-// New memory for each text is expensive: the system maps its pages one by one, and every few texts start a full garbage collection.
+// New memory for each text is expensive: the system maps its pages one by one, and every few texts V8 marks its whole heap.
 //
 // A buffer has holders: the maker of its text, and each reply that is being sent. When the last holder releases it the buffer is free. It
 // keeps its text until it is needed for another one; a client that asks for the text meanwhile holds the buffer again. The first text to be

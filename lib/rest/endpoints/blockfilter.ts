@@ -25,7 +25,7 @@ export function blockFilterEndpoint({ node, reader, filters }: EndpointContext):
     if (kept !== undefined) return kept;
     const [raw, spent] = [await node.rawBlock(hash), await node.spentCoins(hash)];
     const block = raw && scanBlock(raw);
-    // The node writes undo data when it connects a block: without it the block was never connected.
+    // The node writes undo data when it connects a block: without undo data the block counts as never connected.
     if (block === undefined || spent?.length !== spendingInputs(block)) throw filterNotMade();
     return runInSlices(filterOfBlock(block, spent), request);
   };

@@ -17,7 +17,7 @@ import type { Waiting } from '../server/work-queue';
 /** The count when the request has none. */
 export const DEFAULT_COUNT = '5';
 
-/** How many headers, starting at a multiple of this, have their JSON cached together. Requests for no more than this are not cached. */
+/** How many headers, starting at a multiple of this, have their JSON cached together. No more than this are written for each request. */
 const CHUNK = 64;
 
 /** The JSON of a whole chunk, which holds while the block after the chunk is the same. */

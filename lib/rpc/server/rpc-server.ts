@@ -1,5 +1,5 @@
 // Takes calls over HTTP and replies to them: access, which calls are the node's own, slots of the work queue, and the forms of replies
-// and errors (httprpc.cpp of Bitcoin Core). A request in which all calls are the node's own is passed on unchanged.
+// and errors (httprpc.cpp of Bitcoin Core). A request without any call that is answered here is passed on to the node unchanged.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { asRestError, type RestLogger } from '../../rest/app';
