@@ -1,6 +1,5 @@
-// Loads bcoin, for programs of ours that make a node themselves: `npm start` and the tools
-// for a stopped node. The plugin itself is given the running node, and does not use this.
-// BCOIN_PATH picks another checkout.
+// Loads bcoin for the programs here that create a node themselves: `npm start` and the tools for a stopped node. The plugin itself
+// is given the running node and does not use this. BCOIN_PATH selects another checkout.
 
 import './leveldown-6';
 import { createRequire } from 'node:module';
@@ -16,9 +15,9 @@ type HostBlockStore = NonNullable<HostNode['blocks']> & {
   close(): Promise<void>;
 };
 
-/** The configuration as bcoin's own programs read it. */
+/** The configuration, as bcoin's own programs read it. */
 export interface HostSettings extends HostConfig {
-  /** The node's folder, with that of the network. */
+  /** The node's folder, including the network's folder. */
   readonly prefix: string;
   bool(key: string, fallback?: boolean): boolean | null;
 }
@@ -63,7 +62,7 @@ export interface HostMutableTransaction {
 }
 
 export interface Bcoin {
-  /** What full nodes are built on: reads the configuration when it is made, and opens nothing. */
+  /** The base class of full nodes: its constructor reads the configuration and opens nothing. */
   readonly Node: new (
     module: string,
     configFile: string,
@@ -83,10 +82,10 @@ export interface Bcoin {
   readonly pkg: { readonly version: string };
 }
 
-/** bcoin as installed here, or the checkout that BCOIN_PATH names. */
+/** The bcoin that is installed here, or the checkout that BCOIN_PATH names. */
 export function loadBcoin(): Bcoin {
   const path = process.env['BCOIN_PATH'];
-  // The one installed here is not compiled (.npmrc).
+  // The installed bcoin has no compiled modules (.npmrc), so bcoin must use JavaScript.
   if (path === undefined) process.env['NODE_BACKEND'] ??= 'js';
   return createRequire(__filename)(path === undefined ? 'bcoin' : resolve(path)) as Bcoin;
 }

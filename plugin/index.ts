@@ -1,7 +1,6 @@
-// What bcoin loads with `--plugins rest`: builds the parts, opens them in order, closes them
-// in reverse.
+// The module that bcoin loads with `--plugins rest`: builds the parts, opens them in order and closes them in reverse order.
 
-// First: it mends the database of the node that loads this, and of its wallet.
+// Imported first: it repairs database reads of the node that loads this plugin, and of its wallet.
 import './leveldown-6';
 import { createRequire } from 'node:module';
 import type { Observable, Subscription } from 'rxjs';
@@ -21,7 +20,7 @@ import type { ScriptAccess } from '../lib/electrum/script-access';
 import type { HostNode } from '../lib/node/host';
 import type { BlockPoint, NodeSource } from '../lib/node/types';
 
-/** Name of the plugin: `node.get('rest')`. */
+/** The name of the plugin, for `node.get('rest')`. */
 export const id = 'rest';
 
 /**
@@ -32,24 +31,24 @@ export function init(node: HostNode): RestPlugin {
   return new RestPlugin(node);
 }
 
-/** The running service; what other plugins and in-process users get from `node.get('rest')`. */
+/** The running service, which other plugins and in-process users get from `node.get('rest')`. */
 export class RestPlugin {
   /** Coins, headers and transaction locations of the active chain. */
   readonly reader: IndexReader;
-  /** The block that the index stands at: the current one to a new subscriber, then every change. */
+  /** The block that the index is at: emits the current one to a new subscriber, then every change. */
   readonly tip$: Observable<BlockPoint>;
   /** Every block that enters or leaves the index, in order. */
   readonly blocks$: Observable<IndexedBlock>;
-  /** Whether requests are answered: now, and at every change. */
+  /** Whether requests are answered: emits the current value, then every change. */
   readonly ready$: Observable<boolean>;
-  /** What transactions of chain and pool do with a script, and its changes; undefined without `--rest-addresses`. */
+  /** Histories, coins and status changes of scripts; undefined without `--rest-addresses`. */
   readonly scripts: ScriptAccess | undefined;
-  /** The node in the service's words. */
+  /** The node, as the service sees it. */
   readonly node: NodeSource;
   readonly #host: HostNode;
   readonly #index: ChainIndexer;
   readonly #service: RestService;
-  /** Only where the edition of Bitcoin Core's interface has it. */
+  /** Only if the edition of Bitcoin Core's interface has JSON-RPC. */
   readonly #rpc: RpcService | undefined;
   /** Only with `--rest-addresses`. */
   readonly #walletServices: WalletServices | undefined;
@@ -125,8 +124,8 @@ export class RestPlugin {
 
   /**
    * Called by bcoin before its HTTP server opens; does not wait for the index to catch up.
-   * @throws IndexRefusedError for an index of another network or of a newer version; OptionError when the folder for payments, or a port or certificate
-   * of Electrum's protocol, cannot be used.
+   * @throws IndexRefusedError for an index of another network or of a newer version; OptionError when the folder for payments, or a
+   * port or certificate of the Electrum protocol, cannot be used.
    */
   async open(): Promise<void> {
     this.#bar = showCatchUp(this.#index.state$, process.stdout, this.#host.logger, this.#walletServices?.scripts.state$);
@@ -142,7 +141,7 @@ export class RestPlugin {
     }
   }
 
-  /** Why requests are refused, in the words of their 503; undefined while they are answered. */
+  /** Why requests are refused, as in the text of the 503; undefined while they are answered. */
   get status(): string | undefined {
     return this.#service.status;
   }

@@ -1,13 +1,12 @@
-// Makes bcoin 1.0.2 work with leveldown 6, the first that installs on Node.js 20. bcoin's database
-// passes four bounds to each iterator, `null` for those that it does not want. Earlier leveldowns took
-// `null` for no bound; leveldown 6 takes it for the text `null`, so that every read of a range finds
-// nothing, and wallet and index of addresses look empty. This module leaves bounds of `null` out. It
-// works by being loaded (`node -r bcoin-rest/leveldown-6`), before or after leveldown is. bcoin 2.x has
-// an engine of its own and does not load leveldown.
+// Makes bcoin 1.0.2 work with leveldown 6, the first version that installs on Node.js 20. bcoin's database passes four bounds to each
+// iterator, `null` for those that it does not want. Earlier versions of leveldown took `null` for no bound; leveldown 6 takes it for
+// the text `null`, so that every read of a range finds nothing, and wallet and address index look empty. This module removes bounds
+// that are `null`. It works by being loaded (`node -r bcoin-rest/leveldown-6`), before or after leveldown. bcoin 2.x has its own
+// engine and does not load leveldown.
 
 import Module from 'node:module';
 
-/** The part of leveldown that bcoin's database makes its iterators with. */
+/** The part of leveldown with which bcoin's database creates its iterators. */
 interface LevelDown {
   readonly prototype: { iterator: (this: unknown, options?: Readonly<Record<string, unknown>>) => unknown };
 }
@@ -27,7 +26,7 @@ function leaveNullBoundsOut(leveldown: LevelDown): void {
   };
 }
 
-/** What `require` is made of; Node.js has it since its first versions, but no type. */
+/** The function behind `require`; Node.js has had it since its first versions, but without a type. */
 const loader = Module as unknown as { _load: (this: unknown, request: string, ...more: readonly unknown[]) => unknown };
 
 const load = loader._load;

@@ -1,5 +1,5 @@
-// The operator's settings, read and checked once. Flags, environment and bcoin.conf count
-// alike. What is wrong stops the node with a sentence that names the option.
+// The operator's settings, read and checked once, from flags, environment and bcoin.conf. An invalid setting stops the node with an
+// error that names the option.
 
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -15,7 +15,7 @@ import type { HostConfig } from '../lib/node/host';
 export interface RestOptions {
   /** The edition of Bitcoin Core's interface that is spoken. */
   readonly profile: Profile;
-  /** When the gate opens: node and index in sync, or the index at the node's tip only. */
+  /** When the gate opens: once node and index are in sync, or once the index is at the node's tip. */
   readonly warmup: 'synced' | 'indexed';
   /** Whether `bin` and `hex` carry witnesses (`rpcserialversion`). */
   readonly witness: boolean;
@@ -23,49 +23,49 @@ export interface RestOptions {
   readonly auth: boolean;
   /** How many blocks can be undone without the node. */
   readonly undoDepth: number;
-  /** Memory for the coin cache, once the index follows. */
+  /** Memory for the coin cache once the index follows the chain. */
   readonly cacheBytes: number;
-  /** The same while the index catches up: all of `--rest-cache`, since nobody is answered then. */
+  /** Memory for the coin cache while the index catches up: all of `--rest-cache`, since no requests are answered then. */
   readonly catchUpCacheBytes: number;
-  /** Memory for replies and what they are made of. */
+  /** Memory for replies and the blocks they are made from. */
   readonly answerCacheBytes: number;
-  /** What an empty index begins with. */
+  /** What an empty index is built from. */
   readonly bootstrap: BootstrapFrom;
   /** Whether blocks have basic filters (BIP158). */
   readonly filters: boolean;
-  /** How long one pass over the files of the open index takes (lib/index/follow/scrub.ts); 0: there are none. */
+  /** How long one pass over the files of the open index takes (lib/index/follow/scrub.ts); 0: the files are not checked again. */
   readonly scrubMs: number;
   readonly limits: Limits;
-  /** `user:password` that may call, beside the node's API key. */
+  /** `user:password` that is accepted for JSON-RPC besides the node's API key. */
   readonly rpcUser?: string;
-  /** Only with an index by script. */
+  /** Set if there is an index by script. */
   readonly addresses?: AddressOptions;
-  /** Only when payments are taken. */
+  /** Set if payments are accepted. */
   readonly payments?: PaymentOptions;
 }
 
 export interface AddressOptions {
-  /** Where Esplora's API is, without slash at the end. */
+  /** The path of Esplora's API, without a slash at the end. */
   readonly path: string;
-  /** Whose pages may ask: origins, or all; undefined: none. */
+  /** Origins whose pages may read replies, or all; undefined: none. */
   readonly cors: readonly string[] | '*' | undefined;
-  /** Whether transactions are taken. */
+  /** Whether transactions are accepted for broadcast. */
   readonly broadcast: boolean;
-  /** Coins in one reply. */
+  /** The most coins in one reply. */
   readonly maxUnspent: number;
-  /** Transactions of a script in one reply over Electrum's protocol. */
+  /** The most transactions of a script in one reply over the Electrum protocol. */
   readonly maxHistory: number;
   readonly electrum: ElectrumOptions;
 }
 
 export interface ElectrumOptions {
-  /** Where clients connect; undefined: nowhere. */
+  /** Where clients connect without TLS; undefined: there is no such port. */
   readonly plain: Endpoint | undefined;
   readonly tls: Endpoint | undefined;
-  /** The operator's certificate for TLS and its key; undefined: the server has its own. */
+  /** The operator's certificate for TLS and its key; undefined: the server makes its own. */
   readonly certificate: CertificatePaths | undefined;
   readonly maxSessions: number;
-  /** Scripts that one client is told of. */
+  /** The most scripts to which one client may subscribe. */
   readonly maxSubscriptions: number;
   /** Points above which a client is cut off; 0: nothing is counted. */
   readonly maxCost: number;
@@ -73,22 +73,22 @@ export interface ElectrumOptions {
 
 export interface PaymentOptions {
   readonly folder: string;
-  /** Where customers reach the node's HTTP server, without slash at the end; its own address unless given. */
+  /** The URL under which customers reach the node's HTTP server, without a slash at the end; by default the server's address. */
   readonly publicUrl: string | undefined;
 }
 
-/** A setting that the service cannot work with. */
+/** A setting that the service cannot use. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
 
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
-    // bcoin's own program prints the stack of what it stops at; there is nothing in it for an operator.
+    // bcoin's own program prints the stack of the error that stops it, which does not help an operator.
     this.stack = message;
   }
 }
 
-/** Bitcoin Core's name of an option, beside ours. */
+/** Bitcoin Core's names, which are accepted for some options as well. */
 const CORE_NAMES: Readonly<Record<string, string | undefined>> = {
   'rest-serial-version': 'rpcserialversion',
   'rest-threads': 'rpcthreads',
@@ -109,12 +109,12 @@ const HOUR_MS = 3_600_000;
 /** The coin cache's share of `--rest-cache` once the index follows; the rest is for answers. */
 const COINS_SHARE = 0.75;
 
-/** What `--rest-cache` is for, in bytes. */
+/** How the bytes of `--rest-cache` are divided. */
 export function cacheShares(bytes: number): Pick<RestOptions, 'cacheBytes' | 'catchUpCacheBytes' | 'answerCacheBytes'> {
   return { cacheBytes: bytes * COINS_SHARE, catchUpCacheBytes: bytes, answerCacheBytes: bytes * (1 - COINS_SHARE) };
 }
 
-/** Those that need `--rest-addresses`. */
+/** The options that need `--rest-addresses`. */
 const ADDRESS_OPTIONS = [
   'rest-addresses-path',
   'rest-cors',
@@ -130,7 +130,7 @@ const ADDRESS_OPTIONS = [
   'rest-electrum-cost'
 ];
 
-/** Ours, each with `--` before it. */
+/** All options of the plugin, without the leading `--`. */
 export const NAMES = [
   'rest-warmup',
   'rest-core',
@@ -192,20 +192,20 @@ export function readOptions(config: HostConfig): RestOptions {
 function readProfile(read: OptionReader): Profile {
   const edition = read.choice('rest-core', ['0.17', 'modern']);
   const deprecated = read.list('rest-deprecated', ['bip125', 'fullrbf', 'warnings']);
-  if (edition === '0.17' && deprecated.length > 0) throw new OptionError('--rest-deprecated says nothing without --rest-core=modern');
+  if (edition === '0.17' && deprecated.length > 0) throw new OptionError('--rest-deprecated has no effect without --rest-core=modern');
   return withDeprecated(PROFILES[edition], deprecated);
 }
 
-/** The password is not shown. */
+/** Errors do not show the password. */
 function readRpcUser(config: HostConfig, { rpc }: Profile): string | undefined {
   const user = config.get('rest-rpc-user');
   if (user === null) return undefined;
-  if (!rpc) throw new OptionError('--rest-rpc-user says nothing without --rest-core=modern');
+  if (!rpc) throw new OptionError('--rest-rpc-user has no effect without --rest-core=modern');
   if (!/^[^:]+:./s.test(String(user))) throw new OptionError('--rest-rpc-user must be a user, a colon and a password');
   return String(user);
 }
 
-/** The cookie file of a node with a folder: where Bitcoin Core has it, in the network's folder. */
+/** The path of the cookie file of a node on disk: in the network's folder, as in Bitcoin Core. */
 export function cookiePath(config: HostConfig): string {
   return config.location('.cookie');
 }
@@ -213,7 +213,7 @@ export function cookiePath(config: HostConfig): string {
 function readAddressOptions(read: OptionReader, config: HostConfig): AddressOptions | undefined {
   if (!read.flag('rest-addresses')) {
     const alone = ADDRESS_OPTIONS.find((name) => config.has(name));
-    if (alone !== undefined) throw new OptionError(`--${alone} says nothing without --rest-addresses`);
+    if (alone !== undefined) throw new OptionError(`--${alone} has no effect without --rest-addresses`);
     return undefined;
   }
   if (config.bool('prune', false))
@@ -236,7 +236,7 @@ function readElectrumOptions(read: OptionReader, config: HostConfig): ElectrumOp
   if ((certificate === undefined) !== (key === undefined))
     throw new OptionError('--rest-electrum-cert and --rest-electrum-key must be given together');
   if (certificate !== undefined && tls === undefined)
-    throw new OptionError('--rest-electrum-cert says nothing without --rest-electrum-tls');
+    throw new OptionError('--rest-electrum-cert has no effect without --rest-electrum-tls');
   return {
     plain,
     tls,
@@ -256,7 +256,7 @@ function readFile(config: HostConfig, name: string): string | undefined {
 const LOOPBACK = '127.0.0.1';
 const MOST_PORT = 65_535;
 
-/** `host:port`, `[address]:port` for IPv6, or a port alone, which is loopback's. */
+/** `host:port`, `[address]:port` for IPv6, or a port alone, which is on the loopback address. */
 function parseEndpoint(text: string): Endpoint | undefined {
   const [, host = '', digits = ''] = /^(?:(\[[\da-fA-F:.]+\]|[\w.-]*):)?(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
@@ -277,12 +277,12 @@ function readOrigins(read: OptionReader): AddressOptions['cors'] {
   return text === '' ? undefined : text === '*' ? text : text.split(',');
 }
 
-/** As browsers send it. */
+/** Whether the text is an origin as browsers send it. */
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** As it is written into payment requests and Location headers: ASCII, nothing behind the path. */
+/** Whether the URL can be written into payment requests and Location headers: ASCII, nothing after the path. */
 function isPublicUrl(text: string): boolean {
   return /^https?:\/\/[!-~]*[^/]$/.test(text) && !/[?#]/.test(text) && URL.canParse(text);
 }
@@ -292,7 +292,7 @@ function readPaymentOptions(config: HostConfig): PaymentOptions | undefined {
   const publicUrl = config.get('rest-payments-url') ?? undefined;
   if (folder === null) {
     if (config.has('rest-payments')) throw new OptionError("--rest-payments must be a folder, not ''");
-    if (publicUrl !== undefined) throw new OptionError('--rest-payments-url says nothing without --rest-payments');
+    if (publicUrl !== undefined) throw new OptionError('--rest-payments-url has no effect without --rest-payments');
     return undefined;
   }
   requireApiKey('rest-payments', config);
@@ -341,7 +341,7 @@ class OptionReader {
     return this.#read(name, false, 'true or false', (value) => FLAGS.get(value));
   }
 
-  /** What `parse` makes of the value; undefined: it is not as expected. Our name goes before Bitcoin Core's. */
+  /** The parsed value. `parse` gives undefined for an invalid one. The option's own name takes precedence over Bitcoin Core's. */
   #read<T>(name: string, fallback: T, expected: string, parse: (value: string) => T | undefined): T {
     const core = CORE_NAMES[name];
     const key = core !== undefined && !this.#config.has(name) ? core : name;
@@ -358,7 +358,7 @@ export function indexFolder(config: HostConfig): string {
   return join(restFolder(config), 'index');
 }
 
-/** The folder that has both indexes of a node on disk. */
+/** The folder of both indexes of a node on disk. */
 export function restFolder(config: HostConfig): string {
   return config.location('rest');
 }
@@ -368,12 +368,12 @@ export function scriptsFolder(config: HostConfig): string {
   return join(restFolder(config), 'scripts');
 }
 
-/** Rows are sorted there while the index by script in `folder` is being filled. */
+/** The folder in which rows are sorted while the index by script in `folder` is being filled. */
 export function fillingFolder(folder: string): string {
   return join(folder, '..', 'scripts-filling');
 }
 
-/** Nobody knows the random key that bcoin makes up when it is given none. */
+/** Without `--api-key` bcoin makes up a random key that nobody knows. */
 function requireApiKey(option: string, config: HostConfig): void {
   if (!config.has('api-key')) throw new OptionError(`--${option} needs the node to have a key: set --api-key`);
 }
@@ -383,7 +383,7 @@ function refuseUnknown(config: HostConfig): void {
   const { args, env, data, options } = config;
   for (const key of [args, data, options].flatMap((source) => Object.keys(source)))
     if (key.startsWith('rest') && !known.has(key)) throw new OptionError(unknownText(`--${key.replace(/^rest/, 'rest-')}`, key, flagOf));
-  // bcoin does not read variables with small letters in their names, nor empty ones.
+  // bcoin ignores variables with lower-case letters in their names, and empty ones, so they are looked up in process.env too.
   for (const name of [...Object.keys(process.env), ...Object.keys(env).map((key) => `BCOIN_${key.toUpperCase()}`)]) {
     if (!/^BCOIN_REST/i.test(name)) continue;
     const key = plain(name.slice('BCOIN_'.length));
@@ -391,20 +391,20 @@ function refuseUnknown(config: HostConfig): void {
   }
 }
 
-/** bcfg keeps names without dashes, in lower case. */
+/** bcfg stores names without dashes, in lower case. */
 const plain = (name: string): string => name.replaceAll(/[-_]/g, '').toLowerCase();
 const flagOf = (name: string): string => `--${name}`;
 const variableOf = (name: string): string => `BCOIN_${name.toUpperCase().replaceAll('-', '_')}`;
 
 function unknownText(given: string, key: string, spell: (name: string) => string): string {
   const close = NAMES.find((name) => plain(name) === closest(key, NAMES.map(plain)));
-  return `${given} is no option of the REST service; ${close === undefined ? `it knows ${NAMES.map(spell).join(', ')}` : `did you mean ${spell(close)}?`}`;
+  return `${given} is not an option of the REST service; ${close === undefined ? `it knows ${NAMES.map(spell).join(', ')}` : `did you mean ${spell(close)}?`}`;
 }
 
-/** A word may have one wrong letter for each so many that it has. */
+/** A word may have one wrong letter for each group of this many letters. */
 const LETTERS_PER_MISTAKE = 4;
 
-/** The word with the fewest letters to change, add or leave out; undefined when none is near. */
+/** The word with the fewest letters to change, add or remove; undefined if none is close enough. */
 function closest(word: string, words: readonly string[]): string | undefined {
   const near = words
     .map((candidate) => ({ candidate, distance: distance(word, candidate) }))

@@ -1,4 +1,4 @@
-// Progress of long work: a bar in a terminal, a line now and then elsewhere.
+// Progress of long work: a bar in a terminal, otherwise a line now and then.
 
 import { SingleBar } from 'cli-progress';
 import { LOG_MS } from '../lib/index/progress/log';
@@ -23,15 +23,15 @@ const FORMATS = {
 } as const;
 type Work = keyof typeof FORMATS;
 
-/** Leaves space for the words. */
+/** Short, to leave space for the text beside it. */
 const BAR_COLUMNS = 20;
 const COMPARING_STEPS = 1_000;
 
-/** bcoin's number of the level at which the index logs how far it is. */
+/** bcoin's number for the log level at which the index logs its progress. */
 const INFO = 3;
 
 export class ProgressDisplay {
-  /** Shows errors and warnings; everything else that an index logs is in its states. */
+  /** Shows errors and warnings; everything else that an index logs is shown from its states. */
   readonly logger: IndexLogger;
   readonly #stream: NodeJS.WriteStream;
   #work: Work | undefined;
@@ -47,12 +47,12 @@ export class ProgressDisplay {
     this.logger = { error: say, warning: say, info: () => undefined };
   }
 
-  /** How far the check of the files is before an index is opened. */
+  /** Shows the progress of checking the files before an index is opened. */
   checked({ done, total }: OpeningProgress): void {
     this.#show('checking', done, total, {}, () => `Checking files: ${percent(done, total)}.`);
   }
 
-  /** Records compared so far, and how much of the whole that is, 0 to 1. */
+  /** Shows how many records were compared, and their part of the whole, 0 to 1. */
   compared(records: number, part: number): void {
     this.#show(
       'comparing',
@@ -63,7 +63,7 @@ export class ProgressDisplay {
     );
   }
 
-  /** A state of an index that is being built. */
+  /** Shows a state of an index that is being built. */
   note(state: IndexState): void {
     if (state.phase === 'live' && this.#work === 'indexing') this.#bar?.update(state.height);
     if (state.phase === 'copying')
@@ -77,7 +77,7 @@ export class ProgressDisplay {
     this.#show('indexing', height, target, words, () => `Indexing: block ${indexingText(state)}.`);
   }
 
-  /** A state of an index by script. */
+  /** Shows a state of an index by script. */
   noteScripts(state: ScriptsState): void {
     const line = (): string => stateSentence(state);
     if (state.phase === 'live' && this.#work === 'following') this.#bar?.update(state.height);
@@ -86,7 +86,7 @@ export class ProgressDisplay {
     if (state.phase === 'catching-up') this.#show('following', state.height, state.target, {}, line);
   }
 
-  /** To be called when a piece of work is over: the bar stays where it is, and the next one begins below. */
+  /** To be called when a piece of work is over: the bar stays on the screen, and the next one begins below it. */
   end(): void {
     this.#endBar();
     this.#work = undefined;
@@ -97,15 +97,15 @@ export class ProgressDisplay {
     const isNew = work !== this.#work;
     this.#work = work;
     if (!this.#stream.isTTY) {
-      // What is done soon is not worth a line.
+      // Work that ends soon is not worth a line.
       if (isNew && (work === 'checking' || work === 'comparing')) this.#lines.restart();
       if (this.#lines.isDue()) this.#stream.write(`${line()}\n`);
       return;
     }
     if (isNew) this.#endBar();
     if (this.#bar === undefined) {
-      // gracefulExit would keep Ctrl-C from others. linewrap cuts long lines; without it the bar would switch the terminal's own wrapping
-      // off, perhaps for longer than the process lives.
+      // gracefulExit would handle Ctrl-C, which is handled elsewhere. linewrap cuts long lines; without it the bar would switch off the
+      // terminal's own wrapping, perhaps for longer than the process lives.
       this.#bar = new SingleBar({ stream: this.#stream, format: FORMATS[work], barsize: BAR_COLUMNS, linewrap: true, gracefulExit: false });
       this.#bar.start(total, value, words);
     }
@@ -119,12 +119,12 @@ export class ProgressDisplay {
   }
 }
 
-/** Catching up with fewer blocks is over before anybody has read the bar. */
+/** Catching up with fewer blocks ends before anybody can read the bar. */
 const FEW_BLOCKS = 1_000;
 
 /**
- * Shows how a node's index catches up, and then how its index by script is filled: as a bar in a terminal, unless bcoin writes its log
- * there, which says the same. Ends when it is unsubscribed. Work that is over before its pace is known gets no bar.
+ * Shows how a node's index catches up, and then how its index by script is filled, as a bar in a terminal. Shows nothing if bcoin writes
+ * its log there, which has the same information. Work that ends before its pace is known gets no bar. Unsubscribing ends the display.
  */
 export function showCatchUp(
   state$: Observable<IndexState>,
@@ -134,7 +134,7 @@ export function showCatchUp(
 ): Subscription | undefined {
   if (!stream.isTTY || (logger.console && logger.level >= INFO)) return undefined;
   const display = new ProgressDisplay(stream);
-  /** Which index the bar is of. A live index also has a state for each block while the other one is being filled. */
+  /** The index that the bar is about. While the index by script is filled, the live index emits states too. */
   let drawn: 'index' | 'scripts' | undefined;
   const end = (): void => {
     display.end();

@@ -1,4 +1,4 @@
-// Builds what `--rest-addresses` switches on: the index by script, the pool by script, and the interfaces that are answered from them.
+// Builds everything that `--rest-addresses` switches on: the index by script, the pool by script, and the interfaces based on them.
 
 import { combineLatest, distinctUntilChanged, map } from 'rxjs';
 import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
@@ -34,9 +34,9 @@ export interface WalletServicesParts {
   readonly options: AddressOptions;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
-  /** The folder of the index by script; undefined: it is kept in memory. */
+  /** The folder of the index by script; undefined: the index is in memory. */
   readonly folder: string | undefined;
-  /** The folder for the certificate, beside both indexes; undefined: nothing is kept. */
+  /** The folder for the certificate, next to both indexes; undefined: the certificate is not kept. */
   readonly restFolder: string | undefined;
   readonly undoDepth: number;
   readonly scrubMs: number;
@@ -138,9 +138,9 @@ export class WalletServices {
   }
 
   /**
-   * To be called after the main index and REST are open. Does not wait until a large pool is read, or the index by script is filled;
+   * To be called after the main index and REST are open. Does not wait until a large pool is read or the index by script is filled;
    * requests are refused meanwhile.
-   * @throws OptionError when a port or a certificate of Electrum's protocol cannot be used
+   * @throws OptionError when a port or a certificate of the Electrum protocol cannot be used
    */
   async open(): Promise<void> {
     this.#esplora.open();

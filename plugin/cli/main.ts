@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npx bcoin-rest`: what can be done without a running node.
+// `npx bcoin-rest`: commands that need no running node.
 
 import { runCommandLine } from './run';
 

@@ -1,13 +1,13 @@
-// What is asked instead of work, at every level of a command line.
+// Requests for help or the version, at every level of a command line.
 
 import { createRequire } from 'node:module';
 
 export type Question = 'help' | 'version';
 
 /**
- * `--help`, `-h` and `--version` anywhere before a `--`, `help` as the word after `commands`.
- * A file of that name is `./help`.
- * @param commands words that may come before `help`, level by level.
+ * Finds `--help`, `-h` and `--version` anywhere before a `--`, and `help` as the first word that is not a command.
+ * A file of that name can be given as `./help`.
+ * @param commands the words that may come before `help`.
  */
 export function questionOf(args: readonly string[], commands: readonly string[] = []): Question | undefined {
   const end = args.indexOf('--');

@@ -1,4 +1,4 @@
-// The commands of `bcoin-rest`, and what is said about them.
+// The commands of `bcoin-rest`, and their help.
 
 import { PAYMENTS_COMMANDS, PAYMENTS_USAGE, runPaymentsCommand } from '../../lib/payments/cli';
 import { INDEX_COMMANDS, INDEX_USAGE, runIndexCommand } from './index-commands/run';
@@ -13,7 +13,7 @@ export interface Io {
 interface Topic {
   readonly usage: string;
   readonly commands: readonly string[];
-  /** @param args what follows the topic. @returns the exit code. */
+  /** @param args the arguments after the topic. @returns the exit code. */
   readonly run: (args: readonly string[], io: Io) => Promise<number>;
 }
 
@@ -32,7 +32,7 @@ bcoin-rest payments --help and bcoin-rest index --help say more, --version says 
 
 const USAGE_EXIT = 2;
 
-/** @param args what follows `bcoin-rest`. @returns the exit code. */
+/** @param args the arguments after `bcoin-rest`. @returns the exit code. */
 export async function runCommandLine(args: readonly string[], io: Io): Promise<number> {
   const [name, ...rest] = args[0] === 'help' ? args.slice(1) : args;
   const topic = name !== undefined && Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;

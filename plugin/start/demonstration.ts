@@ -1,20 +1,20 @@
-// A small regtest chain to look at: outputs of every standard kind, a spend of each that
-// can be spent, and a few transactions that wait in the pool.
+// A small regtest chain to try requests on: outputs of every standard kind, a spend of each that can be spent, and a few transactions
+// that wait in the pool.
 
 import { createHash } from 'node:crypto';
 import type { Bcoin, HostFullNode, HostKeyRing, HostMutableTransaction } from '../bcoin';
 
-/** Where the outputs of every kind are made. bcoin 1.0.2 activates segwit by signalling: three periods of 144 blocks. */
+/** The block that creates outputs of every kind. bcoin 1.0.2 activates segwit by signalling, after three periods of 144 blocks. */
 const FAN_HEIGHT = 433;
-/** In the last block outputs are spent. */
+/** The last block spends some of these outputs. */
 const LAST_HEIGHT = FAN_HEIGHT + 1;
-/** So many of the outputs are spent in the last block; the spends of the others wait in the pool. */
+/** How many of the outputs are spent in the last block; the spends of the others wait in the pool. */
 const SPENT_IN_BLOCK = 4;
 const SUBSIDY_SATS = 5_000_000_000;
 const OUTPUT_SATS = 500_000_000;
 const FEE_SATS = 10_000;
 
-/** An output kind: where to pay to, and who can spend it (no rings: nobody). */
+/** A kind of output: where to pay to, and the keys that can spend it (none: unspendable). */
 interface OutputKind {
   readonly target: unknown;
   readonly valueSats: number;
@@ -22,9 +22,9 @@ interface OutputKind {
 }
 
 /**
- * Mines what is missing of the demonstration: all of it on an empty chain, the rest where it was
- * interrupted. Sends its waiting transactions to an empty pool.
- * @param signal ends it between two blocks.
+ * Mines what is missing of the demonstration: all of it on an empty chain, the rest if it was interrupted. If the pool is empty, sends
+ * the transactions that are to wait in it.
+ * @param signal stops the work between two blocks.
  */
 export async function demonstrate(node: HostFullNode, bcoin: Bcoin, signal: AbortSignal): Promise<void> {
   const kinds = outputKinds(bcoin);
@@ -53,7 +53,7 @@ async function makeFan(node: HostFullNode, bcoin: Bcoin, kinds: readonly OutputK
   await send(node, fan, [miner]);
 }
 
-/** Spends those of the fan's outputs from `start` to before `end` that have owners. */
+/** Spends the fan's outputs from `start` to before `end`, except unspendable ones. */
 async function spendFan(node: HostFullNode, bcoin: Bcoin, kinds: readonly OutputKind[], start: number, end: number): Promise<void> {
   const fan = (await node.chain.getBlock(FAN_HEIGHT))?.txs[1];
   if (fan === undefined) return;
@@ -102,7 +102,7 @@ function outputKinds(bcoin: Bcoin): OutputKind[] {
   ];
 }
 
-/** The same keys in every demonstration: nothing of value may ever be sent to them. */
+/** The keys are the same in every demonstration: nothing of value may ever be sent to them. */
 function keyRing(bcoin: Bcoin, name: string): HostKeyRing {
   return bcoin.KeyRing.fromPrivate(sha256(name), true);
 }

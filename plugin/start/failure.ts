@@ -1,23 +1,23 @@
-// Why a node does not start, in one sentence that says what to do.
+// The error of a node that does not start, in one sentence that says what to do.
 
 import type { HostFullNode } from '../bcoin';
 import type { StartSettings } from './settings';
 
-/** What bcoin says, and what helps. `DIR` is the node's folder. */
+/** Words in bcoin's errors, and what helps. `DIR` stands for the node's folder. */
 const REMEDIES: readonly { readonly words: RegExp; readonly remedy: string }[] = [
   { words: /\bLOCK\b|\block\b/, remedy: 'another process uses DIR: stop that node first, or name another folder with --prefix' },
   {
     words: /version mismatch/i,
-    remedy: 'what is in DIR was made by another version of bcoin: name that one with BCOIN_PATH, or another folder with --prefix'
+    remedy: 'the data in DIR were made by another version of bcoin: name that one with BCOIN_PATH, or another folder with --prefix'
   },
   { words: /retroactively/, remedy: 'the chain in DIR was begun with other options: give those, or name another folder with --prefix' },
-  { words: /network mismatch/i, remedy: 'what is in DIR is of another network: name another folder with --prefix' }
+  { words: /network mismatch/i, remedy: 'the data in DIR are of another network: name another folder with --prefix' }
 ];
 
 const DEMONSTRATION_REMEDY =
   'the demonstration chain in DIR was made by another version of bcoin, or with other options: ' + 'delete that folder for a fresh one';
 
-/** The text for the operator; what nobody expected is as bcoin says it. */
+/** The text for the operator; unexpected errors keep bcoin's text. */
 export function failureText(error: unknown, node: HostFullNode, { folder, isDemonstration }: StartSettings): string {
   const message = error instanceof Error ? error.message : String(error);
   const port = busyPort(error);

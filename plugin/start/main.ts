@@ -1,6 +1,5 @@
-// `npm start`: a bcoin node with the plugin, ready to be asked. Any bcoin option passes
-// through. With neither a network nor a folder named, it is a regtest node in a folder of
-// its own that begins with a small demonstration chain.
+// `npm start`: a bcoin node with the plugin. All bcoin options are passed through. If neither a network nor a folder is named, it is
+// a regtest node in its own folder that begins with a small demonstration chain.
 
 import { loadBcoin } from '../bcoin';
 import { questionOf, versionText } from '../cli/question';
@@ -34,7 +33,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Aborted by Ctrl-C; a second one ends the process as it is. */
+/** Aborted by Ctrl-C; a second Ctrl-C ends the process at once. */
 function endSignal(): AbortSignal {
   const end = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'])

@@ -1,4 +1,4 @@
-// The node that `npm start` runs, from its opening to its end, and what it says on the way.
+// The node that `npm start` runs, from opening to closing, and what it prints.
 
 import { createRequire } from 'node:module';
 import { distinctUntilChanged, filter, firstValueFrom, map, timer } from 'rxjs';
@@ -17,26 +17,26 @@ import type { NodeSource } from '../../lib/node/types';
 import type { Bcoin, HostFullNode } from '../bcoin';
 import type { StartSettings } from './settings';
 
-/** Where wallets ask. */
+/** Where wallets connect. */
 type WalletPlaces = Pick<AddressOptions, 'path'> & { readonly electrum: Pick<AddressOptions['electrum'], 'plain' | 'tls'> };
 
-/** Electrum's flags for the chains that it knows. */
+/** Electrum's flags for the networks that it knows. */
 const FLAGS: Readonly<Record<string, string>> = { test: ' --testnet', regtest: ' --regtest', simnet: ' --simnet' };
 
 const SOON_MS = 500;
 const STATUS_MS = 10_000;
 
-/** A node with plugin and wallet that is not open yet. @throws OptionError and what bcoin says of its options. */
+/** A node with plugin and wallet that is not open yet. @throws OptionError, and bcoin's errors about its options. */
 export function makeNode(bcoin: Bcoin, { options }: StartSettings): HostFullNode {
   const load = (name: string): unknown => (name === plugin.id ? plugin : createRequire(__filename)(name));
   const node = new bcoin.FullNode({ ...options, loader: load });
   if (!node.has(plugin.id)) node.use(plugin);
-  // As bcoin's own program does.
+  // Like bcoin's own program.
   if (node.config.bool('no-wallet') !== true && !node.has('walletdb')) node.use(bcoin.wallet.plugin);
   return node;
 }
 
-/** Runs until the signal, or until the node is stopped over RPC. Closes what it opened. */
+/** Runs the node until the signal, or until it is stopped over RPC. Closes it if it was opened. */
 export async function runNode(node: HostFullNode, bcoin: Bcoin, settings: StartSettings, signal: AbortSignal): Promise<void> {
   const aborted = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => {
@@ -62,9 +62,9 @@ export async function runNode(node: HostFullNode, bcoin: Bcoin, settings: StartS
   }
 }
 
-/** Says what it waits for until requests are answered. False when the node was closed before. */
+/** Prints what the node waits for until requests are answered. False if the node was closed before that. */
 async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
-  // A node that is in sync within a moment says nothing.
+  // Prints nothing if the node is in sync within a moment.
   const said = timer(SOON_MS, STATUS_MS)
     .pipe(
       map(() => rest.status),
@@ -80,8 +80,8 @@ async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
 }
 
 /**
- * What is printed once requests are answered: requests to try, with hashes of the chain at hand. `addresses`: where wallets ask, if there
- * is an index by script.
+ * The text that is printed once requests are answered: requests to try, with hashes of this chain. `addresses`: where wallets connect, if
+ * there is an index by script.
  */
 export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey'], addresses: WalletPlaces | undefined): Promise<string> {
   const base = restUrl(node);
@@ -120,14 +120,14 @@ export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey']
   ].join('\n');
 }
 
-/** The first address that is paid to. */
+/** The first address in the outputs of transactions. */
 function addressIn(transactions: readonly ScannedTransaction[], prefixes: AddressPrefixes): string | undefined {
   const writer = new TextWriter();
   for (const { outputs } of transactions)
     for (const { bytes, scriptOffset, scriptLength } of outputs) {
       const end = scriptOffset + scriptLength;
       const type = scriptTypeOf(bytes, scriptOffset, end);
-      // The script of a public key has none in Esplora's interface.
+      // Scripts of the type pubkey have no address in Esplora's interface.
       if (type !== 'pubkey' && writeAddress(writer, bytes, scriptOffset, end, type, prefixes)) return writer.toString();
     }
   return undefined;
@@ -140,7 +140,7 @@ function restUrl({ httpServer }: NodeSource): string {
   return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}/rest`;
 }
 
-/** `chain`: Bitcoin Core's name of it. */
+/** `chain`: Bitcoin Core's name of the network. */
 function electrumLines({ plain, tls }: WalletPlaces['electrum'], chain: string): string[] {
   const command = `  electrum${FLAGS[chain] ?? ''} --oneserver --server`;
   return [...(plain === undefined ? [] : [`${command} ${textOf(plain)}:t`]), ...(tls === undefined ? [] : [`${command} ${textOf(tls)}:s`])];

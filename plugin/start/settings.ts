@@ -1,6 +1,5 @@
-// What `npm start` sets before flags, environment and bcoin.conf have their say; and the key of bcoin's RPC and wallet. Without a
-// key bcoin trusts every program on this machine, and so any web page that is open in a browser here could stop the node or send
-// coins.
+// The defaults of `npm start`, which flags, environment and bcoin.conf override; and the key of bcoin's RPC and wallet. Without a key
+// bcoin trusts every program on this machine, so any web page that is open in a browser here could stop the node or send coins.
 
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -10,40 +9,40 @@ import type { Bcoin, HostSettings } from '../bcoin';
 /** From dist/plugin/start to the project's folder. */
 const DEMONSTRATION_FOLDER = join(resolve(__dirname, '../../..'), '.demo');
 
-/** Options that say which chain is meant. */
+/** Options that select a chain. */
 const CHAIN_OPTIONS = ['network', 'prefix', 'config'];
 
-/** What bcoin's own program sets. */
+/** The settings of bcoin's own program. */
 const OPERATION = { config: true, argv: true, env: true, logFile: true, logConsole: true, memory: false, workers: true };
 
 const KEY_BYTES = 32;
 
 export interface ApiKey {
   readonly key: string;
-  /** The file that has the key, readable by its owner alone; none for a node in memory. */
+  /** The file with the key, readable by its owner alone; none for a node in memory. */
   readonly file?: string;
-  /** The key was not there before. */
+  /** Whether the key was made just now. */
   readonly isNew: boolean;
 }
 
 export interface StartSettings {
-  /** For the node's constructor. */
+  /** Options for the node's constructor. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** The node's folder, with that of the network. */
+  /** The node's folder, including the network's folder. */
   readonly folder: string;
-  /** Whether it is the node with the demonstration chain: neither a network nor a folder was named. */
+  /** Whether the node has the demonstration chain, because neither a network nor a folder was named. */
   readonly isDemonstration: boolean;
-  /** The key that was made for RPC and wallet; none when the operator has one, or wants none. */
+  /** The key that was made for RPC and wallet; undefined if the operator has set one or wants none. */
   readonly apiKey: ApiKey | undefined;
 }
 
-/** Makes the key in the node's folder when there is none. */
+/** The settings. Makes the key in the node's folder if there is none. */
 export async function startSettings(bcoin: Bcoin): Promise<StartSettings> {
   const configOf = (options: Readonly<Record<string, unknown>>): HostSettings =>
     new bcoin.Node('bcoin', 'bcoin.conf', 'debug.log', options).config;
   const given = configOf({ argv: true, env: true });
   const isDemonstration = !CHAIN_OPTIONS.some((name) => given.has(name));
-  // A pruned node cannot have it.
+  // A pruned node cannot have an index by script.
   const hasAddresses = isDemonstration && given.bool('prune') !== true;
   const basic = {
     ...OPERATION,
@@ -57,9 +56,9 @@ export async function startSettings(bcoin: Bcoin): Promise<StartSettings> {
   return {
     options: {
       ...basic,
-      // bcoin 1.0.2 has its wallet in ~/.bcoin, whatever the network is, unless told.
+      // By default bcoin 1.0.2 has its wallet in ~/.bcoin for every network.
       walletPrefix: config.get('wallet-prefix') ?? config.prefix,
-      // The wallet takes the node's.
+      // The wallet uses the node's key.
       ...(apiKey && { apiKey: apiKey.key })
     },
     folder: config.prefix,
@@ -81,7 +80,7 @@ async function apiKeyOf(config: HostSettings): Promise<ApiKey | undefined> {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   await mkdir(folder, { recursive: true });
-  // Renamed at the end: under its name the file is never there in part.
+  // Renamed at the end, so that an incomplete file never has the final name.
   const unfinished = `${file}.new`;
   await rm(unfinished, { force: true });
   await writeFile(unfinished, `${newKey.key}\n`, { mode: 0o600, flag: 'wx' });

@@ -11,10 +11,10 @@ import { testScale, testSeed } from '../support/scale';
 import { until } from '../support/until';
 
 const LINES = 100_000;
-/** Made before the first of them is sent. */
+/** Lines that are generated together; memory is first measured after one batch. */
 const BATCH = 5_000;
 const CLIENTS = 5;
-/** What may be held more at the end than after a first batch. */
+/** How much more memory may be held at the end than after a first batch. */
 const MOST_BYTES = 16_000_000;
 
 setFlagsFromString('--expose-gc');
@@ -63,10 +63,10 @@ const line = fc
   )
   .map(([bytes, end]) => Buffer.concat([bytes, Buffer.from(end)]));
 
-/** So many lines come of one: itself, and others with changed bytes. */
+/** How many lines are made from one: itself, and others with changed bytes. */
 const VARIANTS = 20;
 
-/** Numbers below 2^32 by xorshift: enough chance, and quick. */
+/** Numbers below 2^32 by xorshift: random enough, and fast. */
 function* numbers(seed: number): Generator<number, never> {
   let state = seed | 1;
   for (;;) {
@@ -89,7 +89,7 @@ function variantsOf(bytes: Buffer, chance: Generator<number, never>): Buffer[] {
 
 const ERRORS = new Set<number>(Object.values(CODES));
 
-describe('the Electrum protocol over whatever lines', function () {
+describe('the Electrum protocol with arbitrary lines', function () {
   const seed = testSeed();
   const count = LINES * testScale();
   this.timeout(300_000 * testScale());
@@ -100,12 +100,12 @@ describe('the Electrum protocol over whatever lines', function () {
   });
   after(() => served.node.close());
 
-  /** Looked at as it is: an assertion for each would take longer than the replies. */
+  /** A plain check: an assertion for each reply would take longer than the replies. */
   function isProper({ jsonrpc, id: of, result, error }: Reply & { jsonrpc?: unknown }): boolean {
     return jsonrpc === '2.0' && of !== undefined && (error === undefined ? result !== undefined : ERRORS.has(error.code));
   }
 
-  /** One client sends the lines in pieces of any length, and the replies are looked at. */
+  /** One client sends the lines in pieces of random length, and the replies are checked. */
   async function visit(lines: readonly Buffer[], from: number): Promise<void> {
     const client = await LineClient.connect(served.port);
     const bytes = Buffer.concat(lines);
@@ -143,7 +143,7 @@ describe('the Electrum protocol over whatever lines', function () {
     return heapUsed + external;
   }
 
-  it(`answers ${count} of them with results and its own errors, and holds nothing of them, TEST_SEED=${seed}`, async () => {
+  it(`answers ${count} of them with results and its own errors, and keeps no memory of them, TEST_SEED=${seed}`, async () => {
     await visitAll(BATCH, seed);
     const bytes = await heldBytes();
     await visitAll(count - BATCH, seed + BATCH);

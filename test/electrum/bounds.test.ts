@@ -5,7 +5,7 @@ import { transportMethods } from '../support/electrum-methods';
 import { LineClient, openElectrumNode, type ElectrumNode } from '../support/electrum-node';
 import { until } from '../support/until';
 
-/** Addresses of this machine, of which one is taken for the node's own. */
+/** Addresses of this machine, only one of which counts as the node's own here. */
 const [OWN, SOMEBODY, SOMEBODY_ELSE] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const;
 
 const MOST_OF_ADDRESS = 100;
@@ -18,7 +18,7 @@ describe('clients of the Electrum protocol are bounded', () => {
   const clients: LineClient[] = [];
 
   before(async () => {
-    // The shorter the timeout, the more often it is looked who is idle.
+    // A short timeout also makes the checks for idle clients more frequent.
     served = await openElectrumNode({
       methods: transportMethods,
       options: { maxCost: MOST_COST, isOwn: (address) => address === OWN },
@@ -37,7 +37,7 @@ describe('clients of the Electrum protocol are bounded', () => {
     return client;
   }
 
-  /** Undefined: it was closed instead. */
+  /** The result; undefined if the connection was closed instead. */
   const answered = async (client: LineClient): Promise<unknown> => {
     client.send({ id: 1, method: 'server.ping' });
     const line = await client.line();
@@ -46,7 +46,7 @@ describe('clients of the Electrum protocol are bounded', () => {
 
   const PONG = { jsonrpc: '2.0', id: 1, result: null };
 
-  it('to a hundred of one address that is not the node’s own, and a place becomes free with everyone who goes', async () => {
+  it('to a hundred from one address that is not the node’s own, and a place becomes free with each that leaves', async () => {
     const first = await connectFrom(SOMEBODY);
     expect(await answered(first)).to.deep.equal(PONG);
     for (let i = 1; i < MOST_OF_ADDRESS; i++) expect(await answered(await connectFrom(SOMEBODY))).to.deep.equal(PONG);
@@ -59,7 +59,7 @@ describe('clients of the Electrum protocol are bounded', () => {
     for (let i = 0; i <= MOST_OF_ADDRESS; i++) expect(await answered(await connectFrom())).to.deep.equal(PONG);
   });
 
-  it('by what they cost: beyond the hard bound an address is cut off, and nobody else', async () => {
+  it('by what they cost: beyond the hard limit an address is cut off, and no other', async () => {
     const costly = await connectFrom(SOMEBODY);
     const beside = await connectFrom(SOMEBODY);
     const other = await connectFrom(SOMEBODY_ELSE);
@@ -79,7 +79,7 @@ describe('clients of the Electrum protocol are bounded', () => {
     expect(await answered(near)).to.deep.equal(PONG);
   });
 
-  it('in time: those are let go who say nothing in the first minute, or nothing in ten', async () => {
+  it('in time: connections end that send nothing in the first minute, or nothing in ten', async () => {
     const clock = new ShiftedClock();
     try {
       const [silent, idle, lively] = [await connectFrom(), await connectFrom(), await connectFrom()];

@@ -46,7 +46,7 @@ describe('the tree over the headers of a chain', () => {
     expect(proof, `${height} of ${checkpoint}`).to.deep.equal({ branch: whole.branch(height), root: whole.root });
   }
 
-  it('proves every header as the tree over all of them does', async () => {
+  it('gives the same proofs as one tree over all headers', async () => {
     const ends = [1, GROUP_SIZE, 2 * GROUP_SIZE, 3 * GROUP_SIZE].flatMap((size) => [size - 1, size, size + 1]);
     for (const checkpoint of [0, ...ends, LENGTH - 1])
       for (const height of [0, checkpoint >> 1, checkpoint]) await expectProof(height, checkpoint);
@@ -57,7 +57,7 @@ describe('the tree over the headers of a chain', () => {
     );
   });
 
-  it('forgets what a fork has taken', async () => {
+  it('forgets headers that a reorganization has disconnected', async () => {
     await expectProof(5, LENGTH - 1);
     table.pop(FORK);
     extend(table, LENGTH + 10, 2);
@@ -65,7 +65,7 @@ describe('the tree over the headers of a chain', () => {
     await expectProof(5, FORK);
   });
 
-  it('is the same for all who ask at one time', async () => {
+  it('is the same for all clients that ask at one time', async () => {
     const { branch, root } = await tree.proof(9, LENGTH - 1, index, client);
     const fresh = new HeaderTree(new AnswerCache(1 << 22));
     const proofs = await Promise.all(Array.from({ length: 3 }, () => fresh.proof(9, LENGTH - 1, index, client)));

@@ -14,7 +14,7 @@ import { LineClient, openElectrumNode, type ElectrumNode } from '../support/elec
 import { freePort } from '../support/regtest-node';
 import { until } from '../support/until';
 
-/** So long the server waits for an index that comes back, and between two looks at its certificate. */
+/** How long the server waits for an index to come back, and between two looks at its certificate. */
 const PATIENCE_MS = 10_000;
 
 describe('the ports of the Electrum protocol', () => {
@@ -53,7 +53,7 @@ describe('the ports of the Electrum protocol', () => {
     return { client: new LineClient(socket), certificate };
   }
 
-  it('have the renewed certificate for whoever connects, and others go on with that from before', async () => {
+  it('use the renewed certificate for new connections, and others continue with the previous one', async () => {
     const [first, renewed] = [await secure(), await makeOwnCertificate('b.example')];
     await write(renewed);
     await until(async () => {
@@ -67,7 +67,7 @@ describe('the ports of the Electrum protocol', () => {
     first.client.socket.destroy();
   });
 
-  it('are closed while nothing can be answered, stay so for those who are there, and open again', async () => {
+  it('are closed while nothing can be answered, without ending connections, and open again', async () => {
     const plain = await LineClient.connect(ports.plain);
     const { client: encrypted } = await secure();
     served.ready$.next(false);

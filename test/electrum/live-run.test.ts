@@ -12,7 +12,7 @@ import { NotifyingNode } from '../support/notifying-node';
 import { entryOf, openRegtestNode } from '../support/regtest-node';
 import type { HostEntry, HostTransaction } from '../../lib/node/host';
 
-/** By the number of the script. */
+/** Statuses by the number of the script. */
 type Changes = Readonly<Record<string, string | null>>;
 
 interface Header {
@@ -26,15 +26,15 @@ interface LiveStep {
   readonly submit?: string;
   readonly from?: string;
   readonly to?: string;
-  /** Of the last transaction of the pool. */
+  /** The index of the pool's last transaction. */
   readonly index?: number;
   readonly block?: string;
   readonly raw?: string;
   readonly tip: string;
-  /** What Fulcrum told. */
+  /** The headers that Fulcrum told. */
   readonly headers: readonly Header[];
   readonly changed: Changes;
-  /** Silent: ElectrumX does not tell while the chain does not get longer. Others: what it told that Fulcrum did not tell in the same step. */
+  /** `silent`: ElectrumX tells nothing unless the chain gets longer. `others`: what it told and Fulcrum did not tell in the same step. */
   readonly electrumx: { readonly silent: boolean; readonly others: Changes };
 }
 
@@ -47,10 +47,10 @@ interface LiveRun {
 
 const run = JSON.parse(gunzipSync(readFileSync(join(__dirname, '../vectors/electrum/live-run.json.gz'))).toString('utf8')) as LiveRun;
 
-/** Outputs with data of two pool transactions, which ElectrumX counts while they are in the pool. */
+/** Data outputs of two pool transactions, which ElectrumX counts while they are in the pool. */
 const data = new Set(run.steps.filter(({ step }) => step === 'pool').flatMap(({ electrumx }) => Object.keys(electrumx.others)));
 
-describe('what subscribers are told of a chain that moves', function () {
+describe('notifications while the chain moves', function () {
   this.timeout(CHAIN_A_TIMEOUT_MS);
 
   let prefix: string;
@@ -76,7 +76,7 @@ describe('what subscribers are told of a chain that moves', function () {
     await rm(prefix, { recursive: true });
   });
 
-  it('is the present status of each script at first', async () => {
+  it('begin with the present status of each script', async () => {
     const client = all.client((method, params) => {
       if (method === 'blockchain.headers.subscribe') {
         headers.push(params[0] as Header);
@@ -97,7 +97,7 @@ describe('what subscribers are told of a chain that moves', function () {
     }
   });
 
-  it('is each step’s tip and statuses that changed, as Fulcrum told them, and ElectrumX where it does', async () => {
+  it('have each step’s tip and changed statuses, as told by Fulcrum, and by ElectrumX where it tells them', async () => {
     for (const step of run.steps) {
       [headers, changed] = [[], {}];
       await take(step);
@@ -143,7 +143,7 @@ describe('what subscribers are told of a chain that moves', function () {
     for (const { raw } of blocks.slice(at(from), at(to) + 1)) await host.chain.add(bcoin.Block.fromRaw(raw));
   };
 
-  /** As the node reorganizes its chain; a reset would empty the pool. Blocks are named by the steps that brought them. */
+  /** Reorganizes the node's chain; a reset would empty the pool. Blocks are named by the steps that brought them. */
   const move = async (back: number, forth: readonly LiveStep['step'][]): Promise<void> => {
     const chain = host.chain as TestFullNode['chain'] & Record<'disconnect' | 'reconnect', (entry: HostEntry) => Promise<void>>;
     const blocks = forth.map((name) => Buffer.from(run.steps.find(({ step }) => step === name)?.raw ?? '', 'hex'));
@@ -154,7 +154,7 @@ describe('what subscribers are told of a chain that moves', function () {
     unlock();
   };
 
-  /** bcoin’s pool takes nothing back while it is empty, where other nodes’ do. */
+  /** bcoin’s pool takes nothing back while it is empty, unlike the pools of other nodes. */
   const takeBackAlways = ({ mempool }: TestFullNode): void => {
     const removeBlock = mempool._removeBlock.bind(mempool);
     mempool._removeBlock = async (block, transactions) => {

@@ -19,9 +19,9 @@ const MATURE = 101;
 const VALUE = 1_000;
 const FEE = 50_000;
 const COINBASE = 5_000_000_000;
-/** Replies of sixteen kilobytes at least for a client that reads none of them: together more than the system keeps for it. */
+/** Replies of at least sixteen kilobytes for a client that reads none of them: together more than the operating system buffers. */
 const UNREAD = 2_000;
-/** What may be held more at the end than before. */
+/** How much more memory may be held at the end than before. */
 const MOST_BYTES = 16_000_000;
 
 setFlagsFromString('--expose-gc');
@@ -58,7 +58,7 @@ describe('many clients that are subscribed to many scripts', function () {
   });
   after(() => served.node.close());
 
-  /** Somebody who is let in. */
+  /** A client that is admitted. */
   async function connect(): Promise<LineClient> {
     for (;;) {
       const client = await LineClient.connect(port).catch(() => undefined);
@@ -68,7 +68,7 @@ describe('many clients that are subscribed to many scripts', function () {
     }
   }
 
-  /** Transactions of the pool that pay to what is to be touched. @returns the txid of one of them */
+  /** Sends transactions that pay to the scripts that are to be touched. @returns the txid of one of them */
   async function pay(): Promise<string> {
     const scripts = Array.from({ length: SESSIONS }, (_, session) =>
       Array.from({ length: TOUCHED }, (__, i) => scriptOf(session, i))
@@ -87,7 +87,7 @@ describe('many clients that are subscribed to many scripts', function () {
     return txid;
   }
 
-  it('are told of what a block did with each, once, while one that does not read is cut off; and nothing is held of them', async () => {
+  it('are told once what a block changed, while one that does not read is cut off; and no memory is kept of them', async () => {
     const before = await heldBytes();
     const clients: LineClient[] = [];
     for (let session = 0; session < SESSIONS; session++) {
@@ -106,7 +106,7 @@ describe('many clients that are subscribed to many scripts', function () {
 
     const txid = await pay();
     lazy.send(...Array.from({ length: UNREAD }, (_, id) => ({ id, method: 'blockchain.transaction.get', params: [txid] })));
-    /** Everybody has been told of the pool's transactions, then of the block's. */
+    /** All clients are told of the pool's transactions, then of the block's. */
     for (const height of [0, MATURE + blocks + 1]) {
       if (height > 0) await mine(served.node, 1);
       for (const [session, client] of clients.entries()) {
@@ -126,14 +126,14 @@ describe('many clients that are subscribed to many scripts', function () {
       }
     }
 
-    // There is room for one more as soon as the other is cut off.
+    // There is room for one more as soon as the slow one is cut off.
     const next = await connect();
     let replies = 0;
     lazy.socket.resume();
     while ((await lazy.line()) !== undefined) replies++;
     expect(replies).to.be.below(UNREAD);
     for (const client of [...clients.splice(0), next]) client.socket.destroy();
-    // As many as before are let in again.
+    // As many clients as before are admitted again.
     for (let session = 0; session <= SESSIONS; session++) clients.push(await connect());
     for (const client of clients.splice(0)) client.socket.destroy();
     expect((await heldBytes()) - before).to.be.below(MOST_BYTES);

@@ -20,10 +20,10 @@ describe('methods of the Electrum protocol', () => {
   const ring: HostKeyRing = bcoin.KeyRing.generate();
   const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
   const hexOf = (transaction: HostTransaction): string => transaction.toRaw().toString('hex');
-  /** Of the script that everything is paid to. */
+  /** The name of the script to which everything is paid. */
   let script: string;
 
-  /** Spends the first output of each. */
+  /** Spends the first output of each transaction. */
   function paying(from: readonly HostTransaction[], sats: number): HostTransaction {
     const transaction = new bcoin.MTX();
     for (const one of from) transaction.addTX(one, 0);
@@ -31,7 +31,7 @@ describe('methods of the Electrum protocol', () => {
     transaction.sign(ring);
     return transaction.toTX();
   }
-  /** One that was not spent by a test before. */
+  /** A coinbase that no test has spent yet. */
   const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
 
   before(async () => {
@@ -56,7 +56,7 @@ describe('methods of the Electrum protocol', () => {
     return 'error' in answer ? `${answer.error.code} ${answer.error.message}` : JSON.stringify(answer.result);
   };
 
-  it('say what the server is', async () => {
+  it('describe the server', async () => {
     expect(await result('server.features')).to.deep.equal({
       hosts: {},
       pruning: null,
@@ -70,7 +70,7 @@ describe('methods of the Electrum protocol', () => {
     expect(await result('server.add_peer', [{}])).to.equal(false);
   });
 
-  it('give a script’s name back as it was written', async () => {
+  it('give back a script’s name as it was written', async () => {
     const [lower, upper] = [script, script.toUpperCase()];
     expect(await result('blockchain.scripthash.subscribe', [upper])).to.equal(await result('blockchain.scripthash.subscribe', [lower]));
     await result('blockchain.scripthash.subscribe', [upper]);
@@ -79,7 +79,7 @@ describe('methods of the Electrum protocol', () => {
     expect(await result('blockchain.scripthash.unsubscribe', [lower])).to.equal(false);
   });
 
-  it('tell of new tips whoever has asked for this one', async () => {
+  it('tell new tips to clients that have asked for this one', async () => {
     const before = caller.subscriptions.headers;
     const tip = await result('blockchain.headers.subscribe');
     const { height } = served.node.chain.tip;
@@ -87,7 +87,7 @@ describe('methods of the Electrum protocol', () => {
     expect(caller.subscriptions.headers).to.equal(before + 1);
   });
 
-  it('take transactions into the pool, show them there, and in the block that takes them', async () => {
+  it('take transactions into the pool, and show them there and in the block that confirms them', async () => {
     const [parent, confirmed] = [paying([fresh()], COINBASE_SATS - FEE_SATS), fresh()];
     const child = paying([parent, confirmed], 2 * COINBASE_SATS - 3 * FEE_SATS);
     const history = async (): Promise<unknown> =>
@@ -122,7 +122,7 @@ describe('methods of the Electrum protocol', () => {
     );
   });
 
-  it('take a package one by one, and say what was refused', async () => {
+  it('take the transactions of a package one by one, and say what was refused', async () => {
     const parent = paying([fresh()], COINBASE_SATS - FEE_SATS);
     const child = paying([parent], COINBASE_SATS - 2 * FEE_SATS);
     expect(await result('blockchain.transaction.broadcast_package', [[hexOf(parent), hexOf(child)]])).to.deep.equal({ success: true });
@@ -142,7 +142,7 @@ describe('methods of the Electrum protocol', () => {
     );
   });
 
-  it('refuse transactions where none are taken, and histories that are too long', async () => {
+  it('refuse transactions if broadcasting is off, and histories that are too long', async () => {
     const strict = new MethodCaller(served, { broadcast: false, maxHistory: BLOCKS - 1 });
     const none = '1 this server does not broadcast transactions';
     expect(await errorOf('blockchain.transaction.broadcast', [hexOf(fresh())], strict)).to.equal(none);
@@ -152,7 +152,7 @@ describe('methods of the Electrum protocol', () => {
     expect(await errorOf('blockchain.scripthash.listunspent', [script], few)).to.equal('1 too many unspent outputs');
   });
 
-  it('take numbers, flags and hashes as they are written only', async () => {
+  it('accept numbers, flags and hashes only in their own form', async () => {
     const wrong: readonly (readonly [method: string, values: readonly unknown[], error: string])[] = [
       ['blockchain.block.header', ['1'], '1 should be a non-negative integer'],
       ['blockchain.block.header', [1.5], '1.5 should be a non-negative integer'],
@@ -177,7 +177,7 @@ describe('methods of the Electrum protocol', () => {
     };
     const history = await cost('blockchain.scripthash.get_history', [script]);
     expect(history).to.be.above(BLOCKS * 0.1);
-    // The status is made of what is asked for, which costs the same again.
+    // The status is computed from the history, which costs the same again.
     expect(await cost('blockchain.scripthash.subscribe', [script])).to.equal(2 * history);
     expect(await cost('blockchain.scripthash.get_history', ['00'.repeat(32)])).to.equal(0);
     expect(await cost('blockchain.block.headers', [0, 100])).to.be.above(await cost('blockchain.block.headers', [0, 10]));

@@ -39,7 +39,7 @@ const step: fc.Arbitrary<PoolStep> = fc.oneof(
   }
 );
 
-/** One that knows nothing but what it was told. */
+/** A client that knows only what it was told. */
 class Client {
   readonly told = new Map<string, string | undefined>();
   readonly twice: string[] = [];
@@ -80,7 +80,7 @@ class Client {
   }
 }
 
-/** From the node's blocks and its pool alone. */
+/** The statuses, computed from the node's blocks and its pool alone. */
 async function statusesOf({ host, node }: PoolWalk): Promise<Map<string, string | undefined>> {
   const chain = new ScriptModel(await activeChain(node));
   const confirmed = new Set(chain.txids.flat().map(toDisplayHex));
@@ -113,7 +113,7 @@ async function statusesOf({ host, node }: PoolWalk): Promise<Map<string, string 
   );
 }
 
-describe('what subscribers are told on any walk', () => {
+describe('notifications on random walks', () => {
   let walk: PoolWalk | undefined;
   let all: NotifyingNode | undefined;
 
@@ -124,7 +124,7 @@ describe('what subscribers are told on any walk', () => {
   };
   afterEach(close);
 
-  it(`is the status of chain and pool in the end, and nothing twice, also for those who come meanwhile (TEST_SEED=${seed})`, async () => {
+  it(`end with the status of chain and pool, and tell nothing twice, also to new clients (TEST_SEED=${seed})`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(step, fc.boolean()), { minLength: 15, maxLength: 30 }), async (steps) => {
         await close();
@@ -136,7 +136,7 @@ describe('what subscribers are told on any walk', () => {
           const stepping = walk.step(one);
           if (isJoined) {
             const client = new Client(all);
-            // While the chain moves back by itself nobody is answered.
+            // No client is answered while the chain moves back.
             await client.subscribe().then(
               () => clients.push(client),
               () => client.close()

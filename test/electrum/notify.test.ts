@@ -10,7 +10,7 @@ const FEE = 10_000;
 const [PARENT, CHILD] = [1, 2] as const;
 const nameOf = (kind: number): string => toDisplayHex(scriptHash(SCRIPTS[kind]?.script ?? Buffer.alloc(0)));
 
-describe('a script of which a transaction of the pool waits for another one', () => {
+describe('the status of a script with a transaction in the pool that spends an unconfirmed output', () => {
   let walk: PoolWalk;
   let all: NotifyingNode;
   let told: string[];
@@ -31,7 +31,7 @@ describe('a script of which a transaction of the pool waits for another one', ()
     await walk.close();
   });
 
-  /** The status of the script that the child alone pays to. */
+  /** The status of the script to which only the child pays. */
   const subscribe = async (): Promise<string | undefined> => {
     const client = all.client((_, [name, status]) => told.push(`${String(name)} ${String(status)}`));
     const status = await client.addScript(scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0)), nameOf(CHILD));
@@ -44,7 +44,7 @@ describe('a script of which a transaction of the pool waits for another one', ()
     return `${nameOf(CHILD)} ${status?.toString('hex') ?? 'null'}`;
   };
 
-  it('changes when that one is confirmed, and when it comes back', async () => {
+  it('changes when the parent is confirmed, and when it comes back', async () => {
     const waiting = await subscribe();
     await walk.mineOnly([parent]);
     await all.untilTold();
@@ -56,14 +56,14 @@ describe('a script of which a transaction of the pool waits for another one', ()
     expect(told[1]).to.equal(`${nameOf(CHILD)} ${waiting ?? ''}`);
   });
 
-  it('changes when the chain goes back by a reset, which empties the pool', async () => {
+  it('changes when the chain is reset, which empties the pool', async () => {
     await subscribe();
     await walk.host.chain.reset(walk.host.chain.height - 1);
     await all.untilTold();
     expect(told).to.have.length(1);
   });
 
-  it('has nothing of a block that went before anybody was told of it', async () => {
+  it('does not include a block that was disconnected before anybody was told of it', async () => {
     const { chain } = walk.host;
     const script = scriptHash(SCRIPTS[PARENT]?.script ?? Buffer.alloc(0));
     const statusOf = async (beside: NotifyingNode): Promise<string | undefined> =>
@@ -73,7 +73,7 @@ describe('a script of which a transaction of the pool waits for another one', ()
     const [one, other] = [await walk.mined([parent]), await walk.mined([])];
     const going: Promise<unknown>[] = [];
     const watching = all.scripts.watched.changes$.subscribe(({ type }) => {
-      // Both stand in the row for the node's lock before whoever looks.
+      // Both wait for the node's lock before the look does.
       if (type === 'connect' && going.length === 0) going.push(chain.reset(height), chain.add(other));
     });
     await chain.add(one);
@@ -88,7 +88,7 @@ describe('a script of which a transaction of the pool waits for another one', ()
     expect(await statusOf(all)).to.equal(expected);
   });
 
-  it('is told under the name that was asked for, to as many as ask, once for each', async () => {
+  it('is told under the name that was given, to every subscriber, once for each subscription', async () => {
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const upper = nameOf(CHILD).toUpperCase();
     const clients = [nameOf(CHILD), upper].map((name) => {
@@ -107,7 +107,7 @@ describe('a script of which a transaction of the pool waits for another one', ()
     expect(all.notifier.size).to.equal(0);
   });
 
-  it('is answered in place of older news that are not on their way yet, and so is the tip', async () => {
+  it('is answered in place of older notifications that were not sent yet, and so is the tip', async () => {
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const withdrawn: string[] = [];
     const notified = { notify: () => undefined, withdraw: (about: string) => withdrawn.push(about) };
@@ -121,7 +121,7 @@ describe('a script of which a transaction of the pool waits for another one', ()
     client.close();
   });
 
-  it('is refused to whoever may see shorter histories only, and to nobody who asks beside', async () => {
+  it('is refused only to clients that may only see shorter histories', async () => {
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const limited = all.client(() => undefined, { maxHistory: 0 });
     const refused = limited.addScript(script, nameOf(CHILD)).catch((error: unknown) => error);
@@ -129,14 +129,14 @@ describe('a script of which a transaction of the pool waits for another one', ()
     expect(await refused).to.include({ code: 1, message: 'history too large' });
   });
 
-  it('costs whoever asks first what had to be read, the pool with it', async () => {
+  it('costs the first client what had to be read, including the pool', async () => {
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const read: number[] = [];
     for (let i = 0; i < 2; i++) await all.client(() => undefined).addScript(script, nameOf(CHILD), (count) => read.push(count));
     expect(read).to.deep.equal([2]);
   });
 
-  it('is refused to whoever has as many as may be', async () => {
+  it('is refused to a client with the most subscriptions allowed', async () => {
     const client = all.client(() => undefined, { maxSubscriptions: 1 });
     const [one, other] = [PARENT, CHILD].map((kind) => scriptHash(SCRIPTS[kind]?.script ?? Buffer.alloc(0)));
     await client.addScript(one ?? Buffer.alloc(0), nameOf(PARENT));

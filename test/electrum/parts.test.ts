@@ -9,7 +9,7 @@ import { Turns, type TurnTaker } from '../../lib/electrum/server/turns';
 import { negotiate } from '../../lib/electrum/server/versions';
 
 describe('lines', () => {
-  it('come out as they went in, however they are cut, but for those that are too long', () => {
+  it('come out as they went in, however they are cut, except those that are too long', () => {
     const most = 20;
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 30 })), fc.array(fc.integer({ min: 1, max: 50 })), (texts, lengths) => {
@@ -30,7 +30,7 @@ describe('lines', () => {
     );
   });
 
-  it('that have begun take no more memory than all of them may', () => {
+  it('take no more memory while incomplete than allowed for all together', () => {
     const allowance = new Allowance(100);
     const [one, other] = [new LineBuffer(1_000, allowance), new LineBuffer(1_000, allowance)];
     one.push(Buffer.alloc(80, 'x'));
@@ -43,7 +43,7 @@ describe('lines', () => {
 });
 
 describe('the version of the protocol', () => {
-  it('is the highest that both speak', () => {
+  it('is the highest that both sides speak', () => {
     const agreed: readonly (readonly [asked: unknown, version: string])[] = [
       [undefined, '1.4'],
       ['1.4', '1.4'],
@@ -56,7 +56,7 @@ describe('the version of the protocol', () => {
     for (const [asked, version] of agreed) expect(negotiate(asked), JSON.stringify(asked)).to.equal(version);
   });
 
-  it('is none for what is no version, or an unknown one', () => {
+  it('is refused if it is malformed or unknown', () => {
     for (const asked of [
       '',
       '1.3',
@@ -77,14 +77,14 @@ describe('the version of the protocol', () => {
 });
 
 describe('what a client costs', () => {
-  it('slows it down, and ends in a cut; loopback is free', () => {
+  it('slows it down, and finally cuts it off; loopback is free', () => {
     const accounts = new Accounts(100_000, isLoopback);
     const account = accounts.of('192.0.2.1');
     account.charge(9_000);
     expect([account.delayMs, account.isOverdrawn]).to.deep.equal([0, false]);
     account.charge(46_000);
     expect(account.delayMs).to.be.within(1_200, 1_250);
-    // The next connection of the same address goes on with it.
+    // The next connection of the same address continues with the same account.
     accounts.of('192.0.2.1').charge(60_000);
     expect([account.delayMs, account.isOverdrawn]).to.deep.equal([2_500, true]);
     expect(accounts.of('192.0.2.2').isOverdrawn).to.equal(false);
@@ -102,7 +102,7 @@ describe('what a client costs', () => {
     expect(accounts.of('192.0.2.1').isOverdrawn).to.equal(true);
   });
 
-  it('counts together for what one customer has', () => {
+  it('counts together for all addresses of one customer', () => {
     expect(groupOf('::ffff:192.0.2.1')).to.equal('192.0.2.1');
     expect(groupOf('2001:db8:1:2:3:4:5:6')).to.equal('2001:db8:1:2');
     expect(groupOf('2001:db8::6')).to.equal('2001:db8:0:0');
@@ -118,7 +118,7 @@ describe('what a client costs', () => {
 });
 
 describe('turns', () => {
-  it('go round: nobody waits for all that another has', async () => {
+  it('go round: no session waits for all requests of another', async () => {
     const order: string[] = [];
     const turns = new Turns('small', 2);
     const taker = (name: string, count: number): TurnTaker => {

@@ -15,7 +15,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A client, once somebody listens. */
+/** A client, as soon as the port listens. */
 async function connect(port: number): Promise<LineClient> {
   for (;;) {
     const client = await LineClient.connect(port).catch(() => undefined);
@@ -25,7 +25,7 @@ async function connect(port: number): Promise<LineClient> {
 }
 
 describe('a node with --rest-electrum', () => {
-  it('answers there, whatever clients of its own machine cost, and closes with them on', async () => {
+  it('answers there, however much clients of its own machine cost, and closes with clients connected', async () => {
     const port = await freePort();
     const served = await openRestNode({ settings: { 'rest-addresses': true, 'rest-electrum': port, 'rest-electrum-cost': 1 } });
     const client = await connect(port);

@@ -18,7 +18,7 @@ function linesOf<T>(path: string): T[] {
   return lines.map((line) => JSON.parse(line) as T);
 }
 
-/** Of records without an error every so many are asked, unless the test is to be longer. */
+/** Of the records without an error one in this many is tested, unless the test is to be longer. */
 const STEP = 20;
 
 describe('the Electrum protocol over chain A', () => {
@@ -30,7 +30,7 @@ describe('the Electrum protocol over chain A', () => {
 
   before(async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
-    // Addresses, and descriptors with their checksums, come out to the letter.
+    // So addresses, and descriptors with their checksums, are the same to the letter.
     regtest.addressPrefix = { ...addressPrefix, ...coreRegtestPrefixes };
     prefix = await copiedChain();
     served = await openEsploraNode({}, { prefix });
@@ -43,12 +43,12 @@ describe('the Electrum protocol over chain A', () => {
     await rm(prefix, { recursive: true });
   });
 
-  it('answers as ElectrumX or Fulcrum', async () => {
+  it('answers like ElectrumX or Fulcrum', async () => {
     const pairs = linesOf<RecordedPair>(join(__dirname, '../vectors/electrum/answers.jsonl.gz'));
     expect(await differencesOf(pairs, caller)).to.deep.equal([]);
   });
 
-  it(`answers so to every ${STEP}th of all recorded calls, or to every one in a longer test`, async function () {
+  it(`answers like them to every ${STEP}th of all recorded calls, or to all in a longer test`, async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     const shared = sharedFolder();
     if (shared === undefined) {

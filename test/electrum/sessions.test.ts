@@ -6,15 +6,15 @@ import { transportMethods } from '../support/electrum-methods';
 import { until } from '../support/until';
 import type { Notified } from '../../lib/electrum/server/session';
 
-/** Worked on at a time. */
+/** Requests that are worked on at a time. */
 const MOST_AT_WORK = 10;
 const MOST_WAITING = 500;
-/** A client that reads nothing is sent some more than the system takes. */
+/** The length of a reply, more than the operating system buffers for a client. */
 const LETTERS = 8_000_000;
 
 describe('a session of the Electrum protocol', () => {
   let served: ElectrumNode;
-  /** Requests that are worked on until they are let go. */
+  /** Ends requests that are being worked on. */
   const held: (() => void)[] = [];
   const clients: LineClient[] = [];
 
@@ -51,7 +51,7 @@ describe('a session of the Electrum protocol', () => {
     expect(await client.ask('mempool.get_info')).to.have.property('result');
   });
 
-  it('answers requests in any order, of which ten are worked on', async () => {
+  it('works on ten requests at a time, and answers in any order', async () => {
     const client = await connect();
     for (let id = 0; id < MOST_AT_WORK + 5; id++) client.send({ id, method: 'test.hold' });
     await until(() => held.length === MOST_AT_WORK);
@@ -72,7 +72,7 @@ describe('a session of the Electrum protocol', () => {
       isTaken = client.socket.write(line);
       if (!isTaken) isTaken = await Promise.race([once(client.socket, 'drain').then(() => true), quietAnswers()]);
     }
-    // What the client cannot send waits with the client.
+    // Bytes that the client cannot send wait on its side.
     expect(isTaken).to.equal(false);
     for (const release of held.splice(0)) release();
     for (let id = 0; id < MOST_AT_WORK; id++) expect(await client.value()).to.have.property('result');
@@ -87,7 +87,7 @@ describe('a session of the Electrum protocol', () => {
     return false;
   }
 
-  it('is cut off when it does not read, and nobody else notices', async () => {
+  it('is cut off when it does not read, without harm to others', async () => {
     const [lazy, other] = [await connect(), await connect()];
     lazy.socket.pause();
     lazy.send(...Array.from({ length: 4 }, (_, id) => ({ id, method: 'test.letters', params: [LETTERS] })));
@@ -97,7 +97,7 @@ describe('a session of the Electrum protocol', () => {
     expect(served.context.limits.timeoutMs).to.equal(1_000);
   }).timeout(20_000);
 
-  it('is cut off when it is told of more than it reads', async () => {
+  it('is cut off when it does not read its notifications', async () => {
     const lazy = await connect();
     lazy.socket.pause();
     await until(() => served.notified.size === 1);
@@ -110,7 +110,7 @@ describe('a session of the Electrum protocol', () => {
     await until(() => served.electrum.sessions === 0);
   });
 
-  it('is told of things behind the replies that are older', async () => {
+  it('gets notifications after replies that are older', async () => {
     const client = await connect();
     client.send([
       { id: 1, method: 'server.ping' },
@@ -125,7 +125,7 @@ describe('a session of the Electrum protocol', () => {
     expect(await client.value()).to.deep.equal({ jsonrpc: '2.0', method: 'blockchain.headers.subscribe', params: [{}] });
   });
 
-  it('is told of each thing what is newest, and nothing that it was answered since', async () => {
+  it('gets only the newest notification about each thing, and none that is older than an answer', async () => {
     const client = await connect();
     client.send([{ id: 1, method: 'test.hold' }]);
     await until(() => held.length === 1);
@@ -143,7 +143,7 @@ describe('a session of the Electrum protocol', () => {
     expect(await client.ask('server.ping', [], 2)).to.deep.include({ id: 2 });
   });
 
-  it('gets an error of a method that breaks down, and the log has the reason', async () => {
+  it('gets an error if a method fails unexpectedly, and the log has the reason', async () => {
     const client = await connect();
     for (const method of ['test.fail', 'test.throw']) {
       const { error } = await client.ask(method);
@@ -152,7 +152,7 @@ describe('a session of the Electrum protocol', () => {
     }
   });
 
-  it('keeps numbers of requests as they were written', async () => {
+  it('keeps numeric ids as they were written', async () => {
     const client = await connect();
     for (const id of ['12345678901234567890', '1.50', '1e400', '"ä"', 'null']) {
       client.socket.write(`{"id":${id},"method":"server.ping"}\n`);
@@ -192,7 +192,7 @@ describe('a session of the Electrum protocol', () => {
     expect(replies.map(({ id }) => id)).to.deep.equal(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('ends when the client has gone, with what it has asked', async () => {
+  it('ends with its requests when the client has gone', async () => {
     const client = await connect();
     for (let id = 0; id < 100; id++) client.send({ id, method: 'test.hold' });
     await until(() => held.length === MOST_AT_WORK);
@@ -204,7 +204,7 @@ describe('a session of the Electrum protocol', () => {
     expect(held).to.have.length(0);
   });
 
-  it('is one of a thousand, beyond which nobody is let in', async () => {
+  it('is one of at most a thousand', async () => {
     const others = await Promise.all(Array.from({ length: 1_000 }, () => connect()));
     const answers = await Promise.all(others.map((client) => client.ask('blockchain.block.header', [0])));
     expect(new Set(answers.map(({ result }) => result))).to.have.length(1);

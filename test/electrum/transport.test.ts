@@ -18,13 +18,13 @@ interface Exchange {
 
 const VERSION = '{"jsonrpc":"2.0","id":0,"method":"server.version","params":["t",["1.4","1.6"]]}\n';
 
-/** Those whose bytes are too many to be recorded. */
+/** Requests that were too long to be recorded. */
 const LONG_LINES: Readonly<Record<string, string | undefined>> = {
   'long line 1.2 MB': `${VERSION}{"jsonrpc":"2.0","id":1,"method":"server.ping","params":["${'a'.repeat(1_200_000)}"]}\n`,
   'long line 900 kB': `${VERSION}{"jsonrpc":"2.0","id":1,"method":"blockchain.transaction.broadcast","params":["${'0'.repeat(900_000)}"]}\n`
 };
 
-/** Decoys for those who listen in. */
+/** Requests that clients send only to mislead eavesdroppers. */
 const DECOYS = new Set(['blockchain.relayfee', 'blockchain.estimatefee']);
 
 function exchanges(server: string): ReadonlyMap<string, Exchange> {
@@ -35,7 +35,7 @@ function exchanges(server: string): ReadonlyMap<string, Exchange> {
   return new Map(lines.map((line) => JSON.parse(line) as Exchange).map((exchange) => [exchange.name, exchange]));
 }
 
-/** Values in no order, errors by their codes; undefined: not all of it was recorded. */
+/** Values without order, errors by their codes; undefined if the record is incomplete. */
 function shown(lines: readonly string[]): readonly string[] | undefined {
   const replyOf = (reply: Reply): unknown => {
     const { error, result, id } = reply;
@@ -82,7 +82,7 @@ describe('the Electrum protocol’s transport', () => {
     if (sent.endsWith('\n')) client.send({ id: 'last', method: 'server.ping' });
     const lines: string[] = [];
     for (;;) {
-      // A request without its line end is not answered: as long as others are.
+      // A request without a line end is not answered: waits while another client is answered.
       const line = sent.endsWith('\n') || lines.length === 0 ? await client.line() : await quietly(client);
       if (line === undefined) return { lines, after: client.socket.destroyed ? 'closed' : 'open' };
       if (line.includes('"id":"last"')) break;
@@ -92,7 +92,7 @@ describe('the Electrum protocol’s transport', () => {
     return { lines, after: 'open' };
   }
 
-  /** What comes while another client is answered some times. */
+  /** The line that comes while another client is answered several times, if any. */
   async function quietly(client: LineClient): Promise<string | undefined> {
     const other = await LineClient.connect(served.port);
     for (let i = 0; i < 5; i++) await other.ask('server.ping');

@@ -21,7 +21,7 @@ const PING = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'server.ping' });
 describe('clients of the Electrum protocol', () => {
   let served: ElectrumNode;
   let folder: string;
-  /** One that says nothing where TLS is spoken. */
+  /** A client that sends nothing to the TLS port. */
   let silent: LineClient;
 
   before(async () => {
@@ -78,7 +78,7 @@ describe('clients of the Electrum protocol', () => {
     expect(again.pair.certificate).to.equal(certificate.toString());
   });
 
-  it('are not disturbed by others who do not speak TLS', async () => {
+  it('are not disturbed by others that do not speak TLS', async () => {
     const { port } = served.electrum.addresses[1] as AddressInfo;
     const stranger = await LineClient.connect(port);
     stranger.socket.write('{"id":1}\n');
@@ -115,12 +115,12 @@ describe('clients of the Electrum protocol', () => {
     await until(() => served.electrum.sessions === 0);
   });
 
-  it('are told by HTTP what is at the path of WebSocket', async () => {
+  it('are told over HTTP that the path is for WebSocket', async () => {
     const { status, headers } = await ask(served.httpPort, { path: '/electrum' });
     expect([status, headers['upgrade']]).to.deep.equal([426, 'websocket']);
   });
 
-  it('are web pages of known origins only, or none', async () => {
+  it('may be web pages only of known origins', async () => {
     expect(await statusOf({ Origin: 'https://elsewhere.example' })).to.equal(403);
     const socket = openSocket({ Origin: 'https://wallet.example' });
     await once(socket, 'open');
@@ -128,7 +128,7 @@ describe('clients of the Electrum protocol', () => {
     await until(() => served.electrum.sessions === 0);
   });
 
-  it('find nobody while nothing can be answered, and those who are there stay', async () => {
+  it('cannot connect while nothing can be answered, and stay connected if they were', async () => {
     const client = await LineClient.connect(served.port);
     expect(await client.ask('server.ping')).to.have.property('result');
     served.ready$.next(false);
@@ -139,7 +139,7 @@ describe('clients of the Electrum protocol', () => {
     await until(() => served.electrum.sessions === 0);
   });
 
-  it('find the node stopped when its port is taken', async () => {
+  it('cannot be served if the port is taken, which stops the node', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -167,7 +167,7 @@ describe('clients of the Electrum protocol', () => {
     const seen: string[] = [];
     files.watch(({ certificate }) => void seen.push(certificate));
     await writeFile(paths.key, second.key);
-    await until(() => logged.some((message) => message.includes('goes on with the certificate from before')));
+    await until(() => logged.some((message) => message.includes('continues with the previous certificate')));
     expect(seen).to.have.length(0);
     expect(files.pair.certificate).to.equal(first.certificate);
     await writeFile(paths.certificate, second.certificate);
@@ -176,13 +176,13 @@ describe('clients of the Electrum protocol', () => {
     files.close();
   });
 
-  it('are let go when they do not begin TLS in time', async () => {
+  it('are disconnected when they do not begin TLS in time', async () => {
     expect(await silent.line()).to.equal(undefined);
   });
 });
 
 describe('a node with clients of the Electrum protocol', () => {
-  it('closes, and they see it', async () => {
+  it('closes, and the clients notice', async () => {
     const served = await openElectrumNode({ methods: transportMethods });
     const client = await LineClient.connect(served.port);
     await client.ask('server.ping');

@@ -11,7 +11,7 @@ const COINBASE_SATS = 5_000_000_000;
 const FEE_SATS = 10_000;
 const UNCONFIRMED = '{"confirmed":false}';
 
-describe('transactions on their way over Esplora’s interface', () => {
+describe('broadcasting transactions over Esplora’s interface', () => {
   let served: EsploraNode;
   let coinbases: HostTransaction[];
   const ring: HostKeyRing = bcoin.KeyRing.generate();
@@ -25,7 +25,7 @@ describe('transactions on their way over Esplora’s interface', () => {
     transaction.sign(ring);
     return transaction.toTX();
   }
-  /** One that was not spent by a test before. */
+  /** A coinbase that no test has spent yet. */
   const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
 
   const text = async (path: string, body?: string): Promise<string> => {
@@ -42,7 +42,7 @@ describe('transactions on their way over Esplora’s interface', () => {
   });
   after(() => served.node.close());
 
-  it('enter the pool, and are confirmed', async () => {
+  it('brings them into the pool, where they are confirmed', async () => {
     const from = fresh();
     const transaction = paying(from, COINBASE_SATS - FEE_SATS);
     const [txid, spent] = [txidOf(transaction), `/tx/${txidOf(from)}/outspend/0`];
@@ -53,7 +53,7 @@ describe('transactions on their way over Esplora’s interface', () => {
       'text/plain',
       'public, max-age=0'
     ]);
-    // Of the other outputs one may carry the witnesses' hashes.
+    // One of the other outputs may be the witness commitment.
     const unspendable = ',{"spent":false}'.repeat(scanWholeTransaction(from.toRaw()).outputs.length - 1);
     const inPool = [
       `200 {"spent":true,"txid":"${txid}","vin":0,"status":${UNCONFIRMED}}`,
@@ -81,7 +81,7 @@ describe('transactions on their way over Esplora’s interface', () => {
     );
   });
 
-  it('are refused with the codes and words of Bitcoin Core', async () => {
+  it('refuses them with the codes and words of Bitcoin Core', async () => {
     const refused = (code: number, message: string): string => `400 sendrawtransaction RPC error: ${JSON.stringify({ code, message })}`;
     const undecodable = refused(-22, 'TX decode failed. Make sure the tx has at least one input.');
     expect(await text('/tx', '00')).to.equal(undecodable);
@@ -92,12 +92,12 @@ describe('transactions on their way over Esplora’s interface', () => {
     expect(await text('/tx', hexOf(paying(fresh(), COINBASE_SATS + 1)))).to.equal(refused(-26, 'bad-txns-in-belowout'));
   });
 
-  it('come by a GET as well', async () => {
+  it('works with GET as well', async () => {
     const transaction = paying(fresh(), COINBASE_SATS - FEE_SATS);
     expect(await text(`/broadcast?tx=${hexOf(transaction)}`)).to.equal(`200 ${txidOf(transaction)}`);
   });
 
-  it('come as packages, and are only tried', async () => {
+  it('works for packages, and for tests', async () => {
     const parent = paying(fresh(), COINBASE_SATS - FEE_SATS);
     const child = paying(parent, COINBASE_SATS - 2 * FEE_SATS);
     const both = JSON.stringify([parent, child].map(hexOf));
@@ -113,7 +113,7 @@ describe('transactions on their way over Esplora’s interface', () => {
     expect(await text(`/tx/${txidOf(child)}/status`)).to.equal(`200 ${UNCONFIRMED}`);
   });
 
-  it('are looked at before they are given to a call', async () => {
+  it('checks requests before they are given to a call', async () => {
     const hex = '00'.repeat(60);
     const cases: readonly [body: string, reply: string][] = [
       ['', '400 Invalid body: expected a JSON array of transactions in hex'],
@@ -136,7 +136,7 @@ describe('transactions on their way over Esplora’s interface', () => {
     expect(await text('/txs/package', '[]')).to.match(/^400 submitpackage RPC error: \{"code":-8,/);
   });
 
-  it('are not taken where that is switched off', async () => {
+  it('is refused if it is switched off', async () => {
     const other = await openEsploraNode({ broadcast: false });
     for (const request of [
       { path: '/api/tx', method: 'POST' },

@@ -17,9 +17,9 @@ interface RecordedAnswer {
   readonly json: unknown;
 }
 
-/** Requests in one write. */
+/** Requests that are sent together. */
 const TOGETHER = 250;
-/** Space for all of them. */
+/** Space for all of these requests. */
 const SETTINGS = { 'rest-work-queue': 2 * TOGETHER };
 
 const PAGE_SIZE = 25;
@@ -55,7 +55,7 @@ describe('Esplora’s interface over a long chain', () => {
     return bodies;
   };
 
-  /** What is answered, in the form of the records. */
+  /** The answer in the form of the records. */
   function shown(path: string, text: string): unknown {
     const [, fields] = path.split('#');
     if (fields === undefined) return text;
@@ -73,7 +73,7 @@ describe('Esplora’s interface over a long chain', () => {
     expect(differences).to.deep.equal([]);
   }
 
-  it('says of transactions what follows from the blocks, the second time as well', async () => {
+  it('shows transactions as they follow from the blocks, also from the cache', async () => {
     const pool = new Set(chainAManifest().mempool.map(({ txid }) => txid));
     const isOfPool = ({ path, json }: RecordedAnswer): boolean =>
       pool.has(path.slice(4, 68)) || JSON.stringify(json).includes('"confirmed":false');
@@ -83,7 +83,7 @@ describe('Esplora’s interface over a long chain', () => {
     await replay(answers);
   });
 
-  it('says of a block what its transactions say, page by page', async () => {
+  it('shows the transactions of a block page by page', async () => {
     const long = chainAActiveBlocks().filter((block) => scanBlock(block.raw).transactions.length > 2 * PAGE_SIZE);
     const { raw, hash } = long.reduce((a, b) => (b.raw.length < a.raw.length ? b : a));
     const { transactions } = scanBlock(raw);
@@ -99,7 +99,7 @@ describe('Esplora’s interface over a long chain', () => {
     expect(await texts([`/block/${hash}/header`])).to.deep.equal([raw.toString('hex', 0, 80)]);
   });
 
-  it('has all blocks, ten at a time, each as it is alone', async () => {
+  it('shows all blocks, ten at a time, each as by its hash', async () => {
     const blocks = chainAActiveBlocks();
     const { height } = chainAManifest();
     const [all, fromTen] = await texts([`/blocks/${height}`, '/blocks/9']);
@@ -110,7 +110,7 @@ describe('Esplora’s interface over a long chain', () => {
     expect(lowest.at(-1)?.previousblockhash).to.equal(null);
   });
 
-  it('says of all transactions what follows from blocks and pool', async () => {
+  it('shows all transactions as they follow from blocks and pool', async () => {
     for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
     await replay(recordedAnswers());
     const txids = chainAManifest().mempool.map(({ txid }) => txid);
@@ -128,7 +128,7 @@ describe('Esplora’s interface over a long chain', () => {
     expect([status, body.toString()]).to.deep.equal([200, `[[],${spends.body.toString()},[],[]]`]);
   });
 
-  it('forgets what blocks said that are taken back, and knows it again when they come again', async function () {
+  it('forgets blocks that are disconnected, and knows them again when they are connected again', async function () {
     this.timeout(CHAIN_A_TIMEOUT_MS);
     const { height } = chainAManifest();
     const taken = chainAActiveBlocks().slice(height - 19);

@@ -25,7 +25,7 @@ describe('Esplora’s interface over HTTP', () => {
   });
   after(() => served.node.close());
 
-  it('says what is wrong in Esplora’s words, without a line end and without leave to cache it', async () => {
+  it('sends errors in Esplora’s words, without a line end and without caching headers', async () => {
     const block = hashes[1] as string;
     const cases: readonly [path: string, reply: string][] = [
       ['/nope', '404 endpoint does not exist "/api/nope"'],
@@ -76,7 +76,7 @@ describe('Esplora’s interface over HTTP', () => {
     }
   });
 
-  it('answers with Esplora’s types, and says for how long', async () => {
+  it('answers with Esplora’s content types and caching headers', async () => {
     const [old, recent] = [hashes[2] as string, hashes[3] as string];
     const cases: readonly [path: string, type: string, cacheControl: string][] = [
       ['/blocks/tip/height', 'text/plain', SHORT],
@@ -109,7 +109,7 @@ describe('Esplora’s interface over HTTP', () => {
       [`/txs/outspends?txids=${coinbase},${ZEROS}`, 'application/json', SHORT]
     ];
     const shown = ({ status, contentType, headers }: RawReply): unknown[] => [status, contentType, headers['cache-control']];
-    // The third time from memory, where it is there.
+    // The third time the reply may come from memory.
     for (let time = 0; time < 3; time++) {
       const replies = await Promise.all(cases.map(([path]) => served.get(path)));
       expect(replies.map((reply, i) => [cases[i]?.[0], ...shown(reply)])).to.deep.equal(
@@ -127,7 +127,7 @@ describe('Esplora’s interface over HTTP', () => {
     }
   });
 
-  it('knows no other methods, nor OPTIONS while pages of other origins may not read it', async () => {
+  it('knows no other methods, and OPTIONS only if pages of other origins may read replies', async () => {
     for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'POST']) {
       const { status, body, headers } = await served.get('/blocks/tip/height', { method });
       expect(`${status} ${body.toString()}`).to.equal('404 endpoint does not exist "/api/blocks/tip/height"');
@@ -146,14 +146,14 @@ describe('Esplora’s interface over HTTP', () => {
       .and.match(/\r\n\r\nRequest timeout$/);
   });
 
-  it('leaves paths beside its own to the node and to REST', async () => {
+  it('leaves other paths to the node and to REST', async () => {
     const { status } = await served.get('/../rest/chaininfo.json', { path: '/rest/chaininfo.json' });
     expect(status).to.equal(200);
     expect((await served.get('', { path: '/apis/blocks/tip/height' })).body.toString()).to.not.include('endpoint does not exist');
   });
 });
 
-describe('who may ask Esplora’s interface', () => {
+describe('clients that may use Esplora’s interface', () => {
   const nodes: EsploraNode[] = [];
   const open = async (...parameters: Parameters<typeof openEsploraNode>): Promise<EsploraNode> => {
     const served = await openEsploraNode(...parameters);
@@ -167,7 +167,7 @@ describe('who may ask Esplora’s interface', () => {
     return [status, headers['access-control-allow-origin'], headers['vary']];
   };
 
-  it('are pages of every origin, if told so, before whom even errors are not hidden', async () => {
+  it('are pages of every origin, if configured so, which can read errors too', async () => {
     const served = await open({ cors: '*' });
     expect(await originsOf(served, { path: '/blocks/tip/height' })).to.deep.equal([200, '*', undefined]);
     expect(await originsOf(served, { path: '/nope' })).to.deep.equal([404, '*', undefined]);
@@ -180,7 +180,7 @@ describe('who may ask Esplora’s interface', () => {
     ]);
   });
 
-  it('are pages of some origins, if told so, and who has the key of the node', async () => {
+  it('are pages of some origins, and holders of the node’s key, if configured so', async () => {
     const served = await open({ cors: ['https://a.example', 'https://b.example'], auth: true }, { settings: { 'api-key': 'sesame' } });
     const authorization = `Basic ${Buffer.from('x:sesame').toString('base64')}`;
     const path = '/blocks/tip/height';
@@ -190,11 +190,11 @@ describe('who may ask Esplora’s interface', () => {
     expect(await originsOf(served, { path, headers: b })).to.deep.equal([401, b.Origin, 'Origin']);
     expect(await originsOf(served, { path, headers: { Origin: 'https://c.example' } })).to.deep.equal([401, undefined, 'Origin']);
     expect(await originsOf(served, { path: '/nope', headers: b })).to.deep.equal([404, b.Origin, 'Origin']);
-    // Browsers ask without a key.
+    // Browsers send preflight requests without a key.
     expect(await originsOf(served, { path: '/tx', method: 'OPTIONS', headers: b })).to.deep.equal([204, b.Origin, 'Origin']);
   });
 
-  it('gets 503 and what is going on while the index by script is not there', async () => {
+  it('get 503 and the reason while the index by script is not ready', async () => {
     const served = await open({ path: '/esplora' });
     const ask = async (): Promise<string> => {
       const { status, body } = await served.get('', { path: '/esplora/blocks/tip/height' });
@@ -215,7 +215,7 @@ describe('who may ask Esplora’s interface', () => {
       expect(await ask()).to.equal(`503 Service temporarily unavailable: ${text}`);
     }
     served.scripts.state = { phase: 'live', height: 0 };
-    // Live, as it says, but of another block.
+    // Live by its state, but at another block.
     await mine(served.node, 1);
     expect(await ask()).to.match(/^503 Service temporarily unavailable: /);
     await served.settle();

@@ -13,13 +13,13 @@ import { mine, openRegtestNode } from '../support/regtest-node';
 import type { HostTransaction } from '../../lib/node/host';
 
 const COINBASE_SATS = 5_000_000_000;
-/** What `spend` pays. */
+/** The fee that `spend` pays. */
 const FEE = 10_000;
 
 describe('the pool over Esplora’s interface', () => {
   let served: EsploraNode;
   let coinbases: HostTransaction[];
-  /** In the order of entering. */
+  /** Transactions of the pool, in the order of entering. */
   let pooled: HostTransaction[];
 
   const json = async (path: string): Promise<string> => {
@@ -50,7 +50,7 @@ describe('the pool over Esplora’s interface', () => {
     ]);
   });
 
-  it('says how long each of its replies holds', async () => {
+  it('says how long each of its replies may be cached', async () => {
     const paths = [
       '/mempool',
       '/mempool/txids',
@@ -65,7 +65,7 @@ describe('the pool over Esplora’s interface', () => {
     );
   });
 
-  it('has what entered, at once', async () => {
+  it('shows what has entered, at once', async () => {
     pooled = [];
     for (const coinbase of coinbases.slice(0, 3)) {
       const value = COINBASE_SATS;
@@ -81,7 +81,7 @@ describe('the pool over Esplora’s interface', () => {
     }
   });
 
-  it('goes through its txids by their bytes, page by page', async () => {
+  it('lists its txids in the order of their bytes, page by page', async () => {
     const inOrder = pooled.map((transaction) => transaction.hash()).sort((a, b) => Buffer.compare(a, b));
     const [first, second] = inOrder as [Buffer, Buffer];
     const behind = Buffer.from(second);
@@ -92,7 +92,7 @@ describe('the pool over Esplora’s interface', () => {
     expect(await json('/mempool/txids/page?max_txs=x')).to.equal(listed(inOrder));
     expect(await json(`/mempool/txids/page/${toDisplayHex(first)}`)).to.equal(listed(inOrder.slice(1)));
     expect(await json(`/mempool/txids/page/${toDisplayHex(first)}?max_txs=1`)).to.equal(listed(inOrder.slice(1, 2)));
-    // A txid that is not in the pool has its place as well.
+    // A page may begin after a txid that is not in the pool.
     expect(await json(`/mempool/txids/page/${toDisplayHex(behind)}`)).to.equal(
       listed(inOrder.filter((txid) => Buffer.compare(txid, behind) > 0))
     );
@@ -100,7 +100,7 @@ describe('the pool over Esplora’s interface', () => {
     expect(await json('/mempool/txids/page/xx')).to.equal(listed(inOrder));
   });
 
-  it('loses what a block takes, but not from the recent ones', async () => {
+  it('loses what a block confirms, but not from the recent transactions', async () => {
     await mine(served.node, 1);
     await served.settle();
     expect(await json('/mempool')).to.equal('{"count":0,"vsize":0,"total_fee":0,"fee_histogram":[]}');
@@ -110,7 +110,7 @@ describe('the pool over Esplora’s interface', () => {
 });
 
 describe('fee estimates over Esplora’s interface', () => {
-  it('are floats by number of blocks, and the same for a minute', async () => {
+  it('are floats by number of blocks, and stay the same for a minute', async () => {
     const host = await openRegtestNode();
     const regtest = new BcoinNode(host);
     let rate = 12_345;
@@ -125,7 +125,7 @@ describe('fee estimates over Esplora’s interface', () => {
     expect((await route?.endpoint(request))?.body.toString()).to.equal(expected);
     rate = 1;
     expect((await route?.endpoint(request))?.body.toString()).to.equal(expected);
-    // The same estimates in mempool's words.
+    // The same estimates in mempool's form.
     expect(JSON.parse((await recommended?.endpoint(request))?.body.toString() ?? '')).to.deep.equal({
       fastestFee: 13,
       halfHourFee: 13,

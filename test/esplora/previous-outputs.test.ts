@@ -23,7 +23,7 @@ interface Block {
 const shown = (spent: readonly (readonly SpentOutput[])[]): unknown[] =>
   spent.map((outputs) => outputs.map(({ value, script }) => `${value} ${script.toString('hex')}`));
 
-describe('what transactions of a block spend', () => {
+describe('outputs that transactions of a block spend', () => {
   let served: EsploraNode;
   let prefix: string;
   let blocks: readonly Block[];
@@ -54,7 +54,7 @@ describe('what transactions of a block spend', () => {
       new PreviousOutputs(endpointContext(node, served.index.reader)).of({ hash, height }, list, counts, index, CLIENT)
     );
 
-  it('is the same from the node’s coins and from the transactions that made them', async () => {
+  it('are the same from the node’s undo data and from the transactions that created them', async () => {
     expect(blocks).to.have.length.above(10);
     const withoutCoins = nodeWith(served.source, { spentSpan: () => Promise.resolve(undefined) });
     for (const block of blocks) {
@@ -69,7 +69,7 @@ describe('what transactions of a block spend', () => {
     }
   });
 
-  it('is not known when nobody has it', async () => {
+  it('are not known if neither source has them', async () => {
     const lacking = nodeWith(served.source, {
       spentSpan: () => Promise.resolve(undefined),
       rawBlock: () => Promise.resolve(undefined),
@@ -80,7 +80,7 @@ describe('what transactions of a block spend', () => {
     expect(await caught(spentBy(block.list, block, lacking))).to.include({ status: 500, message: 'Transaction missing prevouts' });
   });
 
-  it('is a span of what the block spends', async () => {
+  it('are a span of the block’s undo data', async () => {
     for (const { hash } of blocks) {
       const coins = (await served.source.spentCoins(hash)) as readonly SpentNodeCoin[];
       for (const start of [0, coins.length >> 1, coins.length])

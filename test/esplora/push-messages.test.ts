@@ -10,7 +10,7 @@ describe('a message of mempool’s WebSocket', () => {
     ['c', long]
   ] as const;
 
-  it('is the object in parts, in which long values are not copied', () => {
+  it('is an object in parts, in which long values are not copied', () => {
     const parts = partsOf(fields);
     expect(Buffer.concat(parts).toString()).to.equal(`{"a":[],"b":{"\\"":${long.toString()}},"c":${long.toString()}}`);
     expect(Buffer.concat(parts)).to.deep.equal(objectOf(fields));

@@ -16,7 +16,7 @@ import type { HostHash } from '../../lib/node/host';
 const { segwit } = bcoin.Network.get('regtest').deployments;
 const { threshold: THRESHOLD, window: WINDOW } = segwit;
 
-/** Witnesses are taken after three of them: before the faucet's coins are mature. */
+/** Witnesses are accepted after three of these windows: before the faucet's coins are mature. */
 const SHORT_WINDOW = 30;
 
 const PAID = 50_000;
@@ -31,7 +31,7 @@ interface ToldBlock {
   readonly height: number;
 }
 
-/** Where the node's blocks are read. */
+/** The method of the node's chain that reads blocks. */
 interface ReadingChain {
   getRawBlock(hash: HostHash): Promise<Buffer | null>;
 }
@@ -57,7 +57,7 @@ describe('mempool’s WebSocket', () => {
   });
   afterEach(async () => {
     for (const { socket } of clients.splice(0)) socket.terminate();
-    // Whatever a client has tracked goes with it.
+    // Everything that a client tracks is forgotten when it leaves.
     await until(() => served.sessions.count === 0);
     expect([served.push.tracked, served.notifier.size]).to.deep.equal([0, 0]);
   });
@@ -73,7 +73,7 @@ describe('mempool’s WebSocket', () => {
   const hashAt = async (height: number): Promise<string> =>
     (await ask(served.port, { path: `/api/block-height/${height}` })).body.toString();
 
-  it('tells a client that begins the last blocks, the pool and what to pay', async () => {
+  it('tells a new client the last blocks, the pool and recommended fees', async () => {
     const { node } = served;
     const [{ blocks, mempoolInfo, fees } = {}] = await (await client()).ask({ action: 'init' });
     const { height } = node.chain;
@@ -83,7 +83,7 @@ describe('mempool’s WebSocket', () => {
     expect(fees).to.deep.equal(await esplora('/v1/fees/recommended'));
   });
 
-  it('tells of each new block until it is wanted no more, and of a reorganization with the blocks that are left', async () => {
+  it('tells each new block until a client no longer wants that, and a reorganization with the blocks that are left', async () => {
     const { node } = served;
     const own = await client();
     const [{ blocks } = {}] = await own.ask({ action: 'want', data: ['blocks', 'mempool-blocks', 7] });
@@ -107,7 +107,7 @@ describe('mempool’s WebSocket', () => {
     expect(await own.ask()).to.deep.equal([]);
   });
 
-  it('tells of many blocks at once as the last ones', async () => {
+  it('tells only the last blocks if many come at once', async () => {
     const { node } = served;
     await mine(node, 9);
     const own = await client();
@@ -119,9 +119,9 @@ describe('mempool’s WebSocket', () => {
     expect(await own.ask()).to.deep.equal([]);
   });
 
-  it('tells of a block behind those that a client begins with, while that is being answered', async () => {
+  it('tells a block that comes during the first answer after that answer', async () => {
     const { node } = served;
-    // Nobody listened: their sizes have to be read.
+    // There were no listeners, so the sizes of these blocks have to be read.
     await mine(node, 8);
     const block = (await node.miner.cpu.mineBlock(node.chain.tip)) as HostFullBlock; // nobody stops the miner
     const chain = node.chain as unknown as ReadingChain;
@@ -149,7 +149,7 @@ describe('mempool’s WebSocket', () => {
     expect(second?.['block']).to.include({ height: node.chain.height });
   });
 
-  it('tells nobody of a block with which he began, though others are yet to be told', async () => {
+  it('does not tell a client the block with which it began, even if others are still to be told', async () => {
     const { node } = served;
     const [before, own] = [await client(), await client()];
     await before.ask({ action: 'want', data: ['blocks'] });
@@ -166,7 +166,7 @@ describe('mempool’s WebSocket', () => {
     expect(await own.next('block')).to.include({ height: node.chain.height });
   });
 
-  it('tells of an address what enters the pool, is confirmed, and goes back', async () => {
+  it('tells which transactions of an address enter the pool, are confirmed, and go back', async () => {
     const { node } = served;
     const { address } = new KeyWallet();
     const own = await client();
@@ -178,7 +178,7 @@ describe('mempool’s WebSocket', () => {
     const [confirmed] = (await own.next('block-transactions')) as ToldTransaction[];
     expect(confirmed).to.deep.equal(await esplora(`/tx/${txid}`));
     expect(confirmed?.status.block_height).to.equal(node.chain.height);
-    // Taken back: bcoin's pool takes it in again while it has something.
+    // The block is disconnected: bcoin's pool takes the transaction back only if it is not empty.
     const fork = await node.chain.getEntryByHeight(node.chain.height - 1);
     const [side] = await mine(node, 1, fork ?? undefined);
     await faucet.pays(new KeyWallet().address, PAID);
@@ -188,7 +188,7 @@ describe('mempool’s WebSocket', () => {
     expect(served.push.tracked).to.equal(0);
   });
 
-  it('tells of several addresses, keys and scripts by the names that they were asked for', async () => {
+  it('tells news of several addresses, keys and scripts under the names that the client gave', async () => {
     const { node } = served;
     const [first, second] = [new KeyWallet().address, new KeyWallet().address];
     const script = scriptAt(second).toString('hex').toUpperCase();
@@ -212,7 +212,7 @@ describe('mempool’s WebSocket', () => {
     expect(served.push.tracked).to.equal(0);
   });
 
-  it('tells several clients of a long list, each by its own names', async () => {
+  it('tells several clients news of a long list, each under its own names', async () => {
     const { node } = served;
     const { address } = new KeyWallet();
     const script = scriptAt(address).toString('hex');
@@ -234,7 +234,7 @@ describe('mempool’s WebSocket', () => {
     expect(await scripts.next('multi-scriptpubkey-transactions')).to.deep.equal(Object.fromEntries(names.map((name) => [name, news])));
   });
 
-  it('tells of a transaction that it enters the pool, is spent there, and is confirmed', async () => {
+  it('tells that a transaction enters the pool, is spent there, and is confirmed', async () => {
     const { node } = served;
     const wallet = new KeyWallet();
     const own = await client();
@@ -274,7 +274,7 @@ describe('mempool’s WebSocket', () => {
     expect(txidsOf(news['block-transactions'])).to.deep.equal([two?.txid]);
   });
 
-  it('tells of the pool and what to pay those who want statistics', async () => {
+  it('tells pool and recommended fees to clients that want statistics', async () => {
     const own = await client();
     const [stats] = await own.ask({ action: 'want', data: ['stats'] });
     expect(stats).to.have.keys('mempoolInfo', 'fees');
@@ -283,7 +283,7 @@ describe('mempool’s WebSocket', () => {
     expect(await own.next('mempoolInfo')).to.have.property('size', size + 1);
   });
 
-  it('closes on what is no object, and leaves alone what it does not know', async () => {
+  it('closes on a message that is not an object, and ignores unknown fields', async () => {
     for (const text of ['{', 'null', '5', '"x"', '']) {
       const own = await client();
       own.socket.send(text);
@@ -304,7 +304,7 @@ describe('mempool’s WebSocket', () => {
     expect(served.push.tracked).to.equal(1);
   });
 
-  it('tracks a hundred addresses of a list, and none of a longer one or with too long a history', async () => {
+  it('tracks lists of up to a hundred addresses, and none with too long a history', async () => {
     const scripts = Array.from({ length: 101 }, (_, i) => `51${i.toString(16).padStart(2, '0')}`);
     const own = await client();
     expect(await own.ask({ 'track-scriptpubkeys': scripts.slice(1) })).to.deep.equal([]);
@@ -312,7 +312,7 @@ describe('mempool’s WebSocket', () => {
     const fault = 'too many scriptpubkeys requested, this connection supports tracking a maximum of 100 scriptpubkeys';
     expect(await own.ask({ 'track-scriptpubkeys': scripts })).to.deep.equal([{ 'track-scriptpubkeys-error': fault }]);
     expect(served.push.tracked).to.equal(0);
-    // The faucet mined to its own script more often than that.
+    // The faucet's script has more transactions than are allowed.
     const [{ vout: [{ scriptpubkey = '' } = {}] = [] } = {}] = (await esplora(`/block/${await hashAt(5)}/txs`)) as {
       vout?: { scriptpubkey?: string }[];
     }[];
@@ -326,7 +326,7 @@ describe('mempool’s WebSocket', () => {
     expect(await own.closed()).to.equal(1009);
   });
 
-  it('cuts off who never reads, and does not answer it meanwhile', async () => {
+  it('cuts off a client that never reads, and does not answer it meanwhile', async () => {
     const own = await client();
     own.socket.pause();
     for (let i = 0; i < 10_000; i++) own.socket.send('{"action":"init"}');
@@ -339,7 +339,7 @@ describe('mempool’s WebSocket', () => {
     expect(own.told.length).to.be.lessThan(10_000);
   });
 
-  it('is there for connections that break at any moment', async () => {
+  it('tolerates connections that break at any moment', async () => {
     const { address } = new KeyWallet();
     for (let i = 0; i < 20; i++) {
       const own = await PushClient.connect(served.port);
@@ -353,7 +353,7 @@ describe('mempool’s WebSocket', () => {
     half.destroy();
   });
 
-  it('is refused with 503 while nothing can be answered, and to pages of other origins', async () => {
+  it('is refused with 503 while nothing can be answered, and with 403 to pages of other origins', async () => {
     const url = `ws://127.0.0.1:${served.port}/api/v1/ws`;
     served.ready$.next(false);
     expect(await refusedWith(url)).to.equal(503);
@@ -365,7 +365,7 @@ describe('mempool’s WebSocket', () => {
 });
 
 describe('a node with mempool’s WebSocket', () => {
-  it('takes as many clients as it may, asks for its key, and closes with clients on', async () => {
+  it('limits the number of clients, requires its key, and closes with clients connected', async () => {
     const key = 'a key of the node';
     const settings = { 'rest-addresses': true, 'rest-auth': true, 'api-key': key, 'rest-electrum-sessions': 1 };
     const served = await openRestNode({ settings });
@@ -380,7 +380,7 @@ describe('a node with mempool’s WebSocket', () => {
     await closed;
   });
 
-  it('serves it beside the path of the interface, wherever that is', async () => {
+  it('serves it under the path of the interface, wherever that is', async () => {
     const served = await openRestNode({ settings: { 'rest-addresses': true, 'rest-addresses-path': '/esplora' } });
     await until(async () => (await ask(served.port, { path: '/esplora/blocks/tip/height' })).status === 200);
     const socket = new WebSocket(`ws://127.0.0.1:${served.port}/esplora/v1/ws`);
@@ -406,7 +406,7 @@ interface MinerJob {
   mineAsync(): Promise<HostFullBlock>;
 }
 
-/** A block of one transaction, whatever the pool has. */
+/** Mines a block with this one transaction, whatever the pool has. */
 async function mineOnly({ chain, miner }: TestFullNode, transaction: unknown): Promise<void> {
   const { cpu } = miner as unknown as { cpu: { createJob(): Promise<MinerJob> } };
   const job = await cpu.createJob();

@@ -11,12 +11,12 @@ import { PayingWallet } from '../support/paying-wallet';
 import { entryOf, mine } from '../support/regtest-node';
 import type { HostTransaction } from '../../lib/node/host';
 
-/** As many as the wallet has at first. */
+/** As many coins as the wallet has at first. */
 const MAX_UNSPENT = 102;
 
 const PAGE = 25;
 
-/** What two coins of the wallet are worth that were moved once, but for the fees. */
+/** The value of two coins of the wallet after they were moved once, less the fees. */
 const JOINED = 4_999_940_000;
 
 interface ShownTransaction {
@@ -38,7 +38,7 @@ describe('a script over Esplora’s interface', () => {
   let served: EsploraNode;
   let wallet: PayingWallet;
   let script: string;
-  /** Newest first. */
+  /** The txids of the script, the newest first. */
   let history: string[];
   let joined: HostTransaction;
 
@@ -60,7 +60,7 @@ describe('a script over Esplora’s interface', () => {
   const shown = async (path: string): Promise<ShownTransaction[]> => JSON.parse((await ofScript(path)).slice(4)) as ShownTransaction[];
   const txids = async (path: string): Promise<string[]> => (await shown(path)).map(({ txid }) => txid);
   const coins = async (): Promise<number> => (await shown('/utxo')).length;
-  it('is asked for by its address as well, in the spelling of the node or of Bitcoin Core', async () => {
+  it('can be named by its address as well, with the prefixes of the node or of Bitcoin Core', async () => {
     const keyHash = wallet.ring.getKeyHash();
     const stats = (await ofScript()).replace(/^200 \{(.*),"scripthash":"\w+"\}$/, '$1');
     for (const version of [served.source.network.addressPrefixes.pubkeyhash, 0x6f]) {
@@ -73,7 +73,7 @@ describe('a script over Esplora’s interface', () => {
     expect(await text(`/scripthash/${upper}`)).to.equal(`200 {${stats},"scripthash":"${upper}"}`);
   });
 
-  it('refuses what is no address, or one of another network, and what is no hash', async () => {
+  it('is refused if the text is not an address, or one of another network, or not a hash', async () => {
     for (const path of ['', '/txs', '/txs/chain', '/txs/mempool', '/utxo']) {
       expect(await text(`/address/zz${path}`)).to.equal('400 Invalid Bitcoin address');
       expect(await text(`/address/${base58(0, wallet.ring.getKeyHash())}${path}`)).to.equal('400 Address on invalid network');
@@ -83,14 +83,14 @@ describe('a script over Esplora’s interface', () => {
     expect(await text('/address-prefix/bc1q')).to.equal('400 address search disabled');
   });
 
-  it('has nothing to say of a script that nobody has used', async () => {
+  it('has empty answers if it was never used', async () => {
     const unused = `/scripthash/${'00'.repeat(32)}`;
     const none = '{"funded_txo_count":0,"funded_txo_sum":0,"spent_txo_count":0,"spent_txo_sum":0,"tx_count":0}';
     expect(await text(unused)).to.equal(`200 {"chain_stats":${none},"mempool_stats":${none},"scripthash":"${'00'.repeat(32)}"}`);
     for (const path of ['/txs', '/txs/chain', '/txs/mempool', '/utxo']) expect(await text(`${unused}${path}`)).to.equal('200 []');
   });
 
-  it('shows its history page by page, behind the last one of the page before', async () => {
+  it('shows its history page by page, after the last transaction of the previous page', async () => {
     expect(history).to.have.length(102);
     expect(new Set(history)).to.have.property('size', 102);
     expect(await txids('/txs')).to.deep.equal(history.slice(0, PAGE));
@@ -101,7 +101,7 @@ describe('a script over Esplora’s interface', () => {
     expect(await ofScript(`/txs/chain/${history.at(-1) ?? ''}`)).to.equal('200 []');
   });
 
-  it('has nothing behind a cursor that is not in its history, and begins anew behind what is no cursor', async () => {
+  it('has nothing after a cursor that is not in its history, and starts again after a malformed cursor', async () => {
     const [foreign] = await mine(served.node, 1);
     await served.settle();
     const foreignCoinbase = idOf(foreign?.txs[0] as HostTransaction);
@@ -113,7 +113,7 @@ describe('a script over Esplora’s interface', () => {
     expect(await ofScript('/txs?after_txid=zz')).to.equal(await ofScript('/txs'));
   });
 
-  it('gives as many as are asked for, a hundred at most', async () => {
+  it('gives as many transactions as are asked for, at most a hundred', async () => {
     for (const path of ['/txs', '/txs/chain']) {
       expect(await txids(`${path}?max_txs=3`)).to.deep.equal(history.slice(0, 3));
       expect(await txids(`${path}?max_txs=0`)).to.deep.equal([]);
@@ -124,7 +124,7 @@ describe('a script over Esplora’s interface', () => {
     expect(await txids(`/txs?max_txs=2&after_txid=${history[9] ?? ''}`)).to.deep.equal(history.slice(10, 12));
   });
 
-  it('shows the pool before the chain, and goes on behind a transaction of either', async () => {
+  it('shows the pool before the chain, and continues after a transaction of either', async () => {
     const [first, second] = [wallet.moves(0), wallet.moves(1)];
     for (const transaction of [first, second]) await served.node.mempool.addTX(transaction);
     const pooled = [idOf(first), idOf(second)];
@@ -140,12 +140,12 @@ describe('a script over Esplora’s interface', () => {
     expect((await shown('/txs')).map(({ status }) => status.confirmed)).to.deep.equal([false, false, ...Array<boolean>(PAGE).fill(true)]);
   });
 
-  it('counts coins of the chain and the pool together: no more than so many are shown', async () => {
+  it('refuses to show more than the allowed number of coins of chain and pool together', async () => {
     expect(await coins()).to.equal(MAX_UNSPENT);
     await mine(served.node, 1, undefined, wallet.ring.getAddress());
     await served.settle();
     expect(await ofScript('/utxo')).to.equal('400 Too many unspent outputs');
-    // Two of the chain become one.
+    // Two coins of the chain become one.
     const joining = new bcoin.MTX();
     for (const transaction of [wallet.moves(0), wallet.moves(1)]) joining.addTX(transaction, 0);
     joining.addOutput(wallet.ring.getAddress(), JOINED);
@@ -158,7 +158,7 @@ describe('a script over Esplora’s interface', () => {
     ).to.equal(true);
   });
 
-  it('shows a transaction once while a block takes it from the pool, and while one gives it back', async () => {
+  it('shows a transaction once while a block confirms it, and while a block is disconnected', async () => {
     const { mempool, chain } = served.node;
     const poolCount = async (): Promise<string | undefined> => /"mempool_stats":\{[^}]*"tx_count":(\d+)/.exec(await ofScript())?.[1];
     const id = idOf(joined);

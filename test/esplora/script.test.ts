@@ -72,7 +72,7 @@ describe('the scripts of chain A over Esplora’s interface', () => {
     return `[${texts.join(',')}]`;
   }
 
-  /** What a derived record is, as the reply's text. */
+  /** Compares the reply with a derived record. */
   async function check({ path, json: derived }: Derived): Promise<void> {
     const [asked = '', kind] = path.split('#');
     const { status, body } = await served.get(asked);
@@ -95,13 +95,13 @@ describe('the scripts of chain A over Esplora’s interface', () => {
     await Promise.all(Array.from({ length: AT_ONCE }, work));
   }
 
-  it('has the stats, pages and coins that follow from blocks and pool', async () => {
+  it('have the stats, pages and coins that follow from blocks and pool', async () => {
     const records = recordedJson(join(__dirname, '../vectors/esplora/scripts.jsonl.gz'), ofScript);
     expect(records).to.have.length.above(100);
     await checkAll(records);
   });
 
-  it('has them for every tenth script, or every one in a longer test', async function () {
+  it('have them for every tenth script, or every script in a longer test', async function () {
     const folder = sharedFolder();
     if (folder === undefined) {
       console.log('      skipped: no shared folder with the derived answers');

@@ -12,11 +12,11 @@ import { ask, openSocket, requestBytes } from '../support/http';
 
 interface ServedShop extends Shop {
   readonly port: number;
-  /** What the log says is wrong. */
+  /** The errors in the log. */
   readonly errors: string[];
-  /** Throws instead of answering. */
+  /** The error that is thrown instead of answering. */
   closed: Error | undefined;
-  /** Resolves when the next request has been answered or given up. */
+  /** Resolves when the next request was answered or given up. */
   over(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ function servedShop(test: (shop: ServedShop) => Promise<void>): () => Promise<vo
 
 describe('merchantApp', () => {
   it(
-    'says nothing in the log when a customer hangs up in the middle of a Payment',
+    'logs nothing when a customer hangs up in the middle of a Payment',
     servedShop(async (shop) => {
       const { id } = await shop.merchant.create(order);
       const whole = requestBytes(
@@ -69,7 +69,7 @@ describe('merchantApp', () => {
   );
 
   it(
-    'answers paths that cannot be read with 4xx and nothing in the log',
+    'answers malformed paths with 4xx, and logs nothing',
     servedShop(async (shop) => {
       for (const path of [
         '/pay/%zz',
@@ -87,7 +87,7 @@ describe('merchantApp', () => {
   );
 
   it(
-    'answers every method but GET, HEAD and POST with 405 or 501',
+    'answers all methods except GET, HEAD and POST with 405 or 501',
     servedShop(async (shop) => {
       const { id } = await shop.merchant.create(order);
       expect((await ask(shop.port, { method: 'HEAD', path: `/pay/${id}` })).status).to.equal(200);
@@ -97,7 +97,7 @@ describe('merchantApp', () => {
   );
 
   it(
-    'asks for the API key before it reads an order',
+    'checks the API key before it reads an order',
     servedShop(async (shop) => {
       const reply = await ask(shop.port, { method: 'POST', path: '/pay', body: Buffer.alloc(300_000, '[') });
       expect(reply.status).to.equal(401);
@@ -105,7 +105,7 @@ describe('merchantApp', () => {
   );
 
   it(
-    'takes orders that nest without end, or are too long, for what they are',
+    'refuses orders that nest without end or are too long',
     servedShop(async (shop) => {
       const headers = { Authorization: `Basic ${Buffer.from('x:sesame').toString('base64')}` };
       expect((await ask(shop.port, { method: 'POST', path: '/pay', headers, body: Buffer.alloc(200_000, '[') })).status).to.equal(400);
@@ -148,7 +148,7 @@ describe('merchantApp', () => {
   );
 
   it(
-    'answers 500 for what broke, and tells the log what',
+    'answers 500 for unexpected errors, and logs them',
     servedShop(async (shop) => {
       const { id } = await shop.merchant.create(order);
       shop.chain.refusal = new Error('the node went away');

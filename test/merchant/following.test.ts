@@ -76,7 +76,7 @@ describe('a merchant that follows the chain', function () {
     return { id, request: checkPaymentRequest(decodePaymentRequest(bytes), { network: 'test', time: new Date() }) };
   }
 
-  /** Status, and the text of what is no acknowledgement. */
+  /** The status, and the text unless it is an acknowledgement. */
   async function pay(id: string, payment: Buffer): Promise<readonly [number, string]> {
     const response = await fetch(pathOf(id), {
       method: 'POST',
@@ -108,8 +108,8 @@ describe('a merchant that follows the chain', function () {
     return order;
   }
 
-  describe('and what it acknowledged', () => {
-    it('broadcasts it again at start, and takes no second payment', async () => {
+  describe('with an acknowledged payment', () => {
+    it('broadcasts it again at start, and accepts no second payment', async () => {
       const { id, request } = await paid();
       await served.node.close();
       await open();
@@ -119,12 +119,12 @@ describe('a merchant that follows the chain', function () {
       expect(await pay(id, paymentOf(request, [wallet.pays(0, request)], { memo: 'Thanks' }))).to.deep.equal([200, '']);
     });
 
-    it('broadcasts it again when a reorganization has thrown it out', async () => {
+    it('broadcasts it again when a reorganization has dropped it', async () => {
       const { id } = await paid();
       const { tip } = served.node.chain;
       await mine(served.node, 1);
       await untilState(id, ({ state, received }) => state === 'confirmed' && received?.confirmed === AMOUNT);
-      // bcoin takes nothing back into an empty pool. The other branch knows nothing of the payment.
+      // bcoin takes nothing back into an empty pool. The other branch does not have the payment.
       const other = await openRegtestNode();
       for (let height = 1; height <= tip.height; height++) {
         const raw = await served.rest.node.rawBlock((await served.rest.node.activeHash(height)) ?? Buffer.alloc(0));
@@ -170,7 +170,7 @@ describe('a merchant that follows the chain', function () {
       expect(log.lines.filter((line) => line.startsWith('error'))).to.deep.equal([]);
     });
 
-    it('takes another payment when the chain has spent the coins otherwise', async () => {
+    it('accepts another payment when another transaction in the chain has spent the coins', async () => {
       const { id, request } = await paid();
       await served.node.mempool.reset();
       expect(await stateOf(id)).to.deep.equal({ id, state: 'missing' });
@@ -191,7 +191,7 @@ describe('a merchant that follows the chain', function () {
       Object.assign(rules, asShipped);
     });
 
-    /** The index begins anew, with the node's coins. The node gives no block until what is returned is called. */
+    /** Rebuilds the index from the node's coins. The node gives no block until the returned function is called. */
     async function begunWithCoins({ forgotten, ...more }: { forgotten?: string; prune?: true } = {}): Promise<() => void> {
       await served.node.close();
       if (forgotten !== undefined) await forgetBlocks(forgotten);
@@ -215,14 +215,14 @@ describe('a merchant that follows the chain', function () {
       };
     }
 
-    /** All blocks. */
+    /** Waits until the merchant has searched all blocks. */
     async function untilLookedThrough(): Promise<void> {
       const position = join(folder, 'shop', 'position.json');
       const isThere = (json: string): boolean => (JSON.parse(json) as { height: number }).height === served.node.chain.height;
       await until(async () => isThere(await readFile(position, 'utf8')));
     }
 
-    /** As if the merchant had seen nothing confirmed. */
+    /** Makes the record look as if the merchant had seen nothing confirmed. */
     async function forgetBlocks(id: string): Promise<void> {
       const record = JSON.parse(await readFile(recordOf(id), 'utf8')) as { received?: unknown; payments: { seenIn?: unknown }[] };
       delete record.received;
@@ -238,7 +238,7 @@ describe('a merchant that follows the chain', function () {
       return order;
     };
 
-    it('remembers what it has seen confirmed', async () => {
+    it('remembers the payments that it has seen confirmed', async () => {
       const { id, request } = await confirmed();
       await begunWithCoins();
       const state = await stateOf(id);
@@ -253,7 +253,7 @@ describe('a merchant that follows the chain', function () {
       expect(await stateOf(id)).to.include({ state: 'confirmed', confirmations: 6 });
     });
 
-    it('answers 503 until it knows, and takes no second payment', async () => {
+    it('answers 503 until it knows, and accepts no second payment', async () => {
       const { id, request } = await confirmed(wallet.tillScript);
       await spendAll(id);
       const give = await begunWithCoins({ forgotten: id });
@@ -266,7 +266,7 @@ describe('a merchant that follows the chain', function () {
       await untilState(id, ({ confirmations }) => confirmations === 9);
     });
 
-    it('says on a pruned node that it will not know', async () => {
+    it('says on a pruned node that it will never know', async () => {
       Object.assign(rules, { keepBlocks: 10, pruneAfterHeight: 5 });
       await served.node.close();
       nodeName = 'pruned';
@@ -285,7 +285,7 @@ describe('a merchant that follows the chain', function () {
       expect(await stateOf(unspent)).to.deep.equal({ id: unspent, state: 'open' });
     });
 
-    /** Spends the payment and its change, so that no coin tells of it. */
+    /** Spends the payment and its change, so that it has no coin by which it can be found. */
     async function spendAll(id: string): Promise<void> {
       const {
         payments: [payment]
@@ -307,7 +307,7 @@ describe('a merchant that follows the chain', function () {
     }
   });
 
-  describe('and money that came without a Payment that was taken', () => {
+  describe('with money that came without an accepted Payment', () => {
     it('shows it, in the pool and confirmed', async () => {
       const { id } = await created();
       await served.node.mempool.addTX(wallet.sends(0, SCRIPT, 100_000));
@@ -332,7 +332,7 @@ describe('a merchant that follows the chain', function () {
       expect((await stateOf(id)).received?.outputs[0]).to.include({ confirmations: 3 });
     });
 
-    it('shows it, and keeps the Payment, when that came too late', async () => {
+    it('shows it, and keeps the Payment, when the Payment came too late', async () => {
       const { id, request } = await created(SCRIPT, { expires: Math.floor(Date.now() / 1_000) + 1 });
       const transaction = wallet.pays(0, request);
       await served.node.mempool.addTX(transaction);

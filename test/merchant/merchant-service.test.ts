@@ -35,7 +35,7 @@ describe('a merchant on the node', function () {
   let folder: string;
   let served: RestNode;
   let ring: HostKeyRing;
-  /** Two coins of the wallet. bcoin's pool drops spends of coinbases at every reorganization; these are none. */
+  /** Two coins of the wallet, not coinbases: bcoin's pool drops spends of coinbases at every reorganization. */
   let coins: HostTransaction;
 
   const open = async (): Promise<void> => {
@@ -74,7 +74,7 @@ describe('a merchant on the node', function () {
     const bytes = Buffer.from(await (await get(url, 'application/bitcoin-paymentrequest')).arrayBuffer());
     return checkPaymentRequest(decodePaymentRequest(bytes), { network: 'test', time: new Date() });
   };
-  /** Without what was received. */
+  /** The state without `received`. */
   const stateOf = async (url: string): Promise<unknown> => {
     const state = (await (await get(url, 'application/json')).json()) as Record<string, unknown>;
     delete state['received'];
@@ -95,7 +95,7 @@ describe('a merchant on the node', function () {
     return transaction.toTX();
   }
 
-  /** Pays what is asked, or `valueSats`, and takes the change. */
+  /** Pays the requested amount, or `valueSats`, with change for the wallet. */
   function walletPays({ outputs }: PayableRequest, valueSats?: number, from = coins): HostTransaction {
     return walletSpends(from, 0, [
       ...outputs.map(({ amount, script }) => [bcoin.Script.fromRaw(script), valueSats ?? Number(amount)] as const),
@@ -128,7 +128,7 @@ describe('a merchant on the node', function () {
     await mine(served.node, 2);
     expect(await stateOf(url)).to.deep.equal({ id, state: 'confirmed', confirmations: 3 });
 
-    // bcoin forgets what a reorganization undoes when its pool is empty: the merchant broadcasts it again.
+    // bcoin forgets disconnected transactions when its pool is empty: the merchant broadcasts them again.
     await mineWithoutPool(before, 4);
     while (((await stateOf(url)) as { state: string }).state === 'missing') await setImmediate();
     expect(await stateOf(url)).to.deep.equal({ id, state: 'unconfirmed' });
@@ -148,7 +148,7 @@ describe('a merchant on the node', function () {
     expect(await stateOf(url)).to.deep.equal({ id, state: 'unconfirmed' });
   });
 
-  /** A longer chain that knows nothing of the pool's transactions. */
+  /** Mines a longer chain without the pool's transactions. */
   async function mineWithoutPool(parent: RestNode['node']['chain']['tip'], count: number): Promise<void> {
     const other = await openRestNode();
     for (let height = 1; height <= parent.height; height++) {
@@ -171,7 +171,7 @@ describe('a merchant on the node', function () {
     expect(await readdir(join(folder, 'shop'))).to.include(`${id}.json`);
   });
 
-  it('takes a payment whose parents are confirmed already, or come behind their child', async () => {
+  it('accepts a payment whose parents are confirmed already, or come after their child', async () => {
     const { url, id } = await createOrder();
     const request = await requestOf(url);
     const parent = walletSpends(coins, 1, [[ring.getAddress(), COIN - FEE]]);
@@ -200,7 +200,7 @@ describe('a merchant on the node', function () {
     expect(served.node.mempool.map.size).to.equal(0);
   });
 
-  it('lets only who has the API key create requests', async () => {
+  it('creates requests only for holders of the API key', async () => {
     for (const headers of [{}, { authorization: `Basic ${Buffer.from('x:guess').toString('base64')}` }]) {
       const response = await create({ outputs: [] }, headers);
       expect(response.status).to.equal(401);
@@ -242,7 +242,7 @@ describe('a merchant on the node', function () {
     });
   });
 
-  it('answers what it does not know with 404 and too much with 413', async () => {
+  it('answers unknown paths with 404 and large bodies with 413', async () => {
     expect((await get(`${served.baseUrl}/pay/${'0'.repeat(32)}`, 'text/html')).status).to.equal(404);
     expect((await get(`${served.baseUrl}/pay/..%2f..%2fetc`, 'text/html')).status).to.equal(404);
     const { url } = await createOrder();
@@ -250,7 +250,7 @@ describe('a merchant on the node', function () {
     expect((await fetch(url, { method: 'DELETE' })).status).to.equal(405);
   });
 
-  it('leaves REST and the node’s own interface beside it', async () => {
+  it('leaves REST and the node’s own interface unchanged', async () => {
     expect((await fetch(`${served.baseUrl}/rest/chaininfo.json`)).status).to.equal(200);
     expect((await fetch(served.baseUrl)).status).to.equal(401);
     expect((await fetch(served.baseUrl, { headers: { authorization } })).status).to.equal(200);

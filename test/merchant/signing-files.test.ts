@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 
 const root = makeCertificate({ commonName: 'Root', ca: true });
 
-describe('the files that payment requests are signed with', () => {
+describe('the files with which payment requests are signed', () => {
   let folder: string;
   let log: MemoryLog;
   let now: Date;
@@ -32,7 +32,7 @@ describe('the files that payment requests are signed with', () => {
     expect(error).to.be.instanceOf(PaymentError);
     return (error as PaymentError).message;
   };
-  /** As `cp` does: the file itself stays, and other bytes are in it. */
+  /** Writes as `cp` does: the file itself stays, with other bytes. */
   const write = (name: string, text: string): Promise<void> => writeFile(join(folder, name), text);
   const writePair = async (leaf: MadeCertificate): Promise<void> => {
     await write('key.pem', leaf.keyPem);
@@ -50,13 +50,13 @@ describe('the files that payment requests are signed with', () => {
     expect((await files.identity())?.certificates).to.deep.equal([leaf.der, root.der]);
   });
 
-  it('may be missing, both of them', async () => {
+  it('may both be missing', async () => {
     const files = await open();
     expect(files.sign).to.equal(false);
     expect(await files.identity()).to.equal(undefined);
   });
 
-  describe('stop the start with their name where', () => {
+  describe('stop the start with their name if', () => {
     const inCertificates = (text: string): RegExp => new RegExp(`^${join(folder, 'certificates.pem')}: ${text}`);
     const inKey = (text: string): RegExp => new RegExp(`^${join(folder, 'key.pem')}: ${text}`);
 
@@ -79,7 +79,7 @@ describe('the files that payment requests are signed with', () => {
       expect(await refusal()).to.match(inCertificates('A certificate in PEM expected'));
     });
 
-    it('the key is of another certificate', async () => {
+    it('the key belongs to another certificate', async () => {
       await writePair(certify());
       await write('key.pem', certify().keyPem);
       expect(await refusal()).to.match(/key\.pem, .*certificates\.pem: The first certificate is of another key\. Put/);
@@ -92,13 +92,13 @@ describe('the files that payment requests are signed with', () => {
       expect(await refusal()).to.match(inKey('The key is encrypted\\. Write it without a passphrase'));
     });
 
-    it('the key is none', async () => {
+    it('the key is malformed', async () => {
       await writePair(certify());
       await write('key.pem', 'secret');
       expect(await refusal()).to.match(inKey('A private key in PEM expected'));
     });
 
-    it('one of the two is missing', async () => {
+    it('one of the two files is missing', async () => {
       await write('key.pem', certify().keyPem);
       expect(await refusal()).to.equal(`${folder} needs both key.pem and certificates.pem to sign payment requests, or neither.`);
     });
@@ -114,7 +114,7 @@ describe('the files that payment requests are signed with', () => {
       expect(await firstOf(files)).to.equal(renewed.der.toString('hex'));
     });
 
-    it('when others were moved to where they are, or a link to them points elsewhere', async () => {
+    it('when other files were moved to their place, or a link to them points elsewhere', async () => {
       const [first, second, third] = [certify(), certify(), certify()];
       await writePair(first);
       const files = await open();
@@ -152,7 +152,7 @@ describe('the files that payment requests are signed with', () => {
       expect(log.lines).to.deep.equal([]);
     });
 
-    it('once for a renewal that cannot be used, which leaves the pair of before and is logged', async () => {
+    it('once for a renewal that cannot be used, which keeps the previous pair and is logged', async () => {
       const first = certify();
       await writePair(first);
       const files = await open();
@@ -161,12 +161,12 @@ describe('the files that payment requests are signed with', () => {
       for (let i = 0; i < 3; i++) expect(await firstOf(files)).to.equal(first.der.toString('hex'));
       expect(log.lines).to.have.length(1);
       expect(log.lines[0]).to.match(/^error payments: .*key\.pem, .*certificates\.pem: The first certificate is of another key\./);
-      expect(log.lines[0]).to.match(/ signed with the key and certificates of before\.$/);
+      expect(log.lines[0]).to.match(/ signed with the previous key and certificates\.$/);
       await write('certificates.pem', renewed.pem + root.pem);
       expect(await firstOf(files)).to.equal(renewed.der.toString('hex'));
     });
 
-    it('when they are gone or cannot be read, which leaves the pair of before and is logged', async () => {
+    it('when they are gone or cannot be read, which keeps the previous pair and is logged', async () => {
       const leaf = certify();
       await writePair(leaf);
       const files = await open();

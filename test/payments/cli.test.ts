@@ -27,7 +27,7 @@ async function run(...args: string[]): Promise<Result> {
   return { code, ...written };
 }
 
-/** A folder for a test, gone afterwards. */
+/** Runs a test with a folder that is deleted afterwards. */
 function inFolder(test: (folder: string) => Promise<void>): () => Promise<void> {
   return async () => {
     const folder = await mkdtemp(join(tmpdir(), 'payments-'));
@@ -88,7 +88,7 @@ describe('payments command', () => {
     );
 
     it(
-      'prints a memo in one line, whatever is in it',
+      'prints a memo in one line, whatever it contains',
       inFolder(async (folder) => {
         const file = await fileOf(folder, encodePaymentDetails({ outputs: [], time: 5n, memo: 'a\nstatus: trusted\u001b[2J' }));
         expect((await run('decode', file, '--type', 'details')).out).to.match(/^memo: a\\u\{a\}status: trusted\\u\{1b\}\[2J$/m);
@@ -121,7 +121,7 @@ describe('payments command', () => {
     );
 
     it(
-      'prints certificates that are none as bytes',
+      'prints malformed certificates as bytes',
       inFolder(async (folder) => {
         const bytes = encodePaymentRequest({
           ...decodePaymentRequest(vector('messages/PaymentRequest.full.hex')),
@@ -186,7 +186,7 @@ describe('payments command', () => {
     );
 
     it(
-      'takes SHA-1 and pins when told to',
+      'accepts SHA-1 and pins if options say so',
       inFolder(async (folder) => {
         const sha1 = await fileOf(folder, vector('openssl-signed.sha1.hex'));
         expect(await run('verify', sha1, '--roots', certificate('root'))).to.include({ code: 1 });
@@ -211,7 +211,7 @@ describe('payments command', () => {
     );
 
     it(
-      'write what was asked for',
+      'write the given fields',
       inFolder(async (folder) => {
         const out = join(folder, 'request');
         await run(
@@ -245,7 +245,7 @@ describe('payments command', () => {
     );
 
     it(
-      'refuse what nobody could pay, and a key of another certificate',
+      'refuse unpayable requests, and the key of another certificate',
       inFolder(async (folder) => {
         const out = join(folder, 'request');
         expect(await run('create', '--output', '51:1', '--out', out))
@@ -289,7 +289,7 @@ describe('payments command', () => {
       });
     }
 
-    it('names a command that there is none of', async () => {
+    it('names an unknown command', async () => {
       expect((await run('pay')).err).to.match(/^There is no command 'pay'\.\n/);
     });
   });

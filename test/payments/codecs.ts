@@ -1,4 +1,4 @@
-// Every message with its codec and an arbitrary that makes random ones, extensions included.
+// Every message with its codec and an arbitrary for random messages, extensions included.
 
 import fc, { type Arbitrary } from 'fast-check';
 import { Writer } from 'protobufjs';
@@ -14,7 +14,7 @@ const bytes = fc.uint8Array({ maxLength: 40 }).map((array) => Buffer.from(array)
 const text = fc.string({ unit: 'grapheme', maxLength: 20 });
 const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 
-/** One field, as it lies on the wire. */
+/** One field in its encoding. */
 const extension = fc.tuple(fc.integer({ min: 100, max: 536870911 }), fc.oneof(uint64, bytes)).map(([number, value]) => {
   const writer = Writer.create();
   if (typeof value === 'bigint') writer.uint32((number << 3) >>> 0).uint64(value.toString());
@@ -23,7 +23,7 @@ const extension = fc.tuple(fc.integer({ min: 100, max: 536870911 }), fc.oneof(ui
 });
 const unknownFields = fc.array(extension, { minLength: 1, maxLength: 3 });
 
-/** Optional properties are absent as often as not, as exactOptionalPropertyTypes wants it. */
+/** Optional properties are absent about half the time, never undefined (exactOptionalPropertyTypes). */
 function record(required: Record<string, Arbitrary<unknown>>, optional: Record<string, Arbitrary<unknown>>): Arbitrary<object> {
   const fields: Record<string, Arbitrary<unknown>> = { ...required, ...optional, unknownFields };
   return fc.record(fields, { requiredKeys: Object.keys(required) });

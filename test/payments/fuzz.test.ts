@@ -1,4 +1,4 @@
-// Whatever bytes come, nothing but a PaymentError is thrown, and nothing that was changed is
+// For any bytes nothing but a PaymentError is thrown, and nothing that was changed is
 // trusted. A few thousand cases in every test run; FUZZ_CASES=100000 and more by hand
 // (`npm run fuzz`). A failure prints the seed and the smallest case.
 
@@ -35,13 +35,13 @@ const certificates = ['p256', 'critical', 'no-san', 'no-subject'].map(der);
 const everything = [...messageVectors().map((name) => vector(`messages/${name}.hex`)), ...signedRequests, transaction];
 
 interface Target {
-  /** Answers or throws a PaymentError. */
+  /** Returns or throws a PaymentError. */
   readonly run: (bytes: Buffer) => unknown;
-  /** What the bytes are made from. */
+  /** Valid bytes, which are then changed. */
   readonly samples: readonly Buffer[];
 }
 
-/** What a stranger's bytes go through. */
+/** The functions that read bytes from strangers. */
 const TARGETS: Readonly<Record<string, Target>> = {
   ...Object.fromEntries(
     Object.entries(CODECS).map(([name, { decode, encode }]): [string, Target] => [
@@ -50,7 +50,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
         samples: everything,
         run: (bytes) => {
           const message = decode(bytes);
-          // What could be read can be written, and is then the same.
+          // A message that could be decoded can be encoded, and is the same again.
           expect(decode(encode(message as never))).to.deep.equal(message);
         }
       }
@@ -88,7 +88,7 @@ function refuseTrust(request: Buffer, unchanged: boolean): void {
   if (status === 'trusted') expect(unchanged).to.equal(true);
 }
 
-/** A request whose signature is right, by the key of the certificate before it was changed. */
+/** A request with a valid signature by the key of the certificate before the certificate was changed. */
 function signedWith(certificate: Buffer): Buffer {
   const request = {
     pkiType: 'x509+sha256',
@@ -134,7 +134,7 @@ const input = fc.constantFrom(...Object.entries(TARGETS)).chain(([name, { run, s
 });
 
 describe('payments, with any bytes', () => {
-  it(`throw nothing but their own error, and trust nothing that was changed (${CASES} cases)`, () => {
+  it(`throw only their own error, and trust nothing that was changed (${CASES} cases)`, () => {
     fc.assert(
       fc.property(input, ({ run, bytes }) => {
         try {

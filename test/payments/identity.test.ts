@@ -21,7 +21,7 @@ describe('identityOfPem', () => {
     expect(identityOfPem(keyText, chain + pem('root'), VALID_TIME).certificates).to.have.length(3);
   });
 
-  it('says that it cannot read', () => {
+  it('says what it cannot read', () => {
     expect(refusal('no key', chain)).to.match(/^A private key in PEM expected: .*Put the key there/);
     expect(refusal(pem('p256'), chain)).to.match(/^A private key in PEM expected/);
     expect(refusal(keyText, 'no certificate')).to.match(/^A certificate in PEM expected, none came\. Put/);
@@ -41,7 +41,7 @@ describe('identityOfPem', () => {
     }
   });
 
-  it('says that a key is one that no wallet takes', () => {
+  it('says that no wallet accepts a key', () => {
     const weak = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     expect(refusal(weak, chain)).to.match(/^The signing key: an RSA or ECDSA key expected, ed25519 came\. Take/);
   });
@@ -50,14 +50,14 @@ describe('identityOfPem', () => {
     expect(refusal(keyText, pem('rsa2048') + pem('intermediate'))).to.match(/^The first certificate is of another key\. Put/);
   });
 
-  it('says that certificates are not in order', () => {
+  it('says that certificates are in the wrong order', () => {
     const order = /Put the key's own certificate first, then its issuer's, and so on\.$/;
     expect(refusal(keyText, pem('intermediate') + pem('p256')))
       .to.match(/^"O=Test Roots, CN=Test Intermediate" is not issued by "CN=shop.example", which follows it\. /)
       .and.to.match(order);
     expect(refusal(keyText, pem('p256') + pem('root') + pem('intermediate'))).to.match(order);
     expect(refusal(keyText, pem('p256') + pem('root'))).to.match(order);
-    // In the order of issuers, but the key is of the second.
+    // In the order of issuers, but the key belongs to the second.
     const [authority, other] = [makeCertificate({ commonName: 'Authority', ca: true }), makeCertificate({ commonName: 'Root', ca: true })];
     const below = makeCertificate({ commonName: 'shop.example', issuer: authority });
     expect(refusal(authority.keyPem, below.pem + authority.pem, new Date()))
@@ -70,7 +70,7 @@ describe('identityOfPem', () => {
       .and.to.match(order);
   });
 
-  it('says that a certificate has expired or is not valid yet, the one of the key or an issuer', () => {
+  it("says that a certificate has expired or is not valid yet, the key's own or an issuer's", () => {
     expect(refusal(keyText, pem('expired') + pem('intermediate'))).to.match(
       /^"CN=shop.example" was valid until 2026-.*\. Put a renewed certificate there\.$/
     );

@@ -1,4 +1,4 @@
-// Certificates that a test makes for itself, where the recorded ones do not have what it
+// Certificates that a test makes itself if the recorded ones do not have what it
 // needs: other extensions, or a validity around the present time. ECDSA on P-256.
 
 import { generateKeyPairSync, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto';
@@ -42,13 +42,13 @@ export interface MadeCertificate {
 
 export interface CertificateWishes {
   readonly commonName: string;
-  /** Signed by itself unless given. */
+  /** By default self-signed. */
   readonly issuer?: MadeCertificate;
-  /** A leaf for `shop.example` unless given. */
+  /** By default a leaf for `shop.example`. */
   readonly ca?: boolean;
-  /** From yesterday unless given. */
+  /** By default yesterday. */
   readonly notBefore?: Date;
-  /** Until tomorrow unless given. */
+  /** By default tomorrow. */
   readonly notAfter?: Date;
   readonly extensions?: readonly Extension[];
 }
@@ -60,7 +60,7 @@ export function makeCertificate(wishes: CertificateWishes): MadeCertificate {
   const algorithm = new AlgorithmIdentifier({ algorithm: ECDSA_WITH_SHA256 });
   const tbsCertificate = new TBSCertificate({
     version: Version.v3,
-    // Positive, whatever the bytes are.
+    // Positive for any random bytes.
     serialNumber: arrayOf(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     signature: algorithm,
     issuer: wishes.issuer?.name ?? name,

@@ -101,7 +101,7 @@ describe('payment messages', () => {
       });
     });
 
-    it('leaves absent fields absent, so that a default that was sent can be told from one that was not', () => {
+    it('leaves absent fields absent, so that a default that was sent differs from one that was not', () => {
       expect(decodeOutput(vector('messages/Output.minimal.hex'))).to.not.have.property('amount');
       expect(decodeOutput(vector('messages/Output.explicit-default.hex'))).to.have.property('amount', 0n);
     });
@@ -110,14 +110,14 @@ describe('payment messages', () => {
       expect(decodeOutput(vector('messages/Output.largest-amount.hex')).amount).to.equal(2n ** 64n - 1n);
     });
 
-    it('hands out extension fields as they came', () => {
+    it('gives extension fields as received', () => {
       expect(decodeOutput(vector('messages/Output.extensions.hex')).unknownFields).to.deep.equal([
         hex('a206026869'),
         hex('f8ffffff0fac02')
       ]);
     });
 
-    it('takes the last of a field that came twice, as protocol buffers do', () => {
+    it('uses the last of duplicate fields, as protocol buffers do', () => {
       expect(decodePaymentDetails(hex('1801 1802')).time).to.equal(2n);
     });
 
@@ -127,10 +127,10 @@ describe('payment messages', () => {
     });
   });
 
-  describe('what is refused', () => {
+  describe('refuses', () => {
     const cases: [title: string, decode: (bytes: Uint8Array) => unknown, bytes: string, message: RegExp][] = [
       ['a missing required field', decodeOutput, '0801', /^Output: missing required 'script'/],
-      ['a missing required field of a message inside', decodePaymentDetails, '1202 0801 1801', /^Output: missing required 'script'/],
+      ['a missing required field of an inner message', decodePaymentDetails, '1202 0801 1801', /^Output: missing required 'script'/],
       ['no bytes where a field is required', decodePaymentRequest, '', /^PaymentRequest: missing required 'serializedPaymentDetails'/],
       ['a varint where bytes belong', decodeOutput, '1005 120151', /^Output\.script: length-delimited expected, varint came/],
       ['bytes where a varint belongs', decodeOutput, '0a00 120151', /^Output\.amount: varint expected, length-delimited came/],
@@ -156,7 +156,7 @@ describe('payment messages', () => {
       ['bytes that end within a length', decodeOutput, '12 ff', /^Output: the bytes are no such message/],
       ['a length beyond any message', decodeOutput, '12 ffffffff0f', /^Output: the bytes are no such message/],
       [
-        'a message inside that is longer than its frame',
+        'an inner message that is longer than its frame',
         decodePaymentDetails,
         '12 03 120551 1801',
         /^PaymentDetails: the bytes are no such message/
@@ -194,7 +194,7 @@ describe('payment messages', () => {
       });
     }
 
-    it('a Payment that would be larger than others take', () => {
+    it('a Payment that would be larger than merchants accept', () => {
       const largest = MAX_PAYMENT_SIZE - 4;
       expect(encodePayment({ transactions: [Buffer.alloc(largest)], refundTo: [] })).to.have.length(MAX_PAYMENT_SIZE);
       expect(codeOf(() => encodePayment({ transactions: [Buffer.alloc(largest + 1)], refundTo: [] }))).to.equal('too-large');
@@ -219,7 +219,7 @@ describe('payment messages', () => {
       ],
       ['a missing required field', () => encodePaymentDetails({ outputs: [] } as never), /^PaymentDetails\.time is required and missing/],
       [
-        'a missing required field of a message inside',
+        'a missing required field of an inner message',
         () => encodePaymentDetails({ outputs: [{ amount: 1n } as never], time: 1n }),
         /^Output\.script is required and missing/
       ],
@@ -234,7 +234,7 @@ describe('payment messages', () => {
         /^PaymentDetails\.outputs: the fields of Output expected, null came/
       ],
       ['null as the message', () => encodeOutput(null as never), /^Output: the fields of Output expected, null came/],
-      ['an extension that is no field', () => encodeOutput({ script: OP_1, unknownFields: [hex('a206')] }), /^A field expected/],
+      ['an extension that is not a field', () => encodeOutput({ script: OP_1, unknownFields: [hex('a206')] }), /^A field expected/],
       [
         'an extension of two fields',
         () => encodeOutput({ script: OP_1, unknownFields: [hex('a20600 a20600')] }),

@@ -13,7 +13,7 @@ import { CODECS } from './codecs';
 import { inShop, order } from '../merchant/orders/shop';
 import { VALID_TIME, identity, keyFile, pem } from './vectors';
 
-/** The signed bytes as wallets make them that encode what they have decoded: every field, defaults too, in the order of the schema. */
+/** The signed bytes of wallets that encode the request again: every field, with defaults, in the order of the schema. */
 function encodedAgain(bytes: Buffer): Buffer {
   const { paymentDetailsVersion, pkiType, pkiData, serializedPaymentDetails } = decodePaymentRequest(bytes);
   const writer = Writer.create();
@@ -33,7 +33,7 @@ function expectSignedOverEncodedAgain(bytes: Buffer, name: string): void {
 const details = CODECS['PaymentDetails']?.message as fc.Arbitrary<PaymentDetails>;
 const signers = fc.constantFrom('rsa2048', 'p256', 'p384');
 
-describe('a PaymentRequest that we make', () => {
+describe('a PaymentRequest made by the library', () => {
   it('has a signature that also holds over an encoding with every default written', () => {
     fc.assert(
       fc.property(details, signers, (made, name) => {
@@ -57,11 +57,11 @@ describe('a PaymentRequest that we make', () => {
     );
   });
 
-  it('names its version when it was given to be signed without one', () => {
+  it('gets a version when it is signed without one', () => {
     expectSignedOverEncodedAgain(signPaymentRequest({ serializedPaymentDetails: Buffer.from('1801', 'hex') }, identity(['p256'])), 'p256');
   });
 
-  it('keeps a version that it was given to be signed with', () => {
+  it('keeps its version when it is signed', () => {
     const signed = signPaymentRequest({ paymentDetailsVersion: 2, serializedPaymentDetails: Buffer.alloc(0) }, identity(['p256']));
     expect(decodePaymentRequest(signed).paymentDetailsVersion).to.equal(2);
   });

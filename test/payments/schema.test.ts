@@ -3,8 +3,8 @@ import { describe, it } from 'mocha';
 import { DEFAULTS } from '../../lib/payments/messages';
 import { messageType } from '../../lib/payments/schema';
 
-// Part 2.8 of the contract: name, type, number, rule, default.
-const CONTRACT: Record<string, string[]> = {
+// The fields of BIP70: name, type, number, rule, default.
+const FIELDS: Record<string, string[]> = {
   Output: ['amount uint64 1 optional 0', 'script bytes 2 required'],
   PaymentDetails: [
     'network string 1 optional main',
@@ -28,8 +28,8 @@ const CONTRACT: Record<string, string[]> = {
 };
 
 describe('payments schema', () => {
-  for (const [name, fields] of Object.entries(CONTRACT)) {
-    it(`has ${name} with the fields of the contract`, () => {
+  for (const [name, fields] of Object.entries(FIELDS)) {
+    it(`has ${name} with the fields of BIP70`, () => {
       const actual = messageType(name).fieldsArray.map((field) => {
         const rule = field.repeated ? 'repeated' : field.required ? 'required' : 'optional';
         const fallback = (field.options?.['default'] as string | undefined) ?? '';

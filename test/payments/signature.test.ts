@@ -25,7 +25,7 @@ describe('signedBytes', () => {
     );
   });
 
-  it('keep an encoding that is longer than it need be', () => {
+  it('keep an encoding that is longer than necessary', () => {
     expect(signedBytes(hex('088100 22021800 2a0101')).toString('hex')).to.equal(hex('088100 22021800 2a00').toString('hex'));
   });
 
@@ -65,7 +65,7 @@ describe('signPaymentRequest', () => {
     expect(codeOf(() => signPaymentRequest({ serializedPaymentDetails }, identity([])))).to.equal('cannot-sign');
   });
 
-  it('refuses keys that no verifier takes', () => {
+  it('refuses keys that no verifier accepts', () => {
     const ed25519 = generateKeyPairSync('ed25519').privateKey;
     for (const [weak, reason] of [
       [key('weak'), /1024 came/],

@@ -12,7 +12,7 @@ export interface TestTransaction {
   readonly witness?: boolean;
 }
 
-/** An outpoint that `seed` (0 to 255) tells from others. */
+/** An outpoint that differs from others by `seed` (0 to 255). */
 export function outpoint(seed: number): Buffer {
   return Buffer.concat([Buffer.alloc(32, seed), Buffer.from('00000000', 'hex')]);
 }

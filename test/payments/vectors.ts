@@ -9,7 +9,7 @@ import { TrustRoots } from '../../lib/payments/x509/trust';
 
 export const vectorsFolder = join(__dirname, '../vectors/payments');
 
-/** At which all certificates are valid but `expired`. */
+/** A time at which all certificates but `expired` are valid. */
 export const VALID_TIME = new Date('2027-01-01T00:00:00Z');
 
 /** Bytes of a file of hex with comments. */
@@ -40,7 +40,7 @@ export function key(name: string): KeyObject {
   return createPrivateKey(readFileSync(keyFile(name)));
 }
 
-/** Signs as the holder of a certificate; most leaves share the key of `p256`. */
+/** The identity of the holder of a certificate; most leaves share the key of `p256`. */
 export function identity(certificates: readonly string[], keyName = 'p256'): Identity {
   return { key: key(keyName), certificates: certificates.map(der) };
 }

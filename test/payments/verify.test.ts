@@ -14,7 +14,7 @@ const serializedPaymentDetails = encodePaymentDetails({
 });
 const policy: TrustPolicy = { roots: testRoots(), time: VALID_TIME };
 
-/** Verifies a request signed with a chain; leaves but the named ones have the key of p256. */
+/** Verifies a request signed with a chain; by default with the key of p256, which most leaves share. */
 function verifyChain(certificates: readonly string[], keyName = 'p256', by: TrustPolicy = policy): Verification {
   return verifyPaymentRequest(signPaymentRequest({ serializedPaymentDetails }, identity(certificates, keyName)), by);
 }
@@ -23,7 +23,7 @@ function reasonOf(verification: Verification): string {
   return verification.status === 'untrusted' ? verification.reason : verification.status;
 }
 
-/** The same bytes, one byte other. */
+/** The bytes with one byte changed. */
 function tampered(bytes: Buffer, at: number, mask: number): Buffer {
   const copy = Buffer.from(bytes);
   copy.writeUInt8(copy.readUInt8(at) ^ mask, at);
@@ -44,7 +44,7 @@ describe('verifyPaymentRequest', () => {
 
     it('a chain that includes the root', () => expect(verifyChain(['p256', 'intermediate', 'root'])).to.deep.equal(trusted));
 
-    it('a chain that goes on above a trusted root', () => {
+    it('a chain that continues above a trusted root', () => {
       const roots = testRoots('intermediate');
       expect(verifyChain(['p256', 'intermediate', 'root'], 'p256', { roots, time: VALID_TIME })).to.include({
         trustedBy: 'O=Test Roots, CN=Test Intermediate'
@@ -59,7 +59,7 @@ describe('verifyPaymentRequest', () => {
       });
     });
 
-    it('the right one of two roots of one name', () => {
+    it('the right one of two roots with the same name', () => {
       expect(verifyChain(['p256', 'intermediate'], 'p256', { roots: testRoots('other-root', 'root'), time: VALID_TIME })).to.deep.equal(
         trusted
       );
@@ -69,20 +69,20 @@ describe('verifyPaymentRequest', () => {
 
     it('a path as long as its length constraint', () => expect(verifyChain(['below-path0', 'path0'])).to.deep.equal(trusted));
 
-    it('a common name where there is no DNS name', () => expect(verifyChain(['no-san', 'intermediate'])).to.include({ name: 'Shop Ltd' }));
+    it('a common name if there is no DNS name', () => expect(verifyChain(['no-san', 'intermediate'])).to.include({ name: 'Shop Ltd' }));
 
-    it('a certificate that has its name in an extension alone', () =>
+    it('a certificate that has its name only in an extension', () =>
       expect(verifyChain(['no-subject', 'intermediate'])).to.deep.equal(trusted));
 
-    it('what protoc encoded and openssl signed, with RSA', () => {
+    it('a request encoded by protoc and signed by openssl, with RSA', () => {
       expect(verifyPaymentRequest(vector('openssl-signed.rsa.hex'), policy)).to.deep.equal(trusted);
     });
 
-    it('what protoc encoded and openssl signed, with ECDSA', () => {
+    it('a request encoded by protoc and signed by openssl, with ECDSA', () => {
       expect(verifyPaymentRequest(vector('openssl-signed.ecdsa.hex'), policy)).to.deep.equal(trusted);
     });
 
-    it('SHA-1 only when asked to', () => {
+    it('SHA-1 only if the policy allows it', () => {
       const bytes = vector('openssl-signed.sha1.hex');
       expect(reasonOf(verifyPaymentRequest(bytes, policy))).to.equal('sha1');
       expect(verifyPaymentRequest(bytes, { ...policy, allowSha1: true })).to.deep.equal(trusted);
@@ -114,7 +114,7 @@ describe('verifyPaymentRequest', () => {
       ['an unknown root', ['ec-leaf', 'ec-root'], 'unknown-root', 'ec-leaf'],
       ['a chain without its intermediate certificate', ['p256'], 'unknown-root'],
       ['a certificate without a name', ['no-name', 'intermediate'], 'no-name'],
-      ['more certificates than anybody needs', ['p256', ...Array<string>(8).fill('intermediate')], 'too-many-certificates']
+      ['too many certificates', ['p256', ...Array<string>(8).fill('intermediate')], 'too-many-certificates']
     ];
     for (const [title, certificates, reason, keyName] of chains) {
       it(title, () => expect(reasonOf(verifyChain(certificates, keyName))).to.equal(reason));
@@ -126,7 +126,7 @@ describe('verifyPaymentRequest', () => {
       );
     });
 
-    it('any certificate at a time that is none', () => {
+    it('any certificate at an invalid time', () => {
       expect(reasonOf(verifyChain(['p256', 'intermediate'], 'p256', { ...policy, time: new Date(NaN) }))).to.equal('not-yet-valid');
     });
 
@@ -147,7 +147,7 @@ describe('verifyPaymentRequest', () => {
       expect(reasonOf(verifyChain(['p256', 'intermediate'], 'p256', { time: VALID_TIME }))).to.equal('unknown-root');
     });
 
-    it('keys that are too weak, with which everybody could sign, or on a curve that is not for this', () => {
+    it('keys that are too weak, with which anybody could sign, or on an unsuitable curve', () => {
       for (const name of ['weak', 'exponent1', 'secp256k1']) {
         expect(reasonOf(verifyPaymentRequest(withPki([der(name), der('intermediate')]), policy))).to.equal('weak-key');
       }
@@ -169,7 +169,7 @@ describe('verifyPaymentRequest', () => {
       expect(reasonOf(verifyPaymentRequest(withPadding(constants.RSA_PKCS1_PSS_PADDING), policy))).to.equal('request-signature');
     });
 
-    it('an ECDSA signature in other bytes than DER has for it', () => {
+    it('an ECDSA signature that is not in DER', () => {
       const request = decodePaymentRequest(vector('openssl-signed.ecdsa.hex'));
       const { signature = Buffer.alloc(0) } = request;
       const [sequence = 0, length = 0, integer = 0, rLength = 0] = signature;
@@ -204,7 +204,7 @@ describe('verifyPaymentRequest', () => {
       expect(reasonOf(verifyPaymentRequest(bytes, policy))).to.equal('unknown-pki-type');
     });
 
-    it('certificates that are none', () => {
+    it('malformed certificates', () => {
       const leaf = der('p256');
       const broken = [
         Buffer.alloc(0),
@@ -240,7 +240,7 @@ describe('verifyPaymentRequest', () => {
       time: VALID_TIME
     });
 
-    it('are trusted whoever issued the certificate', () => {
+    it('are trusted with any issuer of the certificate', () => {
       expect(verifyChain(['self-signed'], 'p256', pinned('self-signed'))).to.deep.equal({
         status: 'trusted',
         name: 'shop.example',
@@ -269,7 +269,7 @@ describe('verifyPaymentRequest', () => {
       expect(reasonOf(verifyChain(['rsa2048'], 'rsa2048', pinned('self-signed')))).to.equal('unknown-root');
     });
 
-    it('do not trust what another key signed with the certificate of a pinned one', () => {
+    it('do not make a signature by another key trusted that comes with a pinned certificate', () => {
       expect(reasonOf(verifyPaymentRequest(withPki([der('self-signed')]), pinned('self-signed')))).to.equal('request-signature');
     });
   });
@@ -296,7 +296,7 @@ describe('verifyPaymentRequest', () => {
       }
     });
 
-    it('by a byte more or less at any place is never trusted', () => {
+    it('by inserting or removing a byte anywhere is never trusted', () => {
       const bytes = vector('openssl-signed.ecdsa.hex');
       for (let at = 0; at <= bytes.length; at += 7) {
         const longer = Buffer.concat([bytes.subarray(0, at), Buffer.from([0x42]), bytes.subarray(at)]);
@@ -306,14 +306,14 @@ describe('verifyPaymentRequest', () => {
       }
     });
 
-    it('by a field more is never trusted', () => {
+    it('by adding a field is never trusted', () => {
       const bytes = Buffer.concat([vector('openssl-signed.rsa.hex'), Buffer.from('a20601aa', 'hex')]);
       expect(reasonOf(verifyPaymentRequest(bytes, policy))).to.equal('request-signature');
     });
   });
 });
 
-/** A request that claims to be signed by a chain, with a signature that is none. */
+/** A request that claims to be signed by a chain, with an invalid signature. */
 function withPki(certificates: readonly Buffer[], signature = Buffer.alloc(70, 1)): Buffer {
   const pkiData = encodeX509Certificates({ certificate: certificates });
   return encodePaymentRequest({ pkiType: 'x509+sha256', pkiData, serializedPaymentDetails, signature });

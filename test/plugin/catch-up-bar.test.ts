@@ -11,7 +11,7 @@ import type { HostNodeLogger } from '../../lib/node/host';
 
 const INFO = 3;
 const NO_LOG = { console: false, level: 4 };
-/** What changes a terminal until it is changed back: no cursor, no line wrap. */
+/** Begins escape sequences that change a terminal until they are undone: no cursor, no line wrap. */
 const LASTING = '\u001b[?';
 
 const pace = { blocksPerSecond: 1, bytesPerSecond: 41_200_000, coinsPerSecond: 310_000 };
@@ -42,7 +42,7 @@ describe('the bar of a node that catches up', () => {
   const show = (logger: Pick<HostNodeLogger, 'console' | 'level'> = NO_LOG, stream = terminal): ReturnType<typeof showCatchUp> =>
     showCatchUp(state$, stream as unknown as NodeJS.WriteStream, logger, scripts$); // has what is asked of one
 
-  it('has height, percent, speeds and time left, and leaves the terminal as it was, whenever the process ends', () => {
+  it('shows height, percent, speeds and time left, and leaves the terminal as it was, whenever the process ends', () => {
     show();
     state$.next({ phase: 'indexing', height: 45, target: 90, secondsLeft: 61, pace });
     expect(terminal.text).to.include('50% | block 45 of 90 | 41.2 MB/s, 310000 coins/s | 2 min left');
@@ -53,7 +53,7 @@ describe('the bar of a node that catches up', () => {
     expect(terminal.text).to.not.include(LASTING);
   });
 
-  it('has coins that are copied in a line of their own', () => {
+  it('shows coins that are copied on a separate line', () => {
     show();
     state$.next({ phase: 'copying', coins: 0, of: 400 });
     expect(terminal.text).to.equal('');
@@ -64,7 +64,7 @@ describe('the bar of a node that catches up', () => {
     expect(terminal.text).to.not.match(/Copying.*90 of/);
   });
 
-  it('is not drawn for what is over at once', () => {
+  it('is not drawn for work that ends at once', () => {
     show();
     state$.next({ phase: 'loading' });
     state$.next({ phase: 'indexing', height: 1, target: 2, secondsLeft: undefined });
@@ -73,7 +73,7 @@ describe('the bar of a node that catches up', () => {
     expect(terminal.text).to.equal('');
   });
 
-  it('goes on with the index by script, whose bar stays while blocks come', () => {
+  it('continues with the index by script, whose bar stays while blocks come', () => {
     show();
     scripts$.next({ phase: 'waiting' });
     state$.next({ phase: 'live', height: 90 });
@@ -94,7 +94,7 @@ describe('the bar of a node that catches up', () => {
     expect(terminal.text).to.equal(text);
   });
 
-  it('is not drawn for an index by script that is a few blocks behind, and is for one that is many behind', () => {
+  it('is drawn for an index by script only if it is many blocks behind', () => {
     const drawing = show();
     scripts$.next({ phase: 'catching-up', height: 80, target: 90 });
     scripts$.next({ phase: 'live', height: 90 });
@@ -114,7 +114,7 @@ describe('the bar of a node that catches up', () => {
     expect(terminal.text).to.equal(text);
   });
 
-  it('leaves the terminal to the log where bcoin writes it there, and is drawn where it only writes errors', () => {
+  it('leaves the terminal to the log if bcoin writes it there, but not if it writes only errors', () => {
     for (const [level, drawn] of [
       [INFO - 1, true],
       [INFO, false],
@@ -123,7 +123,7 @@ describe('the bar of a node that catches up', () => {
       expect(show({ console: true, level }) !== undefined, `level ${level}`).to.equal(drawn);
   });
 
-  it('is for terminals', () => {
+  it('is drawn only in terminals', () => {
     expect(show(NO_LOG, Object.assign(new Terminal(), { isTTY: false }))).to.equal(undefined);
   });
 

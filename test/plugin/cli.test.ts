@@ -46,7 +46,7 @@ describe('bcoin-rest on the command line', function () {
     [['payments', 'decode'], /^Usage: bcoin-rest payments/]
   ];
   for (const [args, usage] of levels) {
-    it(`says how it is used, and which version it is: bcoin-rest ${args.join(' ')}`, async () => {
+    it(`prints help and version: bcoin-rest ${args.join(' ')}`, async () => {
       for (const question of ['--help', '-h', 'help']) {
         const { status, out, err } = await run(...args, question);
         expect({ status, err }, question).to.deep.equal({ status: 0, err: '' });
@@ -58,13 +58,13 @@ describe('bcoin-rest on the command line', function () {
     });
   }
 
-  it('says how a command is used that is named behind help', async () => {
+  it('prints the help of a command that is named after help', async () => {
     expect(await run('help')).to.have.property('status', 0);
     expect((await run('help', 'index')).out).to.match(/^Usage: bcoin-rest index/);
     expect((await run('payments', 'help', 'decode')).out).to.match(/^Usage: bcoin-rest payments/);
   });
 
-  it('names a command that there is none of, on standard error', async () => {
+  it('names an unknown command on standard error', async () => {
     expect(await run('dance'))
       .to.deep.include({ status: 2, out: '' })
       .and.to.have.property('err')

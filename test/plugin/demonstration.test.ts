@@ -51,7 +51,7 @@ describe('the demonstration chain', function () {
     expect(node.mempool.map.size).to.equal(3);
   });
 
-  it('is greeted with requests that work', async () => {
+  it('has a greeting with requests that work', async () => {
     const electrum = { plain: { host: '127.0.0.1', port: 50001 }, tls: { host: '::1', port: 50002 } };
     const text = await greeting(served.rest.node, undefined, { path: '/api', electrum });
     expect(text).to.match(/electrum --regtest --oneserver --server 127\.0\.0\.1:50001:t\n.* --server \[::1\]:50002:s\n/);

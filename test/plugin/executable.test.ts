@@ -10,7 +10,7 @@ import { makeCertificate } from '../payments/made-certificates';
 import { freePort } from '../support/regtest-node';
 
 const project = resolve(__dirname, '../..');
-/** The package of this name in the project is the project itself; another bcoin is given the folder. */
+/** In this project the package of this name is the project itself; another bcoin needs the folder. */
 const pluginName = bcoinTarget === 'bcoin' ? 'rest' : project;
 const executable = join(dirname(createRequire(__filename).resolve(join(bcoinTarget, 'package.json'))), 'bin/bcoin');
 

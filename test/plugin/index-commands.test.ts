@@ -40,7 +40,7 @@ describe('the tools for the index of a stopped node', function () {
   }
 
   describe('status', () => {
-    it('says where index and node stand', async () => {
+    it('shows the blocks of index and node', async () => {
       const { status, out } = folder.runAlone('status');
       expect(status).to.equal(0);
       expect(out).to.match(
@@ -56,14 +56,14 @@ describe('the tools for the index of a stopped node', function () {
       expect(await folder.run('status')).to.have.property('status', 0);
     });
 
-    it('says where the index left the chain of the node, and fails', async () => {
+    it('says where the index forks from the chain of the node, and fails', async () => {
       await folder.withNode((node) => reorganize(node, 2, 3));
       const { status, out } = await folder.run('status');
       expect(status).to.equal(1);
-      expect(out).to.include("the index is not on the node's chain: they part after block 506");
+      expect(out).to.include("the index is not on the node's chain: they fork after block 506");
     });
 
-    it('does not make an index that is missing', async () => {
+    it('does not create a missing index', async () => {
       await rm(folder.indexFolder, { recursive: true });
       const { status, err } = await folder.run('status');
       expect(status).to.equal(3);
@@ -80,7 +80,7 @@ describe('the tools for the index of a stopped node', function () {
   });
 
   describe('verify', () => {
-    it('finds nothing wrong with an index that is right, behind the node or not', async () => {
+    it('finds no difference in a correct index, behind the node or not', async () => {
       expect(await folder.run('verify')).to.have.property('status', 0);
       await folder.withNode((node) => mine(node, 2));
       const { status, out } = await folder.run('verify');
@@ -89,7 +89,7 @@ describe('the tools for the index of a stopped node', function () {
       expectNothingLeft();
     });
 
-    it('does not mind how many blocks can be undone, and says it', async () => {
+    it('accepts any number of blocks that can be undone, and reports it', async () => {
       await folder.withIndex((store) => deleteFirst(store, 'undo record'));
       const { status, out } = await folder.run('verify');
       expect(status).to.equal(0);
@@ -123,7 +123,7 @@ describe('the tools for the index of a stopped node', function () {
       });
 
     for (const kind of ['hash of the genesis block', 'height of block', 'coin', 'header', 'position', 'lengths'])
-      it(`finds that a record of the kind '${kind}' is missing`, async () => {
+      it(`finds a missing record of the kind '${kind}'`, async () => {
         let what = '';
         await folder.withIndex(async (store) => {
           what = await deleteFirst(store, kind);
@@ -145,7 +145,7 @@ describe('the tools for the index of a stopped node', function () {
       });
 
     it('names the file that is damaged', async () => {
-      // What the log has becomes a table.
+      // Opening turns the log into a table.
       await folder.withIndex(() => Promise.resolve());
       const [table = ''] = (await readdir(folder.indexFolder)).filter((name) => name.endsWith('.ldb'));
       const path = join(folder.indexFolder, table);
@@ -177,10 +177,10 @@ describe('the tools for the index of a stopped node', function () {
       await folder.withNode((node) => reorganize(node, 2, 3));
       const { status, out } = await folder.run('verify');
       expect(status).to.equal(1);
-      expect(out).to.include("is not on the node's chain: they part after block 506");
+      expect(out).to.include("is not on the node's chain: they fork after block 506");
     });
 
-    it('takes away what a killed run has left, and leaves nothing when it is interrupted', async () => {
+    it('removes what a killed run has left, and leaves nothing when it is interrupted', async () => {
       await mkdir(`${folder.indexFolder}-verify`);
       await writeFile(join(`${folder.indexFolder}-verify`, 'CURRENT'), 'no database');
       await interrupt('verify');
@@ -201,12 +201,12 @@ describe('the tools for the index of a stopped node', function () {
     });
     afterEach(() => copy.remove());
 
-    it('status says that they are there', async () => {
+    it('status shows them', async () => {
       expect((await copy.run('status')).out).to.include('\nFilters  of all blocks\n');
       expect(JSON.parse((await copy.run('status', '--json')).out)).to.deep.include({ filters: { from: 0, upTo: 118, headers: true } });
     });
 
-    it('verify finds nothing wrong with one that is right, nor with one that has still to be filled in', async () => {
+    it('verify finds no difference in a correct one, nor in one that is still to be filled in', async () => {
       expect(await copy.run('verify')).to.deep.include({ status: 0 });
       await copy.withIndex(async (store) => {
         const span = findFilterSpan(store) ?? expect.fail('a span');
@@ -241,7 +241,7 @@ describe('the tools for the index of a stopped node', function () {
         expect(out).to.include(`${what}: ${change === flip ? 'expected' : 'missing'}`);
       });
 
-    it('verify finds a filter of other scripts and a header of other filters, whose records are sound', async () => {
+    it('verify finds a filter of other scripts and a header of other filters in undamaged records', async () => {
       await copy.withIndex((store) => store.batch([putRecord(filterKey(60), Buffer.from('00', 'hex'))], { durable: true }));
       expect((await copy.run('verify')).out).to.include('filter of the block at height 60: expected');
       await copy.remove();
@@ -254,7 +254,7 @@ describe('the tools for the index of a stopped node', function () {
       expect((await copy.run('verify')).out).to.include('hashes of the filter of the block at height 70: expected');
     });
 
-    it('rebuild makes them as bcoin.conf says', async () => {
+    it('rebuild makes them if bcoin.conf says so', async () => {
       expect((await copy.run('rebuild')).status).to.equal(0);
       expect((await copy.run('status')).out).not.to.include('Filters');
       await writeFile(join(copy.prefix, 'regtest/bcoin.conf'), 'rest-filters: true\n');
@@ -265,15 +265,15 @@ describe('the tools for the index of a stopped node', function () {
   });
 
   describe('rebuild', () => {
-    it('repairs what is wrong', async () => {
+    it('repairs a wrong index', async () => {
       await folder.withIndex((store) => flip(store, 'coin'));
       const { status, out } = await folder.run('rebuild');
       expect(status).to.equal(0);
-      expect(out).to.match(/^The index was built anew up to block 508 /);
+      expect(out).to.match(/^The index was rebuilt up to block 508 /);
       expect((await folder.run('verify')).status).to.equal(0);
     });
 
-    it('repairs files that the engine cannot read, and builds what is not there', async () => {
+    it('repairs files that the engine cannot read, and builds a missing index', async () => {
       await writeFile(join(folder.indexFolder, 'CURRENT'), 'nonsense');
       expect((await folder.run('verify')).status).to.equal(1);
       expect((await folder.run('rebuild')).status).to.equal(0);
@@ -285,7 +285,7 @@ describe('the tools for the index of a stopped node', function () {
       expect((await folder.run('verify')).status).to.equal(0);
     });
 
-    it('takes the place of an index of a newer layout, which the others refuse', async () => {
+    it('replaces an index of a newer layout, which the other commands refuse', async () => {
       await folder.withIndex((store) => store.batch([versionRecord(256)], { durable: true }));
       expect(await folder.run('status'))
         .to.deep.include({ status: 3 })
@@ -350,7 +350,7 @@ describe('the tools for the index of a stopped node', function () {
       }
     });
 
-  it('say how they are called', () => {
+  it('show their usage', () => {
     expect(runIndex('--help')).to.deep.include({ status: 0, err: '' }).and.to.have.property('out').that.includes('Exit codes');
     expect(runIndex()).to.deep.include({ status: 2, out: '' }).and.to.have.property('err').that.includes('Usage');
     expect(runIndex('dance')).to.deep.include({ status: 2 }).and.to.have.property('err').that.includes("there is no command 'dance'");
@@ -362,7 +362,7 @@ describe('the tools for the index of a stopped node', function () {
     expect(runIndex('status', 'extra').status).to.equal(2);
   });
 
-  /** Runs a command and interrupts it when it begins to index, again until it was not quicker. */
+  /** Runs a command and interrupts it when it begins to index; repeats if the command was faster. */
   async function interrupt(command: string): Promise<void> {
     let code: unknown = 0;
     while (code === 0) {

@@ -10,7 +10,7 @@ import { activeChain, chainWithSpends } from '../support/regtest-chain';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { expectIndexOf } from '../support/utxo-model';
 
-/** What systems call a user who owns nothing. */
+/** The user id of `nobody`, who owns nothing. */
 const NOBODY = 65_534;
 
 describe("the folder of a node's index", function () {
@@ -31,7 +31,7 @@ describe("the folder of a node's index", function () {
     await served.node.close();
   }
 
-  it("may be another chain's: the index becomes that of the node", async () => {
+  it("may have another chain's index, which becomes the node's", async () => {
     await withNode('one', async ({ node }) => {
       await chainWithSpends(node);
     });
@@ -51,7 +51,7 @@ describe("the folder of a node's index", function () {
     await store.close();
   });
 
-  /** The node runs, follows its chain, and says at each request why nobody answers. */
+  /** Expects that the node runs, follows its chain, and says at each request why it is not answered. */
   async function expectClosed(name: string, reason: RegExp): Promise<void> {
     const { node, rest, baseUrl } = await openRestNode({ prefix: prefixOf(name) });
     await mine(node, 1);
@@ -63,7 +63,7 @@ describe("the folder of a node's index", function () {
     await node.close();
   }
 
-  it('may be in use: the node runs, and says where and why nobody answers', async () => {
+  it('may be in use: the node runs, and says where and why requests are not answered', async () => {
     await mkdir(indexOf('one'), { recursive: true });
     const holder = new DiskStore(indexOf('one'));
     await holder.open();
@@ -79,7 +79,7 @@ describe("the folder of a node's index", function () {
     await expectClosed('one', /index failed: cannot open the store in .*LOCK: Is a directory/);
   });
 
-  it('may be closed to us: the node runs, and says so', async () => {
+  it('may be inaccessible: the node runs, and says so', async () => {
     await mkdir(indexOf('one'), { recursive: true });
     await asSomebody(async () => {
       await chmod(indexOf('one'), 0o500);
@@ -88,7 +88,7 @@ describe("the folder of a node's index", function () {
     });
   });
 
-  /** Nothing is closed to the superuser: who owns the folder then is somebody else, and so are we. */
+  /** Nothing is inaccessible to the superuser: then this runs as another user, and the folder belongs to a third. */
   async function asSomebody(use: () => Promise<void>): Promise<void> {
     if (process.geteuid?.() !== 0) return use();
     for (const path of [folder, ...(await readdir(folder, { recursive: true }))]) await chown(resolve(folder, path), NOBODY, NOBODY);

@@ -20,7 +20,7 @@ import type { Store } from '../../lib/store/store';
 const HEIGHT = 118;
 const UNDO = 20;
 
-/** A record of rows, the last one that is as asked for. */
+/** The last record of rows that satisfies `isRight`. */
 async function rowsRecord(store: Store, isRight: (cursor: RowCursor, rows: number) => boolean): Promise<[key: Buffer, value: Buffer]> {
   let found: [Buffer, Buffer] | undefined;
   for await (const [key, value] of store.range(WHOLE_STORE)) {
@@ -44,11 +44,11 @@ describe('the tools for the index by script of a stopped node', function () {
   before(async () => {
     made = await StoppedNodeFolder.make({}, 10);
     await writeFile(join(made.prefix, 'regtest/bcoin.conf'), `rest-undo: ${UNDO}\nrest-addresses: true\n`);
-    // There is none yet.
+    // There is no index by script yet.
     expect(await made.run('verify', '--scripts')).to.include({ status: 3 });
     const { status, out } = made.runAlone('rebuild', '--scripts');
     expect(status).to.equal(0);
-    expect(out).to.match(/^The index by script was filled anew up to block 118 \([0-9a-f]{64}\), in \d+ s\.\n$/);
+    expect(out).to.match(/^The index by script was filled again up to block 118 \([0-9a-f]{64}\), in \d+ s\.\n$/);
     expect(existsSync(join(made.prefix, 'regtest/rest/scripts-filling'))).to.equal(false);
   });
   after(() => made.remove());
@@ -61,7 +61,7 @@ describe('the tools for the index by script of a stopped node', function () {
     JSON.parse((await folder.run('verify', ...options, '--json')).out) as object;
 
   describe('status', () => {
-    it('says where it stands beside the index', async () => {
+    it('shows its block beside that of the index', async () => {
       const { status, out } = await folder.run('status');
       expect(status).to.equal(0);
       expect(out).to.match(/\nScripts +block 118 \([0-9a-f]{64}\)\n +in step\n +[0-9.]+ MB in \S+rest\/scripts\n$/);
@@ -70,7 +70,7 @@ describe('the tools for the index by script of a stopped node', function () {
       expect(json).to.have.property('scripts').that.deep.includes({ onNodeChain: true, blocksBehind: 2, switchedOn: true });
     });
 
-    it('says that it is switched off, and how large what is there is', async () => {
+    it('says that it is switched off, and how large it is', async () => {
       await writeFile(join(folder.prefix, 'regtest/bcoin.conf'), '');
       expect((await folder.run('status')).out).to.match(
         / MB in \S+rest\/scripts\n +not switched on in bcoin\.conf or the environment \(rest-addresses\); it stays as it is\n$/
@@ -84,7 +84,7 @@ describe('the tools for the index by script of a stopped node', function () {
       expect(out).to.include("the index by script is not on the node's chain");
     });
 
-    it('says how far the filling is, with which the node goes on', async () => {
+    it('shows how far the filling is, which the node continues', async () => {
       await folder.withScripts((store) =>
         store.batch(
           [
@@ -112,11 +112,11 @@ describe('the tools for the index by script of a stopped node', function () {
   });
 
   describe('verify --scripts', () => {
-    it('finds nothing wrong with one that is right, whole or in part, behind the node or not', async () => {
+    it('finds no difference in a correct index, whole or in part, behind the node or not', async () => {
       const { status, out } = await folder.run('verify', '--scripts');
       expect(status).to.equal(0);
       expect(out).to.match(
-        /^The index by script is right: all its \d+ rows, and the txids of all blocks, up to block 118 \(.*\)\.\nIts last 20 blocks can be taken out without the node\.\n$/
+        /^The index by script is right: all its \d+ rows, and the txids of all blocks, up to block 118 \(.*\)\.\nIts last 20 blocks can be undone without the node\.\n$/
       );
       await folder.withNode((node) => mine(node, 2));
       expect(await verified('--scripts')).to.include({ verified: true, blocks: 119, undoableBlocks: UNDO });
@@ -136,7 +136,7 @@ describe('the tools for the index by script of a stopped node', function () {
         }
       ],
       [
-        'a row of other amounts, whose record is sound',
+        'a row of other amounts in an undamaged record',
         async (store) => {
           const [key, value] = await single(store);
           const record = Buffer.from(recordOf(key, value));
@@ -146,7 +146,7 @@ describe('the tools for the index by script of a stopped node', function () {
         }
       ],
       [
-        'rows that are missing at the end of a record of many, which is sound',
+        'rows that are missing at the end of an undamaged record of many',
         async (store) => {
           const [key, value] = await grouped(store);
           const cursor = new RowCursor(key, value);
@@ -156,7 +156,7 @@ describe('the tools for the index by script of a stopped node', function () {
         }
       ],
       [
-        'undo records that are wrong',
+        'wrong undo records',
         async (store) => {
           const key = undoKey(110);
           const [value = Buffer.alloc(0)] = await store.load([key]);
@@ -200,13 +200,13 @@ describe('the tools for the index by script of a stopped node', function () {
         expect(out)
           .to.match(/^The index by script is wrong: /)
           .and.match(expected);
-        // As many as there are.
+        // In effect all blocks.
         const chosen = await folder.run('verify', '--scripts=99.9%');
         expect(chosen.status).to.equal(1);
         expect(chosen.out).to.match(expected);
       });
 
-    it('finds what should not be there', async () => {
+    it('finds superfluous records', async () => {
       for (const change of [
         async (store: Store): Promise<string> => {
           const [key, value] = await single(store);
@@ -256,7 +256,7 @@ describe('the tools for the index by script of a stopped node', function () {
   });
 
   describe('rebuild --scripts', () => {
-    it('repairs what is wrong, and takes the place of what was begun', async () => {
+    it('repairs a wrong index, and replaces an unfinished filling', async () => {
       await folder.withScripts((store) =>
         store.batch([{ type: 'del', key: TIP_KEY }, putRecord(undoKey(3), Buffer.alloc(7))], { durable: true })
       );
@@ -265,7 +265,7 @@ describe('the tools for the index by script of a stopped node', function () {
       expect(await verified('--scripts')).to.include({ verified: true, undoableBlocks: HEIGHT });
     });
 
-    it('leaves one of another network alone, and so do the others', async () => {
+    it('leaves an index of another network alone, like the other commands', async () => {
       await folder.withScripts((store) => store.batch([putRecord(GENESIS_KEY, Buffer.alloc(32, 7))], { durable: true }));
       for (const [command, ...options] of [['rebuild', '--scripts'], ['verify', '--scripts'], ['status']] as const)
         expect(await folder.run(command, ...options))
@@ -289,13 +289,13 @@ describe('the tools for the index by script of a stopped node', function () {
     expect(await verified('--scripts')).to.include({ verified: true });
   });
 
-  it('refuse parts that are none, and parts of what has none', async () => {
+  it('refuse malformed percentages, and percentages for other commands', async () => {
     for (const [args, words] of [
       [['verify', '--scripts=0%'], "--scripts must be a part of the blocks, as --scripts=1%, or stand alone, not '0%'"],
       [['verify', '--scripts=101%'], "not '101%'"],
       [['verify', '--scripts=some'], "not 'some'"],
-      [['rebuild', '--scripts=1%'], "rebuild knows no part of the index by script: --scripts, not '--scripts=1%'"],
-      [['status', '--scripts'], '--scripts is for verify and rebuild; status speaks of both indexes']
+      [['rebuild', '--scripts=1%'], "rebuild always rebuilds the whole index by script: --scripts, not '--scripts=1%'"],
+      [['status', '--scripts'], '--scripts is for verify and rebuild; status shows both indexes']
     ] as const)
       expect(await folder.run(args[0], args[1]))
         .to.include({ status: 2 })

@@ -8,7 +8,7 @@ import { BcoinApi } from '../support/bcoin-api';
 import { BcoinProcess, bcoinFolder } from '../support/bcoin-process';
 
 const project = resolve(__dirname, '../..');
-/** The package of this name in the project is the project itself; another bcoin is given the folder. */
+/** In this project the package of this name is the project itself; another bcoin needs the folder. */
 const pluginName = bcoinTarget === 'bcoin' ? 'rest' : project;
 const startProgram = join(project, 'dist/plugin/start/main.js');
 const bcoinProgram = join(bcoinFolder, 'bin/node');
@@ -17,7 +17,7 @@ const MATURITY = 100;
 const SUBSIDY_SATS = 5_000_000_000;
 const SENT_SATS = 100_000_000;
 const API_KEY = 'sesame';
-/** A key that the wallet is not told before its rescan. */
+/** A key that is imported into the wallet just before its rescan. */
 const foreign = bcoin.KeyRing.fromPrivate(Buffer.alloc(32, 2), true);
 
 interface WalletTransaction {
@@ -25,16 +25,16 @@ interface WalletTransaction {
   readonly height: number;
 }
 
-/** What a wallet, and the index of addresses, tell. */
+/** The answers of a wallet and of the address index. */
 interface Told {
   readonly listed: readonly string[];
   readonly coins: readonly { readonly hash: string; readonly index: number }[];
   readonly balance: { readonly confirmed: number; readonly unconfirmed: number };
-  /** Transactions of one address of the wallet, of the node's index. */
+  /** Transactions of one address of the wallet, from the node's index. */
   readonly ofAddress: readonly string[];
 }
 
-describe('a wallet and an index of addresses on disk', function () {
+describe('a wallet and an address index on disk', function () {
   this.timeout(120_000);
   let folder: string;
   let running: BcoinProcess | undefined;
@@ -47,7 +47,7 @@ describe('a wallet and an index of addresses on disk', function () {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Receives, sends, and is asked again after a restart and after a rescan. */
+  /** Receives and sends, and compares the answers after a restart and after a rescan. */
   async function session(start: () => Promise<BcoinProcess>): Promise<void> {
     const elsewhere = foreign.getAddress('string', 'regtest');
     running = await start();
@@ -78,7 +78,7 @@ describe('a wallet and an index of addresses on disk', function () {
     const again = await apisOf(running);
     expect(await told(again.node, again.wallet, address, 3), 'after a restart').to.deep.equal(after);
     await again.wallet.call('importprivkey', foreign.toSecret('regtest'), '', true);
-    // Without the spend: 1.0.2 does not confirm one of its own again, in memory neither.
+    // Without the spend: 1.0.2 does not confirm its own spends again, even with a wallet in memory.
     const all = await told(again.node, again.wallet, address, 2 + MATURITY + 1);
     expect(all.listed, 'after a rescan')
       .to.have.length(2 + MATURITY + 2)
@@ -92,7 +92,7 @@ describe('a wallet and an index of addresses on disk', function () {
     return { node: new BcoinApi(process.ports.http, API_KEY), wallet: new BcoinApi(process.ports.wallet, API_KEY) };
   }
 
-  /** Once so many transactions of the wallet are confirmed; those that it does not list never are. */
+  /** The answers once this many transactions of the wallet are confirmed; those that it does not list never are. */
   async function told(node: BcoinApi, wallet: BcoinApi, address: string, confirmed: number): Promise<Told> {
     let history: readonly WalletTransaction[] = [];
     while (history.filter(({ height }) => height > 0).length < confirmed) history = await wallet.get('/wallet/primary/tx/history');
@@ -118,9 +118,9 @@ describe('a wallet and an index of addresses on disk', function () {
         join(folder, 'regtest')
       ]);
 
-  it('are whole with the preload', () => session(start('-r', 'bcoin-rest/leveldown-6', bcoinProgram)));
+  it('are complete with the preload', () => session(start('-r', 'bcoin-rest/leveldown-6', bcoinProgram)));
 
-  it('are whole with the plugin', () => session(start(bcoinProgram, '--plugins', pluginName)));
+  it('are complete with the plugin', () => session(start(bcoinProgram, '--plugins', pluginName)));
 
-  it('are whole in what `npm start` starts', () => session(start(startProgram)));
+  it('are complete in a node of `npm start`', () => session(start(startProgram)));
 });

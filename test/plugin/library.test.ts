@@ -40,7 +40,7 @@ describe('in-process users', () => {
     expect(served.rest.reader.read((snapshot) => snapshot.tip.height)).to.equal(3);
   });
 
-  it('hear of blocks, tips and readiness', async () => {
+  it('are told blocks, tips and readiness', async () => {
     const heard: string[] = [];
     const subscriptions = [
       served.rest.blocks$.subscribe(({ type, block }) => heard.push(`${type} ${block.height}`)),

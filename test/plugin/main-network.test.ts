@@ -48,7 +48,7 @@ describe('the first 255 blocks of the main network', () => {
     return Buffer.from(await response.arrayBuffer());
   };
 
-  it('are served byte for byte, with every transaction of theirs', async function () {
+  it('are served byte for byte, with all their transactions', async function () {
     this.timeout(60_000);
     for (const raw of blocks) {
       const { hash, transactions } = scanBlock(raw);
@@ -72,7 +72,7 @@ describe('the first 255 blocks of the main network', () => {
     expect(satoshiToFinney.blockhash).to.equal('00000000d1145790a8694403d4063f323d499e655c83426834d4ce2f8dd4a2ee');
   });
 
-  it('leave the coins that they leave: spent ones are gone, the genesis coinbase never was one', async () => {
+  it('leave the right coins: spent ones are gone, and the genesis coinbase never was one', async () => {
     const spent = '0437cd7f8525ceed2324359c2d0ba26006d92d856a9c20fa0241106ee5a597c9-0';
     const unspent = 'f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16-0';
     const genesis = '4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b-0';
@@ -80,7 +80,7 @@ describe('the first 255 blocks of the main network', () => {
     expect(answer).to.deep.include({ chainHeight: 255, bitmap: '010' });
   });
 
-  it('give chain info in the words of the reference', async () => {
+  it('give chaininfo in the form of the reference', async () => {
     expect(JSON.parse((await get('chaininfo.json')).toString())).to.deep.include({
       chain: 'main',
       blocks: 255,

@@ -11,7 +11,7 @@ async function configOf(settings: Readonly<Record<string, unknown>>): Promise<Ho
   return (await createRegtestNode({ settings })).config;
 }
 
-/** Nobody can connect over Electrum's protocol but through the node's HTTP server. */
+/** Without ports of its own: Electrum clients can only connect through the node's HTTP server. */
 const NO_PORTS = {
   plain: undefined,
   tls: undefined,
@@ -40,7 +40,7 @@ describe('the options', () => {
     expect(DEFAULT_LIMITS).to.include({ timeoutMs: 30_000, maxOutpoints: 15, maxHeaders: 2000 });
   });
 
-  it("choose today's Bitcoin Core, with its own defaults, and fields that it has given up", async () => {
+  it("select today's Bitcoin Core, with its own defaults, and deprecated fields", async () => {
     const modern = readOptions(await configOf({ 'rest-core': 'modern' }));
     expect(modern).to.deep.include({ profile: PROFILES.modern });
     expect(modern.limits).to.include({ threads: 16, workQueue: 64 });
@@ -48,7 +48,7 @@ describe('the options', () => {
     expect(profile).to.deep.equal({ ...PROFILES.modern, fields: { ...PROFILES.modern.fields, bip125: true, warningsInList: false } });
   });
 
-  it('name somebody who may call, beside the API key', async () => {
+  it('name a user for JSON-RPC besides the API key', async () => {
     const { rpcUser } = readOptions(await configOf({ 'rest-core': 'modern', 'rest-rpc-user': 'alice:open:sesame' }));
     expect(rpcUser).to.equal('alice:open:sesame');
     for (const user of ['alice', 'alice:', ':sesame']) {
@@ -57,7 +57,7 @@ describe('the options', () => {
     }
   });
 
-  it('turn an index by script on, and say who may ask it for what', async () => {
+  it('switch on an index by script, and set the access to it', async () => {
     const { addresses } = readOptions(await configOf({ 'rest-addresses': true }));
     expect(addresses).to.deep.equal({
       path: '/api',
@@ -85,7 +85,7 @@ describe('the options', () => {
     expect(readOptions(await configOf({ 'rest-addresses': true, 'rest-cors': '*' })).addresses?.cors).to.equal('*');
   });
 
-  it('say where the Electrum protocol is answered, on this machine alone unless a host is given', async () => {
+  it('say where the Electrum protocol is answered, by default only on this machine', async () => {
     const electrumOf = async (settings: Readonly<Record<string, unknown>>): Promise<unknown> =>
       readOptions(await configOf({ 'rest-addresses': true, ...settings })).addresses?.electrum;
     const places: readonly (readonly [given: unknown, host: string, port: number])[] = [
@@ -118,11 +118,11 @@ describe('the options', () => {
     expect(readOptions(await configOf({ 'rest-addresses': true, ...settings })).addresses?.maxHistory).to.equal(7);
   });
 
-  it('of the index by script that cannot be right stop the node', async () => {
+  it('for the index by script stop the node if they are wrong', async () => {
     const wrong: readonly (readonly [settings: Readonly<Record<string, unknown>>, message: string])[] = [
-      [{ 'rest-cors': '*' }, '--rest-cors says nothing without --rest-addresses'],
-      [{ 'rest-max-unspent': 7 }, '--rest-max-unspent says nothing without --rest-addresses'],
-      [{ 'rest-electrum': 50_001 }, '--rest-electrum says nothing without --rest-addresses'],
+      [{ 'rest-cors': '*' }, '--rest-cors has no effect without --rest-addresses'],
+      [{ 'rest-max-unspent': 7 }, '--rest-max-unspent has no effect without --rest-addresses'],
+      [{ 'rest-electrum': 50_001 }, '--rest-electrum has no effect without --rest-addresses'],
       ...['', 'true', 'localhost', '0', ':0', '65536', 'a b:50001', '::1:50001', '[1.2.3.4]:50001', '127.0.0.1:'].map(
         (place) => [{ 'rest-addresses': true, 'rest-electrum': place }, '--rest-electrum must be host:port'] as const
       ),
@@ -137,7 +137,7 @@ describe('the options', () => {
       ],
       [
         { 'rest-addresses': true, 'rest-electrum-cert': '/tmp/a', 'rest-electrum-key': '/tmp/b' },
-        '--rest-electrum-cert says nothing without --rest-electrum-tls'
+        '--rest-electrum-cert has no effect without --rest-electrum-tls'
       ],
       [{ 'rest-addresses': true, prune: true }, '--rest-addresses needs all blocks and their undo data'],
       ...['', 'api', '/', '/api/', '/rest', '/rest/api', '/a?b', '/a b'].map(
@@ -153,27 +153,27 @@ describe('the options', () => {
     }
   });
 
-  it('are taken under the names of Bitcoin Core', async () => {
+  it('are accepted under the names of Bitcoin Core', async () => {
     const { witness, limits } = readOptions(await configOf({ rpcserialversion: 0, rpcthreads: '7', rpcworkqueue: 33, rpctimeout: '5' }));
     expect(witness).to.equal(false);
     expect(limits).to.include({ threads: 7, workQueue: 33, timeoutMs: 5_000 });
   });
 
-  it('are taken under names of their own, which go first', async () => {
+  it('are accepted under their own names, which take precedence', async () => {
     const { limits } = readOptions(
       await configOf({ 'rest-threads': '9', rpcthreads: '7', 'rest-max-body': 600, 'rest-max-outpoints': '20', 'rest-max-headers': 5 })
     );
     expect(limits).to.include({ threads: 9, maxBodyBytes: 600, maxOutpoints: 20, maxHeaders: 5 });
   });
 
-  it('know two ways to begin an index', async () => {
+  it('have two ways to build an empty index', async () => {
     expect(readOptions(await configOf({ 'rest-bootstrap': 'coins' })).bootstrap).to.equal('coins');
     expect(readOptions(await configOf({ 'rest-bootstrap': 'blocks' })).bootstrap).to.equal('blocks');
     const config = await configOf({ 'rest-bootstrap': 'utxos' });
     expect(() => readOptions(config)).to.throw(OptionError, "--rest-bootstrap must be one of blocks, coins, not 'utxos'");
   });
 
-  it('are seen in a configuration file as well', async () => {
+  it('are read from a configuration file as well', async () => {
     const config = await configOf({});
     Object.assign(config.data, { restthreads: '3', restwarmup: 'indexed' });
     expect(readOptions(config)).to.deep.include({ warmup: 'indexed' });
@@ -188,7 +188,7 @@ describe('the options', () => {
     });
   });
 
-  it('say in how many hours the files of the index are looked through', async () => {
+  it('say in how many hours the files of the index are checked once', async () => {
     expect(readOptions(await configOf({ 'rest-scrub': '168' })).scrubMs).to.equal(604_800_000);
     expect(readOptions(await configOf({ 'rest-scrub': 0 })).scrubMs).to.equal(0);
     const config = await configOf({ 'rest-scrub': 169 });
@@ -200,14 +200,14 @@ describe('the options', () => {
     expect(readOptions(await configOf({ 'rest-undo': 1_000_000 })).undoDepth).to.equal(1_000_000);
   });
 
-  it('ask for the API key only where the node has one', async () => {
+  it('require the API key only if the node has one', async () => {
     expect(readOptions(await configOf({ 'rest-auth': 'true', 'api-key': 'sesame' })).auth).to.equal(true);
     expect(readOptions(await configOf({ 'rest-auth': false })).auth).to.equal(false);
     const config = await configOf({ 'rest-auth': true });
     expect(() => readOptions(config)).to.throw(OptionError, '--rest-auth needs the node to have a key: set --api-key');
   });
 
-  it('take payments only when given a folder, and where customers find it', async () => {
+  it('accept payments only if a folder is given, and name the URL for customers', async () => {
     const { payments } = readOptions(
       await configOf({ 'rest-payments': '/tmp/shop/../shop', 'rest-payments-url': 'https://shop.example/a', 'api-key': 'sesame' })
     );
@@ -215,7 +215,7 @@ describe('the options', () => {
     const wrongPayments: readonly [Readonly<Record<string, unknown>>, string][] = [
       [{ 'rest-payments': '/tmp/shop' }, '--rest-payments needs the node to have a key: set --api-key'],
       [{ 'rest-payments': '', 'api-key': 'sesame' }, "--rest-payments must be a folder, not ''"],
-      [{ 'rest-payments-url': 'https://shop.example' }, '--rest-payments-url says nothing without --rest-payments'],
+      [{ 'rest-payments-url': 'https://shop.example' }, '--rest-payments-url has no effect without --rest-payments'],
       [
         { 'rest-payments': '/tmp/shop', 'api-key': 'sesame', 'rest-payments-url': 'https://shop.example/' },
         "--rest-payments-url must be an http or https address without a slash at its end, not 'https://shop.example/'"
@@ -242,8 +242,8 @@ describe('the options', () => {
   const wrong: readonly [name: string, value: unknown, sentence: string][] = [
     ['rest-core', '31', "--rest-core must be one of 0.17, modern, not '31'"],
     ['rest-deprecated', 'bip125,', "--rest-deprecated must be some of bip125, fullrbf, warnings, with commas between them, not 'bip125,'"],
-    ['rest-deprecated', 'bip125', '--rest-deprecated says nothing without --rest-core=modern'],
-    ['rest-rpc-user', 'alice:sesame', '--rest-rpc-user says nothing without --rest-core=modern'],
+    ['rest-deprecated', 'bip125', '--rest-deprecated has no effect without --rest-core=modern'],
+    ['rest-rpc-user', 'alice:sesame', '--rest-rpc-user has no effect without --rest-core=modern'],
     ['rpcthreads', '0', "--rpcthreads must be a whole number from 1 to 1000, not '0'"],
     ['rest-threads', 'four', "--rest-threads must be a whole number from 1 to 1000, not 'four'"],
     ['rest-threads', '-1', "--rest-threads must be a whole number from 1 to 1000, not '-1'"],
@@ -262,8 +262,8 @@ describe('the options', () => {
     ['rest-undo', '1000001', "--rest-undo must be a whole number from 1 to 1000000, not '1000001'"],
     ['rest-warmup', 'never', "--rest-warmup must be one of synced, indexed, not 'never'"],
     ['rest-auth', 'maybe', "--rest-auth must be true or false, not 'maybe'"],
-    ['rest-thread', '4', '--rest-thread is no option of the REST service; did you mean --rest-threads?'],
-    ['rest-shape', 'red', '--rest-shape is no option of the REST service; it knows --rest-warmup, ']
+    ['rest-thread', '4', '--rest-thread is not an option of the REST service; did you mean --rest-threads?'],
+    ['rest-shape', 'red', '--rest-shape is not an option of the REST service; it knows --rest-warmup, ']
   ];
   for (const [name, value, sentence] of wrong) {
     it(`are refused with a sentence: ${name} = '${String(value)}'`, async () => {
@@ -279,22 +279,22 @@ describe('the options', () => {
       set.clear();
     });
 
-    /** What a node makes of it. */
+    /** The configuration of a node with this variable. */
     async function configWith(name: string, value: string): Promise<HostConfig> {
       set.add(name);
       process.env[name] = value;
       return await configOf({ env: true });
     }
 
-    it('are taken', async () => {
+    it('are accepted', async () => {
       expect(readOptions(await configWith('BCOIN_REST_THREADS', '3')).limits.threads).to.equal(3);
     });
 
     const refused: readonly [name: string, value: string, sentence: string][] = [
-      ['BCOIN_REST_THREAD', '4', 'BCOIN_REST_THREAD is no option of the REST service; did you mean BCOIN_REST_THREADS?'],
-      ['BCOIN_REST_threads', '4', 'BCOIN_REST_threads is no option of the REST service; did you mean BCOIN_REST_THREADS?'],
-      ['BCOIN_REST_MAX_BOBY', '', 'BCOIN_REST_MAX_BOBY is no option of the REST service; did you mean BCOIN_REST_MAX_BODY?'],
-      ['BCOIN_REST_SHAPE', 'red', 'BCOIN_REST_SHAPE is no option of the REST service; it knows BCOIN_REST_WARMUP, ']
+      ['BCOIN_REST_THREAD', '4', 'BCOIN_REST_THREAD is not an option of the REST service; did you mean BCOIN_REST_THREADS?'],
+      ['BCOIN_REST_threads', '4', 'BCOIN_REST_threads is not an option of the REST service; did you mean BCOIN_REST_THREADS?'],
+      ['BCOIN_REST_MAX_BOBY', '', 'BCOIN_REST_MAX_BOBY is not an option of the REST service; did you mean BCOIN_REST_MAX_BODY?'],
+      ['BCOIN_REST_SHAPE', 'red', 'BCOIN_REST_SHAPE is not an option of the REST service; it knows BCOIN_REST_WARMUP, ']
     ];
     for (const [name, value, sentence] of refused) {
       it(`are refused with a sentence: ${name}='${value}'`, async () => {

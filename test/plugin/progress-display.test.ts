@@ -5,7 +5,7 @@ import { describe, it } from 'mocha';
 import { comparedPart } from '../../plugin/cli/index-commands/verify';
 import { ProgressDisplay } from '../../plugin/progress';
 
-/** What is written to standard error, a terminal or not. */
+/** Collects what is written to standard error, which may be a terminal. */
 class Written extends Writable {
   readonly columns = 100;
   text = '';
@@ -30,7 +30,7 @@ function shown(isTTY: boolean, show: (display: ProgressDisplay) => void): string
 
 const pace = { blocksPerSecond: 1, bytesPerSecond: 41_200_000, coinsPerSecond: 310_000 };
 
-describe('the progress of looking after an index', () => {
+describe('the progress display of the index tools', () => {
   it('is a bar for each piece of work in a terminal', () => {
     expect(
       shown(true, (display) => {
@@ -54,7 +54,7 @@ describe('the progress of looking after an index', () => {
     ).to.match(/Comparing \|.*\| 25% \| 1234 records/);
   });
 
-  it('is a line elsewhere, not for what is over soon', () => {
+  it('is a line elsewhere, but not for work that ends soon', () => {
     expect(
       shown(false, (display) => {
         display.note({ phase: 'copying', coins: 1, of: 4 });
@@ -79,7 +79,7 @@ describe('the progress of looking after an index', () => {
     ).to.equal('');
   });
 
-  it('leaves errors and warnings a line of their own', () => {
+  it('shows errors and warnings on separate lines', () => {
     for (const isTTY of [false, true])
       expect(
         shown(isTTY, (display) => {
@@ -90,7 +90,7 @@ describe('the progress of looking after an index', () => {
   });
 });
 
-describe('how far a comparison has come', () => {
+describe('the estimated part of a comparison', () => {
   const TIP = 900_000;
   const kinds = { b: 32, d: 0, h: 0, l: 0, o: 2, p: 12 };
   const key = fc
@@ -105,7 +105,7 @@ describe('how far a comparison has come', () => {
       return Buffer.concat([Buffer.from(letter), rest]);
     });
 
-  it('never goes back from one key to the next, and is between nothing and all', () => {
+  it('never decreases from one key to the next, and is between 0 and 1', () => {
     fc.assert(
       fc.property(key, key, (a, b) => {
         const [first, second] = a.compare(b) <= 0 ? [a, b] : [b, a];
@@ -115,7 +115,7 @@ describe('how far a comparison has come', () => {
     );
   });
 
-  it('is nothing before the first record of a block, and nearly all at the last', () => {
+  it('is 0 before the first record of a block, and nearly 1 at the last', () => {
     expect(comparedPart(Buffer.from([0]), TIP)).to.equal(0);
     expect(comparedPart(Buffer.from('B'), TIP)).to.equal(0);
     expect(comparedPart(Buffer.concat([Buffer.from('p'), Buffer.alloc(12, 0xff)]), TIP)).to.be.within(0.99, 1);

@@ -28,7 +28,7 @@ describe('rebuilding the index of a node that prunes', () => {
     await served.rest.close();
   });
   after(async () => {
-    // The plugin was closed before.
+    // The plugin was closed already.
     Object.assign(served.rest, { close: () => Promise.resolve() });
     await served.node.close();
     await rm(prefix, { recursive: true });
@@ -70,7 +70,7 @@ describe('rebuilding the index of a node that prunes', () => {
     expect(await image()).to.deep.equal(before);
   });
 
-  it('is done from the coins when that is asked for', async () => {
+  it('uses the node’s coins if configured so', async () => {
     expect(await rebuild('coins')).to.equal(0);
     const store = new DiskStore(indexFolder());
     await store.open();

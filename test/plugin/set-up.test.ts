@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'mocha';
 
 const project = resolve(__dirname, '../..');
 
-/** The compiler takes its time: here a build is its mark alone, which that of the project leaves as well. */
+/** The compiler is slow: here a build only leaves the mark that the project's build leaves too. */
 const BUILD = 'test ! -e lib/wrong.ts && mkdir -p dist && touch dist/.built';
 
 describe('setting the project up', function () {
@@ -21,7 +21,7 @@ describe('setting the project up', function () {
       await cp(join(project, path), join(copy, path), { recursive: true });
     for (const folder of ['lib', 'migrations', 'plugin']) await mkdir(join(copy, folder));
     await writeFile(join(copy, 'package.json'), JSON.stringify({ scripts: { build: BUILD } }));
-    // What npm leaves behind when it has installed what the lock file names.
+    // The file that npm leaves when it has installed the packages of the lock file.
     await mkdir(join(copy, 'node_modules'));
     await cp(join(project, 'node_modules/.package-lock.json'), join(copy, 'node_modules/.package-lock.json'));
   });
@@ -33,11 +33,11 @@ describe('setting the project up', function () {
     return stdout;
   }
 
-  it('has marked the build of this project', () => {
+  it('marks the build of this project', () => {
     expect(existsSync(join(project, 'dist/.built'))).to.equal(true);
   });
 
-  it('compiles what changed, says so, and nothing otherwise', async () => {
+  it('compiles after changes, says so, and does nothing otherwise', async () => {
     const source = join(copy, 'lib/source.ts');
     const changes: readonly [name: string, change: () => Promise<void>][] = [
       ['a fresh clone', () => Promise.resolve()],
@@ -53,7 +53,7 @@ describe('setting the project up', function () {
     }
   });
 
-  it('compiles again what did not compile', async () => {
+  it('compiles again after a failed build', async () => {
     await writeFile(join(copy, 'lib/wrong.ts'), '');
     expect(spawnSync(join(copy, '.ci/set-up')).status).to.not.equal(0);
     expect(spawnSync(join(copy, '.ci/set-up')).status).to.not.equal(0);

@@ -13,7 +13,7 @@ const project = resolve(__dirname, '../..');
 
 describe('npm start', function () {
   this.timeout(120_000);
-  /** The project once more: what is built of it, and its packages. */
+  /** A copy of the project: its build and its packages. */
   let copy: string;
   let folder: string;
   let running: BcoinProcess[] = [];
@@ -48,7 +48,7 @@ describe('npm start', function () {
   const onRegtest = (...options: string[]): Promise<BcoinProcess> =>
     start('--network', 'regtest', '--listen', 'false', '--prefix', folder, ...options);
 
-  /** Ctrl-C. */
+  /** Ends the process like Ctrl-C. */
   async function end(process: BcoinProcess): Promise<void> {
     process.signal('SIGINT');
     expect(await process.ended(), process.output).to.equal(0);
@@ -60,7 +60,7 @@ describe('npm start', function () {
   }
 
   describe('with the demonstration chain', () => {
-    it('finishes it when it was interrupted', async () => {
+    it('finishes an interrupted chain', async () => {
       const interrupted = await start();
       await interrupted.printed(/Mining a demonstration chain/);
       await end(interrupted);
@@ -84,7 +84,7 @@ describe('npm start', function () {
       await end(finished);
     });
 
-    it('says that a chain of another kind must go', async () => {
+    it('says that a chain of another kind must be deleted', async () => {
       const first = await start();
       await first.printed(/Mining a demonstration chain/);
       await end(first);
@@ -99,7 +99,7 @@ describe('npm start', function () {
   describe('key', () => {
     const stopping = { method: 'stop', params: [] };
 
-    it('is made once, kept for its owner alone, and asked for by RPC and wallet', async () => {
+    it('is made once, readable only by its owner, and required by RPC and wallet', async () => {
       const first = await onRegtest();
       const [, key = ''] = await first.printed(/The key of bcoin's RPC and wallet, kept in \S+\/regtest\/api-key: (\S+)/);
       expect(key).to.match(/^[0-9a-f]{64}$/);
@@ -126,7 +126,7 @@ describe('npm start', function () {
       await end(second);
     });
 
-    it("is the operator's when there is one", async () => {
+    it("is the operator's if one is set", async () => {
       await mkdir(join(folder, 'regtest'));
       await writeFile(join(folder, 'regtest/bcoin.conf'), 'api-key: sesame\n');
       const process = await onRegtest();
@@ -167,7 +167,7 @@ describe('npm start', function () {
     }
   });
 
-  it('says what it waits for while node and index are not in sync, and ends when asked', async () => {
+  it('says what it waits for while node and index are not in sync, and ends on request', async () => {
     const process = await start('--network', 'main', '--listen', 'false', '--only', '127.0.0.1:1', '--prefix', folder);
     await process.printed(
       new RegExp(`Not in sync yet, http://127\\.0\\.0\\.1:${process.ports.http}/rest answers 503: syncing with the network, height 0 `)

@@ -72,7 +72,7 @@ describe('verifying an index that began with the coins of the node', () => {
     return `${exit} ${JSON.stringify(json)}`;
   };
 
-  /** A record is gone while it is looked for. */
+  /** The result without a record. */
   const without = async (key: Buffer): Promise<string> => {
     const value = store.get(key) ?? expect.fail(`a record under ${key.toString('hex')}`);
     await store.batch([{ type: 'del', key }], { durable: false });
@@ -86,19 +86,19 @@ describe('verifying an index that began with the coins of the node', () => {
     return expect.fail(`a record under '${letter}'`);
   };
 
-  it('finds nothing wrong with one that is right', async () => {
+  it('finds no difference in a correct index', async () => {
     expect((await activeChain(node)).length).to.equal(LAST_SPEND + 1);
     expect(await verified()).to.match(/^0 \{"verified":true,/);
   });
 
-  it('finds a coin that is missing, of the base and of later blocks', async () => {
+  it('finds a missing coin, of the base and of later blocks', async () => {
     expect(await without(await firstKey('c'))).to.match(
       /^1 .*"difference":"coin [0-9a-f]{64}-\d: expected \d+ satoshis of height \d+, got none"/
     );
     expect(await without(await firstKey('o'))).to.match(/^1 .*"difference":"coin /);
   });
 
-  it('finds a coin too many', async () => {
+  it('finds a superfluous coin', async () => {
     const like = await firstKey('c');
     const key = baseCoinKey(Buffer.alloc(32), 0);
     await store.batch([putRecord(key, recordOf(like, store.get(like) ?? expect.fail('a coin')))], { durable: false });
@@ -113,7 +113,7 @@ describe('verifying an index that began with the coins of the node', () => {
     );
   });
 
-  /** A record is another one, in form, while it is looked for. */
+  /** The result with a changed, well-formed record. */
   const withRecord = async (key: Buffer, change: (record: Buffer) => Buffer): Promise<string> => {
     const value = store.get(key) ?? expect.fail(`a record under ${key.toString('hex')}`);
     await store.batch([putRecord(key, change(Buffer.from(recordOf(key, value))))], { durable: false });
@@ -146,7 +146,7 @@ describe('verifying an index that began with the coins of the node', () => {
       );
   });
 
-  it("finds an undo record that is not its block's, or says other coins, of the base and of later blocks", async () => {
+  it('finds an undo record of another block, or with other coins, of the base and of later blocks', async () => {
     const lastByte = (record: Buffer): Buffer => changedAt(record.length - 1)(record);
     expect(await withRecord(undoKey(106), changedAt(0))).to.match(
       /^1 .*"difference":"undo record of height 106: expected that of [0-9a-f]{64} and the coins that it spent"/
@@ -162,7 +162,7 @@ describe('verifying an index that began with the coins of the node', () => {
     expect(await verified()).to.match(/^0 /);
   });
 
-  it('finds a filter and a filter header that are missing or others', async () => {
+  it('finds missing and wrong filters and filter headers', async () => {
     expect(await without(filterKey(90))).to.include('"difference":"filter of the block at height 90: missing"');
     expect(await withRecord(filterKey(LAST_SPEND), changedAt(2))).to.include(`filter of the block at height ${LAST_SPEND}: expected`);
     expect(await without(filterEntryKey(90))).to.include('hashes of the filter of the block at height 90: missing');

@@ -13,7 +13,7 @@ import { mineCoinbases, spend } from '../support/regtest-chain';
 import { mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 
-describe('tx of a txid whose hash in the index is that of another transaction', () => {
+describe('tx of a txid whose short hash in the index is that of another transaction', () => {
   let prefix: string;
   let served: RestNode;
 
@@ -26,7 +26,7 @@ describe('tx of a txid whose hash in the index is that of another transaction', 
     await rm(prefix, { recursive: true });
   });
 
-  /** What the index would hold if the hash of the txid were that of the coinbase of block 1. */
+  /** Makes the index look as if the txid had the same short hash as the coinbase of block 1. */
   async function confuse(txid: Buffer): Promise<void> {
     await served.node.close();
     const store = new DiskStore(join(prefix, 'regtest/rest/index'));
@@ -55,7 +55,7 @@ describe('tx of a txid whose hash in the index is that of another transaction', 
     expect((await get(block.txs[0]?.hash() ?? expect.fail('a coinbase'), 'json')).status).to.equal(200);
   });
 
-  it('is that of the pool when that has it, and of no other state than now', async () => {
+  it('is the pool’s transaction if the pool has it, and only of the present state', async () => {
     const [coinbase] = await mineCoinbases(served.node, 1);
     await mine(served.node, 101);
     const waiting = await spend(served.node, coinbase ?? expect.fail('a coinbase'), 5_000_000_000);

@@ -4,13 +4,13 @@ import { AnswerCache, type Cached, type Shelf } from '../../lib/rest/cache/answe
 
 const entry = (byteLength: number): Cached => ({ byteLength });
 
-/** Offers it as often as it takes. */
+/** Offers the value twice, so that it is cached. */
 function put(shelf: Shelf<Cached>, key: string, value: Cached): void {
   for (let time = 0; time < 2; time++) shelf.offer(key, () => value);
 }
 
 describe('the cache of answers', () => {
-  it('keeps what was used last within its bytes, of all kinds together', () => {
+  it('keeps the entries that were used last, bounded in bytes over all kinds', () => {
     const cache = new AnswerCache(10_000);
     const [blocks, texts] = [cache.shelf<Cached>('a'), cache.shelf<Cached>('b')];
     const [first, second] = [entry(4_000), entry(4_000)];
@@ -22,7 +22,7 @@ describe('the cache of answers', () => {
     expect(cache.byteLength).to.be.within(8_000, 10_000);
   });
 
-  it('takes what is offered for the second time', () => {
+  it('takes an entry when it is offered for the second time', () => {
     const shelf = new AnswerCache(10_000).shelf<Cached>('a');
     let made = 0;
     const offer = (key: string): void => shelf.offer(key, () => entry(++made));
@@ -47,7 +47,7 @@ describe('the cache of answers', () => {
     expect(taken).to.be.within(600, 1_000);
   });
 
-  it('does not keep what is larger than all of it, nor what stood there before', () => {
+  it('does not keep an entry that is larger than the cache, nor the one that it replaces', () => {
     const cache = new AnswerCache(10_000);
     const shelf = cache.shelf<Cached>('a');
     put(shelf, '1', entry(1_000));

@@ -14,11 +14,11 @@ import { testScale, testSeed } from '../support/scale';
 import { until } from '../support/until';
 
 const CONNECTIONS = 10_000;
-/** At a time. */
+/** Connections at a time. */
 const TOGETHER = 50;
-/** Made before the first of them comes. */
+/** Connections that are generated together; memory is first measured after one batch. */
 const BATCH = 1_000;
-/** What may be held more at the end than after a first batch: caches, and whatever bcoin keeps. */
+/** How much more memory may be held at the end than after a first batch: for caches, and for what bcoin keeps. */
 const MOST_BYTES = 16_000_000;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -26,7 +26,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-describe('a node that is sent whatever bytes', function () {
+describe('a node that is sent arbitrary bytes', function () {
   const seed = testSeed();
   const connections = CONNECTIONS * testScale();
   this.timeout(300_000 * testScale());
@@ -85,7 +85,7 @@ describe('a node that is sent whatever bytes', function () {
     }
     for (let i = 0; i < stays && !socket.destroyed; i++) await turn();
     if (leaves === 'end') socket.resume().end();
-    // The server closes then, unless it still makes a reply.
+    // Then the server closes, unless it is still making a reply.
     for (let i = 0; leaves === 'end' && i < stays && !socket.destroyed; i++) await turn();
     if (leaves === 'resetAndDestroy') socket.resetAndDestroy();
     else socket.destroy();
@@ -114,7 +114,7 @@ describe('a node that is sent whatever bytes', function () {
     return heapUsed + external;
   };
 
-  it(`answers as before after ${connections} connections, and holds nothing of them, TEST_SEED=${seed}`, async () => {
+  it(`answers as before after ${connections} connections, and keeps no memory of them, TEST_SEED=${seed}`, async () => {
     const asked = paths.filter((path) => path !== '/socket.io' && path !== '/');
     const answers = (): Promise<unknown> =>
       Promise.all(
@@ -138,7 +138,7 @@ describe('a node that is sent whatever bytes', function () {
     expect(JSON.parse(call.body.toString())).to.include({ result: served.node.chain.height });
   });
 
-  it('goes on after upgrade requests behind other requests', async () => {
+  it('continues after upgrade requests that follow other requests', async () => {
     const headers = {
       Connection: 'Upgrade',
       Upgrade: 'websocket',

@@ -63,7 +63,7 @@ describe('the application', () => {
     server.close();
   });
 
-  it('sends nothing but the headers of the contract and those of HTTP', async () => {
+  it('sends only the headers of the REST interface and of HTTP', async () => {
     endpoint = () => Promise.resolve(jsonReply(Buffer.from('{}\n')));
     const { headers, body, status } = await ask(port, { path: '/rest/it' });
     expect(status).to.equal(200);
@@ -72,13 +72,13 @@ describe('the application', () => {
     expect(body.toString()).to.equal('{}\n');
   });
 
-  it('hands the raw path behind the prefix and the body to the endpoint', async () => {
+  it('hands the raw path after the prefix, and the body, to the endpoint', async () => {
     endpoint = ({ path, body }) => Promise.resolve(jsonReply(Buffer.from(`${path} ${body.toString()}`)));
     const { body } = await ask(port, { method: 'POST', path: '/rest/it%41//x?y=1#z', body: Buffer.from('body') });
     expect(body.toString()).to.equal('%41//x?y=1#z body');
   });
 
-  it('writes errors as text with CRLF, with what the client typed as it came', async () => {
+  it('writes errors as text with CRLF, and text from the client unchanged', async () => {
     endpoint = ({ path }) => {
       throw new RestError(400, `Invalid hash: ${path}`);
     };
@@ -95,7 +95,7 @@ describe('the application', () => {
     expect((await ask(port, { path: '/rest/it' })).body.toString()).to.equal('x not found\r\n');
   });
 
-  it('gives errors without a message no body and no content type', async () => {
+  it('sends errors without a message without a body and a content type', async () => {
     endpoint = () => {
       throw methodNotAllowed();
     };
@@ -104,7 +104,7 @@ describe('the application', () => {
     expect(headers).to.include({ 'content-length': '0' }).and.not.have.property('content-type');
   });
 
-  it('answers what breaks with 500, and logs it', async () => {
+  it('answers unexpected errors with 500, and logs them', async () => {
     for (const broken of [
       (): never => {
         throw new TypeError('a bug');
@@ -122,7 +122,7 @@ describe('the application', () => {
     for (const line of log.lines) expect(line).to.match(/^error request failed: TypeError: a bug/);
   });
 
-  it('answers with 503 when the index goes away under a request', async () => {
+  it('answers with 503 when the index becomes unavailable during a request', async () => {
     endpoint = () => {
       throw new IndexUnavailableError('the index is closed');
     };
@@ -131,7 +131,7 @@ describe('the application', () => {
     expect(log.lines).to.deep.equal([]);
   });
 
-  it('answers with 503 what the index does not know yet, and when the chain moves under a request', async () => {
+  it('answers with 503 if the index does not know yet, and if the chain moves during a request', async () => {
     const cases: [error: Error, body: string][] = [
       [new NotYetKnownError({ height: 30, from: 80 }), 'transaction index is being built: 62.9% (height 30)'],
       [new ChainMovedError('gone'), 'the chain is moving']
@@ -154,7 +154,7 @@ describe('the application', () => {
     expect(replies.map(({ body }) => `/rest/it${body.toString()}`)).to.deep.equal(paths);
   });
 
-  it('does not ask an endpoint while the gate is closed, and knows which paths have none', async () => {
+  it('does not call an endpoint while the gate is closed, and knows which paths have no endpoint', async () => {
     isOpen = false;
     endpoint = () => {
       throw new Error('asked');
@@ -163,7 +163,7 @@ describe('the application', () => {
     expect((await ask(port, { path: '/rest/other' })).status).to.equal(404);
   });
 
-  it('asks the gate again when a body has come, and when its turn has', async () => {
+  it('checks the gate again when the body has come, and when the request gets a slot', async () => {
     const answers: ((reply: Reply) => void)[] = [];
     endpoint = () => new Promise((resolve) => answers.push(resolve));
     const slots = Array.from({ length: 4 }, () => ask(port, { path: '/rest/it' }));
@@ -186,7 +186,7 @@ describe('the application', () => {
     expect((await Promise.all(slots)).map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
   });
 
-  it('takes GET, POST and PUT for the same, and leaves the body out for HEAD', async () => {
+  it('answers GET, POST and PUT alike, and leaves the body out for HEAD', async () => {
     endpoint = () => Promise.resolve(jsonReply(Buffer.from('[1]\n')));
     const methods = ['GET', 'POST', 'PUT', 'HEAD', 'GET'];
     const replies = await askInOneWrite(
@@ -198,7 +198,7 @@ describe('the application', () => {
     ).to.deep.equal(methods.map((method) => [200, 'application/json', '4', method === 'HEAD' ? '' : '[1]\n']));
   });
 
-  it('refuses other methods without a body, whatever the path and the gate', async () => {
+  it('refuses other methods without a body, for every path and state of the gate', async () => {
     for (const path of ['/rest/it', '/rest/other']) {
       for (const open of [true, false]) {
         isOpen = open;
@@ -239,7 +239,7 @@ describe('the application', () => {
     await closed;
   });
 
-  it('works on nothing for clients that left, nor for what they sent behind', async () => {
+  it('does not work for clients that left, nor on further requests that they sent', async () => {
     const requests: RestRequest[] = [];
     const left: ((error: Error) => void)[] = [];
     endpoint = (request) =>

@@ -29,7 +29,7 @@ describe('a part of a block', () => {
 
   const get = (path: string): Promise<RawReply> => ask(served.port, { path });
 
-  it('is the slice of all of it, for any offset and size, of stale blocks too', async function () {
+  it('is the slice of the whole block, for any offset and size, of stale blocks too', async function () {
     this.timeout(20_000);
     const names = fc.constantFrom('stale-1', 'reorg-old-1', ...Object.keys(blocks).slice(0, 8));
     const wanted = names.chain((name) => {
@@ -49,7 +49,7 @@ describe('a part of a block', () => {
     );
   });
 
-  it('ends with the block, however large the numbers are', async () => {
+  it('must lie within the block, however large the numbers are', async () => {
     const { hash, size } = Object.values(blocks)[0] as unknown as { hash: string; size: number };
     const last = 2n ** 64n - 1n;
     for (const [offset, length] of [
@@ -65,7 +65,7 @@ describe('a part of a block', () => {
     expect((await get(`/rest/blockpart/${hash}.bin?offset=${size - 1}&size=01`)).body).to.have.length(1);
   });
 
-  it('that cannot be read is said to be so before anything else is wrong with it', async () => {
+  it('is refused for malformed numbers before anything else is checked', async () => {
     const { hash } = Object.values(blocks)[0] as unknown as { hash: string };
     const { node, reader } = served.rest;
     const unreadable = (): Promise<never> => Promise.reject(new UnreadableBlockError(Buffer.alloc(32), new Error('lost')));
@@ -77,7 +77,7 @@ describe('a part of a block', () => {
     }
   });
 
-  it('that is most of the block is from memory once it was asked for twice, where the node reads parts', async () => {
+  it('that is most of the block comes from memory once it was asked for twice, on nodes that read parts', async () => {
     const { hash, size } = Object.values(blocks)[0] as unknown as { hash: string; size: number };
     const { node, reader } = served.rest;
     const read: string[] = [];
@@ -109,8 +109,8 @@ describe('a part of a block', () => {
     expect(read).to.deep.equal(['part', 'block', 'block']);
   });
 
-  it('is refused for its numbers even while nothing is answered', async () => {
-    // bcoin takes a regtest node for synced however old its tip is.
+  it('is refused for malformed numbers even while the gate is closed', async () => {
+    // bcoin takes a regtest node for synced, however old its tip is.
     const { block } = bcoin.Network.get('regtest');
     const before = block.maxTipAge;
     block.maxTipAge = 24 * 60 * 60;

@@ -11,12 +11,12 @@ import { bcoin, type HostFullBlock, type TestFullNode } from '../support/bcoin';
 import { createRegtestNode, mine, openRegtestNode, type RegtestOptions } from '../support/regtest-node';
 import type { AddressInfo } from 'node:net';
 
-/** More than headers whose texts are kept together. */
+/** More headers than a chunk has, whose texts are cached together. */
 const HEIGHT = 80;
-/** Where the filling in is held. */
+/** The height at which the backfill is held. */
 const HELD = 30;
 
-describe('what is served while an index that began with coins is filled in', () => {
+describe('replies during the backfill of an index that began with coins', () => {
   const { block: rules } = bcoin.Network.get('regtest');
   const asShipped = { ...rules };
   let folder: string;
@@ -69,7 +69,7 @@ describe('what is served while an index that began with coins is filled in', () 
     while (rest.reader.read(({ backfilling: filling }) => filling?.height) !== height) await setImmediate();
   };
 
-  describe('by a node that has its blocks', () => {
+  describe('of a node that has all blocks', () => {
     before(async () => {
       held = true;
       await serve('whole');
@@ -77,7 +77,7 @@ describe('what is served while an index that began with coins is filled in', () 
 
     after(() => host.close());
 
-    it('are coins, blocks, headers and the chain at once', async () => {
+    it('have coins, blocks, headers and the state of the chain at once', async () => {
       await untilFilledTo(HELD);
       for (const height of [3, HEIGHT])
         expect(JSON.parse((await get(`getutxos/${coinbaseAt(height)}-0.json`)).text)).to.include({ chainHeight: HEIGHT, bitmap: '1' });
@@ -88,7 +88,7 @@ describe('what is served while an index that began with coins is filled in', () 
       expect((await get('mempool/info.json')).status).to.equal(200);
     });
 
-    it('are transactions as far as they are known; of others it is said how far that is', async () => {
+    it('have the transactions that are known, and for others say how far the backfill is', async () => {
       expect((await get(`tx/${coinbaseAt(HELD)}.json`)).status).to.equal(200);
       const refused = {
         status: 503,
@@ -98,25 +98,25 @@ describe('what is served while an index that began with coins is filled in', () 
       expect(await get(`tx/${'ab'.repeat(32)}.hex`)).to.deep.equal(refused);
     });
 
-    it('are headers in JSON where their blocks are known', async () => {
+    it('have headers in JSON as far as their blocks are known', async () => {
       expect((JSON.parse((await get(`headers/3/${hashAt(HELD)}.json`)).text) as unknown[])[0]).to.include({ height: HELD, nTx: 1 });
       expect((await get(`headers/3/${hashAt(HELD - 1)}.json`)).status).to.equal(503);
     });
 
-    it('is everything in the end', async () => {
+    it('have everything in the end', async () => {
       held = false;
       // With the next block it is tried again.
       await mine(host, 1);
       await untilFilledTo(undefined);
       expect((await get(`tx/${coinbaseAt(HELD - 1)}.json`)).status).to.equal(200);
       expect((await get(`tx/${'ab'.repeat(32)}.hex`)).status).to.equal(404);
-      // Those among them that were not known when the texts of their neighbours were asked for.
+      // Includes headers whose counts were not known when the texts of their neighbours were made.
       const headers = JSON.parse((await get(`headers/2000/${hashAt(1)}.json`)).text) as { nTx: number }[];
       expect(headers.map(({ nTx }) => nTx)).to.deep.equal(Array.from({ length: HEIGHT + 1 }, () => 1));
     });
   });
 
-  describe('by a node that has thrown blocks away', () => {
+  describe('of a node that has thrown blocks away', () => {
     const lowest = HEIGHT - 10 + 1;
 
     before(async () => {
@@ -127,13 +127,13 @@ describe('what is served while an index that began with coins is filled in', () 
 
     after(() => host.close());
 
-    it('are all coins and headers', async () => {
+    it('have all coins and headers', async () => {
       for (const height of [8, HEIGHT])
         expect(JSON.parse((await get(`getutxos/${coinbaseAt(height)}-0.json`)).text)).to.include({ chainHeight: HEIGHT, bitmap: '1' });
       expect(JSON.parse((await get(`headers/2000/${hashAt(1)}.json`)).text)).to.have.length(HEIGHT);
     });
 
-    it('are the transactions of its blocks; the others are not found', async () => {
+    it('have the transactions of its blocks; the others are not found', async () => {
       expect((await get(`tx/${coinbaseAt(lowest)}.json`)).status).to.equal(200);
       expect(await get(`tx/${coinbaseAt(lowest - 1)}.json`)).to.deep.equal({
         status: 404,
@@ -141,12 +141,12 @@ describe('what is served while an index that began with coins is filled in', () 
       });
     });
 
-    it('is the size of its blocks', async () => {
+    it('have the size of its blocks', async () => {
       const bytes = blocks.slice(lowest - 1).reduce((sum, block) => sum + block.toRaw().length + 8, 0);
       expect(JSON.parse((await get('chaininfo.json')).text)).to.include({ pruned: true, pruneheight: lowest, size_on_disk: bytes });
     });
 
-    it('are the blocks that follow', async () => {
+    it('have the blocks that follow', async () => {
       const [next] = await mine(host, 1);
       expect((await get(`tx/${toDisplayHex(next?.txs[0]?.hash() ?? Buffer.alloc(0))}.json`)).status).to.equal(200);
     });

@@ -30,7 +30,7 @@ describe('a node with a long chain', () => {
 
   after(() => served.close());
 
-  it('works on one request, keeps one waiting and refuses more, when told so', async () => {
+  it('works on one request, keeps one waiting and refuses more, if configured so', async () => {
     const requests = Array.from({ length: 12 }, () => ({ path: `/rest/block/${largest()}.json` }));
     const replies = await askInOneWrite(served.port, requests);
     const refused = { status: 500, contentType: 'text/plain', body: 'Work queue depth exceeded\r\n' };
@@ -41,14 +41,14 @@ describe('a node with a long chain', () => {
     expect((await ask(served.port, { path: '/rest/chaininfo.json' })).status).to.equal(200);
   });
 
-  it('answers the next client while a slow one does not read, and cuts that one off', async () => {
+  it('answers the next client while a slow one does not read, and cuts the slow one off', async () => {
     const connected = once(served.rest.node.httpServer, 'connection') as Promise<[Socket]>;
     const slow = await openSocket(served.port);
     const [ofServer] = await connected;
     slow.pause();
     const closed = once(ofServer, 'close');
     const path = `/rest/block/${largest()}.hex`;
-    // As many as it takes until the system does not take any more.
+    // Sends requests until the operating system takes no more of the replies.
     while (ofServer.writableLength === 0) {
       const written = ofServer.bytesWritten;
       slow.write(requestBytes({ path }, false));
@@ -59,7 +59,7 @@ describe('a node with a long chain', () => {
     slow.destroy();
   });
 
-  it('cuts off one that does not read replies that were all ready at once', async () => {
+  it('cuts off a client that does not read many replies that were ready at once', async () => {
     const connected = once(served.rest.node.httpServer, 'connection') as Promise<[Socket]>;
     const slow = await openSocket(served.port);
     const [ofServer] = await connected;
@@ -73,7 +73,7 @@ describe('a node with a long chain', () => {
     slow.destroy();
   });
 
-  it('leaves witnesses out of bin and hex when told so', async () => {
+  it('leaves witnesses out of bin and hex if configured so', async () => {
     const { hash = '' } = chainAManifest().blocks['mixed'] ?? {};
     const { raw } = chainAActiveBlocks().find((block) => block.hash === hash) ?? { raw: Buffer.alloc(0) };
     const stripped = blockWithoutWitness(raw);
@@ -115,7 +115,7 @@ describe('a node with a long chain', () => {
       return (error as RestError).message;
     };
 
-    it('says so of a block that it knows, in every format', async () => {
+    it('says so about a block that it knows, in every format', async () => {
       const endpoint = blockEndpoint(context);
       for (const suffix of ['.bin', '.hex', '.json', ''])
         expect(await messageOf(endpoint, `${genesis.hash}${suffix}`)).to.equal(`${genesis.hash} not available (pruned data)`);
@@ -133,7 +133,7 @@ describe('a node with a long chain', () => {
       expect(await messageOf(transactionEndpoint(context), `${txid}.json`)).to.equal(`${txid} not found`);
     });
 
-    it('tells in chain info from where on it has blocks, and how much they are', async () => {
+    it('shows in chaininfo from which height on it has blocks, and their size', async () => {
       const reply = await chainInfoEndpoint(context)(requestFor('.json'));
       const info = JSON.parse(reply.body.toString()) as Readonly<Record<string, unknown>>;
       const kept = chainAActiveBlocks().slice(pruneHeight);

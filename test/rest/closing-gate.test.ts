@@ -10,17 +10,17 @@ import type { HostHash, HostTransaction } from '../../lib/node/host';
 
 const BLOCKS = 10;
 
-/** What of bcoin's chain is slow here. */
+/** The methods of bcoin's chain that are slow here. */
 interface SlowChain {
   getRawBlock(hash: HostHash): Promise<Buffer | null>;
   readonly db: { reset(target: number): Promise<unknown> };
 }
 
-/** Requests that come while the gate is open, and are worked on while the node takes blocks away that the index still has. */
-describe('a gate that closes under a request', () => {
+/** Requests that come while the gate is open, and are worked on while the node drops blocks that the index still has. */
+describe('a gate that closes during a request', () => {
   let served: RestNode;
   let coinbases: HostTransaction[];
-  /** What waits as on a slow disk. */
+  /** Reads and resets that wait, as on a slow disk. */
   let waiting: { readonly what: 'block' | 'reset'; readonly goOn: () => void }[];
   let reset: Promise<void> | undefined;
 
@@ -61,7 +61,7 @@ describe('a gate that closes under a request', () => {
     await until(() => waiting.some(({ what }) => what === 'reset'));
   };
 
-  it('refuses one whose body was slow', async () => {
+  it('refuses a request whose body was slow', async () => {
     const body = Buffer.concat([Buffer.of(0, 1), Buffer.from(txidOf(5), 'hex').reverse(), Buffer.alloc(4)]);
     const asked = once(served.rest.node.httpServer, 'request');
     const socket = await openSocket(served.port);
@@ -73,10 +73,10 @@ describe('a gate that closes under a request', () => {
     expect((await untilClosed(socket)).toString()).to.match(/^HTTP\/1.1 503 [^]*Service temporarily unavailable: resetting chain/);
   });
 
-  it('refuses one that waited for its turn, and answers the one before from what it has found', async () => {
+  it('refuses a request that waited for its slot, and answers the one before from what it has found', async () => {
     const block = toDisplayHex((await served.rest.node.activeHash(5)) ?? Buffer.alloc(0));
     const first = ask(served.port, { path: `/rest/block/${block}.bin` });
-    // It holds the only slot.
+    // The first request holds the only slot.
     await until(() => waiting.length === 1);
     const asked = once(served.rest.node.httpServer, 'request');
     const second = ask(served.port, { path: `/rest/tx/${txidOf(5)}.json` });

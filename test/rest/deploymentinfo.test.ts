@@ -13,7 +13,7 @@ interface ShownDeployments {
   readonly deployments: Readonly<Record<string, { readonly active: boolean; readonly height?: number; readonly bip9?: object }>>;
 }
 
-/** What Bitcoin Core 31 printed, by height. */
+/** Replies of Bitcoin Core 31, by height. */
 const recorded = JSON.parse(readFileSync(join(chainAFolder, 'deploymentinfo-by-height-31.json'), 'utf8')) as Readonly<
   Record<string, string>
 >;
@@ -31,7 +31,7 @@ describe('the soft forks as a block sees them', () => {
   const at = async (path: string): Promise<ShownDeployments> =>
     JSON.parse((await ask(served.port, { path: `/rest/deploymentinfo${path}.json` })).body.toString()) as ShownDeployments;
 
-  it('are at every recorded height those that are counted alike: signals, periods, statuses', async () => {
+  it('are the recorded ones at every height, where bcoin counts alike: signals, periods, statuses', async () => {
     expect(Object.keys(recorded)).to.have.length.above(10);
     for (const text of Object.values(recorded)) {
       const { hash, height, deployments } = JSON.parse(text) as ShownDeployments;
@@ -39,14 +39,14 @@ describe('the soft forks as a block sees them', () => {
       expect([shown.hash, shown.height]).to.deep.equal([hash, height]);
       expect(Object.keys(shown.deployments)).to.deep.equal(Object.keys(deployments));
       const { testdummy } = deployments;
-      // The end of the time to signal is bcoin's.
+      // The end of signalling is bcoin's.
       expect(JSON.stringify(shown.deployments['testdummy'])).to.equal(
         JSON.stringify({ ...testdummy, bip9: { ...testdummy?.bip9, timeout: 0xffff_ffff } })
       );
     }
   });
 
-  it("are those of the node's chain: csv by its signals, what is checked from the block that it is active for", async () => {
+  it("are those of the node's chain: csv by its signals, and rules from the block on for which they are active", async () => {
     const hashAt = async (height: number): Promise<string> =>
       (JSON.parse((await ask(served.port, { path: `/rest/blockhashbyheight/${height}.json` })).body.toString()) as { blockhash: string })
         .blockhash;
@@ -62,7 +62,7 @@ describe('the soft forks as a block sees them', () => {
     expect(await csvAt(since)).to.deep.equal([true, since, true]);
   });
 
-  it('has no rules for the genesis block, and sorts their names', async () => {
+  it('have no rules for the genesis block, and are sorted by name', async () => {
     expect((await at('/0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206')).script_flags).to.deep.equal([]);
     const { script_flags: flags } = await at('');
     expect(flags)

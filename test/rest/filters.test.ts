@@ -19,7 +19,7 @@ import { mine, openRegtestNode } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import type { Endpoint, EndpointContext } from '../../lib/rest/endpoint';
 
-describe('filters that are not there yet', () => {
+describe('filters that have not been made yet', () => {
   let host: TestFullNode;
   let index: ChainIndexer;
   let context: EndpointContext;
@@ -46,7 +46,7 @@ describe('filters that are not there yet', () => {
     return error instanceof RestError ? `${error.status} ${error.message}` : String(error);
   };
 
-  it('are said to be on their way, whatever the format', async () => {
+  it('are said to be in the making, in every format', async () => {
     const tip = toDisplayHex(context.node.tip().hash);
     const onTheWay = '404 Filter not found. Block filters are still in the process of being indexed.';
     for (const suffix of ['.bin', '.hex', '.json', '']) {
@@ -60,7 +60,7 @@ describe('filters that are not there yet', () => {
   });
 });
 
-describe('the filter of a block that was taken out', () => {
+describe('the filter of a block that was disconnected', () => {
   let served: RestNode;
 
   before(async () => {
@@ -72,7 +72,7 @@ describe('the filter of a block that was taken out', () => {
 
   after(() => served.node.close());
 
-  it('is answered as before, and not to be kept any more', async () => {
+  it('is answered as before, but must no longer be cached', async () => {
     const hash = toDisplayHex(served.rest.node.tip().hash);
     const path = `/rest/blockfilter/basic/${hash}.json`;
     const before = await ask(served.port, { path });
@@ -88,7 +88,7 @@ describe('the filter of a block that was taken out', () => {
   });
 });
 
-describe('filters that nobody asked for', function () {
+describe('filters that are not switched on', function () {
   this.timeout(CHAIN_A_TIMEOUT_MS);
   let served: ChainANode;
 
@@ -98,7 +98,7 @@ describe('filters that nobody asked for', function () {
 
   after(() => served.close());
 
-  it('are said not to be there, once the rest of the request is right', async () => {
+  it('are said not to exist, if the rest of the request is valid', async () => {
     const textOf = async (path: string): Promise<string> => {
       const { status, body } = await ask(served.port, { path: `/rest/${path}` });
       return `${status} ${body.toString()}`;

@@ -63,14 +63,14 @@ describe('replyIn', () => {
     });
   });
 
-  it('refuses an undefined format with the list of the endpoint', async () => {
+  it('refuses an undefined format with the endpoint’s list of formats', async () => {
     const refused = await caught(replyIn(undefined, forms, '.bin, .hex', here));
     expect(refused).to.be.instanceOf(RestError).with.property('message', 'output format not found (available: .bin, .hex)');
   });
 });
 
 describe('requireJson', () => {
-  it('takes whatever ends in .json', () => {
+  it('accepts everything that ends in .json', () => {
     for (const text of ['.json', 'XYZ.json', '/a/b.json', '.bin.json', '?a=b.json']) requireJson(text);
   });
 

@@ -100,7 +100,7 @@ describe('the gate', () => {
     }
   });
 
-  it('asks only for the index when told so', () => {
+  it('waits only for the index if configured so', () => {
     const gate = makeGate('indexed');
     expect(gate.isOpen).to.equal(false);
     state$.next(LIVE);

@@ -7,7 +7,7 @@ import { current, reach, withNodeAndIndex } from '../support/indexed-node';
 describe('the index behind the gate', () => {
   withNodeAndIndex();
 
-  it('is read while the gate is open only, also by who has read before', async () => {
+  it('is read only while the gate is open, also by requests that have read before', async () => {
     await current.index.open();
     await reach('live');
     let isOpen = true;

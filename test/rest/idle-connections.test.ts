@@ -6,10 +6,10 @@ import { afterEach, describe, it } from 'mocha';
 import { IdleConnections } from '../../lib/rest/server/connections';
 import { openSocket, requestBytes, untilClosed } from '../support/http';
 
-describe('connections on which nothing comes', () => {
+describe('idle connections', () => {
   let server: Server;
   let connections: IdleConnections;
-  /** What bcoin would log. */
+  /** The errors that bcoin would log. */
   let errors: Error[];
 
   const serve = async (timeoutMs: number, answer: RequestListener, options: ServerOptions = {}): Promise<void> => {
@@ -36,14 +36,14 @@ describe('connections on which nothing comes', () => {
     server.close();
   });
 
-  it('are cut off without an error, whatever was begun', async () => {
+  it('are cut off without an error, also with part of a request', async () => {
     await serve(20, (_, response) => response.end('whole'));
     for (const begun of ['', '\r\n', 'G', 'GET / HTTP/1.1\r\nHo', 'GET / HTTP/1.1\r\nHost: x\r\n'])
       expect(await replyTo(begun), begun).to.equal('');
     expect(errors).to.deep.equal([]);
   });
 
-  it('are cut off behind a reply, too', async () => {
+  it('are cut off after a reply, too', async () => {
     await serve(3_000, (_, response) => response.end('whole'));
     const post = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc';
     const replies = await Promise.all(
@@ -53,7 +53,7 @@ describe('connections on which nothing comes', () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it('are not those that wait for their reply', async () => {
+  it('do not include those that wait for a reply', async () => {
     const timeouts: (number | undefined)[] = [];
     await serve(30_000, ({ socket }, response) => {
       timeouts.push(socket.timeout);
@@ -63,7 +63,7 @@ describe('connections on which nothing comes', () => {
     expect(timeouts).to.deep.equal([0, 0]);
   });
 
-  it('leave a timeout alone that somebody else has set', async () => {
+  it('keep a timeout that other code has set', async () => {
     const timeouts: (number | undefined)[] = [];
     await serve(30_000, ({ socket }, response) => {
       timeouts.push(socket.timeout);
@@ -74,13 +74,13 @@ describe('connections on which nothing comes', () => {
     expect(timeouts).to.deep.equal([0, 40_000]);
   });
 
-  it('also end without an error when a request as a whole takes longer than Node allows', async () => {
+  it('end without an error also when a whole request takes longer than Node allows', async () => {
     await serve(30_000, (_, response) => response.end(), { connectionsCheckingInterval: 20, headersTimeout: 40, requestTimeout: 40 });
     expect(await replyTo('GET / HTTP/1.1\r\nHo')).to.equal('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
     expect(errors).to.deep.equal([]);
   });
 
-  it('end as ever when what comes is no request', async () => {
+  it('end as in Node when the bytes are not a request', async () => {
     await serve(30_000, (_, response) => response.end());
     expect(await replyTo('no\r\n\r\n')).to.equal('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
     expect(await replyTo(`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).to.equal(
@@ -101,7 +101,7 @@ describe('connections on which nothing comes', () => {
     expect(begun.toString() + (await untilClosed(socket)).toString()).to.match(/\r\n\r\nhalf$/);
   });
 
-  it('are the server’s again when it is told so', async () => {
+  it('are left to the server again after closing', async () => {
     await serve(1_234, (_, response) => response.end());
     expect(server.keepAliveTimeout).to.equal(1_234);
     connections.close();

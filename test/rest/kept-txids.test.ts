@@ -9,7 +9,7 @@ interface ShownBlock {
   readonly tx: readonly (string | { readonly txid: string })[];
 }
 
-describe('txids of blocks that the index by script keeps', () => {
+describe('txids of blocks from the index by script', () => {
   let served: ChainANode;
 
   const shown = async (path: string): Promise<ShownBlock> => {
@@ -26,7 +26,7 @@ describe('txids of blocks that the index by script keeps', () => {
 
   after(() => served.close());
 
-  it('are those of the transactions, in the same block', async function () {
+  it('are the txids of the transactions, in the same JSON', async function () {
     this.timeout(60_000);
     for (const [height, { hash }] of chainAActiveBlocks().entries()) {
       if (height % 12 !== 0) continue;

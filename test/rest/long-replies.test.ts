@@ -45,13 +45,13 @@ describe('long replies', () => {
     expect(body.toString('latin1') === expected.get(path), path).to.equal(true);
   };
 
-  it('are right, first and kept', async () => {
+  it('are right, at first and from the cache', async () => {
     for (let time = 0; time < 4; time++) for (const path of paths) compare(path, (await ask(served.port, { path })).body);
   });
 
   it('stay whole for slow readers while others ask, leave and ask again', async function () {
     this.timeout(60_000);
-    // More than the system takes for one connection.
+    // Longer than the operating system buffers for one connection.
     const slow = await Promise.all(
       Array.from({ length: 3 }, async () => {
         const socket = await openSocket(served.port);

@@ -5,8 +5,8 @@ import { ClientGoneError } from '../../lib/rest/errors';
 import { caught } from '../support/caught';
 import type { Waiting } from '../../lib/rest/server/work-queue';
 
-describe('making once what several ask for', () => {
-  it('gives all who ask meanwhile the same, and makes it again for who asks later', async () => {
+describe('making a value once for several clients', () => {
+  it('gives all clients that ask meanwhile the same value, and makes it again for later ones', async () => {
     const once = new MadeOnce<object>();
     let finish: () => void = () => undefined;
     let made = 0;
@@ -28,7 +28,7 @@ describe('making once what several ask for', () => {
     expect(made).to.equal(2);
   });
 
-  it('goes on until the last of them has left', async () => {
+  it('continues until the last of them has left', async () => {
     const once = new MadeOnce<number>();
     const clients = [{ isGone: false }, { isGone: false }];
     const seen: boolean[] = [];
@@ -44,7 +44,7 @@ describe('making once what several ask for', () => {
     expect(seen).to.deep.equal([false, false, true]);
   });
 
-  it('begins anew for who asks when all have left, though it has yet to end', async () => {
+  it('starts again for a new client when all others have left, even before the old work has ended', async () => {
     const once = new MadeOnce<number>();
     const ends: (() => void)[] = [];
     const ending = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
@@ -65,7 +65,7 @@ describe('making once what several ask for', () => {
     expect(await Promise.all([first, second])).to.deep.equal([2, 2]);
   });
 
-  it('remembers no failure', async () => {
+  it('does not remember failures', async () => {
     const once = new MadeOnce<number>();
     const failing = (): Promise<number> => Promise.reject(new Error('broken'));
     expect(await caught(once.get('a', { isGone: false }, failing))).to.have.property('message', 'broken');

@@ -20,7 +20,7 @@ describe("the pool's contents", () => {
   });
   afterEach(() => served.node.close());
 
-  /** The endpoint of the node's pool, beside a cache for answers. */
+  /** The endpoint of the node's pool, with a cache for answers. */
   const endpointWith = (cache: AnswerCache): (() => Promise<Reply>) => {
     const { node, reader } = served.rest;
     const endpoint = mempoolContentsEndpoint(endpointContext(node, reader, cache));
@@ -43,7 +43,7 @@ describe("the pool's contents", () => {
     expect((await contents()).body).to.equal(third.body);
   });
 
-  it('take nothing of the cache from other answers', async () => {
+  it('take no space in the cache from other answers', async () => {
     const cache = new AnswerCache(4_000);
     const other = { byteLength: 3_000 };
     const shelf = cache.shelf<typeof other>('other');

@@ -23,7 +23,7 @@ describe('a node that speaks as Bitcoin Core 31 with options', () => {
 
   after(() => served.close());
 
-  it('brings back what was dropped, where and as Bitcoin Core brings it back', async () => {
+  it('brings back deprecated fields, where and as Bitcoin Core does', async () => {
     const recorded = chainADeprecated31();
     expect(recorded).to.have.length(3);
     const pool = chainAPool().map((raw) => bcoin.TX.fromRaw(raw));
@@ -37,14 +37,14 @@ describe('a node that speaks as Bitcoin Core 31 with options', () => {
     }
   });
 
-  it('refuses with 503 what the work queue has no room for, and says that it is not to be kept', async () => {
+  it('refuses with 503 what the work queue has no room for, with no-store', async () => {
     const { hash } = chainAActiveBlocks().reduce((a, b) => (b.raw.length > a.raw.length ? b : a));
     const replies = await askInOneWrite(
       served.port,
       Array.from({ length: 12 }, () => ({ path: `/rest/block/${hash}.json` }))
     );
     expect(replies.slice(0, 2).map(({ status }) => status)).to.deep.equal([200, 200]);
-    // Every error has one form: plain text and a line end, where the reference sends HTML without.
+    // Every error has one form, plain text with a line end; here the reference sends HTML without one.
     const refused = [503, 'text/plain', 'no-store', 'Work queue depth exceeded\r\n'];
     expect(
       replies.slice(2).map(({ status, contentType, headers, body }) => [status, contentType, headers['cache-control'], body.toString()])

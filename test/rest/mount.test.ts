@@ -63,7 +63,7 @@ describe('the mount', () => {
     server.close();
   });
 
-  it('takes its paths from listeners that come before the server listens', async () => {
+  it('takes its paths from listeners that were added before the server listens', async () => {
     mount();
     server.on('request', saying('theirs'));
     await listen();
@@ -98,14 +98,14 @@ describe('the mount', () => {
     expect(await bodyOf('/rest')).to.equal('theirs');
   });
 
-  it('leaves a server alone that never came to listen', async () => {
+  it('leaves a server alone that never listened', async () => {
     mount().close();
     server.on('request', saying('theirs'));
     await listen();
     expect(await bodyOf('/rest')).to.equal('theirs');
   });
 
-  it('breaks a connection off whose request ends in an error, says it, and goes on', async () => {
+  it('breaks off a connection whose request ends in an error, logs it, and continues', async () => {
     const broken: Handler[] = [
       () => {
         throw new TypeError('at once');
@@ -128,7 +128,7 @@ describe('the mount', () => {
     expect(await bodyOf('/rest')).to.equal('ours');
   });
 
-  it('takes no more requests on a connection that is at its end, where Node would mix up the replies', async () => {
+  it('takes no more requests on a connection that has ended, on which Node would mix up the replies', async () => {
     const held: (() => void)[] = [];
     const answer = async ({ url }: IncomingMessage, response: ServerResponse): Promise<void> => {
       await (url === '/rest/later' ? new Promise<void>((resolve) => held.push(resolve)) : Promise.resolve());
@@ -143,7 +143,7 @@ describe('the mount', () => {
     const later = '\r\n'.repeat(40_000);
     for (const path of ['/rest', '/']) {
       const socket = await openSocket(port());
-      // Node refuses the first, which has no Host, and closes the connection behind its reply, with the second pending.
+      // Node refuses the first, which has no Host, and closes the connection after its reply, with the second pending.
       socket.write(
         `GET /rest HTTP/1.1\r\n\r\n${requestBytes({ path: '/rest/later' }, false).toString()}${later}${requestBytes({ path }, false).toString()}no\r\n\r\n`
       );
@@ -153,7 +153,7 @@ describe('the mount', () => {
     expect((await ask(port(), { path: '/rest' })).status).to.equal(200);
   });
 
-  it('tells of every request, also of others and of those that change the protocol', async () => {
+  it('reports every request, also those of other listeners and those that change the protocol', async () => {
     const told: Socket[] = [];
     new Mount({
       server,
@@ -173,7 +173,7 @@ describe('the mount', () => {
     expect(new Set(told)).to.have.property('size', 3);
   });
 
-  describe('asked for another protocol', () => {
+  describe('when asked for another protocol', () => {
     const upgrade = (path: string, protocol = 'h2c', more = '', method = 'GET'): string =>
       `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: ${protocol}\r\n${more}\r\n`;
     const get = (path: string): string => requestBytes({ path }, false).toString();
@@ -184,7 +184,7 @@ describe('the mount', () => {
       socket.write(bytes, 'latin1');
       return socket;
     };
-    /** What comes for the bytes until the server closes. */
+    /** Everything that the server answers to the bytes until it closes. */
     const replyTo = async (bytes: string): Promise<string> => (await untilClosed(await send(bytes))).toString();
     /** The bodies of replies: each is `<method> <path> <body>;`. */
     const bodies = (replies: string): string[] =>
@@ -244,7 +244,7 @@ describe('the mount', () => {
       ]);
     });
 
-    it('answers in order whatever is before it and behind it', async () => {
+    it('answers in order, with any requests before and after it', async () => {
       mount(patiently);
       const socket = await send(
         [
@@ -261,7 +261,7 @@ describe('the mount', () => {
       );
       const replies = untilClosed(socket);
       await until(() => held.length === 2);
-      // The last first.
+      // In reverse order.
       held
         .splice(0)
         .reverse()
@@ -285,7 +285,7 @@ describe('the mount', () => {
       ]);
     });
 
-    it('reads bodies, also those that come in parts', async () => {
+    it('reads bodies, also if they come in parts', async () => {
       mount(patiently);
       const socket = await send(get('/rest/later/1') + upgrade('/rest/2', 'h2c', 'Content-Length: 6\r\n', 'POST') + 'abc');
       const replies = untilClosed(socket);
@@ -318,7 +318,7 @@ describe('the mount', () => {
       expect(bodies(await replies)).to.have.length(302);
     });
 
-    it('is not impressed by clients that leave, whatever is pending', async () => {
+    it('tolerates clients that leave, with any requests pending', async () => {
       mount(patiently);
       const requests = [
         upgrade('/rest/later/1'),
@@ -339,7 +339,7 @@ describe('the mount', () => {
       expect(bodies(await replyTo(last))).to.deep.equal(['GET /rest/last ']);
     });
 
-    it('cuts a client off that does not read what is before the request', async () => {
+    it('cuts off a client that does not read the replies before the request', async () => {
       mount((request, response) => {
         response.end(Buffer.alloc(20_000_000));
         request.socket.setTimeout(50);
@@ -356,7 +356,7 @@ describe('the mount', () => {
       }
     });
 
-    it('closes the connection when there are more headers than Node shows, for one may say where the body ends', async () => {
+    it('closes the connection if there are more headers than Node shows, since one may say where the body ends', async () => {
       mount(echo);
       expect(
         await replyTo(upgrade('/rest/tx', 'h2c', 'a:\r\n'.repeat(1_100) + 'Content-Length: 7\r\n', 'POST') + get('/rest/smuggled'))
@@ -375,7 +375,7 @@ describe('the mount', () => {
       expect(bodies(await replyTo(last))).to.deep.equal(['GET /rest/last ']);
     });
 
-    it('loses nothing either when nobody else listens', async () => {
+    it('loses nothing either when there are no other listeners', async () => {
       server.removeAllListeners('upgrade');
       mount(echo);
       expect(bodies(await replyTo(upgrade('/rest/tx') + upgrade('/tx') + last))).to.deep.equal([
@@ -385,7 +385,7 @@ describe('the mount', () => {
       ]);
     });
 
-    it('puts their listeners back', async () => {
+    it('puts the other listeners back', async () => {
       mount(echo).close();
       expect(server.listeners('upgrade')).to.deep.equal([switching]);
       expect(await replyTo(upgrade('/rest/tx', 'websocket'))).to.match(/^HTTP\/1.1 101 /);

@@ -39,7 +39,7 @@ describe('requests that are worked on while the chain moves', () => {
 
   const contextOf = (node: NodeSource): EndpointContext => endpointContext(node, served.rest.reader);
 
-  /** 200 with the right bytes, 503, or what else it is. */
+  /** `answered` for 200 with the right bytes, otherwise status and text. */
   const outcome = async (node: NodeSource, path: string, expected: Buffer): Promise<string> => {
     const route = findRoute(restRoutes(contextOf(node)), path) ?? expect.fail('a route');
     try {
@@ -51,7 +51,7 @@ describe('requests that are worked on while the chain moves', () => {
   };
 
   for (const moment of ['while a reset deletes it', 'once a reset has deleted it'])
-    it(`never find no block, and no transaction of one, ${moment}`, async () => {
+    it(`are never answered as if a block or its transaction did not exist, ${moment}`, async () => {
       const { node, rest } = served;
       const tip = blocks.at(-1) as HostFullBlock;
       const transaction = tip.txs[0]?.toRaw() ?? expect.fail('a coinbase');
@@ -88,7 +88,7 @@ describe('requests that are worked on while the chain moves', () => {
       await reset;
     });
 
-  it('tell in chain info of one tip, also when a block comes meanwhile', async () => {
+  it('describe one tip in chaininfo, also when a block comes meanwhile', async () => {
     const { node, rest } = served;
     const tip = toDisplayHex(blocks.at(-1)?.hash() ?? Buffer.alloc(0));
     const late = nodeWith(rest.node, {
@@ -107,7 +107,7 @@ describe('requests that are worked on while the chain moves', () => {
     expect(after.bip9_softforks.csv.statistics.elapsed).to.equal((HEIGHT + 2) % 144);
   });
 
-  it('tell in chain info of no fewer headers than blocks, while blocks are taken back', async () => {
+  it('never have fewer headers than blocks in chaininfo while blocks are disconnected', async () => {
     const { node } = served;
     const told: Info[] = [];
     node.chain.prependListener('disconnect', async () => {

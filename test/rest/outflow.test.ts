@@ -23,7 +23,7 @@ describe('replies that clients are slow to read', () => {
   let server: Server;
   let port: number;
   let made: number;
-  /** Replies that were let go of. */
+  /** Replies that were released. */
   let released: number;
   let body: Buffer;
 
@@ -64,7 +64,7 @@ describe('replies that clients are slow to read', () => {
     ({ port } = server.address() as AddressInfo);
   };
 
-  /** Asks, and reads no more than the first bytes of the reply. */
+  /** Sends a request, and reads only the first bytes of the reply. */
   const askAndPause = async (path: string): Promise<Socket> => {
     const socket = await openSocket(port);
     socket.on('error', () => undefined);
@@ -73,7 +73,7 @@ describe('replies that clients are slow to read', () => {
     return socket;
   };
   const status = async (path: string): Promise<number> => (await ask(port, { path })).status;
-  /** Resolves when the server has lost the connection. */
+  /** Resolves when the server has noticed the end of the connection. */
   const leave = async (socket: Socket): Promise<void> => {
     const connections = await countConnections();
     socket.destroy();
@@ -97,7 +97,7 @@ describe('replies that clients are slow to read', () => {
     server.close();
   });
 
-  it('leave from the bytes that were made, and from no copy', async () => {
+  it('are sent from the bytes that were made, without a copy', async () => {
     await serve(30_000, 1_000);
     const sockets = [await askAndPause('/rest/large/kept'), await askAndPause('/rest/large/later/kept')];
     body.fill(0x58, LARGE - 1);
@@ -111,7 +111,7 @@ describe('replies that clients are slow to read', () => {
     expect(await status('/rest/large')).to.equal(200);
   });
 
-  it('are bounded together: beyond that large ones are refused as by a full queue, and not made', async () => {
+  it('are bounded together: beyond the bound large ones are refused as by a full queue, and not made', async () => {
     await serve(30_000, 1_000);
     const sockets = [await askAndPause('/rest/large'), await askAndPause('/rest/large')];
     const refused = await ask(port, { path: '/rest/large' });
@@ -138,7 +138,7 @@ describe('replies that clients are slow to read', () => {
     expect(await status('/rest/large')).to.equal(200);
   });
 
-  it('count no more once their clients have left, also those behind others on their connection', async () => {
+  it('no longer count once their clients have left, also those behind others on their connection', async () => {
     await serve(30_000, 1_000);
     const socket = await openSocket(port);
     socket.on('error', () => undefined);
@@ -149,7 +149,7 @@ describe('replies that clients are slow to read', () => {
     expect(await status('/rest/large')).to.equal(200);
   });
 
-  it('let go of what they were made of when their clients have left, also those behind others on their connection', async () => {
+  it('are released when their clients have left, also those behind others on their connection', async () => {
     await serve(30_000, 1_000);
     const socket = await openSocket(port);
     socket.on('error', () => undefined);
@@ -161,17 +161,17 @@ describe('replies that clients are slow to read', () => {
     expect(released).to.equal(2);
   });
 
-  it('are cut off when nothing is read for as long as the timeout says', async () => {
+  it('are cut off when nothing is read within the timeout', async () => {
     await serve(50, 1_000);
     const gone: Promise<unknown>[] = [];
     server.on('connection', (socket: Socket) => gone.push(new Promise((resolve) => socket.once('close', resolve))));
     for (let i = 0; i < 2; i++) await askAndPause('/rest/large');
     await Promise.all(gone);
-    // There is room again. Nothing of it is sent: who reads slowly here would be cut off, too.
+    // There is room again. With HEAD no body is sent: a slow reader would be cut off here, too.
     expect((await ask(port, { method: 'HEAD', path: '/rest/large' })).status).to.equal(200);
   });
 
-  it('are cut off so also when a request with a body came behind them, whoever answers that', async () => {
+  it('are cut off also when a request with a body came after them, for us or for the node', async () => {
     await serve(100, 1_000);
     const bodies: string[] = [];
     const [ours] = server.listeners('request') as [RequestListener];
@@ -190,7 +190,7 @@ describe('replies that clients are slow to read', () => {
     expect(bodies).to.deep.equal(['whole']);
   });
 
-  it('do not keep the server from closing, also when they were made after it began to close', async () => {
+  it('do not keep the server from closing, even if they were made after it began to close', async () => {
     await serve(30_000, 50);
     await askAndPause('/rest/large');
     const socket = await openSocket(port);

@@ -16,7 +16,7 @@ const outpoint = fc.record<Outpoint>({
 });
 const query = fc.record<Query>({ checkMempool: fc.boolean(), outpoints: fc.array(outpoint, { maxLength: 20 }) });
 
-describe('outpointsInPath as 0.17 parses', () => {
+describe('outpointsInPath, parsing as 0.17', () => {
   const outpointsInPath = (text: string): Query | undefined => readPath(text, PROFILES['0.17'].parsing);
 
   it('reads outpoints, and checkmempool before them', () => {
@@ -30,7 +30,7 @@ describe('outpointsInPath as 0.17 parses', () => {
     for (const first of ['/', 'X', '-', '?']) expect(outpointsInPath(`${first}${TXID}-0`)?.outpoints, first).to.have.length(1);
   });
 
-  it('finds nothing in nothing and in one character', () => {
+  it('finds nothing in an empty path and in one character', () => {
     for (const text of ['', '/', 'X']) expect(outpointsInPath(text), text).to.equal(undefined);
   });
 
@@ -67,7 +67,7 @@ describe('outpointsInPath as 0.17 parses', () => {
     expect(txidOf(TXID.toUpperCase())).to.deep.equal(wire(TXID));
   });
 
-  it('takes a segment without a dash for both txid and index', () => {
+  it('uses a segment without a dash as both txid and index', () => {
     expect(outpointsInPath('/12')).to.deep.equal({ checkMempool: false, outpoints: [{ txid: wire('12'.padStart(64, '0')), index: 12 }] });
     for (const text of ['/123', `/${TXID}`]) expect(() => outpointsInPath(text), text).to.throw(RestError, /^Parse error$/);
   });
@@ -89,10 +89,10 @@ describe('outpointsInPath as 0.17 parses', () => {
   });
 });
 
-describe('outpointsInPath as strict as Bitcoin Core is now', () => {
+describe('outpointsInPath, as strict as Bitcoin Core is now', () => {
   const outpointsInPath = (text: string): Query | undefined => readPath(text, PROFILES.modern.parsing);
 
-  it('reads every outpoint from the one form that it has, in digits of either case and with leading zeros', () => {
+  it('reads every outpoint in its only form, with digits of either case and leading zeros', () => {
     const written = fc.record({ asked: query, isUpper: fc.boolean(), zeros: fc.nat(30) });
     fc.assert(
       fc.property(written, ({ asked: { checkMempool, outpoints }, isUpper, zeros }) => {
@@ -106,8 +106,8 @@ describe('outpointsInPath as strict as Bitcoin Core is now', () => {
     );
   });
 
-  it('takes what the grammar takes, and nothing else', () => {
-    /** 64 hex digits, one dash, 0 to 4294967295; in words of its own. */
+  it('accepts what the grammar accepts, and nothing else', () => {
+    /** 64 hex digits, one dash, 0 to 4294967295; implemented independently. */
     const isOutpoint = (text: string): boolean => {
       const [txid = '', index = '', ...more] = text.split('-');
       const isHex = txid.length === 64 && Array.from(txid.toLowerCase()).every((digit) => '0123456789abcdef'.includes(digit));
@@ -144,7 +144,7 @@ function bodyOf({ checkMempool, outpoints }: Query): Buffer {
 }
 
 describe('outpointsInBody', () => {
-  it('reads what was written, whatever follows', () => {
+  it('reads what was written, with any bytes after it', () => {
     fc.assert(
       fc.property(query, fc.uint8Array({ maxLength: 40 }), (asked, more) => {
         expect(outpointsInBody(Buffer.concat([bodyOf(asked), more]))).to.deep.equal(asked);
@@ -182,20 +182,20 @@ describe('outpointsInBody', () => {
 describe('bytesOfHexBody', () => {
   const bytesOf = (text: string): Buffer | undefined => bytesOfHexBody(Buffer.from(text));
 
-  it('takes digits of either case, and skips white space', () => {
+  it('accepts digits of either case, and skips white space', () => {
     expect(bytesOf('00ffAB')).to.deep.equal(Buffer.of(0, 255, 0xab));
     expect(bytesOf(' 0 0\tff\r\n')).to.deep.equal(Buffer.of(0, 255));
   });
 
-  it('takes white space alone for no bytes', () => {
+  it('reads white space alone as no bytes', () => {
     for (const text of ['', ' ', '\r\n\t']) expect(bytesOf(text)).to.deep.equal(Buffer.alloc(0));
   });
 
-  it('does not read what is not hex, or of odd length', () => {
+  it('does not read text that is not hex, or of odd length', () => {
     for (const text of ['0', '0x00', 'this is not hex', '00 1', '00\u0000']) expect(bytesOf(text), text).to.equal(undefined);
   });
 
-  it('reads a body of the greatest size that an operator may allow', () => {
+  it('reads a body of the largest size that an operator may allow', () => {
     expect(bytesOfHexBody(Buffer.alloc(0x0200_0000, '0'))).to.have.length(0x0100_0000);
   });
 });

@@ -7,7 +7,7 @@ import { parseHash } from '../../lib/rest/format';
 import { RestRequest } from '../../lib/rest/endpoint';
 
 describe('parseHash', () => {
-  it('takes 64 hex digits of either case into wire order', () => {
+  it('reads 64 hex digits of either case into wire order', () => {
     expect(parseHash(`${'00'.repeat(31)}aB`)).to.deep.equal(Buffer.concat([Buffer.of(0xab), Buffer.alloc(31)]));
   });
 
@@ -20,7 +20,7 @@ describe('parseHash', () => {
   });
 });
 
-describe('parseHeaderCount as 0.17 parses', () => {
+describe('parseHeaderCount, parsing as 0.17', () => {
   const taken: readonly [text: string, count: number][] = [
     ['1', 1],
     ['2000', 2_000],
@@ -46,7 +46,7 @@ describe('parseHeaderCount as 0.17 parses', () => {
   }
 });
 
-describe('parseHeaderCount as strict as Bitcoin Core is now', () => {
+describe('parseHeaderCount, as strict as Bitcoin Core is now', () => {
   const countOf = (text: string): number => parseHeaderCount(text, 2_000, PROFILES.modern);
 
   it('reads digits, with leading zeros', () => {
@@ -76,7 +76,7 @@ describe('asksForMany', () => {
     }
   });
 
-  it('looks at the count in the query where it may stand there, and takes no hash for a count', () => {
+  it('looks at the count in the query if the edition allows that, and does not mistake a hash for a count', () => {
     const { modern } = PROFILES;
     for (const [query, isMany] of Object.entries({
       '?count=65': true,

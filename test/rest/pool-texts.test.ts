@@ -35,7 +35,7 @@ describe('the texts of the pool', () => {
   const sequence = async (): Promise<{ txids: string[]; mempool_sequence: number }> =>
     JSON.parse((await texts.text('sequence')).toString()) as { txids: string[]; mempool_sequence: number };
 
-  it('have a number that begins with 1 and grows with every change', async () => {
+  it('have a sequence that begins with 1 and grows with every change', async () => {
     expect(await sequence()).to.deep.equal({ txids: [], mempool_sequence: 1 });
     const spent = await spendNext();
     const first = await sequence();
@@ -59,7 +59,7 @@ describe('the texts of the pool', () => {
     expect(again).to.equal(entries);
   });
 
-  it('have each entry alone, as it is now', async () => {
+  it('give each entry alone, as it is now', async () => {
     const spent = await spendNext();
     const child = await spend(served.node, spent, (COINBASE_SATS - 10_000) / 2);
     const pool = (): Promise<Record<string, unknown>> =>
@@ -74,7 +74,7 @@ describe('the texts of the pool', () => {
     expect(await texts.entry(Buffer.alloc(32))).to.equal(undefined);
   });
 
-  it('are not answered to those who waited while the gate closed', async () => {
+  it('are refused to clients that waited while the gate closed', async () => {
     await spendNext();
     const first = texts.text('entries');
     const second = caught(texts.text('txids'));
@@ -83,7 +83,7 @@ describe('the texts of the pool', () => {
     expect(await second).to.include({ status: 503 });
   });
 
-  it('are written anew after one failed', async () => {
+  it('are written again after one failed', async () => {
     await spendNext();
     const { pool } = served.rest.node;
     const before = await texts.text('entries');
@@ -97,7 +97,7 @@ describe('the texts of the pool', () => {
     expect(after.toString()).to.include(toDisplayHex(spent.hash()));
   });
 
-  it('come back with what was dropped since, where the profile brings it back', async () => {
+  it('have deprecated fields if the profile brings them back', async () => {
     await spendNext();
     const other = await openRestNode({ settings: { 'rest-core': 'modern', 'rest-deprecated': 'bip125,fullrbf' } });
     const [coinbase] = await mineCoinbases(other.node, 101);

@@ -27,7 +27,7 @@ for (const prunes of ['from the start', 'when it is told to'])
         coinbases.push(toDisplayHex(mined.txs[0]?.hash() ?? Buffer.alloc(0)));
       }
       if (prunes === 'from the start') return;
-      // What was asked for before lies in memory.
+      // These replies are in memory from now on.
       for (const path of [`block/${hashAt(10)}.bin`, `block/${hashAt(10)}.json`, `block/${hashAt(10)}.json`, `tx/${coinbaseAt(10)}.json`])
         expect((await get(path)).status).to.equal(200);
       expect(JSON.parse((await get('chaininfo.json')).text))
@@ -48,7 +48,7 @@ for (const prunes of ['from the start', 'when it is told to'])
     const hashAt = (height: number): string => hashes[height - 1] ?? '';
     const coinbaseAt = (height: number): string => coinbases[height - 1] ?? '';
 
-    it('says of a block whose body is gone that it was pruned, in every format', async () => {
+    it('says that a block without its bytes was pruned, in every format', async () => {
       for (const format of ['bin', 'hex', 'json'])
         expect(await get(`block/${hashAt(10)}.${format}`)).to.deep.equal({
           status: 404,
@@ -68,7 +68,7 @@ for (const prunes of ['from the start', 'when it is told to'])
       expect(JSON.parse((await get(`getutxos/${coinbaseAt(10)}-0.json`)).text)).to.include({ bitmap: '1' });
     });
 
-    it('tells from which block on it has them', async () => {
+    it('shows from which block on it has blocks', async () => {
       expect(JSON.parse((await get('chaininfo.json')).text)).to.include({
         pruned: true,
         pruneheight: HEIGHT - KEPT_BLOCKS + 1,

@@ -39,13 +39,13 @@ describe('the blocks of the node', () => {
     for (const point of points) expect(await blocks.block(point, { isGone: false })).to.be.instanceOf(Buffer);
   };
 
-  it('are found again once they were asked for twice', async () => {
+  it('are found in memory once they were asked for twice', async () => {
     const [first] = points as [BlockPoint];
     for (let time = 0; time < 4; time++) await blocks.block(first, { isGone: false });
     expect(reads).to.equal(2);
   });
 
-  it('are not driven out by those that are asked for once', async () => {
+  it('are not evicted by blocks that are asked for once', async () => {
     const [first, ...others] = points as [BlockPoint, ...BlockPoint[]];
     for (let time = 0; time < 2; time++) await blocks.block(first, { isGone: false });
     for (const point of others) await blocks.block(point, { isGone: false });
@@ -54,7 +54,7 @@ describe('the blocks of the node', () => {
     expect(reads).to.equal(0);
   });
 
-  it('are as many as there is space for', async () => {
+  it('are kept as far as there is space', async () => {
     for (let round = 0; round < 3; round++) await readAll();
     reads = 0;
     for (const point of points.slice(-FIT)) await blocks.block(point, { isGone: false });
@@ -63,7 +63,7 @@ describe('the blocks of the node', () => {
     expect(reads).to.be.at.least(BLOCKS - FIT);
   });
 
-  it('are read as a whole, and cached, once eight of their parts were read, where the node reads parts', async () => {
+  it('are read as a whole, and cached, once eight of their parts were read, on nodes that read parts', async () => {
     const asked: string[] = [];
     const inParts = nodeWith(served.rest.node, {
       readsWholeBlocks: false,

@@ -20,10 +20,10 @@ import { CHAIN_A_TIMEOUT_MS, openChainANode, type ChainANode } from '../support/
 import { ask } from '../support/http';
 import { differenceFrom31, isForService } from '../support/recorded-31';
 
-/** Requests at a time: fewer than slots and queue together. */
+/** Requests at a time: fewer than the slots and the queue hold. */
 const CLIENTS = 8;
 
-/** Endpoints that 0.17 does not have, and the methods that it serves as 31 does. */
+/** Endpoints that 0.17 does not have, and the methods that this edition serves as 31 does. */
 const NEWER = ['blockhashbyheight', 'deploymentinfo', 'spenttxouts', 'blockpart', 'blockfilter', 'blockfilterheaders'];
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT'];
 
@@ -31,11 +31,11 @@ const isNewer = ({ tags: [endpoint], method }: RecordedAnswer): boolean => NEWER
 
 type Edition = keyof typeof PROFILES;
 
-/** A node of the edition that spells addresses as the recorded one does, with its filters made. */
+/** A node of the edition with the recorded node's address prefixes, and with its filters made. */
 async function openNode(core: Edition): Promise<ChainANode> {
   const regtest = bcoin.Network.get('regtest');
   const { addressPrefix } = regtest;
-  // Addresses, and descriptors with their checksums, come out to the letter.
+  // So addresses, and descriptors with their checksums, are the same to the letter.
   regtest.addressPrefix = { ...addressPrefix, ...coreRegtestPrefixes };
   const served = await openChainANode({ 'rest-core': core, 'rest-filters': true });
   while (served.rest.reader.read((snapshot) => snapshot.filterHeaderAt(snapshot.tip.height)) === undefined) await setImmediate();
@@ -70,7 +70,7 @@ const fillPool = async ({ node }: ChainANode): Promise<void> => {
   for (const raw of chainAPool()) await node.mempool.addTX(bcoin.TX.fromRaw(raw));
 };
 
-describe('what Bitcoin Core 31 was recorded to answer', () => {
+describe('recorded replies of Bitcoin Core 31', () => {
   let served: ChainANode;
 
   before(async function () {
@@ -80,28 +80,28 @@ describe('what Bitcoin Core 31 was recorded to answer', () => {
 
   after(() => served.close());
 
-  it('is answered with an empty pool', async function () {
+  it('are given with an empty pool', async function () {
     this.timeout(60_000);
     await replay('modern', served, 'confirmed', 276);
   });
 
-  it('is answered again from what was kept', async function () {
+  it('are given again from the caches', async function () {
     this.timeout(60_000);
     await replay('modern', served, 'confirmed', 276);
   });
 
-  it('is answered with transactions in the pool', async function () {
+  it('are given with transactions in the pool', async function () {
     this.timeout(120_000);
     await fillPool(served);
     await replay('modern', served, 'with-mempool', 3_869);
   });
 
-  it('is answered again with the same pool', async function () {
+  it('are given again with the same pool', async function () {
     this.timeout(120_000);
     await replay('modern', served, 'with-mempool', 3_869);
   });
 
-  it('is told apart by the count in the query, however often it is asked for', async () => {
+  it('differ by the count in the query, however often they are asked for', async () => {
     const { height } = chainAManifest();
     const [hash] = chainAActiveBlocks().flatMap((block) => (block.height === height - 8 ? [block.hash] : []));
     const statusAndLength = async (query: string): Promise<readonly number[]> => {
@@ -117,7 +117,7 @@ describe('what Bitcoin Core 31 was recorded to answer', () => {
     }
   });
 
-  it('is not answered without what a block spends once that is known', async () => {
+  it('do not lack the outputs that a block spends once these are known', async () => {
     const { node, reader } = served.rest;
     const { hash = '' } = chainAManifest().blocks['mixed'] ?? {};
     let isKnown = false;
@@ -135,20 +135,20 @@ describe('what Bitcoin Core 31 was recorded to answer', () => {
       const text = reply.body.toString();
       reply.release?.();
       const showsSpent = text.includes('"prevout":') && text.includes('"fee":');
-      // What lacks them holds for no state: the next reply of the same state may have them.
+      // A reply that lacks them holds for no state: the next reply of the same state may have them.
       if (!showsSpent) expect(reply.tip).to.equal(undefined);
       return showsSpent;
     };
     expect([await shown(), await shown()]).to.deep.equal([false, false]);
     isKnown = true;
     expect(await shown()).to.equal(true);
-    // From memory: what was true stays so.
+    // From memory, where replies stay complete.
     isKnown = false;
     expect(await shown()).to.equal(true);
   });
 });
 
-describe('what Bitcoin Core 31 was recorded to answer where 0.17 has no endpoint, with --rest-core=0.17', () => {
+describe('recorded replies of Bitcoin Core 31 from endpoints that 0.17 does not have, with --rest-core=0.17', () => {
   let served: ChainANode;
 
   before(async function () {
@@ -158,18 +158,18 @@ describe('what Bitcoin Core 31 was recorded to answer where 0.17 has no endpoint
 
   after(() => served.close());
 
-  it('is answered with an empty pool', async function () {
+  it('are given with an empty pool', async function () {
     this.timeout(60_000);
     await replay('0.17', served, 'confirmed', 15);
   });
 
-  it('is answered with transactions in the pool', async function () {
+  it('are given with transactions in the pool', async function () {
     this.timeout(60_000);
     await fillPool(served);
     await replay('0.17', served, 'with-mempool', 1_488);
   });
 
-  it('is answered again from what was kept', async function () {
+  it('are given again from the caches', async function () {
     this.timeout(60_000);
     await replay('0.17', served, 'with-mempool', 1_488);
   });

@@ -8,11 +8,11 @@ import { ask } from '../support/http';
 import { differenceFrom } from '../support/recorded-comparison';
 import { untilReady } from '../support/rest-node';
 
-/** Requests at a time: fewer than slots and queue together. */
+/** Requests at a time: fewer than the slots and the queue hold. */
 const CLIENTS = 8;
 
 for (const bootstrap of ['blocks', 'coins'])
-  describe(`what Bitcoin Core 0.17 was recorded to answer, from an index that began with ${bootstrap}`, () => {
+  describe(`recorded replies of Bitcoin Core 0.17, from an index that began with ${bootstrap}`, () => {
     let served: ChainANode;
 
     before(async function () {
@@ -28,7 +28,7 @@ for (const bootstrap of ['blocks', 'coins'])
       { rest, port }: ChainANode,
       isWanted: (answer: RecordedAnswer) => boolean = () => true
     ): Promise<void> => {
-      // Odd framing of HTTP itself is left to the HTTP server.
+      // Odd HTTP framing is the HTTP server's business.
       const answers = chainAAnswers().filter((answer) => answer.state === state && !answer.tags.includes('transport') && isWanted(answer));
       expect(answers).to.have.length.above(240);
       const { addressPrefixes } = rest.node.network;
@@ -47,25 +47,25 @@ for (const bootstrap of ['blocks', 'coins'])
       expect(differences).to.deep.equal([]);
     };
 
-    it('is answered with an empty pool', async function () {
+    it('are given with an empty pool', async function () {
       this.timeout(60_000);
       await replay('confirmed', served);
     });
 
-    it('is answered again from what was kept', async function () {
+    it('are given again from the caches', async function () {
       this.timeout(60_000);
       await replay('confirmed', served);
     });
 
-    it('is answered with transactions in the pool', async function () {
+    it('are given with transactions in the pool', async function () {
       this.timeout(120_000);
       for (const raw of chainAPool()) await served.node.mempool.addTX(bcoin.TX.fromRaw(raw));
       await replay('with-mempool', served);
     });
 
-    it('is answered from what was kept after the chain was taken back and came again', async function () {
+    it('are given from the caches after the chain was disconnected and connected again', async function () {
       this.timeout(CHAIN_A_TIMEOUT_MS);
-      // Not the node of the others: what is off its chain is deleted.
+      // Not the node of the other tests, since blocks off the chain are deleted here.
       const other = await openChainANode();
       const isWanted = ({ tags }: RecordedAnswer): boolean => !tags.includes('stale');
       try {

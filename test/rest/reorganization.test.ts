@@ -12,7 +12,7 @@ const SHARED_BLOCKS = 70;
 const BRANCH = 24;
 const CLIENTS = 8;
 
-/** Asked for about each block. */
+/** Paths that are requested for each block. */
 const ABOUT_BLOCKS = [
   'block/$.json',
   'block/$.hex',
@@ -29,7 +29,7 @@ type Answers = ReadonlyMap<string, string>;
 interface Given {
   readonly path: string;
   readonly body: string;
-  /** The states when it was asked for and when it came, counted from the first one. */
+  /** The states when the request was sent and when the reply came, counted from the first one. */
   readonly from: number;
   readonly to: number;
 }
@@ -38,7 +38,7 @@ const idOf = (block: HostFullBlock): string => toDisplayHex(scanBlock(block.toRa
 
 const tipOf = ({ rest }: RestNode): string => toDisplayHex(rest.reader.read(({ tip }) => tip.hash));
 
-/** Of chain info, what the index says; the rest is the node's at the moment of the question. */
+/** Of chaininfo only what comes from the index; the rest is the node's at the time of the request. */
 function comparable(path: string, body: string): string {
   if (!path.startsWith('/rest/chaininfo')) return body;
   const { blocks, bestblockhash, chainwork, mediantime } = JSON.parse(body) as Record<string, unknown>;
@@ -79,7 +79,7 @@ describe('answers while the chain is reorganized', () => {
     const after = await mine(rehearsal.node, BRANCH + 1, fork);
     const asked = [shared.at(-1), ...before.slice(0, 2), before.at(-1), ...after.slice(0, 2)].filter((block) => block !== undefined);
     const paths = pathsAbout(asked);
-    // Every state that a change of branches goes through, one after the other.
+    // Every state through which a change of branches passes, one after the other.
     const states = new Map<string, Answers>();
     for (const branch of [before, after]) {
       await rehearsal.node.chain.reset(SHARED_BLOCKS);
@@ -112,7 +112,7 @@ describe('answers while the chain is reorganized', () => {
     for (const path of paths) await put(path);
     const last = await answersOf(served, paths);
 
-    // The rehearsal knows nothing of blocks off the chain; what is said of them never changes.
+    // The rehearsal has no answers about blocks off the chain; those never change.
     const newIds = after.map(idOf);
     const offChain = (path: string): string | undefined => (newIds.some((id) => path.includes(id)) ? first : last).get(path);
     const isRight = (tip: string, { path, body }: Given): boolean => {

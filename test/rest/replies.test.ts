@@ -38,7 +38,7 @@ describe('cached replies', () => {
     cache = new AnswerCache(1_000_000);
   });
 
-  it('are given for the very state that they are of, also when another one looks the same', async () => {
+  it('are given only in the very state for which they hold, even if another one looks the same', async () => {
     const replies = open();
     const ask = async (): Promise<string> => (await replyOf(replies, 'question', make(Buffer.from('body')))).body.toString();
     for (let time = 0; time < 4; time++) expect(await ask()).to.equal('body');
@@ -56,7 +56,7 @@ describe('cached replies', () => {
     expect(made).to.equal(3);
   });
 
-  it('have memory of their own, which counts together with the question', async () => {
+  it('have their own memory, which counts together with the question', async () => {
     const block = Buffer.alloc(50_000, 1);
     const replies = open();
     for (let time = 0; time < 2; time++) await replyOf(replies, 'question', make(block.subarray(10, 20)));
@@ -65,7 +65,7 @@ describe('cached replies', () => {
     expect(cache.byteLength).to.be.within(18, 1_000);
   });
 
-  it('are none that depend on more than the state, or would drive many others out', async () => {
+  it('do not include replies that depend on more than the state, or that would evict many others', async () => {
     const replies = open();
     for (let time = 0; time < 3; time++) {
       await replyOf(replies, 'long', make(Buffer.alloc(524_289)));

@@ -32,7 +32,7 @@ describe('runInSlices', () => {
     expect(await result).to.equal('done');
   });
 
-  it('gives each turn of the event loop to one of those under way', async () => {
+  it('gives each turn of the event loop to one of the views under way', async () => {
     const states = Array.from({ length: 3 }, () => ({ end: false, steps: 0 }));
     const results = states.map(async (state) => runInSlices(endless(state), here));
     const turns: number[] = [];
@@ -85,7 +85,7 @@ describe('runInOrder', () => {
     expect(await runInOrder(endless({ end: true, steps: 0 }), here)).to.equal('done');
   });
 
-  it('begins a view when those before it have ended, and shares turns with the others', async () => {
+  it('starts a view when those before it have ended, and shares turns with other views', async () => {
     const states = Array.from({ length: 3 }, () => ({ end: false, steps: 0 }));
     const [first, second, other] = states as [(typeof states)[0], (typeof states)[0], (typeof states)[0]];
     const results = [
@@ -107,7 +107,7 @@ describe('runInOrder', () => {
     expect(await Promise.all(results)).to.deep.equal(['done', 'done', 'done']);
   });
 
-  it('goes on behind a view whose client has gone, and one that fails', async () => {
+  it('continues after a view whose client has gone, and after one that fails', async () => {
     const client = { isGone: false };
     const left = runInOrder(endless({ end: false, steps: 0 }), client);
     function* failing(): Generator<void, string> {

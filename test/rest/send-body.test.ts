@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { AT_ONCE_BYTES, PIECE_BYTES, sendBody } from '../../lib/rest/server/responses';
 import { ask, askInOneWrite, openSocket, requestBytes } from '../support/http';
 
-/** Bytes of which no two pieces are alike. */
+/** Bytes in which all pieces differ. */
 function bodyOf(length: number): Buffer {
   return Buffer.from(Uint32Array.from({ length: Math.ceil(length / 4) }, (_, i) => i).buffer, 0, length);
 }
@@ -41,11 +41,11 @@ describe('the body of a reply', () => {
     server.close();
   });
 
-  it('arrives whole and in order, whatever its length', async () => {
+  it('arrives whole and in order, for every length', async () => {
     for (const length of LENGTHS) expect((await ask(port, { path: `/${length}` })).body.equals(bodyOf(length)), `${length}`).to.equal(true);
   });
 
-  it('arrives whole behind others on its connection', async () => {
+  it('arrives whole after others on its connection', async () => {
     const replies = await askInOneWrite(
       port,
       LENGTHS.map((length) => ({ path: `/${length}` }))
@@ -53,7 +53,7 @@ describe('the body of a reply', () => {
     expect(replies.map(({ body }, i) => body.equals(bodyOf(LENGTHS[i] as number)))).to.deep.equal(LENGTHS.map(() => true));
   });
 
-  it('is left out for HEAD, whatever its length', async () => {
+  it('is left out for HEAD, for every length', async () => {
     const length = 2 * AT_ONCE_BYTES;
     const { status, headers, body } = await ask(port, { method: 'HEAD', path: `/${length}` });
     expect({ status, length: headers['content-length'], sent: body.length }).to.deep.equal({
@@ -63,12 +63,12 @@ describe('the body of a reply', () => {
     });
   });
 
-  it('leaves others a turn after each piece', async () => {
+  it('gives up the event loop after each piece', async () => {
     await ask(port, { path: `/${AT_ONCE_BYTES + 4 * PIECE_BYTES}` });
     expect(turnsTaken).to.be.greaterThan(AT_ONCE_BYTES / PIECE_BYTES + 2);
   });
 
-  it('goes no further when its client has left', async () => {
+  it('is not sent further when its client has left', async () => {
     const socket = await openSocket(port);
     socket.on('error', () => undefined);
     socket.write(requestBytes({ path: `/${64 * PIECE_BYTES}` }, false));

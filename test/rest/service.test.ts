@@ -15,10 +15,10 @@ import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import type { HostTransaction } from '../../lib/node/host';
 
 const COINBASE_SATS = 5_000_000_000;
-/** What `spend` leaves of it in its first output. */
+/** The value of the first output that `spend` makes of a coinbase. */
 const HALF_SATS = (COINBASE_SATS - 10_000) / 2;
 
-/** bcoin takes a regtest node for synced however old its tip is; here it is as strict as on the main network. */
+/** bcoin takes a regtest node for synced, however old its tip is; here it is as strict as on the main network. */
 async function withStrictTipAge(run: () => Promise<void>): Promise<void> {
   const { block } = bcoin.Network.get('regtest');
   const before = block.maxTipAge;
@@ -32,7 +32,7 @@ async function withStrictTipAge(run: () => Promise<void>): Promise<void> {
 
 describe('the service on a real node', () => {
   let served: RestNode;
-  /** Of a node that is not in memory. */
+  /** The folder of a node that is not in memory. */
   let folder: string | undefined;
 
   const open = async (settings: Readonly<Record<string, unknown>> = {}): Promise<void> => {
@@ -81,7 +81,7 @@ describe('the service on a real node', () => {
     await untilReady(served);
     const { node } = served;
     const [coinbase, ...more] = (await mineCoinbases(node, 121)) as [HostTransaction, ...HostTransaction[]];
-    // bcoin drops what spends a coinbase at every reorganization.
+    // bcoin drops transactions that spend a coinbase at every reorganization.
     const parent = await spend(node, coinbase, COINBASE_SATS);
     await mine(node, 1);
     const txid = toDisplayHex((await spend(node, parent, HALF_SATS)).hash());
@@ -93,7 +93,7 @@ describe('the service on a real node', () => {
         await mine(node, 1);
         const [rival] = (await mine(node, 1, fork)) as [HostFullBlock];
         const overtaking = await node.miner.cpu.mineBlock(await entryOf(node, rival));
-        // bcoin takes nothing back into a pool that is empty.
+        // bcoin takes nothing back into an empty pool.
         await spend(node, other, COINBASE_SATS);
         await node.chain.add(overtaking as HostFullBlock);
       }
@@ -134,7 +134,7 @@ describe('the service on a real node', () => {
     expect(await blocks()).to.equal(1);
   });
 
-  it('asks for the API key when told to, whatever the user name', async () => {
+  it('requires the API key if configured so, with any user name', async () => {
     await open({ 'rest-auth': true, 'api-key': 'a:key' });
     await untilReady(served);
     const basic = (text: string): Record<string, string> => ({ Authorization: `Basic ${Buffer.from(text).toString('base64')}` });
@@ -153,7 +153,7 @@ describe('the service on a real node', () => {
     for (const user of ['', 'x', 'anybody']) expect((await get('/rest/chaininfo.json', basic(`${user}:a:key`))).status, user).to.equal(200);
   });
 
-  it('needs no key by default, where the node’s own interface needs its one', async () => {
+  it('needs no key by default, even if the node’s own interface needs one', async () => {
     await open({ 'api-key': 'secret' });
     await untilReady(served);
     expect((await get('/rest/chaininfo.json')).status).to.equal(200);
@@ -177,7 +177,7 @@ describe('the service on a real node', () => {
     expect(await get('/restful')).to.include({ status: 404, contentType: 'application/json; charset=utf-8' });
   });
 
-  it('refuses bodies that are too large, announced or not, and goes on with the connection', async () => {
+  it('refuses bodies that are too large, announced or not, and keeps the connection', async () => {
     await open({ 'rest-max-body': 1_000 });
     await untilReady(served);
     const path = '/rest/getutxos.bin';
@@ -197,7 +197,7 @@ describe('the service on a real node', () => {
     expect(replies[0]?.body.toString()).to.equal('Request body too large (max: 1000 bytes)\r\n');
   });
 
-  it('cuts off whoever says nothing, or half a request, without a word in the node’s log', async () => {
+  it('cuts off clients that send nothing, or half a request, without a line in the node’s log', async () => {
     await open({ 'rest-timeout': 1 });
     await untilReady(served);
     const errors: unknown[] = [];
@@ -218,7 +218,7 @@ describe('the service on a real node', () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it('closes connections that idle, as long as the timeout says', async () => {
+  it('closes connections that idle for longer than the timeout', async () => {
     await open({ 'rest-timeout': 3 });
     await untilReady(served);
     const socket = await openSocket(served.port);

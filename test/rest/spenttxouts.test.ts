@@ -23,7 +23,7 @@ const isGone = /\d+/.exec(bcoin.pkg.version)?.[0] === '1';
 
 const quiet: BlockPlan = { repeat: undefined, transactions: [] };
 
-/** Spends coins of before, coins of the block itself, and several at once. */
+/** Spends earlier coins, coins of the block itself, and several at once. */
 const busy = (seed: number): BlockPlan => ({
   repeat: undefined,
   transactions: [
@@ -33,10 +33,10 @@ const busy = (seed: number): BlockPlan => ({
   ]
 });
 
-describe('what blocks spend', () => {
+describe('outputs that blocks spend', () => {
   let served: RestNode;
   const maker = new BlockMaker();
-  /** What each block spends, by what getutxos said of it one block earlier. */
+  /** The outputs that each block spends, as getutxos showed them one block earlier. */
   const known = new Map<string, (readonly string[])[]>();
 
   const get = (path: string): Promise<RawReply> => ask(served.port, { path });
@@ -65,11 +65,11 @@ describe('what blocks spend', () => {
     return hash;
   };
 
-  /** What is answered about a block, as it is kept above. */
+  /** The reply about a block, in the same form as `known`. */
   const answered = async (hash: string): Promise<string[][]> =>
     ((await json(`/rest/spenttxouts/${hash}.json`)) as ShownOutput[][]).map((list) => list.map(shown));
 
-  /** The same from the bytes. */
+  /** As `answered`, from the reply in bytes. */
   const answeredInBytes = async (hash: string): Promise<string[][]> => {
     const { body } = await get(`/rest/spenttxouts/${hash}.bin`);
     let at = 0;
@@ -104,7 +104,7 @@ describe('what blocks spend', () => {
 
   after(() => served.node.close());
 
-  it('are the coins that getutxos gave one block earlier, and those that the block made itself', async () => {
+  it('are the coins that getutxos gave one block earlier, and those that the block created itself', async () => {
     expect([...known.values()].flat(2)).to.have.length.above(30);
     for (const [hash, lists] of known) {
       expect(await answered(hash)).to.deep.equal(lists);
@@ -115,7 +115,7 @@ describe('what blocks spend', () => {
     }
   });
 
-  it('are one empty list where nothing is spent, for the genesis block too', async () => {
+  it('are one empty list if nothing is spent, for the genesis block too', async () => {
     for (const height of [0, 1, QUIET_BLOCKS]) {
       const { blockhash } = (await json(`/rest/blockhashbyheight/${height}.json`)) as { blockhash: string };
       expect(await answered(blockhash)).to.deep.equal([[]]);
@@ -123,7 +123,7 @@ describe('what blocks spend', () => {
     }
   });
 
-  it('are known of blocks that were undone for as long as the node knows them, and are not to be stored then', async () => {
+  it('are known for disconnected blocks as long as the node knows these, and then are not to be cached', async () => {
     const undone = [...known].slice(-UNDONE_BLOCKS);
     const { reader } = served.rest;
     let hash = reader.read((snapshot) => snapshot.headerAt(snapshot.tip.height - UNDONE_BLOCKS)?.hash) ?? expect.fail('a block');

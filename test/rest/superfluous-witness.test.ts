@@ -14,7 +14,7 @@ import { untilReady } from '../support/rest-node';
 import { forgetStoredBlock } from '../support/stored-block';
 import { withSuperfluousWitnesses } from '../support/superfluous-witness';
 
-/** Blocks above are taken back and come again, changed. */
+/** Blocks above are disconnected, changed and connected again. */
 const KEPT_HEIGHT = 699;
 
 const wire = (hash: string): Buffer => Buffer.from(hash, 'hex').reverse();
@@ -54,7 +54,7 @@ describe('blocks that came with superfluous witnesses', () => {
 
   after(() => served.close());
 
-  it('are kept by the node as they came', async () => {
+  it('are kept by the node unchanged', async () => {
     expect(changed).to.have.length.above(1);
     for (const { hash, stored } of changed) {
       const kept = await served.node.chain.getRawBlock(hostHash(hash));
@@ -62,12 +62,12 @@ describe('blocks that came with superfluous witnesses', () => {
     }
   });
 
-  it('are answered, with their transactions, as Bitcoin Core would', async () => {
+  it('are answered, like their transactions, as Bitcoin Core would', async () => {
     expect(await answers()).to.deep.equal(answersBefore);
     for (const { hash, raw } of changed) expect(await coldAnswer(served, `/rest/block/${hash}.bin`)).to.equal(raw.toString('latin1'));
   });
 
-  it('are read in parts where their transactions are', async () => {
+  it('are read in parts at the positions of their transactions', async () => {
     for (const { hash, raw } of changed) {
       const block = scanBlock(raw);
       for (const { offset, length, raw: transaction } of block.transactions)

@@ -14,7 +14,7 @@ const afterTurn = (): Promise<void> =>
     setImmediate(resolve);
   });
 
-/** Writes the letter all over, in more than one turn of the event loop. */
+/** Fills a text with the letter, in more than one turn of the event loop. */
 function* filled(letter: string, length: number, allocate: Allocate): Generator<void, Buffer> {
   const bytes = allocate(length).subarray(0, length);
   bytes.fill(letter);
@@ -23,11 +23,11 @@ function* filled(letter: string, length: number, allocate: Allocate): Generator<
   return bytes;
 }
 
-/** Each text is its key's first letter, over and over. */
+/** Makes a text that repeats its key's first letter. */
 const make = (texts: BlockTexts, key: string, length = LENGTH): Promise<HeldText> =>
   texts.make(key, here, (allocate) => filled(key, length, allocate));
 
-/** Resolves when nobody holds the text any more, with its memory. */
+/** Makes a text and releases it; resolves with its memory once it has no holders. */
 async function makeAndLeave(texts: BlockTexts, key: string, length?: number): Promise<ArrayBufferLike> {
   const { text, release } = await make(texts, key, length);
   release();
@@ -43,7 +43,7 @@ describe('texts of blocks', () => {
     const again = texts.get('x');
     expect([again?.text.buffer, again?.text.every((byte) => byte === 0x78), texts.get('z')]).to.deep.equal([memory, true, undefined]);
     again?.release();
-    // It was asked for again: the other one goes first.
+    // This text was asked for again, so the other one is dropped first.
     for (const key of ['a', 'b', 'c']) await makeAndLeave(texts, key);
     expect(texts.get('y')).to.equal(undefined);
     const [c, x] = [texts.get('c'), texts.get('x')];
@@ -54,7 +54,7 @@ describe('texts of blocks', () => {
     expect([texts.get('x'), texts.get('c') === undefined]).to.deep.equal([undefined, false]);
   });
 
-  it('give their memory to others once everybody who held them has let go', async () => {
+  it('give their memory to others once all holders have released them', async () => {
     const texts = new BlockTexts(2 * LENGTH);
     const [x, y] = [await make(texts, 'x'), await make(texts, 'y')];
     const second = texts.get('x');
@@ -70,7 +70,7 @@ describe('texts of blocks', () => {
     expect([texts.get('x'), texts.get('y')]).to.deep.equal([undefined, undefined]);
   });
 
-  it('are made once for all who ask meanwhile, and whole until the last of them has let go', async () => {
+  it('are made once for all clients that ask meanwhile, and stay whole until the last of them has released them', async () => {
     const texts = new BlockTexts(2 * LENGTH);
     const [one, other] = await Promise.all([make(texts, 'x'), make(texts, 'x')]);
     expect(one.text).to.equal(other.text);
@@ -90,7 +90,7 @@ describe('texts of blocks', () => {
     expect(await makeAndLeave(texts, 'z', 7 * LENGTH)).to.equal(large);
   });
 
-  it('leave no more memory free than they are told to', async () => {
+  it('keep no more free memory than configured', async () => {
     const texts = new BlockTexts(3 * LENGTH);
     const held = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((key) => make(texts, key)));
     await afterTurn();
@@ -117,7 +117,7 @@ describe('texts of blocks', () => {
     }
   });
 
-  it('share no memory, whoever makes, holds and lets go when', async () => {
+  it('share no memory, in any order of making, holding and releasing', async () => {
     interface User {
       readonly held: HeldText;
       readonly key: string;

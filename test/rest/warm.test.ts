@@ -7,7 +7,7 @@ import { activeChain, chainWithSpends, reorganize } from '../support/regtest-cha
 import { ask } from '../support/http';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 
-/** Paths about every block and transaction that there ever was, in every format. */
+/** Paths for every block and transaction that ever existed here, in every format. */
 function pathsOf(raws: Iterable<Buffer>): string[] {
   const paths = ['/rest/chaininfo.json'];
   for (const raw of raws) {
@@ -32,7 +32,7 @@ function outpointBodies(raws: Iterable<Buffer>): Buffer[] {
 
 describe('answers that were given before', () => {
   let served: RestNode;
-  /** Every block that was in the chain at some time, by its hash. */
+  /** Every block that ever was in the chain, by its hash. */
   let known: Map<string, Buffer>;
 
   beforeEach(async () => {
@@ -43,7 +43,7 @@ describe('answers that were given before', () => {
 
   afterEach(() => served.node.close());
 
-  /** Asks for everything, also for what is kept only when it is asked for again: what is warm must be what is cold. */
+  /** Asks for everything more than once, since some replies are cached only then: warm replies must equal cold ones. */
   const compare = async (): Promise<void> => {
     for (const raw of await activeChain(served.rest.node)) known.set(toDisplayHex(scanBlock(raw).hash), raw);
     for (const path of pathsOf([...known.values()].slice(-16)))
@@ -58,7 +58,7 @@ describe('answers that were given before', () => {
       }
   };
 
-  it('hold no longer than what they say, whatever the chain does', async function () {
+  it('are not given again when they no longer hold, whatever the chain does', async function () {
     this.timeout(120_000);
     await chainWithSpends(served.node);
     await compare();

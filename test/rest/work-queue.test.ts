@@ -28,17 +28,17 @@ class ImpatientJob extends Job {
 const here = { isGone: false };
 
 describe('the work queue', () => {
-  it('hands the client to the work, and back what comes of it', async () => {
+  it('hands the client to the work, and returns its result', async () => {
     expect(await new WorkQueue(1, 1).run({ isGone: false, name: 'me' }, ({ name }) => Promise.resolve(name), 'small')).to.equal('me');
   });
 
-  it('refuses nothing of what comes together and needs no waiting', async () => {
+  it('refuses no requests that come together and do not have to wait', async () => {
     const queue = new WorkQueue(2, 1);
     const results = Array.from({ length: 100 }, (_, i) => queue.run(here, () => Promise.resolve(i), i % 3 === 0 ? 'heavy' : 'small'));
     expect(await Promise.all(results)).to.deep.equal(Array.from({ length: 100 }, (_, i) => i));
   });
 
-  it('works on as many as it has slots, and lets the next in when one is done', async () => {
+  it('works on as many requests as it has slots, and starts the next when one is done', async () => {
     const queue = new WorkQueue(2, 2);
     const jobs = [new Job(), new Job(), new Job()] as const;
     const results = jobs.map((job) => queue.run(job, job.work, 'small'));
@@ -52,7 +52,7 @@ describe('the work queue', () => {
     expect(await Promise.all(results)).to.deep.equal(['first', 'second', 'third']);
   });
 
-  it('refuses what its queue does not hold, with the message of the contract', async () => {
+  it('refuses what its queue does not hold, with Bitcoin Core’s message', async () => {
     const queue = new WorkQueue(1, 1);
     const [first, second, third] = [new Job(), new Job(), new Job()];
     const results = [queue.run(first, first.work, 'small'), queue.run(second, second.work, 'small')];
@@ -118,7 +118,7 @@ describe('the work queue', () => {
     expect(await Promise.all([results[0], results[2], results[3]])).to.deep.equal(['in turn', 'in turn', 'in turn']);
   });
 
-  it('refuses those who wait when it is closed, and everybody after them', async () => {
+  it('refuses all waiting requests when it is closed, and all later ones', async () => {
     const queue = new WorkQueue(1, 1);
     const [working, waiting] = [new Job(), new Job()];
     const results = [queue.run(working, working.work, 'small'), queue.run(waiting, waiting.work, 'small')];
@@ -154,11 +154,11 @@ describe('the work queue', () => {
       expect(await Promise.all(results)).to.deep.equal(['one', 'done', 'done']);
     });
 
-    it('works on a heavy request where there is one slot only', async () => {
+    it('works on a heavy request if there is only one slot', async () => {
       expect(await new WorkQueue(1, 1).run(here, () => Promise.resolve('heavy'), 'heavy')).to.equal('heavy');
     });
 
-    it('never refuses a small request for heavy ones: the youngest of those gives up its place', async () => {
+    it('never refuses a small request because of heavy ones: the heavy one that came last gives up its place', async () => {
       const queue = new WorkQueue(1, 2);
       const [working, older, younger, small] = [new Job(), new Job(), new Job(), new Job()];
       const results = [working, older, younger].map((job) => run(queue, job, 'heavy'));
@@ -208,7 +208,7 @@ describe('the work queue', () => {
     });
   });
 
-  it('lets patient callers wait beyond its places, and takes none from them nor for them', async () => {
+  it('lets patient callers wait beyond its places, which they neither take nor give up', async () => {
     const queue = new WorkQueue(1, 1);
     const order: string[] = [];
     const run = (name: string, patience: 'bounded' | 'patient'): Promise<void> =>
@@ -222,14 +222,14 @@ describe('the work queue', () => {
         patience
       );
     const runs = [run('first', 'patient'), run('a', 'patient'), run('b', 'patient'), run('bounded', 'bounded')];
-    // For the small one the bounded heavy one gives up the only place.
+    // The bounded heavy request gives up the only place to the small one.
     const small = queue.run(here, () => Promise.resolve(order.push('small')), 'small');
     const outcomes = await Promise.allSettled([...runs, small]);
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
     expect(order).to.have.members(['first', 'small', 'a', 'b']);
   });
 
-  it('never works on more than it has slots, answers everybody once, and is empty in the end', async () => {
+  it('never works on more requests than it has slots, answers each once, and is empty in the end', async () => {
     const lane = fc.constantFrom<Lane>('small', 'heavy');
     const rounds = fc.array(fc.tuple(fc.nat({ max: 3 }), lane), { minLength: 1, maxLength: 60 });
     await fc.assert(

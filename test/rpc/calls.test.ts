@@ -15,7 +15,7 @@ const UNKNOWN = 'ff'.repeat(32);
 describe('calls', () => {
   let served: RestNode;
   let caller: RpcCaller;
-  /** In the pool. */
+  /** A transaction of the pool. */
   let pooled: HostTransaction;
   let holding: HostFullBlock;
   let stale: HostFullBlock;
@@ -45,7 +45,7 @@ describe('calls', () => {
   });
   after(() => served.node.close());
 
-  it('say where the chain stands, as REST does', async () => {
+  it('describe the state of the chain, as REST does', async () => {
     const { tip } = served.node.chain;
     expect(await caller.text('getblockcount')).to.equal(String(tip.height));
     const best = await caller.call<string>('getbestblockhash');
@@ -55,7 +55,7 @@ describe('calls', () => {
       expect(await caller.failure('getblockhash', [height])).to.deep.equal({ code: -8, message: 'Block height out of range' });
   });
 
-  it('know the ends of all branches', async () => {
+  it('know the tips of all branches', async () => {
     const { tip } = served.node.chain;
     // bcoin 1.0.2 forgets that it connected a block.
     const status = (await served.rest.node.spentCoins(stale.hash())) === undefined ? 'valid-headers' : 'valid-fork';
@@ -87,7 +87,7 @@ describe('calls', () => {
     });
   });
 
-  it('give blocks in four degrees of detail', async () => {
+  it('give blocks in four levels of detail', async () => {
     const spends = displayed(await served.node.chain.getEntryByHeight(106).then((entry) => ({ hash: () => asBuffer(entry?.hash) })));
     for (const hash of [displayed(holding), displayed(stale), spends]) {
       expect(await caller.call('getblock', hash, 0)).to.equal(await rest(`block/${hash}.hex`));
@@ -210,7 +210,7 @@ describe('calls', () => {
     expect(await caller.text('getindexinfo', 'nothing')).to.equal('{}');
   });
 
-  it('say which node this is', async () => {
+  it('describe the node', async () => {
     const info = await caller.call<Record<string, unknown>>('getnetworkinfo');
     expect(info).to.deep.include({
       version: 319_900,
@@ -225,7 +225,7 @@ describe('calls', () => {
     expect(await caller.call('uptime')).to.be.a('number');
   });
 
-  it('estimate no fee without transactions to go by, and refuse what Bitcoin Core refuses', async () => {
+  it('give no fee estimate without data, and refuse what Bitcoin Core refuses', async () => {
     for (const [params, blocks] of [
       [[6, 'ECONOMICAL'], 6],
       [[1], 2],
@@ -244,7 +244,7 @@ describe('calls', () => {
     });
   });
 
-  it('wait for the next block, or for as long as they may', async () => {
+  it('wait for the next block, or until the timeout', async () => {
     const best = await caller.call<string>('getbestblockhash');
     expect(await caller.call('waitfornewblock', 1)).to.deep.equal({ hash: best, height: served.node.chain.tip.height });
     expect(await caller.call('waitfornewblock', 0, UNKNOWN)).to.deep.include({ hash: best });
@@ -254,7 +254,7 @@ describe('calls', () => {
     expect(await waiting).to.deep.include({ height: served.node.chain.tip.height });
   });
 
-  it('that wait hold no slot, and end with the server', async () => {
+  it('hold no slot while they wait, and end with the server', async () => {
     const waiting = Array.from({ length: 100 }, () => caller.post('{"method":"waitfornewblock","id":1}'));
     const best = await caller.call('getbestblockhash');
     const { port, node } = served;
@@ -284,7 +284,7 @@ function pick(from: Record<string, unknown>, ...keys: readonly string[]): Record
   return Object.fromEntries(keys.map((key) => [key, from[key]]));
 }
 
-/** The text with the amounts as another text writes them. */
+/** The text with its amounts written as in another text. */
 function amounts(text: string, as: string): string {
   const written = [...as.matchAll(/"value":([\d.]+)/g)].map(([, amount = '']) => amount);
   return text.replace(/"value":[\d.e-]+/g, () => `"value":${written.shift() ?? ''}`);

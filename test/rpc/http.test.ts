@@ -52,7 +52,7 @@ describe('calls over HTTP', () => {
     return `${status} ${bytes.toString()}`;
   };
 
-  it('are answered in the form of their version, errors with a status of HTTP in the older one', async () => {
+  it('are answered in the form of their version, with an HTTP error status in the older one', async () => {
     const { port } = await open();
     const caller = new RpcCaller(port);
     const replies: readonly [body: string, reply: string][] = [
@@ -86,7 +86,7 @@ describe('calls over HTTP', () => {
     expect(headers).to.include({ 'content-type': 'application/json', 'content-length': '26' }).and.not.have.property('cache-control');
   });
 
-  it('are answered in batches, those of the node among ours, in order', async () => {
+  it('are answered in batches, in order, with the node’s own calls among ours', async () => {
     const { port, node } = await open();
     const caller = new RpcCaller(port);
     const replies: readonly [body: string, reply: string][] = [
@@ -113,7 +113,7 @@ describe('calls over HTTP', () => {
     for (const [body, reply] of replies) expect(await text(caller, body), body).to.equal(reply);
   });
 
-  it('let others have their turns between the calls of a long batch', async () => {
+  it('give up the event loop between the calls of a long batch', async () => {
     const { port, node } = await open();
     const batch = Array.from({ length: 5_000 }, (_, id) => `{"method":"getblockhash","params":[0],"id":${id}}`);
     const came = once(node.http.http, 'request').then(([request]) => once(request as IncomingMessage, 'end'));
@@ -127,7 +127,7 @@ describe('calls over HTTP', () => {
     expect(body.toString()).to.equal(`[${batch.map((_, id) => `{"result":"${result}","error":null,"id":${id}}`).join(',')}]\n`);
   });
 
-  it('are refused in batches of more than 100,000, whatever they are', async () => {
+  it('are refused in batches of more than 100,000 calls of any kind', async () => {
     const { port } = await open();
     const error = '{"code":-32600,"message":"Batch of more than 100000 calls"}';
     expect(await text(new RpcCaller(port), `[${'1,'.repeat(100_000)}1]`)).to.equal(`400 {"result":null,"error":${error},"id":null}\n`);
@@ -138,7 +138,7 @@ describe('calls over HTTP', () => {
     return JSON.stringify(result);
   }
 
-  it('that are the node’s own, and everything else, get the replies of the node to the byte', async () => {
+  it('of the node itself, and all other requests, get the node’s replies to the byte', async () => {
     const [plain, { node: served, port }] = [await openRegtestNode({ settings: KEY }), await open(KEY)];
     nodes.push(plain);
     const ports = [Number(new URL(`http://${addressOf(plain)}`).port), port];
@@ -179,7 +179,7 @@ describe('calls over HTTP', () => {
     expect(served.opened).to.equal(true);
   });
 
-  it('are answered one after the other on one connection, whoever answers', async () => {
+  it('are answered one after the other on one connection, by us or by the node', async () => {
     const { port } = await open();
     const bodies = ['getblockcount', 'getdifficulty', 'getbestblockhash', 'nothing', 'uptime'].map(
       (method) => `{"method":"${method}","id":"${method}"}`
@@ -197,13 +197,13 @@ describe('calls over HTTP', () => {
     ]);
   });
 
-  it('need nobody to say who they are where the node does not ask', async () => {
+  it('need no credentials if the node requires none', async () => {
     const { port } = await open();
     for (const headers of [{}, basic('oracle:oracle'), { Authorization: 'x' }])
       expect(await new RpcCaller(port, headers).call('getblockcount')).to.equal(0);
   });
 
-  it('need the API key, the pair of a user, or the cookie; the node’s own the key', async () => {
+  it('need the API key, the user’s password, or the cookie; the node’s own calls need the key', async () => {
     const prefix = await newFolder();
     const { port } = await open({ ...KEY, 'rest-rpc-user': 'alice:open:says me' }, prefix);
     const cookie = await readFile(join(prefix, 'regtest', '.cookie'), 'utf8');
@@ -236,7 +236,7 @@ describe('calls over HTTP', () => {
     ).to.equal(200);
   });
 
-  it('find a new cookie at each start and none after the end, nor one of a stranger', async () => {
+  it('have a new cookie at each start and none after the end, and another process’s cookie is left alone', async () => {
     const prefix = await newFolder();
     const path = join(prefix, 'regtest', '.cookie');
     const { node } = await open(KEY, prefix);
@@ -267,7 +267,7 @@ describe('calls over HTTP', () => {
     expect(() => statSync(join(prefix, 'regtest', '.cookie'))).to.throw('ENOENT');
   });
 
-  it('fail with what is going on while node and index are not in sync', async () => {
+  it('fail with the reason while node and index are not in sync', async () => {
     const { block } = bcoin.Network.get('regtest');
     const { maxTipAge } = block;
     // The genesis block is older.
@@ -294,7 +294,7 @@ describe('calls over HTTP', () => {
     expect(new Set(refused)).to.deep.equal(new Set(['200 ', '503 Work queue depth exceeded']));
   });
 
-  it('that a client left behind trouble nobody', async () => {
+  it('of clients that have left do no harm', async () => {
     const { port } = await open(KEY);
     for (const headers of [basic('x:sesame'), basic('x:wrong'), {}]) {
       for (const method of ['getblockcount', 'getdifficulty', 'waitfornewblock']) {
@@ -309,7 +309,7 @@ describe('calls over HTTP', () => {
     expect(await new RpcCaller(port, basic('x:sesame')).call('getblockcount')).to.equal(0);
   });
 
-  it('let go of what answers were made of when the client leaves in the middle of a batch', async () => {
+  it('release the memory of answers when the client leaves in the middle of a batch', async () => {
     const { rest } = await open();
     const { node, reader } = rest;
     let [asked, released] = [0, 0];
@@ -337,7 +337,7 @@ describe('calls over HTTP', () => {
     expect([asked, released]).to.deep.equal([2, 1]);
   });
 
-  /** The reply to the byte, but for the clock. */
+  /** The reply to the byte, except for the clock. */
   async function exchange(of: number, request: RawRequest): Promise<string> {
     const socket = await openSocket(of);
     socket.write(requestBytes(request, true));

@@ -5,7 +5,7 @@ import { errorReply, errorText, isBad, parseCalls, resultFrame, type Call } from
 
 const parse = (text: string): ReturnType<typeof parseCalls> => parseCalls(Buffer.from(text));
 
-/** The only call in a body that has one. */
+/** The call in a body that has only one. */
 function only(text: string): Call {
   const { calls, isBatch } = parse(text);
   expect(isBatch).to.equal(false);
@@ -15,7 +15,7 @@ function only(text: string): Call {
 }
 
 describe('calls of JSON-RPC', () => {
-  it('are of version 1 unless they say otherwise', () => {
+  it('are of version 1 by default', () => {
     expect(only('{"method":"m"}')).to.deep.equal({ method: 'm', params: [], form: { isVersion2: false, id: undefined } });
     expect(only('{"jsonrpc":"1.0","method":"m","params":null,"id":null}').form).to.deep.equal({ isVersion2: false, id: 'null' });
     expect(only('{"jsonrpc":null,"method":"m","id":1}').form).to.deep.equal({ isVersion2: false, id: '1' });
@@ -26,7 +26,7 @@ describe('calls of JSON-RPC', () => {
     });
   });
 
-  it('give their id back as it came, whatever it is', () => {
+  it('get their id back as it came, of any type', () => {
     for (const id of [
       'null',
       'true',
@@ -136,7 +136,7 @@ describe('calls of JSON-RPC', () => {
     );
   });
 
-  it('give any id of any call back', () => {
+  it('get back any id of any call', () => {
     const id = fc.oneof(
       fc.jsonValue(),
       fc.bigInt().map((value) => `\0${value}`)

@@ -12,7 +12,7 @@ const PARAMETERS: readonly Parameter[] = [
 const read = (params: readonly unknown[] | Record<string, unknown>): Parameters =>
   new Parameters(PARAMETERS, params, usageOf('get', PARAMETERS));
 
-/** `code: message` of what is thrown. */
+/** `code: message` of the error that is thrown. */
 function failure(act: () => unknown): string {
   try {
     act();
@@ -50,7 +50,7 @@ describe('parameters', () => {
     );
   });
 
-  it('have types, and all that are wrong are named', () => {
+  it('have types, and all wrong ones are named', () => {
     expect(failure(() => read([1, null, 'x']))).to.equal(
       '-3: Wrong type passed:\n{\n' +
         '    "Position 1 (hash)": "JSON value of type number is not of expected type string",\n' +
@@ -62,7 +62,7 @@ describe('parameters', () => {
     expect(failure(() => read([{}]))).to.include('JSON value of type object is');
   });
 
-  it('are verbose in figures or yes and no', () => {
+  it('give verbosity as a number or a boolean', () => {
     const verbosity = (value: unknown): number => read(['ab', value]).verbosity(1, 1);
     expect([true, false, 3, -1, null].map(verbosity)).to.deep.equal([1, 0, 3, -1, 1]);
     expect(failure(() => verbosity('1'))).to.equal('-3: JSON value of type string is not of expected type number');

@@ -26,7 +26,7 @@ describe('transactions that are sent', () => {
   const txidOf = (transaction: HostTransaction): string => toDisplayHex(transaction.hash());
   const hexOf = (transaction: HostTransaction): string => transaction.toRaw().toString('hex');
 
-  /** Spends the first output of each, for a fee, into one output. */
+  /** Spends the first output of each transaction into one output, for a fee. */
   function paying(from: readonly HostTransaction[], sats: number, script?: Buffer): HostTransaction {
     const transaction = new bcoin.MTX();
     for (const each of from) transaction.addTX(each, 0);
@@ -34,7 +34,7 @@ describe('transactions that are sent', () => {
     transaction.sign(ring);
     return transaction.toTX();
   }
-  /** One that was not spent by a test before. */
+  /** A coinbase that no test has spent yet. */
   const fresh = (): HostTransaction => coinbases.pop() as HostTransaction; // there are enough
   const failure = (transaction: HostTransaction, ...more: unknown[]): Promise<{ code: number; message: string }> =>
     caller.failure('sendrawtransaction', [hexOf(transaction), ...more]);
@@ -50,7 +50,7 @@ describe('transactions that are sent', () => {
   });
   after(() => served.node.close());
 
-  it('enter the pool, and once more with the same reply', async () => {
+  it('enter the pool, and get the same reply when they are sent again', async () => {
     const transaction = paying([fresh()], COINBASE_SATS - FEE_SATS);
     expect(await caller.call('testmempoolaccept', [hexOf(transaction)])).to.have.length(1);
     expect(await caller.failure('getmempoolentry', [txidOf(transaction)])).to.include({ code: -5 });
@@ -76,7 +76,7 @@ describe('transactions that are sent', () => {
     expect(await failure(paying([fresh()], COINBASE_SATS + 1))).to.deep.equal({ code: -26, message: 'bad-txns-in-belowout' });
     expect(await failure(paying([fresh()], 100), 0)).to.deep.equal({ code: -26, message: 'dust' });
     const broken = paying([fresh()], COINBASE_SATS - FEE_SATS).toRaw();
-    // In the signature.
+    // A byte of the signature.
     broken[60] = (broken[60] as number) ^ 1;
     expect(await caller.failure('sendrawtransaction', [broken.toString('hex')])).to.deep.equal({
       code: -26,
@@ -93,25 +93,25 @@ describe('transactions that are sent', () => {
     const [trial] = await caller.call<Trial[]>('testmempoolaccept', [hexOf(transaction)]);
     expect(trial).to.deep.include({ allowed: false, 'reject-reason': 'max-fee-exceeded' });
     const free = [fresh(), fresh()].map((coin) => paying([coin], COINBASE_SATS));
-    // bcoin takes one without a fee now and then.
+    // bcoin accepts transactions without a fee now and then.
     await caller.post(JSON.stringify({ method: 'sendrawtransaction', params: [hexOf(free[0] as HostTransaction)] }));
     expect((await failure(free[1] as HostTransaction)).message).to.match(/^min relay fee not met, 0 < \d+$/);
     const [refused] = await caller.call<Trial[]>('testmempoolaccept', [hexOf(free[1] as HostTransaction)]);
     expect(refused).to.deep.include({ allowed: false, 'reject-reason': 'min relay fee not met' });
   });
 
-  it('burn nothing unless told to', async () => {
+  it('burn nothing unless the call allows it', async () => {
     const burning = paying([fresh()], COINBASE_SATS - FEE_SATS, Buffer.from('6a0100', 'hex'));
     expect(await failure(burning)).to.deep.equal({
       code: -25,
       message: 'Unspendable output exceeds maximum configured by user (maxburnamount)'
     });
-    // The most is looked at before the transaction.
+    // The limit is parsed before the transaction.
     expect(await caller.failure('sendrawtransaction', ['00', null, 'x'])).to.deep.equal({ code: -3, message: 'Invalid amount' });
     expect(await caller.call('sendrawtransaction', hexOf(burning), null, 50)).to.equal(txidOf(burning));
   });
 
-  it('are tried one after the other, and none of them enters', async () => {
+  it('are tested one after the other, and none of them enters the pool', async () => {
     const coin = fresh();
     const parent = paying([coin], COINBASE_SATS - FEE_SATS);
     const child = paying([parent], COINBASE_SATS - 2 * FEE_SATS);

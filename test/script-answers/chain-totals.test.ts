@@ -51,7 +51,7 @@ describe('ChainTotals', () => {
       }
     });
 
-  /** The totals of so many who ask at one time. */
+  /** The totals for a number of clients that ask at one time. */
   function asked(times = 1): Promise<ScriptTotals[]> {
     counted = 0;
     return index.read((snapshot) =>
@@ -66,12 +66,12 @@ describe('ChainTotals', () => {
     spent: { count: 0, value: 0 }
   });
 
-  it('counts once for all who ask at one time', async () => {
+  it('counts once for all clients that ask at one time', async () => {
     expect(await asked(3)).to.deep.equal([expected(300), expected(300), expected(300)]);
     expect(counted).to.equal(300);
   });
 
-  it('counts only what came since once a long history was asked for twice', async () => {
+  it('counts only newer transactions once a long history was asked for twice', async () => {
     await asked();
     expect(await asked()).to.deep.equal([expected(300)]);
     expect(counted).to.equal(0);
@@ -80,7 +80,7 @@ describe('ChainTotals', () => {
     expect(counted).to.equal(5);
   });
 
-  it('counts anew when the block up to which it had counted is taken out, whatever comes in its place', async () => {
+  it('counts again when the block up to which it had counted is disconnected, whatever replaces it', async () => {
     for (let i = 0; i < 10; i++) await index.disconnect();
     expect(await asked()).to.deep.equal([expected(295)]);
     expect(counted).to.equal(295);
@@ -89,7 +89,7 @@ describe('ChainTotals', () => {
     expect(counted).to.equal(20);
   });
 
-  it('counts what came since, however much that is', async () => {
+  it('counts all newer transactions, however many there are', async () => {
     const { hash } = await index.read(({ index: { tip } }) => Promise.resolve(tip));
     await index.connect(madeBlocks(hash, 316, 300, 9));
     expect(await asked()).to.deep.equal([expected(615)]);

@@ -14,7 +14,7 @@ describe('a view of the pool', () => {
     return revision;
   }
 
-  it('is made once for each state, and anew for those who ask after the pool has changed', async () => {
+  it('is made once for each state, and again for clients that ask after the pool has changed', async () => {
     let made = 0;
     const view = new PoolView(pool, () => {
       made++;
@@ -29,7 +29,7 @@ describe('a view of the pool', () => {
     expect(made).to.equal(2);
   });
 
-  it('of a large pool may be late for a while, of a small one never', async () => {
+  it('may be out of date for a while if the pool is large, but not if it is small', async () => {
     let now = 0;
     const view = new PoolView(pool, slow, { lateMs: 10_000, now: () => now });
     const seen: number[] = [];
@@ -48,7 +48,7 @@ describe('a view of the pool', () => {
     expect(seen).to.deep.equal([0, 1, 1, 0, 0, 1]);
   });
 
-  it('that could not be made is made again', async () => {
+  it('is made again after a failure', async () => {
     let fails = true;
     const view = new PoolView(pool, function* () {
       yield;

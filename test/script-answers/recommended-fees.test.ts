@@ -18,7 +18,7 @@ const estimates = (rates: Readonly<Record<number, number>>): FeeTarget[] =>
   Object.entries(rates).map(([blocks, rate]) => ({ blocks: Number(blocks), rate }));
 
 describe('recommended fees', () => {
-  it('are the lowest that is relayed while nobody knows more', () => {
+  it('are the lowest fee that is relayed while there are no estimates', () => {
     expect(shown(recommendedFees([], RELAYED))).to.deep.equal([1, 1, 1, 1, 1]);
     expect(shown(recommendedFees([], { minFeeRate: 2_100, minRelayFeeRate: 1_000 }))).to.deep.equal([3, 3, 3, 3, 3]);
     expect(shown(recommendedFees([], { minFeeRate: 0, minRelayFeeRate: 0 }))).to.deep.equal([1, 1, 1, 1, 1]);
@@ -29,11 +29,11 @@ describe('recommended fees', () => {
     expect(shown(recommendedFees(estimates(rates), RELAYED))).to.deep.equal([21, 11, 7, 2, 1]);
   });
 
-  it('are those for fewer blocks where there is none for so many', () => {
+  it('use the estimate for fewer blocks if there is none for the target', () => {
     expect(shown(recommendedFees(estimates({ 1: 9, 2: 8, 144: 1 }), RELAYED))).to.deep.equal([9, 8, 8, 1, 1]);
   });
 
-  it('are never below those of a longer wait, and whole', () => {
+  it('are whole numbers, and never below those of a longer wait', () => {
     const target = fc.record({ blocks: fc.integer({ min: 1, max: 1_008 }), rate: fc.double({ min: 0, max: 5_000, noNaN: true }) });
     fc.assert(
       fc.property(fc.array(target), fc.nat(100_000), (targets, rate) => {

@@ -8,7 +8,7 @@ import { openRegtestNode } from '../support/regtest-node';
 import type { TestFullNode } from '../support/bcoin';
 import type { FeeBin } from '../../lib/script-pool/pool-summary';
 
-/** Satoshis for each virtual byte. */
+/** Satoshis per virtual byte. */
 const RELAY_RATE = 1;
 
 describe('fee estimates', () => {
@@ -21,7 +21,7 @@ describe('fee estimates', () => {
   });
   after(() => host.close());
 
-  /** As on the main network. `rates`: the node's estimates by blocks, satoshis for 1,000 virtual bytes. */
+  /** Estimates as on the main network. `rates`: the node's estimates by blocks, in satoshis per 1,000 virtual bytes. */
   function estimates(histogram: readonly FeeBin[], rates: Readonly<Record<number, number>> = {}): FeeTarget[] {
     const node = nodeWith(regtest, {
       network: { ...regtest.network, chain: 'main' },
@@ -47,23 +47,23 @@ describe('fee estimates', () => {
     expect(feeEstimates(regtest, { vsize: 4_000_000, histogram: pool(8, 7, 6, 5, 4, 3, 2, 1) })).to.deep.equal([]);
   });
 
-  it('are what the node relays for, and for long waits only, while neither node nor pool know more', () => {
+  it('are the relay fee, for long waits only, while neither node nor pool have data', () => {
     expect(shown(estimates([]))).to.equal(`144: ${RELAY_RATE}, 504: ${RELAY_RATE}, 1008: ${RELAY_RATE}`);
     // A pool of one block may not have been filled yet.
     expect(shown(estimates(pool(50, 40)))).to.equal(`144: ${RELAY_RATE}, 504: ${RELAY_RATE}, 1008: ${RELAY_RATE}`);
   });
 
-  it('are of the pool at the depth of so many blocks when it holds more than one', () => {
+  it('are the fee rate at the target’s depth in a pool of more than a block', () => {
     expect(shown(estimates(pool(50, 40, 30, 20, 10)))).to.equal(`1: 30, 2: 10, ${upTo(3, 25, 1)}, 144: 1, 504: 1, 1008: 1`);
   });
 
-  it('are the node’s where it has some, and the pool’s behind them', () => {
+  it('are the node’s if it has some, and the pool’s beyond', () => {
     const targets = estimates(pool(...Array<number>(60).fill(2)), { 2: 12_345, 6: 4_000 });
     expect(shown(targets)).to.equal(`1: 12.345, 2: 12.345, 3: 4, 4: 4, 5: 4, 6: 4, ${upTo(7, 25, 2)}, 144: 1, 504: 1, 1008: 1`);
     expect(shown(estimates([], { 3: 5_000 }))).to.equal('1: 5, 2: 5, 3: 5, 144: 1, 504: 1, 1008: 1');
   });
 
-  it('are not below those for longer waits, nor below what the node relays for', () => {
+  it('are not below those for longer waits, nor below the relay fee', () => {
     expect(shown(estimates(pool(...Array<number>(20).fill(9)), { 2: 3_000 }))).to.equal(
       `${upTo(1, 9, 9)}, ${upTo(10, 25, 1)}, 144: 1, 504: 1, 1008: 1`
     );

@@ -25,12 +25,12 @@ interface Told {
   readonly mempool_stats: Stats;
 }
 
-/** The walk has coins of each script for so many. */
+/** The walk has coins of each script for this many rounds. */
 const ROUNDS = 3;
-/** Of the script that all payments go to; the walk's own coins have others. */
+/** The number of the script to which all payments go; the walk's own coins have other scripts. */
 const KIND = 3;
 
-describe('the pool and the index by script, asked all the time over HTTP', function () {
+describe('the pool and the index by script, under constant requests over HTTP', function () {
   this.timeout(300_000);
   const script = `/api/scripthash/${scriptHash((SCRIPTS[KIND] as (typeof SCRIPTS)[number]).script).toString('hex')}`; // there are more
   let walk: PoolWalk;
@@ -53,7 +53,7 @@ describe('the pool and the index by script, asked all the time over HTTP', funct
     return JSON.parse(body.toString()) as T;
   }
 
-  /** What the script has had and has, wherever the transactions stand. */
+  /** The script's history and coins, whether its transactions are in pool or chain. */
   async function expectAlways(txids: readonly string[], sats: number): Promise<void> {
     const { chain_stats: chain, mempool_stats: pool } = await told<Told>();
     expect(chain.tx_count + pool.tx_count).to.equal(txids.length);
@@ -62,13 +62,13 @@ describe('the pool and the index by script, asked all the time over HTTP', funct
     expect(utxos.reduce((sum, { value }) => sum + value, 0)).to.equal(sats);
     const shown = await told<Shown[]>('/txs');
     expect(shown.map(({ txid }) => txid)).to.have.members(txids);
-    // The pool's come first.
+    // Transactions of the pool come first.
     const confirmed = shown.map(({ status }) => status.confirmed);
     expect(confirmed).to.deep.equal([...confirmed].sort((a, b) => Number(a) - Number(b)));
   }
 
   for (let number = 1; number <= testScale(); number++)
-    it(`have each transaction once, and all coins, wherever they are on their way: walk ${number}`, async () => {
+    it(`have each transaction once, and all coins, at every moment of their way into the chain: walk ${number}`, async () => {
       const [funding] = await told<Shown[]>('/txs');
       const txids = [funding?.txid ?? expect.fail('a transaction that paid')];
       const sats = async (): Promise<number> => {

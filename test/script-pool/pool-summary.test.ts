@@ -8,7 +8,7 @@ import { sorted } from '../../lib/script-pool/sorted';
 import { finish } from '../support/finish';
 import { madeTransaction } from '../support/made-blocks';
 
-/** A transaction of so many bytes at least 62, all of which count for four. */
+/** A transaction of `bytes` bytes, at least 62, none of them witness. */
 function pooled(bytes: number, fee: number): PooledTransaction {
   const input = { txid: Buffer.alloc(32, 7), index: 0 };
   const overhead = madeTransaction([input], [{ value: 1_000, script: Buffer.alloc(300) }], 0).length - 300;
@@ -21,7 +21,7 @@ describe('the summary of the pool', () => {
     expect(finish(summaryOf([]))).to.deep.equal({ count: 0, vsize: 0, totalFee: 0, histogram: [] });
   });
 
-  it('closes a bin that holds more than 50,000 virtual bytes where the next rate differs', () => {
+  it('closes a bin with more than 50,000 virtual bytes when the next rate differs', () => {
     const [first, second, same, last] = [pooled(30_000, 90_000), pooled(20_000, 40_000), pooled(30_000, 60_000), pooled(20_000, 20_000)];
     // 30,000 and 20,000 are not more than 50,000; the third one pays as much as the second.
     expect(finish(summaryOf([last, same, first, second]))).to.deep.equal({
@@ -40,7 +40,7 @@ describe('the summary of the pool', () => {
     ]);
   });
 
-  it('has each transaction in one bin, whatever there is', () => {
+  it('has each transaction in one bin, for any pool', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.integer({ min: 400, max: 60_000 }), fc.integer({ min: 0, max: 200_000 })), { maxLength: 30 }),
@@ -52,7 +52,7 @@ describe('the summary of the pool', () => {
             const above = histogram[i - 1]?.rate ?? Infinity;
             const members = transactions.filter(({ feeRate }) => feeRate >= rate && feeRate < above);
             expect(members.reduce((sum, member) => sum + member.vsize, 0)).to.equal(binned);
-            // Without the lowest rate in it, it was not full.
+            // Without its lowest rate the bin was not full.
             const before = members.filter(({ feeRate }) => feeRate > rate).reduce((sum, member) => sum + member.vsize, 0);
             expect(before).to.be.at.most(50_000);
             if (i < histogram.length - 1) expect(binned).to.be.greaterThan(50_000);
@@ -64,7 +64,7 @@ describe('the summary of the pool', () => {
 });
 
 describe('sorting in pieces', () => {
-  it('sorts as at once, and leaves equal ones in their order', () => {
+  it('sorts like Array.sort, and leaves equal elements in their order', () => {
     const key = fc.integer({ min: 0, max: 50 });
     fc.assert(
       fc.property(fc.array(key, { maxLength: 3_000, size: 'max' }), (keys) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-// With it bcoin 1.0.2 finds on disk what it wrote there.
+// Without this bcoin 1.0.2 does not find its own data on disk.
 import '../../plugin/leveldown-6';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
@@ -33,7 +33,7 @@ describe('the pool by script', () => {
 
   const historyOf = (script: Buffer): Buffer[] => walk.pool.history(script).map(({ txid }) => txid);
 
-  it('knows of a transaction while it is in the pool what it pays, what it spends and to whom', async () => {
+  it('knows fee, spent coins and outputs of a transaction while it is in the pool', async () => {
     const [coin] = await walk.spendable();
     if (coin === undefined) expect.fail('a coin');
     const { value } = walk.coin(coin);
@@ -80,7 +80,7 @@ describe('the pool by script', () => {
     walk.expectRight();
   });
 
-  it('loses what a block conflicts with, and what spends of that', async () => {
+  it('loses transactions that conflict with a block, and their descendants', async () => {
     await send([1], await send([1]));
     await walk.mineConflict(0);
     expect(walk.pool.size).to.equal(0);
@@ -93,7 +93,7 @@ describe('the pool by script', () => {
     expect([walk.pool.size, historyOf(OTHER)]).to.deep.equal([0, []]);
   });
 
-  it('has the last ten that entered, the newest first, also those that left', async () => {
+  it('has the last ten transactions that entered, the newest first, also those that left', async () => {
     const entered: Buffer[] = [];
     for (let i = 0; i < 6; i++) entered.unshift(await send([0]));
     await mine(walk.host, 1);
@@ -104,7 +104,7 @@ describe('the pool by script', () => {
     expect(recent[0]).to.deep.include({ fee: FEE, vsize: raw.length, value: spent[0]?.value });
   });
 
-  it('has one that came back among the recent ones once, where it came last', async () => {
+  it('lists a transaction that came back only once among the recent ones, by its last entry', async () => {
     const first = await send([0]);
     await mine(walk.host, 1);
     const second = await send([0]);
@@ -112,7 +112,7 @@ describe('the pool by script', () => {
     expect(walk.pool.recent().map(({ txid }) => txid)).to.deep.equal([first, second]);
   });
 
-  it('follows what comes and goes while it takes in what was there before', async () => {
+  it('follows changes while it takes in what was there before', async () => {
     const parent = (await walk.send(await walk.spendable(), Array<number>(120).fill(1), 50_000)) ?? expect.fail('coins');
     await mine(walk.host, 1);
     const sent: Buffer[] = [];
@@ -126,7 +126,7 @@ describe('the pool by script', () => {
     expect(walk.pool.size).to.be.within(101, 102);
   });
 
-  it('is empty when it is closed, and follows no more', async () => {
+  it('is empty when it is closed, and stops following', async () => {
     await send([1]);
     walk.pool.close();
     await send([1]);
@@ -142,7 +142,7 @@ describe('the pool by script of a node that kept its pool on disk', () => {
     const [coin] = await before.spendable();
     const parent = (coin && (await before.send([coin], [1], FEE))) ?? expect.fail('a coin');
     const child = (await before.send([{ txid: parent, index: 0 }], [1], FEE)) ?? expect.fail('a coin');
-    // With a block bcoin writes down what it has.
+    // bcoin writes its pool to disk with each block.
     await before.mineOnly([]);
     const pooled = [parent, child].map((txid) => before.pool.get(txid));
     await before.close();

@@ -36,7 +36,7 @@ describe('the pool by script', () => {
 
   afterEach(() => walk?.close());
 
-  it(`says what the node's pool says, whatever happens to it (seed ${seed})`, async () => {
+  it(`agrees with the node's pool, whatever happens to it (seed ${seed})`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 40 }), async (steps) => {
         await walk?.close();

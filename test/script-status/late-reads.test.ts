@@ -13,12 +13,12 @@ const [PARENT, CHILD] = [1, 2] as const;
 const SCRIPT = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
 const NAME = toDisplayHex(SCRIPT);
 
-describe('a status whose history takes long to be read', () => {
+describe('a status whose history takes long to read', () => {
   let walk: PoolWalk;
   let all: NotifyingNode;
   let other: NotifyingNode;
   let coins: Outpoint[];
-  /** Lets the next range go that is read; undefined: none is held. */
+  /** Lets a held read continue; undefined if none is held. */
   let letGo: (() => void) | undefined;
   let isHeld = false;
   let known: (string | undefined)[];
@@ -44,7 +44,7 @@ describe('a status whose history takes long to be read', () => {
   });
   afterEach(() => all.close());
 
-  /** It is answered once the read is let go. */
+  /** Subscribes; the answer comes once the read continues. */
   async function subscribe(): Promise<() => Promise<void>> {
     const client = all.client((_, [, status]) => known.push(status as string));
     isHeld = true;
@@ -55,7 +55,7 @@ describe('a status whose history takes long to be read', () => {
       letGo = undefined;
       known.push((await asking)?.toString('hex'));
       await all.untilTold();
-      // News that are ready by then come behind the answer.
+      // Notifications that are ready by then come after the answer.
       await setImmediate();
     };
   }
@@ -70,7 +70,7 @@ describe('a status whose history takes long to be read', () => {
     return walk.host.mempool.getTX(walk.hostHash(txid)) ?? expect.fail('a transaction of the pool');
   }
 
-  /** Where nobody was subscribed before. */
+  /** The status of a script that had no subscribers before. */
   async function present(): Promise<string | undefined> {
     await other.untilLive();
     const client = other.client(() => undefined);
@@ -79,7 +79,7 @@ describe('a status whose history takes long to be read', () => {
     return status?.toString('hex');
   }
 
-  it('has what a block brought meanwhile, also behind the next block', async () => {
+  it('includes what a block brought meanwhile, also after the next block', async () => {
     const goOn = await subscribe();
     await walk.mineOnly([payment()]);
     await all.untilTold();
@@ -90,7 +90,7 @@ describe('a status whose history takes long to be read', () => {
     expect(known.slice(1)).to.deep.equal([await present()]);
   });
 
-  it('is told anew when what a transaction of the pool waits for was confirmed meanwhile', async () => {
+  it('is told again when the parent of a transaction of the pool was confirmed meanwhile', async () => {
     const parent = await sendBoth();
     const goOn = await subscribe();
     await walk.mineOnly([parent]);
@@ -100,7 +100,7 @@ describe('a status whose history takes long to be read', () => {
     expect(known.at(-1)).to.equal(await present());
   });
 
-  it('does not hide that a transaction waits which came meanwhile', async () => {
+  it('does not hide a transaction with an unconfirmed parent that came meanwhile', async () => {
     const goOn = await subscribe();
     const parent = await sendBoth();
     await all.untilTold();

@@ -8,15 +8,15 @@ import type { ClientSubscriptions } from '../../lib/electrum/notify/client-subsc
 import type { HostTransaction } from '../../lib/node/host';
 
 const FEE = 10_000;
-/** It takes many turns to tell so many. */
+/** Listeners: telling so many takes many turns. */
 const MANY = 3_000;
 const SCRIPT = scriptHash(SCRIPTS[1]?.script ?? Buffer.alloc(0));
 const NAME = toDisplayHex(SCRIPT);
 
-describe('a client is told nothing that is older than what it knows', () => {
+describe('a client is never told anything older than what it knows', () => {
   let walk: PoolWalk;
   let all: NotifyingNode;
-  /** Transactions that pay to the script and were not sent. */
+  /** Transactions that pay to the script, not sent yet. */
   const payments: HostTransaction[] = [];
   const clients: ClientSubscriptions[] = [];
 
@@ -50,7 +50,7 @@ describe('a client is told nothing that is older than what it knows', () => {
   const heightIn = ([header]: readonly unknown[]): number => (header as { readonly height: number }).height;
   const statusIn = ([, status]: readonly unknown[]): string => status as string;
 
-  /** Height of the tip that the client is answered. */
+  /** The height of the tip in the client's answer. */
   const askTip = (client: ClientSubscriptions): Promise<number> =>
     all.scripts.reader.read(({ index: { tip } }) => {
       client.addHeaders(tip);
@@ -60,7 +60,7 @@ describe('a client is told nothing that is older than what it knows', () => {
   const askStatus = async (client: ClientSubscriptions): Promise<string> =>
     (await client.addScript(SCRIPT, NAME))?.toString('hex') ?? expect.fail('a script with transactions');
 
-  it('of tips: one who asks while the index by script is a block behind is told of that block', async () => {
+  it('about tips: one that asks while the index by script is a block behind is told that block', async () => {
     const known: number[] = [];
     const client = clientThat((news) => known.push(heightIn(news)));
     const { height } = walk.host.chain;
@@ -71,7 +71,7 @@ describe('a client is told nothing that is older than what it knows', () => {
     expect(known).to.deep.equal([height, height + 1]);
   });
 
-  it('of tips: one who asks again while the others are told of a block before', async () => {
+  it('about tips: one that asks again while the others are told an earlier block', async () => {
     const known: number[] = [];
     let going: Promise<unknown> | undefined;
     const goOn = (): void => void (going ??= walk.mineOnly([]).then(ask));
@@ -87,7 +87,7 @@ describe('a client is told nothing that is older than what it knows', () => {
     expect(known).to.deep.equal([height, height + 2]);
   });
 
-  it('of statuses: one who asks again, or leaves, while the others are told of a change before', async () => {
+  it('about statuses: one that asks again, or leaves, while the others are told an earlier change', async () => {
     const known: string[] = [];
     let going: Promise<unknown> | undefined;
     const goOn = (): void => void (going ??= pay().then(ask));
@@ -108,7 +108,7 @@ describe('a client is told nothing that is older than what it knows', () => {
     expect(known).not.to.include(first);
   });
 
-  it('of statuses: one who asks again while its own change is on its way', async () => {
+  it('about statuses: one that asks again while its own change is on its way', async () => {
     const known: string[] = [];
     const client = clientThat((news) => known.push(statusIn(news)));
     await askStatus(client);
@@ -116,7 +116,7 @@ describe('a client is told nothing that is older than what it knows', () => {
     for (let i = 0; i < MANY; i++) {
       const listener = clientThat(() => {
         if (i === 0) void pay();
-        // Statuses are told behind the tip.
+        // Statuses are told after the tip.
         if (i === MANY - 1) asking = askStatus(client).then((status) => known.push(status));
       });
       await askTip(listener);
@@ -125,7 +125,7 @@ describe('a client is told nothing that is older than what it knows', () => {
     await all.untilTold();
     await asking;
     await all.untilTold();
-    // It is told behind the answer.
+    // The change is told after the answer.
     await setImmediate();
     expect(known).to.deep.equal([await askStatus(clientThat(() => undefined))]);
   });

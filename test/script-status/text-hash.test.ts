@@ -10,7 +10,7 @@ describe('the hash of a text that grows', () => {
     { maxLength: 8 }
   );
 
-  it('is that of all pieces, short or long, whatever becomes of those before', () => {
+  it('is the hash of all pieces, short or long, whatever is appended to earlier states', () => {
     fc.assert(
       fc.property(pieces, fc.nat({ max: 8 }), (all, at) => {
         const before = all.slice(0, at).reduce((text, piece) => text.plus(piece), TextHash.EMPTY);

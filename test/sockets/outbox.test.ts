@@ -9,11 +9,11 @@ import { until } from '../support/until';
 const CLIENTS = 24;
 const MESSAGE = Buffer.alloc(262_144, 'm');
 
-describe('what waits for many clients', () => {
+describe('a message to many clients', () => {
   let server: Server;
   const clients: { readonly socket: Socket; read: number }[] = [];
   const outboxes: Outbox[] = [];
-  /** Clients for whom something was given to the system, and the last of each message. */
+  /** Clients for which a piece was handed over; `ends` has those for which the last piece was. */
   const begun = new Set<number>();
   const ends: number[] = [];
   let counted = 0;
@@ -46,7 +46,7 @@ describe('what waits for many clients', () => {
     server.close();
   });
 
-  it('is given to the system for some of them in a turn, and reaches them all', async () => {
+  it('is handed over for some of them in each turn, and reaches them all', async () => {
     for (const outbox of outboxes) outbox.add(MESSAGE);
     await setImmediate();
     expect(begun.size).to.be.at.most(8);

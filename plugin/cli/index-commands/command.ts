@@ -1,4 +1,4 @@
-// What an index command is, what it is given, and how it ends.
+// What an index command is: its context, its result and its exit codes.
 
 import type { StoppedNode } from './stopped-node';
 import type { ProgressDisplay } from '../../progress';
@@ -16,7 +16,7 @@ export interface CommandContext {
 
 export interface CommandResult {
   readonly exit: ExitCode;
-  /** What is told with `--json`, and without. */
+  /** The output with `--json`; `text` is the output without it. */
   readonly json: object;
   readonly text: string;
 }
@@ -28,7 +28,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The command cannot do its work here; nothing is wrong with the index. */
+/** The command cannot do its work here, for reasons other than damage to the index. */
 export class ImpossibleError extends Error {
   override readonly name = 'ImpossibleError';
 }

@@ -1,12 +1,12 @@
-// How a difference between two records is told.
+// Texts and JSON for a difference between two records.
 
 import { describeRecord } from '../../../lib/index/records/describe-record';
 import type { StoreDifference } from '../../../lib/store/compare';
 
-/** So many bytes of two records are shown from where they part. */
+/** How many bytes of two records are shown from their first difference. */
 const SHOWN_BYTES = 16;
 
-/** What a record is about. */
+/** Describes a record in words. */
 type Describe = (key: Buffer, value?: Buffer) => string;
 
 export function differenceText({ key, expected, found }: StoreDifference, describe: Describe = describeRecord): string {

@@ -1,4 +1,4 @@
-// How large a folder of files is.
+// The size of a folder of files.
 
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';

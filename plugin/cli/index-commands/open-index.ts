@@ -1,4 +1,4 @@
-// The index beside a stopped node, opened as it is: nothing is made, migrated or repaired.
+// The index of a stopped node, opened as it is: nothing is created, migrated or repaired.
 
 import { existsSync } from 'node:fs';
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
@@ -13,15 +13,15 @@ import type { StoppedNode } from './stopped-node';
 export interface OpenIndex {
   readonly store: Store;
   readonly index: ClosedIndex;
-  /** undefined: the index is empty. */
+  /** Undefined if the index is empty. */
   readonly tip: BlockPoint | undefined;
-  /** Height of the last block that index and node have in common; -1: there is none. */
+  /** Height of the last block that index and node have in common; -1 if there is none. */
   readonly forkHeight: number;
 }
 
 /**
- * Opens the node's index, every byte of its files checked, and closes it when `use` is done.
- * @throws ImpossibleError when there is none of the layout and network at hand, DamagedIndexError, LayoutVersionError, StoreError.
+ * Opens the node's index after checking every byte of its files, and closes it when `use` is done.
+ * @throws ImpossibleError when there is no index, or it has another layout or network; DamagedIndexError, LayoutVersionError, StoreError.
  */
 export async function withIndex<T>({ stopped, display }: CommandContext, use: (open: OpenIndex) => Promise<T>): Promise<T> {
   const { indexFolder, node } = stopped;
@@ -59,7 +59,7 @@ function requireLayout(layout: number): void {
     );
 }
 
-/** @throws ImpossibleError for another network's index, DamagedIndexError. */
+/** @throws ImpossibleError for an index of another network, DamagedIndexError. */
 export function requireNetwork(index: ClosedIndex, { node, network }: StoppedNode): void {
   const [expected, genesisHash] = [node.network.genesisHash, index.genesisHash()];
   if (genesisHash !== undefined && !genesisHash.equals(expected))

@@ -1,4 +1,4 @@
-// The index by script beside a stopped node, opened as it is: nothing is made or repaired.
+// The index by script of a stopped node, opened as it is: nothing is created or repaired.
 
 import { existsSync } from 'node:fs';
 import { DamagedIndexError, isDamage } from '../../../lib/index/errors';
@@ -15,9 +15,9 @@ import type { Store } from '../../../lib/store/store';
 
 export interface OpenScripts {
   readonly store: Store;
-  /** undefined: the index is empty, or being filled. */
+  /** Undefined if the index is empty or being filled. */
   readonly tip: BlockPoint | undefined;
-  /** How far the filling is; undefined: it is over, or was never begun. */
+  /** How far the filling is; undefined if it has ended or never began. */
   readonly filling: FillingProgress | undefined;
   /** Whether the tip is a block of the node's chain. */
   readonly onNodeChain: boolean;
@@ -49,7 +49,7 @@ export async function withScripts<T>(
     const onNodeChain = tip === undefined || (await node.activeHash(tip.height))?.equals(tip.hash) === true;
     return await use({ store, tip, filling, onNodeChain });
   } catch (error) {
-    // Both indexes have the same words for what is wrong.
+    // Errors of both indexes have the same words, so this one names the index.
     throw isDamage(error) ? new DamagedIndexError(`in the index by script: ${error.message}`, { cause: error }) : error;
   } finally {
     await store.close();
@@ -62,11 +62,11 @@ function requireLayout(layout: number): void {
   if (layout !== LAYOUT_VERSION)
     throw new ImpossibleError(
       `the index by script has layout ${layout}, and this program reads layout ${LAYOUT_VERSION}; ` +
-        'the node fills it anew when it next starts with --rest-addresses'
+        'the node fills it again when it next starts with --rest-addresses'
     );
 }
 
-/** `step 1 of 2, up to block 412000`. */
+/** For example `step 1 of 2, rows of blocks up to 412000`. */
 export function fillingText({ step, at, loaded, lengths }: FillingProgress): string {
   if (step === 'partitioning') return `step 1 of 2, rows of blocks up to ${at === undefined ? 'none yet' : at.height}`;
   return `step 2 of 2, ${loaded} of ${lengths.length} files sorted`;

@@ -1,4 +1,4 @@
-// `index rebuild --scripts`: empties the index by script and fills it again, here and now, as a running node does.
+// `index rebuild --scripts`: empties the index by script and fills it again at once, as a running node does.
 
 import { existsSync } from 'node:fs';
 import { duration } from '../../../lib/index/progress/text';
@@ -13,16 +13,16 @@ import { emptyStore } from './rebuild';
 import { scriptBlockAt } from './script-blocks';
 import type { ScriptBlock } from '../../../lib/scripts/scan/rows';
 
-/** Bytes of blocks that go into the store together, and blocks. */
+/** The most bytes of blocks, and the most blocks, that are written together. */
 const BATCH_BYTES = 8_000_000;
 const BATCH_BLOCKS = 500;
 
-/** @throws MissingBlocksError before anything is emptied; the reason of an abort, after which the node goes on with the filling. */
+/** @throws MissingBlocksError before anything is emptied; the reason of an abort, after which the node continues the filling. */
 export async function rebuildScripts(context: CommandContext): Promise<CommandResult> {
   const { stopped, display, signal } = context;
   const { node, scriptsFolder: path } = stopped;
   await requireAllBlocks(node);
-  // Its tables are of no use any more.
+  // Not checked first, because its tables are thrown away.
   if (existsSync(path)) await emptyStore(new DiskStore(path, { readsTablesFirst: false }), stopped);
   const filesPath = fillingFolder(path);
   removeFillingFiles(filesPath);
@@ -40,11 +40,11 @@ export async function rebuildScripts(context: CommandContext): Promise<CommandRe
   return {
     exit: EXIT.done,
     json: { scripts: blockJson(tip), seconds },
-    text: `The index by script was filled anew up to ${blockText(tip)}, in ${duration(seconds)}.`
+    text: `The index by script was filled again up to ${blockText(tip)}, in ${duration(seconds)}.`
   };
 }
 
-/** Takes in the blocks above those that it was filled from, with undo records. */
+/** Takes in the blocks above those from which the index was filled, with undo records. */
 async function takeInLast({ stopped, display, signal }: CommandContext): Promise<void> {
   const { node, scriptsFolder, options } = stopped;
   const store = new DiskStore(scriptsFolder, { readsTablesFirst: false });

@@ -1,4 +1,4 @@
-// `index rebuild`: empties the index and builds it again, here and now.
+// `index rebuild`: empties the index and builds it again at once.
 
 import { existsSync } from 'node:fs';
 import { filter, firstValueFrom, fromEvent, map, merge, tap } from 'rxjs';
@@ -32,12 +32,12 @@ export async function rebuildIndex(context: CommandContext): Promise<CommandResu
   return {
     exit: EXIT.done,
     json: { index: blockJson(tip), seconds },
-    text: `The index was built anew up to ${blockText(tip)}, in ${duration(seconds)}.`
+    text: `The index was rebuilt up to ${blockText(tip)}, in ${duration(seconds)}.`
   };
 }
 
 /**
- * Empties the index, whatever is wrong with it, unless it is another network's. The store is closed before and afterwards.
+ * Empties the index, however damaged it is, unless it is of another network. The store is closed before and afterwards.
  * @throws ImpossibleError, StoreError
  */
 export async function emptyStore(store: Store, stopped: StoppedNode): Promise<void> {
@@ -57,8 +57,8 @@ export async function emptyStore(store: Store, stopped: StoppedNode): Promise<vo
 
 /**
  * Builds an index up to the tip of a stopped node, as the plugin does in a running one. The store is closed before and afterwards.
- * @throws ImpossibleError when the index cannot be built, and the reason of an abort; what is in it by then is a whole index of fewer
- * blocks.
+ * @throws ImpossibleError when the index cannot be built, and the reason of an abort, after which the store has a complete index of
+ * fewer blocks.
  */
 export async function buildIndex(
   options: Omit<ChainIndexerOptions, 'logger' | 'migrations'>,

@@ -1,4 +1,5 @@
-// Sums over the rows of blocks, in whatever order the rows come: for each block 64 bits of a SHA-256 of each row, and their number.
+// Sums over the rows of blocks, independent of the order of the rows: for each block the number of its rows, and the sum of 64 bits of
+// the SHA-256 of each row.
 
 import { hash } from 'node:crypto';
 import { SCRIPT_HASH_LENGTH } from '../../../lib/scripts/records/script-hasher';
@@ -8,12 +9,12 @@ const HEAD_LENGTH = SCRIPT_HASH_LENGTH + 2;
 
 export class RowSums {
   readonly #counts: Uint32Array;
-  /** Two halves for each block. */
+  /** Two numbers of 32 bits for each block. */
   readonly #sums: Uint32Array;
-  /** Hash of the script, index of the transaction in its block, row. */
+  /** The bytes that are hashed: hash of the script, index of the transaction in its block, row. */
   #bytes = Buffer.alloc(1_024);
 
-  /** The sums of so many blocks, none of which has a row yet. */
+  /** Empty sums for a number of blocks. */
   constructor(blocks: number) {
     this.#counts = new Uint32Array(blocks);
     this.#sums = new Uint32Array(2 * blocks);
@@ -23,7 +24,7 @@ export class RowSums {
   static of({ count, hashes, indexes, ends, rows }: ScriptRows): RowSums {
     const sums = new RowSums(1);
     for (let row = 0, start = 0; row < count; row++) {
-      const end = ends[row] as number; // there are as many as rows
+      const end = ends[row] as number; // one for each row
       const script = hashes.subarray(row * SCRIPT_HASH_LENGTH, (row + 1) * SCRIPT_HASH_LENGTH);
       sums.add(0, script, indexes[row] as number, rows.subarray(start, end)); // likewise
       start = end;
@@ -31,7 +32,7 @@ export class RowSums {
     return sums;
   }
 
-  /** `block`: its number in these sums. `script`: its hash in the index. `index`: that of the transaction in the block. */
+  /** `block`: its number in these sums. `script`: its hash in the index. `index`: of the transaction in the block. */
   add(block: number, script: Buffer, index: number, row: Buffer): void {
     const length = HEAD_LENGTH + row.length;
     if (this.#bytes.length < length) this.#bytes = Buffer.alloc(2 * length);
@@ -39,7 +40,7 @@ export class RowSums {
     script.copy(bytes);
     bytes.writeUInt16BE(index, SCRIPT_HASH_LENGTH);
     row.copy(bytes, HEAD_LENGTH);
-    // node:crypto makes text three times as fast as buffers.
+    // node:crypto returns strings three times as fast as buffers.
     const text = hash('sha256', bytes.subarray(0, length), 'binary');
     this.#add(this.#counts, block, 1);
     this.#add(this.#sums, 2 * block, uint32In(text, 0));
@@ -59,7 +60,7 @@ export class RowSums {
     );
   }
 
-  /** Modulo 2^32, as the array has it. */
+  /** Adds modulo 2^32, by the type of the array. */
   #add(numbers: Uint32Array, at: number, number: number): void {
     numbers[at] = (numbers[at] as number) + number; // there is one for each block
   }

@@ -1,4 +1,4 @@
-// `bcoin-rest index`: looks after the index of a stopped node.
+// `bcoin-rest index`: maintains the index of a stopped node.
 
 import { parseArgs } from 'node:util';
 import { IndexError, IndexRefusedError, isDamage } from '../../../lib/index/errors';
@@ -27,11 +27,11 @@ const OPTIONS = {
 } as const;
 
 interface IndexOptions extends NodeOptions {
-  /** The index by script is meant; what stands behind the equals sign. */
+  /** Set if the index by script is meant: the text after the equals sign. */
   readonly scripts?: string | undefined;
 }
 
-/** bcoin's names of its networks. */
+/** bcoin's names for its networks. */
 const NETWORKS = ['main', 'testnet', 'regtest', 'simnet'];
 
 class InterruptedError extends Error {
@@ -54,22 +54,22 @@ const EXPECTED = [
 
 export const INDEX_USAGE = `Usage: bcoin-rest index status|verify|rebuild [--scripts[=N%]] [--network NAME] [--prefix DIR] [--json]
 
-Looks after the index of a node that is not running.
+Maintains the index of a node that is not running.
 
-  status     says where the index stands, and that by script, and changes nothing
-  verify     computes the index again from the node's blocks, in a folder beside it, and says
-             the first difference; needs the time and the disk space that building it takes
-  rebuild    empties the index and builds it anew
+  status     shows the state of the index and of the index by script, and changes nothing
+  verify     computes the index again from the node's blocks, in a folder beside it, and shows
+             the first difference; needs as much time and disk space as building the index
+  rebuild    empties the index and builds it again
 
   --scripts  verify and rebuild: the index by script (--rest-addresses) instead; verify computes
-             its rows again and needs no disk space, --scripts=1% those of so many blocks,
-             chosen at random
+             its rows again and needs no disk space; --scripts=1% verifies that part of the
+             blocks, chosen at random
 
-  --network  main unless given, testnet, regtest or simnet
-  --prefix   the node's folder, as bcoin's own option
-  --json     the result as one line of JSON
+  --network  main (default), testnet, regtest or simnet
+  --prefix   the node's folder, like bcoin's own option
+  --json     print the result as one line of JSON
 
-bcoin.conf in the node's folder and BCOIN_... in the environment count as for the node.
+bcoin.conf in the node's folder and BCOIN_... in the environment are read as by the node.
 BCOIN_PATH names another bcoin than the one installed here.
 
 Exit codes:
@@ -77,17 +77,17 @@ Exit codes:
   1    a difference or damage was found, or the index is not on the node's chain
   2    called wrongly
   3    cannot be done: the node is running, there is no such folder, another network, ...
-  130  interrupted; the index is usable, and the node goes on from where it stands
+  130  interrupted; the index is usable, and the node continues from there
 `;
 
 export interface CommandIo {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Where progress is shown; standard error unless given. */
+  /** Where progress is shown; by default standard error. */
   readonly progress?: NodeJS.WriteStream;
 }
 
-/** @param args what follows `index`. @returns the exit code. */
+/** @param args the arguments after `index`. @returns the exit code. */
 export async function runIndexCommand(args: readonly string[], io: CommandIo): Promise<ExitCode> {
   const [name = '', ...rest] = args;
   const isJson = rest.includes('--json');
@@ -107,17 +107,17 @@ export async function runIndexCommand(args: readonly string[], io: CommandIo): P
   }
 }
 
-/** `name`: of a command that there is. @throws UsageError for one that the index by script does not have. */
+/** `name`: an existing command. @throws UsageError if `--scripts` does not fit the command. */
 function commandOf(name: string, { scripts }: IndexOptions): Command {
   const command = COMMANDS[name] as Command; // there is one
   if (scripts === undefined) return command;
-  if (command === indexStatus) throw new UsageError('--scripts is for verify and rebuild; status speaks of both indexes');
+  if (command === indexStatus) throw new UsageError('--scripts is for verify and rebuild; status shows both indexes');
   if (command === verifyIndex) return verifyScripts(percentOf(scripts));
-  if (scripts !== '') throw new UsageError(`rebuild knows no part of the index by script: --scripts, not '--scripts=${scripts}'`);
+  if (scripts !== '') throw new UsageError(`rebuild always rebuilds the whole index by script: --scripts, not '--scripts=${scripts}'`);
   return rebuildScripts;
 }
 
-/** Of `1%`; all when there is nothing. @throws UsageError */
+/** The number in `1%`; 100 for an empty text. @throws UsageError */
 function percentOf(text: string): number {
   if (text === '') return 100;
   const percent = /^\d{1,3}(\.\d{1,6})?%$/.test(text) ? Number(text.slice(0, -1)) : NaN;
@@ -159,7 +159,7 @@ async function runInterruptibly(command: Command, options: NodeOptions, progress
   }
 }
 
-/** What nobody expected comes with its stack. */
+/** The message of an error; unexpected errors are shown with their stack. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return EXPECTED.some((expected) => error instanceof expected) ? error.message : (error.stack ?? error.message);

@@ -1,4 +1,4 @@
-// Blocks of a stopped node, and what they spend, as the index by script takes them in.
+// Blocks of a stopped node, with the outputs that they spend, in the form in which the index by script takes them in.
 
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { scriptBlock } from '../../../lib/scripts/scan/node-blocks';
@@ -6,7 +6,7 @@ import { ImpossibleError } from './command';
 import type { NodeSource } from '../../../lib/node/types';
 import type { ScriptBlock } from '../../../lib/scripts/scan/rows';
 
-/** The block at a height of the node's chain. @throws ImpossibleError when the node has not kept it, or what it spends. */
+/** The block at a height of the node's chain. @throws ImpossibleError when the node has not kept the block or its undo data. */
 export async function scriptBlockAt(node: NodeSource, height: number): Promise<ScriptBlock> {
   const hash = await node.activeHash(height);
   if (hash === undefined) throw lacking(`block ${height}`);

@@ -1,4 +1,4 @@
-// What `index status` says of the index by script.
+// The part of `index status` about the index by script.
 
 import { existsSync } from 'node:fs';
 import { fillingFolder } from '../../options';
@@ -8,14 +8,14 @@ import { fillingText, hasScripts, withScripts } from './open-scripts';
 import type { CommandContext } from './command';
 
 export interface ScriptsStatus {
-  /** Name and value; no name: goes on with the one before. */
+  /** Name and value; a line without a name belongs to the one before it. */
   readonly lines: readonly (readonly [name: string, value: string])[];
   readonly json: object;
-  /** False: its tip is not a block of the node's chain. */
+  /** False if its tip is not a block of the node's chain. */
   readonly onNodeChain: boolean;
 }
 
-/** undefined: there is none. @throws as withScripts */
+/** Undefined if there is no index by script. @throws what `withScripts` throws */
 export async function scriptsStatus(context: CommandContext): Promise<ScriptsStatus | undefined> {
   if (!hasScripts(context)) return undefined;
   const { node, scriptsFolder: folder, options } = context.stopped;

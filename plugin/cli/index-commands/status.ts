@@ -1,4 +1,4 @@
-// `index status`: where the index and the index by script stand, and how large they are.
+// `index status`: the state of the index and of the index by script, and their sizes.
 
 import { LAYOUT_VERSION } from '../../../lib/index/records/layout';
 import { EXIT, type CommandContext, type CommandResult } from './command';
@@ -7,7 +7,7 @@ import { blockJson, blockText, withIndex } from './open-index';
 import { scriptsStatus } from './status-scripts';
 import type { FilterCoverage } from '../../../lib/index/read/closed-index';
 
-/** Exit code 1: one of them is not on the node's chain. */
+/** Exit code 1 means that one of the indexes is not on the node's chain. */
 export function indexStatus(context: CommandContext): Promise<CommandResult> {
   const { node, network, indexFolder: folder } = context.stopped;
   return withIndex(context, async ({ index, tip, forkHeight }) => {
@@ -22,7 +22,7 @@ export function indexStatus(context: CommandContext): Promise<CommandResult> {
     const lines = [
       ['Index', tip ? blockText(tip) : 'empty'],
       ['Node', blockText(node.tip())],
-      ['', onNodeChain ? lag : `the index is not on the node's chain: they part after block ${forkHeight}`],
+      ['', onNodeChain ? lag : `the index is not on the node's chain: they fork after block ${forkHeight}`],
       ['Network', network],
       ['Layout', `${LAYOUT_VERSION}`],
       ...(base === undefined || base.positionsFrom === 0

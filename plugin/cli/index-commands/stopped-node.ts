@@ -1,5 +1,5 @@
-// The chain of a node that does not run, opened for reading: no network, no pool, no mempool,
-// no HTTP server. bcoin's locks keep a running node away from these files.
+// The chain of a node that is not running, opened for reading: no peers, no mempool, no HTTP server. bcoin's locks keep a running
+// node away from these files.
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { indexFolder, readOptions, scriptsFolder, type RestOptions } from '../..
 import { ImpossibleError } from './command';
 import type { NodeSource } from '../../../lib/node/types';
 
-/** bcoin's own options that say which node is meant. */
+/** bcoin's own options that select the node. */
 export interface NodeOptions {
   readonly network?: string | undefined;
   readonly prefix?: string | undefined;
@@ -19,16 +19,16 @@ export interface StoppedNode {
   readonly node: NodeSource;
   /** bcoin's name of the network. */
   readonly network: string;
-  /** The folder of the node's index; it may not be there. */
+  /** The folder of the node's index; it may not exist. */
   readonly indexFolder: string;
-  /** That of the index by script; it may not be there. */
+  /** The folder of the index by script; it may not exist. */
   readonly scriptsFolder: string;
-  /** The plugin's options as far as bcoin.conf and the environment have them. */
+  /** The plugin's options from bcoin.conf and the environment. */
   readonly options: RestOptions;
   close(): Promise<void>;
 }
 
-/** bcoin wants to be told again with which options it made its data. */
+/** bcoin refuses to open its data unless it is given the options with which it created them. */
 const REFUSALS: readonly { readonly words: RegExp; readonly setting: string }[] = [
   { words: /retroactively unprune/, setting: 'prune' },
   { words: /retroactively disable TX index/, setting: 'indexTx' },
@@ -36,8 +36,8 @@ const REFUSALS: readonly { readonly words: RegExp; readonly setting: string }[] 
 ];
 
 /**
- * Opens what reads blocks. The other settings are those of bcoin.conf and of the environment.
- * @throws ImpossibleError when the node runs, or has no chain there that this bcoin can read; OptionError.
+ * Opens only the parts that read blocks. Other settings come from bcoin.conf and the environment.
+ * @throws ImpossibleError when the node is running, or this bcoin cannot read a chain there; OptionError.
  */
 export async function openStoppedNode(options: NodeOptions): Promise<StoppedNode> {
   const host = await openChain(requireBcoin(), options, {});
@@ -82,7 +82,7 @@ async function openChain(bcoin: Bcoin, options: NodeOptions, settings: Readonly<
     await host.chain.open();
     return host;
   } catch (error) {
-    // What did not open cannot always be closed; the first error says why.
+    // A chain that did not open cannot always be closed; the first error matters.
     await closeChain(host).catch(() => undefined);
     const message = error instanceof Error ? error.message : String(error);
     const refusal = REFUSALS.find(({ words, setting }) => words.test(message) && settings[setting] === undefined);
@@ -96,7 +96,7 @@ async function openChain(bcoin: Bcoin, options: NodeOptions, settings: Readonly<
   }
 }
 
-/** bcoin would begin a chain of its own where there is none. Returns the chain's folder. */
+/** Checks that the folders exist, since bcoin would create a new chain otherwise. Returns the chain's folder. */
 function requireFolders({ config, blocks, network }: HostFullNode): string {
   const chainFolder = config.location('chain');
   if (!existsSync(chainFolder)) throw new ImpossibleError(`there is no ${network.type} node here: expected its chain in ${chainFolder}`);

@@ -1,7 +1,6 @@
-// `index verify` of an index that began with the node's coins: it cannot be computed from
-// blocks, some of which may be gone. All its coins are compared with the node's own, headers
-// with those of the node's chain, and what it knows of transactions and how to take blocks
-// out again with the node's blocks.
+// `index verify` of an index that began with the node's coins. It cannot be computed again, because some blocks may be gone. All its
+// coins are compared with the node's own, its headers with those of the node's chain, and its positions and undo records with the
+// node's blocks.
 
 import { hash256, toDisplayHex } from '../../../lib/bitcoin/hash';
 import { scanBlock, type ScannedBlock } from '../../../lib/bitcoin/block';
@@ -21,10 +20,10 @@ import type { IndexSnapshot } from '../../../lib/index/types';
 import type { BlockPoint, NodeSource } from '../../../lib/node/types';
 import type { Store } from '../../../lib/store/store';
 
-/** Of the base's coins, and of those by position. */
+/** The letters of records of the base's coins, and of coins by position. */
 const COIN_LETTERS = ['c', 'o'] as const;
 
-/** @throws ImpossibleError when the node stands elsewhere, DamagedIndexError. */
+/** @throws ImpossibleError when the node is at another block, DamagedIndexError. */
 export async function compareWithNode(
   { stopped: { node }, display, signal }: CommandContext,
   store: Store,
@@ -41,7 +40,7 @@ export async function compareWithNode(
     signal.throwIfAborted();
     display.compared(++records, part);
   };
-  // Damage is to be told as such.
+  // Damage must end the comparison as an error.
   const reader = new SnapshotReader(store, (error) => {
     throw error;
   });
@@ -73,10 +72,10 @@ interface Compared {
   readonly note: (part: number) => void;
 }
 
-/** About how much of the work is done when each step begins, 0 to 1. */
+/** Roughly how much of the work is done when each step begins, 0 to 1. */
 const BEGINS = { coins: 0, headers: 0.4, blocks: 0.45, undo: 0.95 } as const;
 
-/** Each step returns the first difference in words. */
+/** Each step returns the first difference as text, or undefined. */
 class Comparison {
   readonly #compared: Compared;
 
@@ -119,7 +118,7 @@ class Comparison {
     } finally {
       await set.close();
     }
-    // The node's coins are all there: no others are, if there are as many.
+    // The index has all the node's coins: if it has as many, it has no others.
     let own = 0;
     for (const letter of COIN_LETTERS) {
       for await (const [key, value] of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) {
@@ -130,7 +129,7 @@ class Comparison {
     return own === count ? undefined : `expected ${count} coins, got ${own}`;
   }
 
-  /** Of all blocks, what follows from the headers alone. */
+  /** Compares everything that follows from the headers alone, for all blocks. */
   async #headers(): Promise<string | undefined> {
     const { node, tip, note } = this.#compared;
     let fold: HeaderFold | undefined;
@@ -155,7 +154,7 @@ class Comparison {
     return undefined;
   }
 
-  /** Transactions and sizes of the blocks that were read. */
+  /** Compares transactions and sizes of the blocks whose positions the index has. */
   async #blocks(): Promise<string | undefined> {
     const { node, base, tip, note } = this.#compared;
     for (let { height } = tip; height >= base.positionsFrom; height--) {
@@ -187,12 +186,12 @@ class Comparison {
     return value && decodeHeader(key, value);
   }
 
-  /** Headers count transactions and bytes up to their block. */
+  /** Compares numbers of transactions and bytes, of which header records have running totals. */
   #counts({ transactions: { length: count }, length }: ScannedBlock, height: number): string | undefined {
     const header = this.#storedHeader(height);
     const below = height === 0 ? undefined : this.#storedHeader(height - 1);
     const transactions = (header?.chainTransactions ?? 0) - (below?.chainTransactions ?? 0);
-    // Bytes are not counted from the genesis block.
+    // The total of bytes need not begin with the genesis block.
     const bytes = below === undefined ? length : (header?.chainBytes ?? 0) - below.chainBytes;
     if (header?.transactionCount === count && transactions === count && bytes === length) return undefined;
     return (

@@ -1,5 +1,5 @@
-// The filters of an index: each is made again from the node's block and the coins that the node kept of it. Filters may be
-// missing where the index says so, and so may the filter headers of the blocks from there up.
+// Verifies the filters of an index: each is made again from the node's block and undo data. Filters may be missing where the index says
+// so, and so may the filter headers from there up.
 
 import { scanBlock, spendingInputs } from '../../../lib/bitcoin/block';
 import { filterHashOf, filterHeaderOf, filterOfBlock, NO_FILTER_HEADER } from '../../../lib/bitcoin/block-filter';
@@ -24,7 +24,10 @@ export interface FilterParts {
   readonly onBlock: (height: number) => void;
 }
 
-/** The first difference, from the genesis block up. Where the node has not kept the block only the filter headers are compared. @throws DamagedIndexError */
+/**
+ * The first difference, from the genesis block up. If the node has not kept a block, only its filter header is compared.
+ * @throws DamagedIndexError
+ */
 export async function differentFilter(tip: BlockPoint, { node, store, onBlock }: FilterParts): Promise<StoreDifference | undefined> {
   if (!(await hasFilters(store))) return undefined;
   const span = findFilterSpan(store);
@@ -36,7 +39,7 @@ export async function differentFilter(tip: BlockPoint, { node, store, onBlock }:
     const [found, entry] = [store.get(key), store.get(filterEntryKey(height))];
     const hash = await node.activeHash(height);
     if (hash === undefined) return undefined;
-    // What a program left that did not know filters is never answered from.
+    // Entries of other blocks, left by a version without filters, are never used for answers.
     const isThere = entry !== undefined && decodeFilterEntry(filterEntryKey(height), entry).blockHash.equals(hash);
     const filter = isInSpan(height) || isThere ? ((await madeAgain(hash, node)) ?? (found && recordOf(key, found))) : undefined;
     if (filter === undefined) {
@@ -51,7 +54,7 @@ export async function differentFilter(tip: BlockPoint, { node, store, onBlock }:
     const isBare = bare !== undefined && entry?.equals(bare) === true;
     if (!isBare && (whole === undefined || entry?.equals(whole) !== true))
       return { key: filterEntryKey(height), expected: whole, found: entry };
-    // As long as headers are filled in, those above one that is missing are missing too.
+    // While filter headers are being filled in, all above a missing one are missing too.
     if (isBare) header = undefined;
   }
   for (const keyAt of [filterKey, filterEntryKey])
@@ -67,7 +70,7 @@ async function hasFilters(store: Store): Promise<boolean> {
   return count > 0;
 }
 
-/** undefined: the node has not kept the block, or not what it spent. */
+/** Undefined if the node has not kept the block or its undo data. */
 async function madeAgain(hash: Buffer, node: NodeSource): Promise<Buffer | undefined> {
   const raw = await node.rawBlock(hash);
   if (raw === undefined) return undefined;

@@ -1,9 +1,9 @@
-// `index verify --scripts`: the rows, txids and undo records of blocks are computed again from the node's blocks and what these spent, and
-// held against the index by script.
+// `index verify --scripts`: the rows, txids and undo records of blocks are computed again from the node's blocks and undo data, and
+// compared with the index by script.
 //
-// Of all blocks: every record is read once, and the rows of each block are summed up; then the blocks are read and their rows summed up
-// likewise. Nothing is looked up, and no room is needed beside the index. Equal sums of 64 bits of SHA-256 are equal rows, and no others.
-// Of some blocks: each of their rows is looked up.
+// For all blocks every record is read once and the rows of each block are summed up; then the blocks are read and their rows are summed up
+// in the same way. Nothing is looked up, and no disk space is needed. Equal sums of 64 bits of SHA-256 mean equal rows.
+// For a part of the blocks each of their rows is looked up.
 
 import { randomInt } from 'node:crypto';
 import { previousHashOf } from '../../../lib/bitcoin/header';
@@ -25,13 +25,13 @@ import type { BlockPoint } from '../../../lib/node/types';
 import type { StoreDifference } from '../../../lib/store/compare';
 import type { Store } from '../../../lib/store/store';
 
-/** About how much of the work reading the records is, where all are read. */
+/** Roughly the share of reading the records in the whole work, when all are read. */
 const RECORDS_SHARE = 0.3;
 
 /** Rows that are looked up at once. */
 const LOOKUPS = 32;
 
-/** `percent`: of the blocks, chosen at random; 100: all, and that there is nothing else. Exit code 1: as that of `verify`. */
+/** `percent`: of the blocks, chosen at random; with 100 also checks that there are no other records. Exit code 1 as for `verify`. */
 export function verifyScripts(percent: number): Command {
   return async (context) => {
     const { node, scriptsFolder } = context.stopped;
@@ -40,7 +40,7 @@ export function verifyScripts(percent: number): Command {
     return await withScripts(context, percent === 100, async ({ store, tip, filling, onNodeChain }) => {
       if (filling !== undefined)
         throw new ImpossibleError(
-          `the index by script is being filled (${fillingText(filling)}); the node goes on with it when it next starts with --rest-addresses`
+          `the index by script is being filled (${fillingText(filling)}); the node continues when it next starts with --rest-addresses`
         );
       if (tip === undefined)
         return { exit: EXIT.done, json: { verified: true, scripts: null, blocks: 0, rows: 0 }, text: 'The index by script is empty.' };
@@ -62,7 +62,7 @@ export function verifyScripts(percent: number): Command {
   };
 }
 
-/** A record or a row that is not as it should be, or what else is wrong with a block. */
+/** A record or a row that differs, or the text of another difference. */
 type Difference = StoreDifference | string;
 
 class Verification {
@@ -70,7 +70,7 @@ class Verification {
   readonly #store: Store;
   readonly #tip: BlockPoint;
   readonly #hasher: ScriptHasher;
-  /** Blocks that can be taken out again; of those that were looked at. */
+  /** Blocks with undo records, among those that were looked at. */
   readonly #undoable = new Set<number>();
   #blocks = 0;
   #rows = 0;
@@ -95,7 +95,7 @@ class Verification {
       difference,
       { undoableBlocks },
       `all its ${this.#rows} rows, and the txids of all blocks, up to ${blockText(this.#tip)}.\n` +
-        `Its last ${undoableBlocks} blocks can be taken out without the node.`
+        `Its last ${undoableBlocks} blocks can be undone without the node.`
     );
   }
 
@@ -132,7 +132,7 @@ class Verification {
     };
   }
 
-  /** Goes through all records, and adds up their rows. */
+  /** Reads all records and adds up their rows. */
   async #differentRecord(sums: RowSums): Promise<Difference | undefined> {
     const { height: last } = this.#tip;
     let before: { readonly hash: Buffer; readonly height: number; readonly index: number } | undefined;
@@ -159,7 +159,7 @@ class Verification {
     return undefined;
   }
 
-  /** What is different of a block: its txids, its undo record, or its rows, for which `ofRows` is asked. */
+  /** The first difference in a block's txids, its undo record, or its rows, which `ofRows` compares. */
   async #differentBlock(height: number, ofRows: (rows: ScriptRows) => Promise<Difference | undefined>): Promise<Difference | undefined> {
     const block = await scriptBlockAt(this.#context.stopped.node, height);
     const rows = this.#rowsOf(block);
@@ -194,7 +194,7 @@ class Verification {
   async #differentUndo({ point, raw }: ScriptBlock, { indexes, hashes, txids }: ScriptRows): Promise<Difference | undefined> {
     const key = undoKey(point.height);
     const [found] = await this.#store.load([key]);
-    // While many blocks are taken in, those that will soon be too deep get none.
+    // During catching up, blocks that will soon be too deep get no undo record.
     if (found === undefined && (!this.#isAtNodeTip || !(await this.#hasUndoBelow(point.height)))) return undefined;
     this.#undoable.add(point.height);
     const { value: expected } = putRecord(key, encodeUndo(point.hash, previousHashOf(raw), txids.length / TXID_LENGTH, indexes, hashes));
@@ -218,7 +218,7 @@ class Verification {
     return (await this.#differentRow(rows)) ?? `rows of the block at height ${height}: expected ${rows.count}, got ${stored.count(height)}`;
   }
 
-  /** Looks for each row of a block. */
+  /** Looks up each row of a block. */
   async #differentRow(rows: ScriptRows): Promise<Difference | undefined> {
     for (let from = 0; from < rows.count; from += LOOKUPS) {
       this.#context.signal.throwIfAborted();
@@ -230,7 +230,7 @@ class Verification {
   }
 
   async #lookUp({ point: { height }, hashes, indexes, ends, rows }: ScriptRows, row: number): Promise<Difference | undefined> {
-    const index = indexes[row] as number; // there are so many, of these and of ends
+    const index = indexes[row] as number; // one for each row, as in `ends`
     const expected = rows.subarray(row === 0 ? 0 : ends[row - 1], ends[row]);
     const hash = hashes.subarray(row * SCRIPT_HASH_LENGTH, (row + 1) * SCRIPT_HASH_LENGTH);
     const key = rowKey(hash, { height, index });
@@ -246,7 +246,7 @@ class Verification {
     return { key, expected, found: undefined };
   }
 
-  /** From the tip down, without a gap. */
+  /** How many blocks from the tip down have undo records, without a gap. */
   #undoableBlocks(): number {
     let blocks = 0;
     while (this.#undoable.has(this.#tip.height - blocks)) blocks++;
@@ -262,10 +262,10 @@ class Verification {
 }
 
 function togetherText(key: Buffer, height: number): string {
-  return `${describeScriptRecord(key)}: expected one row in the record, for block ${height} can be taken out again, got several`;
+  return `${describeScriptRecord(key)}: expected one row in the record, because block ${height} can be undone, got several`;
 }
 
-/** So many percent of the heights below `count`, at least one, ascending. */
+/** `percent` of the heights below `count`, chosen at random, at least one, ascending. */
 function someHeights(count: number, percent: number): number[] {
   const heights = new Set<number>();
   const wanted = Math.max(1, Math.round((count * percent) / 100));

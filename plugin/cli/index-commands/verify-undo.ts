@@ -1,5 +1,5 @@
-// The undo records of an index that began with the node's coins: each is compared with the
-// coins that the node kept of its block, and there may be no gap among them.
+// Verifies the undo records of an index that began with the node's coins: each is compared with the node's undo data of its block, and
+// there must be no gap between them.
 
 import { toDisplayHex } from '../../../lib/bitcoin/hash';
 import { scanBlock } from '../../../lib/bitcoin/block';
@@ -23,7 +23,7 @@ export interface UndoParts {
   readonly onRecord: () => void;
 }
 
-/** The first difference in words, from the tip down. Where the node has not kept the coins nothing is compared. @throws DamagedIndexError */
+/** The first difference as text, from the tip down. Blocks without undo data in the node are not compared. @throws DamagedIndexError */
 export async function differentUndo(tip: BlockPoint, parts: UndoParts): Promise<string | undefined> {
   const { node, store, onRecord } = parts;
   const hasher = TxidHasher.of(store);
@@ -57,11 +57,11 @@ function isUndoOf(
   const starts = Buffer.concat(transactions.map(({ txid }) => hasher.hash(txid).subarray(0, HASH_START_LENGTH)));
   const inputs = transactions.filter(({ isCoinbase }) => !isCoinbase).flatMap((transaction) => transaction.inputs);
   const expected: string[] = [];
-  /** Position to txid, of what the block spends from. */
+  /** Txids of the transactions from which the block spends, by position. */
   const txids = new Map<string, Buffer>();
   spent.forEach((coin, i) => {
     const input = inputs[i];
-    // A coin of the block itself is in no undo record.
+    // Coins that the block itself creates are not in its undo record.
     if (input === undefined || coin.height === height) return;
     const { txid } = input;
     const position = whereKnown(() => snapshot.position(txid));
@@ -72,7 +72,7 @@ function isUndoOf(
   return spent.length === inputs.length && starts.equals(undo.hashStarts) && found.sort().join() === expected.sort().join();
 }
 
-/** undefined where an index that began with coins cannot tell: it then has no record of its own by position. */
+/** Undefined if an index that began with coins does not know: it then has no record by position. */
 export function whereKnown<T>(ask: () => T | undefined): T | undefined {
   try {
     return ask();
@@ -82,7 +82,7 @@ export function whereKnown<T>(ask: () => T | undefined): T | undefined {
   }
 }
 
-/** Without those that the coinbase replaced: the block did not spend them. */
+/** The coins of an undo record, without those that the coinbase replaced: the block did not spend these. */
 function coinsOfUndo({ coins, replaced }: UndoRecord, txids: ReadonlyMap<string, Buffer>): string[] {
   return coins
     .filter(({ position }) => position.height !== replaced?.height || position.index !== replaced.index)

@@ -1,6 +1,5 @@
-// `index verify`: computes the index again from the node's blocks, in a folder of its own, and
-// compares the two record by record. How many blocks can be undone depends on --rest-undo
-// and on the past, and is told; a gap in undo records is a difference.
+// `index verify`: computes the index again from the node's blocks, in a separate folder, and compares the two record by record. How many
+// blocks can be undone depends on --rest-undo and on the past, so it is only reported; a gap in undo records is a difference.
 
 import { rm } from 'node:fs/promises';
 import { BESIDE_FILTERS } from '../../../lib/index/records/filter';
@@ -17,7 +16,7 @@ import { compareWithNode } from './verify-base';
 import { differentFilter } from './verify-filters';
 import type { BlockPoint, NodeSource } from '../../../lib/node/types';
 
-/** Kinds of records in the order of their letters, and about how much of the work they are on a long chain. */
+/** Kinds of records in the order of their letters, and their rough shares of the work on a long chain. */
 const KINDS: readonly { readonly letter: string; readonly share: number; readonly next: 'hash' | 'height' }[] = [
   { letter: 'b', share: 0.02, next: 'hash' },
   { letter: 'd', share: 0.03, next: 'height' },
@@ -27,7 +26,7 @@ const KINDS: readonly { readonly letter: string; readonly share: number; readonl
   { letter: 'p', share: 0.6, next: 'hash' }
 ];
 
-/** Exit code 1: there is a difference, or the index is not on the node's chain. */
+/** Exit code 1 means that there is a difference, or that the index is not on the node's chain. */
 export function verifyIndex(context: CommandContext): Promise<CommandResult> {
   const { node } = context.stopped;
   return withIndex(context, async (open) => {
@@ -37,7 +36,7 @@ export function verifyIndex(context: CommandContext): Promise<CommandResult> {
       return {
         exit: EXIT.different,
         json: { verified: false, index: blockJson(tip), onNodeChain: false, forkHeight },
-        text: `The index, at ${blockText(tip)}, is not on the node's chain: they part after block ${forkHeight}. Nothing more was compared.`
+        text: `The index, at ${blockText(tip)}, is not on the node's chain: they fork after block ${forkHeight}. Nothing more was compared.`
       };
     const base = index.base();
     if (base !== undefined) return await compareWithNode(context, store, base, tip);
@@ -56,10 +55,10 @@ async function compareWithFresh(context: CommandContext, { store, index }: OpenI
     display
   } = context;
   const folder = `${indexFolder}-verify`;
-  // The node's lock keeps other runs out: what is there was left by a run that was killed.
+  // The node's lock keeps other runs out, so an existing folder was left by a run that was killed.
   await rm(folder, { recursive: true, force: true });
   try {
-    // Fewer than --rest-undo when the index was rewound, or the option raised.
+    // Fewer than --rest-undo if the index was rewound or the option was raised.
     const undoDepth = tip.height + 1 - ((await index.lowestUndo()) ?? tip.height + 1);
     const fresh = new DiskStore(folder);
     await fresh.open();
@@ -108,7 +107,7 @@ async function compareWithFresh(context: CommandContext, { store, index }: OpenI
   }
 }
 
-/** The node as it was when its tip was this block of its chain. */
+/** The node, with this block of its chain as its tip. */
 function nodeAt(node: NodeSource, tip: BlockPoint): NodeSource {
   return new Proxy(node, {
     get: (target, name): unknown => {
@@ -118,7 +117,7 @@ function nodeAt(node: NodeSource, tip: BlockPoint): NodeSource {
   });
 }
 
-/** How far a comparison in the order of the keys is, 0 to 1, estimated: hashes are spread evenly, and so are heights, up to that of the tip. */
+/** Estimates how far a comparison in key order is, 0 to 1: hashes are spread evenly, and so are heights up to the tip's. */
 export function comparedPart(key: Buffer, tipHeight: number): number {
   const letter = key.toString('latin1', 0, 1);
   let part = 0;

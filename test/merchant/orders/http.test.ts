@@ -26,30 +26,30 @@ describe('merchant over HTTP', () => {
     );
 
     const bad: [title: string, body: string, message: RegExp][] = [
-      ['no JSON', '{', /An order in JSON expected/],
-      ['no object', '[]', /the body: an object expected/],
+      ['text that is not JSON', '{', /An order in JSON expected/],
+      ['an array', '[]', /the body: an object expected/],
       ['null', 'null', /the body: an object expected/],
       ['no outputs', '{}', /outputs: an array expected/],
       ['no output', '{"outputs": []}', /At least one output/],
       ['an amount with decimals', `{"outputs": [{"amount": 0.1, "script": "51"}]}`, /outputs\[0\]\.amount: a whole number/],
       ['an amount below 0', `{"outputs": [{"amount": -1, "script": "51"}]}`, /outputs\[0\]\.amount/],
-      ['an amount in text', `{"outputs": [{"amount": "1", "script": "51"}]}`, /outputs\[0\]\.amount/],
+      ['an amount as text', `{"outputs": [{"amount": "1", "script": "51"}]}`, /outputs\[0\]\.amount/],
       ['a script that is not hex', `{"outputs": [{"amount": 1000, "script": "5"}]}`, /outputs\[0\]\.script: hex/],
-      ['an output that is none', `{"outputs": [null]}`, /outputs\[0\]: an object/],
-      ['a memo that is no text', `{"outputs": [], "memo": 1}`, /memo: text/],
+      ['an output that is not an object', `{"outputs": [null]}`, /outputs\[0\]: an object/],
+      ['a memo that is not text', `{"outputs": [], "memo": 1}`, /memo: text/],
       [
-        'a field that is not known',
+        'an unknown field',
         '{"outputs": [{"amount": 1000, "script": "51"}], "expiry": 1900000000}',
         /Order: outputs, memo, expires expected, "expiry" came/
       ],
       [
-        'a field of an output that is not known',
+        'an unknown field of an output',
         '{"outputs": [{"amount": 1000, "script": "51", "address": "x"}]}',
         /outputs\[0\]: amount, script expected, "address" came/
       ],
       ['an OP_RETURN output', '{"outputs": [{"amount": 0, "script": "6a0401020304"}]}', /Outputs that can be spent expected/],
       [
-        'an OP_RETURN output beside others',
+        'an OP_RETURN output among others',
         '{"outputs": [{"amount": 1000, "script": "51"}, {"amount": 0, "script": "6a"}]}',
         /Outputs that can be spent expected/
       ],
@@ -134,7 +134,7 @@ describe('merchant over HTTP', () => {
     );
 
     it(
-      'shows on the page what became of it',
+      'shows the state on the page',
       inShop(async (shop) => {
         const { merchant, chain } = shop;
         const page = async (): Promise<string> => (await answerGet(merchant, id, undefined)).body.toString();
@@ -182,7 +182,7 @@ describe('merchant over HTTP', () => {
     );
 
     it(
-      'answers 503 while it cannot be told whether a request is paid',
+      'answers 503 while it is not known whether a request is paid',
       inShop(async ({ merchant, chain }) => {
         const { id } = await merchant.create(order);
         await merchant.pay(id, paymentFor(id, [paying(1)]));
@@ -219,7 +219,7 @@ describe('merchant over HTTP', () => {
     );
 
     it(
-      'answers what does not pay with 400 and the reason',
+      'answers a Payment that does not pay with 400 and the reason',
       inShop(async ({ merchant, chain }) => {
         const { id } = await merchant.create(order);
         const underpaid = await answerPay(merchant, id, PAYMENT_TYPE, paymentFor(id, [paying(1, 1n)]));
@@ -253,7 +253,7 @@ describe('merchant over HTTP', () => {
     );
 
     it(
-      'leaves failures of the node to the server',
+      'passes failures of the node on to the server',
       inShop(async ({ merchant, chain }) => {
         const { id } = await merchant.create(order);
         chain.refusal = new Error('the node went away');

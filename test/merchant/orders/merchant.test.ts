@@ -15,7 +15,7 @@ import { BLOCK, START, START_SECONDS, inShop, order, outputOf, paying, paymentFo
 
 const LATER = new Date(START.getTime() + 3_600_000);
 
-/** As the chain lists it. */
+/** The txid in display order. */
 const txidOf = (transaction: Buffer): string => parseTransaction(transaction).txid.toString('hex');
 
 describe('Merchant', () => {
@@ -56,7 +56,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'gives every request an id of its own',
+      'gives every request its own id',
       inShop(async ({ merchant }) => {
         const ids = await Promise.all(Array.from({ length: 20 }, async () => (await merchant.create(order)).id));
         expect(new Set(ids).size).to.equal(20);
@@ -64,7 +64,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'refuses orders that nobody could pay',
+      'refuses orders that cannot be paid',
       inShop(async ({ merchant }) => {
         expect((await rejection(merchant.create({ outputs: [] }))).code).to.equal('unpayable');
         expect((await rejection(merchant.create({ outputs: [{ amount: 1n, script }] }))).code).to.equal('unpayable');
@@ -73,7 +73,7 @@ describe('Merchant', () => {
     );
   });
 
-  describe('taking a Payment', () => {
+  describe('accepting a Payment', () => {
     it(
       'broadcasts it and acknowledges it',
       inShop(async ({ merchant, chain }) => {
@@ -134,8 +134,8 @@ describe('Merchant', () => {
       ['pays too little', (id) => paymentFor(id, [paying(1, 9_999n)]), 'underpaid'],
       ['has no transaction', (id) => paymentFor(id, []), 'underpaid'],
       ['has other merchant_data', () => paymentFor('00', [paying(1)]), 'wrong-merchant-data'],
-      ['is no Payment', () => Buffer.from('0a', 'hex'), 'malformed'],
-      ['has a transaction that is none', (id) => paymentFor(id, [Buffer.from('00', 'hex')]), 'malformed']
+      ['is not a Payment', () => Buffer.from('0a', 'hex'), 'malformed'],
+      ['has a malformed transaction', (id) => paymentFor(id, [Buffer.from('00', 'hex')]), 'malformed']
     ];
     for (const [title, payment, code] of bad) {
       it(
@@ -169,7 +169,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'passes on what the node refuses, and takes another Payment then',
+      'passes on the node’s refusal, and accepts another Payment after it',
       inShop(async ({ merchant, chain }) => {
         const { id } = await merchant.create(order);
         chain.refusal = refused;
@@ -181,7 +181,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'gives the node parents before children, and only what it does not know',
+      'gives the node parents before children, and only unknown transactions',
       inShop(async ({ merchant, chain }) => {
         const parent = serialize({ inputs: [outpoint(7)], outputs: [{ script: Buffer.from('51', 'hex'), value: 10_000n }] });
         const child = serialize({ inputs: [outpointOf(parseTransaction(parent).txid)], outputs: [{ script, value: 10_000n }] });
@@ -194,7 +194,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'finishes what a crash interrupted, also after expiry',
+      'finishes a Payment that a crash interrupted, also after expiry',
       inShop(async (shop) => {
         const { id } = await shop.merchant.create(order);
         const payment = paymentFor(id, [paying(1)]);
@@ -221,7 +221,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'refuses another Payment while the first one is in doubt, and takes it once the chain excludes that',
+      'refuses another Payment while the first one is in doubt, and accepts it once the chain excludes the first',
       inShop(async ({ merchant, chain }) => {
         const { id } = await merchant.create(order);
         await merchant.pay(id, paymentFor(id, [paying(1)]));
@@ -236,7 +236,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'neither takes nor refuses another Payment for good while it cannot be told whether the first one stands',
+      'neither accepts nor finally refuses another Payment while it is not known whether the first one stands',
       inShop(async ({ merchant, chain }) => {
         const { id } = await merchant.create(order);
         await merchant.pay(id, paymentFor(id, [paying(1)]));
@@ -271,7 +271,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'counts an output for one request only, though two have the same script',
+      'counts an output for only one request, even if two have the same script',
       inShop(async (shop) => {
         const { id } = await shop.merchant.create(order);
         const { id: other } = await shop.merchant.create(order);
@@ -281,7 +281,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'takes one transaction for two requests that it pays by different outputs',
+      'accepts one transaction for two requests that it pays with different outputs',
       inShop(async ({ merchant }) => {
         const second = Buffer.from(`0014${'bb'.repeat(20)}`, 'hex');
         const both = serialize({
@@ -332,7 +332,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'is that of the transaction with the fewest confirmations',
+      'is the state of the transaction with the fewest confirmations',
       inShop(async ({ merchant, chain }) => {
         const { id } = await merchant.create(order);
         await chain.broadcast([paying(1, 4_000n)]);
@@ -356,7 +356,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'is expired when nobody paid in time',
+      'is expired if nothing was paid in time',
       inShop(async (shop) => {
         const { id } = await shop.merchant.create(order);
         shop.now = LATER;
@@ -370,7 +370,7 @@ describe('Merchant', () => {
     const decisions: [title: string, code: string, payment: (id: string) => Buffer][] = [
       ['pays too little', 'underpaid', (id) => paymentFor(id, [paying(1, 9_999n)], { refundTo })],
       ['has other merchant_data', 'wrong-merchant-data', () => paymentFor('00', [paying(1)], { refundTo })],
-      ['has a transaction that is none', 'malformed', (id) => paymentFor(id, [Buffer.from('00', 'hex')], { refundTo })],
+      ['has a malformed transaction', 'malformed', (id) => paymentFor(id, [Buffer.from('00', 'hex')], { refundTo })],
       ['has no transaction', 'underpaid', (id) => paymentFor(id, [], { refundTo })]
     ];
     for (const [title, code, payment] of decisions) {
@@ -418,7 +418,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'keep one that is refused and comes again once, and no longer as refused when it is taken',
+      'keep one Payment that is refused and comes again only once, and not as refused after it is accepted',
       inShop(async ({ merchant, chain }) => {
         const { id } = await merchant.create(order);
         chain.refusal = refused;
@@ -438,7 +438,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'have room for a few refused ones, and those with money stay',
+      'have room for a few refused Payments, and those with money stay',
       inShop(async ({ merchant, chain }) => {
         const { id } = await merchant.create(order);
         const paid = paymentFor(id, [paying(0, 4_000n)]);
@@ -457,7 +457,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'forget refused ones after 90 days, unless money came with them',
+      'forget refused Payments after 90 days, unless money came with them',
       inShop(async (shop) => {
         const { merchant, chain } = shop;
         const { id } = await merchant.create(order);
@@ -471,9 +471,9 @@ describe('Merchant', () => {
     );
   });
 
-  describe('what came without a Payment that was taken', () => {
+  describe('money that came without an accepted Payment', () => {
     it(
-      'is shown, from the pool and from blocks, and known for good once it was in a block',
+      'is shown, from the pool and from blocks, and recorded for good once it was in a block',
       inShop(async (shop) => {
         const { merchant, chain } = shop;
         const { id } = await merchant.create(order);
@@ -506,7 +506,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'is not shown once it has left the pool, or where it has paid another order',
+      'is not shown once it has left the pool, or if it has paid another order',
       inShop(async ({ merchant, chain }) => {
         const { id } = await merchant.create(order);
         const { id: other } = await merchant.create(order);
@@ -521,7 +521,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'is not looked for any more 90 days after an order expired, and for good where it never does',
+      'is looked for until 90 days after the order’s expiry, or indefinitely if it has none',
       inShop(async (shop) => {
         const { merchant } = shop;
         await merchant.create(order);
@@ -538,7 +538,7 @@ describe('Merchant', () => {
     );
   });
 
-  describe('looking after what was acknowledged', () => {
+  describe('looking after acknowledged payments', () => {
     const acknowledged = async ({ merchant }: Shop): Promise<string> => {
       const { id } = await merchant.create(order);
       await merchant.pay(id, paymentFor(id, [paying(1)]));
@@ -546,14 +546,14 @@ describe('Merchant', () => {
     };
 
     it(
-      'broadcasts it again until it is confirmed, also after a restart and after expiry',
+      'broadcasts them again until they are confirmed, also after a restart and after expiry',
       inShop(async (shop) => {
         await acknowledged(shop);
         shop.chain.known.clear();
         shop.now = LATER;
         const merchant = await shop.reopened();
         await merchant.tend();
-        // In the pool: peers that have not heard of it are told.
+        // In the pool: it is announced to peers that have not heard of it.
         await merchant.tend();
         shop.chain.confirm(1);
         await merchant.tend();
@@ -565,7 +565,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'does so no more when the chain excludes it, or has it deep',
+      'stops when the chain excludes a payment, or has it deep',
       inShop(async (shop) => {
         const id = await acknowledged(shop);
         shop.chain.known.clear();
@@ -582,7 +582,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'tells the operator once when the node does not take it any more',
+      'tells the operator once when the node no longer accepts a payment',
       inShop(async (shop) => {
         const id = await acknowledged(shop);
         shop.chain.known.clear();
@@ -611,7 +611,7 @@ describe('Merchant', () => {
     );
 
     it(
-      'goes on with the others when a record is damaged',
+      'continues with the others when a record is damaged',
       inShop(async (shop) => {
         const id = await acknowledged(shop);
         const { id: other } = await shop.merchant.create({ outputs: [{ amount: 10_000n, script: Buffer.from('51', 'hex') }] });

@@ -21,10 +21,10 @@ export const START_SECONDS = 1_798_761_600n;
 export const script = Buffer.from(`0014${'aa'.repeat(20)}`, 'hex');
 export const order: Order = { outputs: [{ amount: 10_000n, script }], memo: 'Two <mugs>', expires: START_SECONDS + 900n };
 
-/** Where transactions are confirmed. */
+/** The block in which transactions are confirmed. */
 export const BLOCK: ConfirmingBlock = { height: 100, hash: Buffer.alloc(32, 0xbb) };
 
-/** Knows transactions by txid. */
+/** A chain that knows transactions by txid. */
 class ListedChain implements MerchantChain {
   readonly network = 'test';
   readonly broadcasts: Buffer[][] = [];
@@ -32,7 +32,7 @@ class ListedChain implements MerchantChain {
   readonly known = new Map<string, number>();
   /** Txids in hex of transactions of which the chain has another that spends the same coin. */
   readonly conflicted = new Set<string>();
-  /** Why it cannot be told where an unknown transaction is. */
+  /** Why the standing of unknown transactions is not known; undefined: they are absent. */
   ignorance: string | undefined;
   refusal: Error | undefined;
 
@@ -68,13 +68,13 @@ export interface Shop {
   readonly folder: string;
   /** Set by the test. */
   now: Date;
-  /** What the operator was told. */
+  /** The messages to the operator. */
   readonly troubles: string[];
-  /** As after a restart: all that is left is the folder. */
+  /** Opens the merchant as after a restart, from the folder alone. */
   reopened(): Promise<Merchant>;
 }
 
-/** Runs a test with a shop of its own, and clears up. */
+/** Runs a test with its own shop, and cleans up. */
 export function inShop(test: (shop: Shop) => Promise<void>, options: Partial<MerchantOptions> = {}): () => Promise<void> {
   return async () => {
     const folder = await mkdtemp(join(tmpdir(), 'payments-'));
@@ -104,7 +104,7 @@ export function paying(seed: number, value = 10_000n): Buffer {
   return serialize({ inputs: [outpoint(seed)], outputs: [{ script, value }] });
 }
 
-/** The output of such a transaction that pays. */
+/** The paying output of such a transaction. */
 export function outputOf(transaction: Buffer): PayingOutput {
   const {
     txid,

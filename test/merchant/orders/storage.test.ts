@@ -16,12 +16,12 @@ describe('FolderStorage', () => {
 
   afterEach(() => rm(parent, { recursive: true }));
 
-  it('makes its folder, for its owner alone', async () => {
+  it('creates its folder, accessible only to its owner', async () => {
     await FolderStorage.open(folder);
     expect((await stat(folder)).mode & 0o777).to.equal(0o700);
   });
 
-  it('takes from others what they could do with a folder that is there, and with what is in it', async () => {
+  it('removes the access of others to an existing folder and its files', async () => {
     await mkdir(folder, { recursive: true });
     await chmod(folder, 0o755);
     await writeFile(join(folder, 'one'), '1');
@@ -32,7 +32,7 @@ describe('FolderStorage', () => {
     expect(modes).to.deep.equal([0o700, 0o600, 0o600]);
   });
 
-  it('is not opened where a folder cannot be', async () => {
+  it('is not opened where no folder can be created', async () => {
     const file = join(parent, 'file');
     await writeFile(file, '');
     expect(await FolderStorage.open(file).catch((reason: unknown) => reason))
@@ -59,7 +59,7 @@ describe('FolderStorage', () => {
     expect(await (await FolderStorage.open(folder)).read('one')).to.equal(undefined);
   });
 
-  it('replaces what was there, and leaves no other file', async () => {
+  it('replaces an existing file, and leaves no other file', async () => {
     const storage = await FolderStorage.open(folder);
     await storage.write('one', Buffer.from('first'));
     await storage.write('one', Buffer.from('2'));
@@ -67,7 +67,7 @@ describe('FolderStorage', () => {
     expect(await readdir(folder)).to.deep.equal(['one']);
   });
 
-  it('is not disturbed by what a crash left unfinished', async () => {
+  it('is not disturbed by a file that a crash left unfinished', async () => {
     const storage = await FolderStorage.open(folder);
     await writeFile(join(folder, 'one.new'), 'half of a lon');
     expect(await storage.read('one')).to.equal(undefined);
@@ -75,7 +75,7 @@ describe('FolderStorage', () => {
     expect((await storage.read('one'))?.toString()).to.equal('1');
   });
 
-  it('does not take other errors for absence', async () => {
+  it('does not mistake other errors for absence', async () => {
     const storage = await FolderStorage.open(folder);
     const error: unknown = await storage.read('.').catch((reason: unknown) => reason);
     expect(error).to.have.property('code', 'EISDIR');

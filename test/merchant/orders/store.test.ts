@@ -13,11 +13,11 @@ describe('PaymentStore', () => {
     ['is something else', () => '[]'],
     ['has bytes that are not hex', (record) => record.replace(/"request": "../, '"request": "x')],
     ['has half a byte', (record) => record.replace(/("request": ")./, '$1')],
-    ['has a request that is none', (record) => record.replace(/"request": "[0-9a-f]+"/, '"request": "00"')],
+    ['has a malformed request', (record) => record.replace(/"request": "[0-9a-f]+"/, '"request": "00"')],
     ['has no payments', (record) => record.replace('"payments"', '"payment"')],
-    ['has a time that is none', (record) => record.replace(/("createdAt": ")[^"]*/, '$1soon')],
-    ['has a payment that is none', (record) => record.replace(/"txids": \[[^\]]*\]/, '"txids": null')],
-    ['has a refund of no amount', (record) => record.replace('"amount": "5"', '"amount": "five"')]
+    ['has a malformed time', (record) => record.replace(/("createdAt": ")[^"]*/, '$1soon')],
+    ['has a malformed payment', (record) => record.replace(/"txids": \[[^\]]*\]/, '"txids": null')],
+    ['has a refund with a malformed amount', (record) => record.replace('"amount": "5"', '"amount": "five"')]
   ];
   for (const [title, damage] of damages) {
     it(
@@ -38,7 +38,7 @@ describe('PaymentStore', () => {
   }
 
   it(
-    'does not take damaged claims for none',
+    'does not mistake damaged claims for none',
     inShop(async ({ merchant, chain, folder }) => {
       const { id } = await merchant.create(order);
       const name = `${displayTxid(parseTransaction(paying(1)).txid)}.claims.json`;

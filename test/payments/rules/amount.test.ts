@@ -34,11 +34,11 @@ describe('coins as text', () => {
     );
   });
 
-  it('need digits on one side of the point only', () => {
+  it('need digits only on one side of the point', () => {
     expect(['.5', '1.', '00.10'].map(parseCoins)).to.deep.equal([50_000_000n, 100_000_000n, 10_000_000n]);
   });
 
-  it('are nothing else', () => {
+  it('do not have any other form', () => {
     for (const text of ['', '.', '..5', '1.5.', '-1', '1e3', '0.000000001', '21000000.00000001', '1,5', ' 1', '0x1']) {
       expect(parseCoins(text), text).to.equal(undefined);
     }

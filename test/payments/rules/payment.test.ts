@@ -39,18 +39,18 @@ describe('checkPayment', () => {
     expect(checkPayment(payment(pays(1, [shop, 1_000n]), pays(2, [donation, 500n]), pays(3, [shop, 700n])), request)).to.have.length(3);
   });
 
-  it('takes more than was asked for', () => {
+  it('accepts more than was requested', () => {
     expect(checkPayment(payment(pays(1, [shop, 5_000n], [donation, 501n])), request)).to.have.length(1);
   });
 
-  it('adds up what is asked of one script', () => {
+  it('adds up requested amounts with the same script', () => {
     expect(errorOf(() => checkPayment(payment(pays(1, [shop, 1_000n], [donation, 500n])), request))).to.include({
       code: 'underpaid',
       message: `1700 satoshis to the script ${shop.toString('hex')} expected, 1000 came.`
     });
   });
 
-  it('misses a single satoshi', () => {
+  it('notices a single missing satoshi', () => {
     expect(codeOf(() => checkPayment(payment(pays(1, [shop, 1_700n], [donation, 499n])), request))).to.equal('underpaid');
   });
 
@@ -77,13 +77,13 @@ describe('checkPayment', () => {
 
   it('needs a transaction', () => expect(codeOf(() => checkPayment(payment(), request))).to.equal('underpaid'));
 
-  it('refuses transactions that are none', () => {
+  it('refuses malformed transactions', () => {
     expect(codeOf(() => checkPayment(payment(pays(1, [shop, 1_700n], [donation, 500n]), Buffer.from('00', 'hex')), request))).to.equal(
       'malformed'
     );
   });
 
-  it('wants its merchant_data back as it was', () => {
+  it('requires its merchant_data back unchanged', () => {
     const good = pays(1, [shop, 1_700n], [donation, 500n]);
     for (const data of [Buffer.from('a1b3', 'hex'), Buffer.alloc(0), Buffer.from('a1b200', 'hex')]) {
       expect(codeOf(() => checkPayment({ ...payment(good), merchantData: data }, request))).to.equal('wrong-merchant-data');
@@ -91,7 +91,7 @@ describe('checkPayment', () => {
     expect(codeOf(() => checkPayment({ transactions: [good], refundTo: [] }, request))).to.equal('wrong-merchant-data');
   });
 
-  it('takes absent and empty merchant_data for the same', () => {
+  it('treats absent and empty merchant_data alike', () => {
     const { outputs, total } = request;
     expect(
       checkPayment({ ...payment(pays(1, [shop, 1_700n], [donation, 500n])), merchantData: Buffer.alloc(0) }, { outputs, total })
@@ -103,7 +103,7 @@ describe('checkPayment', () => {
       expect(checkPayment({ transactions: [pays(1, [donation, 1n])], refundTo: [] }, openRequest)).to.have.length(1);
     });
 
-    it('is not satisfied by nothing, nor by coins elsewhere', () => {
+    it('is not satisfied by no coins, nor by coins to other scripts', () => {
       expect(codeOf(() => checkPayment({ transactions: [pays(1, [donation, 0n], [other, 5n])], refundTo: [] }, openRequest))).to.equal(
         'underpaid'
       );

@@ -20,7 +20,7 @@ function outputs(...amounts: (bigint | undefined)[]): { outputs: Output[] } {
 }
 
 describe('checkPaymentRequest', () => {
-  it('gives what is to be paid, with the defaults filled in', () => {
+  it('gives the outputs to be paid, with defaults filled in', () => {
     expect(checkPaymentRequest(request({}), conditions)).to.deep.equal({
       network: 'main',
       outputs: [{ amount: 1_000n, script }],
@@ -29,7 +29,7 @@ describe('checkPaymentRequest', () => {
     });
   });
 
-  it('passes on what may be there', () => {
+  it('passes on optional fields', () => {
     const optional = {
       expires: 1_900_000_000n,
       memo: 'Two mugs',
@@ -40,10 +40,10 @@ describe('checkPaymentRequest', () => {
   });
 
   describe('version', () => {
-    it('1 is understood', () =>
+    it('1 is supported', () =>
       expect(checkPaymentRequest(request({}, { paymentDetailsVersion: 1 }), conditions)).to.have.property('total'));
 
-    it('2 asks for an upgrade, whatever the details are', () => {
+    it('2 asks for an upgrade, whatever the details contain', () => {
       const newer = { paymentDetailsVersion: 2, serializedPaymentDetails: Buffer.from('not of version 1') };
       expect(errorOf(() => checkPaymentRequest(newer, conditions)))
         .to.include({ code: 'upgrade' })
@@ -76,7 +76,7 @@ describe('checkPaymentRequest', () => {
   describe('outputs', () => {
     it('are needed', () => expect(codeOf(() => checkPaymentRequest(request(outputs()), conditions))).to.equal('unpayable'));
 
-    it('of 0 are ignored beside others', () => {
+    it('of 0 are ignored if there are others', () => {
       const { outputs: due, total } = checkPaymentRequest(request(outputs(0n, 1_000n, undefined, 500n)), conditions);
       expect({ due: due.map(({ amount }) => amount), total }).to.deep.equal({ due: [1_000n, 500n], total: 1_500n });
     });
@@ -91,14 +91,14 @@ describe('checkPaymentRequest', () => {
       expect(checkPaymentRequest(request(outputs(294n)), conditions)).to.have.property('total', 294n);
     });
 
-    it('do not ask for more coins than there are', () => {
+    it('must not ask for more coins than exist', () => {
       expect(checkPaymentRequest(request(outputs(MAX_MONEY)), conditions)).to.have.property('total', MAX_MONEY);
       expect(codeOf(() => checkPaymentRequest(request(outputs(MAX_MONEY, 294n)), conditions))).to.equal('unpayable');
       expect(codeOf(() => checkPaymentRequest(request(outputs(2n ** 64n - 1n, 2n)), conditions))).to.equal('unpayable');
     });
   });
 
-  it('refuses details that are none', () => {
+  it('refuses malformed details', () => {
     expect(codeOf(() => checkPaymentRequest({ serializedPaymentDetails: Buffer.alloc(0) }, conditions))).to.equal('malformed');
   });
 });

@@ -5,7 +5,7 @@ import { displayTxid, parentsFirst, parseTransaction, type Transaction } from '.
 import { codeOf } from '../vectors';
 import { outpoint, outpointOf, serialize } from '../transactions';
 
-// The first payment of all (block 170), and the native P2WPKH example of BIP143.
+// The first payment ever (block 170), and the native P2WPKH example of BIP143.
 const BLOCK_170 =
   '0100000001c997a5e56e104102fa209c6a852dd90660a20b2d9c352423edce25857fcd3704000000004847304402204e45e16932b8af514961a1d3a1a25fdf3f4f7732e9d624c6c61548ab5fb8cd410220181522ec8eca07de4860a4acdd12909d831cc56cbbac4622082221a8768d1d0901ffffffff0200ca9a3b00000000434104ae1a62fe09c5f51b13905f07f06b99a2f7159b2225f374cd378d71302fa28414e7aab37397f554a7df5f142c21c1b7303b8a0626f1baded5c72a704f7e6cd84cac00286bee0000000043410411db93e1dcdb8a016b49840f8c53bc1eb68a382e97b1482ecad7b148a6909a5cb2e0eaddfb84ccf9744464f82e160bfa9b8b64f9d4c03f999b8643f656b412a3ac00000000';
 const BIP143 =
@@ -21,7 +21,7 @@ describe('parentsFirst', () => {
     family.push(parseTransaction(serialize({ inputs: [outpoint(i), ...parents], outputs: [{ value: 5n, script }] })));
   }
 
-  it('puts each behind what it spends, however they came', () => {
+  it('puts each transaction after those from which it spends, for any order', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(family, { minLength: family.length }), (shuffled) => {
         expect(parentsFirst(shuffled)).to.deep.equal(family);
@@ -29,7 +29,7 @@ describe('parentsFirst', () => {
     );
   });
 
-  it('leaves others as they came', () => {
+  it('keeps the order of unrelated transactions', () => {
     const strangers = [3, 1, 2].map((seed) => parseTransaction(serialize({ inputs: [outpoint(seed)], outputs: [{ value: 5n, script }] })));
     expect(parentsFirst(strangers)).to.deep.equal(strangers);
   });
@@ -58,7 +58,7 @@ describe('parseTransaction', () => {
     expect(parseTransaction(serialize({ ...parts, witness: true })).txid).to.deep.equal(parseTransaction(serialize(parts)).txid);
   });
 
-  it('refuses every part of a transaction', () => {
+  it('refuses every truncated transaction', () => {
     const whole = Buffer.from(BIP143, 'hex');
     for (let length = 0; length < whole.length; length++) {
       expect(
@@ -72,7 +72,7 @@ describe('parseTransaction', () => {
     expect(codeOf(() => parseTransaction(Buffer.concat([simple, Buffer.alloc(1)])))).to.equal('malformed');
   });
 
-  it('refuses more coins than there are', () => {
+  it('refuses more coins than exist', () => {
     expect(
       codeOf(() => parseTransaction(serialize({ inputs: [outpoint(1)], outputs: [{ value: 2_100_000_000_000_001n, script }] })))
     ).to.equal('malformed');
@@ -93,7 +93,7 @@ describe('parseTransaction', () => {
     expect(parseTransaction(serialize({ inputs: [outpoint(1)], outputs })).outputs).to.have.length(300);
   });
 
-  it('throws nothing but its own error for any bytes', () => {
+  it('throws only its own error for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(codeOf(() => parseTransaction(Buffer.from(bytes)))).to.equal('malformed');

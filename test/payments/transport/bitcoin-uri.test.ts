@@ -7,7 +7,7 @@ import { codeOf } from '../vectors';
 
 describe('bitcoin URI', () => {
   describe('reading', () => {
-    it('takes the examples of BIP21', () => {
+    it('accepts the examples of BIP21', () => {
       const address = '175tWpb8K1S7NmH4Zx6rewF9WQrcZv245W';
       expect(parseBitcoinUri(`bitcoin:${address}`)).to.deep.equal({ address });
       expect(parseBitcoinUri(`bitcoin:${address}?label=Luke-Jr`)).to.deep.equal({ address, label: 'Luke-Jr' });
@@ -28,7 +28,7 @@ describe('bitcoin URI', () => {
       expect(parseBitcoinUri(`bitcoin:${address}?somethingyoudontunderstand=50&somethingelseyoudontget=999`)).to.deep.equal({ address });
     });
 
-    it('takes the examples of BIP72', () => {
+    it('accepts the examples of BIP72', () => {
       expect(
         parseBitcoinUri('bitcoin:mq7se9wy2egettFxPbmn99cK8v5AFq55Lx?amount=0.11&r=https://merchant.com/pay.php?h%3D2a8628fc2fbe')
       ).to.deep.equal({
@@ -41,7 +41,7 @@ describe('bitcoin URI', () => {
       });
     });
 
-    it('does not mind the case of the scheme', () => expect(parseBitcoinUri('BITCOIN:abc')).to.deep.equal({ address: 'abc' }));
+    it('ignores the case of the scheme', () => expect(parseBitcoinUri('BITCOIN:abc')).to.deep.equal({ address: 'abc' }));
 
     for (const text of [
       'litecoin:abc',
@@ -76,17 +76,17 @@ describe('bitcoin URI', () => {
       );
     });
 
-    it('needs no address beside a payment URL (BIP72)', () => {
+    it('needs no address if there is a payment URL (BIP72)', () => {
       expect(formatBitcoinUri({ paymentUrl: 'https://shop.example/pay/1' })).to.equal('bitcoin:?r=https%3A%2F%2Fshop.example%2Fpay%2F1');
     });
 
-    it('lets an address bring no parameters of its own', () => {
+    it('escapes addresses, so that they cannot add parameters', () => {
       expect(parseBitcoinUri(formatBitcoinUri({ address: 'abc?amount=1&r=https://other.example' }))).to.deep.equal({
         address: 'abc?amount=1&r=https://other.example'
       });
     });
 
-    it('refuses what nobody could read', () => {
+    it('refuses values that could not be read again', () => {
       for (const uri of [
         {},
         { amount: 1n },
@@ -102,7 +102,7 @@ describe('bitcoin URI', () => {
     });
   });
 
-  it('comes back as it was', () => {
+  it('is the same after writing and reading', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 20 });
     const uri = fc.record(
       {
@@ -122,7 +122,7 @@ describe('bitcoin URI', () => {
     );
   });
 
-  it('throws nothing but its own error for any text', () => {
+  it('throws only its own error for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         try {

@@ -4,7 +4,7 @@ import { negotiate } from '../../../lib/payments/transport/media-types';
 
 describe('negotiate', () => {
   const cases: [accept: string | undefined, representation: string][] = [
-    // What Bitcoin Core sent.
+    // The header that Bitcoin Core sent.
     ['application/bitcoin-paymentrequest', 'payment-request'],
     ['Application/Bitcoin-PaymentRequest', 'payment-request'],
     ['text/uri-list', 'uri-list'],

@@ -10,9 +10,9 @@ const named = (commonName: string): string => merchantName({ ...certificate, com
 describe('merchantName', () => {
   it('is the first DNS name', () => expect(merchantName(readCertificate(der('p256')))).to.equal('shop.example'));
 
-  it('is the common name where there is no DNS name', () => expect(merchantName(certificate)).to.equal('Shop Ltd'));
+  it('is the common name if there is no DNS name', () => expect(merchantName(certificate)).to.equal('Shop Ltd'));
 
-  it('is never the common name beside DNS names that cannot be shown', () => {
+  it('is never the common name if there are DNS names, even if these cannot be shown', () => {
     expect(() => merchantName({ ...certificate, dnsNames: ['shop example'] })).to.throw(UntrustedError);
   });
 
@@ -31,5 +31,5 @@ describe('merchantName', () => {
     it(`refuses a name with ${title}`, () => expect(() => named(name)).to.throw(UntrustedError));
   }
 
-  it('takes names in any script', () => expect(named('Büchersendung 本屋 & Søn')).to.equal('Büchersendung 本屋 & Søn'));
+  it('accepts names in any script', () => expect(named('Büchersendung 本屋 & Søn')).to.equal('Büchersendung 本屋 & Søn'));
 });

@@ -40,7 +40,7 @@ function constraints(fields: Partial<PolicyConstraints>, critical: boolean): Ext
 }
 
 function mapping(issuerDomainPolicy: string, subjectDomainPolicy: string, critical: boolean): Extension {
-  // The types of its constructor name another class.
+  // The constructor's types name another class.
   const pair = Object.assign(new PolicyMapping(), { issuerDomainPolicy, subjectDomainPolicy });
   return extension(id_ce_policyMappings, critical, new PolicyMappings([pair]));
 }
@@ -55,7 +55,7 @@ function verifyWith(extensions: Partial<Record<'root' | 'authority' | 'leaf', Ex
 }
 
 describe('policies in certificates', () => {
-  it('are no obstacle where nothing is asked of them', () => {
+  it('are no obstacle if nothing is required of them', () => {
     expect(verifyWith({})).to.include({ status: 'trusted', name: 'shop.example' });
     expect(verifyWith({ authority: [policies(GOLD)], leaf: [policies(GOLD)] })).to.include({ status: 'trusted' });
     const any = policies(id_ce_certificatePolicies_anyPolicy);
@@ -73,7 +73,7 @@ describe('policies in certificates', () => {
   ];
   for (const [title, of] of constraining) {
     for (const critical of [false, true]) {
-      it(`are refused where they have ${title}, ${critical ? 'critical' : 'not critical'}`, () => {
+      it(`are refused with ${title}, ${critical ? 'critical' : 'not critical'}`, () => {
         for (const where of ['root', 'authority', 'leaf']) {
           const verification = verifyWith({ authority: [policies(GOLD)], leaf: [policies(SILVER)], [where]: [of(critical)] });
           expect(verification, where).to.deep.include({ status: 'untrusted', reason: 'policy-constraints' });
@@ -82,7 +82,7 @@ describe('policies in certificates', () => {
     }
   }
 
-  it('are constrained by no root of Node.js', () => {
+  it('are not constrained by any root of Node.js', () => {
     for (const root of rootCertificates) {
       expect(readCertificate(new X509Certificate(root).raw)).to.have.property('hasPolicyConstraints', false);
     }

@@ -12,7 +12,7 @@ describe('TrustRoots', () => {
     expect(issuers.map((issuer) => issuer.raw)).to.deep.equal([der('root'), der('other-root')]);
   });
 
-  it('takes PEM and DER', () => {
+  it('accepts PEM and DER', () => {
     expect(new TrustRoots([der('root')]).issuersOf(readCertificate(der('intermediate')))).to.have.length(1);
   });
 
@@ -31,14 +31,14 @@ describe('every root of Node.js', () => {
 });
 
 describe('certificatesOfPem', () => {
-  it('gives the certificates of a file, and nothing else that is in it', () => {
+  it('gives the certificates of a file, and nothing else in it', () => {
     const text = `# comment\n${pem('p256')}\n-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n${pem('root')}`;
     expect(certificatesOfPem(text).map((one) => new X509Certificate(one).raw)).to.deep.equal([der('p256'), der('root')]);
   });
 });
 
 describe('keyPin', () => {
-  it('is that of the key, whatever the certificate', () => {
+  it('depends only on the key, not on the certificate', () => {
     const pinOf = (name: string): string => keyPin(new X509Certificate(pem(name))).toString('hex');
     expect(pinOf('self-signed'))
       .to.equal(pinOf('p256'))
