@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { StoreError, type StoreFailure } from './errors';
 import type { StoreRange, StoreSnapshot, StoreWrite } from './store';
 
-/** Keys in one lookup, between two turns of the event loop, which handing over the values blocks. */
+/** Keys in one lookup: handing over the values of more would block the event loop for too long. */
 const KEYS_PER_SLICE = 500;
 
 /** Entries of a range that are asked for together; LevelDB hands over 16 KiB of them at most. */
