@@ -112,7 +112,7 @@ export class ChainIndexer implements ChainIndex {
         if (tip !== undefined) this.#tip.next({ hash: tip.hash, height: tip.height });
       },
       onThreadLost: (reason) => {
-        logger.warning(`The index has lost its thread, and goes on without: ${reason}. Blocks take longer.`);
+        logger.warning(`The index has lost its worker thread and continues without it: ${reason}. Blocks take longer.`);
       }
     });
     this.#reader = this.reader = new SnapshotReader(store, this.#distrust, this.#writer);
@@ -205,7 +205,7 @@ export class ChainIndexer implements ChainIndex {
       await store.close();
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      logger.error(`The index was not closed well: ${error.message}.`);
+      logger.error(`The index was not closed cleanly: ${error.message}.`);
     }
   }
 
@@ -271,7 +271,7 @@ export class ChainIndexer implements ChainIndex {
     const { node, logger } = this.#options;
     const why = await whyNotRebuildable(node, from);
     if (why !== undefined) throw new NotRebuildableError(`${damage.message}; ${why}`, { cause: damage });
-    logger.warning(`Building the index anew: ${damage.message}.`);
+    logger.warning(`Rebuilding the index: ${damage.message}.`);
     await this.#clear();
   }
 

@@ -92,7 +92,7 @@ export class ScriptIndexer {
       await store.close();
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      logger.error(`The index by script was not closed well: ${error.message}.`);
+      logger.error(`The index by script was not closed cleanly: ${error.message}.`);
     }
     this.#state.next({ phase: 'closed' });
     this.#state.complete();

@@ -39,10 +39,10 @@ const worked = (count: number): BlockPlan[] =>
 
 const scriptsOf = ({ scripts }: IndexWalk): WalkedScripts => scripts ?? expect.fail('a walk with an index by script');
 
-/** Lines that say that an index is made anew: only ever the one by script. */
+/** Lines that say that an index is made again: only ever the index by script. */
 function anewSince(walk: IndexWalk, line: number): string[] {
-  const lines = walk.log.lines.slice(line).filter((text) => text.includes('anew'));
-  for (const text of lines) expect(text).to.match(/^warning Filling the index by script anew: /);
+  const lines = walk.log.lines.slice(line).filter((text) => /Rebuilding the index|Filling the index by script again/.test(text));
+  for (const text of lines) expect(text).to.match(/^warning Filling the index by script again: /);
   return lines;
 }
 
@@ -159,7 +159,7 @@ describe('an index by script of which a file is damaged', function () {
     scriptsOf(walk).store.heal();
     await walk.expectRight();
     expect(anewSince(walk, said)).to.deep.equal([
-      `warning Filling the index by script anew: cannot open the store in ${path()}: ${name} is missing.`
+      `warning Filling the index by script again: cannot open the store in ${path()}: ${name} is missing.`
     ]);
   });
 });

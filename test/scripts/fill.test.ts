@@ -126,7 +126,9 @@ describe('filling an index by script', function () {
     expect(await progress()).to.include({ step: 'sorting' });
     await fill();
     await expectRight();
-    expect(log.lines.join('\n')).to.include('Going on with filling the index by script, behind block 24.').and.not.include('anew');
+    expect(log.lines.join('\n'))
+      .to.include('Resuming the filling of the index by script after block 24.')
+      .and.not.include('Filling the index by script again');
   });
 
   it('ends where undo data are missing, by name', async () => {
@@ -183,7 +185,7 @@ describe('filling an index by script', function () {
     });
     await fill({ node: moving, target: end });
     await expectRight(end);
-    expect(log.lines.filter((line) => line.includes('anew'))).to.have.length(1);
+    expect(log.lines.filter((line) => line.includes('Filling the index by script again'))).to.have.length(1);
   });
 
   it('begins anew when one of its files is damaged, once', async () => {
@@ -202,7 +204,7 @@ describe('filling an index by script', function () {
     expect(error).to.be.instanceOf(FillingError);
     expect((error as Error).message).to.match(/\.rows has a damaged piece at byte 0$/);
     expect(flips).to.equal(2);
-    expect(log.lines.filter((line) => line.includes('anew'))).to.have.length(1);
+    expect(log.lines.filter((line) => line.includes('Filling the index by script again'))).to.have.length(1);
   });
 
   it('begins anew when its last block is above the end, and when it is not in the chain any more at the end', async () => {
@@ -224,10 +226,12 @@ describe('filling an index by script', function () {
     });
     await fill({ node: moving, onState, target });
     await expectRight(target);
-    const anew = log.lines.filter((line) => line.includes('anew')).map((line) => line.replace(/[0-9a-f]{64}/, 'x'));
+    const anew = log.lines
+      .filter((line) => line.includes('Filling the index by script again'))
+      .map((line) => line.replace(/[0-9a-f]{64}/, 'x'));
     expect(anew).to.deep.equal(
       [target + 5, target].map(
-        (height) => `warning Filling the index by script anew: block x at height ${height} is not in the chain any more.`
+        (height) => `warning Filling the index by script again: block x at height ${height} is not in the chain any more.`
       )
     );
   });

@@ -82,7 +82,7 @@ describe('a file of pieces', () => {
     for (let end = length - 1; end >= 0; end--) {
       writeFileSync(file.path, whole);
       truncateSync(file.path, end);
-      expect(() => read(length), `${end} bytes`).to.throw(DamagedIndexError, 'is cut off behind byte');
+      expect(() => read(length), `${end} bytes`).to.throw(DamagedIndexError, 'is cut off after byte');
     }
     rmSync(file.path);
     expect(() => read(length)).to.throw(DamagedIndexError, 'is missing');

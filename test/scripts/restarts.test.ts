@@ -45,7 +45,7 @@ describe('an index by script that is switched off and on again', function () {
 
   /** Reasons for which it was filled anew since they were asked for. */
   const reasons = (): string[] => {
-    const start = 'warning Filling the index by script anew: ';
+    const start = 'warning Filling the index by script again: ';
     const lines = walk.log.lines.slice(said).filter((line) => line.startsWith(start));
     said = walk.log.lines.length;
     return lines.map((line) => line.slice(start.length));
@@ -150,8 +150,8 @@ describe('an index by script beside an index', function () {
     };
     await walk.step({ do: 'mine', plans: worked(1) });
     expect(met).to.equal(1);
-    expect(walk.log.lines.filter((line) => line.includes('anew'))).to.deep.equal([
-      'warning Filling the index by script anew: a reader met damage.'
+    expect(walk.log.lines.filter((line) => line.includes('Filling the index by script again'))).to.deep.equal([
+      'warning Filling the index by script again: a reader met damage.'
     ]);
   });
 

@@ -136,7 +136,7 @@ export class CatchUp {
       if (active?.equals(writer.headerAt(height).hash) === true) return height;
     }
     throw new TooDeepError(
-      `the chains of index and node part below height ${lowest}: expected that within the ${writer.undoDepth} blocks that can be undone`
+      `the chains of index and node fork below height ${lowest}: expected a fork within the ${writer.undoDepth} blocks that can be undone`
     );
   }
 

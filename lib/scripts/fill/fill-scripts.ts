@@ -58,7 +58,7 @@ export async function fillScripts(parts: FillParts): Promise<BlockPoint> {
       if (!(error instanceof UselessFillingError)) throw error;
       // A disk that damages what was just written would make it start over forever.
       if (anew && !(error instanceof OffChainError)) throw new FillingError(error.message, { cause: error });
-      parts.logger.warning(`Filling the index by script anew: ${error.message}.`);
+      parts.logger.warning(`Filling the index by script again: ${error.message}.`);
     }
   }
 }
@@ -86,7 +86,7 @@ class Fill {
     signal.addEventListener('abort', stop);
     try {
       const start = await thread.opened;
-      if (start.damage !== undefined) this.#parts.logger.warning(`Filling the index by script anew: ${start.damage}.`);
+      if (start.damage !== undefined) this.#parts.logger.warning(`Filling the index by script again: ${start.damage}.`);
       const last = await this.#partition(thread, start);
       await thread.sort();
       await this.#requireInChain(last);
@@ -107,7 +107,7 @@ class Fill {
     let last: BlockPoint | undefined = at && { height: at.height, hash: Buffer.from(at.hash) };
     if (last !== undefined) {
       await this.#requireInChain(last);
-      logger.info(`Going on with filling the index by script, behind block ${last.height}.`);
+      logger.info(`Resuming the filling of the index by script after block ${last.height}.`);
     }
     if (step === 'partitioning') {
       const from = last === undefined ? 0 : last.height + 1;

@@ -30,7 +30,7 @@ export interface FillingSizes {
   /** Bytes of rows, or blocks, after which a checkpoint follows; whichever comes first. A crash loses at most this much. */
   readonly checkpointBytes: number;
   readonly checkpointBlocks: number;
-  /** Bytes between checkpoints while files are sorted. There should be few: LevelDB merges each table with 'F' with those that it overlaps. */
+  /** Bytes between checkpoints while files are sorted. There should be few: LevelDB merges tables with 'F' with all that they overlap. */
   readonly sortedBytes: number;
   /** Bytes of rows that are sorted in memory at once. */
   readonly sortBytes: number;

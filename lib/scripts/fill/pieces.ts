@@ -146,5 +146,5 @@ function readWhole(file: number, bytes: Buffer, position: number): boolean {
 }
 
 function cut({ path }: PieceFile, at: number): DamagedIndexError {
-  return new DamagedIndexError(`${path} is cut off behind byte ${at}`);
+  return new DamagedIndexError(`${path} is cut off after byte ${at}`);
 }

@@ -315,7 +315,7 @@ export class ScriptSync implements IndexCompanion {
     // A second reorganization that is too deep is a new event, and no sign that emptying does not help.
     if (this.#emptiedFor.has(error.message) && !(error instanceof TooDeepError)) throw error;
     this.#emptiedFor.add(error.message);
-    logger.warning(`Filling the index by script anew: ${error.message}.`);
+    logger.warning(`Filling the index by script again: ${error.message}.`);
     onState({ phase: 'loading' });
     await this.#clear();
     this.#met = undefined;

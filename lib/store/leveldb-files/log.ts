@@ -36,7 +36,8 @@ export async function findLostWrites(folder: string, logs: readonly string[]): P
     if (damage !== undefined && batches.length > 0) return damage;
     for (const batch of batches) {
       const first = batch.readBigUInt64LE();
-      if (before !== undefined && first !== next) return `${before} is damaged: it ends before write ${first}, with which ${name} goes on`;
+      if (before !== undefined && first !== next)
+        return `${before} is damaged: it ends before write ${first}, with which ${name} continues`;
       [next, before] = [first + BigInt(batch.readUInt32LE(8)), undefined];
     }
     if (startsWrite(bytes, nextBlock(end))) return damage ?? `${name} is damaged at byte ${end}, and writes follow`;
