@@ -21,7 +21,7 @@ describe('an index of a node that downloads the chain', function () {
   };
 
   beforeEach(async () => {
-    // While 1.0.2's pool is not connected, a reset does not reach it.
+    // On 1.0.2 a reset does not reach the pool while the node is not connected.
     await current.host.connect();
     synced = false;
     const { node } = current;

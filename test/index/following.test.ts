@@ -12,7 +12,7 @@ describe('an index that follows', () => {
   withNodeAndIndex();
 
   beforeEach(async () => {
-    // While 1.0.2's pool is not connected, a reset does not reach it.
+    // On 1.0.2 a reset does not reach the pool while the node is not connected.
     await current.host.connect();
     await chainWithSpends(current.host);
     await current.index.open();

@@ -47,7 +47,7 @@ function heightsWithUndo(): number[] {
 describe('the undo records of an index that catches up', () => {
   beforeEach(async () => {
     host = await openRegtestNode();
-    // While 1.0.2's pool is not connected, a reset does not reach it.
+    // On 1.0.2 a reset does not reach the pool while the node is not connected.
     await host.connect();
     node = new BcoinNode(host);
     store = new MemoryStore();
