@@ -172,7 +172,7 @@ export function mixedTable({ small, blocksPerSecond, refusedBlocks, peakBytes, a
 
 const LIKENESS = 1.2;
 
-/** The cost of rows beside that of the rows they should be like, each in multiples of the bare server with the same bytes in the same rounds. */
+/** The cost of rows beside that of similar rows, each in multiples of the bare server with the same bytes in the same rounds. */
 export function likenessLine(rows: readonly RowFigures[]): string | undefined {
   const overBare = ({ cached }: RowFigures): number | undefined => ratio(cpuOf(cached.ours), cpuOf(cached.bare));
   const parts = rows.flatMap((figures) => {

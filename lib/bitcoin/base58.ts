@@ -16,7 +16,7 @@ const LIMBS = (LENGTH + 1) >> 1;
 /** Digits of the longest text. */
 const MAX_DIGITS = 35;
 
-/** Version, hash, checksum; a zero byte in front makes them whole limbs, big-endian numbers of 16 bits. */
+/** A zero byte, version, hash, checksum. The zero byte makes them whole limbs, which are big-endian numbers of 16 bits. */
 const padded = Buffer.alloc(LIMBS * 2);
 const bytes = padded.subarray(padded.length - LENGTH);
 const preimage = bytes.subarray(0, 1 + HASH_LENGTH);

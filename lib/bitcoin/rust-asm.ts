@@ -44,7 +44,7 @@ export function writeRustAsm(writer: TextWriter, bytes: Buffer, start = 0, end =
     const at = walker.dataEnd;
     const isWhole = walker.next();
     if (!isWhole && lacksLength(walker, at)) {
-      // Without the opcode, and without a space in front.
+      // rust-bitcoin writes neither the opcode nor a space before this.
       writer.ascii('<unexpected end>');
       return;
     }

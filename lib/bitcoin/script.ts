@@ -21,7 +21,7 @@ const OP_NOP10 = 0xb9;
 const OP_CHECKSIGADD = 0xba;
 const OP_INVALIDOPCODE = 0xff;
 
-/** Bitcoin Core's names of the opcodes that push no data of their own (GetOpName), by number from OP_1NEGATE on. */
+/** Bitcoin Core's names of the opcodes after the pushes of data (GetOpName), by number from OP_1NEGATE on. */
 export type OpcodeNames = readonly string[];
 
 /** The names in Bitcoin Core 0.17. */

@@ -73,7 +73,7 @@ export interface BackfillProgress {
 /** The index at one block: everything that it answers is as of this block. */
 export interface IndexSnapshot {
   readonly tip: HeaderRecord;
-  /** undefined: no backfill is under way. */
+  /** undefined: no backfill is in progress. */
   readonly backfilling: BackfillProgress | undefined;
   coin(txid: Buffer, index: number): Coin | undefined;
   /** The unspent outputs of the transaction at a position, in their order. `txid`: of that transaction. */

@@ -265,7 +265,7 @@ export function verificationProgress({ db: { state }, tip }: Pick<HostChain, 'db
 }
 
 /**
- * When a request to bcoin's own interface breaks off, bcoin's object for it (bweb) emits a second error that nobody listens to: on
+ * When a request to bcoin's own interface breaks off, bcoin's object for it (bweb) emits a second error that has no listener: on
  * Node.js 16 and later that ends the process. A client that leaves during a GET with a body is enough, and needs no key.
  * bcoin logs the error as before.
  */

@@ -185,7 +185,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
 
   async #closeEngine(): Promise<void> {
     const engine = this.#takeEngine();
-    // A write during the compaction would go to a log behind an empty one, which would look like a log that lost its writes.
+    // A write during the compaction would go to a log after an empty one, which would look like a log that lost its writes.
     await this.#writing;
     try {
       // Before LevelDB merges a range, even an empty one, it writes the latest writes to a table. Reading them from the

@@ -23,7 +23,7 @@ import type { BootstrapParts } from './copy-coins';
 const STEP_MS = 30;
 const STEP_BLOCKS = 200;
 
-/** Filter entries that are looked at between two turns of the event loop. */
+/** Filter entries that are checked between two turns of the event loop. */
 const ENTRIES_PER_SLICE = 64;
 
 type FillParts = Pick<BootstrapParts, 'node' | 'store' | 'writer' | 'logger'>;

@@ -56,7 +56,7 @@ export function putLengths(height: number, lengths: Uint8Array, transactionCount
   });
 }
 
-/** Where the transaction at a position lies in its serialized block. @throws DamagedIndexError */
+/** Offset and length of the transaction at a position in its serialized block. @throws DamagedIndexError */
 export function spanOf(records: Records, { height, index }: Position): Span {
   const key = lengthsKey(height, Math.floor(index / GROUP_TRANSACTIONS));
   const value = records.get(key);

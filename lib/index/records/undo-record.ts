@@ -56,8 +56,8 @@ export class SpentCoinList {
   }
 
   /**
-   * Adds the coin that lies in `source` from `from` to `to`. `index`, `group`: as in its key; `blocksBefore`: from its block to
-   * this one.
+   * Adds the coin in `source` from `from` to `to`. `index`, `group`: as in its key; `blocksBefore`: number of blocks from its block
+   * to this one.
    */
   add(blocksBefore: number, index: number, group: number, source: Uint8Array, from: number, to: number): void {
     const bytes = this.#reserve(3 * LONGEST_INTEGER + to - from);

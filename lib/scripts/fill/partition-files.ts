@@ -50,7 +50,7 @@ export class PartitionFiles {
       for (let i = 0; i < SCRIPT_HASH_LENGTH; i++) bytes[at++] = hashes[hashAt + i] as number; // there are 10
       at = writePosition(bytes, at, height, indexes[row] as number); // as many as rows
       if (end - start > 64) rows.copy(bytes, at, start, end);
-      else for (let from = start; from < end; from++) bytes[at++] = rows[from] as number; // ends lie in the rows
+      else for (let from = start; from < end; from++) bytes[at++] = rows[from] as number; // ends are within the rows
       start = end;
       total += length;
     }

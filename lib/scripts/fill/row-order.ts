@@ -105,7 +105,7 @@ function newColumns(rows: number): Columns {
   return { starts: new Uint32Array(rows), keys: new Uint32Array(rows) };
 }
 
-/** Pieces, of which the next one can be looked at before it is taken. */
+/** Pieces, of which the next one can be inspected before it is taken. */
 class PieceQueue {
   next: Buffer | undefined;
   readonly #pieces: Iterator<Buffer>;
@@ -179,7 +179,7 @@ class SortedRows implements RowStream {
 
   next(): boolean {
     if (this.#row === this.#count) return false;
-    this.start = this.#starts[this.#row++] as number; // there are so many
+    this.start = this.#starts[this.#row++] as number; // row < count
     this.end = rowEnd(this.bytes, this.start + ROW_HEAD_LENGTH);
     return true;
   }

@@ -234,7 +234,7 @@ class RowList {
       if (turn.isOver()) yield;
     }
     for (let i = 0; i < this.#spends.length; i++) {
-      const script = this.#spends[i] as TouchedScript; // there are so many
+      const script = this.#spends[i] as TouchedScript; // below the length
       script.hintsAt = this.#rows.writeUInt16BE(this.#hints[i] as number, script.hintsAt); // one for each
     }
     this.#touched.clear();
