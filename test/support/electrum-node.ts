@@ -47,7 +47,7 @@ export interface ElectrumNode {
   /** The first of the protocol's ports. */
   readonly port: number;
   readonly httpPort: number;
-  /** Logged errors and warnings. */
+  /** Logged errors. */
   readonly errors: readonly string[];
   /** Logged information. */
   readonly notes: readonly string[];

@@ -37,7 +37,7 @@ export function endpointContext(
   };
 }
 
-/** For replies that do not depend on the index's state: none is cached. */
+/** A cache for endpoints whose replies do not depend on the index's state: it must never be asked. */
 export function noReplies(): ReplyCache {
   const reader: IndexReader = {
     read: () => {

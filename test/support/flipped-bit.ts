@@ -1,4 +1,4 @@
-// Rot: flips one bit, in place, of a file that another process or LevelDB has open.
+// Rot: flips one bit of a file in place, while LevelDB may have it open.
 
 import { open } from 'node:fs/promises';
 

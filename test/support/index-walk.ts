@@ -89,7 +89,7 @@ export class IndexWalk {
   scrubMs = 0;
   readonly store: FaultyStore;
   index: ChainIndexer;
-  /** undefined: no log is kept. */
+  /** undefined: there is no index by script. */
   readonly scripts: WalkedScripts | undefined;
   readonly node: BcoinNode;
   readonly #maker: BlockMaker;
