@@ -78,7 +78,7 @@ export function writeAddress(
     case 'witness_v1_taproot':
     case 'anchor':
     case 'witness_unknown':
-      writeSegwitAddress(writer, prefixes.bech32, (bytes[start] as number) - OP_1 + 1, bytes, start + 2, end); // the type has a first byte
+      writeSegwitAddress(writer, prefixes.bech32, (bytes[start] as number) - OP_1 + 1, bytes, start + 2, end); // scripts of these types are not empty
       return true;
     default:
       return false;

@@ -141,6 +141,6 @@ function pubkeyScript(key: Buffer): Buffer {
 /** The uncompressed key (65 bytes) that is stored as a compressed one whose first byte is 4 or 5 instead of 2 or 3. */
 function uncompressed(shortened: Buffer): Buffer {
   const key = Buffer.from(shortened);
-  key[0] = (shortened[0] as number) - 2; // there are 33 bytes
+  key[0] = (shortened[0] as number) - 2; // a key has 33 bytes
   return ECDH.convertKey(key, 'secp256k1', undefined, undefined, 'uncompressed') as Buffer; // a Buffer unless an encoding is named
 }

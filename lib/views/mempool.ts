@@ -71,7 +71,7 @@ export class PoolContents {
     let isFirst = true;
     for (const entry of this.#ordered(entries)) {
       if (!isFirst) writer.char(COMMA);
-      const text = this.#texts.get(entry) as Buffer; // the graph has touched it when it came
+      const text = this.#texts.get(entry) as Buffer; // written when the graph reported it
       writer.bytes(text, 0, text.length);
       isFirst = false;
       yield;

@@ -23,7 +23,7 @@ export class BaseSpends {
     const keys = which.map((input) => keyOf(inputs, input));
     const values = await records.load(keys);
     return which.filter((_, i) => {
-      const [key, value] = [keys[i] as Buffer, values[i]]; // as many
+      const [key, value] = [keys[i] as Buffer, values[i]]; // one value for each key
       if (value === undefined || this.#spent.has(nameOf(key))) return true;
       const record = recordOf(key, value);
       if (baseCoinOf(record).height > this.#base.height) return true;

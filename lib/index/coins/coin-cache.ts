@@ -234,6 +234,6 @@ export class CoinCache {
 /** Where the coin of a slot begins in an entry that has it. */
 function startOfCoin(bytes: Buffer, entry: number, slot: number): number {
   let at = entry * 4 + HEAD_BYTES;
-  while (slotAt(bytes, at) !== slot) at = coinEnd(bytes, at); // it is there
+  while (slotAt(bytes, at) !== slot) at = coinEnd(bytes, at); // the entry has this slot
   return at;
 }

@@ -108,7 +108,7 @@ async function readGroups(groups: readonly ColdGroup[], { records, cache, hasher
   groups.forEach((from, i) => {
     const value = positions[i];
     if (value === undefined) return;
-    const position = decodePosition(positionKeys[i] as Buffer, value); // as many keys
+    const position = decodePosition(positionKeys[i] as Buffer, value); // one key for each value
     found.push({ from, position, key: coinKey(position, from.group) });
   });
   const coins = await records.load(found.map(({ key }) => key));

@@ -47,7 +47,7 @@ export class HeaderTable {
     const { hash, header, details } = HEADER_RECORD;
     const row = height % SEGMENT_ROWS;
     if (row === 0) this.#segments.push(newSegment());
-    else if (this.#isSealed) this.#segments.push(copyOf(this.#segments.pop() as Segment, row)); // row is in it
+    else if (this.#isSealed) this.#segments.push(copyOf(this.#segments.pop() as Segment, row)); // it has this row
     this.#isSealed = false;
     const segment = this.#segments.at(-1) as Segment; // see above
     record.copy(segment.headers, row * HEADER_LENGTH, header.start, header.end);

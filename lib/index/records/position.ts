@@ -55,7 +55,7 @@ export function writePosition(bytes: Buffer, at: number, height: number, index: 
 export function putPosition(buffer: WriteBuffer, hashes: Uint8Array, at: number, height: number, index: number): StoreWrite {
   const bytes = buffer.reserve(KEY_LENGTH + POSITION_LENGTH);
   bytes[0] = LETTER;
-  for (let i = 0; i < TXID_HASH_LENGTH; i++) bytes[1 + i] = hashes[at + i] as number; // there are 12
+  for (let i = 0; i < TXID_HASH_LENGTH; i++) bytes[1 + i] = hashes[at + i] as number; // a hash has 12 bytes
   writePosition(bytes, KEY_LENGTH, height, index);
   return buffer.put(KEY_LENGTH, POSITION_LENGTH);
 }

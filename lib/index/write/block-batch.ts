@@ -134,7 +134,7 @@ export class BlockBatch {
     for (const number of inOrderOfHashes(this.#hashes)) {
       const index = number % MAX_TRANSACTIONS;
       const block = Math.floor(number / MAX_TRANSACTIONS) % MOST_BLOCKS;
-      const { height } = this.#blocks[block] as BlockPoint; // numbered so, as the hashes are
+      const { height } = this.#blocks[block] as BlockPoint; // blocks and hashes have the same numbers
       yield putPosition(buffer, this.#hashes[block] as Uint8Array, index * TXID_HASH_LENGTH, height, index);
     }
     yield* this.#otherWrites;

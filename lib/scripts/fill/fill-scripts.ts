@@ -82,7 +82,7 @@ class Fill {
       { path, filesPath, genesisHash: node.network.genesisHash, anew: this.#anew, sizes: { ...FILLING_SIZES, ...sizes } },
       (done, total) => this.#parts.onState({ phase: 'sorting', done, total })
     );
-    const stop = (): void => thread.stop(signal.reason as Error); // of an AbortController
+    const stop = (): void => thread.stop(signal.reason as Error); // an AbortController gives an Error
     signal.addEventListener('abort', stop);
     try {
       const start = await thread.opened;
@@ -93,7 +93,7 @@ class Fill {
       await thread.finish();
       return last;
     } catch (error) {
-      thread.stop(error as Error); // what is thrown here is one
+      thread.stop(error as Error); // only errors are thrown here
       throw error;
     } finally {
       signal.removeEventListener('abort', stop);

@@ -101,7 +101,7 @@ export class FillThread {
         resolve();
       });
     });
-    this.opened = this.#reply(OPENED).then(() => this.#start as FillStart); // the reply has it
+    this.opened = this.#reply(OPENED).then(() => this.#start as FillStart); // set by the reply
     // The next request fails with the same error; an unhandled rejection would end the node.
     this.opened.catch(() => undefined);
   }

@@ -59,7 +59,7 @@ class RowGroup {
     let height = 0;
     let at = 0;
     for (let row = 0; row < this.count; row++) {
-      const bytes = this.#bytes[row] as Buffer; // row < count; so with the next two
+      const bytes = this.#bytes[row] as Buffer; // row < count; likewise below
       const start = this.#starts[row] as number;
       const position = positionAt(bytes, start);
       at =

@@ -47,7 +47,7 @@ export class PartitionFiles {
       const length = ROW_HEAD_LENGTH + end - start;
       let at = writer.reserve(length);
       const { bytes } = writer;
-      for (let i = 0; i < SCRIPT_HASH_LENGTH; i++) bytes[at++] = hashes[hashAt + i] as number; // there are 10
+      for (let i = 0; i < SCRIPT_HASH_LENGTH; i++) bytes[at++] = hashes[hashAt + i] as number; // a hash has 10 bytes
       at = writePosition(bytes, at, height, indexes[row] as number); // as many as rows
       if (end - start > 64) rows.copy(bytes, at, start, end);
       else for (let from = start; from < end; from++) bytes[at++] = rows[from] as number; // ends are within the rows

@@ -157,7 +157,7 @@ function orderAlike(bytes: Buffer, { starts, keys }: Columns, count: number): vo
 /** Compares the hashes of two rows, which begin at `aAt` and `bAt`, as Buffer.compare does. */
 export function compareHashes(a: Buffer, aAt: number, b: Buffer, bAt: number): number {
   for (let i = 0; i < SCRIPT_HASH_LENGTH; i++) {
-    const difference = (a[aAt + i] as number) - (b[bAt + i] as number); // there are 10
+    const difference = (a[aAt + i] as number) - (b[bAt + i] as number); // a hash has 10 bytes
     if (difference !== 0) return difference;
   }
   return 0;

@@ -40,7 +40,7 @@ export const FURTHER_ROW_OVERHEAD = 2 * LONGEST_INTEGER;
 /** Writes the key of a record of rows and returns where it ends. `hash` has the script's hash at `hashAt`. */
 export function writeRowKey(bytes: Buffer, at: number, hash: Uint8Array, hashAt: number, height: number, index: number): number {
   bytes[at] = LETTER;
-  for (let i = 0; i < SCRIPT_HASH_LENGTH; i++) bytes[at + 1 + i] = hash[hashAt + i] as number; // there are 10
+  for (let i = 0; i < SCRIPT_HASH_LENGTH; i++) bytes[at + 1 + i] = hash[hashAt + i] as number; // a hash has 10 bytes
   return writePosition(bytes, at + POSITION_AT, height, index);
 }
 
