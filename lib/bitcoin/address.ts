@@ -52,7 +52,7 @@ export function writeKeyAddress(writer: TextWriter, key: Buffer, prefixes: Addre
   writeBase58Check(writer, prefixes.pubkeyhash, hash160(key));
 }
 
-/** Writes the address of the script of this type from `start` to before `end`; writes nothing and returns false unless it has exactly one. */
+/** Writes the address of the script of this type from `start` to before `end`; without exactly one, writes nothing and returns false. */
 export function writeAddress(
   writer: TextWriter,
   bytes: Buffer,
@@ -78,7 +78,7 @@ export function writeAddress(
     case 'witness_v1_taproot':
     case 'anchor':
     case 'witness_unknown':
-      writeSegwitAddress(writer, prefixes.bech32, (bytes[start] as number) - OP_1 + 1, bytes, start + 2, end); // scripts of these types are not empty
+      writeSegwitAddress(writer, prefixes.bech32, (bytes[start] as number) - OP_1 + 1, bytes, start + 2, end); // not empty
       return true;
     default:
       return false;

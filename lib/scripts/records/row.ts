@@ -1,6 +1,6 @@
 // What transactions did with scripts.
 //
-//   's' hash 10, position 6    rows of up to 64 transactions, in the order of the chain. The first one is of the transaction at the position;
+//   's' hash 10, position 6    rows of up to 64 transactions, in the order of the chain. The first is of the transaction at the position;
 //                              each further one follows a prefix: how many blocks it is after the previous one, and the index in its block
 //
 // A row has, as integers of variable length (lib/index/records/variable-integer.ts) unless a length is given:
