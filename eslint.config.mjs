@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
-// Whom the interfaces for wallets may import.
+// Rooms that the interfaces for wallets may import.
 const belowWallets = [
   'lib/bitcoin',
   'lib/index',
@@ -18,7 +18,7 @@ const belowWallets = [
   'lib/rpc'
 ];
 
-// Who may import whom (docs/architecture.md). Imports only ever point down.
+// For each room, the rooms that it may import (docs/architecture.md). Imports only ever point down.
 const rooms = {
   'lib/profile': [],
   'lib/bitcoin': [],
@@ -40,10 +40,10 @@ const rooms = {
   migrations: ['lib/store']
 };
 
-// Files whose types alone a room may import beside that: what its functions are given.
+// Further files of which a room may import only types: the types of its functions' parameters.
 const types = { 'lib/views': ['lib/index/types', 'lib/scripts/types', 'lib/node/types'] };
 
-// What a folder of a room may import of that room: other folders, and files at the room's door.
+// What a folder of a room may import from that room: other folders, and files in the room's top folder.
 const folders = {
   'lib/store/leveldb-files': ['store'],
   'lib/index/records': ['types', 'errors'],
@@ -77,7 +77,7 @@ const folders = {
 
 const bcoinRule = { regex: '^bcoin(/|$)', message: 'bcoin is reached through the running node only.' };
 
-/** Refuses imports out of a room into one that it may not know. */
+/** Refuses imports from a room into rooms that it may not use. */
 const roomPatterns = (room) => {
   const forbidden = [...Object.keys(rooms), 'plugin'].filter((other) => other !== room && !rooms[room].includes(other));
   const typeFiles = types[room] ?? [];

@@ -1,4 +1,4 @@
-// npm run bench:electrum: what calls of Electrum's protocol cost, and how the service stands many subscriptions (bench/README.md).
+// npm run bench:electrum: the cost of calls of the Electrum protocol, and the service under many subscriptions (bench/README.md).
 //   --only TEXT      parts (calls, load) or rows whose names begin like this; more than once if wanted
 //   --rounds N       default 3
 //   --before DIR     another built checkout, measured in the same rounds
@@ -23,9 +23,9 @@ const say = (line: string): void => {
   console.error(line);
 };
 
-/** What `--only` picks beside rows. */
+/** Values of `--only` beside the names of rows. */
 const PARTS = ['calls', 'load'];
-/** Clients beside those of the load. */
+/** Number of clients beside those of the load. */
 const OTHERS = 100;
 
 interface Options {

@@ -1,4 +1,4 @@
-// What a run over the index says, as rows beside their targets.
+// The figures of a run over the index, as rows beside their targets.
 
 import { DEFAULT_CACHE_BYTES } from '../lib/index/write/index-writer';
 import { percentile } from './measure/percentile';
@@ -8,7 +8,7 @@ export interface Row {
   readonly what: string;
   readonly value: string;
   readonly target?: string;
-  /** Whether the target is met; absent where there is none. */
+  /** Whether the target is met; absent if there is none. */
   readonly met?: boolean;
 }
 
@@ -31,7 +31,7 @@ export function indexRows(run: IndexRun): Row[] {
 
 function catchUpRows({ chain, bytes, bareSeconds, bareCpuSeconds, catchUp, nodeBytes, indexBytes }: IndexRun): Row[] {
   const [before, after] = bareSeconds;
-  // The first one finds the machine cold: the faster one is what the machine can do.
+  // The first pass finds cold caches, so the faster one counts.
   const bare = bytes / Math.min(before, after);
   const speed = bytes / catchUp.seconds;
   const flat = catchUp.lastTenth / catchUp.firstTenth;
@@ -84,7 +84,7 @@ function followingRows({ nodeBytes, following: { held, acknowledged, cpuPerBlock
   ];
 }
 
-/** Columns in spaces, for people. */
+/** Columns aligned with spaces, for people. */
 export function formatRows(rows: readonly Row[]): string {
   const table = rows.map(({ what, value, target = '', met }) => [what, value, target, met === undefined ? '' : met ? 'met' : 'MISSED']);
   const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => (row[column] ?? '').length)));

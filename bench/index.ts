@@ -1,4 +1,4 @@
-// npm run bench:index: how fast the index is built, what it takes, and how it follows.
+// npm run bench:index: how fast the index is built, what this costs, and how the index follows.
 // Targets are for a chain of at least 2 GB; a smaller one is for trying things out.
 //   --bytes 300MB   size of the synthetic chain (default 2GB)
 //   --inputs 2.5    of a transaction, on average (default 2.1)

@@ -1,5 +1,5 @@
-// npm run bench:journeys: which functions of ours run for a cold GET tx.json, for a block that
-// connects, and for a cold start, file by file (bench/README.md).
+// npm run bench:journeys: which functions of the plugin run for a cold GET tx.json, for a block
+// that is connected, and for a cold start, file by file (bench/README.md).
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -27,7 +27,7 @@ const DIST = resolve('dist');
 
 const SHAPE: BlockShape = { transactions: 40, inputs: 90, outputs: 200, spendsItself: true };
 const SEED = 5;
-/** For what goes on when nobody waits for it any more. */
+/** Time for work that continues after the answer. */
 const AFTERWARDS_MS = 2_000;
 
 async function main(): Promise<void> {
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
     const coverage = new CallCoverage(pathToFileURL(`${DIST}/`));
     const { result: node, files: start } = await coverage.during(() => openNode(folder));
     const rest = node.get('rest') as RestPlugin;
-    // The first request of a process fills the table of headers, and the first block after a start is none of those that follow.
+    // The first request of a process fills the table of headers, and the first block after a start is not typical.
     await askForTransaction(rest, first);
     await pause(AFTERWARDS_MS);
     const { files: request } = await coverage.during(() => askForTransaction(rest, second));
@@ -74,7 +74,7 @@ async function makeChain(folder: string): Promise<JourneyChain> {
   });
 }
 
-/** With the plugin and no index yet, until requests are answered. */
+/** Starts a node with the plugin and without an index, and waits until requests are answered. */
 async function openNode(folder: string): Promise<TestFullNode> {
   const plugin: unknown = createRequire(__filename)(join(DIST, 'plugin'));
   const node = await createRegtestNode({ prefix: folder, plugins: [plugin], settings: { 'rest-warmup': 'indexed' } });
@@ -84,7 +84,7 @@ async function openNode(folder: string): Promise<TestFullNode> {
   return node;
 }
 
-/** For the one of the block with the most outputs: they are of many kinds. @throws Error when it is not answered */
+/** Asks for the block's transaction with the most outputs, which are of many kinds. @throws Error when it is not answered */
 async function askForTransaction(rest: RestPlugin, block: Buffer): Promise<void> {
   const { port } = rest.node.httpServer.address() as AddressInfo;
   const largest = scanBlock(block).transactions.reduce((most, each) => (each.outputs.length > most.outputs.length ? each : most));

@@ -1,4 +1,4 @@
-// npm run bench:chain: makes a synthetic chain, if it is not there, and says what is in it.
+// npm run bench:chain: makes a synthetic chain if it does not exist, and prints what it contains.
 //   --bytes, --inputs, --growth   as for npm run bench:index
 
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-// npm run bench:scripts: what the index by script takes, and what answers from it cost (bench/README.md).
+// npm run bench:scripts: the cost of the index by script, and of answers from it (bench/README.md).
 //   --only TEXT      parts or rows whose names begin like this; more than once if wanted
 //   --rows N         rows of the store that is filled and followed (default 2,000,000)
 //   --huge N         transactions of the largest script (default 1,050,000)
@@ -34,7 +34,7 @@ interface Options {
   readonly chain: string | undefined;
 }
 
-/** What `--only` picks beside rows of requests. */
+/** Values of `--only` beside the names of rows of requests. */
 const PARTS = ['store', 'requests', 'abuse'];
 
 const isPart = (only: readonly string[]): boolean => only.length > 0 && only.every((name) => PARTS.includes(name));
@@ -83,7 +83,7 @@ async function store({ rows }: Options, results: Results): Promise<void> {
   }
 }
 
-/** Nodes with the small and the large chain, with rows that share records and without. */
+/** Nodes with the small and the large chain, with and without rows that share records. */
 async function requests({ isWanted, huge, rounds, before, chain: only }: Options, results: Results): Promise<void> {
   const { small, large } = await popularChains(huge, say);
   const isAnyWanted = (name: string): boolean => isWanted('requests') || isWanted(name);

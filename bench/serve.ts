@@ -1,5 +1,5 @@
-// npm run bench: what answers cost, and how the service stands load (bench/README.md). Lines of
-// the tables are printed as soon as they are there.
+// npm run bench: the cost of answers, and the service under load (bench/README.md). Lines of
+// the tables are printed as soon as they are ready.
 //   --only TEXT     rows whose names begin like this, and nothing else; more than once if wanted
 //   --rounds N      default 3
 //   --core EDITION  default 0.17; modern: today's
@@ -25,7 +25,7 @@ import { startBare, startBcoin, type PluginStart, type ServerProcess } from './s
 import { RUN_FOLDER, servingChain, type ServingChain } from './serve/serving-chain';
 import { cpuTable, crowdTable, likenessLine, mixedTable, wholeBlocksLine, type CrowdFigures } from './serve/table';
 
-/** What `--only` picks beside the rows. */
+/** Values of `--only` beside the names of rows. */
 const CROWD = '64 connections';
 const MIXED = 'mixed load';
 
@@ -44,7 +44,7 @@ interface Bench {
   readonly clients: readonly [LoadClient, LoadClient];
 }
 
-/** What has been measured so far. */
+/** Figures measured so far. */
 interface Results {
   readonly rows: RowFigures[];
   readonly crowd: CrowdFigures[];
@@ -86,14 +86,14 @@ async function main(): Promise<void> {
       results.mixed = await mixedFigures(bench, closers);
       console.log(`\n${mixedTable(results.mixed)}`);
     }
-    // A wrong answer of ours is no matter of speed.
+    // A wrong answer of the service is an error, not a figure.
     if (results.rows.some(({ cached, cold }) => isFailure(cached.ours) || isFailure(cold.ours))) process.exitCode = 1;
   } finally {
     for (const close of closers.reverse()) await close();
   }
 }
 
-/** Everything that is asked and asks; `closers` gets what ends it again. */
+/** Starts all servers and clients; `closers` gets functions that end them. */
 async function open(chain: ServingChain, edition: Edition, before: string | undefined, closers: (() => unknown)[]): Promise<Bench> {
   const started = async <S extends ServerProcess>(server: Promise<S>): Promise<S> => {
     const running = await server;
@@ -169,7 +169,7 @@ async function crowdFigures({ servers: { ours, bare }, clients: [client] }: Benc
   }
 }
 
-/** On nodes of their own, which were asked for nothing before. */
+/** On separate nodes, which had no requests before. */
 async function mixedFigures({ chain, rows, clients, plugin }: Bench, closers: (() => unknown)[]): Promise<MixedFigures> {
   say(MIXED);
   const [server, alone] = [await startBcoin(chain, 'mixed', plugin), await startBcoin(chain, 'alone')];

@@ -5,7 +5,7 @@ import { toDisplayHex } from '../lib/bitcoin/hash';
 import { recordedBody, recordedSuccesses, regtestGenesis } from './support/chain-a';
 
 describe('the vectors of chain A', () => {
-  it('bring for each recorded block body the block that was asked for', () => {
+  it('have, for each recorded block body, the block that was asked for', () => {
     const blocks = recordedSuccesses('block', 'bin');
     expect(blocks).to.have.length.above(30);
     for (const answer of blocks) expect(answer.path.toLowerCase()).to.include(toDisplayHex(scanBlock(recordedBody(answer)).hash));

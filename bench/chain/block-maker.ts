@@ -1,5 +1,5 @@
-// Makes one block of the synthetic chain after the other. First come small blocks that hand
-// out coins and signal for the soft forks (bcoin 1.0.2 switches segwit on only then).
+// Makes the blocks of the synthetic chain one by one. First come small blocks that hand out
+// coins and signal for the soft forks (bcoin 1.0.2 activates segwit only after signals).
 
 import { hash256 } from '../../lib/bitcoin/hash';
 import { ByteWriter } from './byte-writer';
@@ -10,7 +10,7 @@ import { Random } from './random';
 import { finish, makeTransaction, writeOutputs, type MadeTransaction, type Output } from './transaction-maker';
 import { spread, type BlockShape } from './block-shape';
 
-/** Blocks that come before the usual ones: three signalling periods of regtest, and some. */
+/** Blocks before the usual ones: a little more than three signalling periods of regtest. */
 export const FIRST_BLOCKS = 440;
 
 const FIRST_OUTPUTS = 100;
@@ -44,12 +44,12 @@ export class BlockMaker {
     this.#since = since;
   }
 
-  /** A block that only hands out its reward; all of it to one script, if given. */
+  /** A block that only pays out its reward, all of it to `script` if given. */
   nextFirst(lockingScript?: Buffer): Buffer {
     return this.#finish([], FIRST_OUTPUTS, SIGNALLING, lockingScript);
   }
 
-  /** A block that makes one coin, and is quickly read. */
+  /** A block that makes one coin and is quick to read. */
   nextEmpty(): Buffer {
     return this.#finish([], 1, NOT_SIGNALLING);
   }
@@ -68,7 +68,7 @@ export class BlockMaker {
       transactions.push(transaction);
       weight += transaction.weight;
       if (shape.spendsItself) this.#release(transaction.coins);
-      // The next one might not fit; few of them are larger than this.
+      // The next transaction might not fit; few transactions are larger than this.
       if (weight > MAX_WEIGHT - 20_000) break;
     }
     if (!shape.spendsItself) for (const { coins } of transactions) this.#release(coins);
@@ -107,7 +107,7 @@ export class BlockMaker {
     if (commits) writer.u8(0).u8(1);
     writer.u8(1).bytes(Buffer.alloc(32)).u32(0xffff_ffff).varBytes(this.#coinbaseScript()).u32(0xffff_ffff);
     if (commits) {
-      // The commitment comes last: the places of the coins are those of `outputs`.
+      // The commitment comes last, so that the coins keep the indexes that they have in `outputs`.
       const coinOutputs = new ByteWriter(512);
       writeOutputs(coinOutputs, outputs, this.random);
       writer
@@ -122,7 +122,7 @@ export class BlockMaker {
     return finish(writer.u32(0).toBuffer(), outputs, this.coins);
   }
 
-  /** The height as BIP34 wants it, and some bytes of the miner's. */
+  /** The height as BIP34 requires it, and some bytes of the miner. */
   #coinbaseScript(): Buffer {
     const height = this.#height;
     const writer = new ByteWriter(32);

@@ -1,13 +1,13 @@
-// How many transactions a block has and how their inputs and outputs are spread.
+// Number of transactions in a block, and the distribution of their inputs and outputs.
 
 import type { ChainParameters } from './parameters';
 import type { Random } from './random';
 
 export interface BlockShape {
-  /** At most: a block is also full at the weight limit. */
+  /** Maximum: a block is also full at the weight limit. */
   readonly transactions: number;
   readonly inputs: number;
-  /** Coins: an OP_RETURN output comes on top. */
+  /** Coins; an OP_RETURN output may be added. */
   readonly outputs: number;
   /** Whether transactions may spend outputs of the same block. */
   readonly spendsItself: boolean;
@@ -22,7 +22,7 @@ const TRANSACTIONS = 2_500;
 /** Largest number of inputs or outputs that a transaction gets at once: a sweep, a payout. */
 const LARGEST_RUN = 24;
 
-/** A block of daily life: each transaction has so many inputs on average, and so many more outputs. */
+/** A usual block: average number of inputs of a transaction, and how many more outputs it has on average. */
 export function usualShape(random: Random, { inputs: inputsEach, growth }: Pick<ChainParameters, 'inputs' | 'growth'>): BlockShape {
   const transactions = Math.round(TRANSACTIONS * (0.9 + 0.2 * random.unit()));
   const inputs = Math.round(transactions * inputsEach);
@@ -32,7 +32,7 @@ export function usualShape(random: Random, { inputs: inputsEach, growth }: Pick<
 /** The block that live following is measured with: 8,000 coins made, 7,000 coins of the index spent. */
 export const LIVE_SHAPE: BlockShape = { transactions: 2_000, inputs: 7_000, outputs: 8_000, spendsItself: false };
 
-/** One input and one output for each transaction, the rest in runs to some of them. */
+/** One input and one output for each transaction; the rest goes in runs to some of them. */
 export function spread(shape: BlockShape, random: Random): TransactionShape[] {
   const transactions = Array.from({ length: shape.transactions }, () => ({ inputs: 1, outputs: 1 }));
   for (const side of ['inputs', 'outputs'] as const) {

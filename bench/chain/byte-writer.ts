@@ -1,6 +1,6 @@
 // Writes the integers and length-prefixed fields of Bitcoin's wire format into a Buffer that grows, little endian.
 
-/** Bytes under construction. The caller sees to it that integers fit their width. */
+/** Bytes under construction. The caller must ensure that integers fit their width. */
 export class ByteWriter {
   #buffer: Buffer;
   #length = 0;
@@ -48,14 +48,14 @@ export class ByteWriter {
     return this;
   }
 
-  /** In the shortest form. */
+  /** A compact size in its shortest form. */
   compactSize(size: number): this {
     if (size < 0xfd) return this.u8(size);
     if (size < 0x10000) return this.u8(0xfd).u16(size);
     return size < 0x1_0000_0000 ? this.u8(0xfe).u32(size) : this.u8(0xff).u64(size);
   }
 
-  /** Bytes behind their compact size. */
+  /** A compact size and that many bytes. */
   varBytes(bytes: Buffer): this {
     return this.compactSize(bytes.length).bytes(bytes);
   }
@@ -65,7 +65,7 @@ export class ByteWriter {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Makes room for `count` bytes and returns where they begin. */
+  /** Makes space for `count` bytes and returns where they begin. */
   #reserve(count: number): number {
     const at = this.#length;
     this.#length = at + count;

@@ -4,27 +4,27 @@
 import { FreeSlots } from './free-slots';
 import type { Random } from './random';
 
-/** Where an unspent output stands in the columns. */
+/** Index of an unspent output in the columns. */
 export type Slot = number;
 
 export interface SpendableCoin {
   /** 32 bytes in wire order, a view. */
   readonly txid: Buffer;
   readonly index: number;
-  /** Place in OUTPUT_KINDS. */
+  /** Index in OUTPUT_KINDS. */
   readonly kind: number;
   readonly value: number;
 }
 
-/** An amount worth keeping as somebody's change: such coins pay for what others cannot. */
+/** An amount that is large enough to be change: such coins pay where others are not enough. */
 const CHANGE_VALUE = 100_000;
-/** Picks by age are spread evenly over the logarithm of the age, from this many coins on. */
+/** From this many coins on, picks by age are distributed evenly over the logarithm of the age. */
 const YOUNGEST = 1_000;
 
 interface Columns {
   readonly transaction: Uint32Array;
   readonly index: Uint16Array;
-  /** Place in OUTPUT_KINDS. */
+  /** Index in OUTPUT_KINDS. */
   readonly kind: Uint8Array;
   readonly value: Float64Array;
 }
@@ -41,9 +41,9 @@ export class Coins {
   #slots = 0;
   #txids = Buffer.alloc(32 << 18);
   #transactions = 0;
-  /** Change that is ready to be spent. */
+  /** Change that may be spent. */
   readonly #change: Slot[] = [];
-  /** What is not change, ready to be spent. */
+  /** Coins that are not change and may be spent. */
   readonly #free = new FreeSlots();
   #unspent = 0;
 
@@ -62,7 +62,7 @@ export class Coins {
     txid.copy(this.#txids, at);
   }
 
-  /** A coin of the last transaction; not to be spent before it is released. */
+  /** A coin of the last transaction; it must not be spent before it is released. */
   add(index: number, kind: number, value: number): Slot {
     const slot = this.#slots++;
     if (slot === this.#columns.kind.length) this.#grow();
@@ -81,7 +81,7 @@ export class Coins {
     else this.#free.add(slot);
   }
 
-  /** Spends somebody's change; any coin when there is no change left. */
+  /** Spends change, or any coin if there is no change left. */
   takeChange(random: Random): SpendableCoin | undefined {
     const place = random.below(this.#change.length);
     const slot = this.#change[place];
@@ -91,7 +91,7 @@ export class Coins {
     return this.#spend(slot);
   }
 
-  /** Spends a coin that is not change, more likely a young one. */
+  /** Spends a coin that is not change; young coins are more likely. */
   takeByAge(random: Random): SpendableCoin | undefined {
     const youngest = Math.min(YOUNGEST, this.#slots);
     const age = Math.floor(youngest * (this.#slots / youngest) ** random.unit());

@@ -1,12 +1,12 @@
-// A set of slots that finds the next one down or up, however far it is: words of 32 bits, and
-// above them words with a bit for each word that is not empty, up to a single word.
+// A set of slots that quickly finds the next one down or up, however far away: words of 32
+// bits, and above them words with a bit for each word that is not empty, up to a single word.
 
 import type { Slot } from './coins';
 
 const WORD_BITS = 32;
 
 export class FreeSlots {
-  /** From the slots up. */
+  /** Levels of words, beginning with the slots. */
   readonly #levels: Uint32Array[] = [new Uint32Array(1)];
 
   add(slot: Slot): void {
@@ -29,7 +29,7 @@ export class FreeSlots {
     }
   }
 
-  /** The highest one that is not above `slot`. */
+  /** The highest slot in the set that is not above `slot`. */
   atOrBelow(slot: Slot): Slot | undefined {
     return this.#next(
       Math.min(slot, this.#capacity - 1),
@@ -39,7 +39,7 @@ export class FreeSlots {
     );
   }
 
-  /** The lowest one that is not below `slot`. */
+  /** The lowest slot in the set that is not below `slot`. */
   atOrAbove(slot: Slot): Slot | undefined {
     return this.#next(slot, (word, bit) => word & (-1 << bit), lowestBit, 1);
   }
@@ -48,7 +48,7 @@ export class FreeSlots {
     return (this.#levels[0]?.length ?? 0) * WORD_BITS;
   }
 
-  /** Goes up until a word has a bit that is left by `mask`, and down again to the slot. */
+  /** Goes up until a word has a bit that `mask` leaves, and down again to the slot. */
   #next(slot: Slot, mask: (word: number, bit: number) => number, pick: (word: number) => number, step: -1 | 1): Slot | undefined {
     let at = slot;
     for (const [level, words] of this.#levels.entries()) {

@@ -1,7 +1,7 @@
 // Feeds the synthetic chain to a real bcoin node, block by block through its own `chain.add`.
-// Nobody could sign these transactions: the node is told that its last checkpoint lies above
-// all of them, and checks everything but scripts and amounts (merkle root, witness
-// commitment, proof of work, times, weight, that the coins spent are there).
+// The transactions have no valid signatures: the node is told that its last checkpoint is
+// above all of them, and checks everything except scripts and amounts (merkle root, witness
+// commitment, proof of work, times, weight, existence of the coins spent).
 
 import { scanBlock } from '../../lib/bitcoin/block';
 import { fromHost } from '../../lib/node/host';
@@ -17,12 +17,12 @@ const ABOVE_ALL = 0x7fff_ffff;
 const NO_CHECKPOINT = 0;
 const REPORT_MS = 10_000;
 
-/** Makes the chain in a folder that is empty. `report` hears of the progress now and then. */
+/** Makes the chain in an empty folder. `report` gets the progress now and then. */
 export async function generateChain(folder: string, parameters: ChainParameters, report: (line: string) => void): Promise<ChainManifest> {
   return onTrustingNode(folder, {}, (node) => new Generator(node, parameters, report).run());
 }
 
-/** A node on an empty folder that takes all blocks for history. */
+/** A node on an empty folder that treats all blocks as history. */
 export async function onTrustingNode<T>(
   folder: string,
   settings: RegtestOptions['settings'],
@@ -38,7 +38,7 @@ export async function onTrustingNode<T>(
   }
 }
 
-/** From now on the node takes all blocks for history; gives what ends that. */
+/** Makes the node treat all blocks as history; returns a function that ends this. */
 export function trustBlocks(node: TestFullNode): () => void {
   // bcoin keeps one such object for each network.
   const network = node.network as unknown as { lastCheckpoint: number };

@@ -1,4 +1,4 @@
-// What a finished chain says about itself, in a file beside the node's data.
+// Facts about a finished chain, in a file beside the node's data.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface ChainManifest {
   readonly tipHeight: number;
   /** Hex, wire order. */
   readonly tipHash: string;
-  /** Of the blocks up to `height`. */
+  /** Bytes of the blocks up to `height`. */
   readonly totals: {
     readonly bytes: number;
     readonly transactions: number;

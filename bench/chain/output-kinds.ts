@@ -1,12 +1,12 @@
-// The kinds of outputs that the synthetic chain is made of, in about the shares they have on
-// the main network, and what it takes to spend them. Sizes and shapes are the real ones;
-// keys, hashes and the numbers in signatures are random bytes.
+// The kinds of outputs in the synthetic chain, in about the shares that they have on the main
+// network, and the inputs that spend them. Sizes and shapes are the real ones; keys, hashes
+// and the numbers in signatures are random bytes.
 
 import type { ByteWriter } from './byte-writer';
 import type { Random } from './random';
 
 export interface OutputKind {
-  /** Of all outputs, in percent. */
+  /** Share of all outputs, in percent. */
   readonly share: number;
   lockingScript(random: Random): Buffer;
   /** The scriptSig of an input that spends it. */
@@ -16,17 +16,17 @@ export interface OutputKind {
 }
 
 const NOTHING = Buffer.alloc(0);
-/** Of spends of P2TR outputs: those that reveal a script, which holds data more often than not. */
+/** Share of P2TR spends that reveal a script, which usually holds data. */
 const SCRIPT_PATH_SHARE = 0.12;
 const LARGEST_REVEALED_SCRIPT = 3_000;
 
 const bytes = (...values: readonly number[]): Buffer => Buffer.from(values);
 const push = (data: Buffer): Buffer => Buffer.concat(data.length < 0x4c ? [bytes(data.length), data] : [bytes(0x4c, data.length), data]);
 
-/** A compressed public key, by its looks. */
+/** Looks like a compressed public key. */
 const publicKey = (random: Random): Buffer => Buffer.concat([bytes(2 + random.below(2)), random.bytes(32)]);
 
-/** A DER signature with hash type ALL, by its looks: half of them have a padded r. */
+/** Looks like a DER signature with hash type ALL; half of them have a padded r. */
 function signature(random: Random): Buffer {
   const padded = random.below(2) === 1;
   const [r, s] = [Buffer.from(random.bytes(32)), Buffer.from(random.bytes(32))];
@@ -41,7 +41,7 @@ function multisigScript(random: Random, required: number, keys: number): Buffer 
   return Buffer.concat([bytes(0x50 + required), ...pushes, bytes(0x50 + keys, 0xae)]);
 }
 
-/** Of an input that spends P2WPKH. */
+/** Witness of an input that spends P2WPKH. */
 export function writeKeyWitness(writer: ByteWriter, random: Random): void {
   writer.u8(2).varBytes(signature(random)).varBytes(publicKey(random));
 }
@@ -114,14 +114,14 @@ export const OUTPUT_KINDS: readonly OutputKind[] = [
   }
 ];
 
-/** A kind by its share, as its place in OUTPUT_KINDS. */
+/** A random kind according to the shares, as an index in OUTPUT_KINDS. */
 export function drawKind(random: Random): number {
   let left = random.unit() * 100;
   const found = OUTPUT_KINDS.findIndex(({ share }) => (left -= share) < 0);
   return Math.max(found, 0);
 }
 
-/** An OP_RETURN output's script: no coin. */
+/** The script of an OP_RETURN output, which is not a coin. */
 export function dataScript(random: Random): Buffer {
   return Buffer.concat([bytes(0x6a), push(random.bytes(20 + random.below(60)))]);
 }

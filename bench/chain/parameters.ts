@@ -1,7 +1,7 @@
-// What decides the bytes of a synthetic chain. Two chains of the same parameters are the same.
+// Parameters that determine every byte of a synthetic chain.
 
 export interface ChainParameters {
-  /** The usual blocks have at least so many bytes together. */
+  /** Bytes that the usual blocks have together, at least. */
   readonly bytes: number;
   /** Inputs of a transaction of a usual block, on average. */
   readonly inputs: number;
@@ -12,7 +12,7 @@ export interface ChainParameters {
   readonly seed: number;
 }
 
-/** Moves with everything that changes the blocks made of the same parameters. */
+/** To be increased with every change to the blocks made from the same parameters. */
 export const GENERATION = 1;
 
 export const DEFAULT_PARAMETERS: ChainParameters = { bytes: 2_000_000_000, inputs: 2.1, growth: 3.2, liveBlocks: 300, seed: 1 };
@@ -53,7 +53,7 @@ function parseNumber(text: string, least: number): number {
   return number;
 }
 
-/** The folder's name for a chain that a version of bcoin holds. */
+/** Name of the folder for a chain held by a version of bcoin. */
 export function chainName({ bytes, inputs, growth, liveBlocks, seed }: ChainParameters, bcoinVersion: string): string {
   return `chain-${GENERATION}-${bytes / 1e6}MB-inputs${inputs}-growth${growth}-live${liveBlocks}-seed${seed}-bcoin-${bcoinVersion}`;
 }

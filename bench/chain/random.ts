@@ -15,7 +15,7 @@ export class Random {
     this.#stream = createCipheriv('aes-128-ctr', key, Buffer.alloc(16));
   }
 
-  /** The next `count` bytes, up to a mebibyte; a view that stays as it is. */
+  /** The next `count` bytes, up to a mebibyte; a view whose content does not change. */
   bytes(count: number): Buffer {
     if (count > this.#chunk.length - this.#at) {
       this.#chunk = this.#stream.update(ZEROS);

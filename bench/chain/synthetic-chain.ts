@@ -1,4 +1,4 @@
-// The synthetic chain, from bench/data: made when it is not there, checked when it is.
+// The synthetic chain, from bench/data: made if it does not exist, checked if it does.
 
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { generateChain } from './generate';
 import { readManifest, writeManifest, type ChainManifest } from './manifest';
 import { chainName, type ChainParameters } from './parameters';
 
-/** Everything that the benchmarks write. From the package's folder, where npm runs them: compiled ones lie in here themselves. */
+/** Folder of everything that the benchmarks write, below the package's folder, where npm runs them (not beside their compiled form). */
 export const DATA_FOLDER = resolve('bench/data');
 
 export interface SyntheticChain {

@@ -1,5 +1,5 @@
-// Makes the transactions of the synthetic chain: serialized, with every input and output of
-// a kind, amounts that add up, and signatures that nobody should verify.
+// Makes the transactions of the synthetic chain: serialized, with a kind for every input and
+// output, amounts that add up, and signatures that are not valid.
 
 import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { ByteWriter } from './byte-writer';
@@ -14,15 +14,15 @@ export interface MadeTransaction {
   readonly wtxid: Buffer;
   readonly weight: number;
   readonly fee: number;
-  /** Its coins, still set aside. */
+  /** Its coins, not released yet. */
   readonly coins: readonly Slot[];
 }
 
 export interface Output {
-  /** Place in OUTPUT_KINDS; undefined: OP_RETURN, or a given script. */
+  /** Index in OUTPUT_KINDS; undefined: OP_RETURN, or a given script. */
   readonly kind: number | undefined;
   readonly value: number;
-  /** Of somebody with keys: the maker never spends it. Only without a kind. */
+  /** A script of somebody with keys, which the maker never spends. Only without a kind. */
   readonly lockingScript?: Buffer;
 }
 
@@ -45,7 +45,7 @@ export function makeTransaction(shape: TransactionShape, coins: Coins, random: R
   return { ...finish(raw, outputs, coins), fee };
 }
 
-/** Makes the coins of a serialized transaction known. */
+/** Registers the coins of a serialized transaction. */
 export function finish(raw: Buffer, outputs: readonly Output[], coins: Coins): Omit<MadeTransaction, 'fee'> {
   const { txid, wtxid, weight } = scanWholeTransaction(raw);
   coins.addTransaction(txid);
@@ -53,7 +53,7 @@ export function finish(raw: Buffer, outputs: readonly Output[], coins: Coins): O
   return { raw, txid, wtxid, weight, coins: slots };
 }
 
-/** Somebody's change pays, the rest is by age. */
+/** Picks change to pay with, and the other inputs by age. */
 function takeCoins(count: number, coins: Coins, random: Random): SpendableCoin[] {
   const taken: SpendableCoin[] = [];
   for (let i = 0; i < count; i++) {
@@ -63,7 +63,7 @@ function takeCoins(count: number, coins: Coins, random: Random): SpendableCoin[]
   return taken;
 }
 
-/** Payments and, as the last one, what is left. */
+/** Payments, and the rest as the last output. */
 function makeOutputs(count: number, total: number, random: Random): Output[] {
   const outputs: Output[] = [];
   if (random.unit() < DATA_SHARE) outputs.push({ kind: undefined, value: 0 });

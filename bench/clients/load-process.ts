@@ -1,5 +1,5 @@
-// A process that does nothing but ask: takes orders from its parent, drives a server with
-// autocannon and says how long the replies took.
+// A process that only sends requests: takes orders from its parent, drives a server with
+// autocannon and reports how long the replies took.
 
 import autocannon from 'autocannon';
 import type { LoadOrder, LoadResult } from './load';
@@ -17,15 +17,15 @@ process.on('message', (order: LoadOrder) => {
 process.on('disconnect', () => process.exit());
 
 const TIMEOUT_SECONDS = 60;
-/** How often it looks whether it is done. */
+/** Interval of its checks whether it is done. */
 const LOOK_MS = 100;
 
-/** The part of autocannon's client that puts bodies together. */
+/** The part of autocannon's client that assembles bodies. */
 interface BodyCollector {
   readonly pipelinedRequests: { addBody: (part: Buffer) => void };
 }
 
-/** It would decode them as UTF-8 text, which takes 25 ms for 160 kB of anything else: the server would wait for its client. */
+/** Without this, bodies are decoded as UTF-8, which takes 25 ms for 160 kB of other bytes: the server would wait for its client. */
 function dropBodies(client: unknown): void {
   (client as BodyCollector).pipelinedRequests.addBody = () => undefined;
 }
@@ -55,7 +55,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
         else reject(error);
       }
     );
-    // autocannon's own histogram counts whole milliseconds.
+    // Measured here, since autocannon's own histogram counts whole milliseconds.
     load.on('response', (_, status, __, milliseconds) => {
       if (status === 200) times.push(milliseconds);
       else refused++;
@@ -80,10 +80,10 @@ function lengthOf({ paths, connections, limit }: LoadOrder): { readonly amount: 
   return 'amount' in limit ? { amount: Math.max(limit.amount, connections) } : { duration: limit.seconds };
 }
 
-/** What a connection asks, in turn. */
+/** The requests of a connection, in order. */
 function pathsOf({ paths, connections, limit }: LoadOrder, connection: number): readonly string[] {
   if (limit === 'each path once') return paths.filter((_, i) => i % connections === connection);
-  // Each begins at another path: otherwise all would ask for the same at the same time.
+  // Each connection begins at a different path: otherwise all would ask for the same one at the same time.
   const from = Math.floor((connection * paths.length) / connections);
   return [...paths.slice(from), ...paths.slice(0, from)];
 }

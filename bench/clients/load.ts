@@ -1,14 +1,14 @@
-// A client in a process of its own, so that two can ask at the same time without waiting for
-// each other, and none of them shares its processor time with the server.
+// A client in a separate process, so that two can ask at the same time without waiting for
+// each other, and none shares its event loop with the server.
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname, join } from 'node:path';
 
 export interface LoadOrder {
   readonly port: number;
-  /** Asked in turn on each connection, which begin all over the list; at least one for each. */
+  /** Asked in turn on each connection; connections begin at different places of the list. At least one path for each connection. */
   readonly paths: readonly string[];
-  /** Kept alive; one request at a time on each. */
+  /** Number of keep-alive connections, each with one request at a time. */
   readonly connections: number;
   readonly limit: { readonly amount: number } | { readonly seconds: number } | 'each path once';
 }
@@ -17,11 +17,11 @@ export interface LoadResult {
   readonly answered: number;
   /** Replies other than 200. */
   readonly refused: number;
-  /** Requests without a reply, and those of them that waited too long for it. The first ends the order. */
+  /** Requests without a reply, and how many of these timed out. The first one ends the order. */
   readonly failed: number;
   readonly timedOut: number;
   readonly seconds: number;
-  /** Milliseconds until the last byte of the reply; 0 when nobody was answered. */
+  /** Milliseconds until the last byte of the reply; 0 if there was no reply. */
   readonly p50: number;
   readonly p99: number;
   readonly longest: number;
@@ -30,7 +30,7 @@ export interface LoadResult {
 export class LoadClient {
   private readonly child: ChildProcess = fork(join(__dirname, `load-process${extname(__filename)}`), {
     execArgv: extname(__filename) === '.ts' ? ['-r', join(__dirname, '../../test/support/sources.cjs')] : [],
-    // With the `--import` that npm hands on, Node takes a program for a module and does not know .ts.
+    // With the `--import` that npm passes on, Node would load the program as a module, without knowing .ts.
     env: { ...process.env, NODE_OPTIONS: '' }
   });
 

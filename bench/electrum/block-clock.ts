@@ -1,4 +1,4 @@
-// A plugin for a node under measurement: it writes when the last block was connected, to the file that BLOCK_CLOCK names.
+// A plugin for a node under measurement: writes the time at which the last block was connected to the file that BLOCK_CLOCK names.
 
 import { writeFileSync } from 'node:fs';
 import { cpuMicroseconds } from '../serve/process-figures';

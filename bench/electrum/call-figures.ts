@@ -1,4 +1,4 @@
-// Processor time per call of servers that have the same chain, in turn.
+// Processor time per call of servers with the same chain, measured in turn.
 
 import { percentile } from '../measure/percentile';
 import { textOf } from '../serve/failure';
@@ -10,16 +10,16 @@ import type { LineServer, OwnServer } from './line-server';
 export interface CallPeer {
   readonly name: string;
   readonly server: LineServer;
-  /** The same server if it is a node with our plugin: its event loop can be watched. */
+  /** The same server if it is a node with the plugin, whose event loop can be watched. */
   readonly own?: OwnServer;
 }
 
 export interface CallCost {
   /** Processor time of all threads per call, in microseconds; the median of the rounds. */
   readonly cpu: number;
-  /** In multiples of an empty method in the same round. */
+  /** The time in multiples of an empty method in the same round. */
   readonly ratio: number;
-  /** The longest turn of the event loop in the rounds, in milliseconds of the main thread on a processor; undefined: nobody could look. */
+  /** The longest turn of the event loop in the rounds, in milliseconds of processor time of the main thread; undefined: not watched. */
   readonly turnMs: number | undefined;
 }
 
@@ -40,12 +40,12 @@ export interface CallOptions {
 }
 
 const CONNECTIONS = 16;
-/** Processor time of a round of what is asked again and again, in microseconds. */
+/** Processor time of a round of calls that are repeated, in microseconds. */
 const ROUND_CPU = 500_000;
 const LEAST_CALLS = 2 * CONNECTIONS;
-/** Bytes of replies in a round. */
+/** Most bytes of replies in a round. */
 const ROUND_BYTES = 300_000_000;
-/** Of what is asked once, this part comes before the rounds. */
+/** Share of the calls made once that comes before the rounds. */
 const PREPARED_PART = 1 / 6;
 
 interface Asked {
@@ -60,7 +60,7 @@ export async function* callFigures({ peers, rows, client, rounds, isWanted, say 
     if (refused > 0) throw new Error(`${refused} of ${amount} calls were refused`);
     return { cpu: (cpuMicroseconds(server.pid) - before) / answered, bytes };
   };
-  /** A call with which to compare, of about as long a round. */
+  /** An empty call to compare with, in a round of about the same length. */
   const empty = rows.find(({ name }) => name === EMPTY_ROW);
   if (empty === undefined) return;
   const emptyAmounts = new Map<string, number>();
@@ -94,7 +94,7 @@ export async function* callFigures({ peers, rows, client, rounds, isWanted, say 
   }
 }
 
-/** What a round asks. */
+/** The calls of a round. */
 async function taskOf(
   { calls, isOnce }: CallRow,
   rounds: number,
@@ -110,7 +110,7 @@ async function taskOf(
   return (round) => ask(calls.slice(first + round * share, first + (round + 1) * share), share);
 }
 
-/** So many calls that a round is long enough. */
+/** Number of calls that makes a round long enough. */
 async function enough(ask: (amount: number) => Promise<Asked>): Promise<number> {
   for (let amount = LEAST_CALLS; ; amount *= 4) {
     const { cpu, bytes } = await ask(amount);

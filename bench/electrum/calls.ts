@@ -1,4 +1,4 @@
-// What is asked over lines, beside an empty method.
+// The calls that are measured, beside an empty method.
 
 import { Deck } from '../serve/deck';
 import { hashOf, type WalletChain } from './wallet-chain';
@@ -6,16 +6,16 @@ import type { Call } from './line-client';
 
 export interface CallRow {
   readonly name: string;
-  /** Asked again and again; or each of them once, in the rounds together. */
+  /** Calls that are repeated, or each made once over all rounds. */
   readonly calls: readonly Call[];
   readonly isOnce: boolean;
 }
 
 const SEED = 19;
 const HOT = 10;
-/** Questions of a row that asks each once. */
+/** Number of calls in a row that makes each once. */
 const ONCE = 1_400;
-/** So many that nobody has paid. */
+/** Number of scripts that nobody has paid. */
 const QUIET = 60_000;
 const MOST_HEADERS = 2_016;
 

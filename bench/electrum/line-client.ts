@@ -1,16 +1,16 @@
-// Clients of Electrum's protocol in a process of their own, so that they share no event loop with the server, nor with others that ask.
+// Clients of the Electrum protocol in a separate process, so that they share no event loop with the server or other clients.
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { extname, join } from 'node:path';
 
-/** Requests on connections that ask for one after the other. */
+/** Sends requests on connections, on each one after another. */
 export interface AskOrder {
   readonly type: 'ask';
   readonly port: number;
   /** Method and parameters as JSON text, asked in turn. */
   readonly calls: readonly Call[];
   readonly connections: number;
-  /** Requests in all. */
+  /** Total number of requests. */
   readonly amount: number;
 }
 
@@ -27,20 +27,20 @@ export interface Asked {
   readonly bytes: number;
 }
 
-/** Asks whether anybody listens on the port. */
+/** Checks whether a server listens on the port. */
 export interface ReachOrder {
   readonly type: 'reach';
   readonly port: number;
 }
 
-/** Opens sessions that stay until the process is closed. Each subscribes to its scripts, and to headers as well if it has any. */
+/** Opens sessions that stay until the process is closed. Each subscribes to its scripts, and if it has any, to headers. */
 export interface HoldOrder {
   readonly type: 'hold';
   readonly port: number;
   readonly scripts: readonly (readonly string[])[];
 }
 
-/** Waits until so many were told of a script, and so many of a header, since the last such order. */
+/** Waits for a number of notifications about scripts and about headers since the last such order. */
 export interface ToldOrder {
   readonly type: 'told';
   readonly scripts: number;
@@ -55,14 +55,14 @@ export interface Told {
   readonly bytes: number;
 }
 
-/** Small requests, one after the other on each connection with some milliseconds in between, until the next order. */
+/** Sends small requests, one after another on each connection with some milliseconds in between, until the next order. */
 export interface SmallOrder {
   readonly type: 'small';
   readonly port: number;
   readonly httpPort: number;
 }
 
-/** Ends what the order before has begun. */
+/** Ends the previous order. */
 export interface StopOrder {
   readonly type: 'stop';
 }
@@ -70,7 +70,7 @@ export interface StopOrder {
 export interface Wait {
   /** When the request was sent, in milliseconds since 1970. */
   readonly at: number;
-  /** How long after that the answer came. */
+  /** Time until the answer came. */
   readonly ms: number;
 }
 

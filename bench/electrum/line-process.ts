@@ -1,4 +1,4 @@
-// A process that does nothing but ask, and listen to what it is told: takes orders from its parent (line-client.ts).
+// A process that only sends requests and receives notifications: takes orders from its parent (line-client.ts).
 
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
@@ -6,10 +6,10 @@ import { connect, type Socket } from 'node:net';
 import type { AskOrder, Asked, Call, HoldOrder, Order, SmallOrder, Told, ToldOrder, Wait, Waits } from './line-client';
 
 const NEW_LINE = 10;
-/** Sessions that subscribe at a time, and subscriptions in one batch. */
+/** Sessions that subscribe at the same time, and subscriptions in one batch. */
 const AT_ONCE = 8;
 const IN_BATCH = 50;
-/** Between small requests of a connection. */
+/** Pause between small requests of a connection. */
 const PERIOD_MS = 5;
 const SMALL_CONNECTIONS = 2;
 const HEADERS = 'blockchain.headers.subscribe';
@@ -19,7 +19,7 @@ const now = (): number => performance.timeOrigin + performance.now();
 
 const textOf = ({ method, params }: Call, id: number): string => JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
-/** A connection, and the lines that come over it. */
+/** A connection and the lines that it receives. */
 class Lines {
   readonly socket: Socket;
   #begun: Buffer[] = [];
@@ -131,7 +131,7 @@ async function untilTold({ scripts, headers }: ToldOrder): Promise<Told> {
 let isStopped = false;
 let small: Promise<Waits> | undefined;
 
-/** One request after the other, every few milliseconds unless an answer is late. */
+/** Sends one request after another, every few milliseconds unless an answer is late. */
 async function again(request: () => Promise<void>): Promise<Wait[]> {
   const waits: Wait[] = [];
   while (!isStopped) {

@@ -1,4 +1,4 @@
-// Servers of Electrum's protocol, each a process of its own: a bcoin node with the built plugin, and Fulcrum where there is one.
+// Servers of the Electrum protocol, each in a separate process: a bcoin node with the built plugin, and Fulcrum if there is one.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,14 +15,14 @@ import type { Connected } from './block-clock';
 import type { WalletChain } from './wallet-chain';
 
 export interface LineServer extends Pick<ServerProcess, 'pid' | 'stop'> {
-  /** For lines. */
+  /** Port for lines. */
   readonly linePort: number;
 }
 
 export interface OwnServer extends LineServer {
   readonly httpPort: number;
   readonly watch: Watch;
-  /** The last block that came; to be asked behind one. */
+  /** The last block that was connected; to be called after a block. */
   connected(): Connected;
 }
 
@@ -52,7 +52,7 @@ export async function startOwn(chain: WalletChain, name: string, sessions: numbe
 
 export interface FulcrumStart {
   readonly program: string;
-  /** Whose chain it reads. */
+  /** The node whose chain it reads. */
   readonly bitcoind: string;
   readonly chain: WalletChain;
 }
@@ -60,14 +60,14 @@ export interface FulcrumStart {
 const PATIENCE_MS = 300_000;
 const RETRY_MS = 500;
 
-/** With its documented options. It listens when it has read the chain. */
+/** Starts Fulcrum with its documented options. It listens once it has read the chain. */
 export async function startFulcrum({ program, bitcoind, chain }: FulcrumStart): Promise<LineServer> {
   const tip = { height: chain.height, hash: chain.tipHash };
   const core = await startBitcoind({ program: bitcoind, chain, tip, flags: [], readyPath: '/rest/chaininfo.json' });
   const folder = join(RUN_FOLDER, 'fulcrum');
   mkdirSync(folder, { recursive: true });
   const settings = join(folder, 'fulcrum.conf');
-  // It must not look for others.
+  // It must not look for other servers.
   writeFileSync(settings, 'peering = false\nannounce = false\n');
   const linePort = await freePort();
   const child = spawn(

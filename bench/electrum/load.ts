@@ -1,5 +1,5 @@
-// Many sessions with many subscriptions, and blocks that touch some of them: when everybody was told, how long others waited meanwhile,
-// how long the event loop was held, and what all of it takes of memory.
+// Many sessions with many subscriptions, and blocks that touch some of them: the time until everybody was notified, how long other clients
+// waited meanwhile, how long the event loop was blocked, and the memory that all of it takes.
 
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import type { OwnServer } from './line-server';
 
 export const SESSIONS = 1_000;
 const SUBSCRIPTIONS = 100;
-/** Blocks that come before anybody is subscribed: the first brings code to speed, the second is looked at. */
+/** Blocks that come before anybody is subscribed: the first warms up the code, the second is measured. */
 const ALONE = 2;
 /** How long the requests of others are timed when nobody has subscribed. */
 const ALONE_MS = 1_000;
@@ -23,11 +23,11 @@ const QUIET_MS = 500;
 export interface BlockFigures {
   readonly name: string;
   readonly scripts: number;
-  /** From the block's connection until everybody was told. */
+  /** From the block's connection until everybody was notified. */
   readonly toldMs: number | undefined;
-  /** From when the block was sent to the node until its connection. */
+  /** From sending the block to the node until its connection. */
   readonly connectingMs: number;
-  /** Processor time of the whole process, from the block's connection until everybody was told. */
+  /** Processor time of the whole process, from the block's connection until everybody was notified. */
   readonly cpuMs: number;
   readonly pings: SmallFigures;
   readonly states: SmallFigures;
@@ -47,9 +47,9 @@ export interface SmallFigures {
 
 export interface MemoryFigures {
   readonly name: string;
-  /** JavaScript's heap and buffers, without garbage. */
+  /** Heap and buffers of JavaScript, without garbage. */
   readonly heldBytes: number;
-  /** Resident memory of the process' own. */
+  /** Anonymous resident memory of the process. */
   readonly ownBytes: number;
 }
 
@@ -103,7 +103,7 @@ export async function measureLoad(server: OwnServer, chain: WalletChain, say: (l
   }
 }
 
-/** Those of a session: what the blocks pay to, as many from each, and others that nobody pays to. */
+/** Scripts of each session: the same number of scripts that each block pays to, and others that nobody pays to. */
 function subscriptions({ touched, coming }: WalletChain): string[][] {
   const share = TOUCHED / SESSIONS;
   return Array.from({ length: SESSIONS }, (_, session) => {
@@ -113,7 +113,7 @@ function subscriptions({ touched, coming }: WalletChain): string[][] {
   });
 }
 
-/** `holding`: whose sessions are to be told; undefined: nobody is. */
+/** `holding`: the process whose sessions will be notified; undefined: nobody is subscribed. */
 async function follow(
   server: OwnServer,
   { coming }: WalletChain,
@@ -161,7 +161,7 @@ function smallFigures(waits: readonly Wait[]): SmallFigures {
   return { count: times.length, p50: percentile(times, 0.5), p99: percentile(times, 0.99), longest: percentile(times, 1) };
 }
 
-/** Over the node's RPC. @throws Error when the node refuses the block */
+/** Submits a block over the node's RPC. @throws Error when the node refuses the block */
 function submit(port: number, block: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const body = JSON.stringify({ id: 1, method: 'submitblock', params: [block] });

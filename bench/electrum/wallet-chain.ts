@@ -1,11 +1,11 @@
-// The chain that Electrum's protocol is measured on, and blocks that come to it while clients watch.
+// The chain on which the Electrum protocol is measured, and blocks that are added while clients watch.
 //
 //   long      scripts with 1,000 transactions each
 //   single    scripts that were paid once
 //   quiet     scripts that nobody has paid
-//   blocks    each pays to 5,000 scripts of `single`, others each time, with 2,500 transactions; the node checks them as any others
+//   blocks    each pays to 5,000 scripts of `single`, different ones each time, with 2,500 transactions; the node checks them as usual
 //
-// Anybody may spend what all transactions make beside that, and spend it. Behind them are empty blocks, so that there are headers to ask for.
+// All other outputs can be spent by anybody, and only these are spent. Empty blocks follow, so that there are headers to ask for.
 
 import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ import { DATA_FOLDER } from '../chain/synthetic-chain';
 import { finish, type MadeTransaction } from '../chain/transaction-maker';
 import { NODE_SETTINGS, writeBlockFile, type ServingChain } from '../serve/serving-chain';
 
-/** Moves with everything that changes the chain. */
+/** To be increased with every change to the chain. */
 const GENERATION = 1;
 const SEED = 19;
 const LONG_SCRIPTS = 60;
@@ -34,7 +34,7 @@ const BLOCKS = 5;
 const OTHER_SINGLES = 3_000;
 const TRANSACTIONS_IN_BLOCK = 2_500;
 const EMPTY_BLOCKS = 6_300;
-/** 2017: a node that checks scripts does not take witnesses from before BIP16. */
+/** 2017: a node that checks scripts does not accept witnesses in blocks from before BIP16. */
 const SINCE = 1_500_000_000;
 const FINAL = 0xffff_ffff;
 const ANYBODY = Buffer.from([0x51]);
@@ -47,7 +47,7 @@ interface Manifest {
   /** Script hashes as the protocol writes them. */
   readonly long: readonly string[];
   readonly single: readonly string[];
-  /** Those that block by block is paid to. */
+  /** For each coming block, the scripts that it pays to. */
   readonly touched: readonly (readonly string[])[];
   /** Transactions of long histories, with the height of each. */
   readonly transactions: readonly (readonly [string, number])[];
@@ -56,11 +56,11 @@ interface Manifest {
 }
 
 export interface WalletChain extends ServingChain, Manifest {
-  /** Blocks in hex, for `submitblock`, each behind the one before. */
+  /** Consecutive blocks in hex, for `submitblock`. */
   readonly coming: readonly string[];
 }
 
-/** From bench/data, made when it is not there. */
+/** From bench/data; made if it does not exist. */
 export async function walletChain(report: (line: string) => void): Promise<WalletChain> {
   const folder = join(DATA_FOLDER, `wallet-${GENERATION}-bcoin-${bcoin.pkg.version}`);
   const known = readChain(folder);
@@ -78,7 +78,7 @@ export async function walletChain(report: (line: string) => void): Promise<Walle
     const manifest = { ...maker.manifest(), height, tipHash: toDisplayHex(fromHost(node.chain.tip.hash)) };
     writeFileSync(join(unfinished, COMING), maker.coming().map((raw) => `${raw.toString('hex')}\n`).join('')); // prettier-ignore
     writeFileSync(join(unfinished, MANIFEST), JSON.stringify(manifest));
-    // Nothing waits in the pool.
+    // The pool is empty.
     writeFileSync(join(unfinished, 'pool.hex'), '');
   });
   renameSync(unfinished, folder);
@@ -97,7 +97,7 @@ function readChain(folder: string): WalletChain | undefined {
   }
 }
 
-/** The hash of a script of this name, as the protocol writes it. */
+/** The hash of the script with this name, as the protocol writes it. */
 export const hashOf = (name: string): string => toDisplayHex(hash('sha256', scriptOf(name), 'buffer'));
 
 /** P2WPKH of a number. */
@@ -108,7 +108,7 @@ function scriptOf(name: string): Buffer {
 const longName = (i: number): string => `long ${i}`;
 const singleName = (i: number): string => `single ${i}`;
 
-/** What anybody may spend. */
+/** A script that anybody can spend. */
 interface OpenCoin {
   readonly txid: Buffer;
   readonly index: number;
@@ -151,7 +151,7 @@ class WalletMaker {
     for (let i = 0; i < EMPTY_BLOCKS; i++) yield this.#counted(this.#maker.nextEmpty());
   }
 
-  /** Behind the others. */
+  /** The blocks after the others. */
   coming(): Buffer[] {
     return Array.from({ length: BLOCKS }, (_, block) =>
       this.#blockOf((i) => [0, 1].map((more) => singleName(block * TOUCHED + 2 * i + more)))
@@ -173,7 +173,7 @@ class WalletMaker {
     return raw;
   }
 
-  /** `names`: of the scripts that a transaction pays to. */
+  /** `names`: names of the scripts that a transaction pays to. */
   #blockOf(names: (transaction: number) => readonly string[]): Buffer {
     const made = this.#coins.map((coin, i) => this.#pay(coin, names(i).map(scriptOf)));
     this.#coins = made.map(({ txid }) => ({ txid, index: 0 }));

@@ -1,4 +1,4 @@
-// What catching up is held against: read every block from the node, hash every txid, in one
+// The baseline for catching up: read every block from the node and hash every txid, in one
 // thread, and nothing else.
 
 import { scanBlock } from '../../lib/bitcoin/block';
@@ -10,7 +10,7 @@ export interface BarePass {
   readonly seconds: number;
   /** Processor time of all threads. */
   readonly cpuSeconds: number;
-  /** Bytes of the blocks up to each height, that block included. */
+  /** Bytes of the blocks up to and including each height. */
   readonly bytesTo: readonly number[];
 }
 

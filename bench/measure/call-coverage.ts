@@ -1,10 +1,10 @@
 // Which functions of some files run, by V8's precise coverage of this thread: it counts the
-// calls of every function, and takes nothing away from the code.
+// calls of every function without changing the code.
 //
-// Coverage says how often, not when. So it is taken each time that the event loop or a promise
+// Coverage says how often, not when. So it is taken each time the event loop or a promise
 // calls back into the program: files and functions come in the order of the turns in which they
-// first ran. Within one turn files come as they were loaded (whoever imports before what it
-// imports), and functions as they stand in their file.
+// first ran. Within one turn, files are in the order in which they were loaded (importers before
+// imported files), and functions in the order of their file.
 
 import { createHook } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
@@ -13,13 +13,13 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface CalledFunction {
-  /** As V8 calls it. One without a name is called by the function around it and its line. */
+  /** V8's name. A function without a name gets that of the surrounding function and its line. */
   readonly name: string;
   readonly calls: number;
 }
 
 export interface CalledFile {
-  /** From the folder that is watched. */
+  /** Path relative to the watched folder. */
   readonly file: string;
   readonly functions: readonly CalledFunction[];
 }
@@ -32,26 +32,26 @@ interface Seen {
   calls: number;
 }
 
-/** Taking coverage takes milliseconds, and catching up has many thousand turns alike: after the first ones it is taken once in so many. */
+/** Taking coverage takes milliseconds, and catching up has thousands of similar turns: after FIRST_TURNS it is taken every LATER_TURNS. */
 const FIRST_TURNS = 1_000;
 const LATER_TURNS = 200;
 
-/** What V8 makes of the fields of a class: no functions that somebody wrote. */
+/** Functions that V8 makes for the fields of a class, which are not in the source. */
 const INITIALIZER = /^<\w+_initializer>$/;
 
 export class CallCoverage {
   readonly #session = new Session();
-  /** By place, in the order in which they were first seen. */
+  /** Functions by their place in the source, in the order in which they were first seen. */
   #seen = new Map<string, Seen>();
 
-  /** `folder`: with the compiled files that are watched, ended by a slash. */
+  /** `folder`: of the compiled files that are watched, with a slash at the end. */
   constructor(private readonly folder: URL) {
     this.#session.connect();
     this.#session.post('Profiler.enable');
     this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   }
 
-  /** What runs until the promise is settled. */
+  /** The functions that run until the promise is settled. */
   async during<T>(run: () => Promise<T>): Promise<{ readonly result: T; readonly files: CalledFile[] }> {
     this.#take();
     this.#seen = new Map();
@@ -74,7 +74,7 @@ export class CallCoverage {
     this.#session.disconnect();
   }
 
-  /** Counts begin anew each time that they are taken. */
+  /** Counts start from zero each time they are taken. */
   #take(): void {
     this.#session.post('Profiler.takePreciseCoverage', (error, { result }) => {
       if (error !== null) throw error;

@@ -70,7 +70,7 @@ function speedBetween(samples: readonly Sample[], from: number, to: number): num
   return (to - from) / (secondsAt(samples, to) - secondsAt(samples, from));
 }
 
-/** When so many bytes were in; between two samples, in proportion. */
+/** The time at which this many bytes were indexed, interpolated between samples. */
 function secondsAt(samples: readonly Sample[], bytes: number): number {
   let before: Sample = { bytes: 0, seconds: 0 };
   for (const sample of samples) {

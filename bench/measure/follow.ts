@@ -1,4 +1,4 @@
-// How the index follows: one large block at a time, with a rest in between as on any chain.
+// How the index follows: one large block at a time, with a pause in between as on any chain.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { scanBlock } from '../../lib/bitcoin/block';
@@ -10,21 +10,21 @@ import type { BlockPoint, NodeSource } from '../../lib/node/types';
 import type { WatchedStore } from './watched-store';
 
 export interface Following {
-  /** By block, in milliseconds: the longest hold of the event loop, and until it was acknowledged. */
+  /** For each block, in milliseconds: the longest turn of the event loop, and the time until the block was acknowledged. */
   readonly held: readonly number[];
   readonly acknowledged: readonly number[];
-  /** Processor time of all threads in milliseconds, what the store does afterwards included. */
+  /** Processor time of all threads in milliseconds, including later work of the store. */
   readonly cpuPerBlock: number;
-  /** Memory of the process at its peak, without what it grew by for the blocks that wait for their turn. */
+  /** Peak memory of the process, without the blocks that wait for their turn. */
   readonly peakBytes: number;
-  /** What readers waited for an answer while other blocks came in, in milliseconds. */
+  /** Time that readers waited for an answer while further blocks were added, in milliseconds. */
   readonly readerWaits: readonly number[];
   /** Blocks that were on the disk itself when they were acknowledged. */
   readonly durable: number;
 }
 
 export interface FollowOptions {
-  /** The node with the whole chain, and how the index sees it. */
+  /** The node with the whole chain, and the node as the index sees it. */
   readonly node: NodeSource;
   readonly heldBack: HeldBackNode;
   readonly index: ChainIndex;
@@ -34,7 +34,7 @@ export interface FollowOptions {
 
 const PAUSE_MS = 100;
 const CALIBRATION_MS = 2_000;
-/** The last ones come in while somebody reads; the others are measured by themselves. */
+/** The last blocks are added while somebody reads; the others are measured alone. */
 const READ_BLOCKS = 20;
 const READ_INTERVAL_MS = 2;
 
@@ -74,7 +74,7 @@ export async function follow({ node, heldBack, index, store, toHeight }: FollowO
 interface LiveBlock {
   readonly point: BlockPoint;
   readonly raw: Buffer;
-  /** What the index must know afterwards. */
+  /** A transaction that the index must know afterwards. */
   readonly last: { readonly txid: Buffer; readonly offset: number };
 }
 
@@ -89,14 +89,14 @@ async function loadBlocks(node: NodeSource, from: number, to: number): Promise<L
   return blocks;
 }
 
-/** What the process takes when nothing happens, the probe included, as a share of the time. */
+/** Processor time of the process at rest, including the probe, as a share of the time. */
 async function idleCpuShare(): Promise<number> {
   const before = cpuMilliseconds();
   await pause(CALIBRATION_MS);
   return (cpuMilliseconds() - before) / CALIBRATION_MS;
 }
 
-/** Reads the place of a transaction again and again while a block comes in: how long after it was due each answer came. */
+/** Reads the location of a transaction again and again while a block is added: delay of each answer after it was due. */
 async function readDuring(index: ChainIndex, block: LiveBlock, connect: () => Promise<void>): Promise<number[]> {
   await pause(PAUSE_MS);
   const waits: number[] = [];

@@ -1,18 +1,18 @@
-// The node as it was when its chain was shorter: shows the blocks up to a height, and hands
-// out the later ones one by one, as a node does that receives them. Following can so be
-// measured without the node's own work on a new block, and the chain stays as it is.
+// The node as it was when its chain was shorter: shows the blocks up to a height, and releases
+// the later ones one by one, like a node that receives them. So following can be measured
+// without the node's own work on a new block, and the chain stays the same.
 
 import { Subject } from 'rxjs';
 import type { BlockPoint, ChainEvent, NodeSource } from '../../lib/node/types';
 
 export interface HeldBackNode {
-  /** What the index is shown. */
+  /** The node that the index sees. */
   readonly source: NodeSource;
-  /** Makes the block the tip and resolves when its listeners let the chain go on. */
+  /** Makes the block the tip and resolves when its listeners let the chain continue. */
   connect(block: BlockPoint, raw: Buffer): Promise<void>;
 }
 
-/** @throws Error when the node's chain is not so high. */
+/** @throws Error when the node's chain is shorter. */
 export async function holdBack(node: NodeSource, height: number): Promise<HeldBackNode> {
   let tip: BlockPoint = { height, hash: await activeHash(node, height) };
   const events = new Subject<ChainEvent>();

@@ -72,12 +72,12 @@ interface FreshIndex {
   readonly folder: string;
 }
 
-/** An index that is not open yet, of the chain without the blocks for following; gone afterwards. */
+/** Uses an unopened index of the chain without the blocks for following, and removes it afterwards. */
 async function withIndex<T>(node: BcoinNode, { height }: ChainManifest, use: (fresh: FreshIndex) => Promise<T>): Promise<T> {
   const folder = join(DATA_FOLDER, `index-${process.pid}`);
   mkdirSync(folder, { recursive: true });
   const heldBack = await holdBack(node, height);
-  // As an operator's node has them.
+  // The values of an operator's node.
   const { cacheBytes, catchUpCacheBytes } = cacheShares(DEFAULT_CACHE_BYTES);
   const store = new WatchedStore(new DiskStore(folder, { latestBytes: cacheBytes }));
   const index = new ChainIndexer({ store, node: heldBack.source, migrations, cacheBytes, catchUpCacheBytes, logger: quiet });
@@ -89,7 +89,7 @@ async function withIndex<T>(node: BcoinNode, { height }: ChainManifest, use: (fr
   }
 }
 
-/** Progress would disturb the measurement; what is wrong must be seen. */
+/** Progress would disturb the measurement; warnings and errors are shown. */
 const quiet = {
   error: (message: string) => {
     console.error(message);

@@ -1,6 +1,6 @@
-// How long the event loop is held: looks every millisecond, and counts that millisecond in.
-// (The histogram of node:perf_hooks forgets what comes right after a reset, which is where
-// a new block's work begins.)
+// How long the event loop is blocked: looks every millisecond, which is included in the result.
+// (The histogram of node:perf_hooks misses the time right after a reset, when the work on a
+// new block begins.)
 
 const INTERVAL_MS = 1;
 
@@ -11,13 +11,13 @@ export class LoopProbe {
   #last = performance.now();
   #longest = 0;
 
-  /** The longest hold from now on; what was before does not count. */
+  /** Starts measuring; earlier delays do not count. */
   start(): void {
     this.#last = performance.now();
     this.#longest = 0;
   }
 
-  /** The longest hold since the start, in milliseconds, up to now. */
+  /** The longest delay since the start, in milliseconds, up to now. */
   longest(): number {
     this.#look();
     return this.#longest;

@@ -1,4 +1,4 @@
-// What the process takes of the machine: memory at its peak, processor time, and when it rests.
+// Load of the process: peak memory, processor time, and when it is at rest.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const SAMPLE_MS = 50;
 const REST_SAMPLE_MS = 500;
-/** Of one core. */
+/** Share of one core. */
 const REST_SHARE = 0.03;
 const LONGEST_WAIT_MS = 120_000;
 
@@ -16,14 +16,14 @@ export function cpuMilliseconds(): number {
   return (user + system) / 1_000;
 }
 
-/** Resident memory of the process' own; LevelDB maps its tables, and those pages are the system's to take back. */
+/** Anonymous resident memory of the process; pages of tables that LevelDB maps can be reclaimed by the system. */
 export function ownMemory(): number {
   if (process.platform !== 'linux') return process.memoryUsage.rss();
   const [, kibibytes] = /^RssAnon:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? [];
   return Number(kibibytes) * 1_024;
 }
 
-/** Watches the process' own memory while something runs. */
+/** Watches the anonymous memory of the process while something runs. */
 export async function withPeakMemory<T>(run: () => Promise<T>): Promise<{ readonly result: T; readonly peakBytes: number }> {
   let peakBytes = ownMemory();
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-// A store that remembers how its last batch was to be written.
+// A store that remembers whether its last batch was durable.
 
 import type {
   BatchOptions,
@@ -12,7 +12,7 @@ import type {
 } from '../../lib/store/store';
 
 export class WatchedStore implements Store {
-  /** Whether the last batch written was on the disk itself when it resolved. */
+  /** Whether the last batch was on the disk itself when it resolved. */
   lastDurable = false;
   readonly #store: Store;
 

@@ -1,5 +1,5 @@
-// One script with more transactions than anybody should have, asked for by 64 connections in every way, and others who go on asking for
-// small things beside: how long these wait, with it and without it, in turn.
+// One script with an excessive number of transactions, asked for by 64 connections in every way, while other clients keep asking for small
+// things: how long these wait, with and without that load, in turn.
 
 import { fetchBody } from '../serve/fetch-body';
 import { ownMemory, withPeakMemory } from '../serve/process-figures';
@@ -17,7 +17,7 @@ export interface AbuseFigures {
   readonly text: string;
   readonly abuse: LoadResult;
   readonly small: LoadResult;
-  /** The same right before, with nobody else. */
+  /** The same right before, without other clients. */
   readonly alone: LoadResult;
   readonly loop: LoopFigures;
   readonly aloneLoop: LoopFigures;
@@ -45,7 +45,7 @@ export function waysOfAbuse({ chain: { huge, long, coins } }: WatchedServer): Re
   return ways.set('all of them', all);
 }
 
-/** Each connection has requests made of all of them before it begins. */
+/** The requests of each connection, made of all of these, before it begins. */
 const MOST_PATHS = 128;
 
 export async function measureAbuse(
@@ -82,7 +82,7 @@ export async function measureAbuse(
   };
 }
 
-/** Transactions, coins and states, of which each is asked for again and again. */
+/** Transactions, coins and states, each of which is asked for repeatedly. */
 function smallPaths({ chain: { long, single } }: WatchedServer): readonly string[] {
   const txids = long.txids.slice(0, 20);
   return [

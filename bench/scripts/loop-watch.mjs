@@ -1,10 +1,10 @@
-// Loaded before a server under measurement: how long a turn of its event loop takes, from one signal (SIGUSR2) to the next. What it saw it writes
-// to the file that LOOP_WATCH names.
+// Loaded before a server under measurement: measures the turns of its event loop from one signal (SIGUSR2) to the next, and writes the
+// result to the file that LOOP_WATCH names.
 //
-// When it begins, it collects garbage if it may (--expose-gc), and says how much memory is held: `heldBytes`.
+// When a watch begins, it collects garbage if possible (--expose-gc) and reports how much memory is held: `heldBytes`.
 //
-// It looks once in a turn, every millisecond at most. Time on a processor is that of the main thread alone: on a machine with other work it is
-// what can be compared.
+// It looks once in a turn, at most every millisecond. Processor time is that of the main thread alone, which can be compared even on a
+// machine with other work.
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
@@ -13,7 +13,7 @@ import { clearInterval, setInterval } from 'node:timers';
 
 const LOOK_MS = 1;
 const file = process.env['LOOP_WATCH'];
-/** Turns of the last watch that took more than this of a processor, in milliseconds, are told one by one. */
+/** Turns of the last watch with more processor time than this, in milliseconds, are reported one by one. */
 const LONG_MS = 2;
 
 let timer;
@@ -21,7 +21,7 @@ let last = { time: 0, cpu: 0 };
 let longest = { ms: 0, cpuMs: 0 };
 let turns = [];
 
-/** Milliseconds of the main thread on a processor. */
+/** Processor time of the main thread, in milliseconds. */
 const cpu = () => Number(readFileSync('/proc/self/schedstat', 'latin1').split(' ', 1)[0]) / 1e6;
 
 function look() {

@@ -1,5 +1,5 @@
-// Blocks for a store of its own: made of the bytes that an index by script reads and nothing else, with scripts that come again as they
-// do on the main network. Nobody checks their work or signatures.
+// Blocks for a separate store: made of only the bytes that an index by script reads, with scripts that recur as on the main network.
+// Their work and signatures are not checked.
 
 import { hash256 } from '../../lib/bitcoin/hash';
 import { ByteWriter } from '../chain/byte-writer';
@@ -10,15 +10,15 @@ const SEED = 23;
 const TRANSACTIONS = 1_000;
 const INPUTS = 2;
 const OUTPUTS = 3;
-/** The share of rows with a new script; the others take one that has rows already, popular ones more often. */
+/** The share of rows with a new script; the others use a script that already has rows, popular scripts more often. */
 const NEW_SHARE = 1 / 3.5;
 const LARGEST_VALUE = 1_000_000_000;
 const SCRIPT_LENGTH = 22;
 
-/** The store gets a few more rows than `rows`. */
+/** `rows`: the store gets a few more rows than that. */
 export function* madeBlocks(rows: number): Generator<ScriptBlock> {
   const random = new Random(SEED);
-  /** Scripts of rows so far: a script stands in it as often as it has rows. */
+  /** Scripts of all rows so far: a script occurs as often as it has rows. */
   const used = new Uint32Array(rows + 2 * TRANSACTIONS * (INPUTS + OUTPUTS));
   let [count, scripts] = [0, 0];
   const draw = (): number => {

@@ -1,13 +1,13 @@
-// Chains with scripts that many transactions have to do with, as nodes hold them. The small chain is the beginning of the large one: what is
-// asked about it costs as much on either, unless the size of the index matters.
+// Chains, as nodes hold them, with scripts that have many transactions. The small chain is the beginning of the large one: requests about
+// it cost the same on both, unless the size of the index matters.
 //
-//   long      one script, 100,000 transactions, each of which spends what the one before paid to it; its first coin and its last one are left
+//   long      one script, 100,000 transactions, each of which spends the payment of the previous one; its first and its last coin are left
 //   usual     200 scripts, 100 transactions each, likewise
 //   single    20,000 scripts that were paid once
-//   coins     20 scripts that were paid 500 times, and have all of it
+//   coins     20 scripts that were paid 500 times and have not spent anything
 //   huge      on the large chain: one script as `long`, with more transactions than are counted for an answer
 //
-// Behind it the large chain has usual blocks, with scripts of their own.
+// After that, the large chain has usual blocks with other scripts.
 
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hash } from 'node:crypto';
@@ -29,7 +29,7 @@ import { DATA_FOLDER } from '../chain/synthetic-chain';
 import { finish, type MadeTransaction } from '../chain/transaction-maker';
 import { NODE_SETTINGS, type ServingChain } from '../serve/serving-chain';
 
-/** Moves with everything that changes the chains. */
+/** To be increased with every change to the chains. */
 const GENERATION = 1;
 const SEED = 11;
 export const LONG_ROWS = 100_000;
@@ -45,7 +45,7 @@ const FINAL = 0xffff_ffff;
 
 /** A script, and the transactions of its history that are asked about, from the first one up. */
 export interface PopularScript {
-  /** SHA-256 of the script, as SHA-256 gives it, in hex. */
+  /** SHA-256 of the script, not reversed, in hex. */
   readonly hash: string;
   readonly txids: readonly string[];
 }
@@ -60,7 +60,7 @@ interface Popular {
 
 export interface PopularChain extends ServingChain, Popular {
   readonly height: number;
-  /** Rows of the index by script, more or less. */
+  /** Approximate number of rows in the index by script. */
   readonly rows: number;
 }
 
@@ -71,7 +71,7 @@ export interface PopularChains {
 
 const MANIFEST = 'popular.json';
 
-/** From bench/data, made when they are not there. `hugeRows`: transactions of the script `huge`. */
+/** From bench/data; made if they do not exist. `hugeRows`: transactions of the script `huge`. */
 export async function popularChains(hugeRows: number, report: (line: string) => void): Promise<PopularChains> {
   const folder = join(DATA_FOLDER, `popular-${GENERATION}-${hugeRows}-bcoin-${bcoin.pkg.version}`);
   const known = readChains(folder);
@@ -101,7 +101,7 @@ export async function popularChains(hugeRows: number, report: (line: string) => 
 
 function writeManifest(folder: string, { popular, rows }: PopularMaker, height: number): void {
   writeFileSync(join(folder, MANIFEST), JSON.stringify({ ...popular, rows, height }));
-  // Nothing waits in the pool.
+  // The pool is empty.
   writeFileSync(join(folder, 'pool.hex'), '');
 }
 
@@ -128,7 +128,7 @@ function scriptOf(name: string): Buffer {
 
 const newScript = (script: Buffer): { hash: string; txids: string[] } => ({ hash: hash('sha256', script, 'hex'), txids: [] });
 
-/** Transactions of a script, each of which spends what the one before paid to it. */
+/** Transactions of a script, each of which spends the payment of the previous one. */
 class History {
   readonly asked: { hash: string; txids: string[] };
   readonly #script: Buffer;
@@ -147,7 +147,7 @@ class History {
     this.#value = coin.value;
   }
 
-  /** `others`: scripts that it pays as well. */
+  /** `others`: further scripts that it pays. */
   next(maker: BlockMaker, random: Random, others: readonly Buffer[] = []): MadeTransaction {
     const writer = new ByteWriter(512).i32(2);
     if (this.#signs) writer.u8(0).u8(1);

@@ -1,4 +1,4 @@
-// Processor time per request, of nodes with a small and a large index by script, in turn.
+// Processor time per request of nodes with a small and a large index by script, in turn.
 
 import { percentile } from '../measure/percentile';
 import { textOf } from '../serve/failure';
@@ -55,7 +55,7 @@ export async function* requestFigures(options: RequestOptions): AsyncGenerator<R
     if (!isWanted(row.name)) continue;
     try {
       const rowOf = ({ name }: Peer): RequestRow => rowsOf.get(name)?.[i] ?? row;
-      // Before anything is in memory.
+      // While nothing is in memory.
       const cold =
         row.cold &&
         (await inTurn(peers, rounds, (peer) =>

@@ -1,29 +1,29 @@
-// What is asked of `/api` about scripts with few and with many transactions.
+// The requests to `/api` about scripts with few and with many transactions.
 
 import { Deck } from '../serve/deck';
 import { LONG_ROWS, type PopularChain, type PopularScript } from './popular-chain';
 
 export interface RequestRow {
   readonly name: string;
-  /** Asked again and again. */
+  /** Repeated requests. */
   readonly hot: readonly string[];
-  /** Each of them asked once. */
+  /** Requests that are each made once. */
   readonly cold?: readonly string[];
-  /** Microseconds of processor time that they shall take at most. */
+  /** Target: the most microseconds of processor time. */
   readonly hotGoal?: number;
   readonly coldGoal?: number;
 }
 
 const SEED = 17;
-/** Questions of a cold row. */
+/** Number of requests in a cold row. */
 const COLD = 3_000;
-/** Those that make pages of 25. */
+/** Number of requests for pages of 25. */
 const COLD_PAGES = 480;
 const HOT = 10;
 const PAGE = 25;
-/** Of `PopularScript.txids`, those of a long history. */
+/** One in so many txids of a long history is in `PopularScript.txids`. */
 const TXID_EVERY = 4;
-/** Of them, so many to a page. */
+/** Number of these txids on a page. */
 const PAGE_TXIDS = Math.ceil(PAGE / TXID_EVERY);
 
 const stats = ({ hash }: PopularScript): string => `/api/scripthash/${hash}`;
@@ -31,18 +31,18 @@ const pageOf = ({ hash }: PopularScript): string => `/api/scripthash/${hash}/txs
 const behind = ({ hash }: PopularScript, txid: string): string => `/api/scripthash/${hash}/txs/chain/${txid}`;
 const coinsOf = ({ hash }: PopularScript): string => `/api/scripthash/${hash}/utxo`;
 
-/** For all of them but the first ones each transaction comes in one row only. */
+/** Except for the first ones, each transaction is used in one row only. */
 export function requestRows({ long, usual, single, coins }: PopularChain): RequestRow[] {
   const [firstUsual] = usual;
   if (firstUsual === undefined) throw new Error('expected scripts');
   const singles = new Deck(single, SEED);
   const someSingles = (): PopularScript[] => singles.take(COLD);
   const hotSingles = singles.take(HOT);
-  // Scripts whose histories nobody reads before.
+  // Scripts whose histories were not read before.
   const histories = new Deck(usual, SEED);
   const hotUsual = histories.take(HOT);
   const third = (usual.length - HOT) / 3;
-  /** Cursors in a part of the long history, a page apart. */
+  /** Cursors one page apart, in a part of the long history. */
   const cursors = (from: number, to: number): string[] =>
     new Deck(
       long.txids.slice((from * LONG_ROWS) / TXID_EVERY, (to * LONG_ROWS) / TXID_EVERY).filter((_, i) => i % PAGE_TXIDS === 0),

@@ -1,4 +1,4 @@
-// What a store of the index by script takes when it is filled, and when it follows, beside a pass over the same blocks that only makes the rows.
+// The cost of filling a store of the index by script, and of following, beside a pass over the same blocks that only makes the rows.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ import { cpuMilliseconds, folderBytes, untilAtRest } from '../measure/process-lo
 import { RUN_FOLDER } from '../serve/serving-chain';
 import { madeBlocks } from './made-rows';
 
-/** For a million rows. */
+/** Figures for a million rows. */
 export interface StoreFigures {
   readonly name: string;
   readonly cpuSeconds: number;
-  /** What the process wrote to files. */
+  /** Bytes that the process wrote to files. */
   readonly writtenMB: number;
-  /** Of all rows, without the txids of transactions. */
+  /** Bytes of all rows, without the txids of transactions. */
   readonly bytesPerRow: number;
 }
 
@@ -87,7 +87,7 @@ async function follow(path: string, blocks: readonly ScriptBlock[]): Promise<voi
   await store.open();
   const writer = new ScriptWriter({ store, genesisHash: first.point.hash, undoDepth: 4_320 });
   await writer.load();
-  // Undo records of the last ones only, as on a chain that is longer.
+  // Only the last blocks get undo records, as on a longer chain.
   for (const block of blocks) await writer.connect([block], blocks.length);
   await store.close();
 }
@@ -105,7 +105,7 @@ async function measured(run: () => Promise<void>): Promise<Measured> {
   return { cpuMs: cpuMilliseconds() - before.cpu, written: writtenBytes() - before.written };
 }
 
-/** By all calls of this process that write. */
+/** Bytes written by all calls of this process. */
 function writtenBytes(): number {
   const [, bytes] = /^wchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'latin1')) ?? [];
   return Number(bytes);

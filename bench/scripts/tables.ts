@@ -54,7 +54,7 @@ export function abuseTable(): Table<AbuseFigures> {
   );
 }
 
-/** For a million rows. */
+/** Figures for a million rows. */
 export function storeTable(): Table<StoreFigures> {
   return new Table<StoreFigures>(
     [

@@ -1,4 +1,4 @@
-// A node with the plugin and the index by script, as a process of its own, whose event loop can be watched.
+// A node with the plugin and the index by script in a separate process, whose event loop can be watched.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -11,11 +11,11 @@ import type { PopularChain } from './popular-chain';
 /** Longest turns of the event loop. */
 export interface LoopFigures {
   readonly ms: number;
-  /** Of the main thread on a processor. */
+  /** Processor time of the main thread. */
   readonly cpuMs: number;
-  /** Those of more than two milliseconds on a processor. `at`: when they began, in milliseconds since 1970. */
+  /** Turns of more than two milliseconds of processor time. `at`: their start, in milliseconds since 1970. */
   readonly turns: readonly { readonly at: number; readonly ms: number; readonly cpuMs: number }[];
-  /** Memory that JavaScript held when the watch began, without garbage where the node is allowed to collect it. */
+  /** Memory that JavaScript held when the watch began, without garbage if the node has `--expose-gc`. */
   readonly heldBytes: number;
 }
 
@@ -27,11 +27,11 @@ export interface WatchedServer extends ServerProcess {
   readonly watch: Watch;
 }
 
-/** Blocks that can be taken out again: rows of blocks below share records. */
+/** Blocks that can be undone: rows of blocks below share records. */
 const GROUPED = 3;
 const LOOK_MS = 2;
 
-/** `grouped`: whether rows share records, but for those of the last blocks. `folder`: of a built checkout. */
+/** `grouped`: whether rows share records, except those of the last blocks. `folder`: of a built checkout. */
 export async function startWatched(chain: PopularChain, name: string, grouped: boolean, folder = resolve('.')): Promise<WatchedServer> {
   const preload = loopWatch(name);
   const server = await startBcoin(chain, name, {
@@ -45,7 +45,7 @@ export async function startWatched(chain: PopularChain, name: string, grouped: b
   return { ...server, chain, watch: preload.watchOf(server) };
 }
 
-/** What makes the event loop of a node be watched that has this name. */
+/** Options that make the event loop of the node with this name watched. */
 export function loopWatch(name: string): Required<Pick<PluginStart, 'nodeFlags' | 'env'>> & { watchOf(server: ServerProcess): Watch } {
   const file = join(RUN_FOLDER, `${name}.loop`);
   return {
@@ -60,7 +60,7 @@ export function loopWatch(name: string): Required<Pick<PluginStart, 'nodeFlags' 
           try {
             return JSON.parse(readFileSync(file, 'utf8')) as LoopFigures;
           } catch {
-            // Not yet.
+            // The report is not written yet.
           }
         }
       };

@@ -1,6 +1,6 @@
-// The least that Node's own HTTP server can do: bytes that are there already, by path.
-// A process of its own, and plain JavaScript: what compiles TypeScript on the way would slow
-// its events down. Its parent sends what to answer: { path, contentType, body }.
+// A minimal server on Node's own HTTP server: sends prepared bytes by path. It is a separate
+// process in plain JavaScript: compiling TypeScript at run time would slow its events down.
+// Its parent sends the answers: { path, contentType, body }.
 
 import { createServer } from 'node:http';
 

@@ -1,6 +1,6 @@
-// Bitcoin Core on the same chain, when BITCOIND names one: the blocks come from a file as it
-// keeps them itself, the pool over its RPC. Signatures of the large blocks are random bytes:
-// they are below the block that it is told to assume valid.
+// Bitcoin Core on the same chain, if BITCOIND names one: the blocks come from a file in its own
+// format, the pool over its RPC. Signatures of the large blocks are random bytes: these blocks
+// are below the one that it is told to assume valid.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -17,10 +17,10 @@ const RETRY_MS = 500;
 export interface BitcoindStart {
   readonly program: string;
   readonly chain: ServingChain;
-  /** Its last block. */
+  /** The last block of the chain. */
   readonly tip: { readonly height: number; readonly hash: string };
   readonly flags: readonly string[];
-  /** Answered once it is ready. */
+  /** A path that is answered once it is ready. */
   readonly readyPath: string;
 }
 
@@ -75,7 +75,7 @@ export async function startBitcoind({ program, chain, tip, flags, readyPath }: B
   return { pid: pidOf(child), port, cookieFile, stop: () => end(child) };
 }
 
-/** `BITCOIND_FLAGS`: what a build with a policy of its own needs to take the pool's transactions. */
+/** `BITCOIND_FLAGS`: options that a build with another policy needs to accept the pool's transactions. */
 function moreFlags(): string[] {
   return process.env['BITCOIND_FLAGS']?.split(' ') ?? [];
 }

@@ -1,5 +1,5 @@
-// What is in the chain, by bcoin's own objects: the independent path that answers are held
-// against. Nothing here knows the index or the views.
+// The content of the chain, read by bcoin's own objects: an independent source with which
+// answers are compared. Nothing here uses the index or the views.
 
 import { bcoin, type TestFullNode } from '../../test/support/bcoin';
 import { openRegtestNode } from '../../test/support/regtest-node';
@@ -49,8 +49,8 @@ export interface ChainCoin {
 }
 
 /**
- * What it takes to read a block of a node whose store gives it only as a whole (bcoin 1.x). A transaction
- * costs so much more when its block is not in memory.
+ * The cost of reading a block from a node whose store returns only whole blocks (bcoin 1.x). A transaction
+ * costs this much more if its block is not in memory.
  */
 export interface WholeBlockReads {
   readonly blockBytes: number;
@@ -82,13 +82,13 @@ export class ChainReader {
     private readonly node: TestFullNode,
     private readonly blocks: readonly ChainBlock[],
     private readonly entries: readonly HostEntry[],
-    /** undefined: the node's store gives parts of blocks. */
+    /** undefined: the node's store can return parts of blocks. */
     readonly wholeBlockReads: WholeBlockReads | undefined
   ) {}
 
   static async open(chain: ServingChain): Promise<ChainReader> {
     const node = await openRegtestNode({ prefix: copyOf(chain, 'reader'), settings: NODE_SETTINGS });
-    // Before there is anything for the collector to mark.
+    // Measured first, while there is little for the garbage collector to mark.
     const wholeBlockReads = node.blocks === undefined ? await measureWholeBlockReads(node) : undefined;
     const blocks: ChainBlock[] = [];
     const entries: HostEntry[] = [];
@@ -115,7 +115,7 @@ export class ChainReader {
     return this.at(this.blocks, height);
   }
 
-  /** Of the block, as bcoin's own interfaces print it. */
+  /** Hash of the block, as bcoin's own interfaces print it. */
   hash(height: number): string {
     return display(this.block(height).hash());
   }

@@ -1,4 +1,4 @@
-// Things in random order, each handed out once.
+// Items in random order, each drawn once.
 
 import { Random } from '../chain/random';
 
@@ -15,7 +15,7 @@ export class Deck<T> {
     }
   }
 
-  /** @throws RangeError when there are not so many left */
+  /** @throws RangeError when fewer items are left */
   take(count: number): T[] {
     if (count > this.#left.length) throw new RangeError(`expected ${count} that nobody has had, got ${this.#left.length}`);
     return this.#left.splice(-count);

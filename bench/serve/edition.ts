@@ -1,4 +1,4 @@
-// The editions of the interface that can be measured, each with a table of its own.
+// The editions of the interface that can be measured, each with its own table.
 
 import { modernRows } from './modern-rows';
 import { allRows, type Row } from './rows';
@@ -6,11 +6,11 @@ import type { ChainReader } from './chain-reader';
 
 export interface Edition {
   rows(chain: ChainReader): Row[];
-  /** Options of ours. */
+  /** Options of the plugin. */
   readonly flags: readonly string[];
-  /** And of the Bitcoin Core beside us. */
+  /** Options of the Bitcoin Core beside it. */
   readonly coreFlags: readonly string[];
-  /** Answered once everything is indexed up to the tip. */
+  /** A path that is answered once everything is indexed up to the tip. */
   readonly readyPath: (tip: string) => string;
 }
 

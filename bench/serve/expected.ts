@@ -1,6 +1,6 @@
-// What right answers hold, from bcoin's own objects. Binary answers are compared whole; of
-// JSON the fields that bcoin can say by itself (the text as a whole is what the recorded
-// answers in the tests are for).
+// The content of right answers, from bcoin's own objects. Binary answers are compared whole; of
+// JSON, the fields that bcoin itself knows (whole texts are compared by the tests with recorded
+// answers).
 
 import { deepStrictEqual } from 'node:assert';
 import { display, type ChainCoin, type ChainOutput, type ChainReader, type ChainTransaction } from './chain-reader';
@@ -12,7 +12,7 @@ const SATS = 100_000_000;
 /** The amount of a JSON number in whole coins. */
 const sats = (value: unknown): number => Math.round(Number(value) * SATS);
 
-/** Compares those fields of `actual` that `expected` has, down to the last. @throws AssertionError */
+/** Compares, at every depth, those fields of `actual` that `expected` has. @throws AssertionError */
 export function compareFields(actual: unknown, expected: unknown): void {
   deepStrictEqual(pick(actual, expected), expected);
 }
@@ -23,7 +23,7 @@ function pick(actual: unknown, like: unknown): unknown {
   return Object.fromEntries(Object.keys(like).map((key) => [key, pick((actual as Fields)[key], (like as Fields)[key])]));
 }
 
-/** Amounts as integers, wherever they stand. */
+/** Amounts as integers, at every depth. */
 export function readJson(body: Buffer): unknown {
   return JSON.parse(body.toString(), (key, value: unknown) => (key === 'value' || key === 'fee' ? sats(value) : value));
 }
@@ -110,7 +110,7 @@ export function poolFields(chain: ChainReader): Fields {
   );
 }
 
-/** In the words of today's edition. */
+/** With the field names of today's edition. */
 export function modernPoolFields(chain: ChainReader): Fields {
   const entries = poolFields(chain) as Readonly<Record<string, { readonly size: number; readonly fee: number }>>;
   return Object.fromEntries(
@@ -118,7 +118,7 @@ export function modernPoolFields(chain: ChainReader): Fields {
   );
 }
 
-/** A block with the coins that it spends and the fees that follow from them. */
+/** A block with the coins that it spends and the resulting fees. */
 export function blockWithCoinsFields(chain: ChainReader, height: number): Fields {
   const spent = chain.spentBy(height);
   return {

@@ -1,5 +1,5 @@
-// What a cell of the table says when there is no figure for it: a peer that fails costs its
-// own cells and nothing else.
+// The text of a cell without a figure: a peer that fails spoils its own cells and nothing
+// else.
 
 import { AssertionError } from 'node:assert';
 import type { LoadResult } from '../clients/load';
@@ -11,7 +11,7 @@ export interface Failure {
 
 export const isFailure = (value: object | undefined): value is Failure => value !== undefined && 'failure' in value;
 
-/** Not all requests of an order were answered with 200. */
+/** Thrown when not all requests of an order were answered with 200. */
 export class UnansweredError extends Error {
   override readonly name = 'UnansweredError';
   readonly failure: string;

@@ -8,7 +8,7 @@ export interface FetchedReply {
   readonly body: Buffer;
 }
 
-/** Without a byte. */
+/** Time without a byte after which it gives up. */
 const PATIENCE_MS = 60_000;
 
 /** @throws Error when there is no reply, or it stops */

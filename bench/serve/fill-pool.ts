@@ -1,4 +1,4 @@
-// Fills the pool of a node over its RPC; bcoin and Bitcoin Core call it the same.
+// Fills the pool of a node over its RPC, with a call that bcoin and Bitcoin Core share.
 
 import { Agent, request } from 'node:http';
 import { poolOf, type ServingChain } from './serving-chain';

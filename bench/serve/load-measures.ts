@@ -1,5 +1,5 @@
 // Serving under load: many connections, small requests beside whole blocks as JSON, and the
-// memory that this takes.
+// memory that these take.
 
 import { fetchBody } from './fetch-body';
 import { ownMemory, withPeakMemory } from './process-figures';
@@ -13,7 +13,7 @@ const HEAVY_CLIENTS = 8;
 const SMALL_CLIENTS = 4;
 const MIXED_SECONDS = 10;
 
-/** 64 connections, in milliseconds. */
+/** Waits with 64 connections, in milliseconds. */
 export async function measureCrowd(questions: Row['questions'], server: ServerProcess, client: LoadClient): Promise<LoadResult> {
   return client.run({ port: server.port, paths: questions.map(({ path }) => path), connections: CROWD, limit: { seconds: CROWD_SECONDS } });
 }
@@ -22,7 +22,7 @@ export interface MixedFigures {
   readonly small: LoadResult;
   readonly blocksPerSecond: number;
   readonly refusedBlocks: number;
-  /** Memory of the node with the plugin, at its peak; and of the node alone, after it was asked for the same by its own interface. */
+  /** Peak memory of the node with the plugin; and of the node alone, after the same requests to its own interface. */
   readonly peakBytes: number;
   readonly aloneBytes: number;
 }

@@ -1,5 +1,5 @@
-// Processor time per request, row by row: everybody in turn in every round, so that what else
-// the machine does hits all alike; medians over the rounds. A server that fails is left out for
+// Processor time per request, row by row: all servers in turn in every round, so that other load
+// on the machine affects all alike; medians over the rounds. A server that fails is left out for
 // the rest of the row, and its cell says so.
 
 import { strict as assert } from 'node:assert';
@@ -17,44 +17,44 @@ export interface Servers {
   readonly bare: BareProcess;
   /** The same node without the plugin, for its own interface: the JSON of a block leaves it hundreds of megabytes to collect. */
   readonly own: ServerProcess | Failure;
-  /** Another build of ours. */
+  /** Another build of the plugin. */
   readonly before?: ServerProcess | Failure;
   readonly bitcoind?: ServerProcess | Failure;
 }
 
 type Peer = keyof Servers;
 
-/** Medians of the rounds, by server; those that are not asked are missing. */
+/** Medians of the rounds, by server; servers that are not asked are missing. */
 export type Cells = Readonly<Partial<Record<Peer, Figure | Failure>>>;
 
 export interface RowFigures {
   readonly row: Row;
   /** Length of our reply to the first question. */
   readonly bytes: number;
-  /** Where the same questions are asked again and again. */
+  /** Figures for repeated questions. */
   readonly cached: Cells;
-  /** Where each question is asked only once. */
+  /** Figures for questions that are each asked once. */
   readonly cold: Cells;
 }
 
 export interface MeasureOptions {
   readonly client: LoadClient;
   readonly rounds: number;
-  /** Hears why a cell has no figure. */
+  /** Gets the reason if a cell has no figure. */
   readonly say: (line: string) => void;
 }
 
 /** Makes a peer's task for a row. */
 type TaskFor = (peer: Peer, server: ServerProcess) => Task;
 
-/** The servers that serve the same paths as ours: their replies are checked. */
+/** The servers with the same paths as the plugin: their replies are checked. */
 const OURS: readonly Peer[] = ['ours', 'before'];
 
 /** How many cold answers are checked. */
 const COLD_CHECKS = 100;
 
 export async function measureRow(row: Row, servers: Servers, options: MeasureOptions): Promise<RowFigures> {
-  // Before anything else is asked that might be in memory then.
+  // First, before other requests could bring these answers into memory.
   const cold = await measureCold(row, servers, options);
   const { length: bytes } = await answerAlike(servers.bare, row, servers.ours);
   return { row, bytes, cached: await measureCached(row, servers, bytes, options), cold };
@@ -77,7 +77,7 @@ function measureCached(
   );
 }
 
-/** Of the bare server nothing is cold, and of bcoin's own interface nothing is kept. */
+/** The bare server has no cold answers, and bcoin's own interface caches none. */
 async function measureCold({ name, cold }: Row, { ours, before, bitcoind }: Servers, options: MeasureOptions): Promise<Cells> {
   if (cold === undefined) return {};
   const questions = cold.questions();
@@ -89,7 +89,7 @@ async function measureCold({ name, cold }: Row, { ours, before, bitcoind }: Serv
   );
 }
 
-/** Everybody in turn in every round. */
+/** All servers in turn in every round. */
 async function measureAll(name: string, peers: Partial<Servers>, { rounds, say }: MeasureOptions, taskFor: TaskFor): Promise<Cells> {
   const cells: Partial<Record<Peer, Figure | Failure>> = {};
   const asked: { readonly peer: Peer; readonly server: ServerProcess; readonly task: Task; readonly figures: Figure[] }[] = [];
@@ -105,14 +105,14 @@ async function measureAll(name: string, peers: Partial<Servers>, { rounds, say }
       } catch (error) {
         cells[peer] = failureOf(error);
         say(`${name}: ${peer}: ${textOf(error)}`);
-        // It may still be busy with what nobody waits for any more.
+        // The server may still be busy with work after the last reply.
         await untilAtRest(server.pid).catch(() => undefined);
       }
     }
   };
   await everybody(0, ({ task }) => task.prepare());
   for (let round = 0; round < rounds; round++)
-    // Whoever comes first finds everything cold: another one in each round.
+    // The first server finds cold processor caches, so each round begins with another one.
     await everybody(round % asked.length, async ({ task, figures }) => {
       figures.push(await task.round(round));
     });
@@ -123,7 +123,7 @@ async function measureAll(name: string, peers: Partial<Servers>, { rounds, say }
   return cells;
 }
 
-/** From now on the bare server replies as ours does to the first question of the row. Gives the body. */
+/** Makes the bare server reply like the plugin to the first question of the row. Returns the body. */
 export async function answerAlike(bare: BareProcess, { name, questions: [first] }: Row, ours: ServerProcess): Promise<Buffer> {
   assert.ok(first, `${name}: expected something to ask`);
   const { path, contentType } = first;

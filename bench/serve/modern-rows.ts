@@ -1,4 +1,4 @@
-// The rows of today's edition: its endpoints that 0.17 does not have, and the JSON that says more than 0.17's.
+// The rows of today's edition: endpoints that 0.17 does not have, and JSON with more fields than in 0.17.
 
 import { strict as assert } from 'node:assert';
 import { display, type ChainReader } from './chain-reader';
@@ -8,7 +8,7 @@ import { asBytes, asFields, ask, type Format, type Question } from './questions'
 import { allRows, COLD, FEW, SEED, type ColdQuestions, type Row } from './rows';
 import { LARGE_FROM, LARGE_TO } from './serving-chain';
 
-/** Of 0.17's rows, those whose JSON says more now, and what others are held against. */
+/** 0.17's rows whose JSON has more fields now, and rows with which others are compared. */
 const SHARED = [
   'tx.json',
   'headers/1.json',
@@ -27,7 +27,7 @@ const SHARED = [
 const TARGET = 1;
 
 const MOST_HEADERS = 2_000;
-/** Endpoints that count headers begin at so many heights. */
+/** Number of heights at which endpoints with several headers begin. */
 const RUN_STARTS = 8;
 
 export function modernRows(chain: ChainReader): Row[] {
@@ -47,7 +47,7 @@ export function modernRows(chain: ChainReader): Row[] {
   ];
 }
 
-/** What 0.17 and 29 took was for other bytes. */
+/** The recorded figures of 0.17 and 29 are for other bytes. */
 function withoutRecorded({ name, questions, own, cold }: Row): Row {
   return {
     name,
@@ -142,7 +142,7 @@ function spentRows(chain: ChainReader): Row[] {
   ];
 }
 
-/** Only the frame of filters is looked at: bcoin 1.x makes none. */
+/** Only the frame of filters is checked: bcoin 1.x makes no filters. */
 function filterRows(chain: ChainReader): Row[] {
   const filter = (height: number): Question =>
     ask(`blockfilter/basic/${chain.hash(height)}`, 'bin', (body) => {

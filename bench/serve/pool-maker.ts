@@ -1,6 +1,6 @@
-// Transactions for the pool: spends of coinbases that the chain pays to scripts of ours, and
-// spends of those, so that entries depend on each other. They have the sizes of signed ones,
-// and any node takes them as they are, without a signature to verify: each start fills a pool.
+// Transactions for the pool: spends of coinbases that the chain pays to known scripts, and
+// spends of these, so that entries depend on each other. They have the sizes of signed
+// transactions, but any node accepts them without verifying a signature: each start fills a pool.
 
 import { createHash } from 'node:crypto';
 import { hash256 } from '../../lib/bitcoin/hash';
@@ -8,7 +8,7 @@ import { scanWholeTransaction } from '../../lib/bitcoin/transaction';
 import { ByteWriter } from '../chain/byte-writer';
 import { Random } from '../chain/random';
 
-/** The first so many blocks pay to `ownScript`, in 100 outputs each. */
+/** Number of first blocks that pay to `ownScript`, in 100 outputs each. */
 export const OWNED_BLOCKS = 40;
 
 export interface OwnCoin {
@@ -18,12 +18,12 @@ export interface OwnCoin {
   readonly isWitness: boolean;
 }
 
-/** Of the transactions: those that spend another one of the pool. */
+/** Share of the transactions that spend from another one of the pool. */
 const CHILD_SHARE = 0.35;
 const SEED = 11;
 const SIGNATURE_BYTES = 71;
 
-/** A key, dropped together with what stands for its signature: <33 bytes> OP_2DROP OP_1. */
+/** Drops a key together with the bytes that replace its signature: <33 bytes> OP_2DROP OP_1. */
 const SPENDABLE = Buffer.concat([Buffer.from([33, 2]), Buffer.alloc(32, 9), Buffer.from([0x6d, 0x51])]);
 
 const sha256 = (data: Buffer): Buffer => createHash('sha256').update(data).digest();
@@ -37,7 +37,7 @@ const WITNESS_SCRIPT_HASH = Buffer.concat([Buffer.from([0x00, 32]), sha256(SPEND
 /** P2WSH or P2SH. */
 export const ownScript = (isWitness: boolean): Buffer => (isWitness ? WITNESS_SCRIPT_HASH : SCRIPT_HASH);
 
-/** Serialized, each behind those that it spends. */
+/** Serialized, each after those that it spends from. */
 export function makePool(coins: readonly OwnCoin[], count: number): Buffer[] {
   const random = new Random(SEED);
   const fresh = [...coins];
@@ -51,7 +51,7 @@ export function makePool(coins: readonly OwnCoin[], count: number): Buffer[] {
   });
 }
 
-/** One or two payments to others behind the change. */
+/** One or two payments to others after the change. */
 function pay(coin: OwnCoin, random: Random): { readonly raw: Buffer; readonly rest: OwnCoin } {
   const payments = Array.from({ length: 1 + random.below(2) }, () => 20_000 + random.below(100_000));
   const fee = 2_000 + random.below(30_000);

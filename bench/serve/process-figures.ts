@@ -1,11 +1,11 @@
-// What another process takes of the machine, as Linux tells it.
+// Load of another process, as Linux reports it.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Time on a processor of all its threads so far, in microseconds; a thread that ends takes its time with it.
+ * Processor time of all its threads so far, in microseconds; the time of threads that have ended is lost.
  * @throws Error when there is no such process
  */
 export function cpuMicroseconds(pid: number): number {
@@ -13,7 +13,7 @@ export function cpuMicroseconds(pid: number): number {
   return readdirSync(threads).reduce((sum, thread) => sum + nanosecondsOf(join(threads, thread)), 0) / 1_000;
 }
 
-/** /proc/<pid>/stat has hundredths of a second: too coarse for a cold walk, which takes a few tenths. */
+/** Not from /proc/<pid>/stat, which has hundredths of a second: too coarse for a cold walk of a few tenths. */
 function nanosecondsOf(thread: string): number {
   try {
     return Number(readFileSync(join(thread, 'schedstat'), 'latin1').split(' ', 1)[0]);
@@ -22,7 +22,7 @@ function nanosecondsOf(thread: string): number {
   }
 }
 
-/** Resident bytes of its own; what it maps of files is the system's to take back. */
+/** Anonymous resident bytes; mapped pages of files can be reclaimed by the system. */
 export function ownMemory(pid: number): number {
   const [, kibibytes] = /^RssAnon:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
   return Number(kibibytes) * 1_024;
@@ -30,7 +30,7 @@ export function ownMemory(pid: number): number {
 
 const SAMPLE_MS = 50;
 
-/** The most memory that it holds while something runs. */
+/** Its peak memory while something runs. */
 export async function withPeakMemory<T>(pid: number, run: () => Promise<T>): Promise<{ readonly result: T; readonly peakBytes: number }> {
   let peakBytes = ownMemory(pid);
   const timer = setInterval(() => {
@@ -44,11 +44,11 @@ export async function withPeakMemory<T>(pid: number, run: () => Promise<T>): Pro
 }
 
 const REST_SAMPLE_MS = 500;
-/** Of one core. */
+/** Share of one core. */
 const REST_SHARE = 0.05;
 const LONGEST_WAIT_MS = 120_000;
 
-/** Waits until it has nothing left to do by itself. */
+/** Waits until it is idle. */
 export async function untilAtRest(pid: number): Promise<void> {
   const last = performance.now() + LONGEST_WAIT_MS;
   for (let calm = 0; calm < 3 && performance.now() < last;) {

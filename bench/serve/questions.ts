@@ -1,4 +1,4 @@
-// A request, and what is wrong with an answer to it.
+// A request, and the check of its answer.
 
 import { strict as assert } from 'node:assert';
 import { compareFields, readJson } from './expected';
@@ -13,7 +13,7 @@ export interface Question {
 const TYPES = { bin: 'application/octet-stream', hex: 'text/plain', json: 'application/json' } as const;
 export type Format = keyof typeof TYPES;
 
-/** `query`: what follows the suffix. */
+/** `query`: the part after the suffix. */
 export const ask = (path: string, format: Format, check: Question['check'], query = ''): Question => ({
   path: `/rest/${path}.${format}${query}`,
   contentType: TYPES[format],

@@ -1,6 +1,6 @@
-// The rows of the table: what is asked, what right answers are, and what Bitcoin Core took.
-// Cold questions are asked once each, so that nothing is left of an answer to them: they walk in
-// random order over transactions, outpoints and heights all over the chain.
+// The rows of the table: requests, right answers, and Bitcoin Core's times. Cold questions are
+// asked once each, so that no part of an answer is in memory: they walk in random order over
+// transactions, outpoints and heights of the whole chain.
 
 import { display, type ChainBlock, type ChainReader, type ChainTransaction } from './chain-reader';
 import {
@@ -22,23 +22,23 @@ export interface Row {
   readonly name: string;
   /** Asked in turn. */
   readonly questions: readonly Question[];
-  /** Absent where nothing can be asked for the first time often enough to be timed. */
+  /** Absent if there are too few different questions for a measurement. */
   readonly cold?: ColdQuestions;
-  /** The path of bcoin's own interface to the like, if there is one. */
+  /** The path of bcoin's own interface to a similar answer, if there is one. */
   readonly own?: string;
-  /** Microseconds of processor time that the better of Bitcoin Core 0.17 and 29 took (recorded), and how many times ours that shall be. */
+  /** Recorded processor time of the better of Bitcoin Core 0.17 and 29, in microseconds; and the target, its multiple of the plugin's. */
   readonly core?: number;
   readonly target?: number;
-  /** The row whose reply costs as much for as many bytes, or nearly. */
+  /** The row whose reply should cost about as much for the same number of bytes. */
   readonly like?: string;
-  /** No Bitcoin Core that was released has such an endpoint: none is asked. */
+  /** No released Bitcoin Core has such an endpoint: none is asked. */
   readonly isNew?: true;
 }
 
 export interface ColdQuestions {
-  /** Each may be asked once, and no other row has asked it before. */
+  /** Questions that may be asked once, and that no other row has asked before. */
   questions(): Question[];
-  /** How many times what the better of Bitcoin Core's figures is ours shall be. */
+  /** Target: how many times the plugin's figure the better of Bitcoin Core's figures is. */
   readonly target: number;
 }
 
@@ -50,13 +50,13 @@ interface Place {
 export const FEW = 60;
 const MOST_OUTPOINTS = 15;
 const HOT_BLOCKS = 3;
-/** Every so many transactions of a block are asked for again and again, the others once. */
+/** One in so many transactions of a block is asked for repeatedly, the others once. */
 const HOT_STEP = 37;
 export const SEED = 13;
 
-/** Questions of a cold row: 20,000 for the rounds, and those that come before them. */
+/** Number of questions in a cold row: 20,000 for the rounds, the others before them. */
 export const COLD = 24_000;
-/** Fewer of those that ask for 15 outpoints. */
+/** Number of questions for 15 outpoints each. */
 const COLD_LONG = 6_000;
 
 /** Of the edition 0.17. */

@@ -1,5 +1,5 @@
-// Servers under measurement, each a process of its own: a bcoin node as operators start it,
-// and the least that Node's own HTTP server can do.
+// Servers under measurement, each in a separate process: a bcoin node as operators start it,
+// and a minimal server on Node's own HTTP server.
 
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ const PATIENCE_MS = 180_000;
 const RETRY_MS = 200;
 const BODIES_MS = 50;
 
-/** A work queue so long that no request of a measurement is refused. */
+/** Length of the work queue: enough that no request of a measurement is refused. */
 const QUEUE = 64;
 
 const FLAGS = [
@@ -38,19 +38,19 @@ const FLAGS = [
 ];
 
 export interface PluginStart {
-  /** Folder of a built checkout of ours. */
+  /** Folder of a built checkout of the plugin. */
   readonly folder: string;
   readonly flags: readonly string[];
   /** Other plugins: paths of their programs. */
   readonly plugins?: readonly string[];
-  /** Answered once it is ready. */
+  /** A path that is answered once it is ready. */
   readonly readyPath: string;
   /** Options of Node itself, and variables of its environment. */
   readonly nodeFlags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** bcoin on a copy of the chain, its pool filled; without `plugin` by itself. */
+/** bcoin on a copy of the chain with a filled pool; without the plugin unless `plugin` is given. */
 export async function startBcoin(chain: ServingChain, name: string, plugin?: PluginStart): Promise<ServerProcess> {
   const folder = copyOf(chain, name);
   const port = await freePort();
@@ -67,7 +67,7 @@ export async function startBcoin(chain: ServingChain, name: string, plugin?: Plu
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js', ...plugin?.env }
   });
-  // Interrupted, the benchmark leaves nobody behind.
+  // An interrupted benchmark must not leave processes behind.
   process.once('exit', () => {
     child.kill('SIGKILL');
   });
@@ -76,7 +76,7 @@ export async function startBcoin(chain: ServingChain, name: string, plugin?: Plu
   return { pid: pidOf(child), port, stop: () => end(child) };
 }
 
-/** Profiles are written by processes that end, not by those that are ended. */
+/** Profiles are written by processes that exit, not by processes that are killed. */
 const END_WHEN_TOLD = '--import=data:text/javascript,process.once("SIGINT",()=>process.exit())';
 
 /** `NODE_FLAGS=--cpu-prof` and the like, for the nodes under measurement alone. */
@@ -122,7 +122,7 @@ export function pidOf({ pid, spawnfile }: ChildProcess): number {
   return pid;
 }
 
-/** What it holds is a copy: there is nothing to close in order, unless profiles are to be written. */
+/** Kills it: its data is a copy, so it need not close properly unless profiles are to be written. */
 export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');

@@ -1,7 +1,7 @@
-// The chain that serving is measured on: small blocks with coins of known keys, large mixed
-// blocks, and a long tail of empty ones, so that there are enough headers to ask for each only
-// once and that bitcoind takes the large blocks for assumed valid (two weeks of work on top).
-// Transactions for the pool lie beside it.
+// The chain on which serving is measured: small blocks with coins of known keys, large mixed
+// blocks, and a long tail of empty ones, so that there are enough headers to ask for each once,
+// and so that bitcoind treats the large blocks as assumed valid (two weeks of work on top).
+// Transactions for the pool are beside it.
 
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { DEFAULT_PARAMETERS } from '../chain/parameters';
 import { DATA_FOLDER } from '../chain/synthetic-chain';
 import { makePool, OWNED_BLOCKS, ownScript, type OwnCoin } from './pool-maker';
 
-/** Moves with everything that changes the chain or its pool. */
+/** To be increased with every change to the chain or its pool. */
 const GENERATION = 3;
 const SEED = 7;
 export const LARGE_BLOCKS = 40;
@@ -25,10 +25,10 @@ const BLOCKS = 'blocks.dat';
 const POOL = 'pool.hex';
 const REGTEST_MAGIC = Buffer.from('fabfb5da', 'hex');
 
-/** What this run of the benchmark writes; whoever runs it takes it away again. */
+/** Folder that this run of the benchmark writes; the caller removes it. */
 export const RUN_FOLDER = join(DATA_FOLDER, `run-${process.pid}`);
 
-/** Settings of a node on the chain: what bcoin's own interface needs. */
+/** Settings of a node on the chain, for bcoin's own interface. */
 export const NODE_SETTINGS = { indexTx: true };
 
 /** Heights of the large blocks. */
@@ -36,13 +36,13 @@ export const LARGE_FROM = FIRST_BLOCKS + 1;
 export const LARGE_TO = FIRST_BLOCKS + LARGE_BLOCKS;
 
 export interface ServingChain {
-  /** The prefix of a node that has the chain; nobody serves from it. */
+  /** The prefix of a node that has the chain; no server runs on it. */
   readonly folder: string;
-  /** In order of height, from 1, as blk files have them. */
+  /** Blocks in order of height, from 1, as in blk files. */
   readonly blockFile: string;
 }
 
-/** From bench/data, made when it is not there. */
+/** From bench/data; made if it does not exist. */
 export async function servingChain(report: (line: string) => void): Promise<ServingChain> {
   const folder = join(DATA_FOLDER, `serving-${GENERATION}-seed${SEED}-bcoin-${bcoin.pkg.version}`);
   const chain = { folder, blockFile: join(folder, BLOCKS) };
@@ -66,19 +66,19 @@ export async function servingChain(report: (line: string) => void): Promise<Serv
   return chain;
 }
 
-/** As blk files have them. */
+/** Blocks as in blk files. */
 export function writeBlockFile(path: string, blocks: readonly Buffer[]): void {
   writeFileSync(path, Buffer.concat(blocks.flatMap((raw) => [REGTEST_MAGIC, lengthOf(raw), raw])));
 }
 
-/** The pool's transactions in hex, each behind those that it spends. */
+/** The pool's transactions in hex, each after those that it spends from. */
 export function poolOf({ folder }: ServingChain): string[] {
   return readFileSync(join(folder, POOL), 'latin1')
     .split('\n')
     .filter((line) => line !== '');
 }
 
-/** The outputs of a coinbase that pays to a script of ours. */
+/** The outputs of a coinbase that pays to a known script. */
 function ownCoins(block: Buffer, place: number): OwnCoin[] {
   const coinbase = scanBlock(block).transactions[0];
   return coinbase?.outputs.map(({ value }, index) => ({ txid: coinbase.txid, index, value, isWitness: isWitnessAt(place + 1) })) ?? [];
@@ -86,7 +86,7 @@ function ownCoins(block: Buffer, place: number): OwnCoin[] {
 
 const isWitnessAt = (height: number): boolean => height % 2 === 0;
 
-/** A folder with the same data for a process of its own, in RUN_FOLDER. */
+/** A folder in RUN_FOLDER with a copy of the data, for one process. */
 export function copyOf(chain: ServingChain, name: string): string {
   const copy = join(RUN_FOLDER, name);
   cpSync(chain.folder, copy, { recursive: true, filter: (path) => path !== chain.blockFile });

@@ -1,5 +1,5 @@
-// The figures of a run as text, for people. Widths are known from the start: a line is printed
-// as soon as its figures are there.
+// The figures of a run as text, for people. Widths are known in advance: a line is printed as
+// soon as its figures are ready.
 
 import { isFailure, type Failure } from './failure';
 import type { LoadResult } from '../clients/load';
@@ -15,7 +15,7 @@ export interface Column<T> {
 }
 
 export class Table<T> {
-  /** `firstWidth`: characters of the longest text in the first column, which is set to the left. */
+  /** `firstWidth`: characters of the longest text in the first column, which is aligned to the left. */
   constructor(
     private readonly columns: readonly Column<T>[],
     private readonly firstWidth: number
@@ -38,7 +38,7 @@ export class Table<T> {
   }
 }
 
-/** As long as any figure is. */
+/** Width of the longest figure. */
 const LEAST_WIDTH = 7;
 
 type Cell = Figure | Failure | undefined;
@@ -172,7 +172,7 @@ export function mixedTable({ small, blocksPerSecond, refusedBlocks, peakBytes, a
 
 const LIKENESS = 1.2;
 
-/** What rows cost beside others for as many bytes: each in multiples of the bare server, which replies with the same bytes in the same rounds. */
+/** The cost of rows beside that of similar rows, each in multiples of the bare server with the same bytes in the same rounds. */
 export function likenessLine(rows: readonly RowFigures[]): string | undefined {
   const overBare = ({ cached }: RowFigures): number | undefined => ratio(cpuOf(cached.ours), cpuOf(cached.bare));
   const parts = rows.flatMap((figures) => {

@@ -1,5 +1,5 @@
-// The two ways in which a server is asked over 16 connections: the same questions again and
-// again, and many questions of which each comes only once.
+// The two ways in which a server is asked over 16 connections: the same questions repeatedly,
+// and many questions once each.
 
 import { strict as assert } from 'node:assert';
 import { UnansweredError } from './failure';
@@ -9,7 +9,7 @@ import type { LoadClient, LoadOrder } from '../clients/load';
 import type { Question } from './questions';
 import type { ServerProcess } from './server-process';
 
-/** What one request takes: microseconds of processor time and milliseconds of waiting. */
+/** The cost of one request: microseconds of processor time and milliseconds of waiting. */
 export interface Figure {
   readonly cpu: number;
   readonly p50: number;
@@ -17,11 +17,11 @@ export interface Figure {
 }
 
 export interface Task {
-  /** Before the first round: until the server's code is compiled as it will be. */
+  /** Runs before the first round, until the server's code is optimized. */
   prepare(): Promise<void>;
-  /** Counted from 0. */
+  /** `round`: counted from 0. */
   round(round: number): Promise<Figure>;
-  /** After the last round. */
+  /** Runs after the last round. */
   finish(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export interface TaskOptions {
   readonly server: ServerProcess;
   readonly client: LoadClient;
   readonly paths: readonly string[];
-  /** Those of the paths whose answers are compared with right ones. */
+  /** The paths whose answers are checked. */
   readonly checked: readonly Question[];
 }
 
@@ -40,7 +40,7 @@ const LEAST_REQUESTS = 2 * CONNECTIONS;
 /** Bytes of replies in a round: the client takes longer to read them than the server to send them. */
 const ROUND_BYTES = 500_000_000;
 
-/** `replyBytes`: how long a reply is, more or less. */
+/** `replyBytes`: approximate length of a reply. */
 export function askAgainAndAgain({ server, client, paths, checked }: TaskOptions, replyBytes: number): Task {
   const mostRequests = Math.max(LEAST_REQUESTS, Math.ceil(ROUND_BYTES / replyBytes));
   const ask = (amount: number): Promise<Figure> => time(server, client, { paths, limit: { amount } });
@@ -60,12 +60,12 @@ export function askAgainAndAgain({ server, client, paths, checked }: TaskOptions
   };
 }
 
-/** Hashes in capitals, and heights behind a zero: no reply in memory is found by it, but the answer is the same. */
+/** Hashes in capitals, and heights after a zero: the answer is the same, but no cached reply is found by such a path. */
 function writtenOtherwise(path: string): string {
   return path.replace(/[0-9a-f]{64}/g, (hash) => hash.toUpperCase()).replace(/\/(?=\d+\.)/, '/0');
 }
 
-/** Walks over the paths: each round has its share of them, none is asked twice. Before the rounds all are asked for in another spelling. */
+/** Walks over the paths: each round has its share, none is asked for twice. Before the rounds all are asked for in another spelling. */
 export function askEachOnce({ server, client, paths, checked }: TaskOptions, rounds: number): Task {
   const share = Math.floor(paths.length / rounds);
   const walk = (from: number, to: number): Promise<Figure> =>
@@ -75,7 +75,7 @@ export function askEachOnce({ server, client, paths, checked }: TaskOptions, rou
       await time(server, client, { paths: paths.map(writtenOtherwise), limit: 'each path once' });
     },
     round: (round) => walk(round * share, (round + 1) * share),
-    // Not before: they would not be cold.
+    // Afterwards: otherwise they would not be cold.
     finish: () => checkAnswers(checked, server)
   };
 }

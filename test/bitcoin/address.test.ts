@@ -77,7 +77,7 @@ describe('writeAddress', () => {
     );
   });
 
-  it("gives a script that names a key the address of the key's hash", () => {
+  it("gives a script that holds a key the address of the key's hash", () => {
     const key = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
     expect(addressOf(`21${key}ac`)).to.equal('1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH');
     expect(text((writer) => writeKeyAddress(writer, Buffer.from(key, 'hex'), MAIN))).to.equal('1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH');
@@ -85,7 +85,7 @@ describe('writeAddress', () => {
     expect(addressOf('a914bcfeb728b584253d5f3f70bcb780e9ef218a68f487')).to.equal('3JvL6Ymt8MVWiCNHC7oWU6nLeHNJKLZGLN');
   });
 
-  it('writes nothing for scripts without an address of their own', () => {
+  it('writes nothing for scripts that have not exactly one address', () => {
     const multisig = `5121${'02'.repeat(33)}51ae`;
     for (const hex of ['', '6a', '51', '0015' + '00'.repeat(21), multisig]) expect(addressOf(hex), hex).to.equal('');
   });

@@ -35,7 +35,7 @@ const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
 
 describe('the basic filter of a block', () => {
   for (const [height, hash, block, spent, previous, filter, header, notes] of vectors)
-    it(`is that of BIP158 for block ${height}: ${notes}`, () => {
+    it(`is the one in BIP158 for block ${height}: ${notes}`, () => {
       const raw = bytes(block);
       const made = filterFrom(raw, spent.map(bytes));
       expect(made.toString('hex')).to.equal(filter);
@@ -45,7 +45,7 @@ describe('the basic filter of a block', () => {
         expect(filterMatchesAny(made, fromDisplayHex(hash), [script])).to.equal(script.length > 0 && script[0] !== 0x6a);
     });
 
-  it('begins its chain of headers with nothing', () => {
+  it('starts its chain of filter headers from 32 zero bytes', () => {
     const [, , , , previous = ''] = vectors[0] ?? [];
     expect(toDisplayHex(NO_FILTER_HEADER)).to.equal(previous);
   });
@@ -53,7 +53,7 @@ describe('the basic filter of a block', () => {
   const hash32 = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((made) => Buffer.from(made));
   const script = fc.uint8Array({ minLength: 1, maxLength: 40 }).map((made) => Buffer.from(made));
 
-  it('matches each of its scripts, alone and among others, and hardly any other one', () => {
+  it('matches each of its scripts, alone and among others, and hardly any other script', () => {
     let [asked, matched] = [0, 0];
     fc.assert(
       fc.property(hash32, fc.array(script, { maxLength: 200 }), fc.array(script, { maxLength: 20 }), (hash, scripts, others) => {
@@ -73,7 +73,7 @@ describe('the basic filter of a block', () => {
     expect(matched).to.be.at.most(1);
   });
 
-  it('is the same in any order of its scripts, however often each comes', () => {
+  it('is the same for any order of its scripts, however often each occurs', () => {
     fc.assert(
       fc.property(hash32, fc.array(script, { maxLength: 50 }), (hash, scripts) => {
         const filterOf = (list: readonly Buffer[]): Buffer => {
@@ -95,12 +95,12 @@ describe('SipHash-2-4', () => {
     return (BigInt(words[2 + HIGH] ?? 0) << 32n) | BigInt(words[2 + LOW] ?? 0);
   };
 
-  it('is that of its authors', () => {
+  it('gives the values of its authors', () => {
     expect(hashOf(Buffer.alloc(0))).to.equal(0x726fdb47dd0e0e31n);
     expect(hashOf(Buffer.from(Array.from({ length: 15 }, (_, i) => i)))).to.equal(0xa129ca6149be45e5n);
   });
 
-  it('is the same as with 64-bit numbers, wherever the bytes stand', () => {
+  it('gives the same as with 64-bit numbers, wherever the bytes are', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), fc.uint8Array({ maxLength: 300 }), fc.nat(9), (of, message, before) => {
         const padded = Buffer.concat([Buffer.alloc(before, 0xff), message, Buffer.alloc(9, 0xff)]);
@@ -125,7 +125,7 @@ describe('a Golomb-coded set', () => {
     );
   });
 
-  it('spreads over the largest range that there is', () => {
+  it('spreads hashes over the largest possible range', () => {
     const count = 2 ** 18;
     const list = Array.from({ length: count }, (_, i) => BigInt.asUintN(64, 0x9e3779b97f4a7c15n * BigInt(i + 1)));
     const range = BigInt(count) * 784_931n;
@@ -135,7 +135,7 @@ describe('a Golomb-coded set', () => {
     expect(numbers.at(-1)).to.equal(Number(((sorted.at(-1) ?? 0n) * range) >> 64n));
   });
 
-  it('is refused when bytes are missing, too many, or not what they must be', () => {
+  it('is refused when bytes are missing, left over or wrong', () => {
     const set = made(encodeGolombSet(wordsOf([1n, 2n ** 63n, 2n ** 64n - 1n])));
     expect(() => decodeGolombSet(set.subarray(0, -1))).to.throw(MalformedBytesError);
     expect(() => decodeGolombSet(Buffer.concat([set, Buffer.alloc(1)]))).to.throw(MalformedBytesError);
@@ -153,7 +153,7 @@ function made(filter: Generator<void, Buffer>): Buffer {
   }
 }
 
-/** As its authors wrote it. */
+/** SipHash as its authors wrote it. */
 function sipHash(key: Buffer, message: Uint8Array): bigint {
   const mask = 2n ** 64n - 1n;
   const rotate = (x: bigint, by: bigint): bigint => ((x << by) | (x >> (64n - by))) & mask;

@@ -54,7 +54,7 @@ describe('scanBlock', () => {
       expect({ strippedsize: strippedLength, size: length }).to.deep.equal(lengths.get(toDisplayHex(hash)));
   });
 
-  it('lays transactions one after the other to the end of the block', () => {
+  it('finds transactions one after another up to the end of the block', () => {
     const raw = mixedBlock();
     let end = scanBlock(raw).transactions[0]?.offset;
     for (const { offset, length } of scanBlock(raw).transactions) {
@@ -103,17 +103,17 @@ describe('blockWithoutWitness', () => {
     );
   });
 
-  it('gives back the very bytes of a block without witness', () => {
+  it('returns the same buffer for a block without witness', () => {
     expect(blockWithoutWitness(regtestGenesis)).to.equal(regtestGenesis);
   });
 });
 
 describe('canonicalBlock', () => {
-  it('gives ordinary blocks as they are', () => {
+  it('returns ordinary blocks as they are', () => {
     for (const raw of [regtestGenesis, ...chainABlocks().map((block) => block.raw)]) expect(canonicalBlock(raw)).to.equal(raw);
   });
 
-  it('takes superfluous witnesses out, and nothing else', () => {
+  it('removes superfluous witnesses, and nothing else', () => {
     let changed = 0;
     for (const { raw, hash } of chainABlocks()) {
       const stored = withSuperfluousWitnesses(raw);
@@ -123,7 +123,7 @@ describe('canonicalBlock', () => {
     expect(changed).to.be.above(10);
   });
 
-  it('refuses bytes that are no block', () => {
+  it('refuses bytes that are not a block', () => {
     expect(() => canonicalBlock(Buffer.alloc(0))).to.throw(MalformedBytesError);
     expect(() => canonicalBlock(regtestGenesis.subarray(0, 80))).to.throw(MalformedBytesError);
     expect(() => canonicalBlock(regtestGenesis.subarray(0, -1))).to.throw(MalformedBytesError);

@@ -57,7 +57,7 @@ describe('writeDescriptorChecksum', () => {
     expect(checked('', 'raw(deadbeef)')).to.equal('raw(deadbeef)#89f8spxm');
   });
 
-  it('writes what the algorithm of BIP380 comes to, whatever stands before the text', () => {
+  it('writes the result of the algorithm of BIP380, whatever precedes the text', () => {
     const character = fc.nat(INPUT.length - 1).map((place) => INPUT.charAt(place));
     const text = fc.array(character, { maxLength: 60 }).map((characters) => characters.join(''));
     fc.assert(
@@ -70,7 +70,7 @@ describe('writeDescriptorChecksum', () => {
 });
 
 describe('isXOnlyKey', () => {
-  /** What OpenSSL makes of the point with an even y. */
+  /** OpenSSL's answer for the point with an even y. */
   const isPoint = (x: Buffer): boolean => {
     try {
       ECDH.convertKey(Buffer.concat([Buffer.of(2), x]), 'secp256k1');
@@ -80,7 +80,7 @@ describe('isXOnlyKey', () => {
     }
   };
 
-  it('says what OpenSSL says', () => {
+  it('agrees with OpenSSL', () => {
     const found = { true: 0, false: 0 };
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.nat(3), (x, before) => {
@@ -93,7 +93,7 @@ describe('isXOnlyKey', () => {
     expect([found.true > 50, found.false > 50]).to.deep.equal([true, true]);
   });
 
-  it('says so around the ends of the field', () => {
+  it('agrees with OpenSSL around the ends of the field', () => {
     const p = 2n ** 256n - 2n ** 32n - 977n;
     const ends = [0n, 1n, 2n, 3n, p - 3n, p - 2n, p - 1n, p, p + 1n, p + 2n, 2n ** 256n - 1n];
     for (const x of ends) {
@@ -123,7 +123,7 @@ describe('writeDescriptor', () => {
     return [expression, place && writer.toString().slice(place.start, place.end)];
   };
 
-  it('names the address of scripts that have one of their own', () => {
+  it('names the address of scripts that have exactly one', () => {
     const addresses = {
       '76a914751e76e8199196d454941c45d1b3a323f1433bd688ac': '1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH',
       a914bcfeb728b584253d5f3f70bcb780e9ef218a68f487: '3JvL6Ymt8MVWiCNHC7oWU6nLeHNJKLZGLN',
@@ -134,7 +134,7 @@ describe('writeDescriptor', () => {
     for (const [hex, address] of Object.entries(addresses)) expect(described(hex)).to.deep.equal([`addr(${address})`, address]);
   });
 
-  it('names the key of a taproot output, or its address where that is no point', () => {
+  it('names the key of a taproot output, or its address if the key is not a point', () => {
     expect(described(`5120${KEY}`)).to.deep.equal([`rawtr(${KEY})`, undefined]);
     const [expression, address] = described(`5120${NO_KEY}`);
     expect(address).to.match(/^bc1p[a-z0-9]{58}$/);
@@ -154,7 +154,7 @@ describe('writeDescriptor', () => {
     expect(described(ofTwenty)).to.deep.equal([`multi(20${`,${compressed}`.repeat(20)})`, undefined]);
   });
 
-  it('shows anything else as it is', () => {
+  it('shows any other script as raw bytes', () => {
     for (const hex of ['', '6a', '6a0548656c6c6f', '51', '05ff', `0015${'11'.repeat(21)}`])
       expect(described(hex)).to.deep.equal([`raw(${hex})`, undefined]);
   });

@@ -8,7 +8,7 @@ const native = (data: Uint8Array): Buffer => createHash('sha256').update(data).d
 const bytes = fc.uint8Array({ maxLength: 300 }).map((data) => Buffer.from(data));
 
 describe('hashes', () => {
-  it('are those of node:crypto for every length up to five blocks', () => {
+  it('equal those of node:crypto for every length up to five blocks', () => {
     for (let length = 0; length <= 320; length++) {
       const data = Buffer.alloc(length, length * 7 + 1);
       const twice = native(native(data));
@@ -17,7 +17,7 @@ describe('hashes', () => {
     }
   });
 
-  it('are those of node:crypto for any bytes', () => {
+  it('equal those of node:crypto for any bytes', () => {
     fc.assert(
       fc.property(bytes, (data) => {
         expect(shortChecksum(data)).to.equal(native(native(data)).readUInt32BE(0));
@@ -27,7 +27,7 @@ describe('hashes', () => {
     );
   });
 
-  it('of parts are those of the parts joined, also when they are large', () => {
+  it('of parts equal those of the parts joined, also for large parts', () => {
     fc.assert(
       fc.property(fc.array(bytes), (parts) => {
         expect(hash256Of(...parts).equals(hash256(Buffer.concat(parts)))).to.equal(true);

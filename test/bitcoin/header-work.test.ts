@@ -26,7 +26,7 @@ interface RecordedHeader {
 }
 
 describe('header fields', () => {
-  it('are what the reference reads in the same headers', () => {
+  it('equal those that the reference reads in the same headers', () => {
     const answers = recordedSuccesses('headers', 'bin').filter(({ body, bodyBase64 }) => (body ?? bodyBase64) !== '');
     const texts = new Map(
       recordedSuccesses('headers', 'json').map((answer) => [answer.path.replace('.json', ''), recordedBody(answer).toString()])
@@ -59,8 +59,8 @@ describe('header fields', () => {
   });
 });
 
-describe('what follows from a chain of headers', () => {
-  it('is what the reference says of it', () => {
+describe('work and median time past of a chain of headers', () => {
+  it('equal those of the reference', () => {
     interface Told {
       readonly hash: string;
       readonly chainwork: string;
@@ -95,7 +95,7 @@ describe('medianTimePast', () => {
     expect(medianTimePast([11, 1, 10, 2, 9, 3, 8, 4, 7, 5, 6])).to.equal(6);
   });
 
-  it('does not reorder what it is given', () => {
+  it('does not reorder its argument', () => {
     const times = [3, 1, 2];
     medianTimePast(times);
     expect(times).to.deep.equal([3, 1, 2]);
@@ -123,7 +123,7 @@ describe('targets', () => {
     for (const [bits, target] of targets) expect(targetOf(bits), bits.toString(16)).to.equal(target);
   });
 
-  it('stand for as much work as it takes to reach them', () => {
+  it('give the work that it takes to reach them', () => {
     expect(proofOf(0x1d00ffff)).to.equal(0x100010001n);
     expect(proofOf(0x207fffff)).to.equal(2n);
     expect(proofOf(0x04923456)).to.equal(0n);

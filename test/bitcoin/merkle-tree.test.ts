@@ -15,12 +15,12 @@ const treeOver = (size: number): MerkleTree => {
   return runAtOnce(merkleTree(txids));
 };
 
-/** What a branch comes to (the way that SPV clients go). */
+/** The root that a branch gives, computed as SPV clients do. */
 function rootOf(txid: Buffer, index: number, branch: readonly Buffer[]): Buffer {
   return branch.reduce((hash, neighbour, level) => ((index >> level) & 1 ? hash256Of(neighbour, hash) : hash256Of(hash, neighbour)), txid);
 }
 
-/** What a partial tree comes to, and what it matches (TraverseAndExtract of Bitcoin Core's merkleblock.cpp). */
+/** The root of a partial tree, and the txids that it matches (TraverseAndExtract of Bitcoin Core's merkleblock.cpp). */
 function extract(partial: Buffer): { root: Buffer; matches: { txid: Buffer; index: number }[] } {
   const reader = new ByteReader(partial);
   const size = reader.u32();
@@ -66,7 +66,7 @@ describe('the tree over the txids of a block', () => {
     );
   });
 
-  it('is one txid alone where there is no other', () => {
+  it('is the txid alone if there is only one', () => {
     const tree = treeOver(1);
     expect([tree.root, tree.branch(0), tree.size]).to.deep.equal([tree.txid(0), [], 1]);
   });

@@ -20,7 +20,7 @@ const bips = JSON.parse(readFileSync(join(__dirname, '../vectors/addresses/bech3
 };
 
 const MAIN: AddressPrefixes = { pubkeyhash: 0x00, scripthash: 0x05, bech32: 'bc' };
-/** As bcoin 1 has them. */
+/** bcoin 1's prefixes. */
 const OWN_REGTEST: AddressPrefixes = { pubkeyhash: 0x3c, scripthash: 0x26, bech32: 'rb' };
 
 const text = (write: (writer: TextWriter) => void): string => {
@@ -43,14 +43,14 @@ const read = (address: string, chain: string, own: AddressPrefixes): string => {
 };
 
 describe('readBech32', () => {
-  it('takes the valid texts of BIP173 and BIP350, each of one variant', () => {
+  it('accepts the valid texts of BIP173 and BIP350, each in one variant', () => {
     for (const variant of ['bech32', 'bech32m'] as const)
       for (const valid of bips[variant].valid) {
         expect(readBech32(valid), valid).to.include({ variant, prefix: valid.toLowerCase().slice(0, valid.lastIndexOf('1')) });
       }
   });
 
-  it('refuses their invalid ones', () => {
+  it('refuses the invalid ones', () => {
     for (const [invalid, reason] of [...bips.bech32.invalid, ...bips.bech32m.invalid])
       expect(readBech32(invalid), reason).to.equal(undefined);
   });
@@ -63,7 +63,7 @@ describe('readBech32', () => {
 });
 
 describe('readSegwitAddress', () => {
-  it('takes the valid addresses of BIP350 and gives their programs', () => {
+  it('accepts the valid addresses of BIP350 and gives their programs', () => {
     for (const [address, script] of bips.addresses.valid) {
       const witness = readSegwitAddress(address);
       expect(witness?.program.toString('hex'), address).to.equal(script.slice(4));
@@ -71,7 +71,7 @@ describe('readSegwitAddress', () => {
     }
   });
 
-  it('refuses the invalid ones of BIP173 and BIP350, but for prefixes of other networks', () => {
+  it('refuses the invalid ones of BIP173 and BIP350, except those with prefixes of other networks', () => {
     for (const [address, reason] of bips.addresses.invalid)
       expect(readSegwitAddress(address) !== undefined, reason).to.equal(reason === 'Invalid human-readable part');
   });
@@ -129,7 +129,7 @@ describe('readBase58Check', () => {
     );
   });
 
-  it('refuses data that is no hash: a private key, an extended key, nothing', () => {
+  it('refuses data that is not a hash: a private key, an extended key, nothing', () => {
     for (const wrong of [
       '',
       '1'.repeat(25),
@@ -167,7 +167,7 @@ describe('scriptOfAddress', () => {
     expect(count).to.be.above(500);
   });
 
-  it("takes the node's own prefixes and Bitcoin Core's on test networks", () => {
+  it("accepts the node's own prefixes and Bitcoin Core's on test networks", () => {
     for (const address of [base58(OWN_REGTEST.pubkeyhash), base58(0x6f)])
       expect(read(address, 'regtest', OWN_REGTEST)).to.equal(pubkeyHash);
     for (const address of [base58(OWN_REGTEST.scripthash), base58(0xc4)])
@@ -177,7 +177,7 @@ describe('scriptOfAddress', () => {
     for (const prefix of ['sb', 'tb']) expect(read(segwit(prefix), 'simnet', simnet)).to.equal(keyHash);
   });
 
-  it('tells addresses of other networks from what is no address', () => {
+  it('distinguishes addresses of other networks from texts that are not addresses', () => {
     for (const address of [base58(0), base58(5), segwit('bc'), segwit('ltc'), base58(48)])
       expect(read(address, 'regtest', OWN_REGTEST), address).to.equal('of another network');
     for (const address of [base58(0x6f), base58(0xc4), segwit('tb'), segwit('bcrt'), base58(0x3c)])

@@ -27,7 +27,7 @@ const field = fc.oneof(
 );
 
 describe('ByteReader', () => {
-  it('gives back every sequence of fields, and each its own length', () => {
+  it('reads back every sequence of fields, each with its own length', () => {
     fc.assert(
       fc.property(fc.array(field), fc.uint8Array({ maxLength: 600 }), (fields, tail) => {
         const bytes = Buffer.concat([...fields.map(({ type, value }) => ENCODINGS[type](value)), tail]);
@@ -54,7 +54,7 @@ describe('ByteReader', () => {
     expect(view.toString('hex')).to.equal('020904');
   });
 
-  it('says what it expected, where, and what came', () => {
+  it('says what it expected, where, and what it found', () => {
     expect(() => reader('0102').u32()).to.throw(MalformedBytesError, 'expected 4 more bytes at byte 0, got 2');
     const past = reader('01020304');
     past.skip(3);

@@ -73,7 +73,7 @@ describe('writeRustAsm', () => {
       expect(asm(`51${hex}`), hex).to.equal(`OP_PUSHNUM_1 ${opcode} <push past end>`);
   });
 
-  it('says where the end is unexpected, right behind what was there', () => {
+  it('marks an unexpected end right after the last operation', () => {
     for (const hex of ['4c', '4d', '4d0a', '4e', '4e010000']) {
       expect(asm(hex), hex).to.equal('<unexpected end>');
       expect(asm(`76a9${hex}`), hex).to.equal('OP_DUP OP_HASH160<unexpected end>');
@@ -101,7 +101,7 @@ describe('writeRustAsm', () => {
     );
   });
 
-  it('takes any bytes, and a part of them', () => {
+  it('accepts any bytes, and parts of them', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), fc.nat(80), fc.nat(80), (data, a, b) => {
         const bytes = Buffer.from(data);

@@ -76,7 +76,7 @@ describe('scriptTypeOf', () => {
   ];
 
   for (const [type, scripts] of cases)
-    it(`tells ${type}: ${Object.keys(scripts).join(', ')}`, () => {
+    it(`recognizes ${type}: ${Object.keys(scripts).join(', ')}`, () => {
       for (const [name, hex] of Object.entries(scripts)) expect(typeOf(hex), name).to.equal(type);
     });
 

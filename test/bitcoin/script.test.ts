@@ -93,7 +93,7 @@ describe('writeScriptSigAsm', () => {
     for (const byte of ['00', '04', '41', '80', '84', 'c1', 'ff']) expect(scriptSigAsm(push(signature(byte)))).to.equal(signature(byte));
   });
 
-  it('takes nothing but strict DER for a signature', () => {
+  it('accepts only strict DER as a signature', () => {
     const malformed = {
       'wrong sequence tag': '310602010102010101',
       'wrong length': '300702010102010101',
@@ -119,7 +119,7 @@ describe('writeScriptSigAsm', () => {
 });
 
 describe('isUnspendable', () => {
-  it('is said of OP_RETURN in front and of more than 10,000 bytes', () => {
+  it('is true for scripts that begin with OP_RETURN or have more than 10,000 bytes', () => {
     expect(isUnspendable(Buffer.of(0x6a))).to.equal(true);
     expect(isUnspendable(Buffer.alloc(10_001))).to.equal(true);
     expect(isUnspendable(Buffer.alloc(10_000))).to.equal(false);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { TextWriter } from '../../lib/bitcoin/text-writer';
 
-/** What `write` writes, into a writer that has to grow. */
+/** The text that `write` writes to a writer that has to grow. */
 const text = (write: (writer: TextWriter) => void): string => {
   const writer = new TextWriter(1);
   write(writer);
@@ -82,7 +82,7 @@ describe('TextWriter', () => {
     );
   });
 
-  it('takes back what was written last, and writes text again', () => {
+  it('removes the last characters, and repeats earlier text', () => {
     expect(
       text((writer) => {
         writer.ascii('abc,');

@@ -126,7 +126,7 @@ describe('the serialization without witness', () => {
     }
   });
 
-  it('is the bytes of a transaction without witness', () => {
+  it('is the same as the whole one for a transaction without witness', () => {
     const raw = scanWholeTransaction(smallWithWitness()).stripped;
     expect(scanWholeTransaction(raw).stripped).to.deep.equal(raw);
   });

@@ -25,7 +25,7 @@ import type { CoinSet, NodeSource } from '../../lib/node/types';
 
 const COINBASE_SATS = 5_000_000_000;
 
-describe('an index that begins with the coins of the node', () => {
+describe('an index that starts from the coins of the node', () => {
   let host: TestFullNode;
   let real: NodeSource;
   let node: NodeSource;
@@ -106,7 +106,7 @@ describe('an index that begins with the coins of the node', () => {
     expect(said('All transactions are known')).to.equal(true);
   });
 
-  it('never takes a transaction that it does not know yet for one that is not there', async () => {
+  it('never reports a transaction that it does not know yet as missing', async () => {
     const height = await openedWith(10);
     const early = await coinbaseAt(3);
     const invented = Buffer.alloc(32, 1);
@@ -124,7 +124,7 @@ describe('an index that begins with the coins of the node', () => {
     ]);
   });
 
-  it('says of a pruned node that it will never know', async () => {
+  it('says that it will never know a transaction, on a pruned node', async () => {
     lowestGiven = 50;
     index = newIndex({ node: nodeWith(node, { pruned: true }) });
     await opened();
@@ -150,7 +150,7 @@ describe('an index that begins with the coins of the node', () => {
       })
     );
 
-  it('tells its first tip', async () => {
+  it('emits its first tip', async () => {
     const tips: number[] = [];
     index.tip$.subscribe(({ height }) => {
       tips.push(height);
@@ -159,7 +159,7 @@ describe('an index that begins with the coins of the node', () => {
     expect(tips).to.deep.equal([node.tip().height]);
   });
 
-  it('follows the chain, before and after it knows where transactions are', async () => {
+  it('follows the chain, before and after it knows the positions of transactions', async () => {
     const coinbases = await mineCoinbases(host, 101);
     const known = await openedWith(20);
     await spend(host, coinbases[0] ?? expect.fail('a coinbase'), COINBASE_SATS);
@@ -172,7 +172,7 @@ describe('an index that begins with the coins of the node', () => {
     await expectRight(store, real);
   });
 
-  it('takes blocks of the base out again when they are backfilled', async () => {
+  it('undoes blocks of the base when they are backfilled', async () => {
     await opened();
     await untilBackfilled(store);
     const { height } = baseOf(store);
@@ -189,7 +189,7 @@ describe('an index that begins with the coins of the node', () => {
     expect(log.lines.filter((line) => line.startsWith('warning'))).to.deep.equal([]);
   });
 
-  it('has no coin of a block of the base that is taken out, and has it again with the block', async () => {
+  it('has no coin of a block of the base that is undone, and has it again with the block', async () => {
     await opened();
     await untilBackfilled(store);
     const last = (await activeChain(real)).at(-1) ?? expect.fail('a block');
@@ -205,7 +205,7 @@ describe('an index that begins with the coins of the node', () => {
     expect(coin()).to.deep.equal(before);
   });
 
-  it('takes blocks of the base out again during the backfill', async () => {
+  it('undoes blocks of the base during the backfill', async () => {
     const height = await openedWith(8);
     await reorganize(host, 6, 8);
     expect(baseOf(store)).to.include({ height: height - 6, positionsFrom: height - 7 });
@@ -224,7 +224,7 @@ describe('an index that begins with the coins of the node', () => {
     await expectRight(store, real);
     // Somewhere between the fork and the new tip.
     expect(baseOf(store).height).to.be.at.least(height - 4);
-    expect(said('warning Building the index anew: expected an undo record')).to.equal(true);
+    expect(said('warning Rebuilding the index: expected an undo record')).to.equal(true);
   });
 
   it('copies the coins again when a reorganization goes deeper than the undo records', async () => {
@@ -239,10 +239,10 @@ describe('an index that begins with the coins of the node', () => {
     await untilLive(index);
     await expectRight(store, real);
     expect(baseOf(store).height).to.be.greaterThan(height - 3);
-    expect(said('warning Building the index anew')).to.equal(true);
+    expect(said('warning Rebuilding the index')).to.equal(true);
   });
 
-  it('lets the chain go on, and is rebuilt, when the backfill meets damage while a block waits for its turn', async () => {
+  it('lets the chain continue, and is rebuilt, when the backfill meets damage while a block waits for its turn', async () => {
     let isAsked: () => void = () => undefined;
     let give: () => void = () => undefined;
     const asked = new Promise<void>((resolve) => {
@@ -279,10 +279,10 @@ describe('an index that begins with the coins of the node', () => {
     await untilLive(index);
     await untilBackfilled(store);
     await expectRight(store, node);
-    expect(log.lines.filter((line) => line.includes('Building the index anew'))).to.have.length(1);
+    expect(log.lines.filter((line) => line.includes('Rebuilding the index'))).to.have.length(1);
   });
 
-  it('goes on with the backfill where it was', async () => {
+  it('resumes the backfill where it was', async () => {
     const height = await openedWith(30);
     await reopened();
     expect(baseOf(store).positionsFrom).to.equal(height - 29);
@@ -295,8 +295,8 @@ describe('an index that begins with the coins of the node', () => {
     await expectRight(store, real);
   });
 
-  it('begins the copy again when it was interrupted', async () => {
-    // Three make the store ready; then there are the base, headers, coins and the tip.
+  it('starts the copy over when it was interrupted', async () => {
+    // Three writes prepare the store; then come the base, headers, coins and the tip.
     for (const batches of [4, 5, 6]) {
       store.fail('batch', batches);
       await index.open();
@@ -307,7 +307,7 @@ describe('an index that begins with the coins of the node', () => {
     }
     await opened();
     await expectRight(store, real);
-    expect(said('warning Building the index anew: copying the coins of the node was interrupted')).to.equal(true);
+    expect(said('warning Rebuilding the index: copying the coins of the node was interrupted')).to.equal(true);
     expect(said(FAULT)).to.equal(true);
   });
 
@@ -335,7 +335,7 @@ describe('an index that begins with the coins of the node', () => {
     await expectRight(store, real);
   });
 
-  it('leaves an index alone that is there', async () => {
+  it('leaves an existing index alone', async () => {
     index = newBlocksIndex();
     await opened();
     await reopened();
@@ -375,7 +375,7 @@ describe('an index that begins with the coins of the node', () => {
     expect(said('all that was ever created')).to.equal(true);
   });
 
-  it('says on a pruned node that its coins are not to be trusted', async () => {
+  it('says that the coins cannot be trusted, on a pruned node', async () => {
     const pruned = withCoinSet(node, (set) => Object.assign(set, { count: 0 }));
     lowestGiven = 50;
     index = newIndex({ node: nodeWith(pruned, { pruned: true }) });
@@ -389,7 +389,7 @@ describe('an index that begins with the coins of the node', () => {
     expect(store.get(TIP_KEY)).to.equal(undefined);
   });
 
-  it('ends at the lowest block of a pruned node', async () => {
+  it('ends the backfill at the lowest block of a pruned node', async () => {
     lowestGiven = 50;
     index = newIndex({ node: nodeWith(node, { pruned: true }) });
     await opened();

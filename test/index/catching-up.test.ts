@@ -30,7 +30,7 @@ describe('an index that catches up', () => {
     await reach('live');
   });
 
-  it('goes on where it was closed, also when the node went ahead', async () => {
+  it('continues where it was closed, also when the node went ahead', async () => {
     await mine(current.host, 5);
     await current.index.open();
     await reach('live');
@@ -60,7 +60,7 @@ describe('an index that catches up', () => {
     expect(states).to.deep.equal(['loading', 'live']);
   });
 
-  it("rewinds to the fork when the node reorganized meanwhile, without the node's help", async () => {
+  it('rewinds to the fork when the node reorganized meanwhile, without asking the node for blocks', async () => {
     await chainWithSpends(current.host);
     await current.index.open();
     await reach('live');
@@ -92,7 +92,7 @@ describe('an index that catches up', () => {
     await expectLevel();
   });
 
-  it('does not hold the chain while it catches up', async () => {
+  it('does not make the chain wait while it catches up', async () => {
     let letGo: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
       letGo = resolve;
@@ -123,7 +123,7 @@ describe('an index that catches up', () => {
     expect(states.slice(0, 2)).to.deep.equal([{ phase: 'loading' }, { phase: 'indexing', height: 0, target: 30, secondsLeft: undefined }]);
   });
 
-  it('turns back with a chain that was reset and has not said so yet', async () => {
+  it('turns back with a chain that was reset but has not sent its event yet', async () => {
     await mine(current.host, 40);
     let give: () => void = () => undefined;
     const given = new Promise<void>((resolve) => {
@@ -140,7 +140,7 @@ describe('an index that catches up', () => {
     });
     await current.index.open();
     await firstValueFrom(current.index.state$.pipe(filter((state) => state.phase === 'indexing')));
-    // bcoin looks at the deployments between the moment at which it has its new tip and that at which it says so.
+    // bcoin looks at the deployments after it has set its new tip and before it sends the event.
     const { chain } = current.host;
     const getDeploymentState = chain.getDeploymentState.bind(chain);
     chain.getDeploymentState = async (): Promise<unknown> => {

@@ -25,7 +25,7 @@ function madeEntries(first: number, count: number): Int32Array {
 /** The txid of an entry. */
 const wordsOf = (number: number): Int32Array => Int32Array.of(number, 0, 0, 0, 0, 0, 0, 0);
 
-/** Writes all that the cache has to write. */
+/** Takes all writes that the cache has pending. */
 function write(cache: CoinCache): number {
   let count = 0;
   for (const { type } of cache.writes()) count += type === 'put' ? 1 : 0;
@@ -36,7 +36,7 @@ function write(cache: CoinCache): number {
 
 describe('the coin cache', () => {
   for (const mebibytes of [4, 64]) {
-    it(`holds no more than it may beside the engine's copies of a batch, tables included, however much goes through it: ${mebibytes} MiB`, () => {
+    it(`holds no more than it may beside the engine's copies of a batch, tables included, however many coins go through it: ${mebibytes} MiB`, () => {
       const perBlock = 500;
       const cache = new CoinCache(mebibytes * MIB);
       let most = 0;
@@ -54,7 +54,7 @@ describe('the coin cache', () => {
     });
   }
 
-  it('loses nothing while something waits to be written when it is to take less, and takes less before long', () => {
+  it('loses no pending write when it is made smaller, and soon takes less memory', () => {
     const cache = new CoinCache(64 * MIB);
     const perBlock = 500;
     let made = 0;
@@ -66,7 +66,7 @@ describe('the coin cache', () => {
       }
     };
     takeIn(() => cache.size > 24 * MIB);
-    // Something always waits to be written here.
+    // There are always pending writes here.
     cache.append(madeEntries(made + 1, perBlock));
     made += perBlock;
     const known = Array.from({ length: made }, (_, i) => cache.find(wordsOf(i + 1), 0, 0) !== NO_ENTRY);
@@ -90,7 +90,7 @@ describe('the coin cache', () => {
     expect(generation.find(wordsOf(100), 0, 0)).to.not.equal(0);
   });
 
-  it('knows what was written lately, and no longer what was written long ago', () => {
+  it('has coins that were written lately, but no longer those written long ago', () => {
     const cache = new CoinCache(4 * MIB);
     const last = 60_000;
     for (let made = 0; made < last; made += 500) {

@@ -15,7 +15,7 @@ const scripts: Readonly<Record<string, string>> = {
   'P2PK, even': `2102${key}ac`,
   'P2PK, odd': `2103${key}ac`
 };
-/** As long as the standard ones and nearly the same. */
+/** As long as the scripts of common kinds, and nearly the same. */
 const nearly = [
   `76a914${'22'.repeat(20)}88ad`,
   `76a915${'22'.repeat(20)}88ac`,
@@ -36,7 +36,7 @@ function packed(slot: number, value: number, script: Buffer): Buffer {
 
 describe('packed coins', () => {
   for (const [kind, script] of Object.entries(scripts)) {
-    it(`leave out what all ${kind} scripts share`, () => {
+    it(`leave out the bytes that all ${kind} scripts share`, () => {
       const coin = packed(31, 5_000_000_000, hex(script));
       const payload = script.length / 2 >= 34 ? 32 : 20;
       expect(coin.length).to.equal(2 + payload);
@@ -51,7 +51,7 @@ describe('packed coins', () => {
     }
   });
 
-  it('are read as they were written, for every amount and script, one behind the other', () => {
+  it('are read as they were written, for every amount and script, one after another', () => {
     const coin = fc.record({
       slot: fc.nat({ max: 31 }),
       value: fc.oneof(
@@ -77,7 +77,7 @@ describe('packed coins', () => {
     );
   });
 
-  it('go back to where they were in their record', () => {
+  it('are put back to their place in their record', () => {
     const coins = Array.from({ length: 32 }, (_, slot) => packed(slot, slot * 7, hex('51')));
     fc.assert(
       fc.property(fc.subarray(coins), (taken) => {

@@ -8,7 +8,7 @@ import { testScale, testSeed } from '../support/scale';
 import type { Store } from '../../lib/store/store';
 import type { BlockPlan } from '../support/mined-blocks';
 
-/** By letter, of an index that began so. */
+/** Letters of the records of an index, by the way in which it was started. */
 const KINDS_OF_RECORD = {
   blocks: {
     F: 'how far filters are',
@@ -46,7 +46,10 @@ function flipped(bytes: Buffer, pick: number): Buffer {
   return copy;
 }
 
-/** One of the records whose keys begin with a letter; of undo records, filters and heights by hash one of the last blocks, which are taken out; of base coins one that counts. */
+/**
+ * One of the records whose keys begin with a letter. Of undo records, filters and heights by hash: one of the last blocks, which will be
+ * undone; of coins of the base: one that counts.
+ */
 async function recordAt(store: Store, letter: string, pick: number): Promise<readonly [key: Buffer, value: Buffer]> {
   const records: (readonly [Buffer, Buffer])[] = [];
   for await (const record of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) records.push(record);
@@ -60,7 +63,7 @@ async function recordAt(store: Store, letter: string, pick: number): Promise<rea
 }
 
 for (const bootstrap of ['blocks', 'coins'] as const) {
-  describe(`a record of an index that began with ${bootstrap}, when it is not what it was`, function () {
+  describe(`a damaged record of an index that started from ${bootstrap}`, function () {
     this.timeout(300_000 * testScale());
     const seed = testSeed();
     let walk: IndexWalk;
@@ -73,13 +76,13 @@ for (const bootstrap of ['blocks', 'coins'] as const) {
     after(() => walk.close());
 
     for (const [letter, what] of Object.entries(KINDS_OF_RECORD[bootstrap])) {
-      it(`is never answered from, is said, and is right again: ${what}, TEST_SEED=${seed}`, async () => {
+      it(`is never answered from, is reported, and is repaired: ${what}, TEST_SEED=${seed}`, async () => {
         const picks = fc.sample(fc.tuple(fc.nat(), fc.nat()), { seed, numRuns: FLIPS_PER_KIND * testScale() });
         for (const [which, bit] of picks) {
-          // On a chain that grew with every flip, the checks would take ever longer.
+          // On a chain that grew with every flipped bit, the checks would take longer and longer.
           await walk.nodeStep({ do: 'reset', back: walk.host.chain.height - height });
           await walk.untilAtRest();
-          // Building anew from coins leaves no blocks above the base.
+          // Rebuilding from coins leaves no blocks above the base.
           await walk.nodeStep({ do: 'mine', plans: workedBlocks(WORKED_BLOCKS) });
           await walk.expectRight();
           await walk.index.close();
@@ -96,7 +99,7 @@ for (const bootstrap of ['blocks', 'coins'] as const) {
           await walk.nodeStep({ do: 'fork', back: WORKED_BLOCKS, plans: workedBlocks(WORKED_BLOCKS + 1) });
           await walk.expectRight();
           expect(
-            walk.log.lines.slice(said).filter((line) => line.includes('anew')),
+            walk.log.lines.slice(said).filter((line) => line.includes('Rebuilding the index')),
             key.toString('hex')
           ).to.have.length(1);
         }

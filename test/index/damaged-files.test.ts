@@ -9,7 +9,7 @@ import { testScale, testSeed } from '../support/scale';
 
 const ROUNDS = 10;
 
-describe('an index of which a file is damaged while it is closed', function () {
+describe('an index with a file that is damaged while it is closed', function () {
   this.timeout(300_000 * testScale());
   const seed = testSeed();
   let folder: string;
@@ -28,15 +28,15 @@ describe('an index of which a file is damaged while it is closed', function () {
 
   it(`is right when it is open again, and was rebuilt if it had to be, TEST_SEED=${seed}`, async () => {
     for (const [which, pick] of fc.sample(fc.tuple(fc.nat(), fc.nat()), { seed, numRuns: ROUNDS * testScale() })) {
-      // What the log has becomes a table.
+      // Turns the writes in the log into a table.
       await walk.step({ do: 'restart', closed: undefined, opened: undefined });
       await walk.index.close();
       const said = walk.log.lines.length;
       const file = await flipOneBit(which, pick);
       await walk.step({ do: 'restart', closed: undefined, opened: undefined });
-      const anew = walk.log.lines.slice(said).filter((line) => line.includes('anew'));
+      const anew = walk.log.lines.slice(said).filter((line) => line.includes('Rebuilding the index'));
       expect(anew.length, file).to.be.lessThan(2);
-      // Bits that say nothing are few: the padding of a footer.
+      // Few bits have no meaning: only the padding of a footer.
       if (anew[0] !== undefined) expect(anew[0]).to.match(new RegExp(`[: ]${file}[: ]`));
     }
   });
@@ -44,7 +44,7 @@ describe('an index of which a file is damaged while it is closed', function () {
   async function flipOneBit(which: number, pick: number): Promise<string> {
     const index = join(folder, 'index');
     const files = (await readdir(index)).filter((name) => /\.(ldb|log)$|^MANIFEST|^CURRENT$/.test(name)).sort();
-    // Tables most of all: they have nearly all that there is.
+    // Mostly tables: they have nearly all of the data.
     const tables = files.filter((name) => name.endsWith('.ldb'));
     const kind = which % 4 === 0 ? files : tables;
     const file = kind[which % kind.length] ?? expect.fail('a file');

@@ -11,7 +11,7 @@ describe('an index of a node that downloads the chain', function () {
   this.timeout(60_000);
   withNodeAndIndex();
   let synced: boolean;
-  /** Of each write of the store, whether it was forced to the disk. */
+  /** For each write of the store, whether it was forced to the disk. */
   let durable: boolean[];
 
   const untilLevel = async (): Promise<void> => {
@@ -21,7 +21,7 @@ describe('an index of a node that downloads the chain', function () {
   };
 
   beforeEach(async () => {
-    // A reset leaves 1.0.2's pool behind while it is not connected.
+    // On 1.0.2 a reset does not reach the pool while the node is not connected.
     await current.host.connect();
     synced = false;
     const { node } = current;
@@ -43,7 +43,7 @@ describe('an index of a node that downloads the chain', function () {
       await new Promise<void>((resolve) => letGo.push(resolve));
       await batch(writes, options);
     };
-    // Nothing is written until they are all there.
+    // Nothing is written until all blocks are there.
     await chainWithSpends(current.host);
     expect(current.index.state.phase).to.equal('indexing');
     current.store.batch = batch;
@@ -56,7 +56,7 @@ describe('an index of a node that downloads the chain', function () {
     expect(current.log.lines.filter((line) => line.includes('error'))).to.deep.equal([]);
   });
 
-  it('says that it is behind before the chain goes on', async () => {
+  it('says that it is behind before the chain continues', async () => {
     const said: IndexState['phase'][] = [];
     current.index.state$.subscribe(({ phase }) => said.push(phase));
     await mine(current.host, 1);
@@ -87,7 +87,7 @@ describe('an index of a node that downloads the chain', function () {
     expect(durable).to.deep.equal([true, true, true]);
   });
 
-  it('can be closed while it lets blocks gather, without waiting for them', async () => {
+  it('can be closed during the pause between batches, without waiting for its end', async () => {
     await mine(current.host, 1);
     expect(current.index.state.phase).to.equal('indexing');
     const started = performance.now();

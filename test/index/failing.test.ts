@@ -12,7 +12,7 @@ import { replaceStoredBlock } from '../support/stored-block';
 describe('an index that fails', () => {
   withNodeAndIndex();
 
-  it('says so, lets the chain go on, and takes nothing down', async () => {
+  it('says so, lets the chain continue, and takes nothing else down', async () => {
     await mine(current.host, 3);
     let full = false;
     const batch = current.store.batch.bind(current.store);
@@ -47,7 +47,7 @@ describe('an index that fails', () => {
       .that.includes('the node has no block at height 2');
   });
 
-  it('names a block that cannot be read, and goes on when the chain has moved and it can', async () => {
+  it('names a block that cannot be read, and continues when the chain has moved and the block can be read', async () => {
     const [, second] = await mine(current.host, 3);
     const hash = second?.hash() ?? Buffer.alloc(32);
     const stored = await replaceStoredBlock(current.host, hash, (bytes) => bytes.subarray(0, 81));
@@ -67,7 +67,7 @@ describe('an index that fails', () => {
     expect(current.log.lines.filter((line) => line.includes(message))).to.have.length(1);
   });
 
-  it('goes on after a block that could not be read when it came', async () => {
+  it('continues after a block that could not be read when it came', async () => {
     await mine(current.host, 3);
     let isTorn = false;
     const chain$ = current.node.chain$.pipe(
@@ -107,11 +107,11 @@ describe('an index that fails', () => {
     expect(await reach('failed'))
       .to.have.property('message')
       .that.includes('expected a coin there, got none');
-    expect(current.log.lines.filter((line) => line.includes('Building the index anew'))).to.have.length(1);
+    expect(current.log.lines.filter((line) => line.includes('Rebuilding the index'))).to.have.length(1);
   });
 });
 
-/** The block with its coinbase turned into a transaction that spends a coin that never was. */
+/** The block with its coinbase turned into a transaction that spends a coin that never existed. */
 function spendingNothing(raw: Buffer): Buffer {
   const changed = Buffer.from(raw);
   changed.fill(7, 81 + raw.subarray(81).indexOf(Buffer.alloc(32)), 81 + raw.subarray(81).indexOf(Buffer.alloc(32)) + 32);

@@ -6,7 +6,7 @@ import { testScale } from '../support/scale';
 import type { BlockPlan } from '../support/mined-blocks';
 
 const UNDO_DEPTH = 3;
-/** Of so many calls of a kind, each fails in turn; of more, as many spread over all of them. */
+/** If there are at most this many calls of a kind, each fails in turn; of more calls, this many are chosen evenly. */
 const INDEXES = [
   { disk: false, bootstrap: 'blocks', mostCases: 5 },
   { disk: false, bootstrap: 'coins', mostCases: 2 },
@@ -22,7 +22,7 @@ const spending: BlockPlan = {
 };
 const blocks = (count: number): BlockPlan[] => Array.from({ length: count }, () => spending);
 
-/** Blocks, a reorganization, one that is deeper than the undo records, resets. */
+/** Blocks, a reorganization, a reorganization that is deeper than the undo records, resets. */
 const steps: readonly NodeStep[] = [
   { do: 'mine', plans: blocks(2) },
   { do: 'fork', back: 2, plans: blocks(3) },
@@ -33,7 +33,7 @@ const steps: readonly NodeStep[] = [
 ];
 
 for (const { disk, bootstrap, mostCases } of INDEXES) {
-  describe(`an index whose store ${disk ? 'on disk' : 'in memory'} fails, begun with ${bootstrap}`, function () {
+  describe(`an index whose store ${disk ? 'on disk' : 'in memory'} fails, started from ${bootstrap}`, function () {
     this.timeout(300_000 * testScale());
     let walk: IndexWalk;
     let firstHeight: number;
@@ -56,12 +56,12 @@ for (const { disk, bootstrap, mostCases } of INDEXES) {
       await walk.stepUnchecked({ do: 'restart', closed: undefined, opened: undefined });
       await walk.untilAtRest();
       await everything();
-      // What the last steps lead to is still under way.
+      // The effects of the last steps are still in progress.
       await walk.untilAtRest();
       for (const call of STORE_CALLS) calls.set(call, walk.store.calls[call] - before[call]);
     });
 
-    // On a chain that grew with every fault, the checks would take ever longer.
+    // On a chain that grew with every fault, the checks would take longer and longer.
     beforeEach(async () => {
       await walk.nodeStep({ do: 'reset', back: walk.host.chain.height - firstHeight });
       await walk.expectRight();
@@ -71,7 +71,7 @@ for (const { disk, bootstrap, mostCases } of INDEXES) {
 
     for (const call of STORE_CALLS) {
       for (const afterwards of call === 'batch' || call === 'clear' ? [false, true] : [false]) {
-        it(`lets the chain go on, answers nothing wrong and is right when it is healed: ${call}${afterwards ? ', after it was done' : ''}`, async () => {
+        it(`lets the chain continue, answers nothing wrong and is right on the healed store: ${call}${afterwards ? ', after it was done' : ''}`, async () => {
           const count = calls.get(call) ?? 0;
           expect(count).to.be.greaterThan(0);
           const stride = Math.max(1, Math.floor(count / (mostCases * testScale())));

@@ -72,7 +72,7 @@ describe('an index with filters', () => {
 
   const said = (text: string): boolean => log.lines.some((line) => line.includes(text));
 
-  it('has them while it catches up and follows, and the very same when they are filled in', async () => {
+  it('has them while it catches up and follows, and the same bytes when they are filled in', async () => {
     await open(true);
     const coinbases = await mineCoinbases(host, 101);
     await spend(host, coinbases[0] ?? expect.fail('a coinbase'), COINBASE_SATS);
@@ -90,7 +90,7 @@ describe('an index with filters', () => {
     expect(said('All blocks have their filters.')).to.equal(true);
   });
 
-  it('tells readers what it has', async () => {
+  it('gives readers its filters and filter headers', async () => {
     await open(true);
     const chain = await activeChain(node);
     const expected = model.of(chain);
@@ -104,7 +104,7 @@ describe('an index with filters', () => {
     });
   });
 
-  it('gives up the filters of blocks that are taken out, and finds them by their hashes', async () => {
+  it('finds the filters of disconnected blocks only by their hashes', async () => {
     await open(true);
     const before = await activeChain(node);
     const [last, above] = [before.at(-2), before.at(-1)].map((raw) => raw ?? expect.fail('a block')) as [Buffer, Buffer];
@@ -123,7 +123,7 @@ describe('an index with filters', () => {
     await expectRight();
   });
 
-  it('fills in what is missing after it was off, and nothing of blocks that went meanwhile is left', async () => {
+  it('fills in missing filters after the option was off, and keeps nothing of blocks that were disconnected meanwhile', async () => {
     await open(true);
     await expectRight();
     await reopen(false);
@@ -141,7 +141,7 @@ describe('an index with filters', () => {
     await expectRight();
   });
 
-  it('takes no filter for its own that another program left of other blocks', async () => {
+  it('does not use filters of other blocks that an older program left', async () => {
     await open(true);
     await expectRight();
     await index.close();
@@ -170,7 +170,7 @@ describe('an index with filters', () => {
     await expectRight();
   });
 
-  it('has them when it began with coins, and of what spends these', async () => {
+  it('has them when it started from coins, also for blocks that spend these coins', async () => {
     const coinbases = await mineCoinbases(host, 101);
     await open(true, { bootstrap: 'coins' });
     await spend(host, coinbases[0] ?? expect.fail('a coinbase'), COINBASE_SATS);
@@ -181,7 +181,7 @@ describe('an index with filters', () => {
     await expectRight();
   });
 
-  it('has no headers before it has all filters, and goes on where it was', async () => {
+  it('has no filter headers before it has all filters, and continues where it was', async () => {
     await open(false);
     const lowest = 60;
     const heightOf = async (hash: Buffer): Promise<number> => (await node.entry(hash))?.height ?? 0;
@@ -202,7 +202,7 @@ describe('an index with filters', () => {
     await expectRight();
   });
 
-  it('stops where the node has forgotten what blocks spent, and says so', async () => {
+  it('stops where the node no longer has the coins that blocks spent, and says so', async () => {
     const lowest = 106;
     await open(false);
     await reopen(true, {
@@ -229,11 +229,11 @@ describe('an index with filters', () => {
     await open(true);
     expect(() => index.reader.read((snapshot) => snapshot.filterAt(50))).to.throw(IndexUnavailableError);
     await untilLive(index);
-    while (index.state.phase !== 'live' || !said('Building the index anew')) await setImmediate();
+    while (index.state.phase !== 'live' || !said('Rebuilding the index')) await setImmediate();
     await expectRight();
   });
 
-  it('is right when it is built anew', async () => {
+  it('is right when it is rebuilt', async () => {
     await open(true);
     await index.close();
     await store.open();
@@ -241,7 +241,7 @@ describe('an index with filters', () => {
     await store.close();
     await open(true);
     await expectRight();
-    expect(said('Building the index anew')).to.equal(true);
+    expect(said('Rebuilding the index')).to.equal(true);
     await untilFilled(store);
   });
 });
@@ -266,7 +266,7 @@ describe('the filter of any block', () => {
     )
   });
 
-  it('matches every script in it and every script that it spends, and is what BIP158 makes of these', async () => {
+  it('matches every script that the block pays to or spends from, and is the one that BIP158 defines', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(block, { minLength: 1, maxLength: 4 }), async (plans) => {
         const store = new MemoryStore();

@@ -12,14 +12,14 @@ describe('an index that follows', () => {
   withNodeAndIndex();
 
   beforeEach(async () => {
-    // A reset leaves 1.0.2's pool behind while it is not connected.
+    // On 1.0.2 a reset does not reach the pool while the node is not connected.
     await current.host.connect();
     await chainWithSpends(current.host);
     await current.index.open();
     await reach('live');
   });
 
-  it("is at the node's tip whenever the chain says that a block is in", async () => {
+  it("is at the node's tip whenever the chain reports a block as connected", async () => {
     for (let i = 0; i < 3; i++) {
       await mine(current.host, 1);
       await expectLevel();
@@ -68,7 +68,7 @@ describe('an index that follows', () => {
     await expectLevel();
   });
 
-  it('has every block on the disk itself when the chain goes on, whether it came or went', async () => {
+  it('has each block on the disk itself before the chain continues, whether it was connected or disconnected', async () => {
     const durable: boolean[] = [];
     const batch = current.store.batch.bind(current.store);
     current.store.batch = async (writes, options): Promise<void> => {
@@ -88,7 +88,7 @@ describe('an index that follows', () => {
     expect(each).to.deep.equal([[true], [true, true], [true, true]]);
   });
 
-  it('tells its tip: the current one at once, then each', async () => {
+  it('emits its tip: the current one at once, then each new one', async () => {
     const tips: BlockPoint[] = [];
     const { height } = current.host.chain;
     current.index.tip$.subscribe((tip) => tips.push(tip));
@@ -97,7 +97,7 @@ describe('an index that follows', () => {
     expect(tips.map((tip) => tip.height - height)).to.deep.equal([0, 1, 2, 1, 0]);
   });
 
-  it('reads one state from beginning to end, whatever happens meanwhile', async () => {
+  it('lets a reader see one state from beginning to end, whatever happens meanwhile', async () => {
     const { height } = current.host.chain;
     await current.index.reader.read(async (snapshot) => {
       const coinbase = await coinbaseAt(height);

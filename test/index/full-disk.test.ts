@@ -19,7 +19,7 @@ import type { FullDiskMessage } from '../support/full-disk-node';
 
 /** The shell's limit counts blocks of 512 bytes. */
 const BLOCKS_PER_KIBIBYTE = 2;
-/** Of chain A: blocks above take a node long to verify. */
+/** Height of chain A: a node takes long to verify the blocks above. */
 const HEIGHT = 200;
 const blocks = chainAActiveBlocks()
   .slice(0, HEIGHT + 1)
@@ -34,7 +34,7 @@ describe('an index whose disk is full', function () {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  /** What a process says that may write files of so many kibibytes at most, and opens the index when the node has a height. */
+  /** The report of a process that may write files of at most so many kibibytes, and opens the index when the node has a height. */
   async function onFullDisk(kibibytes: number, opened: number): Promise<FullDiskMessage> {
     const program = join(__dirname, '../support/full-disk-node.ts');
     const child = spawn(
@@ -68,7 +68,7 @@ describe('an index whose disk is full', function () {
     return message ?? expect.fail('the process said nothing');
   }
 
-  /** Opens the index where there is room again. */
+  /** Opens the index again with enough space. */
   async function expectToGoOn(): Promise<void> {
     const host = await openRegtestNode();
     for (const raw of blocks.slice(1)) await host.chain.add(bcoin.Block.fromRaw(raw));
@@ -77,7 +77,7 @@ describe('an index whose disk is full', function () {
     await index.open();
     await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live')));
     await expectIndexOf(store, blocks);
-    expect(log.lines.join('\n')).to.not.include('anew');
+    expect(log.lines.join('\n')).to.not.include('Rebuilding the index');
     await index.close();
     await host.close();
   }
@@ -91,12 +91,12 @@ describe('an index whose disk is full', function () {
     return indexHeight;
   }
 
-  it('while it catches up: stops and says why, lets the chain go on, and goes on itself when there is room', async () => {
+  it('while it catches up: stops and says why, lets the chain continue, and continues itself when there is space', async () => {
     expect(await expectFailure(150), 'a batch is in as a whole or not at all').to.equal(undefined);
     await expectToGoOn();
   });
 
-  it('while it follows: answers from the last block that is in, lets the chain go on, and goes on itself when there is room', async () => {
+  it('while it follows: answers from its last block, lets the chain continue, and continues itself when there is space', async () => {
     expect(await expectFailure(0)).to.be.within(1, HEIGHT - 1);
     await expectToGoOn();
   });

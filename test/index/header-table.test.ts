@@ -31,7 +31,7 @@ function extend(table: HeaderTable, chain: Buffer[], count: number, salt: number
   }
 }
 
-/** The rows of a chain that the table has, or of its first blocks, run by run, as records hold them. */
+/** The rows of the table for a chain or its first blocks, run by run, in the form of records. */
 function expectRows(table: HeaderTable, chain: readonly Buffer[], count: number): void {
   const hashOf = (height: number): Buffer | undefined => chain[height]?.subarray(0, 32);
   for (let height = 0; height < chain.length;) {
@@ -49,7 +49,7 @@ function expectRows(table: HeaderTable, chain: readonly Buffer[], count: number)
 }
 
 describe('the table of headers', () => {
-  it('holds the rows of any history of blocks and forks, and tells by its version when rows are gone', () => {
+  it('holds the right rows after any history of blocks and forks, and has a new version when rows are gone', () => {
     const step = fc.record({ left: fc.nat(100), add: fc.nat(12) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 12 }), fc.integer({ min: 1, max: 9 }), (steps, count) => {
@@ -73,7 +73,7 @@ describe('the table of headers', () => {
     );
   });
 
-  it('goes on over the end of a segment, and back', () => {
+  it('works across the end of a segment, up and down', () => {
     const table = new HeaderTable();
     const chain: Buffer[] = [];
     extend(table, chain, 32_800, 1);
@@ -98,7 +98,7 @@ describe('the table of headers', () => {
     expect([before.headers, before.details, before.lastHash]).to.deep.equal(copies);
   });
 
-  it('takes no header that does not come next', () => {
+  it('ignores a header that is not the next one', () => {
     const table = new HeaderTable();
     const chain: Buffer[] = [];
     extend(table, chain, 3, 1);

@@ -48,7 +48,7 @@ async function applyAll(blocks: readonly Buffer[]): Promise<void> {
   for (const raw of blocks) await indexer.apply(raw);
 }
 
-describe('taking blocks in and out again', () => {
+describe('connecting and undoing blocks', () => {
   withIndexer();
 
   it('holds the coins, locations and headers of chain A, and undoing its last blocks leaves every byte as it was', async function () {
@@ -124,7 +124,7 @@ describe('taking blocks in and out again', () => {
     expect(store.get(coinKey({ height: 0, index: 0 }, 0))).to.equal(undefined);
   });
 
-  it('lets a later coinbase of the same txid take the place of the earlier one, and gives it back', async () => {
+  it('lets a later coinbase with the same txid replace the earlier one, and restores the earlier one', async () => {
     // As in blocks 91722 and 91880, 91812 and 91842 of the main network.
     const coinbase = madeCoinbase(1, [output(50), output(7, '52')]);
     const first = madeBlock(blockHash(genesis), [coinbase], 1);
@@ -166,7 +166,7 @@ describe('taking blocks in and out again', () => {
     expect(indexer.tip).to.include({ height: 13, medianTime: 1_300_000_000 + 600 * 8 });
   });
 
-  it('is the model, block by block or in batches, over any chain, and undoes to every state before', async () => {
+  it('equals the model, block by block or in batches, over any chain, and undoes to every earlier state', async () => {
     await fc.assert(
       fc.asyncProperty(chainPlan, fc.array(fc.nat({ max: 4 }), { minLength: 1 }), async (plan, batchSizes) => {
         await store.clear();
@@ -216,7 +216,7 @@ describe('what does not fit', () => {
     await refuses(madeBlock(blockHash(genesis), [madeCoinbase(2, [])], 2), 'expected a block on top of');
   });
 
-  it('is a block that spends a coin that is not there, spends one twice or before it is made', async () => {
+  it('is a block that spends a coin that does not exist, or spends one twice or before it is made', async () => {
     await applyAll([genesis, first]);
     const coinbase = madeCoinbase(2, []);
     const coin = { txid: txidOf(first), index: 0 };
@@ -272,7 +272,7 @@ describe('opening an index', () => {
     expect(again.tip?.height).to.equal(2);
   });
 
-  it('drops the undo records of a larger undo depth of before', async () => {
+  it('drops the undo records of an earlier, larger undo depth', async () => {
     const blocks = [genesis, first];
     for (let i = 2; i <= 6; i++) blocks.push(madeBlock(blockHash(blocks[i - 1] as Buffer), [madeCoinbase(i, [output(1)])], i));
     await applyAll(blocks);
@@ -337,7 +337,7 @@ const chainPlan = fc.array(
   { maxLength: 10 }
 );
 
-/** Blocks on top of genesis that spend what there is to spend, also within the block. */
+/** Blocks on top of genesis that spend existing coins, also those of the same block. */
 function makeChain(plan: readonly BlockPlan[]): Buffer[] {
   const blocks: Buffer[] = [];
   const coins = new Map<string, MadeInput>();

@@ -12,12 +12,12 @@ import type { KilledNodeMessage } from '../support/killed-node';
 
 const KILLS = 10;
 
-/** When a process is killed: so long after it says this. */
+/** When a process is killed: `ms` after it has said `said`. */
 interface Moment {
   readonly said: KilledNodeMessage;
   readonly ms: number;
   readonly undoDepth: number;
-  /** Without the index, which is begun anew. */
+  /** Whether the index is deleted before, so that it starts from nothing. */
   readonly anew: boolean;
 }
 
@@ -29,7 +29,7 @@ const moment: fc.Arbitrary<Moment> = fc.record({
 });
 
 for (const bootstrap of ['blocks', 'coins'])
-  describe(`a node and its index that are killed, begun with ${bootstrap}`, function () {
+  describe(`a node and its index that are killed, started from ${bootstrap}`, function () {
     const seed = testSeed();
     const kills = KILLS * testScale();
     this.timeout(300_000 * testScale());
@@ -46,13 +46,13 @@ for (const bootstrap of ['blocks', 'coins'])
       await rm(folder, { recursive: true });
     });
 
-    /** Starts a process on the folder and waits until it says so. */
+    /** Starts a process on the folder and waits until it says `said`. */
     async function untilSaid(turn: number, { said, undoDepth, anew }: Moment): Promise<void> {
       words = '';
-      // Built from blocks it is killed often enough at its beginning.
+      // An index that is built from blocks is killed often enough at its beginning.
       if (anew && bootstrap === 'coins') await rm(join(folder, 'index'), { recursive: true, force: true });
       const started = fork(join(__dirname, '../support/killed-node.ts'), [folder, turn, seed + turn, undoDepth, bootstrap].map(String), {
-        // Without the --import that npm adds: it leaves the entry point to a loader that knows no TypeScript.
+        // Without the --import that npm adds: its loader for the entry point knows no TypeScript.
         env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
         stdio: ['ignore', 'ignore', 'pipe', 'ipc']
       });

@@ -25,7 +25,7 @@ const amount = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 
 const somePosition = fc.record({ height, index: fc.nat({ max: 0xffff }) });
 
-/** A coin as it stands in a record. */
+/** A coin as it is in a record. */
 function packed(slot: number, value: number, script: Buffer): Buffer {
   const coin = Buffer.alloc(script.length + COIN_OVERHEAD);
   return coin.subarray(0, writeCoin(coin, 0, slot, value, script, 0, script.length));
@@ -114,7 +114,7 @@ describe('the layout of the index', () => {
     );
   });
 
-  it('finds where each transaction of a block lies', () => {
+  it('finds offset and length of each transaction of a block', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 60, max: 4_000_000 }), { minLength: 1, maxLength: 600 }), (lengths) => {
         const record = Buffer.alloc(lengths.length * 8);
@@ -133,7 +133,7 @@ describe('the layout of the index', () => {
     );
   });
 
-  it('refuses undo records that end too early or go on', () => {
+  it('refuses undo records that end too early or too late', () => {
     const list = new SpentCoinList();
     const coin = packed(4, 5, Buffer.from('51', 'hex'));
     list.add(1, 2, 3, coin, 0, coin.length);

@@ -11,8 +11,8 @@ function linesFor(states: readonly IndexState[]): readonly string[] {
   return log.lines;
 }
 
-describe('what the log says of the index', () => {
-  it('is each phase in a sentence', () => {
+describe('the log of the index', () => {
+  it('has a sentence for each phase', () => {
     expect(
       linesFor([
         { phase: 'loading', work: 'migrating index, 1.5%' },
@@ -39,7 +39,7 @@ describe('what the log says of the index', () => {
     ]);
   });
 
-  it('is not every block', () => {
+  it('does not have every block', () => {
     expect(linesFor([{ phase: 'loading' }])).to.deep.equal([]);
     expect(
       linesFor([

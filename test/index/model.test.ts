@@ -21,7 +21,7 @@ describe('an index on any walk', function () {
   const walks = WALKS * testScale();
   this.timeout(300_000 * testScale());
 
-  it(`is at every step, byte for byte, an index built from nothing, or has the coins of one: ${walks * STEPS_PER_WALK} steps, TEST_SEED=${seed}`, async () => {
+  it(`equals at every step, byte for byte, an index built from nothing, or has the same coins: ${walks * STEPS_PER_WALK} steps, TEST_SEED=${seed}`, async () => {
     let taken = 0;
     await fc.assert(
       fc.asyncProperty(walk, async ({ steps, ...options }) => {

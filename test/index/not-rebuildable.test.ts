@@ -56,14 +56,14 @@ describe('an index of a node that prunes, which cannot be rebuilt', () => {
     const state = await reach('failed', index);
     expect(state).to.have.property('message').that.includes(reason).and.that.matches(WHAT_TO_DO);
     expect(log.lines.join('\n')).to.include(reason);
-    expect(log.lines.join('\n')).to.not.include('warning Building the index anew');
+    expect(log.lines.join('\n')).to.not.include('warning Rebuilding the index');
     await index.close();
     await store.open();
     expect(await imageOf(store)).to.deep.equal(image);
     await store.close();
   }
 
-  /** With the option, and the same store. */
+  /** Opens an index with the option on the same store. */
   async function expectRebuiltFromCoins(): Promise<void> {
     index = newIndex({ bootstrap: 'coins' });
     await index.open();
@@ -80,7 +80,7 @@ describe('an index of a node that prunes, which cannot be rebuilt', () => {
     await store.batch([{ type: 'put', key: coinKey({ height: 2, index: 0 }, 0), value: Buffer.alloc(40) }], { durable: false });
     const image = await imageOf(store);
     await store.close();
-    // Nothing is in memory then.
+    // So that nothing is in memory.
     index = newIndex();
     await index.open();
     await reach('live', index);
@@ -107,7 +107,7 @@ describe('an index of a node that prunes, which cannot be rebuilt', () => {
   it('stays as it is when a file is damaged', async () => {
     await index.close();
     store = new DiskStore(join(folder, 'index'));
-    // From its coins: from blocks it could not be built.
+    // Built from coins: from blocks it could not be built.
     index = newIndex({ bootstrap: 'coins' });
     await index.open();
     await reach('live', index);
@@ -128,19 +128,19 @@ describe('an index of a node that prunes, which cannot be rebuilt', () => {
     await expectRebuiltFromCoins();
   });
 
-  it('stays as it is when the chain goes back further than it can', async () => {
+  it('stays as it is when the chain goes back further than it can undo', async () => {
     await reorganize(host, 5, 6);
     const state = await reach('failed', index);
     expect(state).to.have.property('message').that.includes('expected an undo record').and.that.matches(WHAT_TO_DO);
     await index.close();
     await store.open();
-    // What could be taken out was.
+    // The blocks that could be undone were undone.
     expect(decodeTip(store.get(TIP_KEY) ?? expect.fail('a tip')).height).to.equal(HEIGHT - 3);
     await store.close();
     await expectRebuiltFromCoins();
   });
 
-  it('goes on from the coins of the node when the blocks that it needs were thrown away while it was not there', async () => {
+  it('starts over from the coins of the node when the blocks that it needs were pruned while it was closed', async () => {
     await index.close();
     await mine(host, 2 * KEPT_BLOCKS);
     index = newIndex();

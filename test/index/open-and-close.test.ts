@@ -55,7 +55,7 @@ describe('opening and closing an index', () => {
       const said = current.log.lines.length;
       await openNew();
       await expectLevel();
-      expect(current.log.lines[said]).to.match(/^warning Building the index anew: .* layout version/);
+      expect(current.log.lines[said]).to.match(/^warning Rebuilding the index: .* layout version/);
     }
   });
 
@@ -70,7 +70,7 @@ describe('opening and closing an index', () => {
     expect(() => current.index.reader.read(() => 0)).to.throw(IndexUnavailableError, 'the index is closed');
   });
 
-  it('lets the chain go on when it is closed, also in the middle of catching up', async () => {
+  it('lets the chain continue when it is closed, also in the middle of catching up', async () => {
     await mine(current.host, 20);
     await current.index.open();
     const mined = mine(current.host, 3);
@@ -101,13 +101,13 @@ describe('an index on disk', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('goes on after it was closed', async () => {
+  it('continues after it was closed', async () => {
     await current.index.close();
     await mine(current.host, 2);
     current.store = new DiskStore(join(folder, 'index'));
     await openNew();
     await expectLevel();
-    expect(current.log.lines.join()).to.not.include('anew');
+    expect(current.log.lines.join()).to.not.include('Rebuilding the index');
   });
 
   it('is rebuilt when its folder was deleted', async () => {
@@ -118,7 +118,7 @@ describe('an index on disk', () => {
     await expectLevel();
   });
 
-  it('is rebuilt from a live state, the files gone in between', async () => {
+  it('is rebuilt from a live state, and its old files are gone in between', async () => {
     await current.index.close();
     current.index = newIndex({ undoDepth: 1 });
     await current.index.open();
@@ -127,6 +127,6 @@ describe('an index on disk', () => {
     await reorganize(current.host, 3, 4);
     await reach('live');
     await expectLevel();
-    expect(current.log.lines.join()).to.include('Building the index anew');
+    expect(current.log.lines.join()).to.include('Rebuilding the index');
   });
 });

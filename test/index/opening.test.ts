@@ -16,7 +16,7 @@ import type { IndexState } from '../../lib/index/types';
 import type { OpeningProgress } from '../../lib/store/store';
 import type { TestFullNode } from '../support/bcoin';
 
-/** A store whose files take as long to check as it is told. */
+/** A store for which a test decides how long the check of its files takes. */
 class SlowStore extends FaultyStore {
   #finish: (error?: StoreError) => void = () => undefined;
   #report: (progress: OpeningProgress) => void = () => undefined;
@@ -32,7 +32,7 @@ class SlowStore extends FaultyStore {
     await super.open();
   }
 
-  /** As a store that looks through its files: closing ends that. */
+  /** As in a store that checks its files: closing ends the check. */
   override async close(): Promise<void> {
     this.finish(new StoreError('closed', 'it is not open'));
     await super.close();
@@ -47,7 +47,7 @@ class SlowStore extends FaultyStore {
   }
 }
 
-describe('opening an index that takes its time', () => {
+describe('opening an index that takes long to open', () => {
   let host: TestFullNode;
   let store: SlowStore;
   let log: MemoryLog;
@@ -70,7 +70,7 @@ describe('opening an index that takes its time', () => {
     await host.close();
   });
 
-  it('does not hold the node, says what it does, and takes in what came meanwhile', async () => {
+  it('does not make the node wait, says what it does, and adds the blocks that came meanwhile', async () => {
     await index.open();
     expect(index.state).to.deep.equal({ phase: 'loading' });
     expect(() => index.reader.read(() => 0)).to.throw(IndexUnavailableError);
@@ -79,7 +79,7 @@ describe('opening an index that takes its time', () => {
     expect(await reach('live')).to.deep.equal({ phase: 'live', height: 3 });
   });
 
-  it('says when the node has started already that the index is refused, and touches nothing', async () => {
+  it('says that the index is refused when the node has already started, and touches nothing', async () => {
     await index.open();
     store.finish();
     await reach('live');
@@ -101,7 +101,7 @@ describe('opening an index that takes its time', () => {
     await mine(host, 1);
   });
 
-  it('goes on behind a migration too, and closing ends it', async () => {
+  it('continues in the background with a migration, too, and closing ends it', async () => {
     const opened = store.open();
     store.finish();
     await opened;

@@ -1,4 +1,4 @@
-// A batch is filled while the store still writes the one before.
+// A batch is filled while the store still writes the previous one.
 
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -14,7 +14,7 @@ import { expectIndexOf } from '../support/utxo-model';
 import type { BlockBatch } from '../../lib/index/write/block-batch';
 import type { Store } from '../../lib/store/store';
 
-/** Coins of the first parts are spent in the last. */
+/** Coins of the first parts are spent in the last part. */
 const PARTS = [0, 130, 450, 500, 520, 560] as const;
 
 describe('filling a batch while another is written', function () {
@@ -50,7 +50,7 @@ describe('filling a batch while another is written', function () {
     return batch;
   };
 
-  /** The store has taken the batch and writes it when it is told. */
+  /** The store has taken the batch, and writes it when told to. */
   const commit = async (batch: BlockBatch): Promise<CommittedBatch & { readonly held: HeldBatch; readonly isHandedOver: boolean }> => {
     let isHandedOver = false;
     const committed = indexer.commit(batch);
@@ -64,7 +64,7 @@ describe('filling a batch while another is written', function () {
     return { ...committed, isHandedOver, held: taken ?? expect.fail('the store took no batch') };
   };
 
-  it('is the same index as one after the other', async () => {
+  it('gives the same index as filling one after another', async () => {
     let before = await commit(await filled(0));
     for (let part = 1; part + 1 < PARTS.length; part++) {
       expect(before.isHandedOver).to.equal(true);
@@ -78,7 +78,7 @@ describe('filling a batch while another is written', function () {
     await expectIndexOf(store, blocks.slice(0, PARTS.at(-1)));
   });
 
-  it('stays where it was when the write fails; the batch on top is lost, and both come in afterwards', async () => {
+  it('leaves the index where it was when the write fails: the batch on top is lost, and both can be added afterwards', async () => {
     for (let part = 0; part + 2 < PARTS.length; part++) {
       const { held, written } = await commit(await filled(part));
       const next = await filled(part + 1);
@@ -95,7 +95,7 @@ describe('filling a batch while another is written', function () {
     }
   });
 
-  it('waits for the batch before, and fails with it', async () => {
+  it('waits for the previous batch, and fails with it', async () => {
     const first = await commit(await filled(0));
     const second = indexer.commit(await filled(1));
     await setImmediate();
@@ -104,7 +104,7 @@ describe('filling a batch while another is written', function () {
     for (const lost of [first.written, second.handedOver, second.written])
       expect(await caught(lost)).to.have.property('message', 'no space left on device');
     expect(indexer.tip).to.equal(undefined);
-    // One whose failure nobody has heard must not end the process.
+    // A batch whose failure nobody handles must not end the process.
     indexer.commit(await filled(0));
     await setImmediate();
     taken?.fail(new Error('no space left on device'));

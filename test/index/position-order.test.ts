@@ -4,7 +4,7 @@ import { describe, it } from 'mocha';
 import { inOrderOfHashes } from '../../lib/index/write/block-batch';
 
 describe('the order of positions', () => {
-  it('has every transaction of every block once, and the first three bytes of their hashes ascend', () => {
+  it('has every transaction of every block once, by the first three bytes of their hashes', () => {
     const hash = fc.uint8Array({ minLength: 12, maxLength: 12 });
     fc.assert(
       fc.property(fc.array(fc.array(hash, { maxLength: 40 }), { maxLength: 40 }), (blocks) => {

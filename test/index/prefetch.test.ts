@@ -7,7 +7,7 @@ describe('blocks that are read ahead', () => {
   /** The rows of a block that only has a height. */
   const rowsAt = (height: number): BlockRows => ({ height }) as BlockRows; // nothing else is looked at
 
-  it('come in order, upwards or downwards, whatever is there first', async () => {
+  it('come in order, upwards or downwards, whichever is fetched first', async () => {
     for (const [from, step, expected] of [
       [3, 1, [3, 4, 5, 6, 7, 8, 9]],
       [6, -1, [6, 5, 4, 3, 2, 1, 0]]
@@ -44,7 +44,7 @@ describe('blocks that are read ahead', () => {
     expect({ count, most }).to.deep.equal({ count: 40, most: 5 });
   });
 
-  it('that fail do so in their turn, and nobody hears of those that are not asked for any more', async () => {
+  it('fail in their turn, and not at all if they are no longer asked for', async () => {
     const heights: number[] = [];
     const failing = prefetch(0, 10, 1, (height) =>
       height < 2 ? Promise.resolve(rowsAt(height)) : Promise.reject(new Error(`block ${height}`))

@@ -18,7 +18,7 @@ describe('the pace of the index', () => {
     });
   });
 
-  it('forgets what is over', () => {
+  it('forgets what is long past', () => {
     const progress = new Progress(0, 0);
     let pace;
     for (let second = 1; second <= 60; second++)
@@ -29,21 +29,21 @@ describe('the pace of the index', () => {
     expect(pace).to.deep.equal({ blocksPerSecond: 1, bytesPerSecond: 0, coinsPerSecond: 0 });
   });
 
-  it('says how long it still takes', () => {
+  it('tells the time left', () => {
     expect(secondsLeft(110, 200, { blocksPerSecond: 5, bytesPerSecond: 0, coinsPerSecond: 0 })).to.equal(18);
     expect(secondsLeft(100, 100, { blocksPerSecond: 50, bytesPerSecond: 0, coinsPerSecond: 0 })).to.equal(0);
     expect(secondsLeft(99, 100, { blocksPerSecond: 50, bytesPerSecond: 0, coinsPerSecond: 0 })).to.equal(1);
   });
 });
 
-describe('what is said of a migration', () => {
+describe('the text for a migration', () => {
   /** The texts of reports of a migration that started at a time. */
   const texts = (startedMs: number, reports: readonly (readonly [part: number, bytes: number, ms: number])[]): string[] => {
     const way = new Progress(reports[0]?.[0] ?? 0, startedMs);
     return reports.map(([part, bytes, ms]) => migratingText(part, way.pace({ height: part, bytes, coins: 0 }, ms)));
   };
 
-  it('is its part, and speed and time left as soon as they are known', () => {
+  it('has its part, and speed and time left as soon as they are known', () => {
     expect(
       texts(5_000, [
         [0, 0, 5_100],
@@ -52,7 +52,7 @@ describe('what is said of a migration', () => {
     ).to.deep.equal(['migrating index, 0.0%', 'migrating index, 12.5%, 4.1 MB/s, 14 s left']);
   });
 
-  it('counts the time from where an interrupted one goes on', () => {
+  it('counts the time from where an interrupted one continues', () => {
     expect(
       texts(0, [
         [0.5, 0, 2_000],
@@ -62,13 +62,13 @@ describe('what is said of a migration', () => {
   });
 });
 
-describe('what tells its progress', () => {
-  it('does so at once, and then once in its time', () => {
+describe('the throttle of reports', () => {
+  it('lets the first one through at once, and then one in each interval', () => {
     const throttle = new Throttle(1_000);
     expect([10, 1_009, 1_010, 1_500, 2_010].map((ms) => throttle.isDue(ms))).to.deep.equal([true, false, true, false, true]);
   });
 
-  it('waits for all of its time when that begins again', () => {
+  it('waits for a whole interval after a restart', () => {
     const throttle = new Throttle(1_000);
     throttle.restart(10);
     expect([1_000, 1_010].map((ms) => throttle.isDue(ms))).to.deep.equal([false, true]);

@@ -14,7 +14,7 @@ import type { IndexSnapshot } from '../../lib/index/types';
 
 const WALKS = 2;
 
-/** One of so many outputs is looked at in a look, others in the next one. */
+/** Each look checks one of this many outputs; the next look checks others. */
 const SHARE = 5;
 
 const isFailing = fc.nat(5).map((n) => n === 0);
@@ -29,13 +29,13 @@ const walk = fc.record({
   fork: fc.nat(8),
   others: fc.array(plannedBlock, { minLength: 8, maxLength: 12 }),
   steps: fc.array(step, { minLength: 12, maxLength: 18, size: 'max' }),
-  // So little that generations change places with nearly each batch, or so much that they never do.
+  // So little that generations swap with nearly each batch, or so much that they never do.
   cacheBytes: fc.constantFrom(6 * 1024, 10 * 1024, 1024 * 1024)
 });
 
-/** An index of two chains, one at a time, whose writes fail when they are to. */
+/** An index of two chains, one at a time, whose writes fail when told to. */
 class WalkedIndex {
-  /** How often readers looked, and how often there was a cache to look into. */
+  /** How often readers looked, and how often there was a cache to read from. */
   looks = 0;
   looksIntoCache = 0;
   readonly #store = new MemoryStore();
@@ -94,7 +94,7 @@ class WalkedIndex {
     return raw !== undefined && this.#writer.tip?.hash.equals(blockHash(raw)) === true;
   }
 
-  /** Takes in the next blocks in batches of these sizes, each filled while the one before is written; looks meanwhile. */
+  /** Adds the next blocks in batches of these sizes, each filled while the previous one is written; looks meanwhile. */
   async takeIn(chain: readonly Buffer[], sizes: readonly number[], isFailing: boolean): Promise<void> {
     let next = this.height + 1;
     const fill = async (): Promise<void> => {
@@ -125,7 +125,7 @@ class WalkedIndex {
     if (error !== undefined) throw error;
   }
 
-  /** Looks again and again, also as a reader that stays, until the change is over; returns what it failed with. */
+  /** Looks again and again, also as a reader that stays, until the change is over; returns the change's error. */
   async #lookUntil(change: Promise<unknown>): Promise<Error | undefined> {
     const outcome: { isThere: boolean; error?: Error } = { isThere: false };
     const end = change

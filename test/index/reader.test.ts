@@ -41,7 +41,7 @@ function expectHeaders(snapshot: IndexSnapshot, chain: readonly Buffer[]): void 
   });
 }
 
-/** In the model's form. Nobody finds a coin behind the last output of a transaction. */
+/** Coins in the model's form. Fails if there is a coin after the last output of a transaction. */
 function coinsIn(snapshot: IndexSnapshot, of: typeof transactions): Map<string, string> {
   const coins = new Map<string, string>();
   for (const { txid, outputs } of of) {
@@ -61,7 +61,7 @@ describe('reading the index', () => {
   /** Snapshots of the store that are open. */
   let open: number;
   let taken: number;
-  /** What the reader said of records and store. */
+  /** The errors that the reader reported. */
   let troubles: Error[];
 
   beforeEach(async () => {
@@ -88,11 +88,11 @@ describe('reading the index', () => {
     const batch = indexer.batch();
     for (const raw of blocks) await batch.add(raw);
     await indexer.commit(batch).written;
-    // Of the reader's alone.
+    // Only snapshots of the reader count.
     [open, taken] = [0, 0];
   });
 
-  it('finds every coin that there is, and no other, in memory and in the store', () => {
+  it('finds every existing coin, and no other, in memory and in the store', () => {
     const alone = new SnapshotReader(store, (error) => troubles.push(error));
     for (const each of [reader, alone])
       each.read((snapshot) => {
@@ -101,7 +101,7 @@ describe('reading the index', () => {
     alone.close();
   });
 
-  it('tells the coins of its own state, also while a block comes or goes and when that fails', async () => {
+  it('gives the coins of its own state, also while a block is connected or undone and when that fails', async () => {
     const [last] = chainAActiveBlocks()
       .slice(blocks.length)
       .map(({ raw }) => raw);
@@ -183,7 +183,7 @@ describe('reading the index', () => {
     });
   });
 
-  it('takes one snapshot for all readers of a block, and closes it when the index has moved and the last has left', async () => {
+  it('takes one snapshot for all readers of a block, and closes it when the index has moved and the last reader has left', async () => {
     expect(taken).to.equal(0);
     const tips: number[] = [];
     const noteTip = ({ tip }: IndexSnapshot): number => tips.push(tip.height);
@@ -208,7 +208,7 @@ describe('reading the index', () => {
     expect(open).to.equal(0);
   });
 
-  it('lets go of the snapshot when a reader throws or rejects', async () => {
+  it('releases the snapshot when a reader throws or rejects', async () => {
     expect(() =>
       reader.read(() => {
         throw new Error('reader');
@@ -219,7 +219,7 @@ describe('reading the index', () => {
     expect(open).to.equal(0);
   });
 
-  it('answers nothing from a damaged record and says what it met', async () => {
+  it('answers nothing from a damaged record, and reports it', async () => {
     await store.batch(
       [
         { type: 'put', key: headerKey(7), value: Buffer.alloc(172) },
@@ -242,7 +242,7 @@ describe('reading the index', () => {
     await store.batch([{ type: 'put', key, value }], { durable: false });
     reader.renew();
     expect(reader.read((snapshot) => snapshot.heightOf(hash))).to.equal(7);
-    // A reader without them goes to the store.
+    // A reader without headers in memory reads from the store.
     const bare = new SnapshotReader(store, (error) => troubles.push(error));
     expect(() => bare.read((snapshot) => snapshot.heightOf(hash))).to.throw(IndexUnavailableError, 'is damaged');
     expect(troubles).to.have.length(1);
@@ -299,7 +299,7 @@ describe('reading the index', () => {
     expect(troubles).to.have.length(1);
   });
 
-  it('says nothing of a state that is no longer the current one, nor of errors of the reader itself', async () => {
+  it('does not report damage to a state that is no longer current, nor errors of the reader itself', async () => {
     await store.batch([{ type: 'del', key: headerKey(8) }], { durable: false });
     let letGo: () => void = () => undefined;
     const late = caught(

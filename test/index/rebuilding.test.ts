@@ -14,7 +14,7 @@ import { chainWithSpends, mineCoinbases, reorganize, spend } from '../support/re
 import type { ChainIndexerOptions } from '../../lib/index/chain-index';
 import type { HostTransaction } from '../../lib/node/host';
 
-describe('an index that cannot go on from what it has', () => {
+describe('an index that cannot continue from its data', () => {
   withNodeAndIndex();
 
   async function closedIndex(): Promise<void> {
@@ -29,10 +29,10 @@ describe('an index that cannot go on from what it has', () => {
     await current.store.close();
     await openNew(options);
     await expectLevel();
-    expect(current.log.lines.filter((line) => line.startsWith('warning Building the index anew: ')).join()).to.include(reason);
+    expect(current.log.lines.filter((line) => line.startsWith('warning Rebuilding the index: ')).join()).to.include(reason);
   }
 
-  /** Txid of a coinbase whose coin's record is damaged and not in memory when the index goes live, after so many blocks. */
+  /** After so many blocks: txid of a coinbase whose coin's record is damaged, and not in memory when the index becomes live. */
   async function damagedCoin(blocks: number): Promise<Buffer> {
     const [coinbase] = await mineCoinbases(current.host, blocks);
     await current.index.open();
@@ -80,7 +80,7 @@ describe('an index that cannot go on from what it has', () => {
     await reorganize(current.host, 4, 5);
     await reach('live');
     await expectLevel();
-    expect(current.log.lines.join()).to.include('Building the index anew');
+    expect(current.log.lines.join()).to.include('Rebuilding the index');
   });
 
   const damages: Readonly<Record<string, () => Promise<void>>> = {
@@ -113,10 +113,10 @@ describe('an index that cannot go on from what it has', () => {
     await reach('live');
     await expectLevel();
     expect(current.index.reader.read((snapshot) => snapshot.coin(txid, 0)?.height)).to.equal(1);
-    expect(current.log.lines.filter((line) => line.startsWith('warning Building the index anew: the record under 6f')).length).to.equal(1);
+    expect(current.log.lines.filter((line) => line.startsWith('warning Rebuilding the index: the record under 6f')).length).to.equal(1);
   });
 
-  it('is rebuilt once, whoever meets the damage and whatever the chain does meanwhile', async () => {
+  it('is rebuilt once, however many readers meet the damage and whatever the chain does meanwhile', async () => {
     const txid = await damagedCoin(30);
     for (let i = 0; i < 3; i++)
       expect(() => current.index.reader.read((snapshot) => snapshot.coin(txid, 0))).to.throw(IndexUnavailableError);
@@ -124,7 +124,7 @@ describe('an index that cannot go on from what it has', () => {
     await reorganize(current.host, 2, 3);
     await reach('live');
     await expectLevel();
-    expect(current.log.lines.filter((line) => line.includes('anew')).length).to.equal(1);
+    expect(current.log.lines.filter((line) => line.includes('Rebuilding the index')).length).to.equal(1);
   });
 
   it('does not become live in the block during which a reader meets a damaged record', async () => {
@@ -175,7 +175,7 @@ describe('an index that cannot go on from what it has', () => {
     await mine(current.host, 1);
     await reach('live');
     await expectLevel();
-    expect(current.log.lines.join()).to.include('Building the index anew: bad block');
+    expect(current.log.lines.join()).to.include('Rebuilding the index: bad block');
   });
 
   it('is rebuilt when a coin that is spent is missing, while it follows', async () => {

@@ -12,13 +12,13 @@ import { testScale, testSeed } from '../support/scale';
 import type { BlockPlan } from '../support/mined-blocks';
 
 const FLIPS = 60;
-/** As often as it goes. */
+/** Passes over the files follow each other without a pause. */
 const SCRUB_MS = 1;
 
 const worked = (count: number): BlockPlan[] =>
   Array.from({ length: count }, () => ({ repeat: undefined, transactions: [{ spends: [3, 60], outputs: [0, 1, 3] }] }));
 
-describe('an index of which a file is damaged while it is open', function () {
+describe('an index with a file that is damaged while it is open', function () {
   this.timeout(120_000 * testScale());
   const seed = testSeed();
   let folder: string;
@@ -32,7 +32,7 @@ describe('an index of which a file is damaged while it is open', function () {
   });
   afterEach(() => walk.close());
 
-  /** What the log has becomes a table. */
+  /** Turns the writes in the log into a table. */
   const restart = async (): Promise<void> => {
     await walk.stepUnchecked({ do: 'restart', closed: undefined, opened: undefined });
     await walk.untilAtRest();
@@ -40,7 +40,7 @@ describe('an index of which a file is damaged while it is open', function () {
   const tables = async (): Promise<string[]> => (await readdir(join(folder, 'index'))).filter((name) => name.endsWith('.ldb')).sort();
   const linesSince = (first: number, text: string): string[] => walk.log.lines.slice(first).filter((line) => line.includes(text));
 
-  it(`is right again once its files were looked through, and was rebuilt if it had to be, TEST_SEED=${seed}`, async () => {
+  it(`is right again once its files were checked, and was rebuilt if it had to be, TEST_SEED=${seed}`, async () => {
     let found = 0;
     walk.scrubMs = SCRUB_MS;
     for (const [which, pick] of fc.sample(fc.tuple(fc.nat(), fc.nat()), { seed, numRuns: FLIPS * testScale() })) {
@@ -51,13 +51,14 @@ describe('an index of which a file is damaged while it is open', function () {
       const phases: string[] = [];
       const watching = walk.index.state$.subscribe(({ phase }) => phases.push(phase));
       await flipBit(join(folder, 'index', name), pick);
-      // The first of two times may have begun before.
-      while (linesSince(said, 'looked through again').length < 2 && linesSince(said, 'anew').length === 0) await setTimeout(1);
-      const [anew] = linesSince(said, 'anew');
+      // The first of two passes may have begun before the damage.
+      while (linesSince(said, 'looked through again').length < 2 && linesSince(said, 'Rebuilding the index').length === 0)
+        await setTimeout(1);
+      const [anew] = linesSince(said, 'Rebuilding the index');
       if (anew !== undefined) {
         found++;
         expect(anew).to.include(`${name}: `);
-        // Closed to readers before anything else was done.
+        // The index was closed to readers before anything else was done.
         expect(phases.slice(0, 2)).to.deep.equal(['live', 'loading']);
       }
       watching.unsubscribe();
@@ -65,7 +66,7 @@ describe('an index of which a file is damaged while it is open', function () {
       walk.expectHonest();
     }
     await walk.expectRight();
-    // Bits that say nothing are few: the padding of a footer.
+    // Few bits have no meaning: only the padding of a footer.
     expect(found).to.be.above((FLIPS * testScale()) / 2);
   });
 
@@ -78,6 +79,6 @@ describe('an index of which a file is damaged while it is open', function () {
     expect(() => walk.index.reader.read((snapshot) => snapshot.coin(Buffer.alloc(32), 0))).to.throw(IndexUnavailableError);
     walk.store.heal();
     await walk.expectRight();
-    expect(linesSince(said, 'anew').join()).to.include(`${name}: `);
+    expect(linesSince(said, 'Rebuilding the index').join()).to.include(`${name}: `);
   });
 });

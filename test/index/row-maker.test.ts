@@ -24,7 +24,7 @@ describe('making rows', function () {
   let thread: Worker;
   let lost: string[];
 
-  /** The thread is started by the first large block, and is there when this is over. */
+  /** Sends the first large block, which starts the thread, and waits until the thread is ready. */
   beforeEach(async () => {
     lost = [];
     maker = new RowMaker((reason) => lost.push(reason));
@@ -44,12 +44,12 @@ describe('making rows', function () {
     expect(large).to.deep.equal(before);
   });
 
-  it('leaves rows as they are until they are released, and then uses their room again', async () => {
+  it('leaves rows as they are until they are released, and then reuses their memory', async () => {
     const kept = await maker.make(large, 7, hasher);
     const released = await maker.make(other, 8, hasher);
     maker.release(released);
     const next = await maker.make(other, 9, hasher);
-    // Each message has an object of its own for the same shared memory, which begins with the block.
+    // Each message has a separate object for the same shared memory, which begins with the block.
     new Uint8Array(next.hashes.buffer)[0] = 0xa5;
     expect(new Uint8Array(released.hashes.buffer)[0]).to.equal(0xa5);
     await Promise.all(Array.from({ length: 12 }, (_, i) => maker.make(other, 10 + i, hasher)));
@@ -57,7 +57,7 @@ describe('making rows', function () {
     expect(next).to.deep.equal(blockRows(other, 9, hasher));
   });
 
-  it('gives room that was released twice to one block only', async () => {
+  it('gives memory that was released twice to one block only', async () => {
     const rows = await maker.make(large, 7, hasher);
     maker.release(rows);
     maker.release(rows);
@@ -66,13 +66,13 @@ describe('making rows', function () {
     expect(second).to.deep.equal(blockRows(other, 9, hasher));
   });
 
-  it('makes the same rows of a block, whatever other block it has scanned before', () => {
+  it('makes the same rows of a block, whichever block it has scanned before', () => {
     const first = blockRows(large, 7, hasher);
     blockRows(other, 8, hasher);
     expect(blockRows(large, 7, hasher)).to.deep.equal(first);
   });
 
-  it('says what is wrong with a block, and goes on', async () => {
+  it('says what is wrong with a block, and continues', async () => {
     expect(await caught(maker.make(Buffer.concat([large, Buffer.alloc(1)]), 7, hasher)))
       .to.be.instanceOf(Error)
       .with.property('message')
@@ -80,11 +80,11 @@ describe('making rows', function () {
     expect(await maker.make(large, 7, hasher)).to.deep.equal(blockRows(large, 7, hasher));
   });
 
-  it('goes on in a fresh thread when it is renewed, and the old one ends', async () => {
+  it('continues in a fresh thread when it is renewed, and the old thread ends', async () => {
     const kept = await maker.make(large, 7, hasher);
     for (const rows of await Promise.all([maker.make(large, 5, hasher), maker.make(large, 6, hasher)])) maker.release(rows);
     const ended = once(thread, 'exit');
-    // Listened for from its very beginning: by the time that the old one has ended it may be there.
+    // Listens from the start: by the time the old thread has ended, the new one may be ready.
     const started = (once(process, 'worker') as Promise<[Worker]>).then(([fresh]) => ({ fresh, online: once(fresh, 'online') }));
     await maker.renew();
     await ended;
@@ -117,7 +117,7 @@ describe('making rows', function () {
     await replied;
   });
 
-  it('goes on without the thread when that ended, with what it had to do as well, and says so', async () => {
+  it('continues without the thread if it has ended, makes the rows that it owed, and says so', async () => {
     const made = maker.make(large, 7, hasher);
     await thread.terminate();
     expect(await made).to.deep.equal(blockRows(large, 7, hasher));
@@ -125,7 +125,7 @@ describe('making rows', function () {
     expect(lost).to.deep.equal(['it ended']);
   });
 
-  it('goes on without a thread when it is closed', async () => {
+  it('works without a thread after it was closed', async () => {
     await maker.close();
     expect(await maker.make(large, 7, hasher)).to.deep.equal(blockRows(large, 7, hasher));
     expect(lost).to.deep.equal([]);

@@ -17,9 +17,9 @@ import type { Store, StoreUse } from '../../lib/store/store';
 import type { NodeSource } from '../../lib/node/types';
 import type { TestFullNode } from '../support/bcoin';
 
-/** More than an index takes in without being set up for it. */
+/** More blocks than an index adds without preparing its store for many. */
 const MANY = 120;
-/** More than it takes in before the store is looked after. */
+/** More blocks than it adds before it prepares the store again. */
 const VERY_MANY = 1_150;
 
 describe('the store of an index', function () {
@@ -28,9 +28,9 @@ describe('the store of an index', function () {
   let host: TestFullNode;
   let store: Store;
   let index: ChainIndexer;
-  /** What the store was set up for, and in which phase of the index; not what it was already. */
+  /** The uses for which the store was prepared, with the phase of the index; without uses that it already had. */
   let uses: string[];
-  /** Where the index stood each time. */
+  /** Height of the index each time. */
   let heights: number[];
   let onUse: () => void;
 
@@ -74,13 +74,13 @@ describe('the store of an index', function () {
     await firstValueFrom(index.state$.pipe(filter((state) => state.phase === 'live' && state.height === host.chain.height)));
   };
 
-  it('is set up for many blocks, and for following before the first answer', async () => {
+  it('is prepared for many blocks, and for following before the first answer', async () => {
     await mine(host, MANY);
     await openIndex();
     expect(uses).to.deep.equal(['catching-up while loading', 'following while indexing']);
   });
 
-  it('stays as it is for a few blocks, and for those that come', async () => {
+  it('stays as it is for a few blocks, and for new ones', async () => {
     await mine(host, 20);
     await openIndex();
     await mine(host, 3);
@@ -88,14 +88,14 @@ describe('the store of an index', function () {
     expect(uses).to.deep.equal([]);
   });
 
-  it('is looked after every thousand blocks: by then it may be large', async () => {
+  it('is prepared again every thousand blocks: by then it may be large', async () => {
     await mine(host, VERY_MANY);
     await openIndex();
     expect(uses).to.deep.equal(['catching-up while loading', 'following while indexing']);
     expect(heights).to.deep.equal([-1, 999, VERY_MANY]);
   });
 
-  it('is looked after while the node downloads the chain, and not any more when it has it', async () => {
+  it('is prepared again while the node downloads the chain, and not any more after that', async () => {
     let synced = false;
     const node = new BcoinNode(host);
     await openIndex(nodeWith(node, { progress: () => ({ ...node.progress(), synced }) }));
@@ -109,12 +109,12 @@ describe('the store of an index', function () {
     const looks = heights.length;
     await mine(host, 20);
     expect(index.state).to.deep.equal({ phase: 'live', height: VERY_MANY + 21 });
-    // The end of the download may still have been to come.
+    // The end of the download may not have come yet.
     expect(heights.length - looks).to.be.most(1);
     await expectIndexOf(store, await activeChain(node));
   });
 
-  it('is not there for readers in between, and they are told so', async () => {
+  it('is closed to readers in between, and they are told so', async () => {
     await mine(host, MANY);
     const said = new Set<unknown>();
     onUse = (): void => {

@@ -27,7 +27,7 @@ async function storeWith(writes: readonly StoreWrite[]): Promise<MemoryStore> {
 
 const tipAt = (height: number): { height: number; hash: Buffer } => ({ height, hash: Buffer.alloc(32, height) });
 
-describe('an index that nobody works on', () => {
+describe('the index of a stopped node', () => {
   it('counts the blocks that can be undone, from the tip down', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(300), fc.nat(300), async (height, depth) => {

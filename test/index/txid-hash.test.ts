@@ -25,7 +25,7 @@ describe('hashes of txids', () => {
     );
   });
 
-  it('do not add up: from those of some txids nobody can make another txid with one of them', () => {
+  it('do not add up: from the hashes of some txids nobody can make another txid with the same hash', () => {
     const hasher = TxidHasher.of(storeWith(newSecret()));
     const combined = (buffers: readonly Buffer[]): Buffer =>
       buffers.reduce((all, one) => Buffer.from(all.map((byte, i) => byte ^ one.readUInt8(i))));
@@ -41,7 +41,7 @@ describe('hashes of txids', () => {
             for (const [place, flip] of flips) bytes[place] = bytes.readUInt8(place) ^ flip;
             return bytes;
           };
-          // Two changes, each alone and both together: what each changes in the hash must not be what it changes beside the other.
+          // Two changes, each alone and both together: a change must not alter the same bits of the hash in both cases.
           const four = [changed(), changed([at, first]), changed([at + 1, second]), changed([at, first], [at + 1, second])];
           expect(combined(four.map((one) => hasher.hash(one))).equals(Buffer.alloc(12))).to.equal(false);
         }
@@ -49,7 +49,7 @@ describe('hashes of txids', () => {
     );
   });
 
-  it('differ wherever two txids differ, also of txids that were alike under another secret', () => {
+  it('differ wherever two txids differ, even if they were the same under another secret', () => {
     const [one, other] = [TxidHasher.of(storeWith(newSecret())), TxidHasher.of(storeWith(newSecret()))];
     fc.assert(
       fc.property(txid, fc.nat({ max: 31 }), fc.integer({ min: 1, max: 255 }), (id, at, flip) => {
@@ -61,7 +61,7 @@ describe('hashes of txids', () => {
     );
   });
 
-  it("are those of the store's secret", () => {
+  it("are made with the store's secret", () => {
     const [first, second] = [newSecret(), newSecret()];
     const hasher = TxidHasher.of(storeWith(first));
     const id = randomBytes(32);

@@ -22,14 +22,14 @@ let store: Store;
 let log: MemoryLog;
 let index: ChainIndexer;
 
-/** Opens an index on the store, which takes in one block after the other, and waits until it is level at a height. */
+/** Opens an index on the store that adds block by block, and waits until it is level at a height. */
 async function catchUpTo(height: number, source: NodeSource = node): Promise<void> {
   index = new ChainIndexer({ store, node: source, logger: log, migrations: [], undoDepth: UNDO_DEPTH, cacheBytes: 0 });
   await index.open();
   await firstValueFrom(index.state$.pipe(filter((state) => state.phase === 'live' && state.height === height)));
 }
 
-/** The node, whose chain goes back to `height` when its block at `asked` is asked for. */
+/** A node whose chain goes back to `height` when its block at `asked` is asked for. */
 async function goingBack(asked: number, height: number): Promise<NodeSource> {
   const wanted = await node.activeHash(asked);
   const rawBlock = async (hash: Buffer): Promise<Buffer | undefined> => {
@@ -47,7 +47,7 @@ function heightsWithUndo(): number[] {
 describe('the undo records of an index that catches up', () => {
   beforeEach(async () => {
     host = await openRegtestNode();
-    // A reset leaves 1.0.2's pool behind while it is not connected.
+    // On 1.0.2 a reset does not reach the pool while the node is not connected.
     await host.connect();
     node = new BcoinNode(host);
     store = new MemoryStore();
@@ -59,13 +59,13 @@ describe('the undo records of an index that catches up', () => {
     await host.close();
   });
 
-  it('are those of the last blocks', async () => {
+  it('belong to the last blocks', async () => {
     await mine(host, 30);
     await catchUpTo(30);
     expect(heightsWithUndo()).to.deep.equal([28, 29, 30]);
   });
 
-  it('reach as deep when the chain goes back meanwhile, by no more than that', async () => {
+  it('reach as deep when the chain goes back meanwhile, by at most that depth', async () => {
     await mine(host, 30);
     await catchUpTo(27, await goingBack(28, 27));
     expect(heightsWithUndo()).to.deep.equal([25, 26, 27]);
@@ -74,7 +74,7 @@ describe('the undo records of an index that catches up', () => {
     expect(log.lines.filter((line) => line.startsWith('warning'))).to.deep.equal([]);
   });
 
-  it('have no gap when it goes back by more', async () => {
+  it('have no gap when the chain goes back by more', async () => {
     await mine(host, 10);
     await catchUpTo(10);
     expect(heightsWithUndo()).to.deep.equal([8, 9, 10]);

@@ -47,7 +47,7 @@ describe('a bcoin node as the source of the service', () => {
     expect(await node.rawBlockPart(Buffer.alloc(32, 7), 4, 32, 300)).to.equal(undefined);
   });
 
-  it('has all of its blocks also while a reset takes some of them out', async () => {
+  it('has all of its blocks also while a reset removes some of them', async () => {
     await mine(host, 40);
     const under = { way: true };
     const reset = host.chain.reset(2).finally(() => (under.way = false));
@@ -76,7 +76,7 @@ describe('a bcoin node as the source of the service', () => {
     expect(entry?.medianTime).to.equal(times[5]);
   });
 
-  it('holds the chain back until each event is acknowledged', async () => {
+  it('makes the chain wait until each event is acknowledged', async () => {
     const events: ChainEvent[] = [];
     const subscription = node.chain$.subscribe((event) => {
       events.push(event);
@@ -95,7 +95,7 @@ describe('a bcoin node as the source of the service', () => {
     subscription.unsubscribe();
   });
 
-  it('lets the chain go on when a subscriber leaves with an event unacknowledged', async () => {
+  it('lets the chain continue when a subscriber leaves with an event unacknowledged', async () => {
     let heard = 0;
     const subscription: Subscription = node.chain$.subscribe(() => {
       heard++;
@@ -107,7 +107,7 @@ describe('a bcoin node as the source of the service', () => {
     expect(host.chain.height).to.equal(1);
   });
 
-  it('tells a reorganization block by block, down to the fork and up again', async () => {
+  it('reports a reorganization block by block, down to the fork and up again', async () => {
     await mine(host, 3);
     const told: string[] = [];
     const subscription = node.chain$.subscribe((event) => {
@@ -119,7 +119,7 @@ describe('a bcoin node as the source of the service', () => {
     subscription.unsubscribe();
   });
 
-  it('tells a reset, also while the pool is connected to nobody', async () => {
+  it('reports a reset, also while the pool has no connections', async () => {
     await mine(host, 3);
     const told: string[] = [];
     const subscription = node.chain$.subscribe((event) => {
@@ -132,7 +132,7 @@ describe('a bcoin node as the source of the service', () => {
     subscription.unsubscribe();
   });
 
-  it('tells that the chain has settled on another block after a silent reset', async () => {
+  it('reports that the chain has settled on another block after a silent reset', async () => {
     await mine(host, 3);
     const told: string[] = [];
     const settled = new Promise<void>((resolve) => {
@@ -147,7 +147,7 @@ describe('a bcoin node as the source of the service', () => {
     expect(told).to.deep.equal(['settled 1']);
   });
 
-  it('knows that a reset is under way before the chain says so', async () => {
+  it('knows of a reset before the chain sends its event', async () => {
     await mine(host, 30);
     const seen = new Set<boolean>();
     const done = host.chain.reset(1);
@@ -185,7 +185,7 @@ describe('a bcoin node as the source of the service', () => {
     expect(() => new BcoinNode(spv)).to.throw(UnsupportedNodeError, '--spv');
   });
 
-  it('knows the blocks of an entry that the chain has forgotten no more', async () => {
+  it('no longer knows the entry of a block that the chain has forgotten', async () => {
     const [, second] = (await mine(host, 2)) as [HostFullBlock, HostFullBlock];
     expect(fromHost((await entryOf(host, second)).hash)).to.deep.equal(second.hash());
     await host.chain.reset(1);

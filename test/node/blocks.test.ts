@@ -11,7 +11,7 @@ import type { HostNode } from '../../lib/node/host';
 const BLOCK_LENGTH = 100;
 const POSITION = 8;
 
-/** Whether open files are listed here. */
+/** Whether this system lists open files. */
 const DESCRIPTORS = '/proc/self/fd';
 
 describe('parts of blocks in files', () => {
@@ -47,7 +47,7 @@ describe('parts of blocks in files', () => {
     return file === undefined ? null : Buffer.from(Uint32Array.of(file, POSITION, BLOCK_LENGTH).buffer);
   }
 
-  /** Puts a block of one repeated byte, its number, into a file of its own. */
+  /** Writes a block of one repeated byte, its number, to a separate file. */
   function store(block: number, file: number): void {
     writeFileSync(pathOf(file), Buffer.concat([Buffer.alloc(POSITION), Buffer.alloc(BLOCK_LENGTH, block)]));
     files.set(hashOf(block).toString('hex'), file);
@@ -91,7 +91,7 @@ describe('parts of blocks in files', () => {
     }
   });
 
-  it('are undefined where the node has thrown the block away, and an error where its file is gone or too short', async () => {
+  it('are undefined if the node has pruned the block, and an error if its file is gone or too short', async () => {
     store(1, 1);
     expect(await part(2)).to.equal(undefined);
     rmSync(pathOf(1));

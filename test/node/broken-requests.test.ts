@@ -7,7 +7,7 @@ import { openRegtestNode } from '../support/regtest-node';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TestFullNode } from '../support/bcoin';
 
-/** bweb's, of bcoin's own routes. */
+/** The part of bweb that bcoin's own routes use. */
 interface Router {
   get(path: string, handler: (request: unknown, response: unknown) => Promise<void>): void;
 }
@@ -26,7 +26,7 @@ describe('requests to bcoin’s own interface that break off', () => {
   it('do not end the process', async () => {
     const { port } = node.httpServer.address() as AddressInfo;
     const asked = new Promise<void>((resolve) => {
-      // It looks at how many parameters a handler has.
+      // bweb looks at the number of a handler's parameters.
       (host.http as unknown as Router).get('/slow', (request, response) => {
         resolve();
         return new Promise(() => [request, response]);
@@ -36,7 +36,7 @@ describe('requests to bcoin’s own interface that break off', () => {
     const socket = await openSocket(port);
     const [ofServer] = await connected;
     const gone = new Promise((resolve) => ofServer.once('close', resolve));
-    // Of a GET bcoin does not read the body.
+    // bcoin does not read the body of a GET.
     socket.write('GET /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello');
     await asked;
     socket.resetAndDestroy();

@@ -39,7 +39,7 @@ describe('a coin of the node', () => {
       expect(readNodeCoin(key, recordOf(packed, '06')).value).to.equal(value);
   });
 
-  it('has its script back, whatever was left out of it', () => {
+  it('has its whole script, whichever part was left out', () => {
     const hash = 'ab'.repeat(20);
     expect(scriptOf(`00${hash}`)).to.equal(`76a914${hash}88ac`);
     expect(scriptOf(`01${hash}`)).to.equal(`a914${hash}87`);
@@ -47,7 +47,7 @@ describe('a coin of the node', () => {
     expect(scriptOf(`fd3201${'6b'.repeat(300)}`)).to.equal('6b'.repeat(300));
   });
 
-  it('has its public key back, compressed or not', () => {
+  it('has its whole public key, compressed or not', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 32, maxLength: 32 }).filter((bytes) => bytes.some((byte) => byte > 0) && (bytes[0] as number) < 0xff),
@@ -69,7 +69,7 @@ describe('a coin of the node', () => {
       expect(() => readNodeCoin(key, record.subarray(0, length)), `${length} bytes`).to.throw(MalformedBytesError);
   });
 
-  it('is passed over without being read', () => {
+  it('can be skipped without being read', () => {
     const short = `03${'11'.repeat(32)}`;
     for (const packed of [
       `00${'ab'.repeat(20)}`,

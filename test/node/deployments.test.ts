@@ -21,7 +21,7 @@ describe('the soft forks at the tip', () => {
 
   after(() => host.close());
 
-  it('are those that the reference reported at the same blocks', async function () {
+  it('equal those that the reference reported at the same blocks', async function () {
     this.timeout(120_000);
     const blocks = chainABlocks()[Symbol.iterator]();
     const told: number[] = [];

@@ -38,7 +38,7 @@ describe("the node's pool", () => {
 
   afterEach(() => host.close());
 
-  it('gives a transaction that came with a superfluous witness without it, and does not broadcast one', async () => {
+  it('returns a transaction that came with a superfluous witness without it, and does not broadcast such a transaction', async () => {
     const raw = spend.toRaw();
     const superfluous = withSuperfluousWitness(scanTransaction(raw));
     for (const bytes of [superfluous, Buffer.concat([raw, Buffer.alloc(1)])])
@@ -53,7 +53,7 @@ describe("the node's pool", () => {
     expect(node.pool.info().bytes).to.equal(raw.length);
   });
 
-  it('takes a transaction, knows its coin and what it spends, and gives it to a block', async () => {
+  it('accepts a transaction, knows its coins and what it spends, and drops it when a block has it', async () => {
     const txid = spend.hash();
     const [input] = spend.inputs;
     expect(node.pool.transaction(txid)).to.equal(undefined);
@@ -77,11 +77,11 @@ describe("the node's pool", () => {
     ]);
   });
 
-  it('has what a reorganization put back from the height to which that led', async () => {
+  it('shows transactions that a reorganization put back with the height after the reorganization', async () => {
     await node.broadcast(spend.toRaw());
     await mine(host, 1);
     const fork = host.chain.tip;
-    // bcoin puts back nothing that spends a coinbase, and nothing into an empty pool.
+    // bcoin puts back no transactions that spend a coinbase, and none at all into an empty pool.
     const putBack = paying(spend, COINBASE_SATS - 2 * FEE_SATS);
     await node.broadcast(putBack.toRaw());
     await mine(host, 1);
@@ -100,7 +100,7 @@ describe("the node's pool", () => {
     ).to.deep.equal(Array(2).fill([putBack.toRaw(), [{ value, script }]]));
   });
 
-  it('gives with a transaction that enters what it spends, and the same when it is asked for it', async () => {
+  it('reports the coins that an entering transaction spends, and returns the same ones when asked', async () => {
     const coinbase = (coinbases[0] as HostTransaction).toRaw();
     const coins = scanTransaction(coinbase)
       .outputs.slice(0, 1)
@@ -129,7 +129,7 @@ describe("the node's pool", () => {
     expect(await node.pool.withCoins(child.hash())).to.equal(undefined);
   });
 
-  it('says when it is emptied by a reset', async () => {
+  it('reports when it is emptied by a reset', async () => {
     await node.broadcast(spend.toRaw());
     const { revision } = node.pool;
     await host.chain.reset(50);
@@ -138,12 +138,12 @@ describe("the node's pool", () => {
     expect(node.pool.entries()).to.deep.equal([]);
   });
 
-  it('shows in the fingerprint of the fees that transactions were prioritised, also against each other', async () => {
+  it('has another fingerprint of fees when transactions were prioritised, even if the sum stays the same', async () => {
     await node.broadcast(spend.toRaw());
     await node.broadcast(paying(spend, COINBASE_SATS - 2 * FEE_SATS).toRaw());
     const seen = new Set([node.pool.feeFingerprint()]);
     const entries = [...host.mempool.map.values()];
-    // More than 32 bits hold, up and down.
+    // More than fits into 32 bits, up and down.
     for (const [i, fee] of [
       [0, 500],
       [1, -500],
@@ -162,7 +162,7 @@ describe("the node's pool", () => {
     expect(seen).to.have.length(9);
   });
 
-  it('takes what it has already, and refuses with the reason of the node', async () => {
+  it("accepts transactions that it already has, and refuses others with the node's reason", async () => {
     await node.broadcast(spend.toRaw());
     await node.broadcast(spend.toRaw());
     const refusals: readonly [bytes: Buffer, reason: string][] = [
@@ -175,7 +175,7 @@ describe("the node's pool", () => {
       expect(error).to.be.instanceOf(TransactionRefusedError);
       expect((error as Error).message).to.equal(reason);
     }
-    // Nor does the pool keep it until its parents come.
+    // The pool does not keep it until its parents come, either.
     expect(host.mempool.hasOrphan(toHostLike(host.chain.tip.hash)(hash256(orphan())))).to.equal(false);
   });
 

@@ -37,7 +37,7 @@ describe('a transaction of the pool', () => {
     while (!isSo()) await setTimeout(10);
   };
 
-  it('is unbroadcast until a peer asks for it, and not where it comes from a peer', async () => {
+  it('is unbroadcast until a peer asks for it, and not at all if it comes from a peer', async () => {
     const other = new BcoinNode(peer);
     const before = only(node);
     expect(before.isUnbroadcast).to.equal(true);
@@ -45,7 +45,7 @@ describe('a transaction of the pool', () => {
     const { revision } = node.pool;
     await host.connect();
     await peer.connect();
-    // Peers that are there hear of it, once they are there.
+    // Only connected peers hear of the transaction, so it is announced again until the peer has it.
     await until(() => {
       host.pool.announceTX(given);
       return other.pool.entries().length > 0;

@@ -89,7 +89,7 @@ describe('the index by script of chain A', function () {
 
   after(() => Promise.all(indexes.map((index) => index.close())));
 
-  /** Calls `check` with what is derived of each path that matches, for either index, and what the path has at its `#` and `*`. */
+  /** For each recorded path that matches and either index: calls `check` with the derived answer and the path's parts at `#` and `*`. */
   async function each(
     pattern: RegExp,
     check: (snapshot: ScriptSnapshot, json: unknown, parts: readonly string[]) => Promise<void>,
@@ -101,7 +101,7 @@ describe('the index by script of chain A', function () {
         let checks: Promise<void>[] = [];
         for (const [i, { path, json }] of derived.entries()) {
           const parts = pattern.exec(path)?.slice(1);
-          // One of the two is asked for everything, unless that takes long.
+          // One of the two indexes is asked for everything, unless that takes long.
           if (parts === undefined || i % (number === 0 ? 10 : every) > 0) continue;
           count++;
           if (checks.push(check(snapshot, json, parts)) < 16) continue;
@@ -132,7 +132,7 @@ describe('the index by script of chain A', function () {
       expect(rows.map(({ txid }) => toDisplayHex(txid))).to.deep.equal(json);
     }));
 
-  it('has the coins of every script; what nobody can spend is none', async () => {
+  it('has the coins of every script; outputs that nobody can spend are not coins', async () => {
     const spent = spentByPool();
     let unspendable = 0;
     await each(/^\/scripthash\/(\w+)\/utxo#sorted$/, async (snapshot, json, [script = '']) => {
@@ -154,10 +154,10 @@ describe('the index by script of chain A', function () {
     expect(unspendable).to.be.within(1, 2);
   });
 
-  it('finds the spender of every output, and reads hardly anything in vain', async () => {
+  it('finds the spender of every output, and reads hardly any other transaction', async () => {
     let [read, spent] = [0, 0];
     const inputs = new Map<string, ReadonlyMap<string, number>>();
-    /** Which input of a transaction spends what, by outpoints. */
+    /** The input of a transaction that spends an output, by outpoint. */
     const inputsAt = ({ height, index }: Position): ReadonlyMap<string, number> => {
       const name = `${height}/${index}`;
       const known =

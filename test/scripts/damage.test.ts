@@ -12,7 +12,7 @@ import type { WalkedScripts } from '../support/walked-scripts';
 import type { BlockPlan } from '../support/mined-blocks';
 import type { Store } from '../../lib/store/store';
 
-/** By letter. */
+/** Kinds of records by the letters of their keys. */
 const KINDS_OF_RECORD = {
   '\0': 'the layout',
   G: 'the network',
@@ -25,7 +25,7 @@ const KINDS_OF_RECORD = {
 const FLIPS_PER_KIND = 1;
 const FILES = 6;
 const WORKED_BLOCKS = 8;
-/** As often as it goes. */
+/** Passes over the files follow each other without a pause. */
 const SCRUB_MS = 1;
 
 const worked = (count: number): BlockPlan[] =>
@@ -39,10 +39,10 @@ const worked = (count: number): BlockPlan[] =>
 
 const scriptsOf = ({ scripts }: IndexWalk): WalkedScripts => scripts ?? expect.fail('a walk with an index by script');
 
-/** Lines that say that an index is made anew: only ever the one by script. */
+/** Lines that say that an index is made again: only ever the index by script. */
 function anewSince(walk: IndexWalk, line: number): string[] {
-  const lines = walk.log.lines.slice(line).filter((text) => text.includes('anew'));
-  for (const text of lines) expect(text).to.match(/^warning Filling the index by script anew: /);
+  const lines = walk.log.lines.slice(line).filter((text) => /Rebuilding the index|Filling the index by script again/.test(text));
+  for (const text of lines) expect(text).to.match(/^warning Filling the index by script again: /);
   return lines;
 }
 
@@ -53,7 +53,7 @@ function flipped(bytes: Buffer, pick: number): Buffer {
   return copy;
 }
 
-/** One of the records whose keys begin with a letter; of undo records one of the last blocks, which are taken out. */
+/** One of the records whose keys begin with a letter; of undo records one of the last blocks, which will be undone. */
 async function recordAt(store: Store, letter: string, pick: number): Promise<readonly [key: Buffer, value: Buffer]> {
   const records: (readonly [Buffer, Buffer])[] = [];
   for await (const record of store.range({ gte: Buffer.from(letter), lt: Buffer.from([letter.charCodeAt(0) + 1]) })) records.push(record);
@@ -61,9 +61,9 @@ async function recordAt(store: Store, letter: string, pick: number): Promise<rea
   return eligible[pick % eligible.length] ?? expect.fail(`a record under ${letter}`);
 }
 
-// One on disk is filled, and has rows that share records.
+// An index on disk is filled, and has rows that share records.
 for (const disk of testScale() > 1 ? [false, true] : [false])
-  describe(`a record of an index by script ${disk ? 'on disk' : 'in memory'}, when it is not what it was`, function () {
+  describe(`a damaged record of an index by script ${disk ? 'on disk' : 'in memory'}`, function () {
     this.timeout(300_000 * testScale());
     const seed = testSeed();
     let walk: IndexWalk;
@@ -74,7 +74,7 @@ for (const disk of testScale() > 1 ? [false, true] : [false])
     after(() => walk.close());
 
     for (const [letter, what] of Object.entries(KINDS_OF_RECORD)) {
-      it(`is never answered from, is said, and is right again: ${what}, TEST_SEED=${seed}`, async () => {
+      it(`is never answered from, is reported, and is repaired: ${what}, TEST_SEED=${seed}`, async () => {
         const { store } = scriptsOf(walk);
         for (const [which, bit] of fc.sample(fc.tuple(fc.nat(), fc.nat()), { seed, numRuns: FLIPS_PER_KIND * testScale() })) {
           await walk.nodeStep({ do: 'mine', plans: worked(WORKED_BLOCKS) });
@@ -98,7 +98,7 @@ for (const disk of testScale() > 1 ? [false, true] : [false])
     }
   });
 
-describe('an index by script of which a file is damaged', function () {
+describe('an index by script with a damaged file', function () {
   this.timeout(300_000 * testScale());
   const seed = testSeed();
   let folder: string;
@@ -114,42 +114,42 @@ describe('an index by script of which a file is damaged', function () {
   after(() => walk.close());
 
   const files = async (pattern: RegExp): Promise<string[]> => (await readdir(path())).filter((name) => pattern.test(name)).sort();
-  /** What the log has becomes a table. */
+  /** Turns the writes in the log into a table. */
   const restart = async (): Promise<void> => {
     await walk.reopen();
     await scriptsOf(walk).untilAtRest();
   };
 
-  it(`is right once its files were looked through, and was filled anew if it had to be, TEST_SEED=${seed}`, async () => {
+  it(`is right once its files were checked, and was filled again if it had to be, TEST_SEED=${seed}`, async () => {
     const change = fc.record({ which: fc.nat(), bit: fc.nat(), deletes: fc.boolean(), isOpen: fc.boolean() });
     let anew = 0;
     scriptsOf(walk).scrubMs = SCRUB_MS;
     for (const { which, bit, deletes, isOpen } of fc.sample(change, { seed, numRuns: FILES * testScale() })) {
       await restart();
-      // Of a store that is open only tables stay what they were.
+      // Only the tables of an open store stay the same.
       const tables = await files(/\.ldb$/);
       const names = isOpen || which % 3 > 0 ? tables : await files(/\.(ldb|log)$|^MANIFEST|^CURRENT$/);
       const name = names[which % names.length] ?? expect.fail('a file');
       const said = walk.log.lines.length;
       if (!isOpen) await scriptsOf(walk).close();
-      // Closing makes a table of the log.
+      // Closing turns the log into a table.
       if ((await files(/./)).includes(name)) {
         if (deletes) await rm(join(path(), name));
         else await flipBit(join(path(), name), bit);
       }
       if (!isOpen) await walk.reopen();
       const looked = (): string[] => walk.log.lines.slice(said).filter((line) => line.includes('looked through again'));
-      // The first of two times may have begun before.
+      // The first of two passes may have begun before the damage.
       while (looked().length < 2 && anewSince(walk, said).length === 0) await setTimeout(1);
       await walk.expectRight();
       anew += anewSince(walk, said).length;
     }
-    // Bits that say nothing are few: the padding of a footer.
+    // Few bits have no meaning: only the padding of a footer.
     expect(anew).to.be.above((FILES * testScale()) / 3);
     scriptsOf(walk).scrubMs = 0;
   });
 
-  it('is filled anew at once when a read fails because a table is lost', async () => {
+  it('is filled again at once when a read fails because a table is lost', async () => {
     await restart();
     const [name = ''] = await files(/\.ldb$/);
     const said = walk.log.lines.length;
@@ -159,7 +159,7 @@ describe('an index by script of which a file is damaged', function () {
     scriptsOf(walk).store.heal();
     await walk.expectRight();
     expect(anewSince(walk, said)).to.deep.equal([
-      `warning Filling the index by script anew: cannot open the store in ${path()}: ${name} is missing.`
+      `warning Filling the index by script again: cannot open the store in ${path()}: ${name} is missing.`
     ]);
   });
 });

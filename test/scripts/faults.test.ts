@@ -6,9 +6,9 @@ import { testScale } from '../support/scale';
 import type { BlockPlan } from '../support/mined-blocks';
 
 const UNDO_DEPTH = 3;
-/** Of so many calls of a kind, each fails in turn; of more, as many spread over all of them. */
+/** If there are at most this many calls of a kind, each fails in turn; of more calls, this many are chosen evenly. */
 const MOST_CASES = testScale();
-/** A store on disk is filled by a thread that opens it by itself. */
+/** A store on disk is filled by a thread, which opens it itself. */
 const STORES = testScale() > 1 ? [false, true] : [false];
 
 const spending: BlockPlan = {
@@ -20,7 +20,7 @@ const spending: BlockPlan = {
 };
 const blocks = (count: number): BlockPlan[] => Array.from({ length: count }, () => spending);
 
-/** Blocks, a reorganization, one that is deeper than the undo records, resets. */
+/** Blocks, a reorganization, a reorganization that is deeper than the undo records, resets. */
 const steps: readonly NodeStep[] = [
   { do: 'mine', plans: blocks(2) },
   { do: 'fork', back: 2, plans: blocks(3) },
@@ -30,7 +30,7 @@ const steps: readonly NodeStep[] = [
   { do: 'reset silently', back: 0 }
 ];
 
-/** Those that the index by script makes, and its readers. */
+/** The calls that the index by script and its readers make. */
 const CALLS = ([...STORE_CALLS, 'snapshot.range'] as const).filter((call) => call !== 'prepareFor');
 
 for (const disk of STORES)
@@ -63,7 +63,7 @@ for (const disk of STORES)
 
     for (const call of CALLS) {
       for (const afterwards of call === 'batch' || call === 'clear' ? [false, true] : [false]) {
-        it(`lets chain and index go on, answers nothing wrong and is right when it is healed: ${call}${afterwards ? ', after it was done' : ''}`, async () => {
+        it(`lets chain and index continue, answers nothing wrong and is right on the healed store: ${call}${afterwards ? ', after it was done' : ''}`, async () => {
           const count = calls.get(call) ?? 0;
           expect(count).to.be.greaterThan(0);
           const stride = Math.max(1, Math.floor(count / MOST_CASES));

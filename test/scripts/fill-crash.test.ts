@@ -21,7 +21,7 @@ const SIZES: FillingSizes = { files: 4, checkpointBlocks: 12, checkpointBytes: 1
 const BLOCKS = 40;
 const seed = testSeed();
 
-/** Says when something reaches the disk, before and after. */
+/** Reports when something reaches the disk, before and after. */
 class WatchedStore extends DiskStore {
   onBatch: () => Promise<void> = () => Promise.resolve();
 
@@ -39,9 +39,9 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
   const { blocks } = model;
   const genesisHash = blocks[0]?.point.hash ?? Buffer.alloc(0);
   let folder: string;
-  /** What a kill would have left at all the moments in a row at which something may have reached the disk. */
+  /** The files that a kill would have left, at each moment at which something may have reached the disk, in order. */
   const moments: string[] = [];
-  /** The first of them at which files are sorted. */
+  /** The first of these moments at which files are sorted. */
   let sorting = '';
 
   const open = (at: string, store: Store = new DiskStore(join(at, 'store'))): Promise<ScriptFilling> =>
@@ -62,7 +62,7 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
     await filling.close();
   }
 
-  /** The filling goes on, and is right at the end. Returns what was found to be damaged. */
+  /** Resumes the filling, which must be right at the end. Returns the damage that was found. */
   async function expectToEndWell(at: string): Promise<string | undefined> {
     const store = new DiskStore(join(at, 'store'));
     let filling = await open(at, store);
@@ -123,13 +123,13 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
     return progress && `${progress.step} ${progress.at?.height ?? 'nothing'} ${progress.loaded}`;
   }
 
-  it('goes on where it was, whenever that was', async () => {
+  it('is resumed where it was, at any moment', async () => {
     const found = new Set<string | undefined>();
     for (const moment of moments)
       await withCopy(moment, async (at) => {
         const progress = await progressAt(at);
         found.add(progress);
-        // Without a record of it there is nothing to go on with, or all is there.
+        // Without a record of the filling there is nothing to resume, or the index is complete.
         if (progress !== undefined) expect(await expectToEndWell(at)).to.equal(undefined);
       });
     expect([...found]).to.deep.equal([
@@ -142,7 +142,7 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
     ]);
   });
 
-  it('is never filled with what was changed in its files', async () => {
+  it('is never filled from files that were changed', async () => {
     const damages: (string | undefined)[] = [];
     const change = fc.record({
       moment: fc.nat(),
@@ -163,11 +163,11 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
         else appendFileSync(path, Buffer.alloc((where % 100) + 1, where));
         damages.push(await expectToEndWell(at));
       });
-    // What does not count may be changed.
+    // Bytes that do not count may be changed.
     expect(damages.filter((damage) => damage !== undefined).length, 'damage').to.be.greaterThan(3);
   });
 
-  it('begins anew with files of another one', async () => {
+  it('starts over with files of another filling', async () => {
     await withCopy(sorting, async (at) => {
       const other = join(folder, 'other');
       const store = new WatchedStore(join(other, 'store'));
@@ -183,14 +183,14 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
     });
   });
 
-  it('begins anew when its store is damaged', async () => {
+  it('starts over when its store is damaged', async () => {
     await withCopy(moments[8] as string, async (at) => {
       rmSync(join(at, 'store', 'CURRENT'));
       expect(await expectToEndWell(at)).to.include('CURRENT is missing');
     });
   });
 
-  it('ends when the disk is full, and goes on when there is space again', async function () {
+  it('ends when the disk is full, and is resumed when there is space again', async function () {
     if (!existsSync('/dev/full')) this.skip();
     const at = join(folder, 'full');
     // Which file a script's rows go into depends on the secret of the index.
@@ -214,7 +214,7 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
     expect(await expectToEndWell(at)).to.equal(undefined);
   });
 
-  it('ends when its store cannot be written to, and goes on when it can', async () => {
+  it('ends when its store cannot be written to, and is resumed when it can', async () => {
     const at = join(folder, 'faulty');
     for (let batch = 0; ; batch += 3) {
       await rm(at, { recursive: true, force: true });
@@ -228,7 +228,7 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
     }
   });
 
-  it('forgets the txids of blocks that may be other ones when it goes on', async () => {
+  it('forgets the txids of blocks that may have been replaced when it is resumed', async () => {
     const at = join(folder, 'forgets');
     const filling = await open(at);
     for (const block of blocks.slice(0, 20)) await filling.take(block);

@@ -56,7 +56,7 @@ describe('filling an index by script', function () {
       ...parts
     });
 
-  /** A node that does something first whenever it is asked for a block. */
+  /** A node that first calls a function whenever it is asked for a block. */
   const nodeWith = (changes: Partial<FillNode>): FillNode => ({
     network: node.network,
     get resetting() {
@@ -86,7 +86,7 @@ describe('filling an index by script', function () {
     return found;
   }
 
-  it('makes what following makes, whatever was there, and says how far it is', async () => {
+  it('gives the same as following, whatever was in the store, and says how far it is', async () => {
     await fill({ target: 0 });
     await expectRight(0);
     [log, states] = [new MemoryLog(), []];
@@ -109,7 +109,7 @@ describe('filling an index by script', function () {
     expect(new Set(modes)).to.deep.equal(new Set([0]));
   });
 
-  it('ends when it is told to, and goes on the next time', async () => {
+  it('ends when it is told to, and is resumed the next time', async () => {
     const reason = new Error('the node is stopped');
     expect(await caught(fill({ signal: AbortSignal.abort(reason) }))).to.equal(reason);
     expect(readdirSync(folder)).to.deep.equal([]);
@@ -126,10 +126,12 @@ describe('filling an index by script', function () {
     expect(await progress()).to.include({ step: 'sorting' });
     await fill();
     await expectRight();
-    expect(log.lines.join('\n')).to.include('Going on with filling the index by script, behind block 24.').and.not.include('anew');
+    expect(log.lines.join('\n'))
+      .to.include('Resuming the filling of the index by script after block 24.')
+      .and.not.include('Filling the index by script again');
   });
 
-  it('ends where undo data are missing, by name', async () => {
+  it('ends if undo data are missing, and names the block', async () => {
     const without = nodeWith({ spentOutputs: () => Promise.resolve(undefined) });
     const error = await caught(fill({ node: without }));
     expect(error).to.be.instanceOf(MissingBlocksError);
@@ -138,7 +140,7 @@ describe('filling an index by script', function () {
     );
   });
 
-  it('ends where what a block spends does not fit it, by name', async () => {
+  it('ends if the spent outputs do not fit their block, and names the block', async () => {
     const other = nodeWith({ spentOutputs: async (hash, counts) => (await node.spentOutputs(hash, counts))?.subarray(0, -1) });
     const error = await caught(fill({ node: other }));
     expect(error).to.be.instanceOf(FillingError);
@@ -150,7 +152,7 @@ describe('filling an index by script', function () {
     expect(await caught(fill({ node: broken }))).to.be.instanceOf(UnreadableBlockError);
   });
 
-  it('ends when somebody else has the store', async () => {
+  it('ends when another process uses the store', async () => {
     const store = new DiskStore(join(folder, 'scripts'));
     await store.open();
     const error = await caught(fill());
@@ -159,13 +161,13 @@ describe('filling an index by script', function () {
     expect((error as Error).message).to.include('cannot open the store in');
   });
 
-  it('ends when the chain ends below', async () => {
+  it('ends when the chain ends below the target', async () => {
     const end = node.tip().height;
     const error = await caught(fill({ target: end + 1 }));
     expect(error).to.include({ name: 'ChainMovedError', message: `there is no block at height ${end + 1} any more` });
   });
 
-  it('waits while the chain is being reset, and begins anew when that took another way', async () => {
+  it('waits while the chain is being reset, and starts over if the chain has other blocks afterwards', async () => {
     const end = node.tip().height;
     let asked = 0;
     let moved = false;
@@ -183,10 +185,10 @@ describe('filling an index by script', function () {
     });
     await fill({ node: moving, target: end });
     await expectRight(end);
-    expect(log.lines.filter((line) => line.includes('anew'))).to.have.length(1);
+    expect(log.lines.filter((line) => line.includes('Filling the index by script again'))).to.have.length(1);
   });
 
-  it('begins anew when one of its files is damaged, once', async () => {
+  it('starts over once when one of its files is damaged', async () => {
     let flips = 0;
     const rotting = nodeWith({
       rawBlock: async (hash) => {
@@ -202,10 +204,10 @@ describe('filling an index by script', function () {
     expect(error).to.be.instanceOf(FillingError);
     expect((error as Error).message).to.match(/\.rows has a damaged piece at byte 0$/);
     expect(flips).to.equal(2);
-    expect(log.lines.filter((line) => line.includes('anew'))).to.have.length(1);
+    expect(log.lines.filter((line) => line.includes('Filling the index by script again'))).to.have.length(1);
   });
 
-  it('begins anew when its last block is above the end, and when it is not in the chain any more at the end', async () => {
+  it('starts over when its last block is above the target, and when it is not in the chain any more at the end', async () => {
     const target = node.tip().height - 5;
     const abort = new AbortController();
     const stop = ({ phase }: ScriptsState): void => {
@@ -224,10 +226,12 @@ describe('filling an index by script', function () {
     });
     await fill({ node: moving, onState, target });
     await expectRight(target);
-    const anew = log.lines.filter((line) => line.includes('anew')).map((line) => line.replace(/[0-9a-f]{64}/, 'x'));
+    const anew = log.lines
+      .filter((line) => line.includes('Filling the index by script again'))
+      .map((line) => line.replace(/[0-9a-f]{64}/, 'x'));
     expect(anew).to.deep.equal(
       [target + 5, target].map(
-        (height) => `warning Filling the index by script anew: block x at height ${height} is not in the chain any more.`
+        (height) => `warning Filling the index by script again: block x at height ${height} is not in the chain any more.`
       )
     );
   });

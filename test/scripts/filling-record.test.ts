@@ -8,7 +8,7 @@ import { findFilling, putFilling, type FillingProgress } from '../../lib/scripts
 const readBack = (value: Buffer): FillingProgress | undefined => findFilling({ get: () => value });
 
 describe('the record of an index that is being filled', () => {
-  it('says how far that is', () => {
+  it('says how far the filling is', () => {
     const progress: fc.Arbitrary<FillingProgress> = fc.record({
       step: fc.constantFrom('partitioning' as const, 'sorting' as const),
       at: fc.option(
@@ -28,7 +28,7 @@ describe('the record of an index that is being filled', () => {
     );
   });
 
-  it('is not there when it is not', () => {
+  it('does not exist when the index is not being filled', () => {
     expect(findFilling({ get: () => undefined })).to.equal(undefined);
   });
 

@@ -12,15 +12,15 @@ import type { KilledNodeMessage } from '../support/killed-node';
 
 const UNDO_DEPTH = 6;
 
-/** When a process is killed: so long after it says this. */
+/** When a process is killed: `ms` after it has said `said`. */
 interface Moment {
   readonly said: KilledNodeMessage;
   readonly ms: number;
-  /** Without the index by script, which is filled anew. */
+  /** Whether the index by script is deleted before, so that it is filled again. */
   readonly anew: boolean;
 }
 
-/** At least one of each kind: while rows go to files, while these are sorted, in the lockstep. */
+/** At least one kill of each kind: while rows are written to files, while files are sorted, in lockstep. */
 const KINDS: readonly (readonly [said: KilledNodeMessage, mostMs: number, anew: boolean])[] = [
   ['partitioning', 60, true],
   ['sorting', 30, false],
@@ -56,7 +56,7 @@ describe('a node with an index by script that is killed', function () {
     await rm(folder, { recursive: true });
   });
 
-  /** Starts a process on the folder and waits until it says so; what it never says is passed over once all is right. */
+  /** Starts a process on the folder and waits until it says `said`, or until all is right if it never says that. */
   async function untilSaid(turn: number, { said, anew }: Moment): Promise<void> {
     words = '';
     if (anew) for (const name of ['scripts', 'scripts-filling']) await rm(join(folder, name), { recursive: true, force: true });
@@ -64,7 +64,7 @@ describe('a node with an index by script that is killed', function () {
       join(__dirname, '../support/killed-node.ts'),
       [folder, turn, seed + turn, UNDO_DEPTH, 'blocks', 'scripts'].map(String),
       {
-        // Without the --import that npm adds: it leaves the entry point to a loader that knows no TypeScript.
+        // Without the --import that npm adds: its loader for the entry point knows no TypeScript.
         env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
         stdio: ['ignore', 'ignore', 'pipe', 'ipc']
       }

@@ -8,20 +8,20 @@ import { nodeStep } from '../support/walk-steps';
 
 const STEPS = 4;
 
-describe('a reader of an index by script who asks all the time', function () {
+describe('a reader that asks the index by script all the time', function () {
   const seed = testSeed();
   const steps = STEPS * testScale();
   this.timeout(300_000 * testScale());
 
   for (const undoDepth of testScale() > 1 ? [3, 1_000] : [3])
-    it(`is told the state of one block, whatever the chain does: ${steps} steps, ${undoDepth} blocks can be undone, TEST_SEED=${seed}`, async () => {
+    it(`gets the state of one block, whatever the chain does: ${steps} steps, ${undoDepth} blocks can be undone, TEST_SEED=${seed}`, async () => {
       const walk = await IndexWalk.open({ disk: false, undoDepth, scripts: true });
       let isOver = false;
       let answers = 0;
       const ask = async (): Promise<void> => {
         while (!isOver) {
           if (await walk.expectHonestScripts()) answers++;
-          // A store in memory never leaves the microtasks.
+          // With a store in memory all waiting ends within microtasks.
           await setImmediate();
         }
       };

@@ -21,7 +21,7 @@ describe('a file of pieces', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Writes parts; what `undefined` stands for is a flush. Returns the length of the file. */
+  /** Writes parts; `undefined` stands for a flush. Returns the length of the file. */
   function write(parts: readonly (Uint8Array | undefined)[], writer = new PieceWriter(file, 0)): number {
     for (const part of parts)
       if (part === undefined) writer.flush();
@@ -35,7 +35,7 @@ describe('a file of pieces', () => {
 
   const read = (length: number, from = file): Buffer => Buffer.concat([...piecesOf(from, length)]);
 
-  it('gives back what was written, piece by piece', () => {
+  it('reads back what was written, piece by piece', () => {
     const part = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
       fc.nat({ max: 70_000 }).map((length) => Buffer.alloc(length, length)),
@@ -50,13 +50,13 @@ describe('a file of pieces', () => {
     );
   });
 
-  it('keeps what has to stand together in one piece', () => {
+  it('keeps bytes that must stay together in one piece', () => {
     const parts = [1, 30_000, 40_000, 65_528, 65_529, 100_000, 5].map((length) => Buffer.alloc(length, 1));
     const pieces = [...piecesOf(file, write(parts))];
     expect(pieces.map(({ length }) => length)).to.deep.equal([30_001, 40_000, 65_528, 65_529, 100_000, 5]);
   });
 
-  it('goes on behind a length, whatever a crash has left there', () => {
+  it('continues after a given length, whatever a crash has left there', () => {
     const length = write([Buffer.from('first')]);
     write([Buffer.from('this is lost, and longer')], new PieceWriter(file, length));
     const end = write([Buffer.from('second')], new PieceWriter(file, length));
@@ -64,13 +64,13 @@ describe('a file of pieces', () => {
     expect(statSync(file.path).size).to.be.greaterThan(end);
   });
 
-  it("is its owner's alone", () => {
+  it('can only be read by its owner', () => {
     rmSync(file.path);
     write([Buffer.from('rows')]);
     expect(statSync(file.path).mode & 0o777).to.equal(0o600);
   });
 
-  it('is not read when a bit of it was changed, when it was cut, and when it is missing', () => {
+  it('is refused when a bit of it was changed, when it was cut, and when it is missing', () => {
     const length = write([Buffer.alloc(20, 1), undefined, Buffer.alloc(30, 2), undefined, Buffer.alloc(3, 3)]);
     const whole = readFileSync(file.path).subarray(0, length);
     for (let bit = 0; bit < length * 8; bit++) {
@@ -82,13 +82,13 @@ describe('a file of pieces', () => {
     for (let end = length - 1; end >= 0; end--) {
       writeFileSync(file.path, whole);
       truncateSync(file.path, end);
-      expect(() => read(length), `${end} bytes`).to.throw(DamagedIndexError, 'is cut off behind byte');
+      expect(() => read(length), `${end} bytes`).to.throw(DamagedIndexError, 'is cut off after byte');
     }
     rmSync(file.path);
     expect(() => read(length)).to.throw(DamagedIndexError, 'is missing');
   });
 
-  it('is not read as another one, or as that of another secret, nor with its pieces in another order', () => {
+  it('is refused under another name or another secret, and with its pieces in another order', () => {
     const length = write([Buffer.alloc(20, 1), undefined, Buffer.alloc(20, 2)]);
     expect(() => read(length, { ...file, secret: Buffer.alloc(32, 8) })).to.throw(DamagedIndexError);
     const whole = readFileSync(file.path).subarray(0, length);

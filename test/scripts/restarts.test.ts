@@ -43,9 +43,9 @@ describe('an index by script that is switched off and on again', function () {
     await rm(folder, { recursive: true });
   });
 
-  /** Reasons for which it was filled anew since they were asked for. */
+  /** Reasons for which the index was filled again since the last call. */
   const reasons = (): string[] => {
-    const start = 'warning Filling the index by script anew: ';
+    const start = 'warning Filling the index by script again: ';
     const lines = walk.log.lines.slice(said).filter((line) => line.startsWith(start));
     said = walk.log.lines.length;
     return lines.map((line) => line.slice(start.length));
@@ -77,7 +77,7 @@ describe('an index by script that is switched off and on again', function () {
     expect(reasons()).to.deep.equal([]);
   });
 
-  it('is filled anew behind a reorganization that it cannot undo', async () => {
+  it('is filled again after a reorganization that it cannot undo', async () => {
     await walk.step({ do: 'mine', plans: worked(UNDO_DEPTH + 1) });
     const { height } = walk.node.tip();
     await off();
@@ -87,7 +87,7 @@ describe('an index by script that is switched off and on again', function () {
     expect(reasons()).to.deep.equal([`expected an undo record for height ${height - UNDO_DEPTH}, got none.`]);
   });
 
-  it('is filled anew when it is of another chain, or of another network', async () => {
+  it('is filled again when it belongs to another chain, or to another network', async () => {
     const other = await IndexWalk.on({ folder: join(folder, 'b'), undoDepth: UNDO_DEPTH, turn: 1, scripts: true });
     await other.openIndex();
     await other.step({ do: 'fork', back: 20, plans: worked(22) });
@@ -127,7 +127,7 @@ describe('an index by script that is switched off and on again', function () {
   });
 });
 
-describe('an index by script beside an index', function () {
+describe('an index by script beside the main index', function () {
   this.timeout(300_000);
   let walk: IndexWalk;
 
@@ -137,7 +137,7 @@ describe('an index by script beside an index', function () {
   });
   after(() => walk.close());
 
-  it('is right when a reader meets damage while a block comes in', async () => {
+  it('is right when a reader meets damage while a block is connected', async () => {
     const { store, indexer } = scriptsOf(walk);
     const batch = store.batch.bind(store);
     let met = 0;
@@ -150,12 +150,12 @@ describe('an index by script beside an index', function () {
     };
     await walk.step({ do: 'mine', plans: worked(1) });
     expect(met).to.equal(1);
-    expect(walk.log.lines.filter((line) => line.includes('anew'))).to.deep.equal([
-      'warning Filling the index by script anew: a reader met damage.'
+    expect(walk.log.lines.filter((line) => line.includes('Filling the index by script again'))).to.deep.equal([
+      'warning Filling the index by script again: a reader met damage.'
     ]);
   });
 
-  it('goes on when the index could not be read for a moment', async () => {
+  it('continues when the main index could not be read for a moment', async () => {
     const scripts = scriptsOf(walk);
     await scripts.close();
     await walk.step({ do: 'restart', scripts: false, closed: undefined, opened: { do: 'mine', plans: worked(3) } });

@@ -16,7 +16,7 @@ interface MadeRow {
   readonly value: number;
 }
 
-/** Scripts that are alike at their beginnings, in all of the first four bytes and in more. */
+/** Scripts whose hashes have the same beginning: all of the first four bytes, and more. */
 const hash = fc
   .record({
     start: fc.constantFrom('0000', '0001', '00ff'),
@@ -25,7 +25,7 @@ const hash = fc
   })
   .map(({ start, middle, end }) => Buffer.from(`${start}${middle}aabbccdd${String(end).padStart(2, '0')}`, 'hex'));
 
-/** In the order of the chain. */
+/** Rows in the order of the chain. */
 const rows: fc.Arbitrary<MadeRow[]> = fc
   .array(fc.record({ hash, blocks: fc.nat({ max: 2 }), value: fc.nat({ max: 10 ** 9 }) }), { maxLength: 400 })
   .map((list) => {
@@ -68,7 +68,7 @@ describe('rows of a partition file', () => {
     while (stream.next()) yield stream.bytes.toString('hex', stream.start, stream.end);
   }
 
-  /** Array.sort keeps what is equal in its order. */
+  /** Array.sort is stable. */
   const expectedOf = (list: readonly MadeRow[]): string[] =>
     [...list].sort((a, b) => a.hash.compare(b.hash)).map((row) => bytesOf(row).toString('hex'));
 
@@ -83,7 +83,7 @@ describe('rows of a partition file', () => {
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 
-  it('are sorted likewise when they are more than may be in memory', () => {
+  it('are sorted likewise when there are more than fit into memory', () => {
     const many: MadeRow[] = Array.from({ length: 200 }, (_, index) => ({
       hash: Buffer.alloc(10, index % 7),
       height: 0,
@@ -94,13 +94,13 @@ describe('rows of a partition file', () => {
       fc.property(rows, fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 3_000 }), (list, each, most) => {
         expect([...sorted(list, each, new RowSorter(most))]).to.deep.equal(expectedOf(list));
       }),
-      // Chance may bring short lists only.
+      // The random lists may all be short.
       { numRuns: 40, examples: [[many, 10, 1_000]] }
     );
     expect(readdirSync(folder)).to.not.deep.equal([]);
   });
 
-  it('share records, 64 of a script at most', () => {
+  it('share records, at most 64 of a script', () => {
     fc.assert(
       fc.property(rows, (list) => {
         // Few scripts, so that some have many rows.

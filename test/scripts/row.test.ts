@@ -117,7 +117,7 @@ describe('rows of scripts', () => {
     );
   });
 
-  it('end where they say when they stand one behind the other', () => {
+  it('end where rowEnd says when they follow one another', () => {
     fc.assert(
       fc.property(fc.array(anyRow, { minLength: 1, maxLength: 10 }), (rows) => {
         const bytes = Buffer.concat(rows.map(encoded));
@@ -149,14 +149,14 @@ describe('rows of scripts', () => {
       if (length !== one) expect(() => readAll(cursorOver(bytes.subarray(0, length))), `${length} bytes`).to.throw(DamagedIndexError);
   });
 
-  it('are refused when nothing happened in one, and when they do not ascend', () => {
+  it('are refused when a row is empty, and when they do not ascend', () => {
     const row = encoded({ funded: { count: 1, value: 1 }, spent: { count: 0, value: 0 }, hints: [] });
     for (const bytes of [[0], [0x41, 0], [...row, 0, 2, ...row], [...row, 0, 1, ...row]])
       expect(() => readAll(cursorOver(Buffer.from(bytes))), String(bytes)).to.throw(DamagedIndexError);
     readAll(cursorOver(Buffer.from([...row, 0, 3, ...row, 1, 0, ...row])));
   });
 
-  it('are in ranges by their positions', () => {
+  it('are found in ranges of positions', () => {
     fc.assert(
       fc.property(anyHash, anyPosition, anyPosition, (script, one, other) => {
         const isBelow = one.height < other.height || (one.height === other.height && one.index < other.index);
@@ -171,7 +171,7 @@ describe('rows of scripts', () => {
 });
 
 describe('hashes of scripts and hints of outpoints', () => {
-  it('are the first bytes of SHA-256 of the secret and what they are of', () => {
+  it('are the first bytes of SHA-256 of the secret and the script hash or outpoint', () => {
     const secret = randomBytes(32);
     const hasher = new ScriptHasher(secret);
     const start = (bytes: Uint8Array, length: number): Buffer =>

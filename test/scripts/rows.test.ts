@@ -22,7 +22,7 @@ function rowsOf(block: ScriptBlock): ScriptRows {
   }
 }
 
-/** A line for each row. */
+/** The rows as text, a line for each. */
 function linesOf({ point, count, hashes, indexes, ends, rows }: ScriptRows): string[] {
   return Array.from({ length: count }, (_, row) => {
     const hash = hashes.subarray(row * 10, row * 10 + 10);
@@ -62,7 +62,7 @@ function expectRowsOf(model: ScriptModel): number {
 }
 
 describe('the rows of blocks', () => {
-  it('are those that the blocks say, one for each script and transaction', () => {
+  it('equal the model, one for each script and transaction', () => {
     fc.assert(
       fc.property(fc.array(plannedBlock, { maxLength: 12 }), (plans) => {
         expectRowsOf(new ScriptModel(madeChain(plans)));
@@ -71,7 +71,7 @@ describe('the rows of blocks', () => {
     );
   });
 
-  it('are those of chain A', function () {
+  it('equal the model for chain A', function () {
     this.timeout(30_000);
     const model = new ScriptModel(chainAActiveBlocks().map(({ raw }) => raw));
     expect(model.blocks.reduce((sum, block) => sum + rowsOf(block).count, 0)).to.equal(24_204);
@@ -79,7 +79,7 @@ describe('the rows of blocks', () => {
     expect(all).to.equal(24_204);
   });
 
-  it('are not there for the genesis block, nor for data', () => {
+  it('do not exist for the genesis block, nor for data', () => {
     const model = new ScriptModel(madeChain([]));
     expect(rowsOf(model.blocks[0] as ScriptBlock).count).to.equal(0);
     const raw = madeBlock(Buffer.alloc(32), [madeCoinbase(1, [{ value: 0, script: Buffer.from('6a0568656c6c6f', 'hex') }])], 1);
@@ -88,7 +88,7 @@ describe('the rows of blocks', () => {
     expect(rowsOf(block).txids.length).to.equal(32);
   });
 
-  it('give way to others while a transaction with very many outputs and scripts is read', () => {
+  it('yield often while a transaction with very many outputs and scripts is read', () => {
     const outputs = Array.from({ length: 20_000 }, (_, i) => ({
       value: i,
       script: Buffer.from(`03${i.toString(16).padStart(6, '0')}`, 'hex')
@@ -103,7 +103,7 @@ describe('the rows of blocks', () => {
     expect(step.value.hashes.subarray(-10)).to.deep.equal(hasher.hash(sha256(Buffer.from('03004e1f', 'hex'))));
   });
 
-  it('are refused when the spent outputs are not those of the inputs', () => {
+  it('are refused when the spent outputs do not fit the inputs', () => {
     const pay = { value: 10, script: Buffer.from('51', 'hex') };
     const input = (index: number): { txid: Buffer; index: number } => ({ txid: Buffer.alloc(32, 9), index });
     const raw = madeBlock(
@@ -132,7 +132,7 @@ describe('the rows of blocks', () => {
     expect(() => rowsOf({ point, raw: raw.subarray(0, -1), spent: Buffer.from(right, 'hex') })).to.throw(MalformedBytesError);
   });
 
-  it('of a block that spends nothing need nothing of the node, or that it spends nothing', () => {
+  it('of a block that spends nothing need no spent outputs, or an empty list of them', () => {
     const raw = madeBlock(Buffer.alloc(32), [madeCoinbase(1, [{ value: 10, script: Buffer.from('51', 'hex') }])], 1);
     const point = { hash: blockHash(raw), height: 1 };
     expect(linesOf(rowsOf({ point, raw, spent: undefined }))).to.deep.equal(linesOf(rowsOf({ point, raw, spent: Buffer.from([1, 0]) })));

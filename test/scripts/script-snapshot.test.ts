@@ -15,7 +15,7 @@ import type { ScriptRow, ScriptSnapshot } from '../../lib/scripts/types';
 
 const genesisHash = blockHash(madeGenesis);
 
-/** What a history says on one side of a position, `limit` rows of it. */
+/** `limit` rows of a history on one side of a position. */
 function pageOf(history: readonly ScriptRow[], beyond: Position | undefined, limit: number, ascending: boolean): ScriptRow[] {
   const order = (a: Position, b: Position): number => a.height - b.height || a.index - b.index;
   const ordered = ascending ? history : [...history].reverse();
@@ -26,7 +26,7 @@ function pageOf(history: readonly ScriptRow[], beyond: Position | undefined, lim
 
 describe('a snapshot of the index by script', () => {
   for (const disk of [false, true])
-    it(`answers what the blocks say, after every block in and out, however rows share records, ${disk ? 'on disk' : 'in memory'}`, async function () {
+    it(`answers as the model does, after every block connected and undone, however rows share records, ${disk ? 'on disk' : 'in memory'}`, async function () {
       this.timeout(30_000);
       const way = fc.record({
         plans: fc.array(plannedBlock, { minLength: 6, maxLength: 12 }),
@@ -83,7 +83,7 @@ describe('a snapshot of the index by script', () => {
     }
   });
 
-  it('shows a txid that stands in the chain twice at its last place only, and its coins once', async () => {
+  it('shows a txid that is in the chain twice only at its last position, and its coins once', async () => {
     const script = Buffer.from('51', 'hex');
     const chain = [madeGenesis];
     for (const [i, tag] of [1, 2, 1, 3].entries())
@@ -106,7 +106,7 @@ describe('a snapshot of the index by script', () => {
     await index.close();
   });
 
-  it('has limits, and says so when an answer would be beyond', async function () {
+  it('has limits, and says so when an answer would exceed them', async function () {
     this.timeout(30_000);
     const script = Buffer.from('51', 'hex');
     const chain = [madeGenesis];
@@ -133,17 +133,17 @@ describe('a snapshot of the index by script', () => {
     await index.close();
   });
 
-  it('is not there before the first block', async () => {
+  it('does not exist before the first block', async () => {
     const index = await ScriptIndex.open(genesisHash);
     const records = index.store.snapshot();
     expect(StoredScriptSnapshot.tipOf(records)).to.equal(undefined);
-    // It has not come to look at the main index.
+    // It must fail before it reads the main index.
     expect(() => new StoredScriptSnapshot(records, {} as ScriptSnapshot['index'])).to.throw(ScriptsUnavailableError);
     records.close();
     await index.close();
   });
 
-  it('stays as it is while the index moves on', async () => {
+  it('stays the same while the index moves on', async () => {
     const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 8, maxLength: 8 }), { seed: 9, numRuns: 1 });
     const chain = madeChain(plans);
     const { blocks } = new ScriptModel(chain);
@@ -157,7 +157,7 @@ describe('a snapshot of the index by script', () => {
     await index.close();
   });
 
-  it('says that a record is damaged rather than give another answer, whichever bit is flipped', async function () {
+  it('reports a damaged record rather than give a wrong answer, whichever bit is flipped', async function () {
     this.timeout(30_000);
     const [plans = []] = fc.sample(fc.array(plannedBlock, { minLength: 6, maxLength: 6 }), { seed: 3, numRuns: 1 });
     const chain = madeChain(plans);

@@ -10,11 +10,11 @@ import type { RowPlace, ScriptsChange } from '../../lib/scripts/types';
 
 const [PLANS = []] = fc.sample(fc.array(plannedBlock, { minLength: 14, maxLength: 14 }), { seed: 18, numRuns: 1 });
 
-describe('scripts that are watched', () => {
+describe('watched scripts', () => {
   const model = new ScriptModel(madeChain(PLANS));
   const { blocks } = model;
   const all = model.scripts.map((script) => script.toString('latin1'));
-  /** Every other one. */
+  /** Every other script. */
   const watched = all.filter((_, i) => i % 2 === 0);
 
   const rowsAt = (at: number): Map<string, RowPlace[]> =>
@@ -27,7 +27,7 @@ describe('scripts that are watched', () => {
         .filter(([, rows]) => rows.length > 0)
     );
 
-  it('are named at each block in or out that has rows of theirs, with those of a block that comes, also of a store made anew', async () => {
+  it('are reported for each block that has rows of theirs, with these rows if it is connected, also after a rebuild', async () => {
     const watch = new ScriptWatch();
     const changes: ScriptsChange[] = [];
     watch.changes$.subscribe((change) => changes.push(change));

@@ -37,7 +37,7 @@ async function writerOver(store: Store, undoDepth = 100): Promise<ScriptWriter> 
   return writer;
 }
 
-/** A store of its own with the secret that another one has. */
+/** A new store with the secret of another store. */
 async function twinOf(store: Store): Promise<Store> {
   const writes = [LAYOUT_VERSION_KEY, GENESIS_KEY, SECRET_KEY].map(
     (key) => ({ type: 'put', key, value: store.get(key) as Buffer }) as const
@@ -57,7 +57,7 @@ async function expectSame(store: Store, other: Store): Promise<void> {
 }
 
 describe('the writer of the index by script', () => {
-  it('takes blocks in one by one or many at once, with the same result, and goes on where it stood', async () => {
+  it('connects blocks one by one or many at once with the same result, and continues where it was', async () => {
     const [one, many] = [await openStore(), await openStore()];
     const single = await writerOver(one);
     expect(single.tip).to.equal(undefined);
@@ -74,7 +74,7 @@ describe('the writer of the index by script', () => {
     expect((await imageOf(many)).length).to.equal((await imageOf(one)).length);
   });
 
-  it('takes blocks out by what it has written, and is then as if they had never come', async () => {
+  it('undoes blocks by its undo records, and is then as if they had never come', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 13 }), fc.boolean(), async (back, together) => {
         const store = await openStore();
@@ -129,7 +129,7 @@ describe('the writer of the index by script', () => {
     await writer.connect(blocks.slice(spending));
   });
 
-  it('keeps as many undo records as it was told, and none of blocks below those that can be taken out', async () => {
+  it('keeps as many undo records as it was told, and none of blocks below those that can be undone', async () => {
     const heights = async (store: Store): Promise<number[]> => {
       const found: number[] = [];
       for await (const [key] of store.range({ gte: Buffer.from('d'), lt: Buffer.from('e') })) found.push(key.readUInt32BE(1));
@@ -154,7 +154,7 @@ describe('the writer of the index by script', () => {
     expect(await heights(partly)).to.deep.equal([13, 14]);
   });
 
-  it('never takes the genesis block out, and nothing out of nothing', async () => {
+  it('never undoes the genesis block, nor anything in an empty index', async () => {
     const store = await openStore();
     const writer = await writerOver(store);
     expect(await caught(writer.disconnect())).to.be.instanceOf(IndexError);
@@ -162,7 +162,7 @@ describe('the writer of the index by script', () => {
     expect(await caught(writer.disconnect())).to.be.instanceOf(IndexError);
   });
 
-  it('takes rows out of single records only: what lies in a common one is damage, and nothing is changed', async () => {
+  it('deletes only records with a single row: if rows share a record, this is damage, and nothing is changed', async () => {
     const store = await openStore();
     const writer = await writerOver(store);
     await writer.connect(blocks);
@@ -174,7 +174,7 @@ describe('the writer of the index by script', () => {
     expect(writer.tip?.height).to.equal(10);
   });
 
-  it('finds every record of the block that it takes out, or says that one is damaged', async () => {
+  it('finds every record of the block that it undoes, or says that one is damaged', async () => {
     const store = await openStore();
     await (await writerOver(store)).connect(blocks);
     const records: (readonly [Buffer, Buffer])[] = [];
@@ -196,7 +196,7 @@ describe('the writer of the index by script', () => {
     expect((await (await writerOver(store)).disconnect()).height).to.equal(14);
   });
 
-  it('does not go on with what is damaged, half there, of another network or of another layout', async () => {
+  it('does not continue with a store that is damaged, incomplete, of another network or of another layout', async () => {
     const made = async (): Promise<Store> => {
       const store = await openStore();
       await (await writerOver(store)).connect(blocks.slice(0, 4));
@@ -225,7 +225,7 @@ describe('the writer of the index by script', () => {
     expect((await writerOver(store)).tip).to.equal(undefined);
   });
 
-  it('begins anew after a reset, with another secret', async () => {
+  it('starts over after a reset, with another secret', async () => {
     const store = await openStore();
     const writer = await writerOver(store);
     await writer.connect(blocks);

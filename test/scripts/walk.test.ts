@@ -20,7 +20,7 @@ describe('an index by script on any walk', function () {
   const walks = WALKS * testScale();
   this.timeout(300_000 * testScale());
 
-  it(`has at every step every record and answer of one that took the chain in block by block: ${walks * STEPS_PER_WALK} steps, TEST_SEED=${seed}`, async () => {
+  it(`has at every step the same records and answers as one that took the chain block by block: ${walks * STEPS_PER_WALK} steps, TEST_SEED=${seed}`, async () => {
     let taken = 0;
     await fc.assert(
       fc.asyncProperty(walk, async ({ steps, ...options }) => {

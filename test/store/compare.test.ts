@@ -32,18 +32,18 @@ async function differenceOf(
 }
 
 describe('the comparison of two stores', () => {
-  it('finds none between equal ones, and counts their records', async () => {
+  it('finds no difference between equal stores, and counts their records', async () => {
     expect(await differenceOf({ a: '1', b: '2' }, { a: '1', b: '2' })).to.deep.equal({ difference: undefined, records: 2 });
     expect(await differenceOf({}, {})).to.deep.equal({ difference: undefined, records: 0 });
   });
 
-  it('finds a record that is missing, extra or another', async () => {
+  it('finds a record that is missing, extra or different', async () => {
     expect((await differenceOf({ a: '1', b: '2', c: '3' }, { a: '1', c: '3' })).difference).to.deep.equal(['b', '2', undefined]);
     expect((await differenceOf({ a: '1' }, { a: '1', b: '2' })).difference).to.deep.equal(['b', undefined, '2']);
     expect((await differenceOf({ a: '1', b: '2' }, { a: '1', b: '3' })).difference).to.deep.equal(['b', '2', '3']);
   });
 
-  it('finds what a comparison of the whole finds', async () => {
+  it('finds the same difference as a comparison of the whole', async () => {
     const records = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.constantFrom('1', '2'), { noNullPrototype: true });
     await fc.assert(
       fc.asyncProperty(records, records, async (expected, found) => {

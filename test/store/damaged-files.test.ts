@@ -10,7 +10,7 @@ import { testScale, testSeed } from '../support/scale';
 
 const ROUNDS = 8;
 
-/** Parts of which every bit counts. */
+/** Parts of files in which every bit counts. */
 const ALWAYS_SAID: readonly DamagedPart[] = [
   'records',
   'trailer of a block',
@@ -33,9 +33,9 @@ describe('a store on disk with a damaged file', function () {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rest-damaged-'));
-    // LevelDB can end the process over what it reads.
+    // LevelDB can end the process because of bytes that it reads.
     const child = fork(join(__dirname, '../support/damaged-store.ts'), [folder, `${seed}`, `${ROUNDS * testScale()}`], {
-      // Without the --import that npm adds: it leaves the entry point to a loader that knows no TypeScript.
+      // Without the --import that npm adds: its loader for the entry point knows no TypeScript.
       env: { ...process.env, NODE_OPTIONS: '' }
     });
     child.once('message', (message: DamageReport) => {

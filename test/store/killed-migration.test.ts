@@ -16,11 +16,11 @@ import type { KilledMigrationMessage } from '../support/killed-migration';
 import type { Store } from '../../lib/store/store';
 
 const KILLS = 5;
-/** Enough for migrations to be met anywhere, which take 302 steps for them. */
+/** Enough records for kills at any point of the migrations, which take 302 steps. */
 const RECORDS = 30_000;
 const STEPS = 302;
 
-/** When a migration is killed: so long after so many steps. */
+/** When a migration is killed: some time after a number of steps. */
 interface Moment {
   readonly steps: number;
   readonly ms: number;
@@ -85,17 +85,17 @@ describe('a migration that is killed', function () {
     return signal === 'SIGKILL';
   }
 
-  it(`goes on and ends with every byte of one that was left alone: ${kills} kills, TEST_SEED=${seed}`, async () => {
+  it(`is resumed, and ends with the same bytes as one that was never killed: ${kills} kills, TEST_SEED=${seed}`, async () => {
     const layouts = new Set<number | undefined>();
     for (const [turn, when] of fc.sample(moment, { seed, numRuns: kills }).entries()) {
       const name = `killed-${turn}`;
-      // One that comes too late is tried again.
+      // A kill that comes too late is tried again.
       for (let { steps } = when; ; steps = Math.floor(steps * 0.9)) {
         await cp(join(folder, 'layout-1'), join(folder, name), { recursive: true });
         if (await killAt(name, { ...when, steps })) break;
         await rm(join(folder, name), { recursive: true });
       }
-      // Every other one is killed twice.
+      // Every other migration is killed twice.
       if (turn % 2 === 1) await killAt(name, { steps: 1, ms: when.ms });
       const store = await opened(name);
       layouts.add(await storedVersion(store));

@@ -1,5 +1,5 @@
-// LevelDB begins another log when its write buffer is full, and has the one before until the buffer is a table. What is
-// forced to the disk is the last log alone: a power cut can take the end of the one before, up to any byte.
+// LevelDB starts another log when its write buffer is full, and keeps the previous one until the buffer is a table. Only
+// the last log is forced to the disk: a power cut can take the end of the previous one, up to any byte.
 
 import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, stat, truncate } from 'node:fs/promises';
@@ -21,14 +21,14 @@ const keyAt = (i: number): Buffer => Buffer.from(`k${i}`);
 describe('a store with two logs', function () {
   this.timeout(60_000);
   let folder: string;
-  /** Files of a store that was killed right behind a durable write. */
+  /** Files of a store that was killed right after a durable write. */
   let left: string;
   let logs: string[] | undefined;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rest-logs-'));
     left = join(folder, 'left');
-    // The write buffer may have become a table, and its log be gone, before the files are copied.
+    // The write buffer may have become a table, and its log may be gone, before the files are copied.
     do logs = await leaveFiles();
     while (logs === undefined);
   });
@@ -42,7 +42,7 @@ describe('a store with two logs', function () {
     await store.open();
     for (let i = 0; i < WRITES; i++)
       await store.batch([{ type: 'put', key: keyAt(i), value: Buffer.alloc(MIB, i) }], { durable: i === WRITES - 1 });
-    // The manifest before the logs: it says which of them are in use.
+    // The manifest first: it says which logs are in use.
     const names = readdirSync(running)
       .filter((name) => name !== 'LOCK')
       .sort()
@@ -64,7 +64,7 @@ describe('a store with two logs', function () {
     await store.close();
   });
 
-  it('is opened when the first one breaks off and nothing whole follows in the second one', async () => {
+  it('is opened when the first log is cut off and nothing whole follows in the second one', async () => {
     const [first, second] = logs as [string, string];
     await truncate(join(left, first), (await stat(join(left, first))).size - 1);
     await truncate(join(left, second), BLOCK);
@@ -77,11 +77,11 @@ describe('a store with two logs', function () {
 
   for (const [what, lengthOf] of Object.entries({
     'all of it': () => 0,
-    'what is behind the first write': () => Math.ceil((MIB + 100) / BLOCK) * BLOCK - BLOCK,
-    'what is behind a block in the middle': (size: number) => Math.floor(size / 2 / BLOCK) * BLOCK,
+    'everything after the first write': () => Math.ceil((MIB + 100) / BLOCK) * BLOCK - BLOCK,
+    'everything after a block in the middle': (size: number) => Math.floor(size / 2 / BLOCK) * BLOCK,
     'its last byte': (size: number) => size - 1
   })) {
-    it(`is not opened when the first one has lost ${what}`, async () => {
+    it(`is not opened when the first log has lost ${what}`, async () => {
       const [first] = logs as [string, string];
       await truncate(join(left, first), lengthOf((await stat(join(left, first))).size));
       const error = await caught(new DiskStore(left).open());

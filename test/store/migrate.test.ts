@@ -53,7 +53,7 @@ describe('migrating a store', () => {
     expect(steps).to.deep.equal(['adds a', 'adds b']);
   });
 
-  it('goes on where it was interrupted', async () => {
+  it('resumes where it was interrupted', async () => {
     await migrate(store, [], { version: 1 });
     const failing: Migration = { from: 2, to: 3, info: 'fails', migrate: () => Promise.reject(new Error('power cut')) };
     expect(await caught(migrate(store, [appending(1, 'a'), failing], { version: 3 }))).to.have.property('message', 'power cut');
@@ -62,7 +62,7 @@ describe('migrating a store', () => {
     expect(record()).to.equal('ab');
   });
 
-  it('leads to the same after an interruption at any write, whether that was still done or not', async () => {
+  it('has the same result after an interruption at any write, whether this write was still done or not', async () => {
     const toNewest = (migrated: Store): Promise<void> => migrate(migrated, madeUpMigrations, { version: MADE_UP_VERSION });
     const migratedImage = async (use: (store: FaultyStore) => Promise<void>): Promise<string[]> => {
       const real = new MemoryStore();
@@ -103,20 +103,20 @@ describe('migrating a store', () => {
       .with.property('message', 'the index has layout 7, made by a newer version of this program, which reads up to layout 1');
   });
 
-  it('refuses a layout from which no migration leads on', async () => {
+  it('refuses a layout for which there is no migration', async () => {
     await migrate(store, [], { version: 1 });
     expect(await caught(migrate(store, [appending(2, 'b')], { version: 3 }))).to.be.instanceOf(LayoutVersionError);
     expect(version()).to.equal(1);
   });
 
-  it('takes data without a version for damaged', async () => {
+  it('reports data without a version as damaged', async () => {
     await store.batch([{ type: 'put', key, value: key }], { durable: false });
     expect(await caught(migrate(store, [], { version: 1 })))
       .to.be.instanceOf(StoreError)
       .with.property('reason', 'corrupt');
   });
 
-  it('takes a version of which any bit is another for damaged, not for a newer one', async () => {
+  it('reports a version with any bit flipped as damaged, not as a newer one', async () => {
     for (const right of [1, 2, 3]) {
       await store.batch([versionRecord(right)], { durable: false });
       const value = store.get(LAYOUT_VERSION_KEY) ?? expect.fail('a version');

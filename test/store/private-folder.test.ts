@@ -33,14 +33,14 @@ describe('the files of a store on disk', () => {
 
   const put = (key: string, length: number): StoreWrite => ({ type: 'put', key: Buffer.from(key), value: Buffer.alloc(length, key) });
 
-  it("are their owner's alone, those among them that come and go while it is open", async () => {
+  it('can only be read by their owner, including files that come and go while the store is open', async () => {
     await store.open();
     // CURRENT, LOCK, LOG, a log and a manifest.
     await expectPrivate(5);
     await store.batch([put('a', 1)], { durable: true });
     await store.prepareFor('catching-up');
     await expectPrivate(6);
-    // More than a buffer of new records: LevelDB puts them into tables.
+    // More new records than a buffer holds: LevelDB writes them to tables.
     for (let i = 0; i < 48; i++) await store.batch([put(`b${i}`, 1 << 20)], { durable: i === 47 });
     await store.close();
     await expectPrivate(8);
@@ -51,7 +51,7 @@ describe('the files of a store on disk', () => {
     await expectPrivate(5);
   });
 
-  it('are it also where others could read them before', async () => {
+  it('can only be read by their owner, even if others could read them before', async () => {
     await store.open();
     await store.batch([put('a', 1)], { durable: true });
     await store.close();
@@ -62,13 +62,13 @@ describe('the files of a store on disk', () => {
     await expectPrivate(5);
   });
 
-  it('are it in a folder that was made for them', async () => {
+  it('can only be read by their owner in a folder that the store has created', async () => {
     await mkdir(folder, { recursive: true, mode: 0o755 });
     await store.open();
     await expectPrivate(5);
   });
 
-  it('leave the modes of a folder that nobody may write as they are', async () => {
+  it('leave the modes of a read-only folder as they are', async () => {
     await store.open();
     await store.close();
     await chmod(folder, 0o500);

@@ -29,7 +29,7 @@ async function pass(store: Store): Promise<ScrubbedPart[]> {
   return parts;
 }
 
-describe('looking through the files of a store that is open', () => {
+describe('scrubbing the files of an open store', () => {
   let folder: string;
   let store: MergingStore;
 
@@ -39,7 +39,7 @@ describe('looking through the files of a store that is open', () => {
     await store.open();
     for (let table = 0; table < 3; table++) {
       await store.batch(records(), { durable: false });
-      // Puts what was written into a table.
+      // Moves the writes into a table.
       await store.close();
       await store.open();
     }
@@ -51,7 +51,7 @@ describe('looking through the files of a store that is open', () => {
 
   const tables = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name.endsWith('.ldb')).sort();
 
-  it('meets every byte but the footers, and has nothing to say of sound ones', async () => {
+  it('reads every byte except the footers, and reports nothing for sound files', async () => {
     const names = await tables();
     const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
     const all = sizes.reduce((sum, size) => sum + size, 0);
@@ -62,7 +62,7 @@ describe('looking through the files of a store that is open', () => {
   });
 
   const seed = testSeed();
-  it(`finds a bit that has changed, and says in which file, TEST_SEED=${seed}`, async () => {
+  it(`finds a flipped bit, and names the file, TEST_SEED=${seed}`, async () => {
     for (const [which, pick] of fc.sample(fc.tuple(fc.nat(), fc.nat()), { seed, numRuns: 30 })) {
       const names = await tables();
       const name = names[which % names.length] ?? expect.fail('a table');
@@ -85,7 +85,7 @@ describe('looking through the files of a store that is open', () => {
       .with.property('reason', 'corrupt');
   });
 
-  /** What becomes of passes, several at a time, while something else goes on. */
+  /** The results of passes, several at a time, while something else happens. */
   async function passesWhile(goesOn: () => Promise<unknown>): Promise<void> {
     let isOver = false;
     const passes = Promise.all(
@@ -104,7 +104,7 @@ describe('looking through the files of a store that is open', () => {
     await passes;
   }
 
-  it('takes tables that come and go, as the store merges them, for sound', async () => {
+  it('does not report tables that come and go as the store merges them', async () => {
     await passesWhile(async () => {
       for (let round = 0; round < 20; round++) {
         await store.batch(records(100), { durable: false });
@@ -114,7 +114,7 @@ describe('looking through the files of a store that is open', () => {
     expect(await pass(store)).to.have.length.above(0);
   });
 
-  it('says nothing of what is missing while the store is cleared, closed or set up anew', async () => {
+  it('does not report missing files while the store is cleared, closed or reopened for another use', async () => {
     await passesWhile(async () => {
       for (let round = 0; round < 5; round++) {
         await store.clear();
@@ -127,7 +127,7 @@ describe('looking through the files of a store that is open', () => {
     expect(await pass(store)).to.have.length.above(0);
   });
 
-  it('has nothing to look at in a store that is closed, empty or in memory', async () => {
+  it('has nothing to read in a store that is closed, empty or in memory', async () => {
     await store.clear();
     expect(await pass(store)).to.deep.equal([]);
     await store.close();

@@ -86,7 +86,7 @@ for (const [name, makeStore] of Object.entries(engines)) {
       expect(snapshot.get(bytes('a'))).to.deep.equal(bytes('1'));
       expect([snapshot.get(bytes('b')), snapshot.get(bytes('a'))]).to.deep.equal([undefined, bytes('1')]);
       expect(await snapshot.load(['b', 'a'].map(bytes))).to.deep.equal([undefined, bytes('1')]);
-      // More than are read at once.
+      // More entries than are read at once.
       const many = Array.from({ length: 1_200 }, () => bytes('a'));
       expect(await snapshot.load(many)).to.deep.equal(many.map(() => bytes('1')));
       const loading = snapshot.load([bytes('a')]);
@@ -106,7 +106,7 @@ for (const [name, makeStore] of Object.entries(engines)) {
         .with.property('reason', 'closed');
     });
 
-    it('holds the same for whatever use it is set up', async () => {
+    it('holds the same for each use that it is prepared for', async () => {
       const written: string[] = [];
       for (const use of ['following', 'catching-up', 'catching-up', 'following', 'catching-up'] as const) {
         await store.prepareFor(use);
@@ -118,7 +118,7 @@ for (const [name, makeStore] of Object.entries(engines)) {
       expect(await entries(store)).to.deep.equal([]);
     });
 
-    it('is empty and open after it was cleared, also with snapshots taken', async () => {
+    it('is empty and open after it was cleared, even with open snapshots', async () => {
       await store.batch([put('a', '1')], { durable: false });
       store.snapshot();
       await store.clear();
@@ -135,7 +135,7 @@ for (const [name, makeStore] of Object.entries(engines)) {
       snapshot.close();
     });
 
-    it('says when it has a copy of all writes, and holds none of them yet', async () => {
+    it('reports when it has copied all writes, before it has written any of them', async () => {
       let held: Buffer | undefined = bytes('not called');
       await store.batch([put('a', '1')], {
         durable: false,
@@ -224,7 +224,7 @@ describe('a store on disk', () => {
     await store.close();
   });
 
-  it('has everything in tables when it is closed: there is nothing to be read from the log', async () => {
+  it('has everything in tables when it is closed: nothing is left to be read from the log', async () => {
     const store = new DiskStore(path());
     await store.open();
     await store.batch([put('a', '1'.repeat(10_000))], { durable: false });
@@ -233,7 +233,7 @@ describe('a store on disk', () => {
     expect(await Promise.all(logs.map(async (log) => (await stat(join(path(), log))).size))).to.deep.equal([0]);
   });
 
-  it('says that another process or store has the folder', async () => {
+  it('says that another process or store uses the folder', async () => {
     const [first, second] = [new DiskStore(path()), new DiskStore(path())];
     await first.open();
     const error = await caught(second.open());
@@ -242,7 +242,7 @@ describe('a store on disk', () => {
     await first.close();
   });
 
-  it('says that the path is no folder', async () => {
+  it('says that the path is not a folder', async () => {
     await writeFile(path(), 'a file');
     expect(await caught(new DiskStore(path()).open()))
       .to.be.instanceOf(StoreError)
@@ -265,7 +265,7 @@ describe('a store on disk', () => {
     await store.close();
   });
 
-  it('is closed for a moment when it is set up for another use, and its snapshots are for good', async () => {
+  it('is closed for a moment when it is prepared for another use; its snapshots are closed for good', async () => {
     const store = new DiskStore(path());
     await store.open();
     await store.batch([put('a', '1')], { durable: true });
@@ -283,7 +283,7 @@ describe('a store on disk', () => {
     await store.close();
   });
 
-  it('is closed when what is being written is in it', async () => {
+  it('is closed only after current writes are done', async () => {
     const store = new DiskStore(path());
     await store.open();
     const writing = store.batch(
@@ -298,10 +298,10 @@ describe('a store on disk', () => {
   });
 
   describe('whose log is damaged', () => {
-    /** Some two blocks of the log each. */
+    /** Each takes about two blocks of the log. */
     const writes = Array.from({ length: 8 }, (_, i) => put(`k${i}`, `${i}`.repeat(60_000)));
 
-    /** A closed store as a process that was killed would have left it, with all writes in one log, and the log changed. */
+    /** A closed store as a killed process would have left it, with all writes in one log, and the log changed. */
     async function reopened(change: (log: Buffer) => Buffer): Promise<Store> {
       const store = new DiskStore(path());
       await store.open();
@@ -315,7 +315,7 @@ describe('a store on disk', () => {
       return store;
     }
 
-    it('opens where the log only breaks off, and has what comes first', async () => {
+    it('opens if the log is only cut off, and has the writes before the cut', async () => {
       for (const cut of [1, 6, 7, 30_000, 60_000, 200_000]) {
         const store = await reopened((log) => log.subarray(0, log.length - cut));
         await store.open();
@@ -327,14 +327,14 @@ describe('a store on disk', () => {
       }
     });
 
-    it('opens where room behind the last write was never written', async () => {
+    it('opens if space after the last write was never written', async () => {
       const store = await reopened((log) => Buffer.concat([log, Buffer.alloc(100_000)]));
       await store.open();
       expect(await store.load(writes.map(({ key }) => key))).to.not.include(undefined);
       await store.close();
     });
 
-    it('says so where writes follow the damage, whatever it is, and is empty after it was cleared', async () => {
+    it('says so if writes follow the damage, and is empty after it was cleared', async () => {
       const damages: ((log: Buffer) => Buffer)[] = [
         (log) => log.fill(0, 100_000, 104_096),
         (log) => log.fill(0, 98_304, 131_072),

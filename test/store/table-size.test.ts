@@ -11,11 +11,11 @@ const MIB = 2 ** 20;
 const GIB = 2 ** 30;
 
 describe('the size of tables', () => {
-  it('is as small as LevelDB has them, until there are many', () => {
+  it('is as small as LevelDB makes them, until there are many', () => {
     expect([0, 1, GIB, 600 * 2 * MIB].map(suitedTableBytes)).to.deep.equal([2, 2, 2, 2].map((size) => size * MIB));
   });
 
-  it('keeps their number: 300 to 600 in a store of any size that LevelDB can give tables to', () => {
+  it('keeps their number at 300 to 600 in a store of any size, up to the largest tables of LevelDB', () => {
     for (let store = 1.2 * GIB; store <= 500 * GIB; store *= 1.1)
       expect(store / suitedTableBytes(store), `${store} bytes`).to.be.within(300, 600);
     expect(suitedTableBytes(39e9) / MIB).to.equal(64);
@@ -23,7 +23,7 @@ describe('the size of tables', () => {
   });
 });
 
-describe('a store that gets large', function () {
+describe('a store that grows', function () {
   this.timeout(60_000);
   let folder: string;
   let store: MergingStore;
@@ -39,14 +39,14 @@ describe('a store that gets large', function () {
     await rm(folder, { recursive: true });
   });
 
-  /** A table that holds nothing and takes no room, and that LevelDB deletes when it opens the store. */
+  /** A table that holds nothing and takes no space, and that LevelDB deletes when it opens the store. */
   async function pretend(bytes: number): Promise<void> {
     const file = await open(join(folder, '999999.ldb'), 'w');
     await file.truncate(bytes);
     await file.close();
   }
 
-  /** The largest table after megabytes were written and merged with others. */
+  /** The largest table after megabytes were written and merged. */
   async function largestTable(): Promise<number> {
     for (let batch = 0; batch < 2; batch++) {
       await store.batch(
@@ -60,14 +60,14 @@ describe('a store that gets large', function () {
     return Math.max(...sizes);
   }
 
-  it('is opened anew for larger tables, when it is prepared for the use that it has already', async () => {
+  it('is reopened for larger tables, even if it is prepared for the use that it already has', async () => {
     expect(await largestTable()).to.be.below(2.1 * MIB);
     await pretend(3 * GIB);
     await store.prepareFor('following');
     expect(await largestTable()).to.be.within(7 * MIB, 8.1 * MIB);
   });
 
-  it('has them from the start when it is large already, and stays open when nothing changes', async () => {
+  it('has larger tables from the start if it is already large, and stays open when nothing changes', async () => {
     await store.close();
     await pretend(3 * GIB);
     await store.open();

@@ -1,19 +1,19 @@
-// What a stranger may send to an HTTP server: requests, pipelined, whole and half, with
-// everything that HTTP has, changed bytes and noise; in how many writes; and when the connection ends.
+// Bytes that a stranger may send to an HTTP server: requests, pipelined, whole or incomplete, with
+// all features of HTTP, changed bytes and noise; the number of writes; and the end of the connection.
 
 import fc from 'fast-check';
 
 export interface Stranger {
-  /** Parts that are written in turns of their own. */
+  /** Parts that are written in separate turns. */
   readonly writes: readonly Buffer[];
-  /** Whether the client reads what is answered. */
+  /** Whether the client reads the replies. */
   readonly reads: boolean;
-  /** The client closes the connection so many turns of the event loop after its last write. */
+  /** Turns of the event loop after the last write until the client closes the connection. */
   readonly stays: number;
   readonly leaves: 'end' | 'destroy' | 'resetAndDestroy';
 }
 
-/** Nothing that stops the node or makes it work for long. */
+/** Calls that do not stop the node or make it work for long. */
 const NODE_CALLS = ['getblockcount', 'getbestblockhash', 'getmempoolinfo', 'nothing'].map((method) =>
   JSON.stringify({ method, params: [] })
 );
@@ -68,7 +68,7 @@ const header = fc.oneof(
   }
 );
 
-/** A body and the header that announces it, rightly or wrongly. */
+/** A body and the header that announces it, correct or not. */
 const framed = fc.oneof(
   { weight: 4, arbitrary: fc.constant('\r\n') },
   {
@@ -86,7 +86,7 @@ const framed = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('Transfer-Encoding: chunked\r\n\r\nzz\r\n', 'Content-Length: 30\r\n\r\nabc') }
 );
 
-/** Arbitrary clients, which know these paths. */
+/** Arbitrary clients that know these paths. */
 export function strangers(paths: readonly string[]): fc.Arbitrary<Stranger> {
   const path = fc.oneof(
     { weight: 8, arbitrary: fc.constantFrom(...paths) },
@@ -106,7 +106,7 @@ export function strangers(paths: readonly string[]): fc.Arbitrary<Stranger> {
   return fc
     .record({
       text: fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join('')),
-      /** Changed or left out, at a place given as a share of the length. */
+      /** A byte that is changed or left out, at a place given as a share of the length. */
       damage: fc.option(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom('', '\0', '\r', '\n', ' ', 'x')), { freq: 8 }),
       cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 2 }),
       reads: fc.integer({ min: 0, max: 5 }).map((roll) => roll > 0),

@@ -1,4 +1,4 @@
-// An index on a regtest node that begins with the node's coins.
+// An index on a regtest node that starts from the node's coins.
 
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -20,7 +20,7 @@ export interface BaseIndexOptions {
   readonly store: Store;
   readonly log: MemoryLog;
   readonly undoDepth?: number;
-  /** The coins unless given. */
+  /** `coins` unless given. */
   readonly bootstrap?: BootstrapFrom;
   readonly filters?: boolean;
   readonly migrations?: readonly Migration[];
@@ -35,7 +35,7 @@ export function baseOf(store: Store): Base {
   return findBase(store) ?? expect.fail('an index with a base');
 }
 
-/** Resolves once the index is live, or fails with why it is not going to be. */
+/** Resolves once the index is live; fails with the reason if it will not be. */
 export async function untilLive(index: ChainIndexer): Promise<void> {
   const state = await firstValueFrom(index.state$.pipe(filter(({ phase }) => phase === 'live' || phase === 'failed')));
   expect(state).to.include({ phase: 'live' });
@@ -46,12 +46,12 @@ export async function untilBackfilled(store: Store): Promise<void> {
   while (isBackfilling(baseOf(store))) await setImmediate();
 }
 
-/** Fails unless the index, as far as the backfill is, is the state after the node's blocks. */
+/** Fails unless the index, as far as it is backfilled, is the state after the node's blocks. */
 export async function expectRightSoFar(store: Store, node: NodeSource): Promise<void> {
   await expectIndexBackfilledFrom(store, await activeChain(node), baseOf(store).positionsFrom);
 }
 
-/** Fails unless the index is the state after the node's blocks, all of it, with undo records that fit them from the tip down, without a gap. */
+/** Fails unless the index is the complete state after the node's blocks, with fitting undo records from the tip down, without a gap. */
 export async function expectRight(store: Store, node: NodeSource, chain?: readonly Buffer[]): Promise<void> {
   await untilBackfilled(store);
   await expectIndexOf(store, chain ?? (await activeChain(node)));

@@ -32,7 +32,7 @@ export class BcoinApi {
     return result;
   }
 
-  /** The reply as it comes. */
+  /** The unparsed reply. */
   async ask(method: string, path: string, body?: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
     return await fetch(`http://127.0.0.1:${this.port}${path}`, {
       method,

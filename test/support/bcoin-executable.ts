@@ -1,4 +1,4 @@
-// bcoin's own executable, run as operators do: a node on regtest, alone.
+// bcoin's own executable, run as operators run it: a node on regtest, without peers.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,13 +31,13 @@ export class BcoinExecutable {
     });
   }
 
-  /** Resolves with the exit code when the process has ended and all was read that it printed. */
+  /** Resolves with the exit code when the process has ended and all its output was read. */
   async ended(): Promise<number> {
     const [code] = (await once(this.#child, 'close')) as [number];
     return code;
   }
 
-  /** Ends the process if it still runs. */
+  /** Ends the process if it is still running. */
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     this.#child.kill('SIGKILL');

@@ -1,4 +1,4 @@
-// Blocks and transactions as bcoin's own objects have them, in the words of Bitcoin Core's JSON.
+// Blocks and transactions as read by bcoin's own objects, with the field names of Bitcoin Core's JSON.
 
 import { bcoin } from './bcoin';
 
@@ -18,7 +18,7 @@ export interface BlockFields extends HeaderFields {
   readonly tx: readonly TransactionFields[];
 }
 
-/** What bcoin prints of a transaction. */
+/** A transaction as bcoin prints it. */
 interface PrintedTransaction {
   readonly hash: string;
   readonly witnessHash: string;

@@ -1,4 +1,4 @@
-// A bcoin node as a process of its own, on free loopback ports, asked over its HTTP servers.
+// A bcoin node in a separate process, on free loopback ports, asked over its HTTP servers.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -16,13 +16,13 @@ export interface ProcessPorts {
 }
 
 export class BcoinProcess {
-  /** All that it has printed. */
+  /** All of its output so far. */
   output = '';
   readonly #child: ChildProcess;
   readonly #happened = new Subject<void>();
   #code: number | null | undefined;
 
-  /** `args` are those of Node.js: the program with its options. */
+  /** `args`: arguments of Node.js, which are the program with its options. */
   constructor(
     args: readonly string[],
     readonly ports: ProcessPorts,
@@ -65,12 +65,12 @@ export class BcoinProcess {
     );
   }
 
-  /** The exit code when it has ended: null for one that was killed. */
+  /** The exit code once the process has ended; null if it was killed. */
   get code(): number | null | undefined {
     return this.#code;
   }
 
-  /** Resolves when what it prints matches. */
+  /** Resolves when its output matches. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.output);
@@ -90,7 +90,7 @@ export class BcoinProcess {
     this.#child.kill(signal);
   }
 
-  /** For the end of a test, whatever became of it. */
+  /** For the end of a test, whether it passed or not. */
   async kill(): Promise<void> {
     if (this.#code !== undefined) return;
     this.signal('SIGKILL');

@@ -58,7 +58,7 @@ interface TestChain extends HostChain {
 interface TestMempool extends HostMempool {
   prioritise(entry: unknown, priority: number, feeSats: number): void;
   reset(): Promise<void>;
-  /** What the node calls, and awaits, for a block that was connected or disconnected. */
+  /** Called and awaited by the node for a block that was connected or disconnected. */
   _addBlock(...block: unknown[]): Promise<void>;
   _removeBlock(...block: unknown[]): Promise<void>;
 }
@@ -66,7 +66,7 @@ interface TestMempool extends HostMempool {
 export interface TestFullNode extends HostNode {
   readonly chain: TestChain;
   readonly mempool: TestMempool;
-  /** What checks the scripts of a block's transactions. */
+  /** Checks the scripts of a block's transactions. */
   readonly workers: { check(...transaction: unknown[]): Promise<unknown> };
   readonly miner: {
     readonly cpu: { mineBlock(tip?: HostEntry | null, address?: unknown): Promise<HostFullBlock | null> };

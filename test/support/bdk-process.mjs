@@ -1,5 +1,5 @@
-// BDK in WebAssembly, as its package is published: a wallet in a process of its own, since Node.js takes such a package only with
-// --experimental-wasm-modules. Told by messages what to do; bdk-wallet.ts says what.
+// BDK in WebAssembly, as its package is published: a wallet in a separate process, since Node.js loads such a package only with
+// --experimental-wasm-modules. It is controlled by messages, see bdk-wallet.ts.
 //
 //   bdk-process.mjs <url of the interface> <seed in hex>
 

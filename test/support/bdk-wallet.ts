@@ -1,30 +1,30 @@
-// A wallet of BDK's in its process.
+// Controls a BDK wallet in its process.
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** What the wallet knows. Satoshis; hashes as displayed. */
+/** The wallet's knowledge. Amounts in satoshis; hashes as displayed. */
 export interface BdkState {
   readonly confirmed: number;
-  /** With what is in the pool. */
+  /** Including the pool. */
   readonly total: number;
   readonly height: number;
   readonly hash: string;
-  /** In no order. Without height and block: in the pool. */
+  /** In no particular order. Without height and block: in the pool. */
   readonly transactions: readonly { readonly txid: string; readonly height?: number; readonly block?: string }[];
 }
 
 export interface BdkCall {
   newAddress(): Promise<string>;
-  /** Looks for everything that was ever paid to it. */
+  /** Searches for everything that was ever paid to the wallet. */
   fullScan(): Promise<BdkState>;
-  /** Looks at the addresses that it has given away. */
+  /** Checks the addresses that it has revealed. */
   sync(): Promise<BdkState>;
-  /** @throws what the service refused */
+  /** @throws the service's refusal */
   send(address: string, sats: number): Promise<{ readonly txid: string; readonly fee: number }>;
-  /** Whether the service has a transaction. */
+  /** Whether the service knows a transaction. */
   has(txid: string): Promise<boolean>;
 }
 
@@ -39,7 +39,7 @@ export class BdkWallet implements BdkCall {
     this.#ended = once(child, 'exit');
   }
 
-  /** The same seed is the same wallet, which knows nothing of the chain yet. */
+  /** The same seed gives the same wallet, which knows nothing about the chain yet. */
   static async open(port: number, seed: Buffer = randomBytes(64)): Promise<BdkWallet> {
     const child = fork(join(__dirname, 'bdk-process.mjs'), [`http://127.0.0.1:${port}/api`, seed.toString('hex')], {
       execArgv: ['--experimental-wasm-modules', '--no-warnings']

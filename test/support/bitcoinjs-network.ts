@@ -1,4 +1,4 @@
-// Bitcoin Core's regtest as bitcoinjs-lib describes networks, which @bitcoinerlab's packages take.
+// Bitcoin Core's regtest in the format of bitcoinjs-lib, which @bitcoinerlab's packages take.
 
 import { coreRegtestPrefixes } from './chain-a';
 

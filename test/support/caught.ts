@@ -1,6 +1,6 @@
 // Asynchronous errors as values, for chai.
 
-/** What the promise was rejected with. Fails when it was not. */
+/** The error with which the promise was rejected. Fails if it was not. */
 export async function caught(promise: Promise<unknown>): Promise<unknown> {
   let value;
   try {

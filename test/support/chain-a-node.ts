@@ -1,6 +1,6 @@
 // A node that holds chain A, with the plugin. Making the chain takes bcoin seconds: it
-// is made once for each bcoin and kept in node_modules/.cache; every node works on a copy of
-// its own.
+// is made once for each bcoin and kept in node_modules/.cache; every node works on a separate
+// copy.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ export async function openChainANode(settings: Readonly<Record<string, unknown>>
   };
 }
 
-/** A folder of its own with a node that holds the chain, closed. */
+/** A new folder with a closed node that holds the chain. */
 export async function copiedChain(): Promise<string> {
   const made = await madeChain();
   const prefix = await mkdtemp(join(tmpdir(), 'bcoin-rest-node-'));
@@ -56,7 +56,7 @@ async function madeChain(): Promise<string> {
     await mkdir(dirname(folder), { recursive: true });
     const unfinished = await mkdtemp(`${folder}-unfinished-`);
     await makeChain(unfinished);
-    // Somebody else may have been quicker: then theirs is as good.
+    // Another process may have been quicker; its folder is as good.
     await rename(unfinished, folder).catch(() => rm(unfinished, { recursive: true }));
   }
   return folder;
@@ -64,7 +64,7 @@ async function madeChain(): Promise<string> {
 
 async function makeChain(prefix: string): Promise<void> {
   const node = await openRegtestNode({ prefix });
-  // Bitcoin Core has accepted these blocks: their signatures take bcoin half a minute, and nothing of them is kept.
+  // Signatures are not checked: that takes bcoin half a minute, and Bitcoin Core has accepted these blocks.
   node.workers.check = () => Promise.resolve(null);
   for (const { raw } of chainABlocks()) await node.chain.add(bcoin.Block.fromRaw(raw));
   const { height } = chainAManifest();

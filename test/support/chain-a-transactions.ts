@@ -1,4 +1,4 @@
-// The transactions of chain A's final chain and pool, each with what it spends and where it stands, worked out from their bytes alone.
+// The transactions of chain A's final chain and pool, each with the outputs that it spends and its block, computed from their bytes alone.
 
 import { scanBlock } from '../../lib/bitcoin/block';
 import { timeOf } from '../../lib/bitcoin/header';
@@ -11,7 +11,7 @@ import { chainAActiveBlocks, chainAPool } from './chain-a';
 export interface ChainATransaction {
   readonly transaction: ScannedTransaction;
   readonly status: EsploraStatus;
-  /** In the order of its inputs; none of a coinbase. */
+  /** In the order of its inputs; empty for a coinbase. */
   readonly spent: readonly SpentOutput[];
 }
 

@@ -1,5 +1,5 @@
-// What a node that holds chain A knows of each block beside its bytes, worked out from the
-// blocks alone: what the views need as context.
+// What a node that holds chain A knows about each block beside its bytes, computed from the
+// blocks alone: the context that the views need.
 
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanBlock } from '../../lib/bitcoin/block';

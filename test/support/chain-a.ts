@@ -1,5 +1,5 @@
-// Reads chain A (test/vectors/README.md): its blocks, its pool, what it shows, and
-// what Bitcoin Core 0.17 and 31 answered about it.
+// Reads chain A (test/vectors/README.md): its blocks, its pool, its manifest, and the
+// answers of Bitcoin Core 0.17 and 31 about it.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export interface ChainABlock {
   readonly raw: Buffer;
 }
 
-/** Anything the manifest names and explains; more fields than these, by kind. */
+/** An item that the manifest names and explains; there are more fields than these, depending on its kind. */
 export interface ChainAThing {
   readonly shows: string;
   readonly txid?: string;
@@ -61,7 +61,7 @@ export interface RecordedAnswer {
   readonly httpVersion?: string;
   readonly status: number;
   readonly contentType: string | null;
-  /** These two were recorded of 31 only. */
+  /** Recorded for 31 only, like the next field. */
   readonly cacheControl?: string;
   readonly contentLength?: string;
   readonly body?: string;
@@ -70,7 +70,7 @@ export interface RecordedAnswer {
   readonly spec?: { readonly status: number; readonly contentType: string | null; readonly body?: string; readonly bodyBase64?: string };
 }
 
-/** The block that every regtest chain begins with; `blocks.txt` starts after it. */
+/** The genesis block of every regtest chain; `blocks.txt` starts after it. */
 export const regtestGenesis = Buffer.from(
   '0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa' +
     '4b1e5e4adae5494dffff7f20020000000101000000010000000000000000000000000000000000000000000000000000000000000000ffffffff4d04ffff001d' +
@@ -80,7 +80,7 @@ export const regtestGenesis = Buffer.from(
   'hex'
 );
 
-/** How addresses begin on Bitcoin Core's regtest, whose answers were recorded. */
+/** Address prefixes of Bitcoin Core's regtest, whose answers were recorded. */
 export const coreRegtestPrefixes = { pubkeyhash: 0x6f, scripthash: 0xc4, bech32: 'bcrt' } as const;
 
 const lines = (name: string): string[] =>
@@ -89,7 +89,7 @@ const lines = (name: string): string[] =>
     .split('\n')
     .filter(Boolean);
 
-/** How the recorded JSON of each edition is written. */
+/** Style of the recorded JSON of each edition. */
 export const coreStyles = {
   '0.17': { prefixes: coreRegtestPrefixes, fields: PROFILES['0.17'].fields },
   modern: { prefixes: coreRegtestPrefixes, fields: PROFILES.modern.fields }
@@ -125,10 +125,10 @@ export const chainAPool = once((): Buffer[] => lines('mempool.txt.gz').map((hex)
 
 export const chainAAnswers = once((): RecordedAnswer[] => lines('answers-0.17.jsonl.gz').map((line) => JSON.parse(line) as RecordedAnswer));
 
-/** What Bitcoin Core 31 answered, 4,228 requests. */
+/** 4,228 requests and the answers of Bitcoin Core 31. */
 export const chainAAnswers31 = once((): RecordedAnswer[] => lines('answers-31.jsonl.gz').map((line) => JSON.parse(line) as RecordedAnswer));
 
-/** What it answered with `-deprecatedrpc=bip125`, `fullrbf` and `warnings`, and one transaction in the pool. */
+/** Its answers with `-deprecatedrpc=bip125`, `fullrbf` and `warnings`, and one transaction in the pool. */
 export const chainADeprecated31 = once(
   () => JSON.parse(readFileSync(join(chainAFolder, 'deprecated-31.json'), 'utf8')) as readonly RecordedAnswer[]
 );
@@ -138,7 +138,7 @@ export const chainAChainInfo = once(
   () => JSON.parse(readFileSync(join(chainAFolder, 'chaininfo-by-height-0.17.json'), 'utf8')) as Readonly<Record<string, string>>
 );
 
-/** The same of Bitcoin Core 31. */
+/** Chain info by height, as Bitcoin Core 31 printed it. */
 export const chainAChainInfo31 = once(
   () => JSON.parse(readFileSync(join(chainAFolder, 'chaininfo-by-height-31.json'), 'utf8')) as Readonly<Record<string, string>>
 );

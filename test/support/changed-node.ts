@@ -1,4 +1,4 @@
-// A real node with some things of it replaced.
+// A real node with some members replaced.
 
 import type { NodeSource } from '../../lib/node/types';
 

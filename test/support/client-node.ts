@@ -1,4 +1,4 @@
-// A node that holds chain A and its pool, as programs that speak to Bitcoin Core find it.
+// A node that holds chain A and its pool, as seen by programs written for Bitcoin Core.
 
 import { bcoin } from './bcoin';
 import { chainAPool } from './chain-a';
@@ -7,7 +7,7 @@ import { openChainANode, type ChainANode } from './chain-a-node';
 /** A user of the JSON-RPC. */
 export const ACCOUNT = { user: 'oracle', password: 'oracle' } as const;
 
-/** Today's edition, with all that programs may ask for. */
+/** Today's edition, with everything switched on that programs may use. */
 export const MODERN = {
   'rest-core': 'modern',
   'rest-filters': true,

@@ -1,6 +1,6 @@
-// Time that passes faster, for what happens after minutes.
+// Makes time pass faster, for events that come after minutes.
 
-/** Adds to what `performance.now()` says. */
+/** Adds to the value of `performance.now()`. */
 export class ShiftedClock {
   readonly #now = performance.now.bind(performance);
   #shiftMs = 0;
@@ -13,13 +13,13 @@ export class ShiftedClock {
     this.#shiftMs += ms;
   }
 
-  /** The clock is right again. */
+  /** Restores the clock. */
   restore(): void {
     performance.now = this.#now;
   }
 }
 
-/** Timers of just so many milliseconds are set to almost none. @returns what ends this for timers that are set later */
+/** Makes timers of exactly `ms` milliseconds fire almost at once. @returns a function that ends this for later timers */
 export function hurried(lengthMs: number): () => void {
   const { setTimeout: timeout, setInterval: interval } = globalThis;
   const short =

@@ -1,4 +1,4 @@
-// What the service would say if it remembered nothing: its endpoints with a cache that holds nothing.
+// The answers of the service without any cached data: its endpoints with a cache that holds nothing.
 
 import { expect } from 'chai';
 import { RestError } from '../../lib/rest/errors';

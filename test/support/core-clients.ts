@@ -1,5 +1,5 @@
 // The npm packages that speak to Bitcoin Core, as they are published: the parts of them that the
-// tests use, behind one face.
+// tests use, behind one interface.
 
 import { createRequire } from 'node:module';
 import { RESTClient, RPCClient } from 'rpc-bitcoin';
@@ -13,7 +13,7 @@ export interface Outpoint {
 }
 
 export interface CoreClient {
-  /** REST. What `bin` and `hex` give is the body of the reply, `json` what stands in it. */
+  /** REST. `bin` and `hex` give the body of the reply, `json` its parsed content. */
   transaction(txid: string, format: Format): Promise<unknown>;
   block(hash: string, format: Format): Promise<unknown>;
   /** A block with txids instead of transactions. */
@@ -22,10 +22,10 @@ export interface CoreClient {
   chainInfo(): Promise<unknown>;
   poolInfo(): Promise<unknown>;
   poolContents(): Promise<unknown>;
-  /** What the pool does counts. */
+  /** Takes the pool into account. */
   coins(outpoints: readonly Outpoint[], format: Format): Promise<unknown>;
 
-  /** JSON-RPC. @throws what the client makes of an error; `refusalOf` reads it */
+  /** JSON-RPC. @throws the client's form of an error; `refusalOf` reads it */
   call(method: string, ...params: readonly unknown[]): Promise<unknown>;
   callByName(method: string, params: Readonly<Record<string, unknown>>): Promise<unknown>;
   /** Calls in one request; errors are among the results. */
@@ -38,7 +38,7 @@ export interface Account {
   readonly password: string;
 }
 
-/** An error of any of the clients, in one shape. `code` is Bitcoin Core's, or the status of the reply where that is all there is. */
+/** An error of any of the clients, in one shape. `code`: Bitcoin Core's code, or the status of the reply if there is no code. */
 export interface Refusal {
   readonly code: number;
   readonly message: string;
@@ -70,7 +70,7 @@ interface BitcoinCore {
   command(batch: readonly { readonly method: string; readonly parameters: readonly unknown[] }[]): Promise<unknown[]>;
 }
 
-/** It sends names instead of positions if told a version, and then only for methods that it knows. */
+/** Given a version, it sends parameters by name instead of position, but only for methods that it knows. */
 const VERSION_WITH_NAMES = '25.0.0';
 
 const load = createRequire(__filename);
@@ -109,7 +109,7 @@ interface Reply {
 function rpcBitcoin({ port, user, password }: Account): CoreClient {
   const options = { url: 'http://127.0.0.1', port };
   const text = new RESTClient(options);
-  // The client makes text of bodies unless it is told that they are bytes.
+  // The client turns bodies into text unless it is told that they are bytes.
   const bytes = new RESTClient({ ...options, encoding: null });
   const rest = (format: Format): RESTClient => (format === 'bin' ? bytes : text);
   const client = new RPCClient({ ...options, user, pass: password });
@@ -134,7 +134,7 @@ function rpcBitcoin({ port, user, password }: Account): CoreClient {
 /** @throws Error when the client threw something else */
 export function refusalOf(thrown: unknown): Refusal {
   const { code, statusCode, message, error } = thrown as Readonly<Record<string, unknown>>;
-  // rpc-bitcoin throws the error of the reply itself, or the status with the body, which is a text or bytes.
+  // rpc-bitcoin throws the error object of the reply, or the status with the body as text or bytes.
   if (typeof statusCode === 'number') return { code: statusCode, message: String(error).trim() };
   if (typeof code !== 'number' || typeof message !== 'string') throw thrown;
   return { code, message };

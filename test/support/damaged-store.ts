@@ -1,5 +1,5 @@
-// A process that may end: damages the files of a store in many ways, one after the other, and
-// opens it each time. Says by one message what came of it.
+// A process that may crash: damages the files of a store in many ways, one after another, and
+// opens the store each time. Reports the results in one message.
 //
 //   damaged-store.ts <folder> <seed> <rounds>
 
@@ -13,10 +13,10 @@ import { DiskStore } from '../../lib/store/disk-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
 import type { Store, StoreWrite } from '../../lib/store/store';
 
-/** `said`: refused as damaged, and empty after it was cleared. `harmless`: every record is right. */
+/** `said`: the store was refused as damaged, and empty after it was cleared. `harmless`: every record is right. */
 export type Outcome = 'said' | 'harmless' | 'wrong';
 export interface DamageReport {
-  /** What was damaged, where, and what came of it. */
+  /** What was damaged, where, and with which result. */
   readonly rounds: readonly { readonly part: DamagedPart; readonly what: string; readonly outcome: Outcome; readonly message: string }[];
 }
 
@@ -40,7 +40,7 @@ export const DAMAGED_PARTS = [
 ] as const;
 export type DamagedPart = (typeof DAMAGED_PARTS)[number];
 
-/** Each table is of so many batches, and the log has as many. */
+/** Number of batches in each table, and in the log. */
 const TABLES = 2;
 const BATCHES = 3;
 const RECORDS = 400;
@@ -52,7 +52,7 @@ interface Change {
   readonly what: string;
 }
 
-/** Makes a folder that a store left when its process was killed, and says what it may hold after each batch of its log. */
+/** Makes a folder as a store leaves it when its process is killed, and returns what it may hold after each batch of its log. */
 async function makeStore(working: string, folder: string): Promise<Set<string>> {
   const store = new DiskStore(working);
   const states = new Set<string>();
@@ -66,7 +66,7 @@ async function makeStore(working: string, folder: string): Promise<Set<string>> 
       );
       if (round === TABLES) states.add(await digest(store));
     }
-    // Closing makes a table of what is in the log.
+    // Closing turns the log into a table.
     if (round === TABLES) await cp(working, folder, { recursive: true });
     await store.close();
   }

@@ -1,4 +1,4 @@
-// The npm packages that speak the Electrum protocol, as they are published: the parts of them that wallets use, behind one face.
+// The npm packages that speak the Electrum protocol, as they are published: the parts of them that wallets use, behind one interface.
 
 import { createRequire } from 'node:module';
 import { ElectrumExplorer } from '@bitcoinerlab/explorer';
@@ -9,7 +9,7 @@ import { until } from './until';
 import type { EventEmitter } from 'node:events';
 import type { HistoryItem, Totals } from './esplora-clients';
 
-/** How they reach the node; over WebSocket with a bridge. */
+/** The transport to the node; WebSocket goes through a bridge. */
 export interface Way {
   readonly protocol: 'tcp' | 'ssl';
   readonly port: number;
@@ -17,17 +17,17 @@ export interface Way {
 
 export interface ElectrumClient {
   totals(address: string): Promise<Totals>;
-  /** Those of the chain in its order, then those of the pool. */
+  /** Transactions of the chain in its order, then those of the pool. */
   history(address: string): Promise<HistoryItem[]>;
   /** In hex. */
   transaction(txid: string): Promise<string>;
-  /** @returns the txid @throws what the client makes of an error */
+  /** @returns the txid @throws the client's form of an error */
   send(hex: string): Promise<string>;
-  /** The statuses that it is told of an address, the present one first. Clients without: undefined. */
+  /** The statuses of an address that it gets, the present one first; undefined for clients without subscriptions. */
   readonly watch: ((address: string) => Promise<(string | null)[]>) | undefined;
-  /** The node is about to be stopped. */
+  /** To be called before the node is stopped. */
   leaves(): void;
-  /** Waits until it is connected to the node that was started again. */
+  /** Waits until it is connected to the restarted node. */
   reconnected(): Promise<void>;
   close(): void;
 }
@@ -39,7 +39,7 @@ export const ELECTRUM_CLIENTS: readonly { readonly name: string; readonly connec
   { name: '@bitcoinerlab/explorer 1.0.0', connect: (way) => ExplorerClient.connect(way) }
 ];
 
-/** What three of the packages have alike: methods of the protocol, and events by the method that they belong to. */
+/** The common part of three packages: methods of the protocol, and events by the name of their method. */
 export interface ElectrumCalls {
   readonly subscribe: EventEmitter;
   close(): void;
@@ -48,7 +48,7 @@ export interface ElectrumCalls {
 
 const HOST = '127.0.0.1';
 const ASKED = { client: 'wallet', version: '1.4' };
-/** It keeps on trying. */
+/** It keeps trying to reconnect. */
 const PERSISTENCE = { retryPeriod: 100, maxRetry: 10_000, pingPeriod: 120_000, callback: null };
 
 const callbacksOf = (connected: () => void = () => undefined): { onConnect(): void; onLog(): void } => ({
@@ -64,7 +64,7 @@ interface AskingCalls extends ElectrumCalls {
 type SamouraiClass = new (port: number, host: string, protocol: string, callbacks: object) => AskingCalls;
 type MempoolClass = new (port: number, host: string, protocol: string, options: undefined, callbacks: object) => AskingCalls;
 
-/** `connected`: called whenever it is, again. */
+/** `connected`: called whenever the client is connected again. */
 export async function mempoolClient({ port, protocol }: Way, connected?: () => void): Promise<ElectrumCalls> {
   const Client = createRequire(__filename)('@mempool/electrum-client') as MempoolClass;
   const client = new Client(port, HOST, protocol, undefined, callbacksOf(connected));
@@ -72,7 +72,7 @@ export async function mempoolClient({ port, protocol }: Way, connected?: () => v
   return client;
 }
 
-/** `connected`: called whenever it is, again. */
+/** `connected`: called whenever the client is connected again. */
 export async function samouraiClient({ port, protocol }: Way, connected?: () => void): Promise<ElectrumCalls> {
   // Its own types lack the ends of file names.
   const name: string = '@samouraiwallet/electrum-client';
@@ -82,7 +82,7 @@ export async function samouraiClient({ port, protocol }: Way, connected?: () => 
   return client;
 }
 
-/** The one that the others have grown out of. */
+/** The package from which the others were derived. */
 export async function firstClient({ port, protocol }: Way): Promise<ElectrumCalls> {
   const Client = createRequire(__filename)('electrum-client') as new (port: number, host: string, protocol: string) => ElectrumCalls;
   const client = new Client(port, HOST, protocol);
@@ -91,7 +91,7 @@ export async function firstClient({ port, protocol }: Way): Promise<ElectrumCall
   return client;
 }
 
-/** @throws what the client makes of an error */
+/** @throws the client's form of an error */
 export function call(client: ElectrumCalls, method: string, ...args: readonly unknown[]): Promise<unknown> {
   return (client[method] as (...args: unknown[]) => Promise<unknown>).apply(client, [...args]);
 }
@@ -109,7 +109,7 @@ abstract class CallingClient implements ElectrumClient {
 
   abstract reconnected(): Promise<void>;
 
-  /** It is not told before. */
+  /** Does nothing: this client needs no notice. */
   leaves(): void {
     return;
   }
@@ -176,7 +176,7 @@ class PersistentClient extends CallingClient {
   }
 }
 
-/** Does not: another one takes its place. */
+/** Does not reconnect: a new client replaces it. */
 class FirstClient extends CallingClient {
   readonly #way: Way;
 
@@ -191,7 +191,7 @@ class FirstClient extends CallingClient {
   }
 }
 
-/** Two of the clients give the whole reply where its result is empty. */
+/** Two of the clients return the whole reply if its result is empty. */
 export function resultOf(answer: unknown): unknown {
   return typeof answer === 'object' && answer !== null && 'jsonrpc' in answer ? (answer as { result?: unknown }).result : answer;
 }
@@ -232,7 +232,7 @@ class ExplorerClient implements ElectrumClient {
     return this.#explorer.push(hex);
   }
 
-  /** A second after the end of a connection it tries to connect again, once, and nobody catches what is thrown when the node is away. */
+  /** A second after the end of a connection it tries once to connect again, and does not catch the error if the node is away. */
   leaves(): void {
     this.#explorer.close();
   }

@@ -1,4 +1,4 @@
-// Electrum's own daemon with a wallet, as it is packaged: a program of its own, which is spoken to over its JSON-RPC.
+// Electrum's own daemon with a wallet, as it is packaged: a separate program, controlled over its JSON-RPC.
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,13 +10,13 @@ import { freePort } from './regtest-node';
 
 const USER = 'wallet';
 const PASSWORD = 'wallet';
-/** Between two questions whether something has happened. */
+/** Pause between two checks whether something has happened. */
 const POLL_MS = 50;
 
-/** What the wallet knows of a transaction. */
+/** A transaction as the wallet knows it. */
 export interface ElectrumTransaction {
   readonly txid: string;
-  /** 0: in the pool; -1: there with a parent that is in the pool as well. */
+  /** 0: in the pool; -1: in the pool with a parent that is also in the pool. */
   readonly height: number;
   readonly confirmations: number;
 }
@@ -48,7 +48,7 @@ export class ElectrumDaemon {
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
   readonly #port: number;
-  /** What it has printed. */
+  /** Its output. */
   #output = '';
 
   private constructor(child: ChildProcess, port: number) {
@@ -58,7 +58,7 @@ export class ElectrumDaemon {
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (text: Buffer) => (this.#output += text.toString()));
   }
 
-  /** `server`: host, port, and `t` for TCP or `s` for TLS. `folder`: where it keeps all that is its own. */
+  /** `server`: host, port, and `t` for TCP or `s` for TLS. `folder`: where it keeps all its data. */
   static async open(folder: string, server: string): Promise<ElectrumDaemon> {
     const rpcport = await freePort();
     await mkdir(join(folder, 'regtest'), { recursive: true });
@@ -86,7 +86,7 @@ export class ElectrumDaemon {
     return new Map(transactions.map((transaction) => [transaction.txid, transaction]));
   }
 
-  /** @throws Error with what it says of a call that fails */
+  /** @throws Error with the daemon's message if the call fails */
   async call<T>(method: string, params: readonly unknown[] | Readonly<Record<string, unknown>> = []): Promise<T> {
     const response = await fetch(`http://127.0.0.1:${this.#port}/`, {
       method: 'POST',
@@ -98,7 +98,7 @@ export class ElectrumDaemon {
     return result;
   }
 
-  /** Asks until something holds. What never comes true ends with the test's timeout. */
+  /** Asks until a condition holds. A condition that never holds ends with the test's timeout. */
   async until(condition: () => Promise<boolean>): Promise<void> {
     while (!(await condition())) await delay(POLL_MS);
   }

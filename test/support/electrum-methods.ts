@@ -1,4 +1,4 @@
-// Methods for tests of the transport: some of the protocol's, and some that wait, fail, or say much.
+// Methods for tests of the transport: some of the protocol, and some that wait, fail, or return long replies.
 
 import { CODES, ElectrumError } from '../../lib/electrum/errors';
 import type { Method, MethodTable } from '../../lib/electrum/method';

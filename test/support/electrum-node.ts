@@ -1,4 +1,4 @@
-// A real node with the index of the chain, REST and the Electrum protocol, whose methods a test gives, and clients of it.
+// A real node with the index of the chain, REST and the Electrum protocol (with methods that a test chooses), and clients of it.
 
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
@@ -44,25 +44,25 @@ export interface ElectrumNode {
   /** Whether methods are answered. */
   readonly ready$: BehaviorSubject<boolean>;
   readonly context: EndpointContext;
-  /** Of the first of its own ports. */
+  /** The first of the protocol's ports. */
   readonly port: number;
   readonly httpPort: number;
-  /** What was logged as gone wrong. */
+  /** Logged errors. */
   readonly errors: readonly string[];
-  /** What was logged for information. */
+  /** Logged information. */
   readonly notes: readonly string[];
-  /** Clients that are told of things by themselves. */
+  /** Clients that get notifications. */
   readonly notified: ReadonlySet<Notified>;
 }
 
 export interface ElectrumNodeOptions extends RegtestOptions {
   readonly methods: (context: EndpointContext) => MethodTable;
   readonly options?: Partial<ServerOptions>;
-  /** For a certificate of the server's own. */
+  /** Folder for a certificate that the server makes itself. */
   readonly folder?: string;
 }
 
-/** Opens a node that can answer. */
+/** Opens a node that answers. */
 export async function openElectrumNode({ methods, options, folder, ...regtest }: ElectrumNodeOptions): Promise<ElectrumNode> {
   let parts: { rest: RestService; electrum: ElectrumService } | undefined;
   const ready$ = new BehaviorSubject(false);
@@ -141,7 +141,7 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
   return { node, electrum, ready$, context, port, httpPort, errors, notes, notified };
 }
 
-/** Those of a client that subscribes to nothing. */
+/** The subscriptions of a client that subscribes to nothing. */
 function subscriptionsOf(client: Notified, notified: Set<Notified>): ClosableSubscriptions {
   notified.add(client);
   return {
@@ -179,14 +179,14 @@ export class LineClient {
     });
   }
 
-  /** `from`: an address of this machine's. */
+  /** `from`: an address of this machine. */
   static async connect(port: number, from?: string): Promise<LineClient> {
     const socket = connect({ port, host: '127.0.0.1', ...(from !== undefined && { localAddress: from }) });
     await once(socket, 'connect');
     return new LineClient(socket);
   }
 
-  /** Lines that have come and were not taken. */
+  /** Lines that have arrived and were not read. */
   get waiting(): number {
     return this.#lines.length;
   }
@@ -199,7 +199,7 @@ export class LineClient {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** The next value, whatever the client may expect of it. */
+  /** The next value, of any type. */
   async value(): Promise<Reply> {
     const line = await this.line();
     if (line === undefined) throw new Error('the server has closed the connection');

@@ -1,4 +1,4 @@
-// What endpoints ask, beside a cache of any size.
+// The context of endpoints, with a cache of any size.
 
 import { AnswerCache } from '../../lib/rest/cache/answers';
 import { RawBlocks } from '../../lib/rest/cache/blocks';
@@ -37,7 +37,7 @@ export function endpointContext(
   };
 }
 
-/** Where no reply is of a state of the index, none is cached. */
+/** A cache for endpoints whose replies do not depend on the index's state: it must never be asked. */
 export function noReplies(): ReplyCache {
   const reader: IndexReader = {
     read: () => {
@@ -47,7 +47,7 @@ export function noReplies(): ReplyCache {
   return new ReplyCache(new AnswerCache(1), { pruned: false }, reader);
 }
 
-/** A request of a client that waits. `path`: what follows the endpoint's prefix. */
+/** A request of a waiting client. `path`: the part after the endpoint's prefix. */
 export function requestFor(path: string, body: Buffer = Buffer.alloc(0)): RestRequest {
   return new RestRequest(path, body, { destroyed: false });
 }

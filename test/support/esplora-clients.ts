@@ -1,11 +1,11 @@
-// The npm packages that read Esplora's interface, as they are published: the parts of them that wallets use, behind one face.
+// The npm packages that use Esplora's API, as they are published: the parts of them that wallets use, behind one interface.
 
 import { createRequire } from 'node:module';
 import { EsploraExplorer } from '@bitcoinerlab/explorer';
 import { AddressApi, BlockApi, Configuration, TxApi } from '@interlay/esplora-btc-api';
 import type { WebSocket } from 'ws';
 
-/** Satoshis of an address: those of the chain, and what the pool makes of them. */
+/** Satoshis of an address: in the chain, and with the pool. */
 export interface Totals {
   readonly confirmed: number;
   readonly pooled: number;
@@ -13,7 +13,7 @@ export interface Totals {
 
 export interface HistoryItem {
   readonly txid: string;
-  /** Undefined: it is in the pool. */
+  /** undefined: the transaction is in the pool. */
   readonly height: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface EsploraClient {
   history(address: string): Promise<HistoryItem[]>;
   /** In hex. */
   transaction(txid: string): Promise<string>;
-  /** @returns the txid @throws what the client makes of an error; `refusalOf` reads it */
+  /** @returns the txid @throws the client's form of an error; `refusalOf` reads it */
   send(hex: string): Promise<string>;
 }
 
@@ -35,7 +35,7 @@ export const ESPLORA_CLIENTS: readonly { readonly name: string; readonly connect
   { name: '@bitcoinerlab/explorer 1.0.0', connect: (port) => new ExplorerClient(port) }
 ];
 
-/** What the service said to a client that threw. */
+/** The service's reply to a client that threw. */
 export function refusalOf(error: unknown): { readonly status: number; readonly message: string } {
   if (!(error instanceof Error)) throw new Error('expected an error');
   if ('response' in error) {
@@ -74,7 +74,7 @@ const historyOf = (answer: readonly TransactionAnswer[]): HistoryItem[] =>
 /** Calls by name, each with its parameters by name. */
 type Calls<Name extends string, Parameters = unknown> = Readonly<Record<Name, (parameters: Parameters) => Promise<unknown>>>;
 
-/** What it has of Esplora's interface. Its own types need those of another package. */
+/** Its part of Esplora's API. Its own types need those of another package. */
 export interface MempoolJs {
   readonly addresses: Calls<
     'getAddress' | 'getAddressTxs' | 'getAddressTxsChain' | 'getAddressTxsMempool' | 'getAddressTxsUtxo',

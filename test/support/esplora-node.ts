@@ -1,4 +1,4 @@
-// A real node with the index of the chain, REST and Esplora's interface, asked over its own HTTP server. The index by script follows when it is told to.
+// A real node with the index of the chain, REST and Esplora's API, asked over its HTTP server. The index by script follows when told to.
 
 import { filter, firstValueFrom } from 'rxjs';
 import { ChainIndexer } from '../../lib/index/chain-index';
@@ -26,7 +26,7 @@ export interface EsploraNode {
   readonly scripts: FollowedScripts;
   readonly pool: ScriptPool;
   readonly fees: PoolFees;
-  /** What endpoints ask. */
+  /** The context of endpoints. */
   readonly context: EndpointContext;
   readonly port: number;
   /** Waits for the index, and brings the index by script to its block. */

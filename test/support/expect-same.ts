@@ -1,4 +1,4 @@
-// As chai's `deep.equal`, which a walk would ask for millions of times: chai is asked only where something differs.
+// Like chai's `deep.equal`, but fast enough for the millions of calls of a walk: chai is called only if something differs.
 
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
@@ -7,7 +7,7 @@ export function expectSame(found: unknown, expected: unknown, message?: string):
   if (found !== expected && !isDeepStrictEqual(found, expected)) expect(found, message).to.deep.equal(expected);
 }
 
-/** The same of buffers, or of none. */
+/** The same for buffers or undefined. */
 export function expectSameBytes(found: Buffer | undefined, expected: Buffer | undefined, message?: string): void {
   if (found === undefined || expected?.equals(found) !== true) expect(found, message).to.deep.equal(expected);
 }

@@ -1,4 +1,4 @@
-// Pays anybody on a regtest node, with coins that stay while the last blocks are replaced.
+// Pays anybody on a regtest node, with coins that remain when the last blocks are replaced.
 
 import { scriptOfAddress } from '../../lib/bitcoin/address';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
@@ -25,7 +25,7 @@ export class Faucet {
     this.#coinValue = coinValue;
   }
 
-  /** Mines as many coins. bcoin's pool drops spends of coinbases at every reorganization; these are none. */
+  /** Mines the coins, which are not coinbases: bcoin's pool drops spends of coinbases at every reorganization. */
   static async on(node: TestFullNode, count: number): Promise<Faucet> {
     const ring = bcoin.KeyRing.generate();
     const [first] = await mine(node, MATURE, undefined, ring.getAddress());
@@ -40,12 +40,12 @@ export class Faucet {
     return new Faucet(node, ring, coins, value);
   }
 
-  /** The node was started again. */
+  /** To be called when the node was restarted. */
   moveTo(node: TestFullNode): void {
     this.#node = node;
   }
 
-  /** Spends a coin into a payment, which goes into the pool. @returns its txid, as displayed */
+  /** Sends a payment from one coin to the pool. @returns its txid, as displayed */
   async pays(address: string, valueSats: number): Promise<string> {
     const payment = new bcoin.MTX();
     payment.addTX(this.#coins, this.#used++);

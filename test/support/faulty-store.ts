@@ -1,5 +1,5 @@
-// A store that fails when told to: the n-th call of a kind throws what a full disk or a
-// broken one would, before or after the real store has done it.
+// A store that fails when told to: the n-th call of a kind throws the error of a full or
+// broken disk, before or after the real store has done the call.
 
 import { StoreError } from '../../lib/store/errors';
 import type {
@@ -13,7 +13,7 @@ import type {
   StoreWrite
 } from '../../lib/store/store';
 
-/** Those that following the chain makes. */
+/** The calls that following the chain makes. */
 export const STORE_CALLS = [
   'open',
   'close',
@@ -29,12 +29,12 @@ export const STORE_CALLS = [
 ] as const;
 export type StoreCall = (typeof STORE_CALLS)[number] | 'snapshot.range';
 
-/** The message of what a failing call throws. */
+/** The message of the error that a failing call throws. */
 export const FAULT = 'no space left on device';
 
 interface Fault {
   readonly call: StoreCall;
-  /** Calls that go well before; the fault then stays until it is taken away. */
+  /** Calls that succeed before the fault, which then stays until it is removed. */
   left: number;
   readonly afterwards: boolean;
 }
@@ -60,7 +60,7 @@ export class FaultyStore implements Store {
 
   constructor(private readonly real: Store) {}
 
-  /** Whether the fault has shown. */
+  /** Whether a call has failed. */
   get hasFailed(): boolean {
     return this.#failed;
   }

@@ -1,4 +1,4 @@
-// What filters an index must hold, put together from nothing but the blocks.
+// The filters that an index must hold, computed from nothing but the blocks.
 
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -31,12 +31,12 @@ interface BlockFilter {
 
 /** Filters of chains that have blocks in common. */
 export class FilterModel {
-  /** Scripts by outpoint: of two transactions with one txid the outputs are the same. */
+  /** Scripts by outpoint: two transactions with the same txid have the same outputs. */
   readonly #scripts = new Map<string, Buffer>();
-  /** By block, whose header says all that was before it. */
+  /** By block, whose header determines all blocks before it. */
   readonly #filters = new Map<string, BlockFilter>();
 
-  /** Those of a chain from the genesis block up. */
+  /** The filters of a chain from the genesis block up. */
   of(chain: readonly Buffer[]): BlockFilter[] {
     let header: Buffer = NO_FILTER_HEADER;
     return chain.map((raw) => {
@@ -48,7 +48,7 @@ export class FilterModel {
     });
   }
 
-  /** Of a block that was in a chain asked for before. */
+  /** The filter of a block that was in a chain asked for before. */
   ofBlock(hash: Buffer): Buffer | undefined {
     return this.#filters.get(hash.toString('hex'))?.filter;
   }
@@ -75,7 +75,7 @@ export async function untilFilled(store: Store): Promise<void> {
   }
 }
 
-/** Fails when the store has a filter that is not right, or does not have one that it says it has. Filters may be missing. */
+/** Fails if the store has a wrong filter, or lacks one that it claims to have. Filters may be missing. */
 export async function expectHonestFilters(store: Store, chain: readonly Buffer[], model: FilterModel): Promise<void> {
   const expected = model.of(chain);
   const heights = { f: [] as number[], g: [] as number[] };
@@ -83,7 +83,7 @@ export async function expectHonestFilters(store: Store, chain: readonly Buffer[]
   for await (const [key, value] of store.range({ gte: Buffer.from('e'), lt: Buffer.from('h') })) {
     const letter = key.toString('latin1', 0, 1) as 'e' | 'f' | 'g';
     if (letter === 'e') {
-      // Of a block that came and went between two looks nothing is known.
+      // Blocks that came and went between two checks are unknown.
       const filter = recordOf(key, value);
       expectSameBytes(filter, model.ofBlock(key.subarray(1)) ?? filter);
       continue;

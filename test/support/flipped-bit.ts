@@ -1,8 +1,8 @@
-// Rot: one bit of a file that others have open, changed in its place.
+// Rot: flips one bit of a file in place, while LevelDB may have it open.
 
 import { open } from 'node:fs/promises';
 
-/** `pick`: which bit, counted from the first one and again from there behind the last. */
+/** `pick`: number of the bit, modulo the number of bits. */
 export async function flipBit(path: string, pick: number): Promise<void> {
   const file = await open(path, 'r+');
   try {

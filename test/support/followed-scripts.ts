@@ -1,4 +1,4 @@
-// An index by script in memory that is brought to the block of a main index when it is told to.
+// An index by script in memory that is brought to the block of a main index when told to.
 
 import { spentCounts } from '../../lib/bitcoin/block';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';

@@ -1,4 +1,4 @@
-// Indexes built from nothing, block by block, to hold others against: every byte of them.
+// Indexes built from nothing, block by block, with which others are compared byte for byte.
 
 import { expect } from 'chai';
 import { withKnownBytes, type Base } from '../../lib/index/records/base';
@@ -14,15 +14,15 @@ import type { Store, StorePut, StoreWrite } from '../../lib/store/store';
 /** Key to value, both in hex. */
 export type StoreImage = ReadonlyMap<string, string>;
 
-/** The tip and what blocks put there; not the store's own keys in front of them. */
+/** The tip and the records of blocks, without the store's own keys, which come first. */
 const STATE = { gte: TIP_KEY, lt: BLOCK_RECORDS.lt };
-/** So many states are remembered: building starts from the highest that the chain has. */
+/** Number of cached states: building starts from the highest one that is in the chain. */
 const KEPT = 48;
 
-/** What is made for filters is compared with a model of its own (filters.ts). */
+/** Records of filters are compared with a separate model (filters.ts). */
 const FILTER_LETTERS = 'efg';
 
-/** Every byte of the index's state, but for filters. */
+/** Every byte of the index's state, except filters. */
 export async function storeImage(store: Store): Promise<StoreImage> {
   const image = new Map<string, string>();
   for await (const [key, value] of store.range(STATE))
@@ -39,7 +39,7 @@ export class FreshIndexes {
   /** By secret and tip. */
   readonly #states = new Map<string, FreshState>();
 
-  /** What an index of this chain holds that keeps all its undo records and has the secret. The chain goes from the genesis block up. */
+  /** The content of an index of this chain with all its undo records and this secret. The chain goes from the genesis block up. */
   async imageOf(chain: readonly Buffer[], secret: StorePut): Promise<StoreImage> {
     const nameOf = (raw: Buffer): string => `${secret.value.toString('hex')} ${knownHash(raw).toString('hex')}`;
     let known = chain.length;
@@ -74,8 +74,8 @@ async function build(from: readonly StoreWrite[], blocks: readonly Buffer[], gen
 }
 
 /**
- * What an index that began with coins has like every other, once the backfill is done: the tip, heights, lengths, positions,
- * byte for byte; and headers as they are told.
+ * The content that an index started from coins shares with every other index once the backfill is done: the tip, heights, lengths,
+ * positions, byte for byte; and headers as readers get them.
  */
 export function expectSameBesideCoins(found: StoreImage, fresh: StoreImage, base: Base): void {
   const records = (image: StoreImage): string[] =>
@@ -94,11 +94,11 @@ export function expectSameBesideCoins(found: StoreImage, fresh: StoreImage, base
 
 const letterOf = (key: string): string => Buffer.from(key.slice(0, 2), 'hex').toString('latin1');
 
-/** Undo records may be missing below those that are kept, and from where the index caught up; all else is the same. */
+/** Undo records may be missing below those that are kept, and where the index caught up; everything else is the same. */
 export function expectSameImage(found: StoreImage, fresh: StoreImage, undoDepth: number): void {
   const undo = Buffer.from('d').toString('hex');
   const isUndo = (key: string): boolean => key.startsWith(undo);
-  // Asked first: a walk makes millions of these.
+  // Compared first without chai: a walk makes millions of comparisons.
   for (const [key, value] of found) if (value !== fresh.get(key)) expect(value, `the record under ${key}`).to.equal(fresh.get(key));
   const heights: number[] = [];
   for (const key of fresh.keys()) {

@@ -1,5 +1,5 @@
 // A process whose files may not grow beyond a limit that its parent sets, as on a full disk: a
-// node takes chain A in up to a height, its index the blocks, until the system refuses to write.
+// node adds chain A up to a height, and its index follows, until the system refuses to write.
 //
 //   full-disk-node.ts <folder> <height> <height of the node when its index is opened>
 
@@ -18,7 +18,7 @@ export interface FullDiskMessage {
   readonly phase: string;
   /** Where the node's chain ends. */
   readonly chainHeight: number;
-  /** The block that readers are told of; undefined: none. */
+  /** The tip that readers get; undefined: none. */
   readonly indexHeight: number | undefined;
   readonly log: readonly string[];
 }

@@ -1,12 +1,12 @@
 // A store that takes the writes of a batch at once, as engines on disk do, and writes them, or
-// fails to, when it is told.
+// fails, when told to.
 
 import type { Store, StoreWrite } from '../../lib/store/store';
 
 export interface HeldBatch {
-  /** Writes what was taken. */
+  /** Writes the batch. */
   write(): void;
-  /** The batch fails, nothing of it is written. */
+  /** Makes the batch fail; nothing of it is written. */
   fail(error: Error): void;
 }
 

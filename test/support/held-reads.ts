@@ -1,8 +1,8 @@
-// A store whose ranges begin to be read when a test lets them.
+// A store that starts to read ranges when a test lets it.
 
 import type { Store, StoreSnapshot } from '../../lib/store/store';
 
-/** `held`: asked for each range of a snapshot that is read: until when it waits; undefined: it does not. */
+/** `held`: called for each range that is read from a snapshot; returns a promise for which the read waits, or undefined. */
 export function holdReads(store: Store, held: () => Promise<void> | undefined): Store {
   const snapshot = (): StoreSnapshot => {
     const real = store.snapshot();

@@ -19,7 +19,7 @@ export interface RawReply {
   readonly body: Buffer;
 }
 
-/** One request on a connection of its own. */
+/** One request on a new connection. */
 export async function ask(port: number, request: RawRequest): Promise<RawReply> {
   const [reply] = await askInOneWrite(port, [request]);
   if (reply === undefined) throw new Error(`expected a reply to ${request.path}, got none`);
@@ -46,7 +46,7 @@ export async function openSocket(port: number): Promise<Socket> {
   return socket;
 }
 
-/** All that comes until the other side closes, whether it says good-bye or not. */
+/** All bytes until the other side closes the connection, properly or not. */
 export async function untilClosed(socket: Socket): Promise<Buffer> {
   const parts: Buffer[] = [];
   socket.on('data', (part: Buffer) => parts.push(part));
@@ -55,7 +55,7 @@ export async function untilClosed(socket: Socket): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** `last`: asks for the connection to be closed behind the reply. */
+/** `last`: asks for the connection to be closed after the reply. */
 export function requestBytes({ method = 'GET', path, headers = {}, body }: RawRequest, last: boolean): Buffer {
   const chunked = headers['Transfer-Encoding'] === 'chunked';
   const bytes = body ?? Buffer.alloc(0);
@@ -73,7 +73,7 @@ export function requestBytes({ method = 'GET', path, headers = {}, body }: RawRe
   return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines}\r\n`, 'latin1'), ...framed]);
 }
 
-/** The first reply in the bytes, and how many of them it takes. Bodies have a length or are absent. */
+/** The first reply in the bytes, and its length. Bodies have a length or are absent. */
 function parseReply(bytes: Buffer, isHead: boolean): { reply: RawReply; length: number } {
   const end = bytes.indexOf('\r\n\r\n');
   const [statusLine = '', ...lines] = bytes.subarray(0, Math.max(end, 0)).toString('latin1').split('\r\n');

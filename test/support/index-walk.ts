@@ -1,5 +1,5 @@
-// A real regtest node with a real index, walked through whatever can happen to them. After
-// every step the index is held, byte for byte, against one built from nothing.
+// A real regtest node with a real index, walked through everything that can happen to them.
+// After every step the index is compared, byte for byte, with one built from nothing.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,19 +32,19 @@ import { openRegtestNode } from './regtest-node';
 import { describeCoin, expectIndexOf, modelOf, modelTransactions } from './utxo-model';
 import type { BootstrapFrom, IndexSnapshot } from '../../lib/index/types';
 
-/** What can happen to the node's chain. */
+/** Events of the node's chain. */
 export type NodeStep =
   | { readonly do: 'mine'; readonly plans: readonly BlockPlan[] }
-  /** Mines on an earlier block: a reorganization when it gets longer than what it leaves. */
+  /** Mines on an earlier block: a reorganization if the new branch becomes longer than the old one. */
   | { readonly do: 'fork'; readonly back: number; readonly plans: readonly BlockPlan[] }
   | { readonly do: 'reset' | 'reset silently' | 'invalidate'; readonly back: number }
-  /** Resets and takes the same blocks in again. */
+  /** Resets the chain and adds the same blocks again. */
   | { readonly do: 'replay'; readonly back: number }
   | { readonly do: 'connect or disconnect' };
 
 export type WalkStep =
   | NodeStep
-  /** Closes the index, lets something happen, opens it again, with filters and the index by script or without, and lets something happen at once. */
+  /** Closes the index, runs steps, opens it again (with or without filters and the index by script), and runs steps at once. */
   | {
       readonly do: 'restart';
       readonly filters?: boolean;
@@ -52,7 +52,7 @@ export type WalkStep =
       readonly closed: NodeStep | undefined;
       readonly opened: NodeStep | undefined;
     }
-  /** The store begins to fail; something happens; the index is opened again on the healed store. */
+  /** The store starts to fail; steps are run; the index is opened again on the healed store. */
   | { readonly do: 'fault'; readonly call: StoreCall; readonly n: number; readonly afterwards: boolean; readonly meanwhile: NodeStep };
 
 export interface WalkOptions {
@@ -60,9 +60,9 @@ export interface WalkOptions {
   readonly disk: boolean;
   readonly undoDepth: number;
   readonly bootstrap?: BootstrapFrom;
-  /** Whether the index begins with filters; not unless given. */
+  /** Whether the index starts with filters; false unless given. */
   readonly filters?: boolean;
-  /** Whether there is an index by script beside it; not unless given. */
+  /** Whether there is an index by script beside it; false unless given. */
   readonly scripts?: boolean;
 }
 
@@ -73,11 +73,11 @@ export interface LastingWalkOptions {
   readonly bootstrap?: BootstrapFrom;
   readonly filters?: boolean;
   readonly scripts?: boolean;
-  /** Another number for each process, below 1,000. */
+  /** A different number for each process, below 1,000. */
   readonly turn: number;
 }
 
-/** So little that catching up takes many batches, generations change places, and coins have to be read. */
+/** So little that catching up takes many batches, generations swap, and coins have to be read. */
 const CACHE_BYTES = 8 * 1024;
 
 /** Enough for the first coinbases to be mature. */
@@ -85,17 +85,17 @@ const BASE_BLOCKS = 104;
 
 export class IndexWalk {
   readonly log = new MemoryLog();
-  /** How long an index that is opened from now on takes to look through its files, again and again. */
+  /** How long each pass over the files takes in an index that is opened from now on. */
   scrubMs = 0;
   readonly store: FaultyStore;
   index: ChainIndexer;
-  /** Undefined: none is kept. */
+  /** undefined: there is no index by script. */
   readonly scripts: WalkedScripts | undefined;
   readonly node: BcoinNode;
   readonly #maker: BlockMaker;
   readonly #fresh = new FreshIndexes();
   readonly #filters = new FilterModel();
-  /** All that the node was given here, or had before. */
+  /** All blocks that the node was given here, or had before. */
   readonly #blocks = new Map<string, Buffer>([[knownHash(regtestGenesis).toString('hex'), regtestGenesis]]);
   #connected = false;
   /** Whether the index by script is opened with the index. */
@@ -126,7 +126,7 @@ export class IndexWalk {
     return walk;
   }
 
-  /** The same on disk: a new node is given its blocks, one that was there before goes on. The index is not open yet. */
+  /** The same on disk: a new node is given these blocks, an existing one continues. The index is not open yet. */
   static async on({ folder, undoDepth, bootstrap, filters, turn, scripts }: LastingWalkOptions): Promise<IndexWalk> {
     const walk = new IndexWalk(await openRegtestNode({ prefix: folder }), folder, undoDepth, bootstrap, filters, turn, scripts);
     for (const raw of await activeChain(walk.node)) {
@@ -168,7 +168,7 @@ export class IndexWalk {
     }
   }
 
-  /** The chain goes on; the index is right or says why it stopped; on the healed store it is right. */
+  /** Fails unless the chain continues, the index is right or says why it stopped, and is right on the healed store. */
   async faultStep(call: StoreCall, n: number, afterwards: boolean, meanwhile: () => Promise<void>): Promise<void> {
     this.store.fail(call, n, afterwards);
     for (const again of [false, true]) {
@@ -183,7 +183,7 @@ export class IndexWalk {
     await this.expectRight();
   }
 
-  /** The same of the store of the index by script: the index itself goes on, and is right at any time. */
+  /** The same for the store of the index by script: the main index continues, and is always right. */
   async scriptsFaultStep(call: StoreCall, n: number, afterwards: boolean, meanwhile: () => Promise<void>): Promise<void> {
     const scripts = this.scripts ?? expect.fail('a walk with an index by script');
     scripts.store.fail(call, n, afterwards);
@@ -200,12 +200,12 @@ export class IndexWalk {
     await this.expectRight();
   }
 
-  /** Fails if a reader of the index by script is told anything but the state after one of the node's blocks, whole. False: it was told nothing. */
+  /** Fails if a reader of the index by script gets anything but the whole state after one of the node's blocks. False: it got no answer. */
   async expectHonestScripts(): Promise<boolean> {
     return (await this.scripts?.expectHonest((tip) => this.#chainTo(tip))) === true;
   }
 
-  /** Fails if a reader is told anything but the state after one of the node's blocks, whole. */
+  /** Fails if a reader gets anything but the whole state after one of the node's blocks. */
   expectHonest(): void {
     const tip = this.readTip();
     if (tip === undefined) return;
@@ -215,7 +215,7 @@ export class IndexWalk {
     this.readOrNothing((snapshot) => {
       expect(snapshot.headerAt(chain.length)).to.equal(undefined);
       const told = chain.map((_, height) => snapshot.headerAt(height) ?? expect.fail('a header'));
-      // What only blocks tell is not known yet during the backfill of an index that began with coins.
+      // During the backfill of an index that started from coins, facts that only blocks tell are not known yet.
       if (snapshot.backfilling !== undefined)
         expectSame(
           told.map(({ hash }) => toDisplayHex(hash)),
@@ -235,7 +235,7 @@ export class IndexWalk {
       chain.forEach((raw, height) => {
         expectSame(snapshot.heightOf(knownHash(raw)), height);
       });
-      // The genesis block's coinbase has a location and no coin, and may be asked for like the others.
+      // The genesis block's coinbase has a location but no coin, and may be asked for like the others.
       for (const { txid, name, outputs } of chain.flatMap(modelTransactions)) {
         const expected = locations.get(name);
         try {
@@ -256,7 +256,7 @@ export class IndexWalk {
     });
   }
 
-  /** Fails unless the index is live and has every byte of an index built from nothing, and the index by script likewise. */
+  /** Fails unless the index is live and equals an index built from nothing in every byte, and the index by script likewise. */
   async expectRight(): Promise<void> {
     const chain = await this.#activeChain();
     await this.expectIndexRight(chain);
@@ -321,7 +321,7 @@ export class IndexWalk {
     return this.readOrNothing(({ tip: { hash, height } }) => ({ hash, height }));
   }
 
-  /** undefined: the index says that it has nothing to read. */
+  /** undefined: the index has nothing to read. */
   private readOrNothing<T>(use: (snapshot: IndexSnapshot) => T): T | undefined {
     try {
       return this.index.reader.read(use);
@@ -396,7 +396,7 @@ export class IndexWalk {
     await this.add(blocks);
   }
 
-  /** Those that the node has already are left out; what it has invalidated ends them. */
+  /** Skips blocks that the node already has; stops at a block that it has invalidated. */
   private async add(blocks: readonly Buffer[]): Promise<void> {
     for (const raw of blocks) {
       this.#blocks.set(blockHash(raw).toString('hex'), raw);
@@ -404,7 +404,7 @@ export class IndexWalk {
       try {
         await this.host.chain.add(bcoin.Block.fromRaw(raw));
       } catch (error) {
-        // One that was invalidated before: the same plan on the same block makes the same bytes.
+        // The block was invalidated before: the same plan on the same block makes the same bytes.
         if ((error as { readonly reason?: string }).reason !== 'duplicate') throw error;
         return;
       }
@@ -412,7 +412,7 @@ export class IndexWalk {
   }
 }
 
-/** The headers in runs of any length: those of the chain, in their order. */
+/** Fails unless headers in runs of any length are those of the chain, in order. */
 function expectRuns(snapshot: IndexSnapshot, chain: readonly Buffer[]): void {
   const headers: Buffer[] = [];
   for (let height = 0; height < chain.length;) {

@@ -1,4 +1,4 @@
-// A node with an index of its chain, made anew for each test of a group.
+// A node with an index of its chain, made separately for each test of a group.
 
 import { expect } from 'chai';
 import { afterEach, beforeEach } from 'mocha';
@@ -22,7 +22,7 @@ interface IndexedNode {
   index: ChainIndexer;
 }
 
-/** Of the test that runs. */
+/** The node and index of the current test. */
 export const current = {} as IndexedNode; // filled before each test
 
 /** For each test of the group: a node, a store, and an index that is not open yet. */

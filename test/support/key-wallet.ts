@@ -1,4 +1,4 @@
-// A wallet of one key, which knows of the chain what it is told.
+// A wallet of one key, which knows only the transactions that it is given.
 
 import { bech32 } from '@scure/base';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
@@ -17,7 +17,7 @@ export interface SignedSpend {
 
 export class KeyWallet {
   readonly #ring: HostKeyRing;
-  /** As Bitcoin Core's regtest spells it. */
+  /** Address on Bitcoin Core's regtest. */
   readonly address: string;
 
   constructor(ring = bcoin.KeyRing.generate()) {
@@ -26,7 +26,7 @@ export class KeyWallet {
     this.address = bech32.encode(coreRegtestPrefixes.bech32, [0, ...bech32.toWords(this.#ring.getKeyHash())]);
   }
 
-  /** Spends output 0 of a transaction: a part of its value to an address, the rest to itself. */
+  /** Spends output 0 of a transaction: part of its value to an address, the rest to itself. */
   sends(from: string, value: number, address: string, part: number): SignedSpend {
     const change = value - part - FEE;
     const spend = new bcoin.MTX();

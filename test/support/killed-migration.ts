@@ -1,4 +1,4 @@
-// A process to be killed: migrates the index in a folder, and says by messages how far it is.
+// A process to be killed: migrates the index in a folder, and reports its progress by messages.
 //
 //   killed-migration.ts <folder>
 

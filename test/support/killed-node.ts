@@ -1,5 +1,5 @@
-// A process to be killed: opens a node and its index in a folder, with an index by script or without, checks that both are
-// right, and works until it is killed. Says by messages how far it is, and what the index by script does.
+// A process to be killed: opens a node and its index in a folder, with or without an index by script, checks that both are
+// right, and works until it is killed. Reports by messages how far it is, and what the index by script does.
 //
 //   killed-node.ts <folder> <turn> <seed> <undo depth> <blocks|coins> [scripts]
 
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
     (bootstrap !== 'blocks' && bootstrap !== 'coins')
   )
     throw new Error('expected <folder> <turn> <seed> <undo depth> <blocks|coins> [scripts]');
-  // Now and then filters are off, and missing afterwards.
+  // Now and then filters are off, so that they are missing afterwards.
   const walk = await IndexWalk.on({ folder, undoDepth, bootstrap, filters: turn % 3 > 0, turn, scripts: scripts === 'scripts' });
   say('opening');
   walk.scripts?.indexer.state$

@@ -1,4 +1,4 @@
-// What there is to know of blocks that tests look at again and again, worked out once for each buffer. Nobody may change one that was asked about.
+// Facts about blocks that tests look at again and again, computed once for each buffer. These buffers must not be changed afterwards.
 
 import { scanBlock, type ScannedBlock } from '../../lib/bitcoin/block';
 import { blockHash } from './made-blocks';

@@ -1,4 +1,4 @@
-// What a test that fails leaves open is closed at the end, so that the process ends by itself.
+// Closes at the end what failed tests have left open, so that the process ends by itself.
 
 import { closeLeftNodes } from './regtest-node';
 

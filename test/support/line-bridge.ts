@@ -1,4 +1,4 @@
-// Carries lines of a TCP connection as frames of a WebSocket, and back: for clients that speak the Electrum protocol over TCP only.
+// Carries lines of a TCP connection as frames of a WebSocket, and back: for clients that speak the Electrum protocol only over TCP.
 
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -35,7 +35,7 @@ export class LineBridge {
 
   #carry(socket: Socket): void {
     const webSocket = new WebSocket(this.#url());
-    // Whatever happens to one of both, the other is closed then.
+    // If anything happens to one of the two, the other is closed.
     socket.on('error', () => undefined);
     webSocket.on('error', () => undefined);
     socket.on('close', () => {

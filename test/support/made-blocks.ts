@@ -1,11 +1,11 @@
-// Small blocks made of nothing but what an index reads: no proof of work, no signatures.
+// Small blocks with only the parts that an index reads: no proof of work, no signatures.
 
 import { hash256 } from '../../lib/bitcoin/hash';
 
 export interface MadeInput {
   readonly txid: Buffer;
   readonly index: number;
-  /** What unlocks the coin; nothing when left out. */
+  /** The script that unlocks the coin; empty unless given. */
   readonly unlock?: Buffer;
 }
 
@@ -48,7 +48,7 @@ export function madeCoinbase(tag: number, outputs: readonly MadeOutput[]): Buffe
   return madeTransaction([{ txid: Buffer.alloc(32), index: 0xffff_ffff, unlock: Buffer.from([1, tag]) }], outputs, 0);
 }
 
-/** A serialized block. Times go up by ten minutes with `salt`, which also tells blocks of the same content apart. */
+/** A serialized block. Times increase by ten minutes with `salt`, which also makes blocks with the same content differ. */
 export function madeBlock(previousHash: Buffer, transactions: readonly Buffer[], salt: number): Buffer {
   const header = Buffer.concat([
     u32(1),

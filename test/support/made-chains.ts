@@ -1,10 +1,10 @@
-// Small chains at random of blocks that pay to a few scripts again and again, and spend from them.
+// Random small chains of blocks that pay to a few scripts again and again, and spend from them.
 
 import fc from 'fast-check';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { blockHash, madeBlock, madeCoinbase, madeTransaction, type MadeInput, type MadeOutput } from './made-blocks';
 
-/** Of an output that is no coin, and of one that nobody can spend: these two are never spent. */
+/** Scripts of an output that is not a coin, and of one that nobody can spend: these two are never spent. */
 const UNSPENDABLE = [Buffer.from('6a0101', 'hex'), Buffer.alloc(10_001, 0x51)];
 const SCRIPTS = [
   Buffer.alloc(0),
@@ -16,14 +16,14 @@ const SCRIPTS = [
 ];
 
 interface PlannedTransaction {
-  /** Which coins, of those that are there. */
+  /** The coins to spend, as numbers among existing ones. */
   readonly spends: readonly number[];
   /** Script and value. */
   readonly outputs: readonly (readonly [script: number, value: number])[];
 }
 
 export interface PlannedBlock {
-  /** Coinbases with the same tag have the same txid where the one before is spent. */
+  /** Coinbases with the same tag have the same txid if the previous one is spent. */
   readonly tag: number;
   readonly outputs: PlannedTransaction['outputs'];
   readonly transactions: readonly PlannedTransaction[];
@@ -43,7 +43,7 @@ export const plannedBlock: fc.Arbitrary<PlannedBlock> = fc.record({
 
 export const madeGenesis = madeBlock(Buffer.alloc(32), [madeCoinbase(200, [{ value: 7, script: Buffer.from('51', 'hex') }])], 0);
 
-/** The chain of these blocks, the genesis block first. `salt`: chains with another one have other blocks. */
+/** The chain of these blocks, the genesis block first. `salt`: chains with different salts have different blocks. */
 export function madeChain(plans: readonly PlannedBlock[], salt = 0): Buffer[] {
   const chain = [madeGenesis];
   const coins = new Map<string, MadeInput & { readonly script: Buffer }>();

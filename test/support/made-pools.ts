@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { compareRates, type Rate } from '../../lib/views/pool/fee-rate';
 import type { Chunk, Cluster } from '../../lib/views/pool/linearization';
 
-/** A cluster of up to `most` transactions, each of which may depend on any before it. Fees and weights are few, so that many are alike. */
+/** A cluster of up to `most` transactions, each of which may depend on any before it. Fees and weights are few, so that many are equal. */
 export const anyCluster = (most: number): fc.Arbitrary<Cluster> =>
   fc
     .array(
@@ -21,7 +21,7 @@ export const anyCluster = (most: number): fc.Arbitrary<Cluster> =>
       parents: transactions.map(({ picks }, index) => (index === 0 ? [] : [...new Set(picks.map((pick) => pick % index))]))
     }));
 
-/** The chunks that an order falls into, by their definition: the best beginning of what is left, the shortest of those that are as good. */
+/** The chunks of an order, by their definition: repeatedly the best beginning of the rest, the shortest of several equally good ones. */
 export function chunksByDefinition(order: readonly number[], { fees, weights }: Cluster): Rate[] {
   const chunks: Rate[] = [];
   for (let start = 0; start < order.length;) {

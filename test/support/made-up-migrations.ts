@@ -1,4 +1,4 @@
-// Two migrations of records that mean nothing, written as real ones are to be (migrations/README.md).
+// Two migrations of meaningless records, written as real ones should be (migrations/README.md).
 
 import { setImmediate } from 'node:timers/promises';
 import type { Migration, MigrationReport } from '../../lib/store/migrate';
@@ -18,7 +18,7 @@ function numberedKey(letter: string, number: number): Buffer {
   return key;
 }
 
-/** Layout 1 in an empty store: so many records. */
+/** Writes layout 1 with some records to an empty store. */
 export async function fillWithMadeUpRecords(store: Store, count: number): Promise<void> {
   const writes = Array.from({ length: count }, (_, i): StoreWrite => ({
     type: 'put',
@@ -28,7 +28,7 @@ export async function fillWithMadeUpRecords(store: Store, count: number): Promis
   await store.batch(writes, { durable: true });
 }
 
-/** Moves all records from one letter to another, in the opposite order, each a byte longer, and writes last how many there are. */
+/** Moves all records from one letter to another, in the opposite order, each a byte longer, and writes their number last. */
 async function moveRecords(store: Store, from: string, to: string, report: MigrationReport): Promise<StoreWrite[]> {
   let [writes, bytes]: [StoreWrite[], number] = [[], 0];
   const flush = async (): Promise<void> => {
@@ -37,7 +37,7 @@ async function moveRecords(store: Store, from: string, to: string, report: Migra
   };
   for await (const [key, value] of store.range(lettered(from))) {
     const number = key.readUInt32BE(1);
-    // The new record and the end of the old one in the same batch: what is done again after an interruption is what was not done.
+    // The new record and the deletion of the old one in the same batch: after an interruption only the rest is done again.
     writes.push(
       { type: 'put', key: numberedKey(to, 0xffff_ffff - number), value: Buffer.concat([value, Buffer.from(to)]) },
       { type: 'del', key }

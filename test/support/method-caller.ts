@@ -7,7 +7,7 @@ import { methodTable } from '../../lib/electrum/method-table';
 import type { ElectrumClient, MethodContext, MethodTable, Protocol, Subscriptions } from '../../lib/electrum/method';
 import type { EsploraNode } from './esplora-node';
 
-/** What a call comes to. */
+/** The result of a call. */
 export type MethodAnswer = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } };
 
 interface HistoryItem {
@@ -15,7 +15,7 @@ interface HistoryItem {
   readonly height: number;
 }
 
-/** Remembers who was added. Statuses are made of histories. */
+/** Remembers the subscriptions. Statuses are computed from histories. */
 class AddedSubscriptions implements Subscriptions {
   headers = 0;
   /** Names by script. */
@@ -47,7 +47,7 @@ class AddedSubscriptions implements Subscriptions {
 export class MethodCaller {
   readonly table: MethodTable;
   readonly subscriptions = new AddedSubscriptions(this);
-  /** What all calls have cost. */
+  /** The cost of all calls. */
   points = 0;
 
   constructor({ context, scripts, pool, fees }: EsploraNode, options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}) {

@@ -8,19 +8,19 @@ import { blockHash, madeTransaction, type MadeInput, type MadeOutput } from './m
 import { regtestGenesis } from './chain-a';
 
 export interface BlockPlan {
-  /** Repeats the coinbase of this number where BIP30 allows it; undefined: one of its own. */
+  /** Repeats the coinbase of this number if BIP30 allows it; undefined: a new coinbase. */
   readonly repeat: number | undefined;
   readonly transactions: readonly TransactionPlan[];
 }
 
 export interface TransactionPlan {
-  /** Which coins, counted among all that may be spent, those of the block included. */
+  /** The coins to spend, as numbers among all that may be spent, including coins of the block. */
   readonly spends: readonly number[];
   /** Indexes of `KINDS`. */
   readonly outputs: readonly number[];
 }
 
-/** Kinds of locking script, and what unlocks them; undefined: never spent here. */
+/** Kinds of locking scripts, and the scripts that unlock them; undefined: never spent here. */
 export const KINDS: readonly { readonly script: Buffer; readonly unlock: Buffer | undefined }[] = [
   { script: Buffer.from('51', 'hex'), unlock: Buffer.alloc(0) },
   { script: Buffer.alloc(0), unlock: Buffer.from('51', 'hex') },
@@ -34,14 +34,14 @@ export const KINDS: readonly { readonly script: Buffer; readonly unlock: Buffer 
 ];
 
 const COINBASE_MATURITY = 100;
-/** Less than any subsidy that these chains come to. */
+/** Less than any subsidy in these chains. */
 const COINBASE_SATS = 4_000;
 const START_TIME = 1_600_000_000;
 const BITS = 0x207fffff;
-/** BIP9's, no bit set. */
+/** BIP9's version with no bit set. */
 const VERSION = 0x20000000;
 
-/** Coinbases below this number are made again and again. */
+/** Coinbases below this number are repeated. */
 const REPEATABLE = 16;
 
 interface MadeCoin extends MadeInput {
@@ -59,7 +59,7 @@ export class BlockMaker {
   readonly #states = new Map<string, MadeState>();
   #made = REPEATABLE;
 
-  /** `first`: makers with other numbers make other coinbases. */
+  /** `first`: makers with different numbers make different coinbases. */
   constructor(first = 0) {
     this.#made += first;
     this.#states.set(blockHash(regtestGenesis).toString('hex'), { height: 0, coins: new Map() });
@@ -95,7 +95,7 @@ export class BlockMaker {
     this.#states.set(hash.toString('hex'), { height, coins });
   }
 
-  /** Also the repeatable ones are first made this way. */
+  /** Repeatable coinbases are first made this way, too. */
   #coinbase(repeat: number | undefined, coins: ReadonlyMap<string, MadeCoin>): Buffer {
     if (repeat !== undefined) {
       const coinbase = coinbaseOf(repeat);
@@ -124,7 +124,7 @@ function kindOf(kind: number): (typeof KINDS)[number] {
   return found;
 }
 
-/** Takes the coins out that it spends and puts its own in; undefined when there is nothing to spend. */
+/** A transaction; removes the coins that it spends and adds its own. undefined if there is nothing to spend. */
 function makeTransaction({ spends, outputs }: TransactionPlan, coins: Map<string, MadeCoin>, height: number): Buffer | undefined {
   const inputs: (MadeCoin & MadeInput)[] = [];
   for (const pick of spends) {
@@ -159,7 +159,7 @@ const TOO_LONG = 5;
 
 const outpointName = (txid: Buffer, index: number): string => `${txid.toString('hex')}-${index}`;
 
-/** The block with a nonce that makes its hash small enough: every second one does. */
+/** The block with a nonce that makes its hash small enough, as every second nonce does. */
 function mined(previousHash: Buffer, transactions: readonly Buffer[], time: number): Buffer {
   const block = Buffer.concat([Buffer.alloc(80), Buffer.from([transactions.length]), ...transactions]);
   block.writeUInt32LE(VERSION);

@@ -47,7 +47,7 @@ export class NotifyingNode {
     this.notifier = new ScriptNotifier({ node, scripts, pool, histories, logger });
   }
 
-  /** Beside a node that is open; it answers. */
+  /** Opens indexes and notifier beside an open node, and waits until they answer. */
   static async beside(host: TestFullNode, scriptStore: Store = new MemoryStore()): Promise<NotifyingNode> {
     const all = new NotifyingNode(host, scriptStore);
     await all.index.open();
@@ -58,7 +58,7 @@ export class NotifyingNode {
     return all;
   }
 
-  /** The node stays open. */
+  /** Closes all but the node. */
   async close(): Promise<void> {
     await this.notifier.close();
     await this.scripts.close();
@@ -76,12 +76,12 @@ export class NotifyingNode {
     return new ClientSubscriptions(this.notifier, client, { ...LIMITS, ...limits });
   }
 
-  /** Until the index by script is at the node's tip. */
+  /** Waits until the index by script is at the node's tip. */
   async untilLive(): Promise<void> {
     await firstValueFrom(this.scripts.state$.pipe(filter((state) => state.phase === 'live' && state.height === this.node.tip().height)));
   }
 
-  /** Until everybody was told of what has happened. */
+  /** Waits until all listeners were notified. */
   async untilTold(): Promise<void> {
     await this.untilLive();
     await this.notifier.settled();

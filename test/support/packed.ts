@@ -1,5 +1,5 @@
-// The packages of this project as npm packs them, and empty projects that they are installed
-// into. `dist` has to be built.
+// The packages of this project as npm packs them, and empty projects into which they are
+// installed. `dist` has to be built.
 
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
@@ -18,18 +18,18 @@ export interface Packed {
   readonly files: readonly string[];
 }
 
-/** What npm hands down to the tests that it runs: this project's own settings (.npmrc) and what tells of the run. */
+/** Variables that npm passes to the tests that it runs: this project's own settings (.npmrc) and facts about the run. */
 const HANDED_DOWN =
   /^(npm_config_(ignore_scripts|node_options|omit_lockfile\w+|allow_scripts|\w*prefix)|npm_(package|lifecycle|command)\w*|NODE_OPTIONS)$/;
 
-/** npm as a user has it, who is somewhere else. */
+/** npm as a user runs it, outside this project. */
 export async function npm(folder: string, ...args: string[]): Promise<string> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !HANDED_DOWN.test(name)));
   const { stdout } = await run('npm', args, { cwd: folder, env, maxBuffer: 1 << 26 });
   return stdout;
 }
 
-/** Installs what the `package.json` of a folder names. From npm's own cache where it can. */
+/** Installs the dependencies in the `package.json` of a folder, from npm's own cache if possible. */
 export async function install(folder: string, ...args: string[]): Promise<void> {
   await npm(folder, 'install', '--prefer-offline', '--no-audit', '--no-fund', '--no-progress', ...args);
 }
@@ -39,7 +39,7 @@ export async function pack(folder: string): Promise<[service: Packed, payments: 
   const payments = await paymentsFolder(folder);
   await npm(payments, 'run', '--silent', 'build');
   const printed = await npm(projectFolder, 'pack', '--ignore-scripts', '--json', '--pack-destination', folder, projectFolder, payments);
-  // An object by name from npm 12 on.
+  // From npm 12 on it is an object by name.
   const packed = Object.values(JSON.parse(printed) as Record<string, { name: string; filename: string; files: { path: string }[] }>).map(
     ({ name, filename, files }) => ({ name, tarball: join(folder, filename), files: files.map(({ path }) => path).sort() })
   );
@@ -51,7 +51,7 @@ export async function pack(folder: string): Promise<[service: Packed, payments: 
   return [named('bcoin-rest'), named('bcoin-rest-payments')];
 }
 
-/** The payments library's folder in a checkout of its own: what it builds is in its folder, and tests build at the same time. */
+/** The payments library's folder in a separate checkout: it builds into its own folder, and tests build at the same time. */
 async function paymentsFolder(folder: string): Promise<string> {
   const checkout = await mkdtemp(join(folder, 'checkout-'));
   const payments = join(checkout, 'packages/payments');

@@ -17,7 +17,7 @@ export class PayingWallet {
     private readonly coins: HostTransaction
   ) {}
 
-  /** Mines the coins. bcoin's pool drops spends of coinbases at every reorganization; these are none. */
+  /** Mines the coins, which are not coinbases: bcoin's pool drops spends of coinbases at every reorganization. */
   static async on(node: TestFullNode): Promise<PayingWallet> {
     const ring = bcoin.KeyRing.generate();
     const [first] = await mine(node, 101, undefined, ring.getAddress());
@@ -53,7 +53,7 @@ export class PayingWallet {
     return spend([this.ring, this.till], from, index, [[this.ring.getAddress(), valueSats]]);
   }
 
-  /** What pays the till. */
+  /** The script of the till. */
   get tillScript(): Buffer {
     return Buffer.concat([Buffer.from('76a914', 'hex'), this.till.getKeyHash(), Buffer.from('88ac', 'hex')]);
   }

@@ -1,5 +1,5 @@
-// A regtest node whose pool is given transactions of anybody's coins, and what the pool by script must say of it: counted from the
-// node's own pool, each time anew.
+// A regtest node whose pool gets transactions that spend anybody's coins, and the answers that the pool by script must give: computed
+// from the node's own pool each time.
 
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ import { madeTransaction, type MadeOutput } from './made-blocks';
 import { mine, openRegtestNode, type RegtestOptions } from './regtest-node';
 import type { HostEntry, HostHash, HostTransaction } from '../../lib/node/host';
 
-/** Scripts that are paid to, and what unlocks them. The last one carries data. */
+/** Scripts that are paid to, and the scripts that unlock them. The last one carries data. */
 export const SCRIPTS: readonly { readonly script: Buffer; readonly unlock: Buffer }[] = [
   ...['51', '015175', '01527551', '01537551', ''].map((hex) => ({
     script: Buffer.from(hex, 'hex'),
@@ -26,7 +26,7 @@ const COINBASE_SATS = 5_000_000_000;
 const FEE_SATS = 10_000;
 const FUNDED_OUTPUTS = 15;
 
-/** `spends`: which of the coins that may be spent. `pays`: indexes of the scripts. */
+/** `spends`: coins, as numbers among those that may be spent. `pays`: indexes of the scripts. */
 interface SendStep {
   readonly do: 'send' | 'send into a full pool';
   readonly spends: readonly number[];
@@ -37,7 +37,7 @@ interface SendStep {
 export type PoolStep =
   | SendStep
   | { readonly do: 'mine' }
-  /** A block that spends what a transaction of the pool spends. */
+  /** A block that spends the same coins as a transaction of the pool. */
   | { readonly do: 'mine a conflict'; readonly pick: number }
   | { readonly do: 'fork' | 'reset' | 'invalidate'; readonly back: number }
   | { readonly do: 'open anew'; readonly meanwhile: readonly PoolStep[] };
@@ -47,7 +47,7 @@ export interface Outpoint {
   readonly index: number;
 }
 
-/** A job of bcoin's miner: a block to be. */
+/** A job of bcoin's miner: a block template. */
 interface MinerJob {
   readonly attempt: { items: unknown[]; fees: number };
   pushTX(transaction: HostTransaction): unknown;
@@ -69,7 +69,7 @@ export class PoolWalk {
     this.pool = new ScriptPool(this.node.pool);
   }
 
-  /** With coins to spend, and a pool by script that is open. */
+  /** Opens a node with coins to spend, and a pool by script. */
   static async start(options: RegtestOptions = {}): Promise<PoolWalk> {
     const host = await openRegtestNode(options);
     await host.connect();
@@ -101,7 +101,7 @@ export class PoolWalk {
     else await this.goBack(step.do, step.back);
   }
 
-  /** Another one, which finds the pool as it is. */
+  /** Opens another pool by script, which finds the pool as it is. */
   async openAnew(meanwhile: readonly PoolStep[] = []): Promise<void> {
     this.pool.close();
     this.pool = new ScriptPool(this.node.pool);
@@ -110,14 +110,14 @@ export class PoolWalk {
     await opening;
   }
 
-  /** `pays`: indexes of the scripts. Undefined: there was nothing to spend, or too little. */
+  /** `pays`: indexes of the scripts. undefined: there was nothing to spend, or too little. */
   async send(spends: readonly Outpoint[], pays: readonly number[], fee: number): Promise<Buffer | undefined> {
     const transaction = this.made(spends, pays, fee);
     if (transaction !== undefined) await this.#give(transaction);
     return transaction?.hash();
   }
 
-  /** Not sent. */
+  /** A transaction that is not sent. */
   made(spends: readonly Outpoint[], pays: readonly number[], fee: number): HostTransaction | undefined {
     const coins = spends.map((outpoint) => ({ ...outpoint, ...this.coin(outpoint) }));
     const each = Math.floor((coins.reduce((sum, { value }) => sum + value, 0) - fee) / pays.length);
@@ -127,7 +127,7 @@ export class PoolWalk {
     return bcoin.TX.fromRaw(madeTransaction(inputs, outputs, 0));
   }
 
-  /** Of a transaction that was sent. */
+  /** The outputs of a transaction that was sent. */
   coin({ txid, index }: Outpoint): { readonly value: number; readonly script: Buffer } {
     const { value, script } = this.#known.get(txid.toString('hex'))?.outputs[index] ?? expect.fail('a transaction that was sent');
     return { value, script };
@@ -142,7 +142,7 @@ export class PoolWalk {
     return found;
   }
 
-  /** On the tip, or on another block; with nothing but these transactions. */
+  /** Mines a block on the tip, or on another block, with nothing but these transactions. */
   async mineOnly(transactions: readonly HostTransaction[], parent: HostEntry = this.host.chain.tip): Promise<HostEntry> {
     const block = await this.mined(transactions, parent);
     await this.host.chain.add(block);
@@ -160,11 +160,11 @@ export class PoolWalk {
     return job.mineAsync();
   }
 
-  /** A block that spends what one of the pool's transactions spends; what spends of that one is gone with it. */
+  /** Mines a block that spends the same coins as one of the pool's transactions, which is removed with its descendants. */
   async mineConflict(pick: number): Promise<void> {
     const { txid: found } = this.pool.transactions()[pick % Math.max(1, this.pool.size)] ?? {};
     const [input] = found === undefined ? [] : (this.#known.get(found.toString('hex'))?.inputs ?? []);
-    // What is made in the pool cannot be in a block by itself.
+    // A spend of an output of the pool cannot be in a block by itself.
     if (input === undefined || this.pool.has(input.txid)) return;
     const conflict = this.made([{ txid: input.txid, index: input.index }], [0, 1], 5_000 + ++this.#sent);
     if (conflict === undefined) return;
@@ -182,7 +182,7 @@ export class PoolWalk {
     for (let i = 0; i <= back; i++) parent = await this.mineOnly([], parent);
   }
 
-  /** Fails unless the pool by script says of all scripts and transactions what the node's pool says. */
+  /** Fails unless the pool by script agrees with the node's pool about all scripts and transactions. */
   expectRight(): void {
     const { pool } = this;
     const there = Array.from(this.host.mempool.map.values(), ({ tx, fee }) => {
@@ -266,7 +266,7 @@ export class PoolWalk {
     try {
       await this.send(await this.#picked(spends), pays, fee);
     } catch (error) {
-      // It may be the one that pays the least itself.
+      // The new transaction may itself be the one that pays the least.
       if (options.maxSize === maxSize || !(error as Error).message.includes('mempool full')) throw error;
     } finally {
       options.maxSize = maxSize;

@@ -1,4 +1,4 @@
-// A real node with both indexes, Esplora's interface and mempool's WebSocket beside it, and clients of that.
+// A real node with both indexes, Esplora's API and mempool's WebSocket, and clients of the WebSocket.
 
 import { once } from 'node:events';
 import { BehaviorSubject } from 'rxjs';
@@ -134,7 +134,7 @@ export async function openPushNode(options: Partial<typeof OPTIONS> & RegtestOpt
   return { node, ...parts, ready$, port, log };
 }
 
-/** What came in one message. */
+/** The content of one message. */
 export type Told = Readonly<Record<string, unknown>>;
 
 export class PushClient {
@@ -155,7 +155,7 @@ export class PushClient {
     for (const request of requests) this.socket.send(JSON.stringify(request));
   }
 
-  /** What these requests are answered, up to the pong behind them: then they hold. */
+  /** The answers to these requests, up to the pong after them, when the requests are in force. */
   async ask(...requests: readonly unknown[]): Promise<Told[]> {
     this.told.length = 0;
     this.send(...requests, { action: 'ping' });

@@ -1,7 +1,7 @@
-// Compares a reply with what Bitcoin Core 31 was recorded to answer: status, the names and the order of its headers, Content-Type,
-// Cache-Control, Content-Length and body, byte for byte. The node spells addresses as the recorded one does (coreRegtestPrefixes): nothing
-// is respelled, and checksums count. What belongs to the node itself is masked, each with its reason; where we decided otherwise
-// (docs/differences.md) the decision is expected.
+// Compares a reply with the recorded answer of Bitcoin Core 31: status, names and order of headers, Content-Type, Cache-Control,
+// Content-Length and body, byte for byte. The node has the address prefixes of the recorded one (coreRegtestPrefixes): nothing is
+// respelled, and checksums count. Values that belong to the node itself are masked, each with its reason; where the service deliberately
+// differs (docs/differences.md), its own answer is expected.
 
 import { METHODS } from 'node:http';
 import { scanBlock } from '../../lib/bitcoin/block';
@@ -11,7 +11,7 @@ import { chainABlocks, recordedBody, type RecordedAnswer } from './chain-a';
 import type { ProfileReplies } from '../../lib/profile/profile';
 import type { RawReply } from './http';
 
-/** Values that differ between sound nodes: they must be there, with the same type. */
+/** Values that differ between sound nodes: they must exist, with the same type. */
 const VARYING: readonly { readonly endpoint: string; readonly value: RegExp; readonly why: string }[] = [
   { endpoint: 'chaininfo', value: /(?<="size_on_disk":)\d+/g, why: 'bytes of block files: depends on the store' },
   { endpoint: 'chaininfo', value: /(?<="verificationprogress":)[\d.e-]+/g, why: 'an estimate' },
@@ -28,13 +28,13 @@ const VARYING: readonly { readonly endpoint: string; readonly value: RegExp; rea
   }
 ];
 
-/** bcoin 1.x forgets what a block spent when it takes the block off its chain. */
+/** bcoin 1.x deletes the undo data of a block when it disconnects the block. */
 const forgetsSpent = /^v?1\./.test(bcoin.pkg.version);
 
-/** Of bcoin's regtest. Where 0, segwit does not wait for signals. */
+/** Heights at which the soft forks are active on bcoin's regtest. If 0, segwit does not wait for signals. */
 const HEIGHTS = { csv: 432, segwit: forgetsSpent ? 432 : 0 } as const;
 
-/** The rules of blocks on bcoin's regtest, and the first block that each holds for; it does not know TAPROOT. */
+/** The rules of blocks on bcoin's regtest, and the first block for which each holds; bcoin does not know TAPROOT. */
 const RULES: readonly (readonly [name: string, height: number])[] = [
   ['CHECKSEQUENCEVERIFY', HEIGHTS.csv],
   ['NULLDUMMY', HEIGHTS.segwit],
@@ -42,7 +42,7 @@ const RULES: readonly (readonly [name: string, height: number])[] = [
   ['WITNESS', HEIGHTS.segwit]
 ];
 
-/** Buried on bcoin's regtest at heights of its own. None of the recorded blocks is that high. */
+/** Soft forks that are buried on bcoin's regtest at its own heights. None of the recorded blocks is that high. */
 const BURIED = [
   ['bip34', 100_000_000],
   ['bip66', 1_251],
@@ -55,25 +55,25 @@ interface ExpectedReply {
   /** undefined: no such header. */
   readonly cacheControl: string | undefined;
   readonly body: Buffer;
-  /** Of the body, also where it is not sent; undefined: it depends on the node. */
+  /** Length of the body, even if the body is not sent; undefined: it depends on the node. */
   readonly length: number | undefined;
 }
 
-/** Other paths are the node's own; and Node.js refuses unknown methods and bytes in a target that are no ASCII before the service sees them. */
+/** Other paths are the node's own; and Node.js refuses unknown methods and targets beyond ASCII before the service sees them. */
 export function isForService({ method, path, tags }: RecordedAnswer): boolean {
   // Odd framing of HTTP itself is left to the HTTP server.
   const isWellFormed = method !== 'CONNECT' && METHODS.includes(method) && /^[!-~]*$/.test(path) && !tags.includes('transport');
   return isWellFormed && isUnder('/rest', path);
 }
 
-/** What differs, or undefined when the reply is what was recorded. `replies`: how the node's edition replies. */
+/** The difference, or undefined if the reply is as recorded. `replies`: how the node's edition replies. */
 export function differenceFrom31(
   answer: RecordedAnswer,
   reply: RawReply,
   { cacheControl }: Pick<ProfileReplies, 'cacheControl'>
 ): string | undefined {
   const recorded = expectedReply(answer);
-  // 0.17 says of no reply whether it may be cached.
+  // 0.17 has no Cache-Control.
   const expected = cacheControl ? recorded : { ...recorded, cacheControl: undefined };
   const got = { ...reply, cacheControl: reply.headers['cache-control'], length: lengthOf(reply) };
   const names = headerNames(reply, cacheControl);
@@ -98,7 +98,7 @@ function isOfItsLength({ method }: RecordedAnswer, expected: ExpectedReply, repl
   return expected.length === undefined ? length > 0 : length === expected.length;
 }
 
-/** In their order. Node.js closes the list with its own; where the edition has no order of its own, Date is one of them. */
+/** Names in their order. Node.js appends its own headers; if the edition has no order of its own, Date is one of these. */
 function headerNames({ headers }: RawReply, withDate: boolean): string {
   const ofNode = withDate ? ['connection'] : ['connection', 'date'];
   return Object.keys(headers)
@@ -114,7 +114,7 @@ function expectedHeaderNames({ status, contentType, cacheControl }: ExpectedRepl
   return [...allow, ...rest].join(', ');
 }
 
-/** The recorded reply, with our decisions where we depart from it. */
+/** The recorded reply, changed where the service deliberately differs. */
 function expectedReply(answer: RecordedAnswer): ExpectedReply {
   const { status, contentType, spec, method, path, tags } = answer;
   const [endpoint, kind] = tags;
@@ -123,7 +123,7 @@ function expectedReply(answer: RecordedAnswer): ExpectedReply {
     return { status: code, contentType: type, cacheControl: 'no-store', body: isHead ? Buffer.alloc(0) : body, length: body.length };
   };
   const notFound = (message: string): ExpectedReply => reply(404, 'text/plain', Buffer.from(`${message}\r\n`));
-  // The reference's dispatcher sends empty pages. NBitcoin reads two bytes from the end of every text: a path that nobody knows has one.
+  // The reference's dispatcher sends empty pages. NBitcoin reads two bytes from the end of every text, so an unknown path has a text.
   if (contentType === null || contentType.startsWith('text/html'))
     return status === 404 ? notFound('Not found') : reply(status, null, Buffer.alloc(0));
   if (spec !== undefined)
@@ -139,15 +139,15 @@ function expectedReply(answer: RecordedAnswer): ExpectedReply {
   const spends = block !== undefined && scanBlock(block.raw).transactions.length > 1;
   if (block !== undefined && endpoint === 'spenttxouts') {
     if (status === 200 && spends && forgetsSpent) return notFound(`${hash} undo not available`);
-    // Never connected. It spends nothing, so that nobody needs to have been told what.
+    // The block was never connected. It spends nothing, so that its undo data is not needed.
     if (path.endsWith('.bin') && !spends) return reply(200, 'application/octet-stream', Buffer.from([1, 0]));
     if (path.endsWith('.hex') && !spends) return reply(200, 'text/plain', Buffer.from('0100\n'));
     if (path.endsWith('.json') && !spends) return reply(200, 'application/json', Buffer.from('[[]]\n'));
   }
-  // Of a block that spends nothing nobody knows whether it was ever in the chain.
+  // For a block that spends nothing it is not known whether it was ever in the chain.
   if (block !== undefined && endpoint === 'blockfilter' && status === 200 && (forgetsSpent || !spends))
     return notFound('Filter not found. Block was not connected to active chain.');
-  // Off the active chain nothing is immutable, nor is what the next version of the node may tell in another way.
+  // Off the active chain nothing is immutable, nor are answers that the next version of the node may give in another form.
   const mayChange = block !== undefined || endpoint === 'deploymentinfo';
   const varies = contentType === 'application/json' && VARYING.some((varying) => varying.endpoint === endpoint);
   const body = decidedBody(answer, block !== undefined);
@@ -166,7 +166,7 @@ function decidedBody(answer: RecordedAnswer, isStale: boolean): Buffer {
 /** The soft forks are those of the node's own chain; where bcoin counts signals they vary. */
 function withOwnForks(text: string): string {
   const height = Number(/"height":(\d+)/.exec(text)?.[1]);
-  // The genesis block is under no rules.
+  // No rules apply to the genesis block.
   const rules = RULES.flatMap(([name, first]) => (height > 0 && height >= first ? [`"${name}"`] : []));
   const buried = BURIED.map(([name, first]) => `"${name}":{"type":"buried","active":false,"height":${first}}`);
   return text

@@ -1,5 +1,5 @@
-// Compares a reply with what Bitcoin Core 0.17 was recorded to answer: status, content type
-// and body, byte for byte. What belongs to the node itself is masked, each with its reason.
+// Compares a reply with the recorded answer of Bitcoin Core 0.17: status, content type and
+// body, byte for byte. Values that belong to the node itself are masked, each with its reason.
 
 import { createHash } from 'node:crypto';
 import { bech32, bech32m, createBase58check } from '@scure/base';
@@ -8,7 +8,7 @@ import { isUnder } from '../../lib/rest/server/mount';
 import type { AddressPrefixes } from '../../lib/bitcoin/address';
 import type { RawReply } from './http';
 
-/** Values that differ between sound nodes: they must be there, with the same type. */
+/** Values that differ between sound nodes: they must exist, with the same type. */
 const VARYING: readonly { readonly endpoint: string; readonly value: RegExp; readonly why: string }[] = [
   { endpoint: 'chaininfo', value: /(?<="size_on_disk":)\d+/g, why: 'bytes of block files: depends on the store' },
   { endpoint: 'chaininfo', value: /(?<="verificationprogress":)[\d.e-]+/g, why: 'an estimate' },
@@ -29,15 +29,15 @@ const VARYING: readonly { readonly endpoint: string; readonly value: RegExp; rea
   { endpoint: 'mempool-contents', value: /(?<="time":)\d+/g, why: 'wall clock at acceptance' }
 ];
 
-/** An entry of the pool: its order among others is the process's own. */
+/** An entry of the pool: the order of entries differs between processes. */
 const POOL_ENTRY = /"[0-9a-f]{64}":\{"fees":\{[^{}]*\}[^{}]*\}/g;
 
 const base58check = createBase58check((bytes: Uint8Array) => createHash('sha256').update(bytes).digest());
 
-/** What differs, or undefined when the reply is what was recorded. `prefixes`: those of the node's addresses. */
+/** The difference, or undefined if the reply is as recorded. `prefixes`: those of the node's addresses. */
 export function differenceFrom(answer: RecordedAnswer, reply: RawReply, prefixes: AddressPrefixes): string | undefined {
   const { status, contentType, body } = expectedReply(answer);
-  // Other paths are the node's own; that they stay so has its own test.
+  // Other paths are the node's own, for which there is another test.
   if (!isUnder('/rest', answer.path)) return status === reply.status ? undefined : `expected ${status}, got ${reply.status}`;
   const got = `${reply.status} ${String(reply.contentType)} ${shown(reply.body)}`;
   const expected = `${status} ${String(contentType)} ${shown(body)}`;
@@ -49,7 +49,7 @@ export function differenceFrom(answer: RecordedAnswer, reply: RawReply, prefixes
   return same ? undefined : `expected ${expected}, got ${got}`;
 }
 
-/** The recorded reply, with our decisions where we depart from it (docs/differences.md). */
+/** The recorded reply, changed where the service deliberately differs (docs/differences.md). */
 function expectedReply(answer: RecordedAnswer): Pick<RawReply, 'status' | 'contentType' | 'body'> {
   const {
     status,
@@ -61,7 +61,7 @@ function expectedReply(answer: RecordedAnswer): Pick<RawReply, 'status' | 'conte
   } = answer;
   // Pages of the reference's HTTP library are not part of the service.
   if (contentType === null || contentType.startsWith('text/html')) {
-    // NBitcoin reads two bytes from the end of every text: a path that nobody knows has one.
+    // NBitcoin reads two bytes from the end of every text, so an unknown path has a text.
     if (status === 404) return { status, contentType: 'text/plain', body: Buffer.from(method === 'HEAD' ? '' : 'Not found\r\n') };
     return { status, contentType: null, body: Buffer.alloc(0) };
   }
@@ -80,7 +80,7 @@ function comparable(text: string, { tags: [endpoint] }: RecordedAnswer): string 
   return `${masked.replace(POOL_ENTRY, '*')}\n${entries.join('\n')}`;
 }
 
-/** The recorded text with its addresses as the node spells them: its prefixes, and bech32m where BIP350 asks for it. */
+/** The recorded text with the node's form of addresses: its prefixes, and bech32m where BIP350 requires it. */
 function inAddressesOf(text: string, prefixes: AddressPrefixes): string {
   return text.replace(/(?<="addresses":\[)[^\]]*/g, (list) =>
     list.replace(/[^",]+/g, (address) =>

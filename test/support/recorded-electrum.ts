@@ -1,4 +1,4 @@
-// What ElectrumX and Fulcrum answered about chain A and its pool, and whether an answer is one of theirs.
+// The answers of ElectrumX and Fulcrum about chain A and its pool, and whether an answer is one of theirs.
 
 import { isDeepStrictEqual } from 'node:util';
 import { CODES } from '../../lib/electrum/errors';
@@ -16,12 +16,12 @@ interface ScriptAnswers {
   readonly subscribe: unknown;
 }
 
-/** What a server answered to a call: of a script to several. */
+/** A server's answer to a call, or to several calls about a script. */
 export type RecordedAnswer = { readonly proto: '1.4' | '1.6'; readonly method: string; readonly params?: readonly unknown[] } & Partial<
   ScriptAnswers & { result: unknown; error: { code: number; message: string } }
 >;
 
-/** What both servers said to the same call. */
+/** The answers of both servers to the same call. */
 export interface RecordedPair {
   readonly electrumx: RecordedAnswer;
   readonly fulcrum: RecordedAnswer;
@@ -42,7 +42,7 @@ interface CoinItem extends HistoryItem {
   readonly tx_pos: number;
 }
 
-/** They say who they are, and what they make money with; and one is answered while a client begins. */
+/** Calls about a server's identity and donation address, and one that is answered when a client connects. */
 const OWN_WORDS = ['server.version', 'server.features', 'server.banner', 'server.donation_address'];
 
 const SCRIPT_QUESTIONS = ['get_balance', 'get_history', 'get_mempool', 'listunspent', 'subscribe'] as const;
@@ -53,17 +53,17 @@ const { unknownMethod, invalidParameters } = CODES;
 
 const UNSUBSCRIBE = 'blockchain.scripthash.unsubscribe';
 
-/** Both take a number in a text, or cut off its fraction: which is refused. */
+/** Calls with a number as a text or with a fraction, which both servers accept and this one refuses. */
 const hasNoNumber = ({ params = [] }: RecordedAnswer): boolean =>
   params.some((value) => (typeof value === 'string' && /^\d{1,3}$/.test(value)) || (typeof value === 'number' && !Number.isInteger(value)));
 
-/** What of the answers is none of the two servers'. */
+/** The parts of the answers that equal neither server's. */
 export async function differencesOf(pairs: readonly RecordedPair[], caller: MethodCaller): Promise<Difference[]> {
   const differences: Difference[] = [];
   for (const { electrumx, fulcrum } of pairs) {
     if (electrumx.method === 'scripthash') differences.push(...(await scriptDifferences({ electrumx, fulcrum }, caller)));
     else if (!OWN_WORDS.includes(electrumx.method)) {
-      // They were asked about this script before.
+      // The servers were asked about this script before.
       if (electrumx.method === UNSUBSCRIBE && electrumx.result === true)
         await caller.call('blockchain.scripthash.subscribe', electrumx.params ?? []);
       const ours = await answerTo(electrumx, caller);
@@ -89,7 +89,7 @@ async function scriptDifferences({ electrumx, fulcrum }: RecordedPair, caller: M
   return differences;
 }
 
-/** The pool's part has no order with them: coins by txid and output, and before 1.6 transactions at height 0 before those at -1, by txid. */
+/** Their answers do not order the pool's part. Orders it: coins by txid and output; before 1.6, height 0 before -1, each by txid. */
 function inOrder(question: (typeof SCRIPT_QUESTIONS)[number], answer: unknown): unknown {
   if (!Array.isArray(answer)) return answer;
   const items = answer as readonly HistoryItem[];
@@ -120,7 +120,7 @@ function isSame(ours: MethodAnswer, theirs: MethodAnswer): boolean {
   if ('result' in ours || 'result' in theirs) return isDeepStrictEqual(ours, theirs);
   const { code, message } = theirs.error;
   if (ours.error.code !== code) return false;
-  // Those are made before a method is asked; and one of them shows what broke inside.
+  // These errors are made before a method is called; and one of them shows an internal failure.
   if (code === unknownMethod || code === invalidParameters || message.startsWith('db error')) return true;
   return ours.error.message.replace(/^null /, 'None ') === message;
 }

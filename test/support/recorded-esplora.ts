@@ -1,4 +1,4 @@
-// What the mempool project's backend answered about the transactions of chain A, and what Esplora says where the two differ.
+// The answers of the mempool project's backend about the transactions of chain A, and Esplora's answers where the two differ.
 
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -47,8 +47,8 @@ export function recordedJson(file: string, path: RegExp): { path: string; json: 
 }
 
 /**
- * The backend prints what is left of a push beyond the end, takes a length that is missing for part of the opcode, prints nothing behind a
- * space for an empty push of OP_PUSHDATA, and counts on with OP_RETURN to the last opcode.
+ * The backend prints the rest of a push beyond the end, treats a missing length as part of the opcode, prints nothing after the space
+ * for an empty push of OP_PUSHDATA, and has OP_RETURN_n up to the last opcode.
  */
 function asmOf(asm: string, hex: string): string {
   const known = asm.replaceAll('  ', ' ').replaceAll('OP_RETURN_255', 'OP_INVALIDOPCODE');
@@ -60,7 +60,7 @@ function asmOf(asm: string, hex: string): string {
   return opcode !== '' && wanted * 2 > left.length ? `${before}${opcode} <push past end>` : known.trimEnd();
 }
 
-/** The backend looks at a key's bytes and at what follows OP_RETURN, and tells more types apart. */
+/** The backend checks a key's bytes and the rest of an OP_RETURN script, and distinguishes more types. */
 function typeOf({ scriptpubkey, scriptpubkey_type }: RecordedOutput): string {
   if (scriptpubkey === '') return 'empty';
   if (scriptpubkey.startsWith('6a')) return 'op_return';
@@ -79,7 +79,7 @@ function esploraOutput(output: RecordedOutput): object {
   };
 }
 
-/** The backend shows no witness script below a script hash unless there are items above it. */
+/** The backend shows no witness script wrapped in a script hash unless there are further items before it. */
 export function lacksWitnessScript({ inner_redeemscript_asm, inner_witnessscript_asm, witness }: RecordedInput): boolean {
   return /^OP_0 OP_PUSHBYTES_32 \w+$/.test(inner_redeemscript_asm) && inner_witnessscript_asm === '' && witness.length > 0;
 }
@@ -100,7 +100,7 @@ function esploraInput(input: RecordedInput): object {
   };
 }
 
-/** The text that Esplora answers. */
+/** Esplora's answer as text. */
 export function esploraText({ txid, version, locktime, vin, vout, size, weight, fee, status }: RecordedTransaction): string {
   return JSON.stringify({
     txid,

@@ -1,5 +1,5 @@
-// Chains on a regtest node that do something: coins of one key spent and spent again,
-// reorganizations; and the blocks of the chain as it stands.
+// Chains with activity on a regtest node: coins of one key spent and spent again,
+// reorganizations; and the blocks of the present chain.
 
 import { bcoin, type TestFullNode } from './bcoin';
 import { mine } from './regtest-node';
@@ -19,7 +19,7 @@ export async function mineCoinbases(node: TestFullNode, count: number): Promise<
   return blocks.map(({ txs }) => txs[0] as HostTransaction); // a block has a coinbase
 }
 
-/** Spends output 0 of a transaction of ours into two of ours; the spend goes into the pool. */
+/** Spends output 0 of a transaction into two outputs of the same key; the spend goes into the pool. */
 export async function spend(node: TestFullNode, transaction: HostTransaction, valueSats: number): Promise<HostTransaction> {
   const spending = new bcoin.MTX();
   spending.addTX(transaction, 0);

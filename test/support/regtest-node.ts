@@ -28,7 +28,7 @@ export async function createRegtestNode(options: RegtestOptions = {}): Promise<T
     plugins: options.plugins ?? [],
     ...options.settings
   });
-  // What the process holds is measured for the log with every block, which takes long, and is not logged here.
+  // bcoin measures the memory of the process for its log with every block, which takes long and is not logged here.
   node.logger.memory = () => undefined;
   return node;
 }
@@ -40,13 +40,13 @@ export async function openRegtestNode(options: RegtestOptions = {}): Promise<Tes
   const node = await createRegtestNode(options);
   await node.ensure();
   await node.open();
-  // Those that were closed since are not kept: each has its memory.
+  // Closed nodes are dropped, to free their memory.
   for (const before of open) if (!before.opened) open.delete(before);
   open.add(node);
   return node;
 }
 
-/** Closes the nodes that are still open: of tests that failed before they could. One that did not open as a whole cannot be closed as a whole, either. */
+/** Closes nodes that failed tests have left open. A node that did not open completely cannot be closed completely, either. */
 export async function closeLeftNodes(): Promise<void> {
   for (const node of open) if (node.opened) await node.close().catch(() => undefined);
   open.clear();

@@ -13,7 +13,7 @@ export interface RestNode {
   readonly port: number;
 }
 
-/** Opens a node with the plugin; the gate looks at the index only unless the settings say otherwise. */
+/** Opens a node with the plugin; unless the settings say otherwise, the gate depends only on the index. */
 export async function openRestNode(options: RegtestOptions = {}): Promise<RestNode> {
   const settings = { 'rest-warmup': 'indexed', ...options.settings };
   const node = await openRegtestNode({ ...options, settings, plugins: [plugin, ...(options.plugins ?? [])] });

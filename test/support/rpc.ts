@@ -7,7 +7,7 @@ export interface RpcFailure {
   readonly message: string;
 }
 
-/** What a reply has of a call; the order of the members is that of the text. */
+/** The reply to a call; its members are in the order of the text. */
 interface RpcReply {
   readonly result?: unknown;
   readonly error?: RpcFailure | null;
@@ -28,7 +28,7 @@ export class RpcCaller {
     return ask(this.port, { method: 'POST', path: '/', headers: this.headers, body: Buffer.from(body) });
   }
 
-  /** The text of a result as it came. */
+  /** The unparsed text of a result. */
   async text(method: string, ...params: unknown[]): Promise<string> {
     const reply = await this.post(JSON.stringify({ method, params, id: 1 }));
     const text = reply.body.toString();
@@ -41,7 +41,7 @@ export class RpcCaller {
     return JSON.parse(await this.text(method, ...params)) as T;
   }
 
-  /** What a call fails with. */
+  /** The error of a failing call. */
   async failure(method: string, params: unknown = []): Promise<RpcFailure> {
     const { body } = await this.post(JSON.stringify({ method, params, id: 1 }));
     const { error } = JSON.parse(body.toString()) as RpcReply;

@@ -1,6 +1,6 @@
-// How long the long tests go on, and where chance begins.
-//   TEST_SCALE  times as many rounds as `npm test` has (default 1)
-//   TEST_SEED   the seed that a title printed, to see the same again
+// How long the long tests run, and the seed of their random choices.
+//   TEST_SCALE  number of rounds, in multiples of those in `npm test` (default 1)
+//   TEST_SEED   the seed that a title printed, to repeat a run
 
 function wholeNumber(name: string): number | undefined {
   const text = process.env[name];

@@ -1,4 +1,4 @@
-// What an index by script answers, held against the model of its chain.
+// Compares the answers of an index by script with the model of its chain.
 
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ const nobody = sha256(Buffer.from('nobody'));
 
 const nameOf = ({ txid, index }: { readonly txid: Buffer; readonly index: number }): string => `${txid.toString('hex')}-${index}`;
 
-/** Fails unless all answers are those of the model. */
+/** Fails unless all answers equal those of the model. */
 export async function expectScriptAnswers(snapshot: ScriptSnapshot, model: ScriptModel): Promise<void> {
   for (const script of [...model.scripts, nobody]) {
     const history = model.history(script);

@@ -1,4 +1,4 @@
-// What a store has that an index by script was filled into, to hold it against one that took block after block in.
+// The content of a store with a filled index by script, to compare it with one that was built block by block.
 
 import { expect } from 'chai';
 import { putRecord, recordOf } from '../../lib/index/records/layout';
@@ -12,12 +12,12 @@ import { expectSame } from './expect-same';
 import type { ScriptBlock } from '../../lib/scripts/scan/rows';
 import type { Store } from '../../lib/store/store';
 
-/** The same as an index that took these blocks in, but for rows that share records, and undo records. */
+/** Fails unless it equals an index built from these blocks, except for rows that share records, and undo records. */
 export function expectFilled(store: Store, blocks: readonly ScriptBlock[]): Promise<void> {
   return expectSameRecords(store, blocks, () => imageOf(store, true));
 }
 
-/** The same of an index that may have been filled up to any block, and followed on. */
+/** The same for an index that may have been filled up to any block and has followed since. */
 export function expectFilledAndFollowed(store: Store, blocks: readonly ScriptBlock[]): Promise<void> {
   return expectSameRecords(store, blocks, async () => {
     const image = await imageOf(store, false);
@@ -51,10 +51,10 @@ async function expectSameRecords(store: Store, blocks: readonly ScriptBlock[], i
 /** Undo records, in hex. */
 const UNDO_START = Buffer.from('d').toString('hex');
 
-/** Key to value, both in hex; each row by itself. `isGrouped`: into as few records as may be. */
+/** Key to value, both in hex; each row separately. `isGrouped`: rows in as few records as possible. */
 async function imageOf(store: Store, isGrouped: boolean): Promise<Map<string, string>> {
   const image = new Map<string, string>();
-  /** For each script, its rows and the records that these are in. */
+  /** For each script, its rows and their records. */
   const counts = new Map<string, { rows: number; records: number }>();
   for await (const [key, value] of store.range(WHOLE_STORE)) {
     if (key.toString('latin1', 0, 1) !== 's') {

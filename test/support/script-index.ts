@@ -39,7 +39,7 @@ export class ScriptIndex {
     this.#reader = new SnapshotReader(this.#mainStore, () => undefined);
   }
 
-  /** An empty one; `disk`: whether the index by script is on disk. */
+  /** Opens empty indexes; `disk`: whether the index by script is on disk. */
   static async open(genesisHash: Buffer, { disk = false, undoDepth = UNDO_DEPTH } = {}): Promise<ScriptIndex> {
     const folder = disk ? await mkdtemp(join(tmpdir(), 'rest-scripts-')) : undefined;
     const store = folder === undefined ? new MemoryStore() : new DiskStore(folder);
@@ -52,7 +52,7 @@ export class ScriptIndex {
     return index;
   }
 
-  /** Takes blocks in, so many to a batch. */
+  /** Connects blocks, some to a batch. */
   async connect(blocks: readonly ScriptBlock[], together = 50): Promise<void> {
     for (const { raw } of blocks) await this.#main.apply(raw);
     for (let at = 0; at < blocks.length; at += together) await this.writer.connect(blocks.slice(at, at + together));
@@ -82,7 +82,7 @@ export class ScriptIndex {
   }
 }
 
-/** Puts rows of blocks up to a height into common records, up to `most` in each, as they are when an index is filled. */
+/** Packs rows of blocks up to a height into shared records, up to `most` in each, as in a filled index. */
 export async function groupRows(store: Store, height: number, most = MOST_ROWS): Promise<void> {
   const writes: StoreWrite[] = [];
   let key: Buffer | undefined;

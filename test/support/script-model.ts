@@ -1,4 +1,4 @@
-// What blocks say of scripts, kept plainly, to hold an index by script against: made from the blocks of a chain alone.
+// A simple model of an index by script, made from the blocks of a chain alone, with which an index is compared.
 
 import { createHash } from 'node:crypto';
 import { knownHash, knownScan } from './known-blocks';
@@ -18,7 +18,7 @@ interface ModelOutput {
   readonly hash: Buffer;
 }
 
-/** An output that was spent, and by what. */
+/** An output that was spent, and the input that spent it. */
 export interface ModelSpend {
   readonly output: ModelOutput;
   readonly spender: Position;
@@ -31,7 +31,7 @@ interface ModelRow extends ScriptRow {
   readonly spent: { count: number; value: number };
 }
 
-/** Of the scripts of blocks that tests know. */
+/** SHA-256 of scripts in blocks that tests use. */
 const hashes = new WeakMap<Buffer, Buffer>();
 
 function scriptHash(script: Buffer): Buffer {
@@ -45,12 +45,12 @@ const isData = (script: Buffer): boolean => script[0] === 0x6a;
 
 /** The state after the blocks of a chain, from the genesis block up. */
 export class ScriptModel {
-  /** SHA-256 of each script in hex to its rows in the order of the chain, those of txids among them that stand there again later. */
+  /** SHA-256 of each script in hex to its rows in the order of the chain, including rows of txids that occur again later. */
   readonly rows = new Map<string, ModelRow[]>();
   /** By height. */
   readonly txids: Buffer[][] = [];
   readonly spends: ModelSpend[] = [];
-  /** The same chain for a writer, with what each block spends. */
+  /** The same chain for a writer, with the outputs that each block spends. */
   readonly blocks: ScriptBlock[] = [];
   readonly #unspent = new Map<string, ModelOutput>();
   readonly #lastPlaces = new Map<string, string>();

@@ -1,5 +1,5 @@
-// A program for a terminal: draws the bar of a node that catches up, from states as an index
-// has them, and ends.
+// A program for a terminal: draws the progress bar of a node that catches up, from an index's
+// states, and ends.
 
 import { Subject } from 'rxjs';
 import { showCatchUp } from '../../plugin/progress';

@@ -1,11 +1,11 @@
-// Nodes of regtest that prune as if they had very little room; bcoin's own rules begin at 1,000 blocks.
+// Makes regtest nodes prune as if they had very little space; bcoin's own rules begin at 1,000 blocks.
 
 import { after, before } from 'mocha';
 import { bcoin } from './bcoin';
 
-/** The first so many blocks are never thrown away, as on every network of bcoin's. */
+/** This many first blocks are never pruned, as on every network of bcoin. */
 export const ALWAYS_KEPT = 5;
-/** Nor are the last so many. */
+/** This many last blocks are not pruned. */
 export const KEPT_BLOCKS = 10;
 
 /** For the tests of a group. */

@@ -1,5 +1,6 @@
-// Lets Node run the sources as they are: `node -r` this file. A thread and a forked process inherit it. Types are the type check's; here every source is
-// translated alone, and kept translated in node_modules/.cache, since a suite starts hundreds of threads and processes that read the same sources.
+// Lets Node run the sources directly: `node -r` this file. Threads and forked processes inherit it. Types are not checked here: every
+// source is translated alone, and the result is kept in node_modules/.cache, since a suite starts hundreds of threads and processes with
+// the same sources.
 
 const { createHash } = require('node:crypto');
 const { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
@@ -10,18 +11,18 @@ const projectFolder = resolve(__dirname, '../..');
 const cacheFolder = join(projectFolder, 'node_modules/.cache/bcoin-rest/sources');
 const settingsFile = join(projectFolder, 'tsconfig.json');
 
-/** What the translation of a source depends on besides the source. */
+/** Everything beside the source on which its translation depends. */
 const settings = [__filename, settingsFile, require.resolve('typescript/package.json')].map((path) => readFileSync(path));
 
 mkdirSync(cacheFolder, { recursive: true });
-// To map where errors were thrown takes a fourth of the time in which a thread or a forked process starts.
+// Source maps for errors would take a quarter of the time in which a thread or a forked process starts.
 if (isMainThread && process.send === undefined) process.setSourceMapsEnabled(true);
 
 require.extensions['.ts'] = (module, path) => {
   module._compile(translated(path), path);
 };
 
-/** The source at a path as JavaScript: as it was kept when source and settings are the same, otherwise translated now. */
+/** The source at a path as JavaScript: the kept translation if source and settings are the same, otherwise a new one. */
 function translated(path) {
   const source = readFileSync(path);
   const key = [...settings, path, source].reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex');
@@ -30,13 +31,13 @@ function translated(path) {
   if (text?.endsWith(key)) return text;
 
   const made = `${translate(path, source.toString())}\n//${key}`;
-  // Others may read it, or write the same, at this moment.
+  // Renamed into place, since other processes may read or write the same file at this moment.
   const unfinished = `${kept}-${process.pid}-${threadId}`;
   try {
     writeFileSync(unfinished, made);
     renameSync(unfinished, kept);
   } catch {
-    // Where nothing can be written, it is translated each time.
+    // If the cache cannot be written, the source is translated each time.
     rmSync(unfinished, { force: true });
   }
   return made;

@@ -1,5 +1,5 @@
-// Folders of nodes that have stopped, with the index beside the chain, and `bcoin-rest index` on them: in this process, which is quicker,
-// or as a child process.
+// Folders of stopped nodes with the index beside the chain, and `bcoin-rest index` on them: in this process, which is quicker, or in a
+// child process.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import type { TestFullNode } from './bcoin';
 
 const program = resolve(__dirname, '../../dist/plugin/cli/main.js');
 
-/** Blocks beside those of `chainWithSpends`: enough for work on them to be interrupted. */
+/** Blocks beside those of `chainWithSpends`: enough so that work on them can be interrupted. */
 const MORE_BLOCKS = 400;
 
 export interface CommandResult {
@@ -117,7 +117,7 @@ export async function recordOfKind(store: Store, kind: string): Promise<readonly
   throw new Error(`the index has no record of the kind ${kind}`);
 }
 
-/** Changes the first byte of the first record of a kind, and says which that is. */
+/** Changes the first byte of the first record of a kind, and returns the record's description. */
 export async function flip(store: Store, kind: string): Promise<string> {
   const [key, value] = await recordOfKind(store, kind);
   const flipped = Buffer.from(value);
@@ -126,7 +126,7 @@ export async function flip(store: Store, kind: string): Promise<string> {
   return describeRecord(key, value);
 }
 
-/** Deletes the first record of a kind, and says which that was. */
+/** Deletes the first record of a kind, and returns its description. */
 export async function deleteFirst(store: Store, kind: string): Promise<string> {
   const [key, value] = await recordOfKind(store, kind);
   await store.batch([{ type: 'del', key }], { durable: true });

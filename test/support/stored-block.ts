@@ -7,12 +7,12 @@ interface WritableDatabase {
   put(key: Buffer, value: Buffer): Promise<void>;
 }
 
-/** Has the node take the block's bytes when it comes once more: 2.x keeps those that it has, also over a reset. */
+/** Makes the node store the block's bytes when it comes again: 2.x would keep the old ones, even after a reset. */
 export async function forgetStoredBlock({ blocks }: TestFullNode, hash: Buffer): Promise<void> {
   await (blocks as { prune(hash: Buffer): Promise<boolean> } | undefined)?.prune(hash);
 }
 
-/** Puts other bytes in the place of a block of a node in memory, and returns those that were there. */
+/** Replaces the bytes of a block in a node in memory, and returns the old ones. */
 export async function replaceStoredBlock(node: TestFullNode, hash: Buffer, change: (stored: Buffer) => Buffer): Promise<Buffer> {
   const { blocks, chain } = node;
   const database = (blocks === undefined ? chain.db.db : blocks.db) as unknown as WritableDatabase;

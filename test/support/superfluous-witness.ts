@@ -1,14 +1,14 @@
-// Blocks as bcoin also takes them: transactions that have no witness carry marker, flag and empty stacks.
+// Blocks in a form that bcoin also accepts: transactions without a witness carry marker, flag and empty stacks.
 
 import { scanBlock } from '../../lib/bitcoin/block';
 import type { ScannedTransaction } from '../../lib/bitcoin/transaction';
 
-/** The block with superfluous witnesses wherever they can be; itself where bcoin would choke on them. */
+/** The block with superfluous witnesses wherever possible; the block itself if bcoin cannot handle them. */
 export function withSuperfluousWitnesses(raw: Buffer): Buffer {
   const { transactions } = scanBlock(raw);
   const start = transactions[0]?.offset ?? raw.length;
   const changed = Buffer.concat([raw.subarray(0, start), ...transactions.map(withSuperfluousWitness)]);
-  // It counts -1 for the witness of each such transaction, and cannot handle a block with less than none.
+  // bcoin counts -1 for the witness of each such transaction, and cannot handle a block with a negative sum.
   const plain = transactions.filter(({ hasWitness }) => !hasWitness).length;
   const witnessBytes = transactions.reduce((sum, { length, strippedLength }) => sum + length - strippedLength, 0);
   return witnessBytes >= plain ? changed : raw;

@@ -1,4 +1,4 @@
-/** A question that is answered with yes from the next turn of the event loop on. */
+/** A function that returns true from the next turn of the event loop on. */
 export function afterThisTurn(): () => boolean {
   let turned = false;
   setImmediate(() => {

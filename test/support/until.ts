@@ -1,4 +1,4 @@
-/** Resolves when the condition holds. What never comes true ends with the test's timeout. */
+/** Resolves when the condition holds. A condition that never holds ends with the test's timeout. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise(setImmediate);
 }

@@ -1,4 +1,4 @@
-// What an index must hold after some blocks, the plainest way: objects and maps.
+// The content that an index must have after some blocks, kept in simple objects and maps.
 
 import { expect } from 'chai';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
@@ -29,13 +29,13 @@ export function describeCoin({ height, coinbase, value, script }: Coin): string 
   return `${height} ${String(coinbase)} ${value} ${script.toString('hex')}`;
 }
 
-/** What a transaction of a block does to the state, in the model's form. */
+/** The effect of a transaction on the state, in the model's form. */
 export interface ModelTransaction {
   readonly txid: Buffer;
   /** As displayed. */
   readonly name: string;
   readonly location: string;
-  /** Names of coins; none of a coinbase. */
+  /** Names of the coins that it spends; empty for a coinbase. */
   readonly spent: readonly string[];
   /** Every output's name, and the coin that it makes, if it makes one. */
   readonly outputs: readonly { readonly name: string; readonly coin: string | undefined }[];
@@ -43,7 +43,7 @@ export interface ModelTransaction {
 
 const known = new WeakMap<Buffer, { readonly height: number; readonly transactions: readonly ModelTransaction[] }>();
 
-/** Those of a block, worked out once for each buffer. */
+/** The transactions of a block, computed once for each buffer. */
 export function modelTransactions(raw: Buffer, height: number): readonly ModelTransaction[] {
   const before = known.get(raw);
   if (before?.height === height) return before.transactions;
@@ -82,7 +82,7 @@ export function modelOf(chain: readonly Buffer[]): IndexModel {
   return model;
 }
 
-/** What a store holds of a chain, in the model's form. During the backfill of an index, nothing of blocks below it. */
+/** The content of a store in the model's form. During a backfill, blocks below it are left out. */
 async function modelIn(store: Store, chain: readonly Buffer[]): Promise<IndexModel> {
   const model: IndexModel = { coins: new Map(), locations: new Map(), headers: [] };
   const hasher = TxidHasher.of(store);
@@ -132,7 +132,7 @@ export async function expectIndexOf(store: Store, chain: readonly Buffer[]): Pro
   expectSameEntries(found.locations, expected.locations);
 }
 
-/** Fails unless the store holds the state after these blocks, and of the places those from a height up. */
+/** Fails unless the store holds the state after these blocks, with positions from a height up. */
 export async function expectIndexBackfilledFrom(store: Store, chain: readonly Buffer[], positionsFrom: number): Promise<void> {
   const [found, expected] = [await modelIn(store, chain), modelOf(chain)];
   expectSame(
@@ -145,7 +145,7 @@ export async function expectIndexBackfilledFrom(store: Store, chain: readonly Bu
 }
 
 function expectSameEntries(found: ReadonlyMap<string, string>, expected: ReadonlyMap<string, string>): void {
-  // Asked first: to sort them takes longer than all else.
+  // Compared before sorting, which takes longer than everything else.
   if (found.size === expected.size && [...found].every(([key, value]) => expected.get(key) === value)) return;
   expect(sorted(found)).to.deep.equal(sorted(expected));
 }

@@ -1,4 +1,4 @@
-// What can happen to a node and its index, for fast-check to choose from.
+// Steps of a walk with a node and its index, for fast-check to choose from.
 
 import fc from 'fast-check';
 import { STORE_CALLS } from './faulty-store';
@@ -20,7 +20,7 @@ const plan: fc.Arbitrary<BlockPlan> = fc.record({
 });
 const plans = (maxLength: number): fc.Arbitrary<BlockPlan[]> => fc.array(plan, { minLength: 1, maxLength });
 
-/** What can happen to the node's chain. */
+/** Steps that change the node's chain. */
 export const nodeStep: fc.Arbitrary<NodeStep> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('mine' as const), plans: plans(3) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('fork' as const), back: fc.integer({ min: 1, max: 4 }), plans: plans(6) }) },
@@ -43,10 +43,10 @@ const restart: fc.Arbitrary<WalkStep> = fc.record({
   opened: fc.option(nodeStep, { nil: undefined })
 });
 
-/** What happens on a machine on which nothing is broken. */
+/** Steps on a machine without faults. */
 export const healthyStep: fc.Arbitrary<WalkStep> = fc.oneof({ weight: 8, arbitrary: nodeStep }, { weight: 1, arbitrary: restart });
 
-/** All that can happen. */
+/** All steps. */
 export const anyStep: fc.Arbitrary<WalkStep> = fc.oneof(
   { weight: 6, arbitrary: nodeStep },
   { weight: 1, arbitrary: restart },

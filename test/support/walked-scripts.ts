@@ -1,4 +1,4 @@
-// The index by script of a walk (index-walk.ts), held against the blocks of the chain after every step.
+// The index by script of a walk (index-walk.ts), compared with the blocks of the chain after every step.
 
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -20,7 +20,7 @@ const SIZES = { files: 4, checkpointBlocks: 13, checkpointBytes: 10_000, sortByt
 
 export class WalkedScripts {
   readonly store: FaultyStore;
-  /** How long one that is opened from now on takes to look through its files, again and again. */
+  /** How long each pass over the files takes in an index that is opened from now on. */
   scrubMs = 0;
   readonly #node: NodeSource;
   readonly #folder: string | undefined;
@@ -28,7 +28,7 @@ export class WalkedScripts {
   readonly #logger: IndexLogger;
   #indexer: ScriptIndexer | undefined;
 
-  /** `folder`: of the node; undefined: kept in memory, and never filled. */
+  /** `folder`: of the node; undefined: the index is in memory, and never filled. */
   constructor(node: NodeSource, folder: string | undefined, undoDepth: number, logger: IndexLogger) {
     this.#node = node;
     this.#folder = folder;
@@ -62,7 +62,7 @@ export class WalkedScripts {
     this.indexer.open();
   }
 
-  /** Also when it was not open. */
+  /** May also be called when it is not open. */
   async close(): Promise<void> {
     await this.#indexer?.close();
     this.#indexer = undefined;
@@ -77,7 +77,7 @@ export class WalkedScripts {
     return phase as 'live' | 'failed'; // the filter lets no other through
   }
 
-  /** Fails unless it stands at the tip of this chain, with every record and answer of one that took the chain in block by block. */
+  /** Fails unless it is at the tip of this chain, with the same records and answers as one that was built block by block. */
   async expectRight(chain: readonly Buffer[]): Promise<void> {
     expect(await this.untilAtRest(), JSON.stringify(this.indexer.state)).to.equal('live');
     const model = new ScriptModel(chain);
@@ -89,7 +89,7 @@ export class WalkedScripts {
     await expectFilledAndFollowed(this.store, model.blocks);
   }
 
-  /** Fails if a reader is told anything but the state after one of the node's blocks, whole. `chainOf`: the chain up to a block. False: it is told nothing. */
+  /** Fails if a reader gets anything but the whole state after a block of the node. `chainOf`: the chain up to a block. False: no reply. */
   async expectHonest(chainOf: (tip: Buffer) => readonly Buffer[]): Promise<boolean> {
     try {
       await this.indexer.reader.read((snapshot) => expectScriptAnswers(snapshot, new ScriptModel(chainOf(snapshot.index.tip.hash))));

@@ -1,4 +1,4 @@
-// A regtest node with the index by script, as wallets find it.
+// A regtest node with the index by script, for wallets.
 
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { bcoin, type HostFullBlock } from './bcoin';
@@ -12,7 +12,7 @@ import type { Server } from 'node:http';
 const { segwit } = bcoin.Network.get('regtest').deployments;
 const { threshold: THRESHOLD, window: WINDOW } = segwit;
 
-/** Witnesses are taken after three of them: before the faucet's coins are mature. */
+/** Segwit is active after three such periods: before the faucet's coins are mature. */
 const SHORT_WINDOW = 30;
 
 const PAID = 10_000;
@@ -52,14 +52,14 @@ export class WalletNode {
     return this.#served.rest.node.httpServer;
   }
 
-  /** A block with what is in the pool. @returns it, serialized */
+  /** Mines a block with the pool's transactions. @returns it, serialized */
   async confirm(): Promise<Buffer> {
     const [block] = await mine(this.node, 1);
     await this.#settled();
     return (block as HostFullBlock).toRaw(); // one was mined
   }
 
-  /** Replaces the last blocks by one more. What they had is in the pool again, where they have `payee` paid: an empty pool of bcoin's takes nothing back. */
+  /** Replaces the last blocks by one more. Pays `payee` meanwhile: bcoin returns their transactions only to a pool that is not empty. */
   async takeBack(count: number, payee: string): Promise<void> {
     const fork = await this.node.chain.getEntryByHeight(this.node.chain.height - count);
     const side = await mine(this.node, count, fork ?? undefined);
@@ -69,7 +69,7 @@ export class WalletNode {
     await this.#settled();
   }
 
-  /** Stops the node, which has a folder, and starts it again. What is in the pool is forgotten. */
+  /** Stops the node, which has a folder, and starts it again with an empty pool. */
   async restart(): Promise<void> {
     await this.node.close();
     this.#served = await openRestNode(this.#options);
@@ -83,7 +83,7 @@ export class WalletNode {
     segwit.threshold = THRESHOLD;
   }
 
-  /** Wallets are told of the node's tip. */
+  /** Waits until wallets get the node's tip. */
   async #settled(): Promise<void> {
     await until(async () => {
       const { body } = await ask(this.port, { path: '/api/blocks/tip/hash' });

@@ -15,7 +15,7 @@ const blockText = (view: ChainAView): Buffer => finish(blockJson(scanBlock(view.
 const hashIn = ({ path }: RecordedAnswer): string => /[0-9a-fA-F]{64}/.exec(path)?.[0] ?? '';
 
 describe('blockJson', () => {
-  it('writes every recorded block byte for byte, stale ones and genesis among them', () => {
+  it('writes every recorded block byte for byte, including stale ones and genesis', () => {
     const answers = recordedSuccesses('block', 'json');
     expect(answers).to.have.length.above(30);
     for (const answer of answers) {
@@ -48,7 +48,7 @@ describe('blockJson', () => {
     }
   });
 
-  it('refuses bytes that are no block', () => {
+  it('refuses bytes that are not a block', () => {
     const view = chainAView(chainAManifest().tip);
     expect(() => blockText({ ...view, raw: view.raw.subarray(1) })).to.throw(MalformedBytesError);
   });
@@ -86,7 +86,7 @@ describe('blockSummaryJson', () => {
   });
 });
 
-describe('blockJson with what a block spends', () => {
+describe('blockJson with the outputs that a block spends', () => {
   const { fields } = coreStyles.modern;
   const view = chainAView(chainAManifest().blocks['mixed']?.hash ?? '');
   const block = scanBlock(view.raw);
@@ -121,7 +121,7 @@ describe('blockJson with what a block spends', () => {
     }
   });
 
-  it('shows fees alone when it is told to, and nothing where it has nothing', () => {
+  it('shows only fees when told to, and nothing if it has no spent outputs', () => {
     const fees = shown({ spent, hidesSpent: true }).tx;
     expect(fees.map(({ fee }) => fee)).to.deep.equal(shown({ spent }).tx.map(({ fee }) => fee));
     const without = shown({}).tx;
@@ -129,11 +129,11 @@ describe('blockJson with what a block spends', () => {
     for (const { vin } of [...fees, ...without]) for (const input of vin) expect(input).to.not.have.property('prevout');
   });
 
-  it('refuses more or fewer than the block spends', () => {
+  it('refuses more or fewer outputs than the block spends', () => {
     for (const wrong of [spent.slice(1), [...spent, ...spent.slice(-1)], []]) expect(() => shown({ spent: wrong })).to.throw(RangeError);
   });
 
-  it('needs no more memory than it asked for in the beginning', () => {
+  it('needs no more memory than it allocated at first', () => {
     let times = 0;
     finish(
       blockJson(block, { ...view, fields, spent }, (length) => {

@@ -13,7 +13,7 @@ type RecordedBip9 = Pick<Bip9Deployment, 'status' | 'since' | 'statistics'> & {
   readonly timeout: string;
 };
 
-/** What both editions print of the node itself. */
+/** The node's own figures that both editions print. */
 interface RecordedState {
   readonly headers: number;
   readonly bestblockhash: string;
@@ -34,7 +34,7 @@ interface Info extends ChainInfo {
 
 const jsonOf = (info: Info): Buffer => chainInfoJson({ ...info, softForks: softForksJson(info.deployments) }, PROFILES['0.17'].fields);
 
-/** Chain info whose chain facts come from the blocks, and the node's own facts from what was recorded. */
+/** Chain info whose facts about the chain come from the blocks, and those about the node from the recording. */
 function stateBehind(recorded: RecordedState): Omit<ChainInfo, 'warnings'> {
   const tip = chainAView(recorded.bestblockhash);
   return {
@@ -89,7 +89,7 @@ describe('chainInfoJson', () => {
     }
   });
 
-  it('adds what is pruned after "pruned", the target only when pruning is automatic', () => {
+  it('adds the fields of pruning after "pruned", the target only when pruning is automatic', () => {
     const between = (prune: ChainInfo['prune']): string =>
       /"pruned":.*?,"softforks"/.exec(jsonOf({ ...anyInfo(), ...(prune === undefined ? {} : { prune }) }).toString())?.[0] ?? '';
     expect(between(undefined)).to.equal('"pruned":false,"softforks"');
@@ -123,7 +123,7 @@ describe('chainInfoJson as Bitcoin Core 31 prints it', () => {
     for (const [height, text] of recorded) expect(chainInfoJson(infoOf(text), fields).toString(), `height ${height}`).to.equal(text);
   });
 
-  it('writes the last warning alone where a list is not wanted', () => {
+  it('writes only the last warning if a list is not wanted', () => {
     const info = { ...infoOf(chainAChainInfo31()['0'] ?? ''), warnings: ['one', 'two'] };
     const ending = (warningsInList: boolean): string | undefined =>
       /"warnings".*/.exec(chainInfoJson(info, { ...fields, warningsInList }).toString())?.[0];

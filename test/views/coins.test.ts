@@ -42,7 +42,7 @@ describe('answers to queries for coins', () => {
     plainRequests('json').map((answer) => [answer.state + answer.path.replace(/\.json$/, ''), recordedBody(answer).toString()])
   );
 
-  /** What the reference found, by its bitmap, with height, value and script as the blocks have them. */
+  /** The coins that the reference found (by its bitmap), with height, value and script from the blocks. */
   const answerTo = ({ state, path }: RecordedAnswer): CoinsAnswer => {
     const recorded = jsonOf.get(state + path.replace(/\.\w+$/, ''));
     const { bitmap, chainHeight, chaintipHash } = JSON.parse(recorded ?? '{}') as {

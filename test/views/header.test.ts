@@ -33,7 +33,7 @@ function columns(from: number, to: number): HeaderRun {
   };
 }
 
-/** Text of some headers, written as texts of the given lengths of which each may hold more than is asked for. */
+/** JSON of some headers, assembled from texts of the given lengths, each of which may have more headers than are asked for. */
 function written(from: number, to: number, chunk: number, tip = tipHeight, fields: ProfileFields = PROFILES['0.17'].fields): string {
   const parts = [];
   for (let height = from; height < to;) {
@@ -68,7 +68,7 @@ describe('headersJson', () => {
     );
   });
 
-  it('counts confirmations from the tip of now, in a text of before', () => {
+  it('counts confirmations from the present tip, in an older text', () => {
     const confirmations = (tip: number): unknown[] =>
       (JSON.parse(written(3, 8, 4, tip)) as { confirmations: unknown }[]).map((header) => header.confirmations);
     expect(confirmations(9)).to.deep.equal([7, 6, 5, 4, 3]);

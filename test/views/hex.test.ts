@@ -14,11 +14,11 @@ describe('hexLine', () => {
     );
   });
 
-  it('writes nothing as a line feed alone', () => {
+  it('writes only a line feed for no bytes', () => {
     expect(finish(hexLine(Buffer.alloc(0))).toString()).to.equal('\n');
   });
 
-  it('yields within long bytes, whose digits are all there', () => {
+  it('yields within long bytes, and writes all their digits', () => {
     const bytes = Buffer.from(Uint8Array.from({ length: 300_001 }, (_, i) => i * 31));
     const view = hexLine(bytes);
     expect(view.next().done).to.equal(false);

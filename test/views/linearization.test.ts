@@ -8,7 +8,7 @@ import { allOrders, anyCluster, chunksByDefinition, isAtLeastAsGood, membersOf }
 
 const linearized = (cluster: Cluster): Chunk[] => finish(linearize(cluster));
 
-/** Everything once, parents first, and chunks that never pay better than the one before. */
+/** Fails unless everything comes once, parents first, and no chunk pays better than the previous one. */
 function expectSound(chunks: readonly Chunk[], { fees, weights, parents }: Cluster): void {
   const order = membersOf(chunks);
   expect([...order].sort((a, b) => a - b)).to.deep.equal([...fees.keys()]);
@@ -22,7 +22,7 @@ function expectSound(chunks: readonly Chunk[], { fees, weights, parents }: Clust
 }
 
 describe('linearize', () => {
-  it('puts parents first, takes everything once, and its chunks never pay better than the one before', () => {
+  it('puts parents first, takes everything once, and no chunk pays better than the previous one', () => {
     fc.assert(fc.property(anyCluster(24), (cluster) => expectSound(linearized(cluster), cluster)));
   });
 
@@ -44,7 +44,7 @@ describe('linearize', () => {
     );
   });
 
-  it('lets children that pay together take their parent with them, though none would alone', () => {
+  it('puts a parent in one chunk with children that pay for it together, though none would alone', () => {
     const cluster = { fees: [0, 6, 6, 5], weights: [10, 1, 1, 4], parents: [[], [0], [0], []] };
     expect(linearized(cluster)).to.deep.equal([
       { fee: 5, weight: 4, members: [3] },
@@ -52,7 +52,7 @@ describe('linearize', () => {
     ]);
   });
 
-  it('takes apart what pays the same, the lightest first, then the lowest number', () => {
+  it('separates chunks that pay the same, the lightest first, then the lowest number', () => {
     const cluster = { fees: [4, 2, 2, 6], weights: [4, 2, 2, 6], parents: [[], [0], [0], [1, 2]] };
     expect(membersOf(linearized(cluster))).to.deep.equal([0, 1, 2, 3]);
     expect(linearized(cluster)).to.have.length(4);
@@ -60,7 +60,7 @@ describe('linearize', () => {
     expect(membersOf(linearized(alone))).to.deep.equal([1, 2, 0]);
   });
 
-  it('compares amounts whose products no double holds', () => {
+  it('compares amounts whose products exceed a double', () => {
     const fee = 2_099_999_999_999_999;
     const cluster = { fees: [fee - 1, fee], weights: [400_000, 400_000], parents: [[], []] };
     expect(membersOf(linearized(cluster))).to.deep.equal([1, 0]);
@@ -69,7 +69,7 @@ describe('linearize', () => {
     expect(compareRates({ fee, weight: 7 }, { fee, weight: 7 })).to.equal(0);
   });
 
-  it('orders clusters that are too large for that by what ancestors pay together, and still soundly', () => {
+  it('orders clusters that are too large for the best order by the rates with ancestors, parents first', () => {
     const sizes = { minLength: MOST_IN_BEST_ORDER + 1, maxLength: MOST_IN_BEST_ORDER + 20 };
     const transaction = fc.record({ fee: fc.nat(20), weight: fc.integer({ min: 1, max: 6 }), picks: fc.array(fc.nat(), { maxLength: 2 }) });
     fc.assert(

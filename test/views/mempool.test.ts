@@ -11,7 +11,7 @@ import type { PoolEntry } from '../../lib/node/types';
 
 const { fields } = PROFILES['0.17'];
 
-/** What 0.17 does not show. */
+/** Fields that 0.17 does not show. */
 const UNSEEN = { weight: 400, adjustedWeight: 400, signalsReplacement: false, isUnbroadcast: false } as const;
 
 interface WrittenEntry {
@@ -127,8 +127,8 @@ describe('PoolContents', () => {
     );
   });
 
-  it('writes after any changes of the pool what it writes from nothing', () => {
-    // What a step adds, removes, prioritises: transactions by number, which spend lower and higher ones alike.
+  it('writes the same after any changes of the pool as it writes from scratch', () => {
+    // Transactions that a step adds, removes or prioritises, by number; they spend from lower and higher numbers alike.
     const step = fc.record({
       add: fc.array(fc.nat(24), { maxLength: 8 }),
       remove: fc.array(fc.nat(24), { maxLength: 5 }),
@@ -172,7 +172,7 @@ describe('mempoolInfoJson', () => {
     }
   });
 
-  it('asks for at least the fee that is relayed', () => {
+  it('shows at least the relay fee as the minimum fee', () => {
     const info = { ...unseen, size: 0, bytes: 0, usage: 0, maxUsage: 0 };
     expect(mempoolInfoJson({ ...info, minFeeRate: 0, minRelayFeeRate: 1000 }, fields, true).toString()).to.include(
       '"mempoolminfee":0.00001000,"minrelaytxfee":0.00001000}'
@@ -182,7 +182,7 @@ describe('mempoolInfoJson', () => {
     );
   });
 
-  it('knows hashes only in wire order', () => {
+  it('takes hashes only in wire order', () => {
     const id = 'ab'.repeat(31) + '01';
     expect(Object.keys(written([{ ...entry(1, []), txid: fromDisplayHex(id) }]))).to.deep.equal([id]);
   });

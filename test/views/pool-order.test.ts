@@ -49,7 +49,7 @@ function chainAEntries(): PoolEntry[] {
       wtxid,
       size: vsize,
       weight,
-      // Heavier than it weighs only where it is a chunk by itself.
+      // In the recording, only transactions that are chunks by themselves have an adjusted weight above their weight.
       adjustedWeight: vsize * 4 - weight > 3 ? chunkweight : weight,
       fee,
       modifiedFee: fee,
@@ -90,12 +90,12 @@ describe('the order of the pool', () => {
     expect(contents.isBestOrder).to.equal(true);
   });
 
-  it('is the same whichever came first', () => {
+  it('is the same whichever transaction came first', () => {
     const backwards = chainAEntries().reverse();
     expect(written(new PoolContents(fields), backwards)).to.equal(recorded('/rest/mempool/contents.json'));
   });
 
-  // What a step adds, removes, prioritises: transactions by number, which spend lower ones.
+  // Transactions that a step adds, removes or prioritises, by number; they spend from lower numbers.
   const step = fc.record({
     add: fc.array(fc.nat(24), { maxLength: 8 }),
     remove: fc.array(fc.nat(24), { maxLength: 5 }),
@@ -104,7 +104,7 @@ describe('the order of the pool', () => {
   const links = fc.array(fc.array(fc.nat(24), { maxLength: 3 }), { minLength: 25, maxLength: 25 });
   const fees = fc.array(fc.nat(9), { minLength: 25, maxLength: 25 });
 
-  it('has everything once, parents first and the best chunks first, and is after any changes what it is from nothing', () => {
+  it('has everything once, parents first and the best chunks first, and is the same after any changes as from scratch', () => {
     fc.assert(
       fc.property(links, fees, fc.array(step, { maxLength: 10 }), (spends, first, steps) => {
         const contents = new PoolContents(fields);
@@ -136,7 +136,7 @@ describe('the order of the pool', () => {
     );
   });
 
-  it('is said not to be the best only while a cluster is too large for that', () => {
+  it('is reported as not the best only while a cluster is too large for the best order', () => {
     const contents = new PoolContents(fields);
     const entries = Array.from({ length: 65 }, (_, n) => entry(n, n === 0 ? [] : [0], n));
     finish(contents.update(entries));
@@ -145,8 +145,8 @@ describe('the order of the pool', () => {
     expect(contents.isBestOrder).to.equal(true);
   });
 
-  it('lets a chunk within a cluster come before one that pays the same elsewhere only if less weight pays so before it', () => {
-    // 6 spends 3, and is alike. 9 is heavier than one of them, and lighter than both.
+  it('puts a chunk before one of another cluster that pays the same only if less weight at that rate precedes it in its cluster', () => {
+    // 6 spends from 3, and pays the same. 9 is heavier than each of them, and lighter than both together.
     const entries = [entry(3, [], 400), { ...entry(6, [3], 400) }, { ...entry(9, [], 600), adjustedWeight: 600 }];
     expect(Object.keys(JSON.parse(written(new PoolContents(fields), entries)) as WrittenPool)).to.deep.equal(
       [3, 9, 6].map((n) => toDisplayHex(numbered(n)))
@@ -155,7 +155,7 @@ describe('the order of the pool', () => {
 });
 
 describe('an entry of the pool', () => {
-  it('can be had alone, without its txid', () => {
+  it('can be written alone, without its txid', () => {
     const contents = new PoolContents(fields);
     const [parent, child] = [entry(1, [], 5), entry(2, [1], 5)];
     const pool = JSON.parse(written(contents, [parent, child])) as WrittenPool;
@@ -163,7 +163,7 @@ describe('an entry of the pool', () => {
     expect(() => contents.entryText(entry(3, [], 5))).to.throw(RangeError);
   });
 
-  it('says whether it can be replaced where that is brought back: by itself, or because an ancestor can be', () => {
+  it('shows with -deprecatedrpc=bip125 whether it can be replaced, itself or because of an ancestor', () => {
     const contents = new PoolContents({ ...fields, bip125: true });
     const entries = [entry(7, [], 5), entry(8, [7], 5), entry(9, [8], 5), entry(10, [], 5)];
     const pool = JSON.parse(written(contents, entries)) as WrittenPool;
@@ -191,7 +191,7 @@ describe('the summary of the pool', () => {
     expect(mempoolInfoJson(info, fields, true).toString()).to.equal(recorded('/rest/mempool/info.json'));
   });
 
-  it('says last that nothing is replaced, where that is brought back', () => {
+  it('ends with the statement that nothing is replaced, with -deprecatedrpc=fullrbf', () => {
     expect(mempoolInfoJson(info, { ...fields, fullRbf: true }, false).toString()).to.match(/,"optimal":false,"fullrbf":false\}\n$/);
   });
 });

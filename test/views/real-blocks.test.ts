@@ -1,5 +1,5 @@
-// Four blocks of the main network, whose transactions Bitcoin Core 0.17 and 29 printed, which prints them as 31 does. They stay
-// in the shared folder (test/support/shared.ts), for they are megabytes.
+// Four blocks of the main network, whose transactions were printed by Bitcoin Core 0.17 and by 29, which prints them as 31 does.
+// They are in the shared folder (test/support/shared.ts), since they have megabytes.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const BLOCKS: [height: number, transactions: number][] = [
 interface PrintedTransaction {
   readonly block: string;
   readonly txid: string;
-  /** Without `blockhash` and `hex`. */
+  /** The JSON without `blockhash` and `hex`. */
   readonly json: string;
 }
 

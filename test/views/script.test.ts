@@ -11,7 +11,7 @@ const style = fc.constantFrom(...Object.values(coreStyles));
 const key = `02${'11'.repeat(32)}`;
 const hash = '22'.repeat(20);
 
-/** A script of each kind, one of them that runs over its end, and any bytes. */
+/** A script of each kind, a script with a push past its end, and arbitrary bytes. */
 const script = fc.oneof(
   fc
     .constantFrom(
@@ -39,7 +39,7 @@ describe('a script among other bytes', () => {
     return writer.toString();
   };
 
-  it('is written as it is alone, with digits prepared or not', () => {
+  it('is written as it would be alone, with digits prepared or not', () => {
     fc.assert(
       fc.property(bytes, script, bytes, fc.boolean(), style, (before, alone, after, prepared, inStyle) => {
         const all = Buffer.concat([before, alone, after]);

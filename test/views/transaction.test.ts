@@ -22,13 +22,13 @@ describe('transactionJson', () => {
     }
   });
 
-  it('departs from the recorded text in addresses of later witness versions, nowhere else', () => {
+  it('differs from the recorded text only in addresses of later witness versions', () => {
     const respelled = answers.map((answer) => recordedBody(answer).toString()).filter((text) => inBech32m(text) !== text);
     expect(respelled).to.have.length.above(0);
     for (const text of respelled) expect(text).to.include('witness_unknown');
   });
 
-  it('writes addresses with the prefixes that it is given', () => {
+  it('writes addresses with the given prefixes', () => {
     const raw = chainAPool()[0] ?? Buffer.alloc(0);
     const main = finish(
       transactionJson(scanWholeTransaction(raw), { ...coreStyles['0.17'], prefixes: { pubkeyhash: 0, scripthash: 5, bech32: 'bc' } })

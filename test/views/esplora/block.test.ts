@@ -37,7 +37,7 @@ describe('writeEsploraBlock', () => {
     for (const { json } of records) {
       const recorded = json as { id: string; version: number };
       const ours = JSON.parse(textOf(recorded.id)) as { difficulty: number };
-      // That node prints 16 digits.
+      // The recorded node prints 16 digits.
       const known = { ...ours, difficulty: Number(doubleText(ours.difficulty)) };
       expect({ previousblockhash: null, ...recorded, version: recorded.version >>> 0 }).to.deep.include(known);
     }

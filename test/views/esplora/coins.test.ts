@@ -16,7 +16,7 @@ const status = { height: 7, hash, time: 1546422457 };
 const shownStatus = `{"confirmed":true,"block_height":7,"block_hash":"04${'03'.repeat(31)}","block_time":1546422457}`;
 
 describe('writeEsploraCoin', () => {
-  it('writes where it was made, and what it is worth in satoshis', () => {
+  it('writes where the coin was made, and its value in satoshis', () => {
     const coin = { txid, index: 3, value: 21e14 };
     expect(text((writer) => writeEsploraCoin(writer, { ...coin, status }))).to.equal(
       `{"txid":"${shownTxid}","vout":3,"status":${shownStatus},"value":2100000000000000}`
@@ -42,13 +42,13 @@ describe('writeStats', () => {
   const shownChain = '{"funded_txo_count":1,"funded_txo_sum":2,"spent_txo_count":3,"spent_txo_sum":4,"tx_count":5}';
   const shownPool = '{"funded_txo_count":0,"funded_txo_sum":0,"spent_txo_count":0,"spent_txo_sum":0,"tx_count":0}';
 
-  it('writes its keys in the order of the alphabet, the address as it was asked', () => {
+  it('writes its keys in alphabetical order, and the address as it was asked', () => {
     expect(text((writer) => writeStats(writer, { kind: 'address', text: 'BC1QQ' }, chain, pool))).to.equal(
       `{"address":"BC1QQ","chain_stats":${shownChain},"mempool_stats":${shownPool}}`
     );
   });
 
-  it('writes the hash of a script as it was asked, too', () => {
+  it('writes the hash of a script as it was asked', () => {
     const asked = 'AB'.repeat(32);
     expect(text((writer) => writeStats(writer, { kind: 'scripthash', text: asked }, chain, pool))).to.equal(
       `{"chain_stats":${shownChain},"mempool_stats":${shownPool},"scripthash":"${asked}"}`

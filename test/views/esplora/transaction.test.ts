@@ -34,7 +34,7 @@ function comparable(text: string, recorded: RecordedTransaction): string {
   return JSON.stringify(json);
 }
 
-/** The backend makes up where the first block's transaction stands. */
+/** The backend invents a status for the transaction of the first block. */
 const isGenesis = ({ status }: RecordedTransaction): boolean => 'block_height' in status && status.block_height === 0;
 
 function check(records: readonly { json: unknown }[]): void {
@@ -73,7 +73,7 @@ describe('writeEsploraTransaction', () => {
     check(records);
   });
 
-  it('writes every transaction of chain A as it was recorded, with the fee, size and weight that follow from the blocks', function () {
+  it('writes every transaction of chain A as it was recorded, with fee, size and weight computed from the blocks', function () {
     const folder = sharedFolder();
     if (folder === undefined) {
       console.log('      skipped: no shared folder with the recorded answers');
@@ -87,7 +87,7 @@ describe('writeEsploraTransaction', () => {
     for (const { path, json } of derived) expect(JSON.parse(textOf(ofChainA(path.slice(4, 68)))), path).to.include(json);
   });
 
-  it('shows a coinbase without what it spends', () => {
+  it('shows a coinbase without a spent output', () => {
     const [coinbase] = chainATransactions().values();
     if (coinbase === undefined) throw new Error('expected the first transaction of chain A');
     expect(textOf(coinbase)).to.match(
@@ -108,7 +108,7 @@ describe('writeEsploraTransaction', () => {
     expect(json).to.have.nested.property('status').that.deep.equals({ confirmed: false });
   });
 
-  it('shows the script below a script hash when the last operation pushes it', () => {
+  it('shows the redeem script of a script hash when the last operation pushes it', () => {
     const scriptHash = `a914${'00'.repeat(20)}87`;
     expect(inner(scriptHash, '5101ac', [])).to.deep.equal(['OP_CHECKSIG', undefined]);
     expect(inner(scriptHash, '00', [])).to.deep.equal(['', undefined]);
@@ -117,7 +117,7 @@ describe('writeEsploraTransaction', () => {
     expect(inner('51', '01ac', ['51'])).to.deep.equal([undefined, undefined]);
   });
 
-  it('shows the witness script below a witness script hash, also where that is below a script hash', () => {
+  it('shows the witness script of a witness script hash, also if that is wrapped in a script hash', () => {
     const program = `0020${'00'.repeat(32)}`;
     const scriptHash = `a914${'00'.repeat(20)}87`;
     expect(inner(program, '', ['01', '5152'])).to.deep.equal([undefined, 'OP_PUSHNUM_1 OP_PUSHNUM_2']);
@@ -127,14 +127,14 @@ describe('writeEsploraTransaction', () => {
     expect(inner(`5120${'00'.repeat(32)}`, '', ['51'])).to.deep.equal([undefined, undefined]);
   });
 
-  it('lets others have their turn within a long transaction', () => {
+  it('yields within a long transaction', () => {
     const transaction = madeTransaction(Array.from({ length: 200 }, () => ({ witness: ['51'] })));
     const spent: SpentOutput[] = Array.from({ length: 200 }, () => ({ value: 1, script: Buffer.of(0x51) }));
     const steps = writeEsploraTransaction(new JsonWriter(), transaction, { spent, status: undefined, prefixes: coreRegtestPrefixes });
     expect([...steps]).to.have.length.above(2);
   });
 
-  it('refuses to write without all that is spent', () => {
+  it('refuses to write without all spent outputs', () => {
     const transaction = madeTransaction([{ witness: ['51'] }, {}]);
     expect(() => textOf({ transaction, spent: [{ value: 1, script: Buffer.of(0x51) }], status: undefined })).to.throw(
       RangeError,
