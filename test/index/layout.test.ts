@@ -10,7 +10,7 @@ import { decodePosition, encodePosition, positionKey, positionOf, positionsOfHas
 import { decodeTip, putTip } from '../../lib/index/records/tip';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { decodeUndo, encodeUndo, HASH_START_LENGTH, SpentCoinList, undoKey } from '../../lib/index/records/undo-record';
-import { writeInteger } from '../../lib/index/records/variable-integer';
+import { writeInteger } from '../../lib/index/records/numbers';
 import { WriteBuffer } from '../../lib/index/records/write-buffer';
 import type { StorePut } from '../../lib/store/store';
 

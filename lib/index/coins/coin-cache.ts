@@ -22,7 +22,7 @@ import {
 } from '../records/cache-entry';
 import { COIN_KEY_LENGTH, coinEnd, readOutput, slotAt, writeCoinKey } from '../records/coin-record';
 import { CHECKSUM_LENGTH } from '../records/layout';
-import { RecordReader } from '../records/variable-integer';
+import { RecordReader } from '../records/numbers';
 import { WriteBuffer } from '../records/write-buffer';
 import { Generation } from './generation';
 import type { Position } from '../records/position';

@@ -11,7 +11,7 @@
 import { OUTPOINT_WORDS } from './cache-entry';
 import { COIN_OVERHEAD, GROUP_SIZE, readCoin, writeCoin } from './coin-record';
 import { CHECKSUM_LENGTH, keyOfHeight, putRecord, recordOf } from './layout';
-import { RecordReader } from './variable-integer';
+import { RecordReader } from './numbers';
 import type { Base } from './base';
 import type { WriteBuffer } from './write-buffer';
 import type { NodeCoin, SpentNodeCoin } from '../../node/types';

@@ -1,7 +1,7 @@
 // Where transactions lie in their serialized blocks.
 //
 //   'l' height 4, group 1    offset of the group's first transaction 4, length of the block 4,
-//                            lengths of the transactions in order (variable-integer.ts)
+//                            lengths of the transactions in order (numbers.ts)
 //
 // A group is of 256 transactions: whoever looks for one reads a few hundred bytes, not the lengths of the whole block.
 

@@ -10,7 +10,7 @@ import { HEAD_BYTES, HEIGHT, OUTPOINT_WORDS, packPosition, POSITION, STATE, UNSP
 import { GROUP_SIZE, writeCoin } from '../records/coin-record';
 import { MAX_TRANSACTIONS } from '../records/position';
 import { TXID_HASH_LENGTH, type TxidHasher } from '../records/txid-hash';
-import { LONGEST_INTEGER, writeInteger } from '../records/variable-integer';
+import { LONGEST_INTEGER, writeInteger } from '../records/numbers';
 import type { ScannedTransaction } from '../../bitcoin/transaction';
 
 export interface BlockRows {

@@ -1,5 +1,5 @@
 // What takes a block out of the index again, without the block, which the node may no longer have. Sizes in bytes, integers of variable
-// length (lib/index/records/variable-integer.ts):
+// length (lib/index/records/numbers.ts):
 //
 //   'd' height 4    block hash 32, hash of the block before 32, number of transactions, and for each one
 //
@@ -7,7 +7,7 @@
 //
 // From whole hashes follow the keys of the rows. Parts of hashes would mean a search, perhaps among scripts with long histories.
 
-import { RecordReader, LONGEST_INTEGER, writeInteger } from '../../index/records/variable-integer';
+import { RecordReader, LONGEST_INTEGER, writeInteger } from '../../index/records/numbers';
 import { damaged, keyOfHeight, recordOf } from '../../index/records/layout';
 import { rowKey } from './row';
 import { SCRIPT_HASH_LENGTH } from './script-hasher';
