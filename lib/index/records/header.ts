@@ -5,7 +5,7 @@
 //   'b' block hash 32    height 4
 
 import { nextHeader } from '../../bitcoin/header';
-import { damaged, keyOfHeight, putRecord, readU64, recordOf, writeU64, type Records } from './layout';
+import { damaged, keyOfHeight, putRecord, recordOf, type Records } from './layout';
 import type { StorePut } from '../../store/store';
 import type { HeaderRecord } from '../types';
 
@@ -35,8 +35,8 @@ export function encodeHeader(header: StoredHeader): Buffer {
   record.write(header.chainwork.toString(16).padStart(64, '0'), 112, 'hex');
   record.writeUInt32BE(header.medianTime, 144);
   record.writeUInt32BE(header.transactionCount, 148);
-  writeU64(record, header.chainTransactions, 152);
-  writeU64(record, header.chainBytes, 160);
+  record.writeBigUInt64BE(BigInt(header.chainTransactions), 152);
+  record.writeBigUInt64BE(BigInt(header.chainBytes), 160);
   return record;
 }
 
@@ -50,8 +50,8 @@ export function decodeHeader(key: Buffer, value: Buffer | undefined): StoredHead
     chainwork: BigInt(`0x${record.toString('hex', 112, 144)}`),
     medianTime: record.readUInt32BE(144),
     transactionCount: record.readUInt32BE(148),
-    chainTransactions: readU64(record, 152),
-    chainBytes: readU64(record, 160)
+    chainTransactions: Number(record.readBigUInt64BE(152)),
+    chainBytes: Number(record.readBigUInt64BE(160))
   };
 }
 

@@ -26,11 +26,14 @@
 
 import { crc32 } from 'node:zlib';
 import { DamagedIndexError } from '../errors';
-import type { StorePut, StoreRange, StoreSnapshot } from '../../store/store';
+import type { StorePut, StoreRange, StoreSnapshot, StoreWrite } from '../../store/store';
 
 export const LAYOUT_VERSION = 1;
 
-export const CHECKSUM_LENGTH = 4;
+const CHECKSUM_LENGTH = 4;
+
+/** Of a write in a WriteBuffer. Longer ones are rare, and their views are not cached. */
+const USUAL_LENGTH = 1 << 12;
 
 export const GENESIS_KEY = Buffer.from('G');
 
@@ -76,11 +79,40 @@ export function keyOfHeight(letter: string): (height: number) => Buffer {
   };
 }
 
-export function writeU64(bytes: Buffer, value: number, offset: number): void {
-  bytes.writeUInt32BE(Math.floor(value / 2 ** 32), offset);
-  bytes.writeUInt32BE(value % 2 ** 32, offset + 4);
-}
+/**
+ * A buffer in which writes are put together, one after the other: key, record and checksum side by side. A write is valid until
+ * the next one; a store has copied it by then (store.ts). Views of the usual lengths are made once, so that hundreds of
+ * thousands of writes a second leave no garbage.
+ */
+export class WriteBuffer {
+  #bytes = Buffer.allocUnsafeSlow(USUAL_LENGTH * 2);
+  /** Views by where they begin and how long they are. */
+  #views: Buffer[][] = [];
 
-export function readU64(bytes: Buffer, offset: number): number {
-  return bytes.readUInt32BE(offset) * 2 ** 32 + bytes.readUInt32BE(offset + 4);
+  /** The buffer, with space for so many bytes of a key and a record. What was in it may be gone. */
+  reserve(length: number): Buffer {
+    if (length + CHECKSUM_LENGTH > this.#bytes.length) {
+      this.#bytes = Buffer.allocUnsafeSlow((length + CHECKSUM_LENGTH) * 2);
+      this.#views = [];
+    }
+    return this.#bytes;
+  }
+
+  /** The write of a key and a record that were written to the bytes; the checksum is added. */
+  put(keyLength: number, recordLength: number): StoreWrite {
+    const end = keyLength + recordLength;
+    this.#bytes.writeUInt32BE(crc32(this.#view(0, end)), end);
+    return { type: 'put', key: this.#view(0, keyLength), value: this.#view(keyLength, recordLength + CHECKSUM_LENGTH) };
+  }
+
+  /** The deletion of a key that was written to the bytes. */
+  del(keyLength: number): StoreWrite {
+    return { type: 'del', key: this.#view(0, keyLength) };
+  }
+
+  #view(from: number, length: number): Buffer {
+    if (length > USUAL_LENGTH) return this.#bytes.subarray(from, from + length);
+    const views = (this.#views[from] ??= []);
+    return (views[length] ??= this.#bytes.subarray(from, from + length));
+  }
 }
