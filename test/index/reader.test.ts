@@ -11,6 +11,7 @@ import { StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks } from '../support/chain-a';
+import { addBlocks } from '../support/filled-batch';
 import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
 import { describeCoin, modelOf } from '../support/utxo-model';
 import type { IndexSnapshot } from '../../lib/index/types';
@@ -86,7 +87,7 @@ describe('reading the index', () => {
     reader = new SnapshotReader(store, (error) => troubles.push(error), indexer);
     await indexer.load();
     const batch = indexer.batch();
-    for (const raw of blocks) await batch.add(raw);
+    await addBlocks(batch, blocks, indexer);
     await indexer.commit(batch).written;
     // Of the reader's alone.
     [open, taken] = [0, 0];

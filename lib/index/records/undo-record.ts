@@ -46,10 +46,6 @@ export class SpentCoinList {
   #bytes = Buffer.allocUnsafe(1 << 12);
   #length = 0;
 
-  get length(): number {
-    return this.#length;
-  }
-
   /** A view that holds until the list changes. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length);

@@ -13,11 +13,11 @@ import { MAX_TRANSACTIONS, putPosition } from '../records/position';
 import { putTip } from '../records/tip';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
 import { encodeUndo, SpentCoinList, undoKey } from '../records/undo-record';
-import { blockRows, type BlockRows } from '../scan/rows';
 import { IndexError } from '../errors';
 import { filterOfRows, type SpentBytes } from './block-filter';
 import { findReplaced, spendReplaced } from './replaced';
 import type { BlockPoint } from '../../node/types';
+import type { BlockRows } from '../scan/rows';
 import type { Store, StoreWrite } from '../../store/store';
 
 export interface BatchOptions extends Omit<CoinSources, 'records'> {
@@ -31,13 +31,18 @@ export interface BatchOptions extends Omit<CoinSources, 'records'> {
   readonly filters: FilterTip | undefined;
 }
 
+/** A block that was added to a batch. */
+export interface BatchBlock {
+  readonly point: BlockPoint;
+  /** The header record. */
+  readonly header: Buffer;
+}
+
 const NO_COINS = Buffer.alloc(0);
 
 export class BlockBatch {
   readonly #options: BatchOptions;
-  readonly #blocks: BlockPoint[] = [];
-  /** For each block, its header record. */
-  readonly #headers: Buffer[] = [];
+  readonly #blocks: BatchBlock[] = [];
   /** For each block, the hashes of its txids (records/txid-hash.ts). */
   readonly #hashes: Uint8Array[] = [];
   /** All writes but those of coins, positions and the tip. */
@@ -63,13 +68,8 @@ export class BlockBatch {
     return this.#filters;
   }
 
-  get blocks(): readonly BlockPoint[] {
+  get blocks(): readonly BatchBlock[] {
     return this.#blocks;
-  }
-
-  /** For each block, its header record. */
-  get headers(): readonly Buffer[] {
-    return this.#headers;
   }
 
   /** Whether it is time to write. */
@@ -84,20 +84,16 @@ export class BlockBatch {
   }
 
   /**
-   * Adds a serialized block.
+   * Adds a block by its rows, which are not needed any more afterwards.
    * @throws IndexError when it does not extend the tip or spends a coin that is not there; the batch is of no use then.
    */
-  async add(raw: Buffer): Promise<void> {
-    await this.addRows(blockRows(raw, this.#nextHeight, this.#options.hasher));
-  }
-
-  /** Adds a block by its rows, which are not needed any more afterwards. @throws as `add` */
-  async addRows(rows: BlockRows): Promise<void> {
+  async add(rows: BlockRows): Promise<void> {
     this.#checkExtends(rows);
     const { store, cache, undoFrom, undoDepth, base } = this.#options;
     const { height } = rows;
     const undo = height > 0 && height >= undoFrom ? this.#spent : undefined;
-    const spent = undo ?? (this.#filters && this.#spent);
+    const filters = this.#filters;
+    const spent = undo ?? (filters && this.#spent);
     spent?.clear();
     if (undo === undefined && this.#blocks.length === 0) this.#dropUndoBelow(height);
     const records = store.snapshot();
@@ -108,12 +104,13 @@ export class BlockBatch {
       cache.append(rows.entries);
       const entries = await findSpent(rows, sources);
       if (replaced !== undefined) spendReplaced(replaced, height, cache, spent);
-      const replacedEnd = spent?.length;
+      const replacedEnd = spent?.bytes.length;
       await spend(rows, entries, this.#options, spent);
       spentOfBase = base?.takeUndo() ?? NO_COINS;
       this.#addRecords(rows);
       // Nobody spent what the coinbase replaced.
-      if (spent !== undefined) await this.#addFilter(rows, { coins: spent.bytes.subarray(replacedEnd), ofBase: spentOfBase });
+      if (filters !== undefined && spent !== undefined)
+        await this.#addFilter(rows, filters, { coins: spent.bytes.subarray(replacedEnd), ofBase: spentOfBase });
       if (undo !== undefined) this.#write(putRecord(undoKey(height), encodeUndo(rows.hash, rows.hashes, replaced?.position, undo.bytes)));
     } finally {
       records.close();
@@ -133,7 +130,7 @@ export class BlockBatch {
     for (const number of inOrderOfHashes(this.#hashes)) {
       const index = number % MAX_TRANSACTIONS;
       const block = Math.floor(number / MAX_TRANSACTIONS) % MOST_BLOCKS;
-      const { height } = this.#blocks[block] as BlockPoint; // numbered so, as the hashes are
+      const { height } = (this.#blocks[block] as BatchBlock).point; // numbered so, as the hashes are
       yield putPosition(buffer, this.#hashes[block] as Uint8Array, index * TXID_HASH_LENGTH, height, index);
     }
     yield* this.#otherWrites;
@@ -149,14 +146,11 @@ export class BlockBatch {
     this.#otherWrites.length = 0;
   }
 
-  get #nextHeight(): number {
-    return (this.#chain.tip?.height ?? -1) + 1;
-  }
-
   #checkExtends({ height, hash, header }: BlockRows): void {
     const { tip } = this.#chain;
     const { genesisHash } = this.#options;
     const previousHash = previousHashOf(Buffer.from(header));
+    const next = tip === undefined ? 0 : tip.height + 1;
     if (tip === undefined && !genesisHash.equals(hash))
       throw new IndexError(`expected the genesis block ${toDisplayHex(genesisHash)}, got ${toDisplayHex(Buffer.from(hash))}`);
     if (tip !== undefined && !tip.hash.equals(previousHash))
@@ -164,7 +158,7 @@ export class BlockBatch {
         `expected a block on top of ${toDisplayHex(tip.hash)} at height ${tip.height}, ` +
           `got ${toDisplayHex(Buffer.from(hash))}, which follows ${toDisplayHex(previousHash)}`
       );
-    if (height !== this.#nextHeight) throw new IndexError(`expected rows of height ${this.#nextHeight}, got ${height}`);
+    if (height !== next) throw new IndexError(`expected rows of height ${next}, got ${height}`);
   }
 
   /** Extends the chain by the block, and adds its header, height and lengths. */
@@ -180,8 +174,7 @@ export class BlockBatch {
     });
     const headerRecord = encodeHeader(chain.tip);
     this.#chain = chain;
-    this.#blocks.push({ hash, height });
-    this.#headers.push(headerRecord);
+    this.#blocks.push({ point: { hash, height }, header: headerRecord });
     this.#hashes.push(hashes);
     this.#otherBytes += hashes.length;
     this.#write(putRecord(headerKey(height), headerRecord));
@@ -189,13 +182,12 @@ export class BlockBatch {
     for (const write of putLengths(height, lengths, transactionCount, length)) this.#write(write);
   }
 
-  /** Nothing when none are made. */
-  async #addFilter(rows: BlockRows, spent: SpentBytes): Promise<void> {
-    if (this.#filters === undefined) return;
+  /** `below`: what it builds on. */
+  async #addFilter(rows: BlockRows, below: FilterTip, spent: SpentBytes): Promise<void> {
     const block = { hash: Buffer.from(rows.hash), height: rows.height };
-    const { writes, header } = putFilter(block, await filterOfRows(rows, spent), this.#filters.header);
+    const { writes, header } = putFilter(block, await filterOfRows(rows, spent), below.header);
     for (const write of writes) this.#write(write);
-    this.#filters = { ...this.#filters, header };
+    this.#filters = { ...below, header };
   }
 
   /** Below a block that cannot be taken out, no undo record is of use any more. */

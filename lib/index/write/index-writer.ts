@@ -223,7 +223,7 @@ export class IndexWriter {
     }
     this.#cache.written();
     this.#filters = batch.filters;
-    for (const [i, { height }] of batch.blocks.entries()) this.headers.push(height, batch.headers[i] as Buffer); // one for each block
+    for (const { point, header } of batch.blocks) this.headers.push(point.height, header);
     this.#moveTo(batch.chain);
   }
 
@@ -231,7 +231,7 @@ export class IndexWriter {
   async apply(raw: Buffer): Promise<void> {
     const batch = this.batch();
     const rows = await this.rowsOf(raw, (this.tip?.height ?? -1) + 1);
-    await batch.addRows(rows);
+    await batch.add(rows);
     this.rowMaker.release(rows);
     await this.commit(batch, { durable: true }).written;
   }
