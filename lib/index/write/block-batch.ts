@@ -27,7 +27,12 @@ export interface BatchOptions extends Omit<CoinSources, 'records'> {
   readonly undoDepth: number;
   /** Lowest height that gets an undo record. */
   readonly undoFrom: number;
-  /** What the first block's filter builds on; undefined: none are made. */
+}
+
+/** Where an index or a batch ends: what the next block builds on. */
+export interface ChainEnd {
+  readonly chain: HeaderChain;
+  /** undefined: no filters are made. */
   readonly filters: FilterTip | undefined;
 }
 
@@ -48,24 +53,17 @@ export class BlockBatch {
   /** All writes but those of coins, positions and the tip. */
   readonly #otherWrites: StoreWrite[] = [];
   readonly #spent = new SpentCoinList();
-  #chain: HeaderChain;
-  #filters: FilterTip | undefined;
+  #end: ChainEnd;
   #otherBytes = 0;
 
-  constructor(chain: HeaderChain, options: BatchOptions) {
-    this.#chain = chain;
-    this.#filters = options.filters;
+  constructor(start: ChainEnd, options: BatchOptions) {
+    this.#end = start;
     this.#options = options;
   }
 
-  /** The headers up to the last block added. */
-  get chain(): HeaderChain {
-    return this.#chain;
-  }
-
-  /** What the filter of the block after the last one builds on; undefined: none are made. */
-  get filters(): FilterTip | undefined {
-    return this.#filters;
+  /** After the last block added. */
+  get end(): ChainEnd {
+    return this.#end;
   }
 
   get blocks(): readonly BatchBlock[] {
@@ -79,7 +77,7 @@ export class BlockBatch {
 
   /** Whether a block with this previous hash comes next. */
   isExtendedBy(previousHash: Buffer): boolean {
-    const { tip } = this.#chain;
+    const { tip } = this.#end.chain;
     return tip === undefined || tip.hash.equals(previousHash);
   }
 
@@ -92,7 +90,7 @@ export class BlockBatch {
     const { store, cache, undoFrom, undoDepth, base } = this.#options;
     const { height } = rows;
     const undo = height > 0 && height >= undoFrom ? this.#spent : undefined;
-    const filters = this.#filters;
+    const { filters } = this.#end;
     const spent = undo ?? (filters && this.#spent);
     spent?.clear();
     if (undo === undefined && this.#blocks.length === 0) this.#dropUndoBelow(height);
@@ -134,10 +132,10 @@ export class BlockBatch {
       yield putPosition(buffer, this.#hashes[block] as Uint8Array, index * TXID_HASH_LENGTH, height, index);
     }
     yield* this.#otherWrites;
-    const { tip } = this.#chain;
-    if (tip === undefined) return;
-    if (this.#filters !== undefined) yield putFilterSpan({ ...tip, from: this.#filters.from });
-    yield putTip(tip);
+    const { chain, filters } = this.#end;
+    if (chain.tip === undefined) return;
+    if (filters !== undefined) yield putFilterSpan({ ...chain.tip, from: filters.from });
+    yield putTip(chain.tip);
   }
 
   /** To be called when the store has copies of all writes: gives their memory to the next batch, which is filled while the store writes. */
@@ -147,7 +145,7 @@ export class BlockBatch {
   }
 
   #checkExtends({ height, hash, header }: BlockRows): void {
-    const { tip } = this.#chain;
+    const { tip } = this.#end.chain;
     const { genesisHash } = this.#options;
     const previousHash = previousHashOf(Buffer.from(header));
     const next = tip === undefined ? 0 : tip.height + 1;
@@ -163,17 +161,17 @@ export class BlockBatch {
 
   /** Extends the chain by the block, and adds its header, height and lengths. */
   #addRecords({ height, length, lengths, ...rows }: BlockRows): void {
-    const { tip: before } = this.#chain;
+    const { tip: before } = this.#end.chain;
     // The memory of the rows is used again.
     const [hash, header, hashes] = [Buffer.from(rows.hash), Buffer.from(rows.header), Buffer.from(rows.hashes)];
     const transactionCount = hashes.length / TXID_HASH_LENGTH;
-    const chain = extendHeaders(this.#chain, hash, header, {
+    const chain = extendHeaders(this.#end.chain, hash, header, {
       transactionCount,
       chainTransactions: (before?.chainTransactions ?? 0) + transactionCount,
       chainBytes: (before?.chainBytes ?? 0) + length
     });
     const headerRecord = encodeHeader(chain.tip);
-    this.#chain = chain;
+    this.#end = { ...this.#end, chain };
     this.#blocks.push({ point: { hash, height }, header: headerRecord });
     this.#hashes.push(hashes);
     this.#otherBytes += hashes.length;
@@ -187,7 +185,7 @@ export class BlockBatch {
     const block = { hash: Buffer.from(rows.hash), height: rows.height };
     const { writes, header } = putFilter(block, await filterOfRows(rows, spent), below.header);
     for (const write of writes) this.#write(write);
-    this.#filters = { ...below, header };
+    this.#end = { ...this.#end, filters: { ...below, header } };
   }
 
   /** Below a block that cannot be taken out, no undo record is of use any more. */
