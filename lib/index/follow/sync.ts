@@ -52,13 +52,13 @@ export interface ChainSyncParts extends Omit<BootstrapParts & CatchUpParts, 'sig
    * emptied then.
    */
   readonly rebuild: (damage: Error, from: BootstrapFrom) => Promise<void>;
-  /** What follows the index while it is live, if anything does. */
-  readonly companion: () => IndexCompanion | undefined;
   /** Sets the store up for what comes next; readers are without it for a moment. */
   readonly prepareFor: (use: StoreUse) => Promise<void>;
 }
 
 export class ChainSync {
+  /** What follows the index while it is live, if anything does. */
+  companion: IndexCompanion | undefined;
   readonly #parts: ChainSyncParts;
   readonly #catchUp: CatchUp;
   readonly #backfill: Backfill;
@@ -195,7 +195,7 @@ export class ChainSync {
 
   /** Does what the event says, if it fits. If the index is not at the node's tip then, it is behind. */
   async #follow(event: ChainEvent): Promise<void> {
-    const { writer, blocks, companion } = this.#parts;
+    const { writer, blocks } = this.#parts;
     const { tip } = writer;
     if (this.#isLevel()) {
       this.#release();
@@ -206,12 +206,12 @@ export class ChainSync {
       if (previousHashOf(raw).equals(tip.hash)) {
         await writer.apply(raw);
         blocks.next({ type: 'connect', block: event.block });
-        await companion()?.follow({ type: 'connect', block: event.block, raw });
+        await this.companion?.follow({ type: 'connect', block: event.block, raw });
       }
     } else if (event.type === 'disconnect' && tip?.hash.equals(event.block.hash) === true) {
       const block = await writer.undo();
       blocks.next({ type: 'disconnect', block });
-      await companion()?.follow({ type: 'disconnect', block });
+      await this.companion?.follow({ type: 'disconnect', block });
     }
     if (this.#isLevel()) this.#goLive();
     else this.#live = false;
