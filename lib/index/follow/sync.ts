@@ -134,7 +134,7 @@ export class ChainSync {
   readonly #hear = (event: ChainEvent): void => {
     const { node, writer, onState } = this.#parts;
     this.#heard++;
-    if (this.#live && event.type === 'connect' && !node.progress().synced) {
+    if (this.#live && event.type === 'connect' && !node.synced) {
       // The node downloads the chain: one block is caught up with at once, further ones after a pause.
       this.#live = false;
       this.#pausedUntil = this.#liveSince + DOWNLOAD_PAUSE_MS;
@@ -236,7 +236,7 @@ export class ChainSync {
     const missing = await this.#catchUp.pull();
     if (this.#heard !== this.#heardBefore) {
       // Close behind the tip of a download, a batch would have only the block or two that came meanwhile.
-      if (node.progress().synced || this.#blocksBehind() > MANY_BLOCKS) return;
+      if (node.synced || this.#blocksBehind() > MANY_BLOCKS) return;
       this.#downloading = true;
       this.#pausedUntil = performance.now() + DOWNLOAD_PAUSE_MS;
     } else if (missing !== undefined && missing <= node.tip().height) {
@@ -262,7 +262,7 @@ export class ChainSync {
   /** Sets the store up for what comes next: batches of blocks, or single ones. It may also have to be fitted to a larger size. */
   async #prepareStore(): Promise<void> {
     const { node, writer, prepareFor } = this.#parts;
-    if (node.progress().synced) this.#downloading = false;
+    if (node.synced) this.#downloading = false;
     if (this.#blocksBehind() > FEW_BLOCKS) this.#use = 'catching-up';
     else if (!this.#downloading) this.#use = 'following';
     await prepareFor(this.#use);
