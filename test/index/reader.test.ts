@@ -5,7 +5,7 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { IndexWriter } from '../../lib/index/write/index-writer';
-import { blockHashKey, headerKey } from '../../lib/index/records/header';
+import { blockHashKey, headerKey } from '../../lib/index/records/chain';
 import { SnapshotReader } from '../../lib/index/read/reader';
 import { StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';

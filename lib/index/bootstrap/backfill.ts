@@ -7,7 +7,7 @@ import { BASE_BYTES, isBackfilling, type Base } from '../records/base';
 import { spentBaseCoins, spentBaseKey } from '../records/base-coin';
 import { OUTPOINT_WORDS } from '../records/cache-entry';
 import { DamagedIndexError } from '../errors';
-import { encodeHeader, headerKey, type StoredHeader } from '../records/header';
+import { encodeHeader, headerKey, type StoredHeader } from '../records/chain';
 import { putRecord, recordOf, WriteBuffer } from '../records/layout';
 import { putLengths } from '../records/lengths';
 import { positionOf, putPosition, type Position } from '../records/position';

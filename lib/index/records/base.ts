@@ -10,7 +10,7 @@
 // the chain had at the base, headers count the bytes of the chain from BASE_BYTES there, up and down.
 
 import { putRecord, recordOf, type Records } from './layout';
-import type { StoredHeader } from './header';
+import type { StoredHeader } from './chain';
 import type { BlockPoint } from '../../node/types';
 import type { StorePut } from '../../store/store';
 

@@ -23,17 +23,18 @@ import { findBase, isBackfilling, putBase, type Base } from '../records/base';
 import { spentBaseKey } from '../records/base-coin';
 import {
   blockHashKey,
+  findTip,
   headerAt,
   headerKey,
   headerRecordOf,
   heightOf,
   NO_HEADERS,
+  TIP_KEY,
   type HeaderChain,
   type StoredHeader
-} from '../records/header';
+} from '../records/chain';
 import { filterTipOf, NO_FILTERS, putFilterSpan, type FilterTip } from '../records/filter';
 import { damaged, recordOf } from '../records/layout';
-import { findTip, TIP_KEY } from '../records/tip';
 import { newSecret, SECRET_KEY, TxidHasher } from '../records/txid-hash';
 import { decodeUndo, undoKey } from '../records/undo-record';
 import { RowMaker } from '../scan/row-maker';

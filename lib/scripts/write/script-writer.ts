@@ -6,7 +6,7 @@ import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
 import { DamagedIndexError, IndexError, TooDeepError } from '../../index/errors';
 import { damaged, GENESIS_KEY, putRecord, recordOf, WriteBuffer } from '../../index/records/layout';
-import { findTip, putTip, TIP_KEY } from '../../index/records/tip';
+import { findTip, putTip, TIP_KEY } from '../../index/records/chain';
 import { newSecret } from '../../index/records/txid-hash';
 import { StoreError } from '../../store/errors';
 import { storedVersion, versionRecord } from '../../store/migrate';
