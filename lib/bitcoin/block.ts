@@ -2,7 +2,7 @@
 // Bitcoin Core serializes it.
 
 import { hash256 } from './hash';
-import { HEADER_LENGTH, previousHashOf } from './header';
+import { HEADER_LENGTH } from './header';
 import { ByteReader } from './reader';
 import { LOCKTIME_LENGTH, MARKER_AND_FLAG_LENGTH, readTransaction, ScannedTransaction, VERSION_LENGTH } from './transaction';
 
@@ -11,8 +11,6 @@ export interface ScannedBlock {
   readonly hash: Buffer;
   /** The 80 bytes, a view. */
   readonly header: Buffer;
-  /** 32 bytes in wire order, a view. */
-  readonly previousHash: Buffer;
   readonly transactions: readonly ScannedTransaction[];
   /** Without witnesses. */
   readonly strippedLength: number;
@@ -33,7 +31,7 @@ export function scanBlock(bytes: Buffer): ScannedBlock {
     strippedLength += transaction.strippedLength;
   }
   reader.requireEnd('block');
-  return { hash: hash256(header), header, previousHash: previousHashOf(header), transactions, strippedLength, length: bytes.length };
+  return { hash: hash256(header), header, transactions, strippedLength, length: bytes.length };
 }
 
 /** How many outputs a block spends. */

@@ -41,7 +41,7 @@ export function nonceOf(header: Buffer): number {
  * in the middle it is the later one, as in Bitcoin Core. @throws RangeError for no times.
  */
 export function medianTimePast(times: readonly number[]): number {
-  const median = [...times].sort((a, b) => a - b)[times.length >> 1];
+  const median = Uint32Array.from(times).sort()[times.length >> 1];
   if (median === undefined) throw new RangeError('expected the time of at least one block, got none');
   return median;
 }

@@ -72,7 +72,6 @@ export class ChainIndexer implements ChainIndex {
   };
   readonly #log: StateLog;
   readonly #reports = new Throttle(REPORT_MS);
-  #companion: IndexCompanion | undefined;
   readonly #state = new BehaviorSubject<IndexState>({ phase: 'loading' });
   readonly #tip = new ReplaySubject<BlockPoint>(1);
   readonly #blocks = new Subject<IndexedBlock>();
@@ -125,7 +124,6 @@ export class ChainIndexer implements ChainIndex {
       logger,
       onState: this.#say,
       blocks: this.#blocks,
-      companion: () => this.#companion,
       clear: () => this.#clear(),
       rebuild: (damage, from) => this.#rebuild(damage, from),
       prepareFor: (use) => this.#prepareFor(use)
@@ -137,7 +135,7 @@ export class ChainIndexer implements ChainIndex {
   }
 
   accompany(companion: IndexCompanion): void {
-    this.#companion = companion;
+    this.#sync.companion = companion;
   }
 
   /**

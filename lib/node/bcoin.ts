@@ -93,6 +93,10 @@ export class BcoinNode implements NodeSource {
     return this.#host.chain.options.prune;
   }
 
+  get synced(): boolean {
+    return this.#host.chain.synced;
+  }
+
   get resetting(): boolean {
     const { tip, db } = this.#host.chain;
     return tip.hash !== db.state.tip && !sameHostHash(tip.hash, db.state.tip);
@@ -123,7 +127,7 @@ export class BcoinNode implements NodeSource {
   progress(): NodeProgress {
     const { chain, network } = this.#host;
     const verified = verificationProgress(chain, network.type, Math.floor(Date.now() / 1000));
-    return { synced: chain.synced, height: chain.tip.height, verified };
+    return { height: chain.tip.height, verified };
   }
 
   async activeHash(height: number): Promise<Buffer | undefined> {

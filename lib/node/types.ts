@@ -23,8 +23,6 @@ export interface NetworkInfo {
 
 /** How far the node itself has synced. */
 export interface NodeProgress {
-  /** True once the node considers itself up to date with its peers. */
-  readonly synced: boolean;
   readonly height: number;
   /** Estimated part of the chain that is verified, 0 to 1. */
   readonly verified: number;
@@ -310,7 +308,9 @@ export interface NodeSource {
    * transaction is always in the index, the pool, or both.
    */
   readonly chain$: Observable<ChainEvent>;
-  /** `progress().synced`: the current value to a new subscriber, then every change. */
+  /** True once the node considers itself up to date with its peers. */
+  readonly synced: boolean;
+  /** The same: the current value to a new subscriber, then every change. */
   readonly synced$: Observable<boolean>;
   /** True when reading a part of a block costs as much as reading all of it. */
   readonly readsWholeBlocks: boolean;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { before, describe, it } from 'mocha';
 import { HeaderTree } from '../../lib/electrum/header-tree';
 import { HeaderTable } from '../../lib/index/read/header-table';
-import { encodeHeader } from '../../lib/index/records/header';
+import { encodeHeader } from '../../lib/index/records/chain';
 import { hash256 } from '../../lib/bitcoin/hash';
 import { merkleTree, type MerkleTree } from '../../lib/bitcoin/merkle-tree';
 import { AnswerCache } from '../../lib/rest/cache/answers';

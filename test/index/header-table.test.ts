@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { hash256 } from '../../lib/bitcoin/hash';
 import { HeaderTable } from '../../lib/index/read/header-table';
-import { encodeHeader } from '../../lib/index/records/header';
+import { encodeHeader } from '../../lib/index/records/chain';
 
 /** The record of a header that follows `previousHash`; `salt` tells forks apart. */
 function recordAfter(previousHash: Buffer, height: number, salt: number): Buffer {

@@ -6,14 +6,14 @@ import { previousHashOf } from '../../lib/bitcoin/header';
 import { DamagedIndexError, IndexError } from '../../lib/index/errors';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { coinKey } from '../../lib/index/records/coin-record';
-import { decodeHeader, headerKey } from '../../lib/index/records/header';
+import { decodeHeader, headerKey, TIP_KEY } from '../../lib/index/records/chain';
 import { putRecord } from '../../lib/index/records/layout';
-import { TIP_KEY } from '../../lib/index/records/tip';
 import { sameSecret } from '../../lib/index/records/txid-hash';
 import { undoKey } from '../../lib/index/records/undo-record';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { chainAActiveBlocks, chainABlocks, type ChainABlock } from '../support/chain-a';
 import { caught } from '../support/caught';
+import { addBlocks } from '../support/filled-batch';
 import { blockHash, madeBlock, madeCoinbase, madeTransaction, type MadeInput, type MadeOutput } from '../support/made-blocks';
 import { expectIndexOf, imageOf } from '../support/utxo-model';
 import type { Store } from '../../lib/store/store';
@@ -85,7 +85,7 @@ describe('connecting and undoing blocks', () => {
     indexer = openIndexer({ genesisHash });
     for (const part of [blocks.slice(0, 1), blocks.slice(1, 130), blocks.slice(130)]) {
       const batch = indexer.batch();
-      for (const raw of part) await batch.add(raw);
+      await addBlocks(batch, part, indexer);
       await indexer.commit(batch).written;
     }
     expect(await imageOf(store)).to.deep.equal(oneByOne);
@@ -141,13 +141,13 @@ describe('connecting and undoing blocks', () => {
     await indexer.undo();
     expect(await imageOf(store)).to.deep.equal(before);
     const batch = indexer.batch();
-    await batch.add(second);
+    await addBlocks(batch, [second], indexer);
     await indexer.commit(batch).written;
     await indexer.undo();
     await indexer.undo();
     await indexer.undo();
     const all = indexer.batch();
-    for (const raw of [first, between, second]) await all.add(raw);
+    await addBlocks(all, [first, between, second], indexer);
     await indexer.commit(all).written;
     await expectIndexOf(store, [genesis, first, between, second]);
     await indexer.undo();
@@ -185,7 +185,7 @@ describe('connecting and undoing blocks', () => {
         }
         for (let next = 1, turn = 0; next < blocks.length; turn++) {
           const batch = indexer.batch();
-          for (const raw of blocks.slice(next, (next += 1 + (batchSizes[turn % batchSizes.length] ?? 0)))) await batch.add(raw);
+          await addBlocks(batch, blocks.slice(next, (next += 1 + (batchSizes[turn % batchSizes.length] ?? 0))), indexer);
           await indexer.commit(batch).written;
         }
         expect(await imageOf(store)).to.deep.equal(images.at(-1));

@@ -3,15 +3,13 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { COIN_OVERHEAD, coinAt, coinKey, writeCoin } from '../../lib/index/records/coin-record';
 import { DamagedIndexError } from '../../lib/index/errors';
-import { decodeHeader, encodeHeader, headerAt, headerKey, heightOf, putHeight } from '../../lib/index/records/header';
-import { putRecord, recordOf, type Records } from '../../lib/index/records/layout';
+import { decodeHeader, decodeTip, encodeHeader, headerAt, headerKey, heightOf, putHeight, putTip } from '../../lib/index/records/chain';
+import { putRecord, recordOf, WriteBuffer, type Records } from '../../lib/index/records/layout';
 import { putLengths, spanOf } from '../../lib/index/records/lengths';
 import { decodePosition, encodePosition, positionKey, positionOf, positionsOfHashes, putPosition } from '../../lib/index/records/position';
-import { decodeTip, putTip } from '../../lib/index/records/tip';
 import { TxidHasher } from '../../lib/index/records/txid-hash';
 import { decodeUndo, encodeUndo, HASH_START_LENGTH, SpentCoinList, undoKey } from '../../lib/index/records/undo-record';
-import { writeInteger } from '../../lib/index/records/variable-integer';
-import { WriteBuffer } from '../../lib/index/records/write-buffer';
+import { writeInteger } from '../../lib/index/records/numbers';
 import type { StorePut } from '../../lib/store/store';
 
 const bytes = (length: number): fc.Arbitrary<Buffer> =>

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { ChainIndexer, type ChainIndexerOptions } from '../../lib/index/chain-index';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { coinKey } from '../../lib/index/records/coin-record';
-import { decodeTip, TIP_KEY } from '../../lib/index/records/tip';
+import { decodeTip, TIP_KEY } from '../../lib/index/records/chain';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';

@@ -9,6 +9,7 @@ import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks } from '../support/chain-a';
 import { holdBatches, type HeldBatch } from '../support/held-batches';
+import { addBlocks } from '../support/filled-batch';
 import { blockHash } from '../support/made-blocks';
 import { expectIndexOf } from '../support/utxo-model';
 import type { BlockBatch } from '../../lib/index/write/block-batch';
@@ -46,7 +47,7 @@ describe('filling a batch while another is written', function () {
 
   const filled = async (part: number): Promise<BlockBatch> => {
     const batch = indexer.batch();
-    for (const raw of blocks.slice(PARTS[part], PARTS[part + 1])) await batch.add(raw);
+    await addBlocks(batch, blocks.slice(PARTS[part], PARTS[part + 1]), indexer);
     return batch;
   };
 

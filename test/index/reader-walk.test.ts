@@ -6,6 +6,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { SnapshotReader } from '../../lib/index/read/reader';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
+import { addBlocks } from '../support/filled-batch';
 import { blockHash } from '../support/made-blocks';
 import { madeChain, madeGenesis, plannedBlock } from '../support/made-chains';
 import { testScale, testSeed } from '../support/scale';
@@ -102,7 +103,7 @@ class WalkedIndex {
       try {
         for (const size of sizes) {
           const batch = this.#writer.batch();
-          for (const raw of chain.slice(next, next + size)) await batch.add(raw);
+          await addBlocks(batch, chain.slice(next, next + size), this.#writer);
           next += size;
           if (batch.blocks.length === 0) return;
           const { handedOver, written } = this.#writer.commit(batch);

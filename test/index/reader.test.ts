@@ -5,12 +5,13 @@ import { scanBlock } from '../../lib/bitcoin/block';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { IndexUnavailableError } from '../../lib/index/errors';
 import { IndexWriter } from '../../lib/index/write/index-writer';
-import { blockHashKey, headerKey } from '../../lib/index/records/header';
+import { blockHashKey, headerKey } from '../../lib/index/records/chain';
 import { SnapshotReader } from '../../lib/index/read/reader';
 import { StoreError } from '../../lib/store/errors';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { caught } from '../support/caught';
 import { chainAActiveBlocks } from '../support/chain-a';
+import { addBlocks } from '../support/filled-batch';
 import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
 import { describeCoin, modelOf } from '../support/utxo-model';
 import type { IndexSnapshot } from '../../lib/index/types';
@@ -86,7 +87,7 @@ describe('reading the index', () => {
     reader = new SnapshotReader(store, (error) => troubles.push(error), indexer);
     await indexer.load();
     const batch = indexer.batch();
-    for (const raw of blocks) await batch.add(raw);
+    await addBlocks(batch, blocks, indexer);
     await indexer.commit(batch).written;
     // Only snapshots of the reader count.
     [open, taken] = [0, 0];

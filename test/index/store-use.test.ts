@@ -97,8 +97,12 @@ describe('the store of an index', function () {
 
   it('is prepared again while the node downloads the chain, and not any more after that', async () => {
     let synced = false;
-    const node = new BcoinNode(host);
-    await openIndex(nodeWith(node, { progress: () => ({ ...node.progress(), synced }) }));
+    const node = nodeWith(new BcoinNode(host), {
+      get synced() {
+        return synced;
+      }
+    });
+    await openIndex(node);
     heights = [];
     await mine(host, VERY_MANY);
     await untilLevel();

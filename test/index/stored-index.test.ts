@@ -6,7 +6,7 @@ import { ChainIndexer } from '../../lib/index/chain-index';
 import { describeRecord } from '../../lib/index/records/describe-record';
 import { coinKey } from '../../lib/index/records/coin-record';
 import { putRecord } from '../../lib/index/records/layout';
-import { putTip } from '../../lib/index/records/tip';
+import { putTip } from '../../lib/index/records/chain';
 import { undoKey } from '../../lib/index/records/undo-record';
 import { ClosedIndex } from '../../lib/index/read/closed-index';
 import { BcoinNode } from '../../lib/node/bcoin';

@@ -11,7 +11,7 @@ import { RowCursor } from '../../lib/scripts/records/row';
 import { txidsKey } from '../../lib/scripts/records/txids';
 import { undoKey } from '../../lib/scripts/records/undo-record';
 import { versionRecord, WHOLE_STORE } from '../../lib/store/migrate';
-import { TIP_KEY } from '../../lib/index/records/tip';
+import { TIP_KEY } from '../../lib/index/records/chain';
 import { reorganize } from '../support/regtest-chain';
 import { mine } from '../support/regtest-node';
 import { StoppedNodeFolder } from '../support/stopped-node';

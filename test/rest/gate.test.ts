@@ -5,7 +5,7 @@ import { Gate, gateStatus, type Warmup } from '../../lib/rest/server/gate';
 import type { IndexState } from '../../lib/index/types';
 
 describe('gateStatus', () => {
-  const node = { synced: false, height: 1_200, verified: 0.12345 };
+  const node = { height: 1_200, verified: 0.12345 };
   const cases: readonly [index: IndexState, resetting: boolean, text: string][] = [
     [{ phase: 'loading' }, false, 'loading index'],
     [{ phase: 'loading', work: 'migrating index, 1.5%' }, false, 'migrating index, 1.5%'],
@@ -46,12 +46,12 @@ describe('the gate', () => {
   const LIVE: IndexState = { phase: 'live', height: 7 };
   let state$: BehaviorSubject<IndexState>;
   let synced$: BehaviorSubject<boolean>;
-  let node: { synced$: BehaviorSubject<boolean>; resetting: boolean; progress(): { synced: boolean; height: number; verified: number } };
+  let node: { synced$: BehaviorSubject<boolean>; resetting: boolean; progress(): { height: number; verified: number } };
 
   beforeEach(() => {
     state$ = new BehaviorSubject<IndexState>({ phase: 'loading' });
     synced$ = new BehaviorSubject(false);
-    node = { synced$, resetting: false, progress: () => ({ synced: synced$.value, height: 7, verified: 0.5 }) };
+    node = { synced$, resetting: false, progress: () => ({ height: 7, verified: 0.5 }) };
   });
 
   const makeGate = (warmup: Warmup): Gate => {

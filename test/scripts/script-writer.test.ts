@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { DamagedIndexError, IndexError, TooDeepError } from '../../lib/index/errors';
 import { GENESIS_KEY, putRecord } from '../../lib/index/records/layout';
-import { putTip, TIP_KEY } from '../../lib/index/records/tip';
+import { putTip, TIP_KEY } from '../../lib/index/records/chain';
 import { SECRET_KEY } from '../../lib/index/records/txid-hash';
 import { FILLING_KEY } from '../../lib/scripts/records/layout';
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';

@@ -3,7 +3,7 @@
 
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { scanBlock } from '../../lib/bitcoin/block';
-import { bitsOf, medianTimePast, MEDIAN_TIME_SPAN, timeOf } from '../../lib/bitcoin/header';
+import { bitsOf, medianTimePast, MEDIAN_TIME_SPAN, previousHashOf, timeOf } from '../../lib/bitcoin/header';
 import { proofOf } from '../../lib/bitcoin/work';
 import type { BlockContext } from '../../lib/views/block';
 import { chainAActiveBlocks, chainABlocks, coreStyles, type ChainABlock } from './chain-a';
@@ -19,13 +19,13 @@ export interface ChainAView extends BlockContext {
 }
 
 function viewOf({ raw, height, stale }: ChainABlock, views: ReadonlyMap<string, ChainAView>): ChainAView {
-  const { hash, header, previousHash, transactions } = scanBlock(raw);
-  const parent = views.get(toDisplayHex(previousHash));
+  const { hash, header, transactions } = scanBlock(raw);
+  const parent = views.get(toDisplayHex(previousHashOf(header)));
   const times = [timeOf(header)];
   for (
     let before = parent;
     before !== undefined && times.length < MEDIAN_TIME_SPAN;
-    before = views.get(toDisplayHex(scanBlock(before.raw).previousHash))
+    before = views.get(toDisplayHex(previousHashOf(before.raw)))
   )
     times.push(timeOf(before.header));
   const active = chainAActiveBlocks();

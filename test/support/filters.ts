@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { filterHashOf, filterHeaderOf, filterOfBlock, NO_FILTER_HEADER } from '../../lib/bitcoin/block-filter';
 import { decodeFilterEntry, filterTipOf, findFilterSpan, isFilled } from '../../lib/index/records/filter';
 import { recordOf } from '../../lib/index/records/layout';
-import { decodeTip, TIP_KEY } from '../../lib/index/records/tip';
+import { decodeTip, TIP_KEY } from '../../lib/index/records/chain';
 import { expectSame, expectSameBytes } from './expect-same';
 import { knownHash, knownScan } from './known-blocks';
 import type { Store } from '../../lib/store/store';

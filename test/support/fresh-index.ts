@@ -2,9 +2,8 @@
 
 import { expect } from 'chai';
 import { withKnownBytes, type Base } from '../../lib/index/records/base';
-import { decodeHeader, type StoredHeader } from '../../lib/index/records/header';
+import { decodeHeader, TIP_KEY, type StoredHeader } from '../../lib/index/records/chain';
 import { BLOCK_RECORDS } from '../../lib/index/records/layout';
-import { TIP_KEY } from '../../lib/index/records/tip';
 import { IndexWriter } from '../../lib/index/write/index-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { expectSame } from './expect-same';

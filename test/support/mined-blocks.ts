@@ -4,6 +4,7 @@
 
 import { scanBlock } from '../../lib/bitcoin/block';
 import { hash160, hash256, hash256Of } from '../../lib/bitcoin/hash';
+import { previousHashOf } from '../../lib/bitcoin/header';
 import { blockHash, madeTransaction, type MadeInput, type MadeOutput } from './made-blocks';
 import { regtestGenesis } from './chain-a';
 
@@ -80,8 +81,8 @@ export class BlockMaker {
 
   /** Takes note of a block that another maker made; parents first. */
   learn(raw: Buffer): void {
-    const { hash, previousHash, transactions } = scanBlock(raw);
-    const parent = this.#states.get(previousHash.toString('hex'));
+    const { hash, header, transactions } = scanBlock(raw);
+    const parent = this.#states.get(previousHashOf(header).toString('hex'));
     if (parent === undefined) return; // the genesis block
     const height = parent.height + 1;
     const coins = new Map(parent.coins);

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { putRecord, recordOf } from '../../lib/index/records/layout';
-import { RecordReader } from '../../lib/index/records/variable-integer';
+import { RecordReader } from '../../lib/index/records/numbers';
 import { LAYOUT_VERSION } from '../../lib/scripts/records/layout';
 import { MOST_ROWS, positionInKey, rowEnd, rowKey } from '../../lib/scripts/records/row';
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';

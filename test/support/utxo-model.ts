@@ -5,7 +5,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { findBase, withKnownBytes } from '../../lib/index/records/base';
 import { decodeBaseCoin } from '../../lib/index/records/base-coin';
 import { coinsIn } from '../../lib/index/records/coin-record';
-import { decodeHeader } from '../../lib/index/records/header';
+import { decodeHeader } from '../../lib/index/records/chain';
 import { recordOf } from '../../lib/index/records/layout';
 import { spanOf } from '../../lib/index/records/lengths';
 import { decodePosition, type Position } from '../../lib/index/records/position';

@@ -21,9 +21,8 @@ import {
   UNSPENT
 } from '../records/cache-entry';
 import { COIN_KEY_LENGTH, coinEnd, readOutput, slotAt, writeCoinKey } from '../records/coin-record';
-import { CHECKSUM_LENGTH } from '../records/layout';
-import { RecordReader } from '../records/variable-integer';
-import { WriteBuffer } from '../records/write-buffer';
+import { WriteBuffer } from '../records/layout';
+import { RecordReader } from '../records/numbers';
 import { Generation } from './generation';
 import type { Position } from '../records/position';
 import type { SpentCoinList } from '../records/undo-record';
@@ -213,7 +212,7 @@ export class CoinCache {
     words[at + STATE] = (state & ~(STORED | CHANGED)) | (unspent === 0 ? 0 : STORED);
     if (unspent === 0 && (state & STORED) === 0) return undefined;
     const position = words[at + POSITION] as number;
-    const write = this.#buffer.reserve(COIN_KEY_LENGTH + coinBytes(state) + CHECKSUM_LENGTH);
+    const write = this.#buffer.reserve(COIN_KEY_LENGTH + coinBytes(state));
     const keyLength = writeCoinKey(write, words[at + HEIGHT] as number, indexOf(position), groupOf(position));
     if (unspent === 0) return this.#buffer.del(keyLength);
     let end = keyLength;

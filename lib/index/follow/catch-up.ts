@@ -87,7 +87,7 @@ export class CatchUp {
         return rows === undefined ? height : undefined;
       }
       onState(this.#stateAt(height - 1, course));
-      await batch.addRows(rows);
+      await batch.add(rows);
       course.bytes += rows.length;
       course.coins += rows.coins + rows.inputs.length / OUTPOINT_WORDS;
       writer.rowMaker.release(rows);
@@ -117,7 +117,7 @@ export class CatchUp {
     const { writer, blocks } = this.#parts;
     const { handedOver, written } = writer.commit(batch);
     this.#writing = written.then(() => {
-      for (const block of batch.blocks) blocks.next({ type: 'connect', block });
+      for (const { point } of batch.blocks) blocks.next({ type: 'connect', block: point });
     });
     // Awaited by the next batch or at the end of `pull`; a rejection that is unhandled until then would end the node.
     this.#writing.catch(() => undefined);

@@ -52,13 +52,13 @@ export interface ChainSyncParts extends Omit<BootstrapParts & CatchUpParts, 'sig
    * `from`.
    */
   readonly rebuild: (damage: Error, from: BootstrapFrom) => Promise<void>;
-  /** The companion that follows the index while it is live, if there is one. */
-  readonly companion: () => IndexCompanion | undefined;
   /** Prepares the store for a use; it may be closed to readers for a moment. */
   readonly prepareFor: (use: StoreUse) => Promise<void>;
 }
 
 export class ChainSync {
+  /** The companion that follows the index while it is live, if there is one. */
+  companion: IndexCompanion | undefined;
   readonly #parts: ChainSyncParts;
   readonly #catchUp: CatchUp;
   readonly #backfill: Backfill;
@@ -134,7 +134,7 @@ export class ChainSync {
   readonly #hear = (event: ChainEvent): void => {
     const { node, writer, onState } = this.#parts;
     this.#heard++;
-    if (this.#live && event.type === 'connect' && !node.progress().synced) {
+    if (this.#live && event.type === 'connect' && !node.synced) {
       // The node downloads the chain: its first block is added at once, further ones after a pause.
       this.#live = false;
       this.#pausedUntil = this.#liveSince + DOWNLOAD_PAUSE_MS;
@@ -195,7 +195,7 @@ export class ChainSync {
 
   /** Connects or disconnects the event's block, if it fits. If the index is not at the node's tip afterwards, it is behind. */
   async #follow(event: ChainEvent): Promise<void> {
-    const { writer, blocks, companion } = this.#parts;
+    const { writer, blocks } = this.#parts;
     const { tip } = writer;
     if (this.#isLevel()) {
       this.#release();
@@ -206,12 +206,12 @@ export class ChainSync {
       if (previousHashOf(raw).equals(tip.hash)) {
         await writer.apply(raw);
         blocks.next({ type: 'connect', block: event.block });
-        await companion()?.follow({ type: 'connect', block: event.block, raw });
+        await this.companion?.follow({ type: 'connect', block: event.block, raw });
       }
     } else if (event.type === 'disconnect' && tip?.hash.equals(event.block.hash) === true) {
       const block = await writer.undo();
       blocks.next({ type: 'disconnect', block });
-      await companion()?.follow({ type: 'disconnect', block });
+      await this.companion?.follow({ type: 'disconnect', block });
     }
     if (this.#isLevel()) this.#goLive();
     else this.#live = false;
@@ -236,7 +236,7 @@ export class ChainSync {
     const missing = await this.#catchUp.pull();
     if (this.#heard !== this.#heardBefore) {
       // Close behind the tip of a download, the next batch would have only the block or two that came meanwhile.
-      if (node.progress().synced || this.#blocksBehind() > MANY_BLOCKS) return;
+      if (node.synced || this.#blocksBehind() > MANY_BLOCKS) return;
       this.#downloading = true;
       this.#pausedUntil = performance.now() + DOWNLOAD_PAUSE_MS;
     } else if (missing !== undefined && missing <= node.tip().height) {
@@ -262,7 +262,7 @@ export class ChainSync {
   /** Prepares the store for batches of blocks or for single ones. It may also have to be reopened because it has grown. */
   async #prepareStore(): Promise<void> {
     const { node, writer, prepareFor } = this.#parts;
-    if (node.progress().synced) this.#downloading = false;
+    if (node.synced) this.#downloading = false;
     if (this.#blocksBehind() > FEW_BLOCKS) this.#use = 'catching-up';
     else if (!this.#downloading) this.#use = 'following';
     await prepareFor(this.#use);

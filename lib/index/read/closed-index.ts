@@ -3,9 +3,8 @@
 import { storedVersion } from '../../store/migrate';
 import { findBase, type Base } from '../records/base';
 import { filterEntryOf, findFilterSpan } from '../records/filter';
-import { headerAt } from '../records/header';
+import { findTip, headerAt } from '../records/chain';
 import { GENESIS_KEY, recordOf } from '../records/layout';
-import { findTip } from '../records/tip';
 import { undoKey } from '../records/undo-record';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { Store } from '../../store/store';

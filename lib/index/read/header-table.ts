@@ -8,7 +8,7 @@
 // rows are popped; then the table has a new version, and the reader reads from the store instead.
 
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
-import { HEADER_RECORD } from '../records/header';
+import { HEADER_RECORD } from '../records/chain';
 import type { HeaderRun } from '../types';
 
 /** Chainwork 32, median time past 4, transactions 4. */

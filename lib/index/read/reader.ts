@@ -8,10 +8,9 @@ import { baseCoinIndex, baseCoinKey, baseCoinsOf, decodeBaseCoin } from '../reco
 import { NO_ENTRY, type CoinCache } from '../coins/coin-cache';
 import { coinAt, coinKey, coinsOfTransaction, GROUP_SIZE, transactionCoins } from '../records/coin-record';
 import { filterEntryOf, filterOf, staleFilterOf } from '../records/filter';
-import { headerAt, headerKey, headerRecordOf, heightOf, HEADER_RECORD } from '../records/header';
+import { decodeTip, HEADER_RECORD, headerAt, headerKey, headerRecordOf, heightOf, TIP_KEY } from '../records/chain';
 import { spanOf } from '../records/lengths';
 import { positionOf, type Position } from '../records/position';
-import { decodeTip, TIP_KEY } from '../records/tip';
 import { TxidHasher } from '../records/txid-hash';
 import { DamagedIndexError, IndexUnavailableError, NotYetKnownError } from '../errors';
 import { headerRunOf, HeaderTable } from './header-table';

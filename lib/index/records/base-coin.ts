@@ -10,10 +10,9 @@
 
 import { OUTPOINT_WORDS } from './cache-entry';
 import { COIN_OVERHEAD, GROUP_SIZE, readCoin, writeCoin } from './coin-record';
-import { CHECKSUM_LENGTH, keyOfHeight, putRecord, recordOf } from './layout';
-import { RecordReader } from './variable-integer';
+import { keyOfHeight, putRecord, recordOf, type WriteBuffer } from './layout';
+import { RecordReader } from './numbers';
 import type { Base } from './base';
-import type { WriteBuffer } from './write-buffer';
 import type { NodeCoin, SpentNodeCoin } from '../../node/types';
 import type { StorePut, StoreRange, StoreWrite } from '../../store/store';
 import type { Coin } from '../types';
@@ -43,7 +42,7 @@ export function baseCoinIndex(key: Buffer): number {
 
 /** The write of a copied coin, made in a buffer. */
 export function putBaseCoin(coin: NodeCoin, buffer: WriteBuffer): StoreWrite {
-  const bytes = buffer.reserve(KEY_LENGTH + HEIGHT_LENGTH + COIN_OVERHEAD + coin.script.length + CHECKSUM_LENGTH);
+  const bytes = buffer.reserve(KEY_LENGTH + HEIGHT_LENGTH + COIN_OVERHEAD + coin.script.length);
   bytes[0] = LETTER;
   writeOutpoint(bytes, 1, coin.txid, coin.index);
   return buffer.put(KEY_LENGTH, writeBaseCoin(bytes, KEY_LENGTH, coin, coin.index) - KEY_LENGTH);

@@ -9,8 +9,8 @@
 // transactions and of bytes, is 0 until backfilled. Since it is not known at first how many bytes
 // the chain has at the base, headers count the chain's bytes up and down from BASE_BYTES at the base.
 
-import { putRecord, readU64, recordOf, writeU64, type Records } from './layout';
-import type { StoredHeader } from './header';
+import { putRecord, recordOf, type Records } from './layout';
+import type { StoredHeader } from './chain';
 import type { BlockPoint } from '../../node/types';
 import type { StorePut } from '../../store/store';
 
@@ -40,7 +40,7 @@ export function putBase({ height, hash, positionsFrom, bytes, ended }: Base): St
   record.writeUInt32BE(height);
   hash.copy(record, 4);
   record.writeUInt32BE(positionsFrom, 36);
-  writeU64(record, bytes, 40);
+  record.writeBigUInt64BE(BigInt(bytes), 40);
   record.writeUInt8(ended ? 1 : 0, 48);
   return putRecord(BASE_KEY, record);
 }
@@ -54,7 +54,7 @@ export function findBase(records: Records): Base | undefined {
     height: record.readUInt32BE(),
     hash: record.subarray(4, 36),
     positionsFrom: record.readUInt32BE(36),
-    bytes: readU64(record, 40),
+    bytes: Number(record.readBigUInt64BE(40)),
     ended: record[48] === 1
   };
 }

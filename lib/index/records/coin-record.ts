@@ -7,16 +7,15 @@
 // Each coin is
 //
 //   kind of script * 32 + index % 32    1
-//   amount                              1 to 9 (amount.ts)
+//   amount                              1 to 9 (numbers.ts)
 //   script                              its key or hash, if it is of a common kind (0 to 6);
 //                                       otherwise (7) its length and the whole script
 //
 // Height and coinbase flag follow from the key.
 
-import { amountEnd, readAmount, writeAmount } from './amount';
 import { keyOfHeight, recordOf, type Records } from './layout';
+import { numberEnd, RecordReader, writeAmount, writeInteger } from './numbers';
 import { POSITION_LENGTH, writePosition, type Position } from './position';
-import { RecordReader, writeInteger } from './variable-integer';
 import type { StoreRange } from '../../store/store';
 import type { Coin, TransactionCoin } from '../types';
 
@@ -168,7 +167,7 @@ export function slotAt(bytes: Uint8Array, at: number): number {
 /** Where the coin that begins at `at` ends. The bytes must be sound. */
 export function coinEnd(bytes: Uint8Array, at: number): number {
   const common = KINDS[(bytes[at] as number) >> 5];
-  let end = amountEnd(bytes, at + 1);
+  let end = numberEnd(bytes, at + 1);
   if (common !== undefined) return end + common.payload;
   let [length, unit] = [0, 1];
   for (; ; unit *= 0x80) {
@@ -193,8 +192,7 @@ export class CoinScript {
     const coinEnds = coinEnd(bytes, at);
     const common = KINDS[(bytes[at] as number) >> 5];
     if (common === undefined) {
-      let start = amountEnd(bytes, at + 1);
-      while ((bytes[start++] as number) >= 0x80);
+      const start = numberEnd(bytes, numberEnd(bytes, at + 1)); // amount, length
       [this.bytes, this.start, this.end] = [bytes, start, coinEnds];
     } else {
       const { prefix, payload, suffix } = common;
@@ -230,7 +228,7 @@ export function readCoin(reader: RecordReader): PackedCoin {
 /** Reads value and script of the coin at the cursor; a script of no common kind is a view. @throws DamagedIndexError */
 export function readOutput(reader: RecordReader): Output {
   const common = KINDS[reader.byte() >> 5];
-  const value = readAmount(reader);
+  const value = reader.amount();
   return { value, script: common === undefined ? reader.take(reader.integer()) : scriptOf(common, reader) };
 }
 

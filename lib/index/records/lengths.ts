@@ -1,7 +1,7 @@
 // Offsets and lengths of transactions in their serialized blocks.
 //
 //   'l' height 4, group 1    offset of the group's first transaction 4, length of the block 4,
-//                            lengths of the transactions in order (variable-integer.ts)
+//                            lengths of the transactions in order (numbers.ts)
 //
 // A group has 256 transactions: to find one, a few hundred bytes are read, not the lengths of the whole block.
 
@@ -36,10 +36,10 @@ export function lengthsKeys(height: number, transactionCount: number): Buffer[] 
 
 /** The records of a block. `lengths`: those of its transactions, as integers of variable length. */
 export function putLengths(height: number, lengths: Uint8Array, transactionCount: number, blockLength: number): StorePut[] {
-  let at = 0;
+  const writes: StorePut[] = [];
   // The transactions follow their number, a compact size.
   let offset = HEADER_LENGTH + (transactionCount < 0xfd ? 1 : transactionCount < 0x1_0000 ? 3 : 5);
-  return lengthsKeys(height, transactionCount).map((key) => {
+  for (let at = 0; at < lengths.length;) {
     const [start, first] = [at, offset];
     for (let left = GROUP_TRANSACTIONS; left > 0 && at < lengths.length; left--) {
       for (let bits = 0, more = true; more; bits += 7) {
@@ -52,8 +52,9 @@ export function putLengths(height: number, lengths: Uint8Array, transactionCount
     record.writeUInt32BE(first);
     record.writeUInt32BE(blockLength, 4);
     record.set(lengths.subarray(start, at), LENGTHS_AT);
-    return putRecord(key, record);
-  });
+    writes.push(putRecord(lengthsKey(height, writes.length), record));
+  }
+  return writes;
 }
 
 /** Offset and length of the transaction at a position in its serialized block. @throws DamagedIndexError */

@@ -2,9 +2,8 @@
 //
 //   'p' hash of txid 12    height 4, index in the block 2
 
-import { recordOf, type Records } from './layout';
+import { recordOf, type Records, type WriteBuffer } from './layout';
 import { TXID_HASH_LENGTH, type TxidHasher } from './txid-hash';
-import type { WriteBuffer } from './write-buffer';
 import type { StoreRange, StoreWrite } from '../../store/store';
 
 const LETTER = 'p'.charCodeAt(0);

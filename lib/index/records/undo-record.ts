@@ -1,5 +1,5 @@
 // What undoes a block without the block itself, which the node may no longer have. Sizes in
-// bytes, integers of variable length (variable-integer.ts):
+// bytes, integers of variable length (numbers.ts):
 //
 //   'd' height 4    block hash 32, and
 //
@@ -16,9 +16,9 @@
 import { readCoin } from './coin-record';
 import { DamagedIndexError } from '../errors';
 import { keyOfHeight } from './layout';
+import { LONGEST_INTEGER, numberEnd, RecordReader, writeInteger } from './numbers';
 import { encodePosition, type Position } from './position';
 import { TXID_HASH_LENGTH } from './txid-hash';
-import { LONGEST_INTEGER, RecordReader, writeInteger } from './variable-integer';
 
 export const undoKey = keyOfHeight('d');
 
@@ -45,10 +45,6 @@ export interface UndoRecord {
 export class SpentCoinList {
   #bytes = Buffer.allocUnsafe(1 << 12);
   #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
 
   /** A view that holds until the list changes. */
   get bytes(): Buffer {
@@ -85,11 +81,10 @@ export class SpentCoinList {
 
 /** Where, in the bytes of a SpentCoinList, the coin of the entry at `at` begins. */
 export function spentCoinStart(bytes: Uint8Array, at: number): number {
-  let start = at;
-  while ((bytes[start++] as number) >= 0x80); // the list has whole integers
-  const hasGroup = ((bytes[start] as number) & 1) === 1;
-  for (let left = hasGroup ? 2 : 1; left > 0; left--) while ((bytes[start++] as number) >= 0x80);
-  return start;
+  const indexAt = numberEnd(bytes, at);
+  const hasGroup = ((bytes[indexAt] as number) & 1) === 1; // the list has whole entries
+  const end = numberEnd(bytes, indexAt);
+  return hasGroup ? numberEnd(bytes, end) : end;
 }
 
 /** `hashes`: those of the txids, concatenated; `coins`: the bytes of a SpentCoinList. */

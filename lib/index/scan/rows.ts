@@ -10,7 +10,7 @@ import { HEAD_BYTES, HEIGHT, OUTPOINT_WORDS, packPosition, POSITION, STATE, UNSP
 import { GROUP_SIZE, writeCoin } from '../records/coin-record';
 import { MAX_TRANSACTIONS } from '../records/position';
 import { TXID_HASH_LENGTH, type TxidHasher } from '../records/txid-hash';
-import { LONGEST_INTEGER, writeInteger } from '../records/variable-integer';
+import { LONGEST_INTEGER, writeInteger } from '../records/numbers';
 import type { ScannedTransaction } from '../../bitcoin/transaction';
 
 export interface BlockRows {
@@ -70,37 +70,33 @@ export function blockRows(raw: Buffer, height: number, hasher: TxidHasher, forFi
   if (count > MAX_TRANSACTIONS) throw new IndexError(`expected at most ${MAX_TRANSACTIONS} transactions in a block, got ${count}`);
   const inputEnds = wordsOf(allocate(count * 4), Uint32Array);
   let inputCount = 0;
-  for (let index = 0; index < count; index++) {
-    const transaction = transactions[index] as ScannedTransaction; // index < count
+  for (const [index, transaction] of transactions.entries())
     inputEnds[index] = inputCount += transaction.isCoinbase ? 0 : transaction.inputCount;
-  }
   const [hashes, lengths, inputs] = [
     allocate(count * TXID_HASH_LENGTH),
     allocate(count * LONGEST_INTEGER),
     allocate(inputCount * OUTPOINT_WORDS * 4)
   ];
-  // No coin is more than twice as long as its output.
-  const entries = new EntryList(allocate(raw.length * 2 + ENTRIES_MARGIN), height);
   const hashBytes = Buffer.from(hashes.buffer, hashes.byteOffset, hashes.length);
-  let [index, inputsEnd, lengthsEnd] = [0, 0, 0];
-  for (const transaction of transactions) {
+  let [inputsEnd, lengthsEnd] = [0, 0];
+  for (const [index, transaction] of transactions.entries()) {
     hasher.writeHash(transaction.txid, hashBytes, index * TXID_HASH_LENGTH);
     lengthsEnd = writeInteger(lengths, lengthsEnd, transaction.length);
     if (!transaction.isCoinbase) inputsEnd = copyOutpoints(transaction, inputs, inputsEnd);
-    entries.add(transaction, index++);
   }
   return {
     height,
-    hash: copyOf(hash, allocate),
-    header: copyOf(header, allocate),
+    // Copies: small Buffers are views of a pool, which would be sent to another thread with them.
+    hash: Uint8Array.from(hash),
+    header: Uint8Array.from(header),
     length,
-    coinbase: copyOf(transactions[0]?.txid ?? NO_TXID, allocate),
+    coinbase: Uint8Array.from(transactions[0]?.txid ?? NO_TXID),
     hashes,
     lengths: lengths.subarray(0, lengthsEnd),
     inputs: wordsOf(inputs, Int32Array),
     inputEnds,
-    entries: entries.words,
-    coins: entries.coins,
+    // No coin is more than twice as long as its output.
+    ...coinEntries(transactions, height, allocate(raw.length * 2 + ENTRIES_MARGIN)),
     scriptHashes: forFilter ? scriptHashesOf(hash, transactions, allocate) : NO_SCRIPTS
   };
 }
@@ -126,12 +122,6 @@ function wordsOf<T>(bytes: Uint8Array, Words: new (buffer: ArrayBufferLike, offs
   return new Words(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
 }
 
-function copyOf(bytes: Buffer, allocate: Allocate): Uint8Array {
-  const copy = allocate(bytes.length);
-  copy.set(bytes);
-  return copy;
-}
-
 /** Copies the outpoints of a transaction, and returns where the copies end. */
 function copyOutpoints({ bytes, inputsOffset, inputCount }: ScannedTransaction, to: Uint8Array, start: number): number {
   const reader = new ByteReader(bytes, inputsOffset);
@@ -145,55 +135,42 @@ function copyOutpoints({ bytes, inputsOffset, inputCount }: ScannedTransaction, 
 }
 
 /** The cache entries of the coins that the transactions of a block make. The output of the genesis coinbase was never a coin. */
-class EntryList {
-  coins = 0;
-  readonly #height: number;
-  /** The same memory as bytes and as words. */
-  readonly #bytes: Buffer;
-  readonly #words: Int32Array;
-  /** In words. */
-  #end = 0;
-
-  constructor(memory: Uint8Array, height: number) {
-    this.#height = height;
-    this.#bytes = Buffer.from(memory.buffer, memory.byteOffset, memory.length);
-    this.#words = wordsOf(memory, Int32Array);
-  }
-
-  get words(): Int32Array {
-    return this.#words.subarray(0, this.#end);
-  }
-
-  add(transaction: ScannedTransaction, index: number): void {
-    const { bytes: raw, outputsOffset, txid } = transaction;
-    const bytes = this.#bytes;
-    const words = this.#words;
+function coinEntries(
+  transactions: readonly ScannedTransaction[],
+  height: number,
+  memory: Uint8Array
+): Pick<BlockRows, 'entries' | 'coins'> {
+  const bytes = Buffer.from(memory.buffer, memory.byteOffset, memory.length);
+  const words = wordsOf(memory, Int32Array);
+  let coins = 0;
+  let next = 0; // in words
+  for (const [index, { bytes: raw, outputsOffset, txid }] of transactions.entries()) {
     const reader = new ByteReader(raw, outputsOffset);
     const count = reader.compactSize();
     for (let first = 0; first < count || first === 0; first += GROUP_SIZE) {
-      const at = this.#end;
-      const start = at * 4 + HEAD_BYTES;
+      const start = next * 4 + HEAD_BYTES;
       let end = start;
       let unspent = 0;
       for (let slot = 0; slot < GROUP_SIZE && first + slot < count; slot++) {
         const value = reader.u64();
         const length = reader.compactSize();
-        if (this.#height > 0 && !isUnspendable(raw, reader.offset, reader.offset + length)) {
+        if (height > 0 && !isUnspendable(raw, reader.offset, reader.offset + length)) {
           end = writeCoin(bytes, end, slot, value, raw, reader.offset, length);
           unspent |= 1 << slot;
-          this.coins++;
+          coins++;
         }
         reader.skip(length);
       }
       if (unspent === 0 && (index > 0 || first > 0)) continue;
-      bytes.set(txid, at * 4);
-      words[at + HEIGHT] = this.#height;
-      words[at + POSITION] = packPosition(index, first / GROUP_SIZE);
-      words[at + UNSPENT] = unspent;
-      words[at + STATE] = (end - start) << 3;
-      this.#end = (end + 3) >> 2;
+      bytes.set(txid, next * 4);
+      words[next + HEIGHT] = height;
+      words[next + POSITION] = packPosition(index, first / GROUP_SIZE);
+      words[next + UNSPENT] = unspent;
+      words[next + STATE] = (end - start) << 3;
+      next = (end + 3) >> 2;
       // Clears the padding, where an earlier block may have left bytes: the same block must always have the same rows.
-      bytes.fill(0, end, this.#end * 4);
+      bytes.fill(0, end, next * 4);
     }
   }
+  return { entries: words.subarray(0, next), coins };
 }

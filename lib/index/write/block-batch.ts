@@ -6,19 +6,17 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { findSpent, spend, type CoinSources } from '../coins/spending';
 import { spentBaseKey } from '../records/base-coin';
 import { putFilter, putFilterSpan, type FilterTip } from '../records/filter';
-import { encodeHeader, extendHeaders, headerKey, putHeight, type HeaderChain } from '../records/header';
-import { putRecord } from '../records/layout';
+import { encodeHeader, extendHeaders, headerKey, putHeight, putTip, type HeaderChain } from '../records/chain';
+import { putRecord, WriteBuffer } from '../records/layout';
 import { putLengths } from '../records/lengths';
 import { MAX_TRANSACTIONS, putPosition } from '../records/position';
-import { putTip } from '../records/tip';
 import { TXID_HASH_LENGTH } from '../records/txid-hash';
 import { encodeUndo, SpentCoinList, undoKey } from '../records/undo-record';
-import { WriteBuffer } from '../records/write-buffer';
-import { blockRows, type BlockRows } from '../scan/rows';
 import { IndexError } from '../errors';
 import { filterOfRows, type SpentBytes } from './block-filter';
 import { findReplaced, spendReplaced } from './replaced';
 import type { BlockPoint } from '../../node/types';
+import type { BlockRows } from '../scan/rows';
 import type { Store, StoreWrite } from '../../store/store';
 
 export interface BatchOptions extends Omit<CoinSources, 'records'> {
@@ -28,49 +26,47 @@ export interface BatchOptions extends Omit<CoinSources, 'records'> {
   readonly undoDepth: number;
   /** Lowest height that gets an undo record. */
   readonly undoFrom: number;
-  /** What the first block's filter header builds on; undefined: no filters are made. */
+}
+
+/** Where an index or a batch ends: what the next block builds on. */
+export interface ChainEnd {
+  readonly chain: HeaderChain;
+  /** undefined: no filters are made. */
   readonly filters: FilterTip | undefined;
+}
+
+/** A block that was added to a batch. */
+export interface BatchBlock {
+  readonly point: BlockPoint;
+  /** The header record. */
+  readonly header: Buffer;
 }
 
 const NO_COINS = Buffer.alloc(0);
 
 export class BlockBatch {
   readonly #options: BatchOptions;
-  readonly #blocks: BlockPoint[] = [];
-  /** For each block, its header record. */
-  readonly #headers: Buffer[] = [];
+  readonly #blocks: BatchBlock[] = [];
   /** For each block, the hashes of its txids (records/txid-hash.ts). */
   readonly #hashes: Uint8Array[] = [];
   /** All writes but those of coins, positions and the tip. */
   readonly #otherWrites: StoreWrite[] = [];
   readonly #spent = new SpentCoinList();
-  #chain: HeaderChain;
-  #filters: FilterTip | undefined;
+  #end: ChainEnd;
   #otherBytes = 0;
 
-  constructor(chain: HeaderChain, options: BatchOptions) {
-    this.#chain = chain;
-    this.#filters = options.filters;
+  constructor(start: ChainEnd, options: BatchOptions) {
+    this.#end = start;
     this.#options = options;
   }
 
-  /** The headers up to the last block added. */
-  get chain(): HeaderChain {
-    return this.#chain;
+  /** The end after the last block added. */
+  get end(): ChainEnd {
+    return this.#end;
   }
 
-  /** What the filter header of the next block builds on; undefined: no filters are made. */
-  get filters(): FilterTip | undefined {
-    return this.#filters;
-  }
-
-  get blocks(): readonly BlockPoint[] {
+  get blocks(): readonly BatchBlock[] {
     return this.#blocks;
-  }
-
-  /** For each block, its header record. */
-  get headers(): readonly Buffer[] {
-    return this.#headers;
   }
 
   /** Whether it is time to write. */
@@ -80,25 +76,21 @@ export class BlockBatch {
 
   /** Whether a block with this previous hash extends the batch. */
   isExtendedBy(previousHash: Buffer): boolean {
-    const { tip } = this.#chain;
+    const { tip } = this.#end.chain;
     return tip === undefined || tip.hash.equals(previousHash);
   }
 
   /**
-   * Adds a serialized block.
+   * Adds a block by its rows, which may be released afterwards.
    * @throws IndexError when it does not extend the tip or spends a coin that does not exist; the batch must then be abandoned.
    */
-  async add(raw: Buffer): Promise<void> {
-    await this.addRows(blockRows(raw, this.#nextHeight, this.#options.hasher));
-  }
-
-  /** Adds a block by its rows, which may be released afterwards. @throws as `add` */
-  async addRows(rows: BlockRows): Promise<void> {
+  async add(rows: BlockRows): Promise<void> {
     this.#checkExtends(rows);
     const { store, cache, undoFrom, undoDepth, base } = this.#options;
     const { height } = rows;
     const undo = height > 0 && height >= undoFrom ? this.#spent : undefined;
-    const spent = undo ?? (this.#filters && this.#spent);
+    const { filters } = this.#end;
+    const spent = undo ?? (filters && this.#spent);
     spent?.clear();
     if (undo === undefined && this.#blocks.length === 0) this.#dropUndoBelow(height);
     const records = store.snapshot();
@@ -109,12 +101,13 @@ export class BlockBatch {
       cache.append(rows.entries);
       const entries = await findSpent(rows, sources);
       if (replaced !== undefined) spendReplaced(replaced, height, cache, spent);
-      const replacedEnd = spent?.length;
+      const replacedEnd = spent?.bytes.length;
       await spend(rows, entries, this.#options, spent);
       spentOfBase = base?.takeUndo() ?? NO_COINS;
       this.#addRecords(rows);
       // Replaced coins are left out of the filter: no input spent them.
-      if (spent !== undefined) await this.#addFilter(rows, { coins: spent.bytes.subarray(replacedEnd), ofBase: spentOfBase });
+      if (filters !== undefined && spent !== undefined)
+        await this.#addFilter(rows, filters, { coins: spent.bytes.subarray(replacedEnd), ofBase: spentOfBase });
       if (undo !== undefined) this.#write(putRecord(undoKey(height), encodeUndo(rows.hash, rows.hashes, replaced?.position, undo.bytes)));
     } finally {
       records.close();
@@ -134,14 +127,14 @@ export class BlockBatch {
     for (const number of inOrderOfHashes(this.#hashes)) {
       const index = number % MAX_TRANSACTIONS;
       const block = Math.floor(number / MAX_TRANSACTIONS) % MOST_BLOCKS;
-      const { height } = this.#blocks[block] as BlockPoint; // blocks and hashes have the same numbers
+      const { height } = (this.#blocks[block] as BatchBlock).point; // blocks and hashes have the same numbers
       yield putPosition(buffer, this.#hashes[block] as Uint8Array, index * TXID_HASH_LENGTH, height, index);
     }
     yield* this.#otherWrites;
-    const { tip } = this.#chain;
-    if (tip === undefined) return;
-    if (this.#filters !== undefined) yield putFilterSpan({ ...tip, from: this.#filters.from });
-    yield putTip(tip);
+    const { chain, filters } = this.#end;
+    if (chain.tip === undefined) return;
+    if (filters !== undefined) yield putFilterSpan({ ...chain.tip, from: filters.from });
+    yield putTip(chain.tip);
   }
 
   /** To be called when the store has copied all writes. Frees their memory for the next batch, which is filled while the store writes. */
@@ -150,14 +143,11 @@ export class BlockBatch {
     this.#otherWrites.length = 0;
   }
 
-  get #nextHeight(): number {
-    return (this.#chain.tip?.height ?? -1) + 1;
-  }
-
   #checkExtends({ height, hash, header }: BlockRows): void {
-    const { tip } = this.#chain;
+    const { tip } = this.#end.chain;
     const { genesisHash } = this.#options;
     const previousHash = previousHashOf(Buffer.from(header));
+    const next = tip === undefined ? 0 : tip.height + 1;
     if (tip === undefined && !genesisHash.equals(hash))
       throw new IndexError(`expected the genesis block ${toDisplayHex(genesisHash)}, got ${toDisplayHex(Buffer.from(hash))}`);
     if (tip !== undefined && !tip.hash.equals(previousHash))
@@ -165,24 +155,23 @@ export class BlockBatch {
         `expected a block on top of ${toDisplayHex(tip.hash)} at height ${tip.height}, ` +
           `got ${toDisplayHex(Buffer.from(hash))}, which follows ${toDisplayHex(previousHash)}`
       );
-    if (height !== this.#nextHeight) throw new IndexError(`expected rows of height ${this.#nextHeight}, got ${height}`);
+    if (height !== next) throw new IndexError(`expected rows of height ${next}, got ${height}`);
   }
 
   /** Extends the chain by the block, and adds its header, height and lengths. */
   #addRecords({ height, length, lengths, ...rows }: BlockRows): void {
-    const { tip: before } = this.#chain;
+    const { tip: before } = this.#end.chain;
     // Copies, since the memory of the rows is reused.
     const [hash, header, hashes] = [Buffer.from(rows.hash), Buffer.from(rows.header), Buffer.from(rows.hashes)];
     const transactionCount = hashes.length / TXID_HASH_LENGTH;
-    const chain = extendHeaders(this.#chain, hash, header, {
+    const chain = extendHeaders(this.#end.chain, hash, header, {
       transactionCount,
       chainTransactions: (before?.chainTransactions ?? 0) + transactionCount,
       chainBytes: (before?.chainBytes ?? 0) + length
     });
     const headerRecord = encodeHeader(chain.tip);
-    this.#chain = chain;
-    this.#blocks.push({ hash, height });
-    this.#headers.push(headerRecord);
+    this.#end = { ...this.#end, chain };
+    this.#blocks.push({ point: { hash, height }, header: headerRecord });
     this.#hashes.push(hashes);
     this.#otherBytes += hashes.length;
     this.#write(putRecord(headerKey(height), headerRecord));
@@ -190,13 +179,12 @@ export class BlockBatch {
     for (const write of putLengths(height, lengths, transactionCount, length)) this.#write(write);
   }
 
-  /** Adds the block's filter, unless no filters are made. */
-  async #addFilter(rows: BlockRows, spent: SpentBytes): Promise<void> {
-    if (this.#filters === undefined) return;
+  /** Adds the block's filter. `below`: what its header builds on. */
+  async #addFilter(rows: BlockRows, below: FilterTip, spent: SpentBytes): Promise<void> {
     const block = { hash: Buffer.from(rows.hash), height: rows.height };
-    const { writes, header } = putFilter(block, await filterOfRows(rows, spent), this.#filters.header);
+    const { writes, header } = putFilter(block, await filterOfRows(rows, spent), below.header);
     for (const write of writes) this.#write(write);
-    this.#filters = { ...this.#filters, header };
+    this.#end = { ...this.#end, filters: { ...below, header } };
   }
 
   /** Drops undo records below a block that gets none: they are useless, since this block cannot be undone. */

@@ -23,22 +23,23 @@ import { findBase, isBackfilling, putBase, type Base } from '../records/base';
 import { spentBaseKey } from '../records/base-coin';
 import {
   blockHashKey,
+  findTip,
   headerAt,
   headerKey,
   headerRecordOf,
   heightOf,
   NO_HEADERS,
+  TIP_KEY,
   type HeaderChain,
   type StoredHeader
-} from '../records/header';
+} from '../records/chain';
 import { filterTipOf, NO_FILTERS, putFilterSpan, type FilterTip } from '../records/filter';
 import { damaged, recordOf } from '../records/layout';
-import { findTip, TIP_KEY } from '../records/tip';
 import { newSecret, SECRET_KEY, TxidHasher } from '../records/txid-hash';
 import { decodeUndo, undoKey } from '../records/undo-record';
 import { RowMaker } from '../scan/row-maker';
 import { DamagedIndexError, IndexError, TooDeepError } from '../errors';
-import { BlockBatch } from './block-batch';
+import { BlockBatch, type ChainEnd } from './block-batch';
 import { undoBaseWrites, undoWrites } from './undo-block';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreUse, StoreWrite } from '../../store/store';
@@ -71,6 +72,8 @@ export interface CommittedBatch {
 
 export const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024;
 
+const EMPTY: ChainEnd = { chain: NO_HEADERS, filters: undefined };
+
 export class IndexWriter {
   readonly #options: IndexWriterOptions;
   readonly #cache: CoinCache;
@@ -78,20 +81,17 @@ export class IndexWriter {
   readonly rowMaker: RowMaker;
   /** For readers. Empty during a backfill, which still changes the records of headers. */
   readonly headers = new HeaderTable();
-  /** The headers up to the last block that is written. */
-  #chain = NO_HEADERS;
-  /** Counts how often `#chain` has moved. */
+  /** The end after the last block that is written. */
+  #end = EMPTY;
+  /** Counts how often the tip has moved. */
   #state = 0;
-  /** The headers up to the last block that was handed over, until it is written. */
-  #ahead: HeaderChain | undefined;
+  /** The end after the last block that was handed over, until that block is written. */
+  #ahead: ChainEnd | undefined;
   /** The write of the batch committed last. */
   #writing: Promise<void> = Promise.resolve();
   /** Why the last write failed; batches started before the failure cannot be committed. */
   #failure: { readonly error: unknown } | undefined;
   #base: Base | undefined;
-  #filters: FilterTip | undefined;
-  /** The filter tip that goes with `#ahead`. */
-  #filtersAhead: FilterTip | undefined;
   #hasher: TxidHasher | undefined;
 
   constructor(options: IndexWriterOptions) {
@@ -102,7 +102,7 @@ export class IndexWriter {
 
   /** The block that the index is at; undefined while the index is empty. */
   get tip(): StoredHeader | undefined {
-    return this.#chain.tip;
+    return this.#end.chain.tip;
   }
 
   /** undefined: the index is built from blocks. */
@@ -112,7 +112,7 @@ export class IndexWriter {
 
   /** What the filter header of the next block builds on; undefined: no filters are made. */
   get filters(): FilterTip | undefined {
-    return this.#filters;
+    return this.#end.filters;
   }
 
   /** The hasher of the index. @throws DamagedIndexError when the store has no secret. */
@@ -148,7 +148,7 @@ export class IndexWriter {
     if (this.#base !== undefined && store.get(TIP_KEY) === undefined)
       throw new DamagedIndexError('copying the coins of the node was interrupted');
     const tip = await findTip(store);
-    this.#moveTo(tip === undefined ? NO_HEADERS : this.#chainUpTo(tip));
+    this.#moveTo({ ...this.#end, chain: tip === undefined ? NO_HEADERS : this.#chainUpTo(tip) });
     if (tip === undefined && store.get(SECRET_KEY) === undefined) await store.batch([newSecret()], { durable: true });
     this.#hasher = TxidHasher.of(store);
     this.#loadFilters();
@@ -179,14 +179,13 @@ export class IndexWriter {
     if (this.#failure !== undefined || !this.#cache.isClean) this.#cache.clear();
     this.#failure = undefined;
     const base = this.#base && { base: new BaseSpends(this.#base) };
-    return new BlockBatch(this.#ahead ?? this.#chain, {
+    return new BlockBatch(this.#ahead ?? this.#end, {
       store,
       cache: this.#cache,
       hasher: this.hasher,
       genesisHash,
       undoDepth,
       undoFrom,
-      filters: this.#filtersAhead ?? this.#filters,
       ...base
     });
   }
@@ -209,8 +208,7 @@ export class IndexWriter {
     if (this.#failure !== undefined) throw this.#failure.error;
     const onTaken = (): void => {
       batch.dropWrites();
-      this.#ahead = batch.chain;
-      this.#filtersAhead = batch.filters;
+      this.#ahead = batch.end;
       if (this.#cache.handedOver()) handOver();
     };
     try {
@@ -219,19 +217,18 @@ export class IndexWriter {
       this.#failure = { error };
       throw error;
     } finally {
-      this.#ahead = this.#filtersAhead = undefined;
+      this.#ahead = undefined;
     }
     this.#cache.written();
-    this.#filters = batch.filters;
-    for (const [i, { height }] of batch.blocks.entries()) this.headers.push(height, batch.headers[i] as Buffer); // one for each block
-    this.#moveTo(batch.chain);
+    for (const { point, header } of batch.blocks) this.headers.push(point.height, header);
+    this.#moveTo(batch.end);
   }
 
   /** Connects a serialized block, durably. @throws IndexError when it does not fit; nothing is changed. */
   async apply(raw: Buffer): Promise<void> {
     const batch = this.batch();
     const rows = await this.rowsOf(raw, (this.tip?.height ?? -1) + 1);
-    await batch.addRows(rows);
+    await batch.add(rows);
     this.rowMaker.release(rows);
     await this.commit(batch, { durable: true }).written;
   }
@@ -264,7 +261,7 @@ export class IndexWriter {
     await store.batch([...writes, ...baseWrites], { durable: true });
     this.#base = base;
     this.headers.pop(tip.height);
-    this.#moveTo(chain);
+    this.#moveTo({ ...this.#end, chain });
     this.#loadFilters();
     return { hash: tip.hash, height: tip.height };
   }
@@ -296,10 +293,9 @@ export class IndexWriter {
   /** Forgets everything: the store is about to be cleared. */
   reset(): void {
     this.#cache.clear();
-    this.#base = this.#filters = undefined;
-    this.#hasher = undefined;
+    this.#base = this.#hasher = undefined;
     this.headers.pop(0);
-    this.#moveTo(NO_HEADERS);
+    this.#moveTo(EMPTY);
   }
 
   /** Each new block drops the undo record that has become too old. This drops those of an earlier run with a larger undo depth. */
@@ -317,7 +313,7 @@ export class IndexWriter {
   #loadFilters(): void {
     const { filters = false, store } = this.#options;
     const { tip } = this;
-    this.#filters = !filters ? undefined : tip === undefined ? NO_FILTERS : filterTipOf(store, tip);
+    this.#end = { ...this.#end, filters: !filters ? undefined : tip === undefined ? NO_FILTERS : filterTipOf(store, tip) };
   }
 
   /** @throws DamagedIndexError */
@@ -340,8 +336,8 @@ export class IndexWriter {
     return { tip, times: headers.map(({ header }) => timeOf(header)) };
   }
 
-  #moveTo(chain: HeaderChain): void {
-    this.#chain = chain;
+  #moveTo(end: ChainEnd): void {
+    this.#end = end;
     this.#state++;
     this.#options.onMove();
   }

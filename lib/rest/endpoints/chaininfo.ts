@@ -4,7 +4,7 @@ import { bitsOf, timeOf } from '../../bitcoin/header';
 import { chainInfoJson, softForksJson, type ChainInfo } from '../../views/chain-info';
 import { jsonReply, requireJson, type Reply } from '../format';
 import type { HeaderRecord, IndexSnapshot } from '../../index/types';
-import type { NodeProgress, NodeSource } from '../../node/types';
+import type { NodeSource } from '../../node/types';
 import type { Endpoint, EndpointContext } from '../endpoint';
 
 /** What a block adds to a blk file besides its own bytes: magic and length. */
@@ -14,7 +14,8 @@ const FRAMING_BYTES = 8;
 interface ChainState {
   /** Identifies the state: no two states of the index share a tip object. */
   readonly tip: HeaderRecord;
-  readonly progress: NodeProgress;
+  readonly verified: number;
+  readonly synced: boolean;
   /** Lowest height whose block the node still has, when it is pruned. */
   readonly pruneHeight: number | undefined;
 }
@@ -24,7 +25,7 @@ export function chainInfoEndpoint({ node, reader, profile: { fields } }: Endpoin
   return async ({ path }) => {
     requireJson(path);
     const pruneHeight = node.pruned ? node.pruneHeight() : undefined;
-    const state = { tip: reader.read(({ tip }) => tip), progress: node.progress(), pruneHeight };
+    const state = { tip: reader.read(({ tip }) => tip), verified: node.progress().verified, synced: node.synced, pruneHeight };
     if (cached !== undefined && isSame(cached.state, state)) return cached.reply;
     // Everything is of the index's tip: the node's tip may differ for a moment.
     const info = reader.read((snapshot) => describe(snapshot, state, node));
@@ -36,11 +37,10 @@ export function chainInfoEndpoint({ node, reader, profile: { fields } }: Endpoin
 }
 
 function isSame(a: ChainState, b: ChainState): boolean {
-  const [before, now] = [a.progress, b.progress];
-  return a.tip === b.tip && before.synced === now.synced && before.verified === now.verified && a.pruneHeight === b.pruneHeight;
+  return a.tip === b.tip && a.verified === b.verified && a.synced === b.synced && a.pruneHeight === b.pruneHeight;
 }
 
-function describe(snapshot: IndexSnapshot, { progress: { verified, synced }, pruneHeight }: ChainState, node: NodeSource): ChainInfo {
+function describe(snapshot: IndexSnapshot, { verified, synced, pruneHeight }: ChainState, node: NodeSource): ChainInfo {
   const { tip } = snapshot;
   return {
     chain: node.network.chain,

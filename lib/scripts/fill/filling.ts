@@ -7,7 +7,7 @@
 
 import { DamagedIndexError } from '../../index/errors';
 import { GENESIS_KEY, putRecord, recordOf } from '../../index/records/layout';
-import { putTip, TIP_KEY } from '../../index/records/tip';
+import { putTip, TIP_KEY } from '../../index/records/chain';
 import { newSecret } from '../../index/records/txid-hash';
 import { StoreError } from '../../store/errors';
 import { storedVersion, versionRecord } from '../../store/migrate';

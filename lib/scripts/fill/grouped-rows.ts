@@ -1,7 +1,6 @@
 // Packs sorted rows into records of the store: up to 64 rows of a script share one.
 
-import { CHECKSUM_LENGTH } from '../../index/records/layout';
-import { WriteBuffer } from '../../index/records/write-buffer';
+import { WriteBuffer } from '../../index/records/layout';
 import { IndexError } from '../../index/errors';
 import { FURTHER_ROW_OVERHEAD, MOST_ROWS, ROW_KEY_LENGTH, writeFurther, writeRowKey } from '../records/row';
 import { ROW_HEAD_LENGTH } from './partition-files';
@@ -55,7 +54,7 @@ class RowGroup {
   }
 
   put(): StoreWrite {
-    const target = this.#buffer.reserve(ROW_KEY_LENGTH + this.#length + this.count * FURTHER_ROW_OVERHEAD + CHECKSUM_LENGTH);
+    const target = this.#buffer.reserve(ROW_KEY_LENGTH + this.#length + this.count * FURTHER_ROW_OVERHEAD);
     let height = 0;
     let at = 0;
     for (let row = 0; row < this.count; row++) {

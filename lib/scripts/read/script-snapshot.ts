@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { damaged, type Records } from '../../index/records/layout';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
-import { decodeTip, TIP_KEY } from '../../index/records/tip';
+import { decodeTip, TIP_KEY } from '../../index/records/chain';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../errors';
 import { rowKey } from '../records/row';
 import { ScriptHasher } from '../records/script-hasher';

@@ -7,7 +7,7 @@
 //   'F'                      only while the index is being filled: how far the filling is (lib/scripts/fill)
 //   'G'                      hash of the network's genesis block 32
 //   'S'                      secret of the hashes 32 (script-hasher.ts)
-//   'T'                      tip (lib/index/records/tip.ts)
+//   'T'                      tip (lib/index/records/chain.ts)
 //   'd' height 4             undo record (undo-record.ts)
 //   'i' height 4, chunk 2    64 txids of the block (txids.ts)
 //   's' hash 10, position 6  rows of a script (row.ts)

@@ -3,20 +3,19 @@
 //   's' hash 10, position 6    rows of up to 64 transactions, in the order of the chain. The first is of the transaction at the position;
 //                              each further one follows a prefix: how many blocks it is after the previous one, and the index in its block
 //
-// A row has, as integers of variable length (lib/index/records/variable-integer.ts) unless a length is given:
+// A row has, as integers of variable length (lib/index/records/numbers.ts) unless a length is given:
 //
 //   number of outputs that pay to the script + 8 * number of inputs that spend from it 1; 7 stands for 7 or more
 //   the number of outputs, if it is 7 or more; the number of inputs, likewise
-//   sum of the outputs, unless there are none (lib/index/records/amount.ts)
+//   sum of the outputs, unless there are none (lib/index/records/numbers.ts)
 //   sum of the inputs, unless there are none
 //   for each input, the hint of the outpoint that it spends 2 (script-hasher.ts)
 //
 // Blocks that can be undone have a record for each row. Below them rows share records, since LevelDB adds 11 bytes to each record.
 
-import { amountEnd, LONGEST_AMOUNT, readAmount, writeAmount } from '../../index/records/amount';
 import { damaged, recordOf } from '../../index/records/layout';
+import { LONGEST_AMOUNT, LONGEST_INTEGER, numberEnd, RecordReader, writeAmount, writeInteger } from '../../index/records/numbers';
 import { POSITION_LENGTH, writePosition, type Position } from '../../index/records/position';
-import { LONGEST_INTEGER, RecordReader, writeInteger } from '../../index/records/variable-integer';
 import { SCRIPT_HASH_LENGTH } from './script-hasher';
 import type { StoreRange } from '../../store/store';
 
@@ -98,7 +97,7 @@ export function rowEnd(bytes: Uint8Array, at: number): number {
   const funded = head & 7;
   let spent = head >> 3;
   let end = at + 1;
-  if (funded === MANY) while ((bytes[end++] as number) >= 0x80);
+  if (funded === MANY) end = numberEnd(bytes, end);
   if (spent === MANY) {
     spent = 0;
     for (let unit = 1, more = true; more; unit *= 0x80) {
@@ -107,8 +106,8 @@ export function rowEnd(bytes: Uint8Array, at: number): number {
       more = byte >= 0x80;
     }
   }
-  if (funded > 0) end = amountEnd(bytes, end);
-  if (spent > 0) end = amountEnd(bytes, end);
+  if (funded > 0) end = numberEnd(bytes, end);
+  if (spent > 0) end = numberEnd(bytes, end);
   return end + spent * HINT_LENGTH;
 }
 
@@ -149,8 +148,8 @@ export class RowCursor implements Position {
     const [funded, spent] = [head & 7, head >> 3];
     this.fundedCount = funded === MANY ? reader.integer() : funded;
     this.spentCount = spent === MANY ? reader.integer() : spent;
-    this.fundedValue = funded === 0 ? 0 : readAmount(reader);
-    this.spentValue = spent === 0 ? 0 : readAmount(reader);
+    this.fundedValue = funded === 0 ? 0 : reader.amount();
+    this.spentValue = spent === 0 ? 0 : reader.amount();
     this.#hintsAt = reader.skip(this.spentCount * HINT_LENGTH);
     return true;
   }

@@ -1,5 +1,5 @@
 // What undoes a block without the block itself, which the node may no longer have. Sizes in bytes, integers of variable length
-// (lib/index/records/variable-integer.ts):
+// (lib/index/records/numbers.ts):
 //
 //   'd' height 4    block hash 32, hash of the block before 32, number of transactions, and for each one
 //
@@ -7,7 +7,7 @@
 //
 // Whole hashes give the keys of the rows. With parts of hashes the rows would have to be searched, perhaps in long histories.
 
-import { RecordReader, LONGEST_INTEGER, writeInteger } from '../../index/records/variable-integer';
+import { RecordReader, LONGEST_INTEGER, writeInteger } from '../../index/records/numbers';
 import { damaged, keyOfHeight, recordOf } from '../../index/records/layout';
 import { rowKey } from './row';
 import { SCRIPT_HASH_LENGTH } from './script-hasher';

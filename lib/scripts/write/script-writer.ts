@@ -5,10 +5,9 @@ import { setImmediate } from 'node:timers/promises';
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
 import { DamagedIndexError, IndexError, TooDeepError } from '../../index/errors';
-import { CHECKSUM_LENGTH, damaged, GENESIS_KEY, putRecord, recordOf } from '../../index/records/layout';
-import { findTip, putTip, TIP_KEY } from '../../index/records/tip';
+import { damaged, GENESIS_KEY, putRecord, recordOf, WriteBuffer } from '../../index/records/layout';
+import { findTip, putTip, TIP_KEY } from '../../index/records/chain';
 import { newSecret } from '../../index/records/txid-hash';
-import { WriteBuffer } from '../../index/records/write-buffer';
 import { StoreError } from '../../store/errors';
 import { storedVersion, versionRecord } from '../../store/migrate';
 import { FILLING_KEY, LAYOUT_VERSION } from '../records/layout';
@@ -232,7 +231,7 @@ export class ScriptWriter {
 function* rowWrites({ point, count, hashes, indexes, ends, rows }: ScriptRows, buffer: WriteBuffer): Generator<StoreWrite> {
   for (let row = 0, start = 0; row < count; row++) {
     const end = ends[row] as number; // one for each
-    const bytes = buffer.reserve(ROW_KEY_LENGTH + end - start + CHECKSUM_LENGTH);
+    const bytes = buffer.reserve(ROW_KEY_LENGTH + end - start);
     writeRowKey(bytes, 0, hashes, row * SCRIPT_HASH_LENGTH, point.height, indexes[row] as number); // likewise
     rows.copy(bytes, ROW_KEY_LENGTH, start, end);
     yield buffer.put(ROW_KEY_LENGTH, end - start);

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { DamagedIndexError, isDamage } from '../../../lib/index/errors';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
-import { findTip, TIP_KEY } from '../../../lib/index/records/tip';
+import { findTip, TIP_KEY } from '../../../lib/index/records/chain';
 import { findFilling, type FillingProgress } from '../../../lib/scripts/records/filling';
 import { LAYOUT_VERSION } from '../../../lib/scripts/records/layout';
 import { DiskStore } from '../../../lib/store/disk-store';

@@ -7,7 +7,7 @@ import { scanBlock, type ScannedBlock } from '../../../lib/bitcoin/block';
 import { nextHeader, type HeaderFold } from '../../../lib/bitcoin/header';
 import { decodeBaseCoin } from '../../../lib/index/records/base-coin';
 import { coinsIn } from '../../../lib/index/records/coin-record';
-import { decodeHeader, headerKey, heightOf, type StoredHeader } from '../../../lib/index/records/header';
+import { decodeHeader, headerKey, heightOf, type StoredHeader } from '../../../lib/index/records/chain';
 import { recordOf } from '../../../lib/index/records/layout';
 import { SnapshotReader } from '../../../lib/index/read/reader';
 import { EXIT, ImpossibleError, type CommandContext, type CommandResult } from './command';

@@ -10,7 +10,7 @@ import { TxidHasher } from '../../../lib/index/records/txid-hash';
 import { decodeUndo, HASH_START_LENGTH, undoKey, type UndoRecord } from '../../../lib/index/records/undo-record';
 import { NotYetKnownError } from '../../../lib/index/errors';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
-import { RecordReader } from '../../../lib/index/records/variable-integer';
+import { RecordReader } from '../../../lib/index/records/numbers';
 import type { IndexSnapshot } from '../../../lib/index/types';
 import type { BlockPoint, NodeSource, SpentNodeCoin } from '../../../lib/node/types';
 import type { Store } from '../../../lib/store/store';

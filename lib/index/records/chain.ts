@@ -1,12 +1,14 @@
-// Headers by height, and heights by block hash.
+// The chain of the index: headers by height, heights by block hash, and the tip, which is the block that the index stands at.
 //
 //   'h' height 4         hash 32, header 80, chainwork 32, median time past 4, transactions 4,
 //                        transactions of the chain 8, bytes of the chain 8
 //   'b' block hash 32    height 4
+//   'T'                  height 4, hash 32
 
 import { nextHeader } from '../../bitcoin/header';
-import { damaged, keyOfHeight, putRecord, readU64, recordOf, writeU64, type Records } from './layout';
-import type { StorePut } from '../../store/store';
+import { BLOCK_RECORDS, damaged, keyOfHeight, putRecord, recordOf, type Records } from './layout';
+import type { BlockPoint } from '../../node/types';
+import type { Store, StorePut } from '../../store/store';
 import type { HeaderRecord } from '../types';
 
 const HEADER_RECORD_LENGTH = 168;
@@ -35,8 +37,8 @@ export function encodeHeader(header: StoredHeader): Buffer {
   record.write(header.chainwork.toString(16).padStart(64, '0'), 112, 'hex');
   record.writeUInt32BE(header.medianTime, 144);
   record.writeUInt32BE(header.transactionCount, 148);
-  writeU64(record, header.chainTransactions, 152);
-  writeU64(record, header.chainBytes, 160);
+  record.writeBigUInt64BE(BigInt(header.chainTransactions), 152);
+  record.writeBigUInt64BE(BigInt(header.chainBytes), 160);
   return record;
 }
 
@@ -50,8 +52,8 @@ export function decodeHeader(key: Buffer, value: Buffer | undefined): StoredHead
     chainwork: BigInt(`0x${record.toString('hex', 112, 144)}`),
     medianTime: record.readUInt32BE(144),
     transactionCount: record.readUInt32BE(148),
-    chainTransactions: readU64(record, 152),
-    chainBytes: readU64(record, 160)
+    chainTransactions: Number(record.readBigUInt64BE(152)),
+    chainBytes: Number(record.readBigUInt64BE(160))
   };
 }
 
@@ -78,6 +80,30 @@ export function heightOf(records: Records, hash: Buffer): number | undefined {
   const key = blockHashKey(hash);
   const value = records.get(key);
   return value && recordOf(key, value, 4).readUInt32BE();
+}
+
+export const TIP_KEY = Buffer.from('T');
+
+export function putTip({ height, hash }: BlockPoint): StorePut {
+  const record = Buffer.alloc(36);
+  record.writeUInt32BE(height);
+  hash.copy(record, 4);
+  return putRecord(TIP_KEY, record);
+}
+
+/** @throws DamagedIndexError */
+export function decodeTip(value: Buffer): BlockPoint {
+  const record = recordOf(TIP_KEY, value, 36);
+  return { height: record.readUInt32BE(), hash: record.subarray(4) };
+}
+
+/** undefined: there is no block in the index. @throws DamagedIndexError when there are records of blocks, but no tip. */
+export async function findTip(store: Pick<Store, 'get' | 'range'>): Promise<BlockPoint | undefined> {
+  const value = store.get(TIP_KEY);
+  if (value !== undefined) return decodeTip(value);
+  for await (const [key] of store.range({ ...BLOCK_RECORDS, limit: 1 }))
+    throw damaged(TIP_KEY, `a tip beside the record under ${key.toString('hex')}`, 'none');
+  return undefined;
 }
 
 /** The end of a chain of headers: what the next header builds on. */
