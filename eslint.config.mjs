@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
-// Rooms that the interfaces for wallets may import.
+// Modules that the interfaces for wallets may import.
 const belowWallets = [
   'lib/bitcoin',
   'lib/index',
@@ -18,8 +18,8 @@ const belowWallets = [
   'lib/rpc'
 ];
 
-// For each room, the rooms that it may import (docs/architecture.md). Imports only ever point down.
-const rooms = {
+// For each module, the modules that it may import (docs/architecture.md): some of those above it in this table.
+const modules = {
   'lib/profile': [],
   'lib/bitcoin': [],
   'lib/payments': [],
@@ -40,10 +40,10 @@ const rooms = {
   migrations: ['lib/store']
 };
 
-// Further files of which a room may import only types: the types of its functions' parameters.
+// Further files of which a module may import only types: the types of its functions' parameters.
 const types = { 'lib/views': ['lib/index/types', 'lib/scripts/types', 'lib/node/types'] };
 
-// What a folder of a room may import from that room: other folders, and files in the room's top folder.
+// What a folder of a module may import from that module: other folders, and files in the module's top folder.
 const folders = {
   'lib/store/leveldb-files': ['store'],
   'lib/index/records': ['types', 'errors'],
@@ -77,22 +77,22 @@ const folders = {
 
 const bcoinRule = { regex: '^bcoin(/|$)', message: 'bcoin is reached through the running node only.' };
 
-/** Refuses imports from a room into rooms that it may not use. */
-const roomPatterns = (room) => {
-  const forbidden = [...Object.keys(rooms), 'plugin'].filter((other) => other !== room && !rooms[room].includes(other));
-  const typeFiles = types[room] ?? [];
+/** Refuses imports from a module into modules that it may not use. */
+const modulePatterns = (module) => {
+  const forbidden = [...Object.keys(modules), 'plugin'].filter((other) => other !== module && !modules[module].includes(other));
+  const typeFiles = types[module] ?? [];
   const pattern = (path, end) => `^(\\.\\./)+${path.replace('lib/', '(lib/)?')}${end}`;
   return [
     ...typeFiles.map((file) => ({
       regex: pattern(file, '$'),
       allowTypeImports: true,
-      message: `${room} may import only types of ${file}.`
+      message: `${module} may import only types of ${file}.`
     })),
     ...forbidden.map((other) => {
       const allowed = typeFiles.filter((file) => file.startsWith(`${other}/`)).map((file) => file.slice(other.length + 1));
       return {
         regex: pattern(other, allowed.length === 0 ? '(/|$)' : `(/(?!(${allowed.join('|')})$)|$)`),
-        message: `${room} may not import ${other}.`
+        message: `${module} may not import ${other}.`
       };
     })
   ];
@@ -104,12 +104,15 @@ const importRule = (files, patterns) => ({
 });
 
 const folderRule = ([folder, allowed]) => {
-  const room = folder.slice(0, folder.lastIndexOf('/'));
+  const module = folder.slice(0, folder.lastIndexOf('/'));
   return importRule(
     [`${folder}/**/*.ts`],
     [
-      ...roomPatterns(room),
-      { regex: `^\\.\\./(?!(?:${allowed.join('|')})(?:/|$))[a-z]`, message: `${folder} may import only ${allowed.join(', ')} of its room.` }
+      ...modulePatterns(module),
+      {
+        regex: `^\\.\\./(?!(?:${allowed.join('|')})(?:/|$))[a-z]`,
+        message: `${folder} may import only ${allowed.join(', ')} of its module.`
+      }
     ]
   );
 };
@@ -126,7 +129,7 @@ export default defineConfig(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }]
     }
   },
-  ...Object.keys(rooms).map((room) => importRule([`${room}/**/*.ts`], roomPatterns(room))),
+  ...Object.keys(modules).map((module) => importRule([`${module}/**/*.ts`], modulePatterns(module))),
   ...Object.entries(folders).map(folderRule),
   importRule(['plugin/index.ts', 'plugin/options.ts', 'plugin/wallet-services.ts'], []),
   {

@@ -90,8 +90,8 @@ describe('what npm packs', function () {
 
   it('asks for exactly the packages that the payments library imports', () => {
     const imported = ['lib/payments', 'lib/merchant/orders']
-      .flatMap((room) =>
-        readdirSync(join(projectFolder, room), { recursive: true, encoding: 'utf8' }).map((path) => join(projectFolder, room, path))
+      .flatMap((folder) =>
+        readdirSync(join(projectFolder, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(projectFolder, folder, path))
       )
       .filter((path) => path.endsWith('.ts'))
       .flatMap((path) => [...readFileSync(path, 'utf8').matchAll(/ from '((?!node:)[^.'][^']*)'/g)])
