@@ -1,5 +1,5 @@
-// The Electrum protocol put together: what the plugin opens and closes. Clients connect to ports of its own, plain or TLS, while it can
-// answer; those of the node's HTTP server are handed to it.
+// The Electrum service put together: what the plugin opens and closes. It has its own ports, plain and TLS, which listen while it can
+// answer; WebSocket clients of the node's HTTP server are handed to it.
 
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { Allowance } from './server/allowance';
@@ -18,47 +18,47 @@ import type { Sessions } from '../sockets/sessions';
 import type { MethodTable } from './method';
 
 export interface ElectrumServiceOptions {
-  /** Where clients connect; undefined: nowhere. */
+  /** Where clients connect without TLS; undefined: there is no such port. */
   readonly plain: Endpoint | undefined;
   readonly tls: Endpoint | undefined;
-  /** The certificate for TLS and its key; undefined: the service makes them. */
+  /** The certificate for TLS and its key; undefined: the service makes its own. */
   readonly certificate: CertificatePaths | undefined;
 }
 
 export interface ElectrumServiceParts {
   readonly shared: RestShared;
-  /** Those of all protocols. */
+  /** The sessions of all protocols. */
   readonly sessions: Sessions;
   readonly methods: MethodTable;
-  /** For each client, what it is told of by itself. */
+  /** Makes the subscriptions of a client. */
   readonly subscriptionsOf: (client: Notified) => ClosableSubscriptions;
-  /** Why methods that need the index by script are refused. */
+  /** Says why methods that need the index by script are refused. */
   readonly gate: Pick<Gate, 'status'>;
-  /** Whether methods are answered: now, and at every change. */
+  /** Whether methods are answered: emits the current value, then every change. */
   readonly ready$: Observable<boolean>;
   readonly options: ElectrumServiceOptions;
-  /** Of this package. */
+  /** The version of this package. */
   readonly version: string;
-  /** For a certificate of its own; undefined: it is not kept. */
+  /** Where the service keeps its own certificate; undefined: nowhere. */
   readonly folder: string | undefined;
   readonly logger: RestLogger & { info(message: string): void };
 }
 
-/** What the operator has set cannot be used. */
+/** The operator's settings cannot be used. */
 export class SetUpError extends Error {
   override readonly name = 'SetUpError';
 }
 
-/** For all that clients have sent and nobody has answered. */
+/** For all requests that have not been answered. */
 const MOST_WAITING_BYTES = 134_217_728;
 
-/** So long it may be unable to answer before it stops to listen. */
+/** How long the service may be unable to answer before its ports stop listening. */
 const PATIENCE_MS = 10_000;
 
 const RETRY_MS = 10_000;
 const HANDSHAKE_MS = 10_000;
 
-/** A port, and what it is called in the log. */
+/** A port, and its name in the log. */
 interface Port {
   readonly name: string;
   readonly endpoint: Endpoint;
@@ -93,13 +93,13 @@ export class ElectrumService {
     };
   }
 
-  /** Does not wait until it can answer. @throws SetUpError when a port is taken, say, or the certificate cannot be used */
+  /** Does not wait until the service can answer. @throws SetUpError if, for example, a port is taken or the certificate cannot be used */
   async open(): Promise<void> {
     const { options, ready$ } = this.#parts;
     if (options.plain !== undefined) this.#addPort('Electrum', options.plain, this.#begin);
     if (options.tls !== undefined) this.#addPort('Electrum over TLS', options.tls, await this.#openTls(options.tls));
     for (const { name, endpoint, listener } of this.#ports) {
-      // Better now than when the index is there, hours later.
+      // Tries the port now, so that errors do not show only hours later when the index is complete.
       try {
         await listener.start();
       } catch (error) {
@@ -121,17 +121,17 @@ export class ElectrumService {
     for (const { listener } of this.#ports) listener.stop();
   }
 
-  /** Serves a client that was admitted. `address`: where it comes from. */
+  /** Serves a client that was admitted. `address`: its IP address. */
   begin(channel: Channel, address: string): void {
     this.#parts.sessions.begin(address, (account, onClose) => new Session(this.#session, channel, account, onClose));
   }
 
-  /** Clients that are there, of all protocols. */
+  /** How many clients of all protocols are connected. */
   get sessions(): number {
     return this.#parts.sessions.count;
   }
 
-  /** Where it listens at the moment, plain ports first. */
+  /** Where the service listens at the moment, the plain port first. */
   get addresses(): readonly AddressInfo[] {
     return this.#ports.flatMap(({ listener }) => listener.address ?? []);
   }
@@ -149,7 +149,7 @@ export class ElectrumService {
     this.begin(channel, socket.remoteAddress ?? '');
   };
 
-  /** What begins a session over TLS on a connection. */
+  /** Gives the function that begins a session over TLS on a connection. */
   async #openTls({ host }: Endpoint): Promise<(socket: Socket) => void> {
     const { options, folder, logger, shared } = this.#parts;
     const certificate = await CertificateFiles.open({ files: options.certificate, folder, host, logger }).catch((error: unknown) => {
@@ -160,7 +160,7 @@ export class ElectrumService {
     const server: Server = createServer({ handshakeTimeout, ...contextOf(certificate.pair) }, (socket: TLSSocket) => {
       this.#begin(socket);
     });
-    // One that takes too long does not end its connection by itself.
+    // Node does not close the connection when a handshake takes too long.
     server.on('tlsClientError', (_, socket) => {
       socket.destroy();
     });

@@ -1,9 +1,9 @@
-// Errors of the Electrum protocol: JSON-RPC's codes, and two of ElectrumX's own that all servers have taken over.
+// Errors of the Electrum protocol: JSON-RPC's codes, and two of ElectrumX that all servers have adopted.
 
 export const CODES = {
   /** What the client asks for makes no sense. */
   badRequest: 1,
-  /** The node refuses, or does not know. */
+  /** The node refuses the request, or does not know what it asks for. */
   daemon: 2,
   parse: -32_700,
   invalidRequest: -32_600,

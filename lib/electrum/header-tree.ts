@@ -1,8 +1,8 @@
-// The tree of hashes over the headers of the chain up to a height, as BIP37 has one over the txids of a block: what a wallet that knows its
-// root, from its own source code, takes as proof that a header is of this chain.
+// The Merkle tree over the hashes of all headers up to a height, the checkpoint, built like a block's tree over its txids. A wallet has the
+// root for its checkpoint in its source code, so a branch of the tree proves to it that a header is of this chain.
 //
-// The chain is long: of every 2,048 headers from the first one on the root of their tree is kept, as long as they are of the chain. What is
-// left of a tree is made of these, of the headers beside the one that is asked for, and of the last ones.
+// The chain is long, so the roots of full groups of 2,048 headers are kept as long as the headers are in the chain. A proof is made from
+// these roots, the group of the header that is asked for, and the last group.
 
 import { hash256 } from '../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../bitcoin/header';
@@ -18,7 +18,7 @@ const GROUP_SIZE = 1 << GROUP_LEVELS;
 const HEADERS_PER_SLICE = 256;
 
 export interface HeaderProof {
-  /** The neighbours of the header's hash and of the hashes above it, upwards; in wire order. */
+  /** The siblings of the header's hash and of the hashes above it, from the bottom up, in wire order. */
   readonly branch: readonly Buffer[];
   readonly root: Buffer;
 }
@@ -26,11 +26,11 @@ export interface HeaderProof {
 /** The root over a full group of headers. */
 interface GroupRoot {
   readonly root: Buffer;
-  /** Hash of the last header: it stands for all below. */
+  /** Hash of the last header, which commits to all headers below. */
   readonly lastHash: Buffer;
 }
 
-/** Of one chain. */
+/** The headers of one chain. */
 type Headers = Pick<IndexSnapshot, 'headerRun'>;
 
 interface CachedTree extends Cached {
@@ -40,19 +40,19 @@ interface CachedTree extends Cached {
 export class HeaderTree {
   readonly #groups: Shelf<CachedTree>;
   readonly #making = new MadeOnce<readonly GroupRoot[]>();
-  /** Of the groups from the first one on. */
+  /** The roots of groups, from the first group on. */
   #roots: readonly GroupRoot[] = [];
 
   constructor(cache: AnswerCache) {
     this.#groups = cache.shelf('header-tree');
   }
 
-  /** How many hashes a proof takes, the first time that it is asked for headers of a group. */
+  /** How many hashes the first proof for a header of a group takes. */
   hashesOf(checkpoint: number): number {
     return Math.min(checkpoint + 1, GROUP_SIZE);
   }
 
-  /** That the header at a height is of the chain up to `checkpoint`, which is neither below it nor above the tip. */
+  /** Proves that the header at a height is of the chain up to `checkpoint`, which is neither below that height nor above the tip. */
   async proof(height: number, checkpoint: number, index: Headers, client: Waiting): Promise<HeaderProof> {
     const [group, last] = [Math.floor(height / GROUP_SIZE), Math.floor(checkpoint / GROUP_SIZE)];
     const tree = await this.#groupTree(group, checkpoint, index, client);
@@ -67,7 +67,7 @@ export class HeaderTree {
 
   /** The tree over the headers of a group, up to `most` of the chain. */
   async #groupTree(group: number, most: number, index: Headers, client: Waiting): Promise<MerkleTree> {
-    // The hash of the last header stands for all below.
+    // The hash of the last header commits to all headers below.
     const key = keyOf(hashAt(Math.min((group + 1) * GROUP_SIZE - 1, most), index));
     const cached = this.#groups.get(key);
     if (cached !== undefined) return cached.tree;
@@ -76,7 +76,7 @@ export class HeaderTree {
     return tree;
   }
 
-  /** Of so many groups, all full. */
+  /** The roots of the first `count` groups, which must be full. */
   async #rootsBelow(count: number, index: Headers, client: Waiting): Promise<readonly GroupRoot[]> {
     const known = ofThisChain(this.#roots, index);
     if (known.length >= count) return known.slice(0, count);
@@ -93,7 +93,7 @@ export class HeaderTree {
   }
 }
 
-/** Those from the first one on that the chain has; a fork takes the others. */
+/** The roots whose headers are all in the chain: after a reorganization the last ones may not be. */
 function ofThisChain(roots: readonly GroupRoot[], index: Headers): readonly GroupRoot[] {
   const isOurs = ({ lastHash }: GroupRoot, group: number): boolean =>
     index.headerRun((group + 1) * GROUP_SIZE - 1, 1)?.lastHash.equals(lastHash) === true;
@@ -102,7 +102,7 @@ function ofThisChain(roots: readonly GroupRoot[], index: Headers): readonly Grou
   return roots.slice(0, count);
 }
 
-/** A tree that is lower than that of a full group has no neighbours further up: its root stands for them. */
+/** Raises a tree to the height of a full group's: on each level that it lacks, its root is paired with itself. */
 function risen(tree: MerkleTree): HeaderProof {
   const branch: Buffer[] = [];
   let { root } = tree;
@@ -119,7 +119,7 @@ function hashAt(height: number, index: Headers): Buffer {
   return run.lastHash;
 }
 
-/** Of the last header of a full group. */
+/** The hash of the last header of a full group. */
 const lastHashIn = (group: number, index: Headers): Buffer => hashAt((group + 1) * GROUP_SIZE - 1, index);
 
 /** The tree over the headers of a group up to a height of the chain. Yields often. */
@@ -130,7 +130,7 @@ function* groupTree(group: number, most: number, index: Headers): Generator<void
   for (let height = start; height < end; height = start + hashes.length) {
     const run = index.headerRun(height, Math.min(HEADERS_PER_SLICE, end - height));
     if (run === undefined) throw new RangeError(`expected the height of a block of the chain, got ${height}`);
-    // A header has the hash of the one before.
+    // A header contains the hash of the one before it, so only the last has to be looked up.
     for (let at = 1; at < run.count; at++) hashes.push(previousHashOf(run.headers.subarray(at * HEADER_LENGTH)));
     hashes.push(run.lastHash);
     yield;

@@ -1,4 +1,4 @@
-// The methods that are answered, beside the one with which a client begins: `server.version`, which settles the protocol.
+// The methods that are answered, except `server.version`, with which a client begins and which settles the protocol version.
 
 import { feeMethods } from './methods/fees';
 import { headerMethods } from './methods/headers';

@@ -8,60 +8,60 @@ import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader } from '../scripts/types';
 import type { ScriptHistories } from '../script-status/history';
 
-/** Versions that are spoken, in their order. */
+/** The versions that are spoken, in ascending order. */
 export const PROTOCOLS = ['1.4', '1.4.1', '1.4.2', '1.4.3', '1.5', '1.6'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** What methods ask. */
+/** What methods answer from. */
 export interface MethodContext {
-  /** What REST's endpoints ask: the node, its blocks, the cache for answers. */
+  /** The context of REST's endpoints: the node, its blocks, the cache for answers. */
   readonly rest: EndpointContext;
-  /** Answers while the gate is open only. Looks at the state and at the pool that are made in one turn are of one moment. */
+  /** Answers only while the gate is open. Snapshot and pool belong together if both are read in one turn of the event loop. */
   readonly scripts: ScriptReader;
   readonly pool: ScriptPool;
   readonly fees: PoolFees;
-  /** Histories from both. */
+  /** Histories from index and pool. */
   readonly histories: ScriptHistories;
   /** The version of this package. */
   readonly version: string;
-  /** Transactions of a script in one reply. */
+  /** The most transactions of a script in one reply. */
   readonly maxHistory: number;
-  /** Whether transactions are taken. */
+  /** Whether transactions are accepted for broadcast. */
   readonly broadcast: boolean;
 }
 
 /** A client as methods see it. */
 export interface ElectrumClient extends Waiting {
   readonly protocol: Protocol;
-  /** What it is told of by itself. */
+  /** What the client is subscribed to. */
   readonly subscriptions: Subscriptions;
   /** Adds to what the client has cost, in points: about a tenth of a millisecond of processor time each. */
   charge(points: number): void;
 }
 
 export interface Subscriptions {
-  /** From now on it is told of new tips. `known`: the one that it is told in this turn. */
+  /** Tells the client of new tips from now on. `known`: the tip that the client is told in this turn. */
   addHeaders(known: HeaderRecord): void;
   /**
-   * From now on it is told when the status changes. `name`: the hash as it was written, in which it is told. The present status: undefined
-   * when no transaction has to do with the script. `worked`: called with how many transactions were gone through for it.
-   * @throws ElectrumError when it has too many
+   * Tells the client from now on when the status changes. `name`: the hash as the client wrote it, for notifications. Gives the present
+   * status; undefined when the script has no transactions. `worked`: called with the number of transactions that were read for it.
+   * @throws ElectrumError when the client has too many subscriptions
    */
   addScript(script: Buffer, name: string, worked: (transactions: number) => void): Promise<Buffer | undefined>;
-  /** Whether it was told of it. */
+  /** Whether the client was subscribed to the script. */
   removeScript(script: Buffer): boolean;
 }
 
 export interface Method {
-  /** Names, in their order; those that may be left out come last, after `required` others. */
+  /** Names in order: `required` of them first, then the optional ones. */
   readonly parameters: readonly string[];
   readonly required: number;
-  /** The first protocol that has it, and the last one; unless given, all have it. */
+  /** The first and the last protocol version that have the method; if not given, all later or all earlier ones do. */
   readonly since?: Protocol;
   readonly until?: Protocol;
-  /** Whether it takes the heavy lane of the work queue. */
+  /** Whether the method takes the heavy lane of the work queue. */
   readonly isHeavy?: true;
-  /** The JSON text of the result. `values`: as they came, in the order of the names; undefined: left out. @throws ElectrumError */
+  /** The JSON text of the result. `values`: as the client sent them, in the order of names; undefined if left out. @throws ElectrumError */
   answer(values: readonly unknown[], client: ElectrumClient): Promise<string | Buffer>;
 }
 

@@ -1,4 +1,4 @@
-// What other plugins of the node ask about scripts, without a connection.
+// Access to scripts for other plugins of the node, without a connection.
 
 import { hash } from 'node:crypto';
 import { Observable } from 'rxjs';
@@ -16,9 +16,9 @@ const NOBODY: Waiting = { isGone: false };
 export interface ScriptTransaction {
   /** In wire order. */
   readonly txid: Buffer;
-  /** 0: it is in the pool; -1: it is in the pool and spends an output that is not confirmed either. */
+  /** 0: it is in the pool; -1: it is in the pool and spends an unconfirmed output. */
   readonly height: number;
-  /** Satoshis; of those in the pool only. */
+  /** Satoshis; only for transactions of the pool. */
   readonly fee?: number;
 }
 
@@ -29,13 +29,13 @@ export interface UnspentOutput {
   readonly index: number;
   /** Satoshis. */
   readonly value: number;
-  /** 0: it was made in the pool. */
+  /** 0: it was created in the pool. */
   readonly height: number;
 }
 
 export interface ScriptStats {
   readonly chain: ScriptTotals;
-  /** Of transactions that are not confirmed. */
+  /** Totals of unconfirmed transactions. */
   readonly pool: ScriptTotals;
 }
 
@@ -47,7 +47,7 @@ export interface ScriptAccessParts {
 }
 
 /**
- * Scripts are given whole, as an output has them (scriptPubKey). Each answer is of one moment of chain and pool.
+ * Scripts are passed whole, as an output has them (scriptPubKey). Each answer is of one moment of chain and pool.
  * All but `subscribe$` reject with ScriptsUnavailableError or IndexUnavailableError while the index is not at the node's tip.
  */
 export class ScriptAccess {
@@ -59,7 +59,7 @@ export class ScriptAccess {
     this.#coins = new ChainCoins(parts.rest, parts.histories.totals);
   }
 
-  /** Those of the chain upwards, then those of the pool: at height 0 by txid, then at height -1 by txid. However many there are. */
+  /** Transactions of the chain in ascending order, then of the pool: at height 0 by txid, then at height -1 by txid. Without a limit. */
   history(script: Buffer): Promise<ScriptTransaction[]> {
     return this.#read(script, async (history) => {
       const found: ScriptTransaction[] = [];
@@ -71,7 +71,7 @@ export class ScriptAccess {
     });
   }
 
-  /** Those of the chain in its order, then those of the pool in no order. However many there are. */
+  /** Coins of the chain in its order, then coins of the pool in no order. Without a limit. */
   coins(script: Buffer): Promise<UnspentOutput[]> {
     return this.#read(script, async (history, snapshot, key) => {
       const ofPool = await history.pooled.outputs(NOBODY);
@@ -83,7 +83,7 @@ export class ScriptAccess {
     });
   }
 
-  /** A coin that is made in the chain and spent in the pool counts as spent in `pool`. */
+  /** A coin that is created in the chain and spent in the pool counts as spent in `pool`. */
   stats(script: Buffer): Promise<ScriptStats> {
     return this.#read(script, async (history, snapshot, key) => {
       const pool = await history.pooled.totals(NOBODY);
@@ -92,8 +92,8 @@ export class ScriptAccess {
   }
 
   /**
-   * The status as the Electrum protocol has it, SHA-256 of the history, 32 bytes; undefined for a script without transactions. The present
-   * one as soon as the index is at the node's tip, then each change once chain and pool have settled. It ends with the subscription.
+   * The status of the Electrum protocol: SHA-256 of the history, 32 bytes; undefined for a script without transactions. Emits the present
+   * status as soon as the index is at the node's tip, then each change once chain and pool have settled. It never completes.
    */
   subscribe$(script: Buffer): Observable<Buffer | undefined> {
     const key = keyOf(script).toString('latin1');

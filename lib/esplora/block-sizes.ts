@@ -1,4 +1,4 @@
-// How large blocks are. Their weight stands nowhere but in their bytes; the blocks at the tip are asked for again and again.
+// The sizes of blocks. A block's weight can only be computed from its bytes, and the blocks at the tip are asked for again and again.
 
 import { LRUCache } from 'lru-cache';
 import { HEADER_LENGTH } from '../bitcoin/header';
@@ -17,7 +17,7 @@ export interface BlockSize {
   readonly transactionCount: number;
 }
 
-/** 300 bytes each. */
+/** Sizes that are cached, 300 bytes each. */
 const MOST_BLOCKS = 4_096;
 
 const TRANSACTIONS_PER_SLICE = 64;
@@ -30,7 +30,7 @@ export class BlockSizes {
     this.#blocks = blocks;
   }
 
-  /** Of a block of the active chain. Undefined when the node does not have it any more. */
+  /** The size of a block of the active chain. Undefined when the node no longer has the block. */
   async of(block: BlockPoint, client: Waiting): Promise<BlockSize | undefined> {
     const key = keyOf(block.hash);
     const known = this.#known.get(key);

@@ -1,4 +1,4 @@
-// Blocks of the active chain as Esplora shows them, and why one cannot be shown.
+// Blocks of the active chain as Esplora shows them, and the errors when one cannot be shown.
 
 import { writeEsploraBlock } from '../views/esplora/block';
 import { blockNotFound } from './errors';
@@ -7,7 +7,7 @@ import type { Waiting } from '../rest/server/work-queue';
 import type { JsonWriter } from '../views/json-writer';
 import type { EsploraContext } from './endpoint';
 
-/** @throws RestError 404, 503 when the node does not have the block any more */
+/** @throws RestError 404 or 503 when the node no longer has the block */
 export async function writeBlock(
   writer: JsonWriter,
   block: HeaderRecord,

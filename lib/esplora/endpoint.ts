@@ -1,5 +1,5 @@
-// What an endpoint of Esplora's interface is: a function from a request to a reply. It throws RestError for everything that is not a success,
-// and lets pass what index and node could not tell.
+// What an endpoint of Esplora's interface is: a function from a request to a reply. It throws RestError for everything that is not a
+// success, and lets errors of index and node pass.
 
 import type { Socket } from 'node:net';
 import type { EndpointContext } from '../rest/endpoint';
@@ -14,28 +14,28 @@ import type { Transactions } from './transactions';
 export type Endpoint = (request: EsploraRequest) => Promise<EsploraReply>;
 
 export interface Route {
-  /** HEAD is GET. */
+  /** GET includes HEAD. */
   readonly method: 'GET' | 'POST';
-  /** Segments behind the interface's own path; those that begin with a colon are parameters. */
+  /** Segments after the interface's own path; those that begin with a colon are parameters. */
   readonly path: `/${string}`;
   readonly endpoint: Endpoint;
-  /** Whether it takes the heavy lane of the work queue; absent: it does not. */
+  /** Whether requests take the heavy lane of the work queue; absent: they do not. */
   readonly isHeavy?: true;
 }
 
-/** What endpoints ask. */
+/** What endpoints answer from. */
 export interface EsploraContext {
-  /** What REST's endpoints ask: the node, its blocks, the cache for answers. */
+  /** The context of REST's endpoints: the node, its blocks, the cache for answers. */
   readonly rest: EndpointContext;
-  /** Answers while the gate is open only. Looks at the state and at the pool that are made in one turn are of one moment. */
+  /** Answers only while the gate is open. Snapshot and pool belong together if both are read in one turn of the event loop. */
   readonly scripts: ScriptReader;
   readonly pool: ScriptPool;
   readonly fees: PoolFees;
   readonly transactions: Transactions;
   readonly sizes: BlockSizes;
-  /** Whether transactions are taken. */
+  /** Whether transactions are accepted for broadcast. */
   readonly broadcast: boolean;
-  /** Coins of a script in one reply. */
+  /** The most coins of a script in one reply. */
   readonly maxUnspent: number;
 }
 
@@ -45,10 +45,10 @@ export class EsploraRequest implements Waiting {
   readonly body: Buffer;
   readonly #parameters: ReadonlyMap<string, string>;
   readonly #query: string;
-  /** Not the response: a response behind others on its connection never hears of the end. */
+  /** Not the response: a response that waits behind others on its connection is never told that the connection closed. */
   readonly #socket: Pick<Socket, 'destroyed'>;
 
-  /** `query`: what stands behind the question mark. */
+  /** `query`: what follows the question mark. */
   constructor(parameters: ReadonlyMap<string, string>, query: string, body: Buffer, socket: Pick<Socket, 'destroyed'>) {
     this.#parameters = parameters;
     this.#query = query;
@@ -56,12 +56,12 @@ export class EsploraRequest implements Waiting {
     this.#socket = socket;
   }
 
-  /** The segment of the path that stands for a parameter of the route; undefined when the route has none of that name. */
+  /** The segment of the path for a parameter of the route; undefined when the route has no such parameter. */
   optional(name: string): string | undefined {
     return this.#parameters.get(name);
   }
 
-  /** The same for one that the route has. */
+  /** As `optional`, for a parameter that the route has. */
   parameter(name: string): string {
     return this.#parameters.get(name) ?? '';
   }
@@ -71,7 +71,7 @@ export class EsploraRequest implements Waiting {
     return this.#query === '' ? undefined : new URLSearchParams(this.#query).getAll(name).at(-1);
   }
 
-  /** True once nobody waits for the reply any more. */
+  /** True once the client has disconnected. */
   get isGone(): boolean {
     return this.#socket.destroyed;
   }

@@ -1,4 +1,4 @@
-// Esplora's errors: a status and a bare sentence each, in the words of Blockstream's server.
+// Esplora's errors, each a status and a plain text in the words of Blockstream's server.
 
 import { RestError } from '../rest/errors';
 import type { RpcError } from '../rpc/errors';
@@ -7,14 +7,14 @@ export const invalidHex = (): RestError => new RestError(400, 'Invalid hex strin
 
 export const invalidNumber = (): RestError => new RestError(400, 'Invalid number');
 
-/** A query parameter that is no number. */
+/** For a query parameter that is not a number. */
 export const invalidParameter = (name: string): RestError => new RestError(400, `Invalid ${name}`);
 
 export const blockNotFound = (): RestError => new RestError(404, 'Block not found');
 
 export const transactionNotFound = (): RestError => new RestError(404, 'Transaction not found');
 
-/** No block has the transaction. */
+/** For a transaction that is in no block of the chain. */
 export const noProof = (): RestError => new RestError(404, 'Transaction not found or is unconfirmed');
 
 export const indexOutOfRange = (): RestError => new RestError(404, 'tx index out of range');
@@ -37,7 +37,7 @@ export const badTransactionHex = (index: number): RestError => new RestError(400
 
 export const noTransactionList = (): RestError => new RestError(400, 'Invalid body: expected a JSON array of transactions in hex');
 
-/** Not 403, which clients take for a server that is busy: they would ask a hundred times. */
+/** Not 403: clients take that for a busy server, and would ask a hundred times. */
 export const noBroadcast = (): RestError => new RestError(400, 'This server does not broadcast transactions');
 
 export const noMining = (): RestError => new RestError(403, 'mining REST endpoints are disabled');
@@ -50,14 +50,14 @@ export const invalidScriptHash = (): RestError => new RestError(400, 'Invalid sc
 
 export const addressSearchDisabled = (): RestError => new RestError(400, 'address search disabled');
 
-/** Neither the chain nor the pool has the transaction behind which a page was to begin. */
+/** Neither the chain nor the pool has the transaction after which the page should begin. */
 export const cursorNotFound = (): RestError => new RestError(422, 'after_txid not found');
 
 export const historyTooLong = (): RestError => new RestError(400, 'Scripthash history too large to scan');
 
 export const tooManyCoins = (): RestError => new RestError(400, 'Too many unspent outputs');
 
-/** `path`: as it came, without its query; in quotes as Rust writes them. */
+/** `path`: as it came, without its query; it is quoted and escaped as in Rust. */
 export const noSuchEndpoint = (path: string): RestError =>
   new RestError(404, `endpoint does not exist "${path.replace(/["\\]/g, (character) => `\\${character}`)}"`);
 
@@ -65,6 +65,6 @@ export const bodyTooLarge = (): RestError => new RestError(413, 'Request body to
 
 export const requestTimeout = (): RestError => new RestError(408, 'Request timeout', ['Connection', 'close']);
 
-/** What a call refused, with Bitcoin Core's code and words, in which clients look for them. */
+/** The error of an RPC call, with Bitcoin Core's code and words, which clients search for. */
 export const callRefused = (method: string, { code, message }: RpcError): RestError =>
   new RestError(400, `${method} RPC error: ${JSON.stringify({ code, message })}`);

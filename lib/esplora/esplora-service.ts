@@ -1,4 +1,4 @@
-// Esplora's interface beside REST put together: what the plugin opens and closes.
+// The Esplora service put together: what the plugin opens and closes.
 
 import { ReplyCache } from '../rest/cache/replies';
 import { Mount, under } from '../rest/server/mount';
@@ -16,15 +16,15 @@ import type { EsploraContext } from './endpoint';
 import type { Origins } from './server/cors';
 
 export interface EsploraServiceOptions {
-  /** Under which requests are taken, `/api` for example: without a slash at its end. */
+  /** The path under which requests are served, for example `/api`, without a slash at its end. */
   readonly path: string;
-  /** Whose pages may read replies. */
+  /** Origins whose pages may read replies. */
   readonly cors: Origins;
-  /** Whether transactions are taken. */
+  /** Whether transactions are accepted for broadcast. */
   readonly broadcast: boolean;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
-  /** Coins of a script in one reply. */
+  /** The most coins of a script in one reply. */
   readonly maxUnspent: number;
 }
 
@@ -38,7 +38,7 @@ export interface EsploraServiceParts {
 }
 
 export class EsploraService {
-  /** What its endpoints ask. */
+  /** What the endpoints answer from. */
   readonly context: EsploraContext;
   readonly #mount: Mount;
 
@@ -62,12 +62,12 @@ export class EsploraService {
     this.#mount = new Mount({ server: context.node.httpServer, takes: under(path), handler: server.handle, connections, logger });
   }
 
-  /** Takes the paths under its own over from the node's HTTP server, as soon as it listens. */
+  /** Takes over the paths under its own from the node's HTTP server as soon as it listens. */
   open(): void {
     this.#mount.open();
   }
 
-  /** Gives them back. */
+  /** Gives the paths back to the node. */
   close(): void {
     this.#mount.close();
   }

@@ -1,8 +1,8 @@
-// What transactions of the chain spend.
+// The outputs that transactions of the chain spend. There are two ways to find them.
 //
-// The node has the coins that a block spends one behind the other: where those of a transaction begin follows from the transactions before it,
-// so that all of the block has to be read. The transactions that made the outputs are somewhere else each, and small. What costs less goes first;
-// what it does not find the other may.
+// The node's undo data has the coins that a block spends, one after the other. Where those of a transaction begin depends on the
+// transactions before it, so the whole block has to be read. The transactions that created the outputs are small, but each is in
+// another place. The cheaper way is tried first, then the other.
 
 import { spentCountsInSteps } from '../bitcoin/block';
 import { keyOf } from '../rest/cache/blocks';
@@ -17,10 +17,10 @@ import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
 import type { SpentOutput } from '../views/esplora/transaction';
 
-/** Reading a transaction costs as much as reading so many bytes of a block and looking through them. */
+/** Reading one transaction costs as much as reading and scanning this many bytes of a block. */
 const BYTES_PER_TRANSACTION = 40_000;
 
-/** What is found by reading other transactions takes memory for all of them: no more of them than this. */
+/** The most transactions that are read to find the outputs of one request: all of them are held in memory. */
 const MOST_TRANSACTIONS = 500;
 
 /** A transaction of a block. */
@@ -29,7 +29,7 @@ export interface Spending {
   readonly position: Position;
 }
 
-/** Of each transaction. */
+/** The outputs that each transaction spends. */
 type Found = readonly (readonly SpentOutput[])[];
 
 interface CachedCounts extends Cached {
@@ -38,7 +38,7 @@ interface CachedCounts extends Cached {
 
 export class PreviousOutputs {
   readonly #rest: EndpointContext;
-  /** The same as those of spent.ts. */
+  /** Shared with `SpentBytes` of REST. */
   readonly #counts: Shelf<CachedCounts>;
 
   constructor(rest: EndpointContext) {
@@ -47,8 +47,8 @@ export class PreviousOutputs {
   }
 
   /**
-   * What each of some transactions of a block spends, in the order of its inputs: nothing, the coinbase. `counts`: as below, when they are at
-   * hand. @throws RestError 500, 503
+   * The outputs that some transactions of a block spend, in the order of their inputs; none for the coinbase. `counts`: the result of
+   * the method `counts`, if the caller has it. @throws RestError 500, 503
    */
   async of(
     block: BlockPoint,
@@ -69,14 +69,14 @@ export class PreviousOutputs {
     throw new RestError(500, 'Transaction missing prevouts');
   }
 
-  /** Whether the block costs more to read than the transactions that made so many outputs. */
+  /** Whether reading the block costs more than reading one transaction for each input. */
   #isFarAway(block: BlockPoint, inputs: number, index: IndexSnapshot): boolean {
     if (inputs > MOST_TRANSACTIONS || this.#counts.get(keyOf(block.hash)) !== undefined) return false;
     const [below, at] = [index.headerAt(block.height - 1), index.headerAt(block.height)];
     return at !== undefined && inputs * BYTES_PER_TRANSACTION < at.chainBytes - (below?.chainBytes ?? 0);
   }
 
-  /** From the coins that the node keeps for disconnecting the block. */
+  /** From the node's undo data. */
   async #fromBlock(
     block: BlockPoint,
     list: readonly Spending[],
@@ -87,7 +87,7 @@ export class PreviousOutputs {
     if (counts === undefined) return undefined;
     const indexes = list.map(({ position }) => position.index);
     const [first, last] = [Math.min(...indexes), Math.max(...indexes)];
-    // Where the coins of each transaction from the first to the last of the list begin, and the last ones end.
+    // Where the coins of each transaction from the first to the last of the list begin, and where those of the last end.
     const starts = [counts.subarray(0, first).reduce((sum, count) => sum + count, 0)];
     for (const count of counts.subarray(first, last + 1)) starts.push((starts.at(-1) as number) + count); // not empty
     const [start, end] = [starts[0] as number, starts.at(-1) as number]; // as above
@@ -109,7 +109,7 @@ export class PreviousOutputs {
     return counts;
   }
 
-  /** From the transactions that made the outputs. */
+  /** From the transactions that created the outputs. */
   async #fromTransactions(list: readonly Spending[], index: IndexSnapshot, client: Waiting): Promise<Found | undefined> {
     const reading = new Map<string, Promise<ScannedTransaction | undefined>>();
     const read = (txid: Buffer): Promise<ScannedTransaction | undefined> => {

@@ -1,21 +1,21 @@
-// What Esplora's replies have in common: texts without a line end, compact JSON, how long anybody may cache them; and what the segments of
-// a path say.
+// What Esplora's replies have in common: texts without a line end, compact JSON, how long clients may cache them. Also parsers for the
+// segments of a path.
 
 import { fromDisplayHex } from '../bitcoin/hash';
 import { CONTENT_TYPES, type Reply } from '../rest/format';
 import { invalidHex, invalidNumber } from './errors';
 import type { HeaderRecord } from '../index/types';
 
-/** Blocks below the tip from which on what a block says is taken for settled. */
+/** How many blocks below the tip a block is taken for final. */
 const SETTLED_DEPTH = 10;
 
 const [OPENING, COMMA, CLOSING] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
 
 const MOST_NUMBER = Number.MAX_SAFE_INTEGER;
 
-/** `isImmutable`: anybody may cache it for years. */
+/** `isImmutable`: clients may cache the reply for years. */
 export interface EsploraReply extends Reply {
-  /** Seconds, where they are neither the long nor the usual ones. */
+  /** Seconds that clients may cache the reply, if not one of the two defaults. */
   readonly maxAge?: number | undefined;
 }
 
@@ -34,8 +34,8 @@ export function joinedReply(texts: readonly Buffer[]): EsploraReply {
 export const binaryReply = (body: Buffer): EsploraReply => ({ contentType: CONTENT_TYPES.bin, body });
 
 /**
- * A reply that holds for one state of the index, and for years when what it is about lies deep. `height`: undefined for what never does.
- * `isPruned`: the node may throw away what it is made of, and so it is not answered from memory.
+ * A reply that holds for one state of the index, and that clients may cache for years if its block is deep enough. `height`: of that
+ * block; undefined if the reply never becomes final. `isPruned`: whether the node prunes, so that the reply is not answered from memory.
  */
 export function replyAt(reply: EsploraReply, tip: HeaderRecord, height: number | undefined, isPruned = false): EsploraReply {
   const { contentType, body, maxAge, release } = reply;
@@ -52,14 +52,14 @@ export function findHash(text: string): Buffer | undefined {
   }
 }
 
-/** The same. @throws RestError 400 for any other text */
+/** As `findHash`. @throws RestError 400 for any other text */
 export function readHash(text: string): Buffer {
   const hash = findHash(text);
   if (hash === undefined) throw invalidHex();
   return hash;
 }
 
-/** Undefined for what is no whole number up to `most`. A plus may stand before it. */
+/** Undefined unless the text is a whole number up to `most`, with or without a plus sign. */
 export function findNumber(text: string, most = MOST_NUMBER): number | undefined {
   const value = /^\+?\d+$/.test(text) ? Number(text) : undefined;
   return value !== undefined && value <= most ? value : undefined;

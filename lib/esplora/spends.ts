@@ -1,7 +1,7 @@
-// What spends outputs: transactions of the chain, or of the pool.
+// Which transactions of the chain or of the pool spend outputs.
 //
-// The chain has no list of spends. The main index knows what is unspent; the history of an output's script has the transaction that spends it,
-// and names the most likely ones, which are read until one of them does.
+// No index lists spends. The main index knows which outputs are unspent. The transaction that spends an output is in the history of the
+// output's script: the index by script names the most likely ones, which are read until one spends it.
 
 import { hash } from 'node:crypto';
 import { isUnspendable } from '../bitcoin/script';
@@ -13,10 +13,10 @@ import type { ScriptReader, ScriptSnapshot } from '../scripts/types';
 import type { EsploraSpend } from '../views/esplora/coins';
 import type { ScriptPool } from '../script-pool/script-pool';
 
-/** Undefined: nothing spends the output, or there is none that could be spent. */
+/** Undefined: nothing spends the output, or there is no such output. */
 export type Spend = EsploraSpend | undefined;
 
-/** Scripts of outputs by the index of these. */
+/** Scripts of outputs, by output index. */
 type Scripts = ReadonlyMap<number, Buffer>;
 
 export interface SpendsParts {
@@ -32,9 +32,9 @@ export class Spends {
     this.#parts = parts;
   }
 
-  /** Of one output, whether or not it exists. */
+  /** The spend of one output, which need not exist. */
   async of(txid: Buffer, index: number, snapshot: ScriptSnapshot, client: Waiting): Promise<Spend> {
-    // ScriptPool and state of one moment: nothing waits before both have been looked at.
+    // Pool and snapshot must be of one moment: both are read before anything waits.
     const position = placeOf(txid, snapshot.index);
     const pooled = this.#inPool(txid, index);
     if (position === undefined || snapshot.index.coin(txid, index) !== undefined) return pooled;
@@ -44,10 +44,10 @@ export class Spends {
     return script && (await this.#inChain(placed, new Map([[index, script]]), snapshot, client)).get(index);
   }
 
-  /** Of all outputs of a transaction. Undefined: neither chain nor pool has it. */
+  /** The spends of all outputs of a transaction. Undefined: neither chain nor pool has the transaction. */
   async ofAll(txid: Buffer, client: Waiting): Promise<readonly Spend[] | undefined> {
     const { scripts, pool, transactions } = this.#parts;
-    // How many outputs there are has to be known before pool and state are looked at together.
+    // The number of outputs must be known before pool and snapshot are read together.
     const outputs = await scripts.read(async (snapshot) => {
       const position = placeOf(txid, snapshot.index);
       if (position === undefined) return pool.get(txid)?.transaction.outputs;
@@ -72,13 +72,13 @@ export class Spends {
     return spender && { txid: spender.transaction.txid, input: spender.input, status: undefined };
   }
 
-  /** Of outputs that the main index does not have. */
+  /** The spends of outputs that the main index does not have as coins. */
   async #inChain(placed: Placed, scripts: Scripts, snapshot: ScriptSnapshot, client: Waiting): Promise<ReadonlyMap<number, EsploraSpend>> {
     const spends = new Map<number, EsploraSpend>();
     const seen = new Set<string>();
     const goOn = unlessGone(client);
     for (const [index, script] of scripts) {
-      // Nobody ever could spend it, as little as what the genesis block made.
+      // Unspendable scripts and the outputs of the genesis block are not spent by anything.
       if (isUnspendable(script) || placed.position.height === 0 || spends.has(index)) continue;
       const { txid, position } = placed;
       for await (const at of snapshot.spenders(hash('sha256', script, 'buffer'), { txid, index }, position, { goOn })) {
@@ -91,7 +91,7 @@ export class Spends {
         const { inputs } = await this.#parts.transactions.at({ txid: spender, position: at }, snapshot.index, client);
         for (const [i, input] of inputs.entries())
           if (input.txid.equals(txid)) spends.set(input.index, { txid: spender, input: i, status });
-        // The next one may be as far away as the history is long.
+        // Stops here: finding the next candidate may take the rest of the history.
         if (spends.has(index)) break;
       }
       if (!spends.has(index))

@@ -1,5 +1,5 @@
-// Transactions as Esplora shows them: found in the state of a snapshot, with what they spend and where they stand. What a block holds never
-// changes, so that the text of a transaction is right as long as its block is where it was: it is cached by the hash of its block.
+// Transactions as Esplora shows them, with the outputs that they spend and their place in the chain. The contents of a block never change,
+// so the text of a transaction is right as long as its block is in the chain: it is cached under the hash of the block.
 
 import { timeOf } from '../bitcoin/header';
 import { NotYetKnownError } from '../index/errors';
@@ -18,36 +18,36 @@ import type { Waiting } from '../rest/server/work-queue';
 import type { EsploraStatus } from '../views/esplora/status';
 import type { PooledTransaction } from '../script-pool/pooled-transaction';
 
-/** Blocks that are looked at together: each may have to be read as a whole. */
+/** Blocks that are worked on at the same time: each may have to be read as a whole. */
 const BLOCKS_AT_ONCE = 4;
 
-/** Where a confirmed transaction stands. */
+/** The block of a confirmed transaction. */
 export type Confirmation = NonNullable<EsploraStatus>;
 
 interface CachedText extends Cached {
   readonly text: Buffer;
 }
 
-/** Transactions of one block whose texts are not cached, and where these belong in the list. */
+/** Transactions of one block whose texts are not cached, and their places in the list. */
 interface Missing {
   readonly status: Confirmation;
   readonly places: { readonly placed: Placed; readonly at: number }[];
 }
 
-/** Where the transactions of the block at a height up to the tip stand. */
+/** The confirmation of the transactions in the block at a height. @throws RangeError above the tip */
 export function confirmationAt(height: number, index: IndexSnapshot): Confirmation {
   const run = index.headerRun(height, 1);
   if (run === undefined) throw new RangeError(`expected a height up to ${index.tip.height}, got ${height}`);
   return { height, hash: run.lastHash, time: timeOf(run.headers) };
 }
 
-/** Where a transaction of the chain stands. @throws NotYetKnownError */
+/** The position of a transaction of the chain. @throws NotYetKnownError */
 export function placeOf(txid: Buffer, index: IndexSnapshot): Position | undefined {
   const found = index.position(txid);
   return found && { height: found.block.height, index: found.index };
 }
 
-/** The same where the index may not know yet: what is new it does. */
+/** As `placeOf`, but undefined if the index does not know yet. New transactions are always known. */
 export function placeIfKnown(txid: Buffer, index: IndexSnapshot): Position | undefined {
   try {
     return placeOf(txid, index);
@@ -68,7 +68,7 @@ export class Transactions {
     this.#cached = rest.cache.shelf('esplora-tx');
   }
 
-  /** The JSON of each, in their order. @throws RestError 503 when the node does not have one any more */
+  /** The JSON of each, in the order of the list. @throws RestError 503 when the node no longer has one of them */
   async confirmed(list: readonly Placed[], index: IndexSnapshot, client: Waiting): Promise<Buffer[]> {
     const texts: Buffer[] = [];
     const missing = new Map<number, Missing>();
@@ -100,14 +100,14 @@ export class Transactions {
     return this.#write(transaction, spent, undefined, client);
   }
 
-  /** A transaction of the chain. @throws RestError 503 when the node does not have its bytes any more */
+  /** A transaction of the chain. @throws RestError 503 when the node no longer has its bytes */
   at(placed: Placed, index: IndexSnapshot, client: Waiting): Promise<ScannedTransaction> {
     return placedTransaction(this.#rest.blocks, placed, index, client);
   }
 
   async #ofBlock(status: Confirmation, list: readonly Placed[], index: IndexSnapshot, client: Waiting): Promise<Buffer[]> {
     const reading = Promise.all(list.map((placed) => this.at(placed, index, client)));
-    // At the same time: a node that reads blocks as a whole reads this one once. Elsewhere looking through it is not cheap, be it in memory.
+    // Started together, so that a node that only reads whole blocks reads this one once. Otherwise counting costs too much, even in memory.
     const counting = this.#rest.node.readsWholeBlocks ? this.#previous.counts(status, client) : undefined;
     const [transactions, counts] = await Promise.all([reading, counting]);
     const spending = transactions.map((transaction, i) => ({ transaction, position: (list[i] as Placed).position })); // one for each
@@ -117,7 +117,7 @@ export class Transactions {
       const text = await this.#write(transaction, spent[i] as readonly SpentOutput[], status, client); // one for each
       texts.push(text);
       this.#cached.offer(cacheKey(status, list[i] as Placed), () => {
-        // Room that was left would be kept as well.
+        // Unused space at the end of the buffer would stay in memory as well.
         const own = Buffer.allocUnsafeSlow(text.length);
         text.copy(own);
         return { text: own, byteLength: own.length };

@@ -1,5 +1,5 @@
-// The merchant's pages: /pay and /pay/<id> on Koa and its router. Their replies come from orders/http; who may ask, and how much,
-// is decided here.
+// The merchant's pages: /pay and /pay/<id> on Koa and its router. Their replies come from orders/http.ts; access and the sizes of bodies
+// are checked here.
 
 import Koa from 'koa';
 import Router from '@koa/router';
@@ -13,7 +13,7 @@ import type { Merchant } from './orders/merchant';
 import type { NodeSource } from '../node/types';
 import type { RestLogger } from '../rest/app';
 
-/** An order with the most outputs that fit into a request is smaller. */
+/** Larger than any order whose outputs fit into a request. */
 const MAX_ORDER_BYTES = 256 * 1024;
 
 export interface MerchantAppParts {
@@ -29,7 +29,7 @@ export function merchantApp({ merchant, node, timeoutMs, requireReady, logger }:
   const router = new Router();
   const bodyOf = async ({ req }: Koa.Context, maxBodyBytes: number): Promise<Buffer> => {
     const body = await readBody(req, { maxBodyBytes, timeoutMs });
-    // Reading it may have taken long.
+    // Reading the body may have taken long.
     requireReady();
     return body;
   };
@@ -47,7 +47,7 @@ export function merchantApp({ merchant, node, timeoutMs, requireReady, logger }:
   });
 
   const app = new Koa();
-  // What fails in answering is caught below; this is a connection that broke.
+  // Errors of answers are caught below; this one is of a connection that broke.
   app.on('error', (error: unknown) => {
     logger.debug(`payments: connection failed: ${String(error)}`);
   });
@@ -67,7 +67,7 @@ export function merchantApp({ merchant, node, timeoutMs, requireReady, logger }:
   return app;
 }
 
-/** The route has one; the store refuses text that is no id. */
+/** The route always has an id; the store refuses a malformed one. */
 function idOf(context: { readonly params: Readonly<Record<string, string | undefined>> }): string {
   return context.params['id'] ?? '';
 }
@@ -78,7 +78,7 @@ function write(context: Koa.Context, { status, headers, body }: PaymentReply): v
   context.body = body;
 }
 
-/** The customer hung up within the body (raw-body): nothing was begun, and no answer can be sent. */
+/** The customer hung up before the end of the body (raw-body): nothing was started, and no answer can be sent. */
 function hasHungUp(error: unknown): boolean {
   return error instanceof Error && 'type' in error && error.type === 'request.aborted';
 }

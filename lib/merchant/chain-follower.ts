@@ -1,5 +1,5 @@
-// Searches blocks and pool for outputs that pay to the scripts of orders, and has the merchant look after its payments. There is
-// no index by script: each block is read once. Blocks that came while the merchant was off are read at start, from the block up to
+// Searches blocks and pool for outputs that pay to the scripts of orders, and has the merchant look after its payments. It needs no
+// index by script: each block is read once. At start it reads the blocks that came while the merchant was off, from the block up to
 // which the chain was searched. Events are hints; the chain of the index is the truth.
 
 import { setImmediate } from 'node:timers/promises';
@@ -23,7 +23,7 @@ const TEND_MS = 10 * 60_000;
 /** How long a block or the pool is searched before the event loop gets its turn. */
 const SLICE_MS = 1;
 
-/** Where the node does not know the block that was searched last, so many blocks are searched again. */
+/** How many blocks are searched again if the node does not know the block that was searched last. */
 const STEP_BACK = 100;
 
 export interface FollowerLogger extends RestLogger {
@@ -34,7 +34,7 @@ export interface FollowerLogger extends RestLogger {
 export interface ChainFollowerParts {
   readonly node: Pick<NodeSource, 'entry' | 'pool' | 'rawBlock' | 'resetting'>;
   readonly index: Pick<ChainIndex, 'blocks$' | 'reader'>;
-  /** Whether node and index are in sync: only then the chain is searched. */
+  /** Whether node and index are in sync: the chain is searched only then. */
   readonly ready$: Observable<boolean>;
   readonly merchant: Merchant;
   readonly store: Pick<PaymentStore, 'position' | 'savePosition'>;
@@ -45,12 +45,12 @@ export interface ChainFollowerParts {
 
 export class ChainFollower {
   readonly #parts: ChainFollowerParts;
-  /** The block up to which the chain was searched; undefined: it never was. */
+  /** The block up to which the chain was searched; undefined if it never was. */
   #position: BlockPoint | undefined;
   #isSaved = false;
   #isReady = false;
   #hasSeenPool = false;
-  /** Since the start. */
+  /** Whether it has caught up since the start. */
   #isCaughtUp = false;
   #closed = false;
   #again = false;
@@ -80,14 +80,14 @@ export class ChainFollower {
     ];
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no work is under way. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const subscription of this.#subscriptions) subscription.unsubscribe();
     await this.#work;
   }
 
-  /** @throws RestError 503 until the blocks that came when the merchant was off are searched. */
+  /** @throws RestError 503 until the blocks that came while the merchant was off are searched. */
   requireCaughtUp(): void {
     if (!this.#isCaughtUp) throw unavailable(`looking for payments in blocks, height ${this.#position?.height ?? 0}`);
   }
@@ -110,7 +110,7 @@ export class ChainFollower {
         await this.#catchUp();
         await merchant.tend(() => this.#goesOn);
       } catch (error) {
-        // The index itself reports what it lacks, and when it is ready again.
+        // The index itself logs why it cannot be read, and announces when it is ready again.
         if (error instanceof IndexUnavailableError) logger.debug(`payments: ${error.message}`);
         else logger.error(`payments: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       }
@@ -118,7 +118,7 @@ export class ChainFollower {
     this.#work = undefined;
   }
 
-  /** A merchant that stands where the chain stands has nothing to search. */
+  /** If the chain was searched up to its tip, there is nothing to catch up with. */
   #noteCaughtUp(): void {
     const {
       index: { reader },
@@ -151,7 +151,7 @@ export class ChainFollower {
         break;
       }
       if (!(await this.#lookThrough(next.block))) {
-        // The end of a reset is an event.
+        // An event will come at the end of the reset.
         if (this.#parts.node.resetting) break;
         skipped.push(next.block.height);
       }
@@ -169,13 +169,13 @@ export class ChainFollower {
     const { merchant, store } = this.#parts;
     const hasMoved = this.#position?.hash.equals(hash) !== true;
     this.#position = { height, hash };
-    // While no order is watched the block does not matter, but a store with a position is one whose chain was searched before.
+    // While no order is watched any block will do, but the first position must be saved: it marks that the chain was searched.
     if (this.#isSaved && (!hasMoved || merchant.isIdle)) return;
     await store.savePosition({ height, hash });
     this.#isSaved = true;
   }
 
-  /** `point`, or the block below it that is in the chain, when a reorganization has taken it out. */
+  /** `point`, or its last ancestor in the chain if a reorganization has disconnected it. */
   async #lastOfChain(point: BlockPoint): Promise<BlockPoint> {
     const {
       node,
@@ -192,7 +192,7 @@ export class ChainFollower {
     return { hash, height };
   }
 
-  /** False: the node does not have the block. */
+  /** False if the node does not have the block. */
   async #lookThrough({ hash, height }: BlockPoint): Promise<boolean> {
     const { node, merchant, logger } = this.#parts;
     const raw = await node.rawBlock(hash);
@@ -227,7 +227,7 @@ export class ChainFollower {
     const { merchant } = this.#parts;
     const asked: PayingOutput[] = [];
     transaction.outputs.forEach(({ script, value }, index) => {
-      // The block must not stay in memory for the sake of a script.
+      // Copied, because a view of the script would keep the whole block in memory.
       if (merchant.isAsked(script)) asked.push({ txid: transaction.txid, index, amount: BigInt(value), script: Buffer.from(script) });
     });
     return asked;

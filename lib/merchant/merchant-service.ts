@@ -1,5 +1,4 @@
-// A merchant on the node's HTTP server: orders, requests and payments live in one folder,
-// the chain is the node's.
+// A merchant on the node's HTTP server. Orders, requests and payments are stored in one folder; the chain is the node's.
 
 import type { AddressInfo } from 'node:net';
 import { FolderStorage } from './orders/storage';
@@ -21,7 +20,7 @@ export interface MerchantServiceParts {
   /** Whether node and index are in sync. */
   readonly ready$: Observable<boolean>;
   readonly folder: string;
-  /** Where customers reach `/pay`; the address that the node listens on unless given. */
+  /** The URL under which customers reach `/pay`; by default the address on which the node listens. */
   readonly publicUrl: string | undefined;
   readonly timeoutMs: number;
   readonly connections: Pick<IdleConnections, 'requestCame'>;
@@ -41,14 +40,14 @@ export class MerchantService {
     this.#parts = parts;
   }
 
-  /** Takes `/pay` over from the node's HTTP server. @throws when the folder or the keys in it cannot be used. */
+  /** Takes over `/pay` from the node's HTTP server. @throws when the folder or the keys in it cannot be used. */
   async open(): Promise<void> {
     const { node, index, ready$, folder, publicUrl, timeoutMs, connections, requireReady, logger, tendMs } = this.#parts;
     const store = new PaymentStore(await FolderStorage.open(folder));
     const clock = (): Date => new Date();
     const signing = await SigningFiles.open({ folder, clock, logger });
     const merchant = new Merchant(new NodeChain(node, index.reader), store, {
-      // The server has its address when a request comes, and not before.
+      // A getter, since the server has no address before it listens.
       get baseUrl() {
         return `${publicUrl ?? addressOf(node)}/pay`;
       },
@@ -76,7 +75,7 @@ export class MerchantService {
     logger.info(`Payments are taken at /pay, ${signing.sign ? 'signed' : 'unsigned'}; their folder is ${folder}.`);
   }
 
-  /** Resolves when nothing is written any more. */
+  /** Resolves when nothing will be written any more. */
   async close(): Promise<void> {
     this.#mount?.close();
     await this.#follower?.close();

@@ -1,4 +1,4 @@
-// The chain as a merchant needs it: transactions go out through the node, and are found again in the index or in the pool.
+// The merchant's view of the chain: transactions are sent through the node, and looked up in the index and the pool.
 
 import { PaymentError } from '../payments/error';
 import { NotYetKnownError } from '../index/errors';
@@ -32,7 +32,7 @@ export class NodeChain implements MerchantChain {
     }
   }
 
-  /** Index, then pool, in one tick: a transaction on its way is in at least one of them. */
+  /** Index and pool are read in one tick: a transaction that is being confirmed is in at least one of the two. */
   standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing> {
     return Promise.resolve(this.#reader.read((snapshot) => standingIn(snapshot, this.#node.pool, transaction, seenIn)));
   }
@@ -58,7 +58,7 @@ function standingIn(
   } catch (error) {
     if (!(error instanceof NotYetKnownError)) throw error;
     unknown = error;
-    // The coins are complete even while positions are not: an unspent output tells the block of its transaction.
+    // Coins are complete even while positions are not: an unspent output has the height of its transaction.
     const coin = outputs.map((index) => snapshot.coin(txid, index)).find((found) => found !== undefined);
     const block = coin && snapshot.headerAt(coin.height);
     if (block !== undefined) return confirmedIn(block);
@@ -66,15 +66,15 @@ function standingIn(
   if (pool.transaction(txid) !== undefined) return { state: 'pool' };
   const inputs = outpoints.map((outpoint) => inputIn(snapshot, pool, outpoint));
   if (inputs.includes('spent')) return { state: 'conflicted' };
-  // A transaction in the chain has spent what it spends.
+  // If an input is unspent, the transaction itself cannot be in the chain.
   if (unknown === undefined || inputs.includes('unspent')) return { state: 'absent' };
   return { state: 'unknown', reason: reasonOf(unknown) };
 }
 
 /**
- * What became of a coin that a transaction spends which is in no block that the index knows.
- * `spent`: by another one, since a block that the index knows made the coin, and so one that it knows spent it.
- * `unspent`: by none in the chain. Undefined: that cannot be told.
+ * The state of a coin that a transaction spends, where that transaction is in no block whose positions the index knows.
+ * `spent`: by another transaction. The index knows the position of the coin's transaction, so it also knows the later block that spent the
+ * coin. `unspent`: by no transaction in the chain. Undefined: this cannot be decided.
  */
 function inputIn(snapshot: IndexSnapshot, pool: PoolSource, outpoint: Buffer): 'spent' | 'unspent' | undefined {
   const txid = outpoint.subarray(0, 32);

@@ -1,12 +1,12 @@
-// The files in the merchant's folder that sign requests. They are read at start and again when they have changed, so that
-// certificates can be renewed while the node runs.
+// The key and certificates in the merchant's folder with which requests are signed. They are read at start, and again when they have
+// changed, so that certificates can be renewed while the node runs.
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PaymentError, messageOf } from '../payments/error';
 import { checkCertificates, checkIdentity, readCertificates, readPrivateKey, type Identity } from '../payments/identity';
 
-/** With both files there, requests are signed. */
+/** If both files exist, requests are signed. */
 const KEY_FILE = 'key.pem';
 const CERTIFICATES_FILE = 'certificates.pem';
 
@@ -22,7 +22,7 @@ export class SigningFiles {
   /** The files as they were when they were read last. */
   #seen: string;
 
-  /** Of files that `open` has read. */
+  /** Only called by `open`, which has read the files. */
   constructor(parts: SigningFilesParts, identity: Identity | undefined, seen: string) {
     this.#parts = parts;
     this.#identity = identity;
@@ -44,7 +44,7 @@ export class SigningFiles {
   }
 
   /**
-   * The signer of a request that is made now. A change that cannot be used is logged, and the identity read before stays.
+   * The signer of a request that is made now. If changed files cannot be used, this is logged and the previous identity stays.
    * @returns undefined: requests are not signed.
    * @throws PaymentError `cannot-sign` when the certificates have expired since they were read.
    */
@@ -63,7 +63,7 @@ export class SigningFiles {
     const { folder, clock, logger } = this.#parts;
     const seen = await look(folder);
     if (seen === this.#seen) return;
-    // A change from here on is seen the next time.
+    // A change after this `look` is noticed the next time.
     this.#seen = seen;
     try {
       const identity = await readIdentity(folder, clock());
@@ -90,7 +90,7 @@ async function readIdentity(folder: string, time: Date): Promise<Identity | unde
   return naming(`${keyFile}, ${certificatesFile}`, () => checkIdentity({ key, certificates }));
 }
 
-/** Inode, size and times of the files, which are not read. */
+/** Inode, size and times of the files; their contents are not read. */
 async function look(folder: string): Promise<string> {
   const looks = await Promise.all(
     [KEY_FILE, CERTIFICATES_FILE].map(async (name) => {

@@ -1,5 +1,5 @@
-// The command line of the payments library: `payments decode|verify|create|sign`. The caller gives arguments, outputs
-// and a clock.
+// The command line of the payments library: `payments decode|verify|create|sign`. The caller provides arguments, output functions and
+// a clock.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
@@ -51,7 +51,7 @@ Exit codes:
 `;
 
 /**
- * @param args those after `payments`.
+ * @param args the arguments after `payments`.
  * @returns the exit code: 0 done, 1 no (with the reason on `err`, or not trusted), 2 wrong usage, 3 a file that cannot be read or written.
  */
 export async function runPaymentsCommand(args: readonly string[], io: CommandIo): Promise<number> {

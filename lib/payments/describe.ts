@@ -17,7 +17,7 @@ import {
 import { displayTxid, parseTransaction } from './rules/transaction';
 import { inOneLine } from './x509/certificate';
 
-/** By the name of the message: its fields with defaults, the messages inside a message too. */
+/** For each message name a function that gives the message's fields, with defaults, and the fields of the messages inside it. */
 export const DESCRIPTIONS: Readonly<Record<string, (bytes: Buffer) => object>> = {
   request: describeRequest,
   details: (bytes) => withDetailsDefaults(decodePaymentDetails(bytes)),
@@ -42,7 +42,7 @@ function describeRequest(bytes: Buffer): object {
   };
 }
 
-/** Of any certificate; whether it is trusted is not checked here. */
+/** Describes a certificate; whether it is trusted is not checked here. */
 function describeCertificate(der: Buffer): object {
   try {
     const { subject, issuer, validFrom, validTo } = new X509Certificate(der);
@@ -90,7 +90,7 @@ function linesOf(value: unknown, indent: string): string[] {
   });
 }
 
-/** A memo must not be able to forge a line, or to drive the terminal. */
+/** A memo must not be able to forge a line or to send control characters to the terminal. */
 function oneLine(value: unknown): string {
   return String(value).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }

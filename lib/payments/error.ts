@@ -1,8 +1,8 @@
-// The one error class of the payments library: no message from a peer makes it throw another.
+// The only error class of the payments library: whatever a peer sends, the library throws no other error.
 
-/** The reason for programs; the message gives it to people. */
+/** The reason, for programs; the message is for people. */
 export type PaymentErrorCode =
-  /** Bytes, text or a value that is not what the format asks for. */
+  /** Bytes, text or a value that does not have the required format. */
   | 'malformed'
   /** More bytes than BIP70 allows. */
   | 'too-large'
@@ -16,9 +16,9 @@ export type PaymentErrorCode =
   | 'wrong-merchant-data'
   | 'underpaid'
   | 'already-paid'
-  /** It cannot be told whether the request is paid: to be tried again. */
+  /** It is not known yet whether the request is paid: try again later. */
   | 'not-yet-known'
-  /** The node does not take the transactions. */
+  /** The node refuses the transactions. */
   | 'refused'
   | 'unknown-request'
   /** A key or certificate that cannot sign. */

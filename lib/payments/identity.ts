@@ -1,5 +1,5 @@
-// The signer of requests: a private key and the certificates that vouch for it, read from PEM. A key or certificate that a
-// recipient would refuse is refused here, with advice. The recipient decides whether the root is trusted.
+// The signer of requests: a private key and the certificates that vouch for it, read from PEM. Keys and certificates that recipients
+// would refuse are refused here, with advice. The recipient decides whether the root is trusted.
 
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { PaymentError, messageOf } from './error';
@@ -11,7 +11,7 @@ import { UntrustedError, type UntrustedReason } from './x509/untrusted';
 
 export interface Identity {
   readonly key: KeyObject;
-  /** DER, the key's own first, then issuer by issuer; the root may be left out. */
+  /** DER: the key's own certificate first, then its issuer's, and so on; the root may be left out. */
   readonly certificates: readonly Buffer[];
 }
 
@@ -20,7 +20,7 @@ const ORDER = "Put the key's own certificate first, then its issuer's, and so on
 /** PKCS #8 (RFC 7468) and the older PEM (RFC 1421). OpenSSL's error for such a key differs between versions. */
 const ENCRYPTED = /^-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
 
-/** Advice by the reason why a chain is refused. */
+/** Advice for some of the reasons why a chain is refused. */
 const ADVICE: Partial<Record<UntrustedReason, string>> = {
   expired: 'Put a renewed certificate there.',
   'not-yet-valid': 'Put a certificate there that is valid, or set the clock.',
@@ -38,7 +38,7 @@ export function identityOfPem(key: string, certificates: string, time: Date): Id
   return checkIdentity({ key: readPrivateKey(key), certificates: readCertificates(certificates, time) });
 }
 
-/** @throws PaymentError `cannot-sign`: no private key in PEM, an encrypted one, or one that no recipient takes. */
+/** @throws PaymentError `cannot-sign`: no private key in PEM, an encrypted one, or one that no recipient accepts. */
 export function readPrivateKey(pem: string): KeyObject {
   const key = parseKey(pem);
   checkStrength(key);
@@ -48,7 +48,7 @@ export function readPrivateKey(pem: string): KeyObject {
 /**
  * @param pem the key's own certificate first.
  * @returns DER.
- * @throws PaymentError `cannot-sign`: no certificates, or as `checkCertificates`.
+ * @throws PaymentError `cannot-sign`: no certificates, or an error of `checkCertificates`.
  */
 export function readCertificates(pem: string, time: Date): Buffer[] {
   const texts = certificatesOfPem(pem);
@@ -60,7 +60,7 @@ export function readCertificates(pem: string, time: Date): Buffer[] {
       throw new PaymentError('cannot-sign', `Certificate ${index + 1} cannot be read: ${messageOf(error)}.`, { cause: error });
     }
   });
-  // Before the key is compared: a chain in the wrong order begins with a certificate of another key.
+  // Checked before the key is compared: a chain in the wrong order begins with a certificate of another key.
   checkCertificates(certificates, time);
   return certificates;
 }

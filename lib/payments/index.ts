@@ -1,5 +1,5 @@
-// The payments library: BIP70 messages, their signatures and rules, BIP71 to BIP73
-// transport. Depends on nothing else of this project.
+// The payments library: BIP70 messages, their signatures and rules, and the transport of BIP71 to BIP73. It depends on nothing
+// else of this project.
 
 export { PaymentError, type PaymentErrorCode } from './error';
 export {

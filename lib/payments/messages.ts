@@ -1,6 +1,6 @@
-// The six payment messages (contract 2.8, BIP70) as TypeScript sees them, each with its decoder and encoder. A property that is
-// absent was not in the message; the schema's default then applies and stands in DEFAULTS. Hashes and signatures are over the
-// bytes as received, never over a second encoding.
+// The six payment messages (BIP70) as TypeScript types, each with its decoder and encoder. An absent property was not in the
+// message: the schema's default, which is in DEFAULTS, applies. Hashes and signatures are over the bytes as received, never over
+// a second encoding.
 
 import { Writer } from 'protobufjs';
 import { PaymentError } from './error';
@@ -53,13 +53,13 @@ export interface PaymentRequest extends Extensible {
 }
 
 export interface X509Certificates extends Extensible {
-  /** DER; the signer's first, each following one certifies the one before it. */
+  /** DER: the signer's certificate first; each of the others certifies the one before it. */
   readonly certificate: readonly Buffer[];
 }
 
 export interface Payment extends Extensible {
   readonly merchantData?: Buffer;
-  /** Serialized as the network does. */
+  /** In the serialization of the Bitcoin network. */
   readonly transactions: readonly Buffer[];
   readonly refundTo: readonly Output[];
   readonly memo?: string;
@@ -70,7 +70,7 @@ export interface PaymentACK extends Extensible {
   readonly memo?: string;
 }
 
-// What travels inside a PaymentRequest cannot be larger than it.
+// A message inside a PaymentRequest cannot be larger than the request.
 export const { decode: decodeOutput, encode: encodeOutput } = codec<Output>('Output', MAX_PAYMENT_REQUEST_SIZE);
 export const { decode: decodePaymentDetails, encode: encodePaymentDetails } = codec<PaymentDetails>(
   'PaymentDetails',
@@ -91,11 +91,11 @@ const PAYMENT_TAG = (1 << 3) | 2;
 const MEMO_TAG = (2 << 3) | 2;
 
 /**
- * The PaymentACK that answers a Payment. The Payment goes back in the very bytes that it came in, unknown fields, order and all.
+ * The PaymentACK that answers a Payment. The Payment in it has the very bytes that were received, with unknown fields and in their order.
  * @param payment as received.
  * @param memo for the customer.
  * @returns the serialized PaymentACK.
- * @throws PaymentError `malformed` when it is no Payment, `too-large` when the ACK would be.
+ * @throws PaymentError `malformed` when it is not a Payment, `too-large` when the ACK would be too large.
  */
 export function acknowledgePayment(payment: Buffer, memo?: string): Buffer {
   decodePayment(payment);

@@ -1,5 +1,5 @@
 // proto/payments.proto, loaded once, and codecs made from it: bytes to plain objects and back. An absent optional field is an
-// absent property, uint64 is `bigint`, bytes are views into the bytes received, unknown fields stay as they came.
+// absent property, uint64 is `bigint`, bytes are views into the received bytes, unknown fields are kept as received.
 
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -28,7 +28,7 @@ interface Codec<Message> {
   readonly encode: (message: Message) => Buffer;
 }
 
-/** `Message` has the fields of the schema's message of this name: test/payments/schema.test.ts holds them together. */
+/** `Message` has the fields of the schema's message of this name; test/payments/schema.test.ts checks that. */
 export function codec<Message extends object>(name: string, maxSize: number): Codec<Message> {
   const type = messageType(name);
   const limited = <Bytes extends Uint8Array>(bytes: Bytes): Bytes => {
@@ -73,7 +73,7 @@ function toValue(field: Field, value: unknown): unknown {
   return isType(field.resolvedType) ? toFields(field.resolvedType, value as Fields) : value;
 }
 
-/** protobufjs takes a known field of the wrong wire type for an unknown one. */
+/** protobufjs takes a known field of the wrong wire type for an unknown field; this refuses it. */
 function refuseKnown(type: Type, raw: Buffer): void {
   const tag = new StrictReader(raw).tag();
   const field = type.fieldsById[tag >>> 3];
@@ -82,7 +82,7 @@ function refuseKnown(type: Type, raw: Buffer): void {
   throw new PaymentError('malformed', `${type.name}.${field.name}: ${String(expected)} expected, ${String(WIRE_TYPES[tag & 7])} came.`);
 }
 
-/** @param name of the value, for messages. */
+/** @param name the name of the value, for error messages. */
 function fromFields(type: Type, name: string, value: unknown): Fields {
   if (typeof value !== 'object' || value === null) throw mismatch(name, `the fields of ${type.name}`, value);
   const fields = value as Fields;
@@ -103,7 +103,7 @@ function fromFields(type: Type, name: string, value: unknown): Fields {
   return message;
 }
 
-/** It goes out as it is, so it has to be one field, and none that would change what the schema knows. */
+/** An unknown field is sent as it is, so it must be exactly one field, and none that the schema knows. */
 function unknownField(type: Type, raw: unknown): Buffer {
   const name = `${type.name}.unknownFields`;
   if (!(raw instanceof Uint8Array)) throw mismatch(name, 'bytes', raw);

@@ -1,7 +1,7 @@
-// Making PaymentRequests, and their signature (BIP70): it is over the request as serialized, with field 5 present and empty.
-// For a received request these are the received bytes with field 5 emptied in place, never a re-encoding: that could lose
-// fields, order or defaults. In requests that are made here `payment_details_version` is written although it has its default:
-// some wallets (BitPay's library) check the signature over an encoding of their own, in which defaults are written.
+// Making PaymentRequests, and their signature (BIP70), which is over the serialized request with field 5 present and empty.
+// For a received request these are the received bytes with field 5 emptied in place. A second encoding could lose fields, order
+// or defaults. Requests made here contain `payment_details_version` even with its default value: some wallets (BitPay's library)
+// check the signature over their own encoding, which writes defaults.
 
 import { sign } from 'node:crypto';
 import { PaymentError } from './error';
@@ -21,7 +21,7 @@ const SIGNATURE_FIELD = 5;
 const EMPTY_SIGNATURE = Buffer.from([(SIGNATURE_FIELD << 3) | 2, 0]);
 
 /**
- * @param identity signs the request; without, it is unsigned.
+ * @param identity signs the request; without it the request is unsigned.
  * @returns the serialized PaymentRequest.
  * @throws PaymentError `malformed`, `too-large`, or `cannot-sign`.
  */
@@ -45,7 +45,7 @@ export function signPaymentRequest(request: PaymentRequest, identity: Identity):
 }
 
 /**
- * The bytes that the signature of a received request is over.
+ * The bytes of a received request that are signed.
  * @throws PaymentError `malformed` unless there is exactly one signature.
  */
 export function signedBytes(request: Buffer): Buffer {

@@ -1,5 +1,4 @@
-// The signer of a PaymentRequest (contract part 5, BIP70): none, one that is not trusted (and why), or one that is (and under
-// which name).
+// The signer of a PaymentRequest (BIP70): none, an untrusted one with the reason, or a trusted one with its name.
 
 import { verify } from 'node:crypto';
 import { PaymentError } from './error';
@@ -12,18 +11,18 @@ import { TrustRoots, keyPin } from './x509/trust';
 import { UntrustedError, type UntrustedReason } from './x509/untrusted';
 
 export interface TrustPolicy {
-  /** Root certificates that are trusted; those of Node.js unless given. */
+  /** Trusted root certificates; by default those of Node.js. */
   readonly roots?: TrustRoots;
-  /** Pins (`keyPin`) of signing keys that are trusted without any root. */
+  /** Pins (`keyPin`) of signing keys that are trusted without a root. */
   readonly pinnedKeys?: readonly Buffer[];
-  /** Takes `x509+sha1`, whose signatures can be forged by now. */
+  /** Accepts `x509+sha1`, whose signatures can be forged by now. */
   readonly allowSha1?: boolean;
-  /** At which the certificates have to be valid. */
+  /** When the certificates have to be valid. */
   readonly time: Date;
 }
 
 export type Verification =
-  /** The request is not signed, and does not claim to be. */
+  /** The request is not signed and does not claim to be. */
   | { readonly status: 'none' }
   /** To be treated as forged: the request claims an identity that could not be verified. */
   | { readonly status: 'untrusted'; readonly reason: UntrustedReason; readonly message: string }
@@ -37,7 +36,7 @@ export type Verification =
 
 /**
  * @param bytes the PaymentRequest as received.
- * @throws PaymentError `malformed` or `too-large` when it is no PaymentRequest.
+ * @throws PaymentError `malformed` or `too-large` when it is not a PaymentRequest.
  */
 export function verifyPaymentRequest(bytes: Uint8Array, policy: TrustPolicy): Verification {
   const received = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -49,7 +48,7 @@ export function verifyPaymentRequest(bytes: Uint8Array, policy: TrustPolicy): Ve
     const [first, ...rest] = certificatesOf(request);
     if (!first) throw new UntrustedError('no-certificates', 'The request claims to be signed, but holds no certificate.');
     const signer = readCertificate(first);
-    // The signature first: a request that was changed on its way costs no further checks.
+    // The signature is checked first: a request that was changed on its way costs no further checks.
     checkSignature(received, request, signer, digest);
     const trustedBy = trustSigner(signer, rest, policy);
     return { status: 'trusted', name: merchantName(signer), trustedBy };
@@ -68,7 +67,7 @@ function digestOf(pkiType: string, policy: TrustPolicy): 'sha256' | 'sha1' {
   return 'sha1';
 }
 
-/** DER, the signer's first. */
+/** The certificates in DER, the signer's first. */
 function certificatesOf(request: PaymentRequest): readonly Buffer[] {
   try {
     const { certificate } = decodeX509Certificates(request.pkiData ?? Buffer.alloc(0));

@@ -1,12 +1,12 @@
-// Protocol buffers on the wire, below the schema: a reader that is stricter than
-// protobufjs's own, and the fields of a message as they lie in its bytes.
+// Protocol buffers on the wire, below the schema: a reader that is stricter than protobufjs's, and the fields of a message as they
+// are in its bytes.
 
 import { BufferReader } from 'protobufjs';
 import { PaymentError, messageOf } from './error';
 
 type Long = ReturnType<BufferReader['uint64']>;
 
-/** Names of the wire types in messages. */
+/** Names of the wire types in error messages. */
 export const WIRE_TYPES = ['varint', 'fixed64', 'length-delimited', 'group', 'end of group', 'fixed32'] as const;
 
 /** One field of a message as it was received. */
@@ -19,8 +19,8 @@ export interface WireField {
 }
 
 /**
- * Preserves unknown fields, refuses text that is not UTF-8 and integers that do not fit their type. protobufjs would drop,
- * replace and cut them off, and two readers of one signed request could then see two different requests.
+ * Preserves unknown fields, and refuses text that is not UTF-8 and integers that do not fit their type. protobufjs would drop the
+ * fields, replace the text and truncate the integers, and two readers of one signed request could see two different requests.
  */
 export class StrictReader extends BufferReader {
   override discardUnknown = false;
@@ -57,7 +57,7 @@ export function* fieldsOf(bytes: Buffer): Generator<WireField> {
   }
 }
 
-/** Reads one field whole and returns its tag. */
+/** Reads one whole field and returns its tag. */
 function readTag(reader: StrictReader): number {
   try {
     const tag = reader.tag();

@@ -1,5 +1,5 @@
-// The two editions of Bitcoin Core's interface that the service speaks, and all that differs between them: one table. Endpoints and
-// views read its properties; nothing asks which edition it is. Endpoints that 0.17 does not have answer in one way only.
+// The two editions of Bitcoin Core's interface that the service speaks, and everything that differs between them, in one table.
+// Endpoints and views read its properties and never ask which edition it is. Endpoints that 0.17 does not have are the same in both.
 
 export interface Profile {
   readonly fields: ProfileFields;
@@ -7,15 +7,15 @@ export interface Profile {
   readonly texts: ProfileTexts;
   readonly replies: ProfileReplies;
   readonly limits: ProfileLimits;
-  /** Calls of Bitcoin Core's JSON-RPC are answered on the node's port as well. */
+  /** Whether calls of Bitcoin Core's JSON-RPC are answered on the node's port as well. */
   readonly rpc: boolean;
 }
 
-/** What JSON shows. */
+/** What JSON contains. */
 export interface ProfileFields {
   /** Outputs have `desc` and `address` instead of `reqSigs` and `addresses`. */
   readonly descriptors: boolean;
-  /** What scripts learned since: the types `witness_v1_taproot` and `anchor`, the opcode OP_CHECKSIGADD, `multisig` of 17 to 20 keys. */
+  /** Script features newer than 0.17: the types `witness_v1_taproot` and `anchor`, OP_CHECKSIGADD, `multisig` of 17 to 20 keys. */
   readonly newScripts: boolean;
   /** Inputs of a coinbase show their witness. */
   readonly coinbaseWitness: boolean;
@@ -25,9 +25,9 @@ export interface ProfileFields {
   readonly spentOutputs: boolean;
   /** Blocks show all of their header before anything else, and their transactions last. */
   readonly headerFirst: boolean;
-  /** Headers, blocks and the state of the chain show `target`; the latter shows `bits` and `time` as well. */
+  /** Headers, blocks and the state of the chain show `target`; the state of the chain also shows `bits` and `time`. */
   readonly target: boolean;
-  /** The state of the chain lists soft forks. Where it does not, `deploymentinfo` does. */
+  /** The state of the chain lists soft forks. Otherwise only `deploymentinfo` does. */
   readonly softForks: boolean;
   /** Pool and entries have the fields of a pool that is ordered by chunks. */
   readonly chunks: boolean;
@@ -39,21 +39,21 @@ export interface ProfileFields {
   readonly fullRbf: boolean;
 }
 
-/** How requests are read. */
+/** How requests are parsed. */
 export interface ProfileParsing {
-  /** The path ends at the last question mark. Where it does not, the query is part of what follows the last dot. */
+  /** The path ends at the last question mark. Otherwise the query is part of the suffix after the last dot. */
   readonly cutsQuery: boolean;
   /** Headers may be asked for with their count in the query. */
   readonly countInQuery: boolean;
   /** Whole numbers are digits and nothing else, and outpoints have one form only. */
   readonly isStrict: boolean;
-  /** The pool's two paths have one beginning, and its contents take parameters. */
+  /** The pool's two paths share one route, and its contents take parameters. */
   readonly poolParameters: boolean;
 }
 
-/** Texts that both editions have, in other words. */
+/** Texts that the editions word differently. */
 export interface ProfileTexts {
-  /** In the format error of headers. */
+  /** The list in the format error of headers. */
   readonly headerFormats: string;
   readonly noHeaderCount: string;
   /** `text`: as typed. `most`: the limit. */
@@ -63,11 +63,11 @@ export interface ProfileTexts {
 /** Statuses and headers. */
 export interface ProfileReplies {
   readonly queueFullStatus: number;
-  /** Of methods other than GET, HEAD, POST, PUT and DELETE. */
+  /** The status for methods other than GET, HEAD, POST, PUT and DELETE. */
   readonly unknownMethodStatus: number;
   /** Every reply says whether it may be cached. */
   readonly cacheControl: boolean;
-  /** The coinbase of the genesis block, whose output nobody can spend, counts as a transaction. */
+  /** The coinbase of the genesis block, whose output cannot be spent, is found as a transaction. */
   readonly genesisCoinbase: boolean;
 }
 
@@ -133,14 +133,14 @@ export const PROFILES = {
   }
 } as const satisfies Readonly<Record<string, Profile>>;
 
-/** What `-deprecatedrpc` of Bitcoin Core brings back, by its names. */
+/** The fields that Bitcoin Core's `-deprecatedrpc` brings back, by its names. */
 const DEPRECATED = {
   bip125: { bip125: true },
   fullrbf: { fullRbf: true },
   warnings: { warningsInList: false }
 } as const satisfies Readonly<Record<string, Partial<ProfileFields>>>;
 
-/** The profile with the fields that are brought back. */
+/** The profile with some deprecated fields brought back. */
 export function withDeprecated(profile: Profile, names: readonly (keyof typeof DEPRECATED)[]): Profile {
   return { ...profile, fields: names.reduce((fields, name) => ({ ...fields, ...DEPRECATED[name] }), profile.fields) };
 }

@@ -1,6 +1,5 @@
-// The Koa application: method, route, gate, key, body, queue, gate, in this order, then the reply or
-// what went wrong. Replies are written to Node's response directly: Koa would guess content
-// types and turn empty bodies into 204.
+// The Koa application. A request passes method, route, gate, key, body, queue and the gate again, in this order; then the reply
+// or the error is sent. Replies are written to Node's response directly: Koa would guess content types and turn empty bodies into 204.
 
 import Koa from 'koa';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -33,7 +32,7 @@ import type { ReplyCache } from './cache/replies';
 import type { Responses } from './server/responses';
 import type { WorkQueue } from './server/work-queue';
 
-/** Where the service says what went wrong. bcoin's logger is one. */
+/** Where the service logs errors. bcoin's logger is one. */
 export interface RestLogger {
   error(message: string): void;
   debug(message: string): void;
@@ -56,7 +55,7 @@ export interface AppParts {
 const IMMUTABLE = 'public, immutable, max-age=86400';
 const NOT_STORED = 'no-store';
 
-/** The date of a second, for the Date header: Node would write it too, but behind the others. */
+/** The date of a second, for the Date header: Node would write it itself, but after the other headers. */
 let shownDate = { second: 0, text: '' };
 
 function dateText(): string {
@@ -66,9 +65,9 @@ function dateText(): string {
 }
 
 /**
- * Koa without its watch over the end of every response (on-finished), which costs more than the rest of Koa together
- * (docs/performance.md). The watch is for connections that break; Node's server closes those by itself, and clients that have yet to read
- * are the business of server/responses.ts.
+ * Koa without its watch for the end of every response (on-finished), which costs more than the rest of Koa together
+ * (docs/performance.md). The watch is for connections that break: Node's server closes these by itself, and server/responses.ts
+ * takes care of slow readers.
  */
 class DirectKoa extends Koa {
   /** Called by Koa's own callback for every request. */
@@ -79,7 +78,7 @@ class DirectKoa extends Koa {
   }
 }
 
-/** An application that serves the routes and never prints by itself. */
+/** An application that serves the routes and logs only to the given logger. */
 export function restApp(parts: AppParts): Koa {
   const {
     gate,
@@ -87,7 +86,7 @@ export function restApp(parts: AppParts): Koa {
     logger,
     profile: { replies }
   } = parts;
-  /** In the order in which Bitcoin Core sends them. */
+  /** Headers in the order in which Bitcoin Core sends them. */
   const headersOf = (contentType: string | undefined, { length }: Buffer, isImmutable: boolean): HeaderList => {
     const type = contentType === undefined ? [] : ['Content-Type', contentType];
     if (!replies.cacheControl) return [...type, 'Content-Length', String(length)];
@@ -100,7 +99,7 @@ export function restApp(parts: AppParts): Koa {
     const known = asRestError(error, gate, logger);
     const { message, headers } = known;
     const status = known instanceof QueueFullError ? replies.queueFullStatus : known.status;
-    // What clients typed is latin1, as Node reads it: its bytes come back as they were.
+    // Text from the client is latin1, as Node reads it, so its bytes come back unchanged.
     const body = message === '' ? NO_BODY : Buffer.from(`${message}\r\n`, 'latin1');
     responses.send(response, status, [...headers, ...headersOf(message === '' ? undefined : 'text/plain', body, false)], body);
   };
@@ -139,17 +138,17 @@ async function serve(
   if (cached !== undefined) return cached;
   const asked = requestWith(body);
   const lane = route.isHeavy?.(asked) === true ? 'heavy' : 'small';
-  // Nobody could send the reply.
+  // The memory for waiting replies is full: the reply could not be sent.
   if (lane === 'heavy' && responses.isFull) throw queueFull();
   const answer = (client: RestRequest): Promise<Reply> => {
-    // It may have closed while the body came, or while others had the slots.
+    // The gate may have closed while the body came, or while the request waited for a slot.
     gate.requireOpen();
     return route.endpoint(client);
   };
   return await replies.make(question, () => queue.run(asked, answer, lane));
 }
 
-/** GET, POST and PUT are the same; Node leaves the body out for HEAD. @throws RestError 405, 501 */
+/** GET, POST and PUT are answered alike; Node leaves the body out for HEAD. @throws RestError 405, 501 */
 function requireMethod(method: string | undefined, { replies }: Profile): void {
   switch (method) {
     case 'GET':
@@ -164,7 +163,7 @@ function requireMethod(method: string | undefined, { replies }: Profile): void {
   }
 }
 
-/** What index and node could not tell becomes 503 here; endpoints let it pass. */
+/** Errors of index and node, which endpoints let pass: 503 if they mean "not ready", 500 otherwise. */
 export function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLogger): RestError {
   if (error instanceof RestError) {
     if (error.cause !== undefined) logger.error(`request failed: ${textOf(error.cause)}`);

@@ -1,5 +1,5 @@
-// What an endpoint is: a function from a request to a reply. It throws RestError for everything that is not a success, and lets pass
-// what index and node could not tell.
+// What an endpoint is: a function from a request to a reply. It throws RestError for everything that is not a success, and lets
+// errors of index and node pass.
 
 import type { Socket } from 'node:net';
 import type { IndexReader } from '../index/types';
@@ -18,14 +18,14 @@ import type { Waiting } from './server/work-queue';
 
 export type Endpoint = (request: RestRequest) => Promise<Reply>;
 
-/** What endpoints ask, and by which rules. */
+/** What endpoints answer from, and the rules they follow. */
 export interface EndpointContext {
   readonly node: NodeSource;
   /** The edition of Bitcoin Core's interface that is spoken. */
   readonly profile: Profile;
-  /** Answers while the gate is open only. */
+  /** Answers only while the gate is open. */
   readonly reader: IndexReader;
-  /** For what waits, and then looks at something else than the index. */
+  /** For code that waits and then reads something other than the index. */
   readonly gate: Pick<Gate, 'requireOpen'>;
   /** Whether bin and hex carry witnesses (`rpcserialversion`). */
   readonly witness: boolean;
@@ -40,28 +40,28 @@ export interface EndpointContext {
   readonly txids: TxidSource;
 }
 
-/** Where the txids of a block may be had for less than hashing its transactions. */
+/** A source of a block's txids that is cheaper than hashing its transactions. */
 export interface TxidSource {
-  /** Of a block of the active chain, in its order; undefined: they are not there. Undefined itself: nobody keeps them. */
+  /** The txids of a block of the active chain, in block order; undefined if they are missing. Not set when no index keeps txids. */
   of: ((block: BlockPoint) => Promise<readonly Buffer[] | undefined>) | undefined;
 }
 
-/** How JSON shows what it shows. */
+/** How JSON shows addresses and fields on this network and in this edition. */
 export function styleOf({ node, profile: { fields } }: Pick<EndpointContext, 'node' | 'profile'>): JsonStyle {
   return { prefixes: node.network.addressPrefixes, fields };
 }
 
 /** A request as its endpoint sees it. */
 export class RestRequest implements Waiting {
-  /** What follows the endpoint's prefix in the target, not decoded. Whether the query is cut off is the profile's. */
+  /** What follows the endpoint's prefix in the target, not decoded. The profile says whether the query is cut off. */
   readonly path: string;
-  /** The same without a query: up to the last question mark. */
+  /** What follows the prefix, without a query: up to the last question mark. */
   readonly pathOnly: string;
   /** Empty where the endpoint does not read bodies. */
   readonly body: Buffer;
-  /** Not the response: a response behind others on its connection never hears of the end. */
+  /** Not the response: a response that waits behind others on its connection is never told that the connection closed. */
   readonly #socket: Pick<Socket, 'destroyed'>;
-  /** Behind the endpoint's prefix. */
+  /** What follows the endpoint's prefix, with the query. */
   readonly #target: string;
 
   constructor(target: string, body: Buffer, socket: Pick<Socket, 'destroyed'>, cutsQuery = false) {
@@ -74,9 +74,9 @@ export class RestRequest implements Waiting {
   }
 
   /**
-   * The first value of a query parameter, percent-decoded as Bitcoin Core does it since 31: what is no percent sign with two hex digits
-   * stays, a plus too. The query begins at the first question mark, unlike the end of the path. Empty without an equals sign.
-   * As latin1: bytes stay what they are.
+   * The first value of a query parameter, percent-decoded as Bitcoin Core does since 31: only a percent sign with two hex digits is
+   * decoded, and a plus stays a plus. The query begins at the first question mark, but `pathOnly` ends at the last. A parameter without
+   * an equals sign is empty. The value is latin1, so bytes stay as they are.
    */
   query(name: string): string | undefined {
     const start = this.#target.indexOf('?');
@@ -90,7 +90,7 @@ export class RestRequest implements Waiting {
     return undefined;
   }
 
-  /** True once nobody waits for the reply any more. */
+  /** True once the client has disconnected. */
   get isGone(): boolean {
     return this.#socket.destroyed;
   }

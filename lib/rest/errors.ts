@@ -1,10 +1,10 @@
-// The error table of the contract (part 7): one function per row. The service sends the
-// message as text/plain with CRLF behind it; an error without a message has no body at all.
+// Every error of the REST interface, one function for each, with Bitcoin Core's status and text. The service sends the
+// message as text/plain followed by CRLF; an error without a message has no body at all.
 
 import { backfillText } from '../index/progress/text';
 import type { BackfillProgress } from '../index/types';
 
-/** Names and values in turn, as `writeHead` takes them. */
+/** Names and values alternate, as `writeHead` takes them. */
 export type HeaderList = readonly string[];
 
 const NOT_IN_ADDRESSES = /[^a-zA-Z0-9!*'();:@&=+$,/?#[\]\-_.~%]/g;
@@ -23,7 +23,7 @@ export class RestError extends Error {
   }
 }
 
-/** Goes out with the status that the profile has for it. */
+/** Sent with the status that the profile gives. */
 export class QueueFullError extends RestError {}
 
 /** The client has gone: there is nobody to answer. */
@@ -33,13 +33,13 @@ export class ClientGoneError extends Error {
 
 /** Index or node cannot answer now. */
 export class UnavailableError extends RestError {
-  /** `what`: what is going on, instead of service. */
+  /** `what`: what is happening that prevents an answer. */
   constructor(readonly what: string) {
     super(503, `Service temporarily unavailable: ${what}`);
   }
 }
 
-/** `status`: what is going on, instead of service. */
+/** `status`: what is happening that prevents an answer. */
 export const unavailable = (status: string): RestError => new UnavailableError(status);
 
 /** `text` as typed by the client, like all texts below. */
@@ -63,17 +63,17 @@ export const unknownFilterType = (type: string): RestError => new RestError(400,
 
 export const noFilters = (): RestError => new RestError(400, 'Index is not enabled for filtertype basic');
 
-/** A block that never was in the active chain, as far as anybody knows. */
+/** For a block that, as far as node and index know, never was in the active chain. */
 export const filterNotMade = (): RestError => new RestError(404, 'Filter not found. Block was not connected to active chain.');
 
 export const filterNotYetMade = (): RestError =>
   new RestError(404, 'Filter not found. Block filters are still in the process of being indexed.');
 
-/** The index does not know yet what was asked for. `progress`: how far it is. */
+/** The index cannot answer until the backfill gets there. `progress`: how far the backfill is. */
 export const notYetKnown = (progress: BackfillProgress): RestError =>
   unavailable(`transaction index is being built: ${backfillText(progress)}`);
 
-/** The node's chain is moving to where it is without a block that the index still knows. */
+/** The node's chain is being reorganized or reset, and has dropped a block that the index still has. */
 export const chainMoving = (): RestError => unavailable('the chain is moving');
 
 export const prunedBlock = (hash: string): RestError => new RestError(404, `${hash} not available (pruned data)`);
@@ -89,7 +89,7 @@ export const sequenceInVerbose = (): RestError =>
 /** `expected`: the form of the path. */
 export const badUri = (expected: string): RestError => new RestError(400, `Invalid URI format. Expected ${expected}`);
 
-/** The node has the block and cannot read it; the log says why. */
+/** The node has the block but cannot read it; the log says why. */
 export const unreadableBlock = (hash: string, cause: Error): RestError => new RestError(500, `I/O error reading ${hash}`, [], { cause });
 
 export const missingPartParameter = (name: 'offset' | 'size'): RestError => new RestError(400, `Block part ${name} missing or invalid`);
@@ -99,14 +99,14 @@ export const badPart = (offset: bigint, size: bigint, hash: string): RestError =
 
 export const noJson = (): RestError => new RestError(400, 'JSON output is not supported for this request type');
 
-/** Of the text only what belongs in an address is shown. */
+/** The text is shown without characters that a URI cannot contain. */
 export const badHeight = (text: string): RestError => new RestError(400, `Invalid height: ${text.replace(NOT_IN_ADDRESSES, '')}`);
 
 export const heightOutOfRange = (): RestError => new RestError(404, 'Block height out of range');
 
 export const blockNotFound = (): RestError => new RestError(400, 'Block not found');
 
-/** Nobody has what the block spends. */
+/** The outputs that the block spends are not available. */
 export const undoNotAvailable = (hash: string): RestError => new RestError(404, `${hash} undo not available`);
 
 /** `available`: the list as the endpoint words it. */
@@ -122,7 +122,7 @@ export const bodyTooLarge = (mostBytes: number): RestError => new RestError(413,
 export const unauthorized = (): RestError =>
   new RestError(401, 'The API key of the node is needed as password', ['WWW-Authenticate', 'Basic realm="rest"']);
 
-/** No endpoint begins like this path. Bitcoin Core's reply is empty; NBitcoin reads two bytes from the end of a text. */
+/** No endpoint has a prefix of this path. Bitcoin Core's reply is empty, but NBitcoin cuts two bytes off the end of every error text. */
 export const noSuchPath = (): RestError => new RestError(404, 'Not found');
 
 export const methodNotAllowed = (): RestError => new RestError(405, '', ['Allow', 'GET, HEAD, POST, PUT']);

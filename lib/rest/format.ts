@@ -1,5 +1,5 @@
-// What a path asks for: the parameter and the suffix rule as Bitcoin Core 0.17 has it (ParseDataFormat, contract 2.1), and
-// the one place that chooses between bin, hex and json.
+// What a path asks for: the parameter, the suffix by the rule of Bitcoin Core 0.17 (ParseDataFormat), and the one place
+// that chooses between bin, hex and json.
 
 import { fromDisplayHex } from '../bitcoin/hash';
 import { hexLine } from '../views/hex';
@@ -14,18 +14,18 @@ export type Format = 'bin' | 'hex' | 'json';
 export interface Reply {
   readonly contentType: (typeof CONTENT_TYPES)[Format];
   readonly body: Buffer;
-  /** True for what never changes, so that anybody may cache it. */
+  /** True for a reply that never changes, so that anybody may cache it. */
   readonly isImmutable?: boolean | undefined;
-  /** The state for which it holds; none when it depends on more than that. */
+  /** The tip of the state for which the reply holds; undefined when the reply depends on more than the index. */
   readonly tip?: HeaderRecord | undefined;
-  /** To be called when the body is with the system, or its client has gone. */
+  /** To be called once the operating system has the body, or the client has gone. */
   readonly release?: (() => void) | undefined;
 }
 
-/** A view that yields where it may take long, or what is there at once. */
+/** A view that yields because it may take long, or bytes that are ready. */
 type View = Buffer | Generator<void, Buffer>;
 
-/** The same answer as bytes and as JSON text; only what is asked for is made. */
+/** The same answer as bytes and as JSON text; only the form that is asked for is made. */
 export interface Forms {
   binary(): View;
   json(): View;
@@ -33,16 +33,16 @@ export interface Forms {
 
 export interface Suffixed {
   readonly parameter: string;
-  /** Undefined: none, or one that is not known. */
+  /** Undefined: no suffix, or an unknown one. */
   readonly format: Format | undefined;
 }
 
 export const CONTENT_TYPES = { bin: 'application/octet-stream', hex: 'text/plain', json: 'application/json' } as const;
 
-/** The list in the format error of endpoints that serve all three. */
+/** The list in the format error of endpoints that serve all three formats. */
 export const ALL_FORMATS = '.bin, .hex, .json';
 
-/** Splits at the last dot. An unknown suffix stays with the parameter, an empty one goes. */
+/** Splits at the last dot. An unknown suffix stays part of the parameter; a dot at the end is dropped. */
 export function splitSuffix(text: string): Suffixed {
   const dot = text.lastIndexOf('.');
   if (dot < 0) return { parameter: text, format: undefined };
@@ -56,7 +56,7 @@ export function requireJson(text: string): void {
   if (splitSuffix(text).format !== 'json') throw formatNotFound('json');
 }
 
-/** The `<hash>` of a path, 64 hex digits of either case (contract 2.2), as 32 bytes in wire order. @throws RestError 400 */
+/** The `<hash>` of a path, 64 hex digits of either case, as 32 bytes in wire order. @throws RestError 400 */
 export function parseHash(text: string): Buffer {
   try {
     return fromDisplayHex(text);
@@ -68,7 +68,7 @@ export function parseHash(text: string): Buffer {
 export const jsonReply = (body: Buffer, tip?: HeaderRecord): Reply => ({ contentType: CONTENT_TYPES.json, body, tip });
 
 /**
- * The answer in the format asked for, made in slices unless it is short. `tip`: the state for which it holds.
+ * The answer in the format asked for; generators run in slices. `tip`: the state for which the answer holds.
  * @throws RestError for an undefined format: 404 with `available`.
  */
 export async function replyIn(

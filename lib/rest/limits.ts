@@ -1,5 +1,4 @@
-// Every limit of the service: its name, default and origin (contract part 8). Options under
-// these names and Bitcoin Core's are read in the plugin.
+// Every limit of the service: its name, default and origin. The plugin reads the options, under these names and Bitcoin Core's.
 
 import type { ProfileLimits } from '../profile/profile';
 
@@ -15,7 +14,7 @@ export interface Limits extends ProfileLimits {
 }
 
 /**
- * Bitcoin Core's, but for the body: it takes 32 MiB, while 15 outpoints are 552 bytes
+ * Bitcoin Core's limits, except for the body: Bitcoin Core takes 32 MiB, while 15 outpoints are 552 bytes
  * (1,104 as hex). 1 MiB leaves room for higher limits and keeps hostile bodies small.
  */
 export const DEFAULT_LIMITS = {
@@ -28,5 +27,5 @@ export const DEFAULT_LIMITS = {
 /** Bytes of memory behind replies that clients have yet to read: 256 MiB, some 25 of the largest blocks as JSON. */
 export const MOST_BYTES_IN_FLIGHT = 0x1000_0000;
 
-/** Milliseconds that clients have for replies that were still being made when the node stopped. */
+/** Milliseconds that clients get to read their replies once the node stops. */
 export const CLOSING_MS = 5_000;

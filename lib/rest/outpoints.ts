@@ -1,5 +1,5 @@
-// The outpoints of a getutxos request, in its path or its body (contract 4.7; paths are parsed as loosely as Bitcoin Core 0.17 did it,
-// or as strictly as it does now; bodies are read as the contract describes them).
+// The outpoints of a getutxos request, in its path or its body. Paths are parsed as loosely as Bitcoin Core 0.17 did, or as strictly
+// as Bitcoin Core does since 28; bodies are Bitcoin Core's serialization.
 
 import { findDisplayHex, fromDisplayHex } from '../bitcoin/hash';
 import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
@@ -13,9 +13,9 @@ export interface Outpoint {
   readonly index: number;
 }
 
-/** What a request asks about. */
+/** What a getutxos request asks. */
 export interface Query {
-  /** Whether the pool counts. */
+  /** Whether the pool's transactions are taken into account. */
   readonly checkMempool: boolean;
   readonly outpoints: readonly Outpoint[];
 }
@@ -29,15 +29,15 @@ const INTEGER = /^[+-]?[0-9]+$/;
 const WHITE_SPACE = /[\t-\r ]+/g;
 
 /**
- * `parameter`: the path after the prefix, without suffix. Its first character does not count,
- * whatever it is. Undefined when there is nothing behind it.
+ * `parameter`: the path after the prefix, without suffix. Its first character is ignored, even if it is not a slash.
+ * Undefined when nothing follows it.
  * @throws RestError 400 for malformed outpoints, or none at all.
  */
 export function outpointsInPath(parameter: string, { isStrict }: Pick<ProfileParsing, 'isStrict'>): Query | undefined {
   if (parameter.length <= 1) return undefined;
   const text = parameter.slice(1);
   const ascii = Buffer.from(text);
-  // Other characters belong to no outpoint.
+  // No outpoint has characters beyond ASCII.
   if (ascii.length !== text.length) throw parseError();
   const segments = text.split('/');
   const checkMempool = segments[0] === 'checkmempool';
@@ -52,7 +52,7 @@ export function outpointsInPath(parameter: string, { isStrict }: Pick<ProfilePar
   return { checkMempool, outpoints };
 }
 
-/** The one form that Bitcoin Core takes since 28. `txid`: what stands before a dash behind 64 digits. */
+/** The only form that Bitcoin Core accepts since 28. `txid`: undefined if the segment does not begin with 64 hex digits and a dash. */
 function parseStrictOutpoint(segment: string, txid: Buffer | undefined): Outpoint {
   const indexText = segment.slice(TXID_DIGITS + 1);
   const index = DIGITS.test(indexText) ? Number(indexText) : NaN;
@@ -60,7 +60,7 @@ function parseStrictOutpoint(segment: string, txid: Buffer | undefined): Outpoin
   return { txid, index };
 }
 
-/** Without a dash the whole segment is both txid and index. `usual`: as above. */
+/** Without a dash the whole segment is both txid and index. `usual`: `txid` of `parseStrictOutpoint`. */
 function parseOutpoint(segment: string, usual: Buffer | undefined): Outpoint {
   const dash = usual === undefined ? segment.indexOf('-') : TXID_DIGITS;
   const indexText = segment.slice(dash + 1);
@@ -69,14 +69,14 @@ function parseOutpoint(segment: string, usual: Buffer | undefined): Outpoint {
   return { txid: usual ?? txidOf(dash < 0 ? segment : segment.slice(0, dash)), index: index >>> 0 };
 }
 
-/** Of any even number of digits the last 64 count. @throws RestError 400 */
+/** Takes any even number of digits and uses the last 64. @throws RestError 400 */
 function txidOf(text: string): Buffer {
   if (!isHex(text)) throw parseError();
   return fromDisplayHex(text.slice(-TXID_DIGITS).padStart(TXID_DIGITS, '0'));
 }
 
 /**
- * Boolean, compact size, outpoints; what follows the last one does not count.
+ * A boolean, a compact size, and so many outpoints; bytes after the last outpoint are ignored.
  * @throws RestError 400 when the bytes end too early.
  */
 export function outpointsInBody(body: Buffer): Query {
@@ -84,7 +84,7 @@ export function outpointsInBody(body: Buffer): Query {
     const reader = new ByteReader(body);
     const checkMempool = reader.u8() !== 0;
     const count = reader.compactSize();
-    // Before anything is allocated for a count that the bytes cannot hold.
+    // Refused before anything is allocated for a count that the bytes cannot hold.
     if (reader.remaining < count * OUTPOINT_BYTES) throw parseError();
     const outpoints = Array.from({ length: count }, (): Outpoint => ({ txid: reader.bytes(32), index: reader.u32() }));
     return { checkMempool, outpoints };
@@ -93,13 +93,13 @@ export function outpointsInBody(body: Buffer): Query {
   }
 }
 
-/** The bytes that a hex body stands for, white space aside; undefined when it is not hex. */
+/** Decodes a hex body, ignoring white space; undefined when it is not hex. */
 export function bytesOfHexBody(body: Buffer): Buffer | undefined {
   const digits = body.toString('latin1').replace(WHITE_SPACE, '');
   return digits === '' || isHex(digits) ? Buffer.from(digits, 'hex') : undefined;
 }
 
-/** Any even number of digits, but none. */
+/** Any even number of hex digits, at least two. */
 function isHex(text: string): boolean {
   return text !== '' && text.length % 2 === 0 && !NOT_A_HEX_DIGIT.test(text);
 }

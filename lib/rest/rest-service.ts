@@ -37,7 +37,7 @@ export interface RestServiceOptions {
   readonly limits: Limits;
   /** The edition of Bitcoin Core's interface that is spoken. */
   readonly profile: Profile;
-  /** Memory for replies and what they are made of. */
+  /** Memory for replies and the blocks they are made from. */
   readonly answerCacheBytes: number;
 }
 
@@ -48,21 +48,21 @@ export interface RestServiceParts {
   readonly logger: RestLogger;
 }
 
-/** What an interface beside REST has in common with it. */
+/** The parts that the other interfaces (RPC, Esplora, Electrum) share with REST. */
 export interface RestShared {
   readonly context: EndpointContext;
   readonly gate: Gate;
   readonly queue: WorkQueue;
   readonly responses: Responses;
-  /** Those of the node's HTTP server. */
+  /** The connections of the node's HTTP server. */
   readonly connections: IdleConnections;
-  /** The reply to a GET, made without looking at gate, key and queue. @throws RestError, and what endpoints let pass */
+  /** The reply to a GET, made without checking gate or key and without queueing. @throws RestError, and errors of index and node */
   readonly ask: (target: string, client: { readonly socket: Pick<Socket, 'destroyed'> }) => Promise<Reply>;
 }
 
 export class RestService {
   readonly shared: RestShared;
-  /** Whether requests are answered: now, and at every change. */
+  /** Whether requests are answered: emits the current value, then every change. */
   readonly ready$: Observable<boolean>;
   readonly #gate: Gate;
   readonly #queue: WorkQueue;
@@ -114,7 +114,7 @@ export class RestService {
     this.#mount = new Mount({ server, takes: under(PREFIX), handler: app.callback(), connections, logger });
   }
 
-  /** Takes the paths under /rest over from the node's HTTP server, as soon as it listens. */
+  /** Takes over the paths under /rest from the node's HTTP server as soon as it listens. */
   open(): void {
     this.#gate.open();
     this.shared.connections.open();
@@ -131,7 +131,7 @@ export class RestService {
     this.#gate.requireOpen();
   }
 
-  /** Gives them back, and refuses requests that still wait. */
+  /** Gives the paths back to the node, and refuses requests that still wait. */
   close(): void {
     this.#mount.close();
     this.shared.connections.close();

@@ -17,9 +17,9 @@ import type { Endpoint, EndpointContext, RestRequest } from './endpoint';
 export interface Route {
   readonly prefix: string;
   readonly endpoint: Endpoint;
-  /** Whether request bodies mean anything to it. */
+  /** Whether the endpoint reads request bodies. */
   readonly readsBody: boolean;
-  /** Refuses requests for what they say, even while nothing is answered. @throws RestError */
+  /** Refuses malformed requests even while the gate is closed. @throws RestError */
   readonly check?: (request: RestRequest) => unknown;
   /** Whether a request takes the heavy lane of the work queue; absent: none does. */
   readonly isHeavy?: (request: RestRequest) => boolean;
@@ -27,7 +27,7 @@ export interface Route {
 
 const always = (): boolean => true;
 
-/** All routes; a prefix of another one stands behind it. */
+/** All routes. A prefix that is the beginning of another prefix comes after it. */
 export function restRoutes(context: EndpointContext): Route[] {
   return [
     { prefix: '/rest/tx/', endpoint: transactionEndpoint(context), readsBody: false },

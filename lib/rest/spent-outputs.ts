@@ -1,11 +1,11 @@
-// The outputs that a block spends, with what is known of them: for the JSON of blocks.
+// The outputs that a block spends, for the JSON of blocks.
 //
-// They come from the node's undo data. The index' own undo records would not do: they lack what a block spends of its own outputs, are kept
-// for the newest blocks only, and are gone once a block is disconnected, as the node's are where the index has none.
+// They come from the node's undo data. The index's undo records would not do: they lack outputs that a block both creates and spends,
+// are kept for the newest blocks only, and are deleted when a block is disconnected.
 
 import type { NodeSource, SpentNodeCoin } from '../node/types';
 
-/** An output that a block spends, as it was before. */
+/** An output that a block spends, as it was before the block. */
 export type SpentOutput = SpentNodeCoin;
 
 export class SpentOutputs {
@@ -16,8 +16,8 @@ export class SpentOutputs {
   }
 
   /**
-   * In the order of the block's inputs, the coinbase's left out. Undefined when nobody has them: the block was never connected, or its undo
-   * data is gone; and for a block that spends nothing, but the genesis block.
+   * In the order of the block's inputs, without the coinbase's. Undefined when the node has none: the block was never connected, its undo
+   * data is gone, or it spends nothing. For the genesis block an empty list.
    */
   async of(hash: Buffer): Promise<readonly SpentOutput[] | undefined> {
     return this.#node.network.genesisHash.equals(hash) ? [] : this.#node.spentCoins(hash);

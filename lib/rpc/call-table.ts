@@ -1,4 +1,4 @@
-// The calls that are answered here; those that are not in the table are the node's own.
+// The calls that are answered here; all other calls go to the node.
 
 import { blockCalls } from './calls/blocks';
 import { chainCalls } from './calls/chain';

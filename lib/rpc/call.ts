@@ -1,5 +1,5 @@
-// What a call is: its parameters, and a function from them to JSON text. It throws RpcError for everything that is not a success, and lets
-// pass what endpoints, index and node could not tell.
+// What a call is: its parameters, and a function from them to JSON text. It throws RpcError for everything that is not a success, and
+// lets errors of endpoints, index and node pass.
 
 import { Observable } from 'rxjs';
 import type { Socket } from 'node:net';
@@ -9,14 +9,14 @@ import type { Reply } from '../rest/format';
 import type { Waiting } from '../rest/server/work-queue';
 import type { Parameter, Parameters } from './parameters';
 
-/** JSON text in parts that follow each other. */
+/** JSON text in consecutive parts. */
 export interface Answer {
   readonly parts: readonly Buffer[];
-  /** To be called when the parts are with the system, or their client has gone. */
+  /** To be called once the operating system has the parts, or the client has gone. */
   readonly release?: (() => void) | undefined;
 }
 
-/** Whoever waits for the reply. */
+/** The client that waits for the reply. */
 export class RpcClient implements Waiting {
   readonly socket: Pick<Socket, 'destroyed' | 'once' | 'off'>;
 
@@ -28,7 +28,7 @@ export class RpcClient implements Waiting {
     return this.socket.destroyed;
   }
 
-  /** Once, when nobody waits any more. */
+  /** Emits once the client has disconnected. */
   readonly gone$ = new Observable<void>((subscriber) => {
     const end = (): void => {
       subscriber.next();
@@ -39,29 +39,29 @@ export class RpcClient implements Waiting {
   });
 }
 
-/** What calls ask. */
+/** What calls answer from. */
 export interface CallContext extends EndpointContext {
   readonly index: Pick<ChainIndex, 'state' | 'tip$'>;
   /** The version of this package. */
   readonly version: string;
-  /** What REST answers to a GET. @throws RestError, and what endpoints let pass */
+  /** REST's reply to a GET. @throws RestError, and errors of index and node */
   readonly ask: (target: string, client: RpcClient) => Promise<Reply>;
-  /** The JSON of a block with its transactions and their fees, but without what they spend. `hash`: for display. */
+  /** The JSON of a block with its transactions and their fees, but without the outputs that they spend. `hash`: in display order. */
   readonly askForFees: (hash: string, client: RpcClient) => Promise<Reply>;
 }
 
 export interface CallDefinition {
   readonly parameters: readonly Parameter[];
-  /** Whether it takes the heavy lane of the work queue; absent: never. */
+  /** Whether the call takes the heavy lane of the work queue; absent: never. */
   readonly isHeavy?: (parameters: Parameters) => boolean;
-  /** It may take for ever, and holds no slot of the work queue meanwhile. */
+  /** Set for a call that may wait indefinitely; it holds no slot of the work queue. */
   readonly waits?: true;
   readonly answer: (parameters: Parameters, context: CallContext, client: RpcClient) => Promise<Answer> | Answer;
 }
 
 export const jsonAnswer = (text: Buffer): Answer => ({ parts: [text] });
 
-/** For values without amounts, whose decimals JSON.stringify does not know. */
+/** For values without amounts: JSON.stringify does not write their eight decimals. */
 export const plainAnswer = (value: unknown): Answer => jsonAnswer(Buffer.from(JSON.stringify(value)));
 
 const QUOTE = Buffer.from('"');
@@ -73,7 +73,7 @@ export function replyAnswer({ body, release }: Reply): Answer {
   return { parts: [body.subarray(0, -1)], release };
 }
 
-/** A text of an endpoint as a string. */
+/** The text of an endpoint as a JSON string, without the line feed at its end. */
 export function quotedAnswer({ body, release }: Reply): Answer {
   return { parts: [QUOTE, body.subarray(0, -1), QUOTE], release };
 }

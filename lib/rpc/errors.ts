@@ -1,4 +1,4 @@
-// Errors of calls: codes of Bitcoin Core's rpc/protocol.h, and its texts where several calls have one.
+// Errors of calls: codes of Bitcoin Core's rpc/protocol.h, and texts that several calls share.
 
 /** A call that did not succeed. */
 export class RpcError extends Error {
@@ -33,7 +33,7 @@ export const invalidRequest = (text: string): RpcError => new RpcError(CODES.inv
 
 export const parseError = (text = 'Parse error'): RpcError => new RpcError(CODES.parse, text);
 
-/** `status`: what is going on. */
+/** `status`: what is happening that prevents an answer. */
 export const inWarmup = (status: string): RpcError => new RpcError(CODES.inWarmup, status);
 
 export const misc = (text: string): RpcError => new RpcError(CODES.misc, text);

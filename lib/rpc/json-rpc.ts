@@ -1,12 +1,12 @@
-// JSON-RPC as Bitcoin Core speaks it since 28 (rpc/request.cpp, httprpc.cpp): 1.0 and 1.1 by default, where errors are errors of HTTP
-// as well, and 2.0 for calls that say so.
+// JSON-RPC as Bitcoin Core speaks it since 28 (rpc/request.cpp, httprpc.cpp): 1.0 and 1.1 by default, where an error also sets the
+// HTTP status, and 2.0 for calls that ask for it.
 
 import { invalidRequest, parseError, RpcError, CODES } from './errors';
 
 /** A call as it came. */
 export interface Call {
   readonly method: string;
-  /** Positional in an array, or by name. */
+  /** Positional parameters in an array, or named ones in an object. */
   readonly params: readonly unknown[] | Readonly<Record<string, unknown>>;
   readonly form: ReplyForm;
 }
@@ -31,7 +31,7 @@ export interface Parsed {
 
 const UNKNOWN_FORM: ReplyForm = { isVersion2: false, id: 'null' };
 
-/** What a call may lack. A batch may have very many of these: each is made once. */
+/** Errors of malformed calls. A batch may have very many of them, so each object is made only once. */
 const FAULTS = {
   noObject: invalidRequest('Invalid Request object'),
   versionNoText: invalidRequest('jsonrpc field must be a string'),
@@ -41,7 +41,7 @@ const FAULTS = {
   params: invalidRequest('Params must be an array or object')
 } as const;
 
-/** Calls in a batch: beyond that memory would be at its end before the reply is made. */
+/** Calls in a batch: with many more, memory would run out before the reply is made. */
 const MOST_CALLS = 100_000;
 
 /** The call or calls of a body. A body that is no JSON is one bad call. */
@@ -64,7 +64,7 @@ export function parseCalls(body: Buffer): Parsed {
   try {
     return { isBatch, calls: items.map((item, i) => parseCall(item, () => idTextAt(i))) };
   } catch (error) {
-    // An id that is nested deeper than can be written again; Bitcoin Core reads nothing that is nested so deep.
+    // The id is nested too deep for JSON.stringify. Bitcoin Core refuses JSON that is nested so deep.
     if (!(error instanceof RangeError)) throw error;
     return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
   }
@@ -75,7 +75,7 @@ export const isBad = (call: Call | BadCall): call is BadCall => 'error' in call;
 /** Calls of version 2.0 without an id get no reply. */
 export const isNotification = ({ isVersion2, id }: ReplyForm): boolean => isVersion2 && id === undefined;
 
-/** `idText`: the number that is the id as it was written. */
+/** `idText`: gives the text of a numeric id as the client wrote it. */
 function parseCall(json: unknown, idText: () => string | undefined): Call | BadCall {
   if (!isObject(json)) return { form: UNKNOWN_FORM, error: FAULTS.noObject };
   const { jsonrpc = null, method = null, params = null } = json;
@@ -89,16 +89,16 @@ function parseCall(json: unknown, idText: () => string | undefined): Call | BadC
   return { method, params: (params ?? []) as Call['params'], form };
 }
 
-/** JSON of any type comes back as it is; a number that a double does not hold as it was written. */
+/** An id of any JSON type is sent back unchanged; a number that a double cannot hold exactly is sent back as the client wrote it. */
 export function textOfId(id: unknown, idText: () => string | undefined): string {
   const text = typeof id === 'number' && !Number.isSafeInteger(id) ? idText() : undefined;
   return text ?? JSON.stringify(id);
 }
 
-/** Strings, punctuation, and everything else. */
+/** The tokens of JSON: strings, punctuation, and everything else. */
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
 
-/** The values of the members `id` of the objects at a depth of a JSON text, one for each item of the level; the last of several counts. */
+/** The texts of the `id` members of objects at a depth of a JSON text, one for each item there. Of duplicate members the last counts. */
 export function idTexts(text: string, depth: number): (string | undefined)[] {
   const found: (string | undefined)[] = [undefined];
   let level = 0;
@@ -118,13 +118,13 @@ function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-/** What stands before and behind the result in a reply. */
+/** The text before and after the result in a reply. */
 export function resultFrame({ isVersion2, id }: ReplyForm): readonly [before: string, behind: string] {
   const last = id === undefined ? '}' : `,"id":${id}}`;
   return isVersion2 ? ['{"jsonrpc":"2.0","result":', last] : ['{"result":', `,"error":null${last}`];
 }
 
-/** `error`: as JSON text. */
+/** `error`: JSON text. */
 export function errorReply({ isVersion2, id }: ReplyForm, error: string): string {
   const last = id === undefined ? '}' : `,"id":${id}}`;
   return `${isVersion2 ? '{"jsonrpc":"2.0"' : '{"result":null'},"error":${error}${last}`;
@@ -132,7 +132,7 @@ export function errorReply({ isVersion2, id }: ReplyForm, error: string): string
 
 export const errorText = ({ code, message }: Pick<RpcError, 'code' | 'message'>): string => JSON.stringify({ code, message });
 
-/** The status of a reply that is one error, of a call that is not of version 2.0 or could not be read. */
+/** The HTTP status of an error reply to a single call that is not of version 2.0 or could not be parsed. */
 export function statusOf({ code }: RpcError): number {
   if (code === CODES.invalidRequest) return 400;
   return code === CODES.methodNotFound ? 404 : 500;

@@ -1,14 +1,14 @@
-// Parameters of calls: how many, of which types, by position or by name (RPCHelpMan and transformNamedArguments of Bitcoin Core), and the
-// values that they stand for.
+// Parameters of calls: checks of their number and types, by position or by name (RPCHelpMan and transformNamedArguments of Bitcoin
+// Core), and their conversion to values.
 
 import { fromDisplayHex } from '../bitcoin/hash';
 import { invalidParameter, misc, RpcError, typeError, CODES } from './errors';
 import type { Call } from './json-rpc';
 
 export interface Parameter {
-  /** Other names of the same one stand behind a bar. */
+  /** The name; aliases follow it, separated by bars. */
   readonly name: string;
-  /** `any`: the call looks for itself. */
+  /** `any`: the call checks the type itself. */
   readonly type: 'string' | 'number' | 'bool' | 'array' | 'any';
   readonly isOptional?: true;
 }
@@ -17,7 +17,7 @@ const SATOSHIS_PER_BITCOIN = 100_000_000;
 const MAX_MONEY = 21_000_000 * SATOSHIS_PER_BITCOIN;
 const AMOUNT_DECIMALS = 8;
 
-/** The values of a call in the order of its parameters, of the right types. */
+/** The values that a call was given, in the order of its parameters, with their types checked. */
 export class Parameters {
   readonly #values: readonly unknown[];
 
@@ -35,7 +35,7 @@ export class Parameters {
     this.#values = values;
   }
 
-  /** As it came; null when it is left out. */
+  /** The value as it came; null when it was left out. */
   raw(position: number): unknown {
     return this.#values[position] ?? null;
   }
@@ -61,12 +61,12 @@ export class Parameters {
     return wholeNumber(this.#values[position] ?? fallback, least, most);
   }
 
-  /** 32 bytes in wire order. `name`: as the error names it. @throws RpcError -8 */
+  /** 32 bytes in wire order. `name`: what errors call the parameter. @throws RpcError -8 */
   hash(position: number, name: string): Buffer {
     return parseHash(this.text(position), name);
   }
 
-  /** A number, or a flag where it may be one (ParseVerbosity). @throws RpcError -1, -3 */
+  /** A number, or a boolean as 0 or 1 (ParseVerbosity). @throws RpcError -1, -3 */
   verbosity(position: number, fallback: number): number {
     const value = this.#values[position] ?? fallback;
     if (typeof value === 'boolean') return value ? 1 : 0;
@@ -74,7 +74,7 @@ export class Parameters {
     return wholeNumber(value, -0x8000_0000, 0x7fff_ffff);
   }
 
-  /** Bitcoins, as a number or a text, in satoshis. @throws RpcError -3 */
+  /** An amount in bitcoins, given as a number or a string, converted to satoshis. @throws RpcError -3 */
   amount(position: number, fallback: number): number {
     const value = this.#values[position] ?? null;
     if (value === null) return fallback;
@@ -85,7 +85,7 @@ export class Parameters {
     return satoshis;
   }
 
-  /** Bitcoins per 1,000 virtual bytes, in satoshis (ParseFeeRate). @throws RpcError -3, -8 */
+  /** A fee rate in bitcoins per 1,000 virtual bytes, converted to satoshis (ParseFeeRate). @throws RpcError -3, -8 */
   feeRate(position: number, fallback: number): number {
     const rate = this.amount(position, fallback);
     if (rate >= SATOSHIS_PER_BITCOIN) throw invalidParameter('Fee rates larger than or equal to 1BTC/kvB are not accepted');
@@ -95,7 +95,7 @@ export class Parameters {
 
 const isPositional = (params: Call['params']): params is readonly unknown[] => Array.isArray(params);
 
-/** Named parameters in their places; those of `args` come first. @throws RpcError -8 */
+/** Puts named parameters into their positions, after the positional ones in `args`. @throws RpcError -8 */
 function positional(parameters: readonly Parameter[], named: Readonly<Record<string, unknown>>): unknown[] {
   const left = new Map(Object.entries(named));
   const first = left.get('args');
@@ -114,7 +114,7 @@ function positional(parameters: readonly Parameter[], named: Readonly<Record<str
   return values;
 }
 
-/** As Bitcoin Core calls the types of JSON. */
+/** The type of a JSON value, as Bitcoin Core names it. */
 function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (typeof value === 'boolean') return 'bool';
@@ -136,12 +136,12 @@ function parseHash(text: string, name: string): Buffer {
   }
 }
 
-/** The bytes of a text of hex digits; undefined for any other value. */
+/** The bytes of a hex string; undefined for any other value. */
 export function hexBytes(value: unknown): Buffer | undefined {
   return typeof value === 'string' && /^(?:[0-9a-fA-F]{2})+$/.test(value) ? Buffer.from(value, 'hex') : undefined;
 }
 
-/** Without a double between the digits and the satoshis (ParseFixedPoint). Undefined: no amount, or one with more than 8 decimals. */
+/** Decimal digits to satoshis without floating point (ParseFixedPoint). Undefined if this is no amount, or has more than 8 decimals. */
 function parseAmount(text: string): number | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   if (sign === undefined) return undefined;
@@ -152,13 +152,13 @@ function parseAmount(text: string): number | undefined {
   return Number(`${sign}${digits}${'0'.repeat(shift)}`);
 }
 
-/** A text that a call needs and that is of another type. @throws RpcError -3 */
+/** The value as a string. @throws RpcError -3 when it has another type */
 export function requireText(value: unknown): string {
   if (typeof value !== 'string') throw new RpcError(CODES.type, `JSON value of type ${typeName(value)} is not of expected type string`);
   return value;
 }
 
-/** The line that Bitcoin Core's help begins with: optional ones in brackets, texts in quotes. */
+/** The first line of Bitcoin Core's help: optional parameters in brackets, strings in quotes. */
 export function usageOf(method: string, parameters: readonly Parameter[]): string {
   const words = parameters.map(({ name, type }) => {
     const [first = ''] = name.split('|');

@@ -1,4 +1,4 @@
-// Calls beside REST put together: what the plugin opens and closes.
+// The RPC service put together: what the plugin opens and closes.
 
 import { RestRequest } from '../rest/endpoint';
 import { blockWithFeesEndpoint } from '../rest/endpoints/block';
@@ -16,9 +16,9 @@ import type { CallContext } from './call';
 export interface RpcServiceParts {
   readonly shared: RestShared;
   readonly index: Pick<ChainIndex, 'state' | 'tip$'>;
-  /** `user:password` that may call, beside the node's API key. */
+  /** `user:password` that is accepted besides the node's API key. */
   readonly user: string | undefined;
-  /** Where the cookie file belongs; undefined: a node without a folder. */
+  /** Where the cookie file is written; undefined for a node without a folder. */
   readonly cookiePath: string | undefined;
   /** The version of this package. */
   readonly version: string;
@@ -42,13 +42,13 @@ export class RpcService {
     this.#mount = new Mount({ server: context.node.httpServer, takes: isCall, handler: this.#server.handle, connections, logger });
   }
 
-  /** Takes calls over from the node's HTTP server, as soon as it listens. @throws when the cookie file cannot be written */
+  /** Takes over calls from the node's HTTP server as soon as it listens. @throws when the cookie file cannot be written */
   async open(): Promise<void> {
     if (this.#cookie !== undefined) this.#access.allow(await this.#cookie.create());
     this.#mount.open();
   }
 
-  /** Gives them back, and ends what waits. */
+  /** Gives calls back to the node, and ends the delays of refused requests. */
   async close(): Promise<void> {
     this.#mount.close();
     this.#server.close();
@@ -56,7 +56,7 @@ export class RpcService {
   }
 }
 
-/** `POST /`; everything else is the node's business alone. */
+/** `POST /`; the node handles all other requests. */
 function isCall({ method, url }: Pick<IncomingMessage, 'method' | 'url'>): boolean {
   return method === 'POST' && (url === '/' || url?.startsWith('/?') === true);
 }

@@ -18,13 +18,13 @@ interface CachedCoins extends Cached {
   readonly coins: readonly ChainCoin[];
 }
 
-/** The object and its txid. */
+/** The memory of a coin: the object and its txid. */
 const BYTES_PER_COIN = 256;
 
 export class ChainCoins {
   readonly #blocks: RawBlocks;
   readonly #totals: ChainTotals;
-  /** By the tip: wallets ask for the same coins until the next block. */
+  /** By tip and script: wallets ask for the same coins until the next block. */
   readonly #cached: Shelf<CachedCoins>;
   readonly #reading = new MadeOnce<readonly ChainCoin[]>();
 
@@ -34,7 +34,7 @@ export class ChainCoins {
     this.#totals = totals;
   }
 
-  /** In the order of the chain. `script`: its SHA-256. @throws TooManyCoinsError for more than `most`, RestError 503 */
+  /** The coins in the order of the chain. `script`: its SHA-256. @throws TooManyCoinsError for more than `most`, RestError 503 */
   async of(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<readonly ChainCoin[]> {
     const key = `${keyOf(snapshot.index.tip.hash)}${keyOf(script)}${most}`;
     const known = this.#cached.get(key)?.coins;
@@ -51,7 +51,7 @@ export class ChainCoins {
     return coins.map(({ txid, index, value, height }) => ({ txid, index, value, height }));
   }
 
-  /** Outputs of a script that is too long to be run are no coins, and never spent. Wallets are shown them all the same. */
+  /** Outputs of a script that is too long to run are not coins of the index, and never spent. Wallets are shown them all the same. */
   async #unspendable(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<ChainCoin[]> {
     const { funded, spent, transactions } = await this.#totals.of(script, snapshot, client);
     if (funded.count === spent.count) return [];

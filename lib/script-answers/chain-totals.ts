@@ -1,5 +1,5 @@
-// The totals of all transactions of the chain for a script. Counting a long history takes long: totals are cached with the block up to
-// which they count, so that later only what came since is counted; and all who ask at the same time wait for one count.
+// Totals of a script over all transactions of the chain. Counting a long history takes long, so totals are cached with the block up to
+// which they count: later only transactions after that block are counted. Clients that ask at the same time share one count.
 
 import { MAX_TRANSACTIONS } from '../index/records/position';
 import { MadeOnce, type Cached, type Shelf } from '../rest/cache/answers';
@@ -11,13 +11,13 @@ import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
 import type { ScriptSnapshot, ScriptTotals, Sum } from '../scripts/types';
 
-/** Transactions that are counted for one answer. */
+/** The most transactions that are counted for one answer. */
 const MOST_TRANSACTIONS = 1_000_000;
 
-/** Totals of fewer are not cached: counting them again costs next to nothing. */
+/** Totals of no more transactions are not cached: counting them again costs next to nothing. */
 const FEW_TRANSACTIONS = 256;
 
-/** Totals of more are cached at once; others when they are asked for a second time. */
+/** Totals of more transactions are cached at once, others when they are asked for a second time. */
 const MANY_TRANSACTIONS = 10_000;
 
 interface CachedTotals extends Cached {
@@ -28,7 +28,7 @@ interface CachedTotals extends Cached {
 
 const plus = (a: Sum, b: Sum): Sum => ({ count: a.count + b.count, value: a.value + b.value });
 
-/** A function to be called during long work: throws when the client has left. */
+/** A function to be called during long work, which throws ClientGoneError once the client has left. */
 export function unlessGone(client: Waiting): () => void {
   return () => {
     if (client.isGone) throw new ClientGoneError('the client left before its script was counted');
@@ -57,7 +57,7 @@ export class ChainTotals {
       return undefined;
     });
     const entry = { totals, block, byteLength: 0 };
-    // A history gets no shorter.
+    // "Too many" is cached too: a history does not get shorter.
     if (totals === undefined || totals.transactions > MANY_TRANSACTIONS) this.#cached.keep(key, entry);
     else if (totals.transactions > FEW_TRANSACTIONS) this.#cached.offer(key, () => entry);
     if (totals === undefined) throw new HistoryTooLongError(`more than ${MOST_TRANSACTIONS} transactions have to do with the script`);
@@ -68,7 +68,7 @@ export class ChainTotals {
   async #upToTip(script: Buffer, snapshot: ScriptSnapshot, client: Waiting): Promise<ScriptTotals | undefined> {
     const goOn = unlessGone(client);
     const cached = this.#cached.get(keyOf(script));
-    // Nothing is cached, or up to a block that is no longer in the chain.
+    // Nothing is cached, or the totals count up to a block that is no longer in the chain.
     if (cached === undefined || snapshot.index.heightOf(cached.block.hash) === undefined)
       return snapshot.totals(script, MOST_TRANSACTIONS, { goOn });
     const { totals, block } = cached;

@@ -1,4 +1,4 @@
-// Whether requests are answered: the main gate is open, and the index by script stands at the same block.
+// Whether requests are answered: REST's gate is open, and the index by script is at the block of the main index.
 
 import { unavailable } from '../rest/errors';
 import { stateText } from '../scripts/progress';
@@ -14,7 +14,7 @@ export class ScriptsGate {
   readonly #gate: Pick<Gate, 'isOpen' | 'status'>;
   readonly #scripts: ScriptsStatus;
 
-  /** `gate`: REST's. */
+  /** `gate`: REST's gate. */
   constructor(gate: Pick<Gate, 'isOpen' | 'status'>, scripts: ScriptsStatus) {
     this.#gate = gate;
     this.#scripts = scripts;

@@ -7,13 +7,13 @@ import type { IndexSnapshot } from '../index/types';
 import type { RawBlocks } from '../rest/cache/blocks';
 import type { Waiting } from '../rest/server/work-queue';
 
-/** Which transaction, and where it stands. A row of a script is one. */
+/** A transaction and its position. A script's row is one. */
 export interface Placed {
   readonly txid: Buffer;
   readonly position: Position;
 }
 
-/** Reads the transaction. @throws RestError 503 when the node does not have its bytes any more */
+/** Reads the transaction. @throws RestError 503 when the node no longer has its bytes */
 export async function placedTransaction(
   blocks: RawBlocks,
   { position, txid }: Placed,

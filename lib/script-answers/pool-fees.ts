@@ -1,4 +1,4 @@
-// What the transactions of the pool pay, and estimates of what to pay: found out once for all who ask, over any interface.
+// Fees in the pool, and fee estimates: computed once for the clients of all interfaces.
 
 import { feeEstimates, type FeeTarget } from '../script-pool/fee-estimates';
 import { PoolView } from './pool-view';
@@ -6,7 +6,7 @@ import type { NodeSource } from '../node/types';
 import type { PoolSummary } from '../script-pool/pool-summary';
 import type { ScriptPool } from '../script-pool/script-pool';
 
-/** For so long the summary of a large pool may be late. */
+/** How old the summary of a large pool may be. */
 const SUMMARY_MS = 10_000;
 
 const ESTIMATES_MS = 60_000;
@@ -24,12 +24,12 @@ export class PoolFees {
     this.#summary = new PoolView(pool, () => pool.summary(), { lateMs: SUMMARY_MS });
   }
 
-  /** The figures of the pool; of a large one as it was up to ten seconds ago. */
+  /** The figures of the pool; those of a large pool may be up to ten seconds old. */
   summary(): Promise<PoolSummary> {
     return this.#summary.get();
   }
 
-  /** By blocks, upwards; up to a minute old. */
+  /** Estimates in ascending order of blocks; up to a minute old. */
   async estimates(): Promise<readonly FeeTarget[]> {
     if (performance.now() - this.#madeAt >= ESTIMATES_MS) {
       this.#estimates = feeEstimates(this.#node, await this.summary());

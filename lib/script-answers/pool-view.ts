@@ -1,24 +1,24 @@
-// Something that is made of the whole pool: once for each of its states, however many ask for it.
+// A value that is computed from the whole pool: once for each state of the pool, however many clients ask for it.
 
 import { runInSlices } from '../rest/server/slices';
 import type { ScriptPool } from '../script-pool/script-pool';
 
-/** Others wait for the same: it is finished even if the first who asked has left. */
+/** Several clients may wait for one value: it is finished even if the client that asked first has left. */
 const FOR_EVERYBODY = { isGone: false };
 
-/** A pool of no more transactions is read in a few milliseconds: its views are never late. */
+/** A pool of no more transactions is read in a few milliseconds: its views are always up to date. */
 const SMALL_POOL = 5_000;
 
 interface Made<T> {
   readonly revision: number;
-  /** When it was begun, and the size of the pool then. */
+  /** When work on it began, and the size of the pool at that time. */
   readonly time: number;
   readonly size: number;
   readonly value: Promise<T>;
 }
 
 export interface PoolViewOptions {
-  /** How long a view of a large pool is good enough although the pool has changed. */
+  /** How long a view of a large pool may be used after the pool has changed. */
   readonly lateMs?: number;
   readonly now?: () => number;
 }
@@ -29,10 +29,10 @@ export class PoolView<T> {
   readonly #lateMs: number;
   readonly #now: () => number;
   #latest: Made<T> | undefined;
-  /** Settles when the latest one is made, and is undefined from then on. */
+  /** Settles when the latest value is made; undefined from then on. */
   #making: Promise<unknown> | undefined;
 
-  /** `make`: looks at the pool when it begins, and not afterwards. */
+  /** `make`: must read the pool only in its first step. */
   constructor(
     pool: Pick<ScriptPool, 'revision' | 'size'>,
     make: () => Generator<void, T>,
@@ -44,7 +44,7 @@ export class PoolView<T> {
     this.#now = now;
   }
 
-  /** What is made of the pool as it is when this is called, or later; with `lateMs` perhaps earlier. */
+  /** The value for the pool at the time of the call, or later; with `lateMs` it may be earlier. */
   async get(): Promise<T> {
     for (;;) {
       const known = this.#latest;

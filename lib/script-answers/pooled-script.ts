@@ -1,5 +1,5 @@
-// What the pool does with a script, at the moment of a snapshot of the index. The pool may still have what the block at the tip has just
-// confirmed, and has it again before the index undoes that block: in answers from both such a transaction counts as confirmed.
+// A script's part of the pool, at the moment of a snapshot of the index. The pool may still have transactions that the block at the tip has
+// just confirmed, or have them again before the index undoes that block: in answers from both such transactions count as confirmed.
 
 import { hash } from 'node:crypto';
 import { keyOf } from '../rest/cache/blocks';
@@ -11,10 +11,10 @@ import type { EsploraCoin } from '../views/esplora/coins';
 import type { PooledTransaction } from '../script-pool/pooled-transaction';
 import type { ScriptPool } from '../script-pool/script-pool';
 
-/** What some transactions of the pool do with a script. */
+/** The outputs of a script that some transactions of the pool create and spend. */
 export interface PooledOutputs {
   readonly totals: ScriptTotals;
-  /** Outputs that they make and do not spend, in the order in which they entered. */
+  /** Outputs that they create and do not spend, in the order in which the transactions entered the pool. */
   readonly coins: readonly EsploraCoin[];
   /** Outputs of the chain that they spend. */
   readonly spentOfChain: number;
@@ -56,25 +56,25 @@ export class PooledScript {
   constructor(script: Buffer, pool: ScriptPool, confirmed: () => Promise<ReadonlySet<string>>) {
     this.#script = script;
     this.#history = pool.history(script);
-    // For a single transaction, which does not change, they are counted when somebody asks.
+    // The totals of a single transaction, which never change, are counted only when they are needed.
     this.#totals = this.#history.length > 1 ? pool.totals(script) : undefined;
     this.#confirmed = confirmed;
   }
 
-  /** Those that are not confirmed, in the order in which they entered. */
+  /** The unconfirmed transactions, in the order in which they entered the pool. */
   async transactions(): Promise<readonly PooledTransaction[]> {
     if (this.#history.length === 0) return this.#history;
     const confirmed = await this.#confirmed();
     return this.#history.filter(({ txid }) => !confirmed.has(keyOf(txid)));
   }
 
-  /** The totals of those that are not confirmed. */
+  /** The totals of the unconfirmed transactions. */
   async totals(client: Waiting): Promise<ScriptTotals> {
     const left = await this.transactions();
     return left.length === this.#history.length && this.#totals !== undefined ? this.#totals : (await this.#outputsOf(left, client)).totals;
   }
 
-  /** What those do that are not confirmed. All that spend an output of the script are in its history. */
+  /** The outputs of the unconfirmed transactions. Every transaction that spends an output of the script is among them. */
   async outputs(client: Waiting): Promise<PooledOutputs> {
     return this.#outputsOf(await this.transactions(), client);
   }

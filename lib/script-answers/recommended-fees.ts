@@ -1,16 +1,16 @@
-// What to pay, in the five words of mempool's interface: whole satoshis for each virtual byte, rounded up.
+// Recommended fee rates in the five fields of mempool's interface: whole satoshis per virtual byte, rounded up.
 
 import type { PoolInfo } from '../node/types';
 import type { FeeTarget } from '../script-pool/fee-estimates';
 
 export interface RecommendedFees {
-  /** In the next block. */
+  /** For the next block. */
   readonly fastestFee: number;
   readonly halfHourFee: number;
   readonly hourFee: number;
-  /** Within a day or so; at most twice the lowest. */
+  /** For a confirmation within about a day; at most twice the minimum. */
   readonly economyFee: number;
-  /** Less is not relayed. */
+  /** Transactions that pay less are not relayed. */
   readonly minimumFee: number;
 }
 
@@ -18,7 +18,7 @@ const VBYTES_PER_RATE = 1_000;
 
 const [HALF_HOUR, HOUR, DAY] = [3, 6, 144];
 
-/** Without an estimate it is the lowest. No fee is below that of a longer wait. `estimates`: by blocks, upwards. */
+/** Without an estimate a fee is the minimum. No fee is below that of a longer wait. `estimates`: in ascending order of blocks. */
 export function recommendedFees(
   estimates: readonly FeeTarget[],
   { minFeeRate, minRelayFeeRate }: Pick<PoolInfo, 'minFeeRate' | 'minRelayFeeRate'>

@@ -1,6 +1,6 @@
-// Estimates of what to pay for a confirmation within so many blocks. The node's own estimate goes first, since it is made from
-// confirmations. After a restart the node has none for a while, and never any for long waits: there the pool says at which fee rate no
-// more than so many blocks would go first. A pool of less than a block says nothing, since it may just not have been filled yet.
+// Estimates of the fee rate for a confirmation within a number of blocks. The node's own estimate is preferred, since it is made from
+// confirmations. After a restart the node has none for a while, and it never has any for long waits. Then the pool tells at which fee rate
+// a transaction has no more than that many blocks ahead of it. A pool of less than a block tells nothing: it may not be filled yet.
 
 import type { NodeSource } from '../node/types';
 import type { FeeBin, PoolSummary } from './pool-summary';
@@ -8,21 +8,21 @@ import type { FeeBin, PoolSummary } from './pool-summary';
 const BLOCK_VSIZE = 1_000_000;
 const VBYTES_PER_RATE = 1_000;
 
-/** For how many blocks there are estimates. */
+/** The numbers of blocks for which there are estimates. */
 const SHORT_TARGETS = Array.from({ length: 25 }, (_, i) => i + 1);
-/** For these there always is one: who can wait so long may pay the relay fee. */
+/** These targets always have an estimate: for so long a wait the relay fee will do. */
 const LONG_TARGETS = [144, 504, 1_008];
 
 export interface FeeTarget {
-  /** Within so many blocks. */
+  /** The number of blocks within which a transaction confirms. */
   readonly blocks: number;
-  /** Satoshis for each virtual byte. */
+  /** Satoshis per virtual byte. */
   readonly rate: number;
 }
 
 /**
- * Estimates by blocks, upwards; targets without one are left out. No rate is below that of a longer wait, nor below the relay fee. On
- * regtest there are none, as Bitcoin Core has none before it has seen transactions confirm.
+ * Estimates in ascending order of blocks, without targets that have none. No rate is below that of a longer wait, or below the relay fee.
+ * On regtest there are none, as in Bitcoin Core before it has seen transactions confirm.
  */
 export function feeEstimates(
   node: Pick<NodeSource, 'network' | 'pool' | 'estimateFee'>,
@@ -46,7 +46,7 @@ export function feeEstimates(
   return targets;
 }
 
-/** The fee rate of the transaction that has `depth` virtual bytes above it; undefined: the pool has fewer. */
+/** The fee rate of the transaction with `depth` virtual bytes ahead of it; undefined if the pool has fewer. */
 function rateAt(histogram: readonly FeeBin[], depth: number): number | undefined {
   let above = 0;
   return histogram.find(({ vsize }) => (above += vsize) > depth)?.rate;

@@ -1,15 +1,16 @@
-// The pool in a few figures, as Esplora's servers count them: transactions by fee rate downwards, in bins of about 50,000 virtual bytes.
+// The pool in a few figures, computed as by Esplora servers: transactions in descending order of fee rate, in bins of about 50,000 virtual
+// bytes.
 
 import { sorted } from './sorted';
 import type { PooledTransaction } from './pooled-transaction';
 
 export const BIN_VSIZE = 50_000;
 
-/** Transactions from one yield to the next. */
+/** Transactions between two yields. */
 const STEPS = 256;
 
 export interface FeeBin {
-  /** The lowest fee rate in it, satoshis for each virtual byte. */
+  /** The lowest fee rate in the bin, in satoshis per virtual byte. */
   readonly rate: number;
   /** Virtual bytes, rounded up for each transaction. */
   readonly vsize: number;

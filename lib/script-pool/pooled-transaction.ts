@@ -1,4 +1,4 @@
-// A transaction of the pool as the pool by script keeps it: as little as possible beside its bytes, which are the node's.
+// A transaction of the pool as the pool by script keeps it: as little as possible besides its bytes, which are shared with the node.
 
 import { ByteReader, LONGEST_COMPACT_SIZE, writeCompactSize } from '../bitcoin/reader';
 import { scanWholeTransaction, type ScannedTransaction } from '../bitcoin/transaction';
@@ -8,7 +8,7 @@ const WEIGHT_PER_VBYTE = 4;
 const VALUE_LENGTH = 8;
 const TWO_TO_32 = 0x1_0000_0000;
 
-/** Immutable, and readable even after it left the pool. */
+/** Immutable, and readable even after the transaction has left the pool. */
 export class PooledTransaction {
   readonly txid: Buffer;
   /** Serialized, witness included. */
@@ -16,7 +16,7 @@ export class PooledTransaction {
   readonly fee: number;
   /** As in a block (BIP141). */
   readonly weight: number;
-  /** Packed; a latin1 string has a third of the overhead of a Buffer. */
+  /** The spent outputs, packed: a latin1 string has a third of the overhead of a Buffer. */
   readonly #spent: string;
 
   /** @throws MalformedBytesError */
@@ -34,17 +34,17 @@ export class PooledTransaction {
     return Math.ceil(this.weight / WEIGHT_PER_VBYTE);
   }
 
-  /** Satoshis for each virtual byte, neither of them rounded. */
+  /** Satoshis per virtual byte, neither of them rounded. */
   get feeRate(): number {
     return this.fee / (this.weight / WEIGHT_PER_VBYTE);
   }
 
-  /** Made on each call. */
+  /** Parsed on each call. */
   get transaction(): ScannedTransaction {
     return scanWholeTransaction(this.raw);
   }
 
-  /** What it spends, in the order of its inputs; made on each call. */
+  /** The outputs that it spends, in the order of its inputs; unpacked on each call. */
   get spent(): PoolCoin[] {
     const reader = new ByteReader(Buffer.from(this.#spent, 'latin1'));
     const coins: PoolCoin[] = [];
@@ -59,7 +59,7 @@ function sum(coins: readonly { readonly value: number }[]): number {
   return total;
 }
 
-/** Value (64 bits), and the script behind its length, one after the other. */
+/** For each coin: value (64 bits), length of the script, script. */
 function packed(coins: readonly PoolCoin[]): string {
   let most = 0;
   for (const { script } of coins) most += VALUE_LENGTH + LONGEST_COMPACT_SIZE + script.length;

@@ -1,9 +1,7 @@
-// The node's pool by script: what its transactions fund and spend, who spends an output, and what they pay. It follows the events of the
-// pool, which have the coins that a transaction spends. What is rarely needed, bytes and spenders, is looked up in the node, which has it
-// anyway.
+// The node's pool by script: what its transactions fund and spend, which transaction spends an output, and fees. It follows the events of
+// the pool, which contain the coins that a transaction spends. Bytes and spenders, which are rarely needed, are looked up in the node.
 //
-// A transaction may be in the pool and in the index at once for a moment, but is always in one of them. In answers from both it counts as
-// confirmed.
+// A transaction may be in pool and index at once for a moment, but is always in one of them. In answers from both it counts as confirmed.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Subject, type Observable } from 'rxjs';
@@ -16,29 +14,29 @@ import type { Subscription } from 'rxjs';
 const MOST_RECENT = 10;
 const SLICE_MS = 1;
 
-/** Scripts that transactions touch, each its SHA-256 as a latin1 string; or all that any transaction of the pool may have touched. */
+/** Scripts that transactions touch, each as its SHA-256 in a latin1 string; `all`: every script that the pool may have touched. */
 export type TouchedScripts = Iterable<string> | 'all';
 
-/** A transaction that entered lately. */
+/** A transaction that entered the pool lately. */
 export interface RecentTransaction {
   readonly txid: Buffer;
   readonly fee: number;
   readonly vsize: number;
-  /** Of all inputs together, in satoshis. */
+  /** The value of all inputs together, in satoshis. */
   readonly value: number;
 }
 
-/** A txid as a key of our maps: a latin1 string. */
+/** A txid as a key of the maps here: a latin1 string. */
 const keyOf = (txid: Buffer): string => txid.toString('latin1');
 
 export class ScriptPool {
-  /** The scripts of each transaction that enters or leaves; must be read in the same turn. */
+  /** The scripts of each transaction that enters or leaves; subscribers must read them in the same turn of the event loop. */
   readonly touched$: Observable<TouchedScripts>;
   readonly #touched = new Subject<TouchedScripts>();
   readonly #pool: PoolSource;
-  /** In the order in which they entered. */
+  /** The pool's transactions, in the order in which they entered. */
   readonly #transactions = new Map<string, PooledTransaction>();
-  /** While it is being opened: what is to enter, in this order. A txid stands for what was there before, whose coins must be read. */
+  /** During `open`: transactions that are to enter, in this order. A txid stands for one that was there before: its coins must be read. */
   readonly #waiting = new Map<string, PoolTransaction | Buffer>();
   readonly #scripts: PoolScripts;
   #recent: readonly RecentTransaction[] = [];
@@ -55,14 +53,14 @@ export class ScriptPool {
     });
   }
 
-  /** Resolves once what the pool has already is there. @throws what the node throws when it cannot read its coins */
+  /** Resolves once all transactions that the pool already had are taken in. @throws what the node throws when it cannot read coins */
   async open(): Promise<void> {
     this.#subscription = this.#pool.events$.subscribe((event) => this.#follow(event));
     for (const txid of this.#pool.txids()) this.#waiting.set(keyOf(txid), txid);
     await this.#load();
   }
 
-  /** Stops following the pool, and drops what it has. */
+  /** Stops following the pool, and drops everything. */
   close(): void {
     this.#subscription?.unsubscribe();
     this.#subscription = undefined;
@@ -71,7 +69,7 @@ export class ScriptPool {
     this.#recent = [];
   }
 
-  /** A number that is another one after every change. */
+  /** A number that is different after every change. */
   get revision(): number {
     return this.#revision;
   }
@@ -88,12 +86,12 @@ export class ScriptPool {
     return this.#transactions.get(keyOf(txid));
   }
 
-  /** All of them, in the order of entering. */
+  /** All transactions, in the order of entering. */
   transactions(): PooledTransaction[] {
     return [...this.#transactions.values()];
   }
 
-  /** In the order of entering. `script`: its SHA-256, here and below. */
+  /** The script's transactions, in the order of entering. `script`: its SHA-256, here and below. */
   history(script: Buffer): readonly PooledTransaction[] {
     return this.#scripts.history(script);
   }
@@ -102,12 +100,12 @@ export class ScriptPool {
     return this.#scripts.totals(script);
   }
 
-  /** Outputs that the pool made and does not spend, in no order. To be read before the pool changes. */
+  /** The script's outputs that the pool creates and does not spend, in no order. To be read before the pool changes. */
   coins(script: Buffer): Iterable<PooledCoin> {
     return this.#scripts.coins(script);
   }
 
-  /** The transaction that spends an output, also a confirmed one, and by which of its inputs. */
+  /** The transaction of the pool that spends an output, which may be confirmed, and by which input. */
   spender(txid: Buffer, index: number): { readonly transaction: PooledTransaction; readonly input: number } | undefined {
     const spender = this.#pool.spender(txid, index);
     const transaction = spender && this.get(spender.txid);
@@ -124,12 +122,12 @@ export class ScriptPool {
     return new Set(transaction.outputs.flatMap((_, index) => this.spender(txid, index)?.transaction ?? []));
   }
 
-  /** The last ten that entered, the newest first, whether or not they are still there. */
+  /** The last ten transactions that entered, the newest first. They may have left the pool. */
   recent(): readonly RecentTransaction[] {
     return this.#recent;
   }
 
-  /** The figures of the transactions that are there when it begins. Yields often. */
+  /** The figures of the transactions that are in the pool when it starts. Yields often. */
   *summary(): Generator<void, PoolSummary> {
     return yield* summaryOf(this.transactions());
   }
@@ -157,7 +155,7 @@ export class ScriptPool {
     this.#touched.next(touched);
   }
 
-  /** The pool is emptied before it says so: another transaction may have entered since. */
+  /** The node's pool is emptied before the event is emitted: new transactions may have entered since. */
   #keepWhatIsLeft(): void {
     const left = new Set(this.#pool.txids().map(keyOf));
     for (const key of this.#waiting.keys()) if (!left.has(key)) this.#waiting.delete(key);
@@ -167,12 +165,12 @@ export class ScriptPool {
     this.#touched.next('all');
   }
 
-  /** Takes in what waits, with a pause for others every millisecond. */
+  /** Takes in the waiting transactions, and gives up the event loop every millisecond. */
   async #load(): Promise<void> {
     this.#isLoading = true;
     try {
       let end = performance.now() + SLICE_MS;
-      // A map also goes through what is added meanwhile.
+      // The loop also reaches entries that are added to the map meanwhile.
       for (const [key, waiting] of this.#waiting) {
         const transaction = Buffer.isBuffer(waiting) ? await this.#pool.withCoins(waiting) : waiting;
         if (this.#waiting.get(key) === waiting) {

@@ -1,5 +1,5 @@
-// Which transactions of the pool touch a script. Most scripts are touched by a single one, and nothing else is kept of them. For the others
-// sums are updated as transactions enter and leave, so that an answer takes no longer for a script that thousands of them touch.
+// Which transactions of the pool touch a script. Most scripts are touched by a single transaction, and only that is kept. For the others
+// sums are updated as transactions enter and leave, so that an answer is as fast for a script with thousands of transactions.
 
 import { hash } from 'node:crypto';
 import type { ScannedOutput } from '../bitcoin/transaction';
@@ -7,20 +7,20 @@ import type { PooledTransaction } from './pooled-transaction';
 
 const OP_RETURN = 0x6a;
 
-/** Outputs, or spent outputs, of a script: how many, and what they are worth together. */
+/** Outputs, or spent outputs, of a script: their number and total value. */
 export interface PooledSum {
   readonly count: number;
   readonly value: number;
 }
 
-/** What all transactions of the pool did with a script. */
+/** Totals of a script over all transactions of the pool. */
 export interface PooledTotals {
   readonly transactions: number;
   readonly funded: PooledSum;
   readonly spent: PooledSum;
 }
 
-/** An output that the pool made and does not spend. */
+/** An output that the pool creates and does not spend. */
 export interface PooledCoin {
   readonly transaction: PooledTransaction;
   readonly index: number;
@@ -45,7 +45,7 @@ class Sum implements PooledSum {
 
 const copyOf = ({ count, value }: PooledSum): PooledSum => ({ count, value });
 
-/** What one transaction does with one script. */
+/** Outputs of one script that one transaction creates and spends. */
 class Touch {
   readonly funded = new Sum();
   readonly spent = new Sum();
@@ -56,7 +56,7 @@ class Touch {
 /** The script's SHA-256 as a latin1 string. */
 const keyOf = (script: Buffer): string => hash('sha256', script, 'binary');
 
-/** What a transaction does with each script, by the scripts' keys. Scripts with data (`OP_RETURN`) are left out: nobody asks for them. */
+/** The touches of a transaction, by the scripts' keys. Scripts with data (`OP_RETURN`) are left out: no client asks for them. */
 function touches(transaction: PooledTransaction): Map<string, Touch> {
   const found = new Map<string, Touch>();
   const touch = (script: Buffer): Touch | undefined => {
@@ -75,11 +75,11 @@ function touches(transaction: PooledTransaction): Map<string, Touch> {
 class SharedScript {
   /** In the order of entering. */
   readonly transactions = new Set<PooledTransaction>();
-  /** Those of them that make an output of the script that the pool does not spend. */
+  /** The transactions that create an output of the script which the pool does not spend. */
   readonly funding = new Set<PooledTransaction>();
   readonly funded = new Sum();
   readonly spent = new Sum();
-  /** A copy: the bytes that it came in may be a whole block. */
+  /** A copy, since the script may be a view of a whole block. */
   readonly #script: Buffer;
   readonly #spends: PoolSpends;
 
@@ -142,7 +142,7 @@ function* unspent(
 
 type Touching = PooledTransaction | SharedScript;
 
-/** By the scripts' keys. A map that grows is copied in one piece: with many small maps none takes long. */
+/** A map by scripts' keys. A map that grows is copied in one go: many small maps make that short. */
 class ScriptMap {
   readonly #maps = Array.from({ length: 256 }, () => new Map<string, Touching>());
 
@@ -167,7 +167,7 @@ class ScriptMap {
   }
 }
 
-/** `script` in its methods: the SHA-256, 32 bytes, not reversed. */
+/** `script` in the methods: the SHA-256, 32 bytes, not reversed. */
 export class PoolScripts {
   readonly #scripts = new ScriptMap();
   readonly #spends: PoolSpends;
@@ -187,7 +187,7 @@ export class PoolScripts {
     return touched.keys();
   }
 
-  /** Returns the keys of the scripts that it touches. `spends` must not know the transaction any more. */
+  /** Returns the keys of the scripts that it touches. `spends` must no longer know the transaction. */
   remove(transaction: PooledTransaction): Iterable<string> {
     const touched = touches(transaction);
     for (const [key, touch] of touched) {

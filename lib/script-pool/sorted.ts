@@ -1,10 +1,10 @@
-// Sorting in slices, for more things than can be sorted in one turn of the event loop.
+// Sorting in slices, for lists that are too long to be sorted in one turn of the event loop.
 
 const RUN_LENGTH = 512;
 
 type Compare<T> = (a: T, b: T) => number;
 
-/** A sorted copy; equal ones stay in their order. Yields after every few hundred steps. */
+/** A sorted copy; equal elements stay in their order. Yields after every few hundred steps. */
 export function* sorted<T>(things: readonly T[], compare: Compare<T>): Generator<void, T[]> {
   let [from, into] = [things.slice(), things.slice()];
   for (let start = 0; start < things.length; start += RUN_LENGTH) {
@@ -19,7 +19,7 @@ export function* sorted<T>(things: readonly T[], compare: Compare<T>): Generator
   return from;
 }
 
-/** Two sorted runs of at most `width`, the first of which begins at `start`. */
+/** Merges two sorted runs of at most `width` elements, the first of which begins at `start`. */
 function* merge<T>(from: readonly T[], into: T[], start: number, width: number, compare: Compare<T>): Generator<void, void> {
   const middle = Math.min(start + width, from.length);
   const end = Math.min(middle + width, from.length);

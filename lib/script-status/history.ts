@@ -1,5 +1,5 @@
-// The history of a script in the order of the Electrum protocol, from which its status is computed: the transactions of the chain
-// upwards, then those of the pool, first at height 0 by txid, then at height -1 by txid. All of it is of one moment.
+// The history of a script in the order of the Electrum protocol, from which its status is computed: transactions of the chain in
+// ascending order, then of the pool, first at height 0 by txid, then at height -1 by txid. All of it is of one moment.
 
 import { compareDisplayed } from '../bitcoin/hash';
 import { runInSlices } from '../rest/server/slices';
@@ -17,10 +17,10 @@ import type { ScriptRow, ScriptSnapshot } from '../scripts/types';
 
 const ROWS_PER_PAGE = 1_024;
 
-/** A longer history is counted before it is read. */
+/** Longer histories are counted before they are read. */
 const SHORT_HISTORY = 256;
 
-/** The height that the protocol gives to a transaction of the pool. -1: it spends an output that is not confirmed either. */
+/** The height that the protocol gives to a transaction of the pool. -1: it spends an unconfirmed output. */
 export type PooledHeight = 0 | -1;
 
 export interface PooledEntry {
@@ -28,11 +28,11 @@ export interface PooledEntry {
   readonly height: PooledHeight;
 }
 
-/** Shared by everybody: the height of a transaction of the pool is found out once for each block. */
+/** Shared by all clients, so that the height of a transaction of the pool is determined once for each block. */
 export class ScriptHistories {
   readonly totals: ChainTotals;
   readonly #pooled: PooledScripts;
-  /** By the tip object of the state. */
+  /** Heights of transactions of the pool, by the tip object of the state. */
   readonly #heights = new WeakMap<HeaderRecord, WeakMap<PooledTransaction, PooledHeight>>();
 
   constructor(pool: ScriptPool, rest: Pick<EndpointContext, 'cache'>) {
@@ -52,7 +52,7 @@ export class ScriptHistories {
     });
   }
 
-  /** As in the node's pool: an input whose coin is not in the chain spends an output of the pool. */
+  /** -1 if an input's coin is not in the chain: then the input spends an output of the pool. */
   #heightOf(transaction: PooledTransaction, index: IndexSnapshot): PooledHeight {
     const heights = this.#heights.get(index.tip) ?? new WeakMap<PooledTransaction, PooledHeight>();
     this.#heights.set(index.tip, heights);
@@ -75,7 +75,7 @@ interface ScriptHistoryParts {
 
 /** The history of one script; valid as long as its snapshot. */
 export class ScriptHistory {
-  /** What the pool does with the script. */
+  /** The script's part of the pool. */
   readonly pooled: PooledScript;
   readonly #parts: ScriptHistoryParts;
 
@@ -85,7 +85,7 @@ export class ScriptHistory {
   }
 
   /**
-   * Rows of the chain upwards, page by page; `above`: only those above this position.
+   * Rows of the chain in ascending order, page by page; `above`: only rows after this position.
    * @throws HistoryTooLongError when there are more than `most`, or the whole history is longer than that
    */
   async *confirmed(most: number, client: Waiting, above?: Position): AsyncGenerator<readonly ScriptRow[], void> {
@@ -105,7 +105,7 @@ export class ScriptHistory {
     }
   }
 
-  /** Transactions that are not confirmed. */
+  /** Unconfirmed transactions. */
   async unconfirmed(client: Waiting): Promise<PooledEntry[]> {
     const transactions = await this.pooled.transactions();
     if (transactions.length === 0) return [];

@@ -1,4 +1,4 @@
-// For questions that come before the index by script can answer, or while it moves.
+// For requests that come before the index by script can answer, or while it moves.
 
 import { setImmediate } from 'node:timers/promises';
 import { filter, firstValueFrom, type Observable } from 'rxjs';
@@ -7,8 +7,8 @@ import { ScriptsUnavailableError } from '../scripts/errors';
 import type { ScriptsState } from '../scripts/types';
 
 /**
- * Calls `ask` once the index is at the node's tip, and again if it could not be read then. undefined: nobody waits any more, or the index
- * was closed.
+ * Calls `ask` once the index is at the node's tip, and again if the index could not be read. Gives undefined if the client has gone or the
+ * index was closed.
  * @throws what `ask` throws, unless the index could not be read
  */
 export async function onceLive<T>(

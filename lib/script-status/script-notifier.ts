@@ -1,11 +1,11 @@
 // Tells listeners of new tips, and of scripts whose status has changed. There is one notifier for all clients, so that a script is looked
-// at once, however many are subscribed to it.
+// at once, however many clients are subscribed to it.
 //
-// Index and pool say which scripts a block or a transaction touches. These are looked at when the node has settled, index and pool in one
-// turn, and whoever knows another status is told.
+// Index and pool report which scripts a block or a transaction touches. These scripts are looked at when the node has settled, with index
+// and pool read in one turn of the event loop. Listeners that were last told another status are told the new one.
 //
-// A block may also change scripts that it does not touch: if a transaction of the pool waits for another one, that one may just have been
-// confirmed, and height -1 becomes 0. A block that is disconnected may change all scripts with transactions in the pool.
+// A block may also change scripts that it does not touch: if it confirms a transaction from which another one in the pool spends, the
+// latter's height changes from -1 to 0. A block that is disconnected may change all scripts with transactions in the pool.
 
 import { setImmediate } from 'node:timers/promises';
 import { SettledLooks } from './settled-looks';
@@ -18,7 +18,7 @@ import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader, ScriptSnapshot, ScriptsChange, ScriptsState, WatchedScripts } from '../scripts/types';
 import type { ScriptHistories, ScriptHistory } from './history';
 
-/** Scripts in one look, whose part of the pool is taken in one turn. */
+/** Scripts in one look: their parts of the pool are taken in one turn. */
 const MOST_IN_LOOK = 512;
 /** Scripts that are read at the same time. */
 const AT_ONCE = 8;
@@ -49,21 +49,21 @@ interface Found {
   readonly status: Status;
 }
 
-/** What is being found for somebody. */
+/** A status that is being found for new subscribers. */
 interface Answer {
-  /** Transactions of a history that is read for it. */
+  /** The most transactions that are read for it. */
   readonly most: number;
   readonly found: Promise<Found>;
 }
 
 interface Look {
   readonly number: number;
-  /** Blocks that had been connected or disconnected by then. */
+  /** How many blocks had been connected or disconnected before the look. */
   readonly moves: number;
   readonly snapshot: ScriptSnapshot;
 }
 
-/** What is taken of a script in the turn of a look. */
+/** What is read of a script in the turn of a look. */
 interface LookedAt {
   readonly history: ScriptHistory;
   readonly brought: Brought | undefined;
@@ -73,19 +73,19 @@ export class ScriptNotifier {
   readonly #parts: ScriptNotifierParts;
   readonly #statuses = new Statuses();
   readonly #scripts = new Map<string, SubscribedScript>();
-  /** Those with transactions in the pool. */
+  /** Scripts with transactions in the pool. */
   readonly #pooled = new Set<SubscribedScript>();
-  /** Those of them in whose history a transaction waits for another one (height -1). */
+  /** Scripts with a transaction in the pool that spends an unconfirmed output (height -1). */
   readonly #waiting = new Set<SubscribedScript>();
-  /** Those that are to be looked at. */
+  /** Scripts that are to be looked at. */
   readonly #dirty = new Set<SubscribedScript>();
-  /** Those that are being looked at. */
+  /** Scripts that are being looked at. */
   readonly #looked = new Set<SubscribedScript>();
-  /** What is being looked up for new subscribers, until something touches the script. */
+  /** Statuses that are being found for new subscribers, until something touches the script. */
   readonly #answers = new Map<SubscribedScript, Answer>();
-  /** Each with the hash of the tip that it was told last. */
+  /** Listeners, each with the hash of the tip that it was told last. */
   readonly #tipListeners = new Map<TipListener, Buffer>();
-  /** Who has yet to be told of the script of which others are told. */
+  /** The script whose listeners are being told, and those that are still to be told. */
   #telling: { readonly subscribed: SubscribedScript; readonly due: Set<StatusListener> } | undefined;
   readonly #leaving: { readonly scripts: Iterable<string>; readonly listener: StatusListener }[] = [];
   #subscription: Subscription | undefined;
@@ -93,7 +93,7 @@ export class ScriptNotifier {
   #looks = 0;
   /** How many blocks were connected or disconnected. */
   #moves = 0;
-  /** The block that was connected last; undefined: one was disconnected since, or anything may have changed. */
+  /** The block that was connected last; undefined if a block was disconnected since, or anything may have changed. */
   #newest: BlockPoint | undefined;
   readonly #settled: SettledLooks;
 
@@ -131,7 +131,7 @@ export class ScriptNotifier {
     await this.#settled.close();
   }
 
-  /** Resolves when everybody was told of what has happened so far, as far as the indexes can be read. */
+  /** Resolves when listeners were told of everything so far, or the indexes cannot be read. */
   settled(): Promise<void> {
     return this.#settled.settled();
   }
@@ -145,7 +145,7 @@ export class ScriptNotifier {
     return this.#scripts.size;
   }
 
-  /** From now on the listener is told of new tips. `known`: the one that it was told just now, which may be older than the index. */
+  /** Tells the listener of new tips from now on. `known`: the tip that it was told just now, which may be older than the index's. */
   addTips(listener: TipListener, known: HeaderRecord): void {
     this.#tipListeners.set(listener, known.hash);
   }
@@ -156,8 +156,8 @@ export class ScriptNotifier {
 
   /**
    * Subscribes the listener to changes of the status, and returns the present one: 32 bytes as a latin1 string, empty for a script without
-   * transactions. `script`: its SHA-256 as a latin1 string. `most`: transactions of a history that is read for that. `worked` is called with
-   * the number of transactions that were gone through for the answer, unless it was known.
+   * transactions. `script`: its SHA-256 as a latin1 string. `most`: the longest history that is read. `worked` is called with the number of
+   * transactions that were read, unless the status was known already.
    * @throws HistoryTooLongError, ScriptsUnavailableError, IndexUnavailableError
    */
   async add(script: string, listener: StatusListener, most: number, worked?: (transactions: number) => void): Promise<string> {
@@ -175,10 +175,10 @@ export class ScriptNotifier {
     }
   }
 
-  /** Adds the listener, and returns what it is told in this turn: what was found for it, or what was told to the others since. */
+  /** Adds the listener, and returns the status that it is told in this turn: the one found for it, or a later one that others were told. */
   #addAnswered(subscribed: SubscribedScript, listener: StatusListener, found: Told): string {
     subscribed.add(listener);
-    // It is told no less than what it would be told in its turn.
+    // The answer is at least as new as what it would be told with the others.
     if (this.#telling?.subscribed === subscribed) this.#telling.due.delete(listener);
     return subscribed.answered(listener, found);
   }
@@ -194,8 +194,8 @@ export class ScriptNotifier {
   }
 
   /**
-   * Ends subscriptions in turns, since a client may have tens of thousands, and thousands of clients may leave at once. The listener must
-   * ignore what it is told meanwhile.
+   * Ends subscriptions a few in each turn, since a client may have tens of thousands, and thousands of clients may leave at once. The
+   * listener must ignore what it is told meanwhile.
    */
   leave(scripts: Iterable<string>, listener: StatusListener): void {
     if (this.#leaving.push({ scripts, listener }) === 1) void this.#letLeave();
@@ -262,7 +262,7 @@ export class ScriptNotifier {
     this.#answers.delete(subscribed);
   }
 
-  /** The status at this turn, whether things have settled or not: whatever comes of what is under way is told later. */
+  /** The status at this turn, even if the node has not settled: later changes are told as usual. */
   #answer(subscribed: SubscribedScript, most: number): Promise<Found> {
     const before = this.#answers.get(subscribed);
     if (before !== undefined && before.most >= most) return before.found;
@@ -290,8 +290,8 @@ export class ScriptNotifier {
   }
 
   /**
-   * The rows that blocks brought since the status was read, if they are complete: the look is at the block up to which it was read, or at
-   * the one that was connected last. To be called in the turn of the look.
+   * The rows that blocks brought since the status was read. They are complete if the look is at the block up to which the status was read,
+   * or at the block that was connected last; otherwise undefined. To be called in the turn of the look.
    */
   #broughtTo({ since, wasEmpty, rows }: SubscribedScript, { snapshot }: Look): Brought | undefined {
     const { tip } = snapshot.index;
@@ -306,7 +306,7 @@ export class ScriptNotifier {
     else subscribed.forget();
     if (status.pool !== 'none') this.#pooled.add(subscribed);
     if (status.pool === 'waits') this.#waiting.add(subscribed);
-    // A block moved before it was known that the script has transactions in the pool.
+    // A block was connected or disconnected before it was known that the script has transactions in the pool.
     if (status.pool !== 'none' && look.moves !== this.#moves) this.#touchAll([subscribed]);
     return status;
   }
@@ -326,7 +326,7 @@ export class ScriptNotifier {
       await this.#tellStatuses(histories, look);
     } finally {
       this.#looked.clear();
-      // Something went wrong before these were told.
+      // After an error, scripts whose listeners were not told are touched again.
       for (const subscribed of histories.keys()) if (!subscribed.isLeft) this.#touch(subscribed);
     }
   }
@@ -334,7 +334,7 @@ export class ScriptNotifier {
   async #tellTip(tip: HeaderRecord): Promise<void> {
     let count = 0;
     for (const [listener, told] of [...this.#tipListeners]) {
-      // Who has gone or come again since the look knows more.
+      // A listener that has left or subscribed again since the look knows more.
       if (told.equals(tip.hash) || this.#tipListeners.get(listener) !== told) continue;
       this.#tipListeners.set(listener, tip.hash);
       listener.tipChanged(tip);
@@ -342,7 +342,7 @@ export class ScriptNotifier {
     }
   }
 
-  /** Removes from `histories` what is done. */
+  /** Removes scripts from `histories` as they are done. */
   async #tellStatuses(histories: Map<SubscribedScript, LookedAt>, look: Look): Promise<void> {
     const all = [...histories];
     let count = 0;
@@ -352,7 +352,7 @@ export class ScriptNotifier {
       const statuses = await Promise.all(some.map(([subscribed, lookedAt]) => this.#statusOf(subscribed, lookedAt, look, Infinity)));
       for (const [i, { text, pool }] of statuses.entries()) {
         const [subscribed] = some[i] as [SubscribedScript, LookedAt]; // one for each
-        // Here alone: what is found for those who come may be of before, and ready later.
+        // Only here: a status for a new subscriber may be of an earlier moment, but be ready later.
         if (pool === 'none') this.#pooled.delete(subscribed);
         if (pool !== 'waits') this.#waiting.delete(subscribed);
         histories.delete(subscribed);

@@ -1,6 +1,6 @@
-// Looks at chain and pool together once both have settled: no block is being connected or disconnected, which the node's own lock
-// ensures; the pool has dropped what a block confirmed and taken back what was disconnected, which it does while that lock is held; and
-// the index by script stands at the node's tip. So of a reorganization only the outcome is seen, also when it makes the chain shorter.
+// Looks at chain and pool together once both have settled. Settled means: no block is being connected or disconnected, which the node's
+// own lock ensures; the pool has dropped confirmed transactions and taken back disconnected ones, which it does while that lock is held;
+// and the index by script is at the node's tip. So only the outcome of a reorganization is seen, even if the chain gets shorter.
 
 import { setImmediate } from 'node:timers/promises';
 import { IndexUnavailableError } from '../index/errors';
@@ -12,9 +12,9 @@ import type { ScriptReader, ScriptSnapshot } from '../scripts/types';
 export interface SettledLooksParts {
   readonly node: Pick<NodeSource, 'atRest' | 'tip'>;
   readonly reader: ScriptReader;
-  /** Whether anybody wants to know. */
+  /** Whether there are listeners. */
   readonly isNeeded: () => boolean;
-  /** In the turn in which it is called, the pool is that of the moment of the snapshot. */
+  /** Called in the turn of the snapshot: until it waits, the pool is of the same moment. */
   readonly look: (snapshot: ScriptSnapshot) => Promise<void>;
   readonly logger: Pick<IndexLogger, 'warning'>;
 }
@@ -43,7 +43,7 @@ export class SettledLooks {
     return this.#isOpen;
   }
 
-  /** To be called when something has happened, or there is more to be looked at: there will be another look. */
+  /** Asks for another look: something has happened, or there is more to look at. */
   wake(): void {
     this.#isWoken = true;
     if (this.#run !== undefined || !this.#isOpen || !this.#parts.isNeeded()) return;
@@ -53,22 +53,22 @@ export class SettledLooks {
     });
   }
 
-  /** Resolves when everything was looked at that has happened so far, as far as the indexes can be read. */
+  /** Resolves when everything so far was looked at, or the indexes cannot be read. */
   async settled(): Promise<void> {
     while (this.#run !== undefined) await this.#run;
   }
 
-  /** Looks until nothing is left to be looked at. Never rejects. */
+  /** Looks until there is nothing left to look at. Never rejects. */
   async #lookAll(): Promise<void> {
     const { node, logger } = this.#parts;
     while (this.#isOpen && this.#isWoken) {
       this.#isWoken = false;
-      // Everything else that this turn brings is seen in the same look.
+      // Waits a turn, so that everything else that happens in this turn is seen in the same look.
       await setImmediate();
       try {
         await node.atRest(() => this.#lookOnce());
       } catch (error) {
-        // The index by script says when it can be read again; a chain that was closed says nothing any more.
+        // The index by script announces when it can be read again. After closing, errors do not matter.
         if (!(error instanceof ScriptsUnavailableError || error instanceof IndexUnavailableError) && this.isOpen)
           logger.warning(`Clients were not told of changes: ${error instanceof Error ? error.message : String(error)}.`);
       }

@@ -1,5 +1,5 @@
 // The status of a script: SHA-256 of its history as a text, `txid:height:` for each transaction in the protocol's order. For scripts that
-// were asked for lately the state of the hash after the confirmed part is cached, so that after a new block only its rows are hashed, and
+// were asked for lately, the state of the hash after the confirmed part is cached: after a new block only the block's rows are hashed, and
 // after a change of the pool nothing is read from the index.
 
 import { setImmediate } from 'node:timers/promises';
@@ -13,14 +13,14 @@ import type { Waiting } from '../rest/server/work-queue';
 import type { RowPlace, ScriptSnapshot } from '../scripts/types';
 import type { PooledEntry, ScriptHistory } from './history';
 
-/** Bytes of the cache, and those of an entry beside its text. */
+/** Bytes of the cache, and of an entry besides its text. */
 const MOST_KEPT_BYTES = 10_000_000;
 const ENTRY_BYTES = 256;
 
-/** Transactions in one turn: about half a millisecond. */
+/** Transactions that are hashed in one turn: about half a millisecond. */
 const AT_ONCE = 512;
 
-/** From this version on a coinbase has its height in it (BIP34), and no other block has the same one. */
+/** From this block version on a coinbase contains its height (BIP34), so no other block has the same coinbase. */
 const FIRST_BIP34_VERSION = 2;
 
 const NOBODY: Waiting = { isGone: false };
@@ -28,13 +28,13 @@ const NOBODY: Waiting = { isGone: false };
 export interface Status {
   /** 32 bytes as a latin1 string; empty for a script without transactions. */
   readonly text: string;
-  /** Whether the pool has transactions of the script. `waits`: one of them spends an output that is not confirmed. */
+  /** Whether the pool has transactions of the script. `waits`: one of them spends an unconfirmed output. */
   readonly pool: 'none' | 'some' | 'waits';
-  /** Transactions that were gone through to find it. */
+  /** Transactions that were read to find it. */
   readonly work: number;
 }
 
-/** All rows of a script that blocks above `since` brought, up to the tip of the state that is looked at. */
+/** All rows of a script that blocks after `since` brought, up to the tip of the state that is looked at. */
 export interface Brought {
   readonly since: BlockPoint;
   /** Whether the script had no rows up to `since`. */
@@ -50,7 +50,7 @@ interface Confirmed {
   readonly block: BlockPoint;
 }
 
-/** With the number of transactions that were added to what was known before. */
+/** With the number of transactions that were added to the cached hash. */
 interface Continued extends Confirmed {
   readonly added: number;
 }
@@ -62,7 +62,7 @@ export class Statuses {
   });
 
   /**
-   * The status at the moment of the history. `key`: the script's SHA-256 as a latin1 string. `brought`: if it is known; saves reading it.
+   * The status at the moment of the history. `key`: the script's SHA-256 as a latin1 string. `brought`: if known, saves reading the rows.
    * @throws HistoryTooLongError, ScriptsUnavailableError
    */
   async of(key: string, history: ScriptHistory, snapshot: ScriptSnapshot, most: number, brought?: Brought): Promise<Status> {
@@ -70,7 +70,7 @@ export class Statuses {
     const pooled = await history.unconfirmed(NOBODY);
     if (pooled.length === 0) return { text: hash.isEmpty ? '' : hash.digest(), pool: 'none', work: added };
     const all = await plus(hash, pooled, ({ transaction, height }: PooledEntry) => entryText(transaction.txid, height));
-    // Those that wait come last.
+    // Transactions at height -1 come last.
     return { text: all.digest(), pool: pooled.at(-1)?.height === -1 ? 'waits' : 'some', work: added + pooled.length };
   }
 
@@ -78,7 +78,7 @@ export class Statuses {
     const kept = this.#kept.get(key) ?? (brought?.wasEmpty === true ? { hash: TextHash.EMPTY, block: brought.since } : undefined);
     const { tip } = index;
     if (kept?.block.hash.equals(tip.hash) === true) return { ...kept, added: 0 };
-    // If not, a reorganization disconnected its block, or this is an older state.
+    // If not, its block was disconnected in a reorganization, or this is an older state.
     const isGood = kept !== undefined && index.heightOf(kept.block.hash) !== undefined;
     const confirmed =
       (isGood && (await continued(kept, pagesAbove(kept, history, most, brought), index))) || (await begun(history, tip, most));
@@ -97,13 +97,13 @@ async function begun(history: ScriptHistory, { hash: blockHash, height }: Header
   return { hash, block: { hash: blockHash, height }, added };
 }
 
-/** Rows above the block of what is cached: those that blocks brought, if they begin there, or else read from the index. */
+/** Rows after the block of the cached hash: those that blocks brought, if they begin at that block, or else read from the index. */
 function pagesAbove({ block }: Confirmed, history: ScriptHistory, most: number, brought: Brought | undefined): Pages {
   if (brought?.since.hash.equals(block.hash) === true) return [brought.rows];
   return history.confirmed(most, NOBODY, { height: block.height, index: MAX_TRANSACTIONS - 1 });
 }
 
-/** False: a coinbase came whose txid may be that of an earlier one (before BIP34), which then no longer counts. */
+/** False if there is a coinbase from before BIP34: its txid may equal an earlier one's, which then no longer counts. */
 async function continued(kept: Confirmed, pages: Pages, index: IndexSnapshot): Promise<Continued | false> {
   const { hash: blockHash, height } = index.tip;
   let [hash, added] = [kept.hash, 0];

@@ -1,9 +1,9 @@
-// A script with subscribers. There may be hundreds of thousands of them. Most have one subscriber, for whom no set is made.
+// A script with subscribers. There may be hundreds of thousands of such scripts. Most have one subscriber, which needs no set.
 
 import type { BlockPoint } from '../node/types';
 import type { RowPlace } from '../scripts/types';
 
-/** Rows that are kept until the next look. If there are more, they are read from the index then. */
+/** Rows that are kept until the next look. If there are more, the next look reads the index. */
 const MOST_ROWS = 64;
 const NO_ROWS: readonly RowPlace[] = [];
 
@@ -33,9 +33,9 @@ export class SubscribedScript {
   coming = 0;
   /** The look that found the status. */
   look = 0;
-  /** The block from which on `rows` has all rows of the script; undefined: it has not. */
+  /** The block after which `rows` has all rows of the script; undefined if rows are missing. */
   since: BlockPoint | undefined;
-  /** Whether there was no transaction up to that block, nor in the pool. */
+  /** Whether the script had no transaction up to that block, nor in the pool. */
   wasEmpty = false;
   /** The rows that blocks above `since` brought. */
   rows: readonly RowPlace[] = NO_ROWS;
@@ -56,7 +56,7 @@ export class SubscribedScript {
     [this.since, this.rows] = [undefined, NO_ROWS];
   }
 
-  /** To be called when a block was connected. It may have been there already when the confirmed part was read. */
+  /** To be called when a block was connected, which may already have been there when the confirmed part was read. */
   bring({ height }: BlockPoint, rows: readonly RowPlace[]): void {
     if (this.since === undefined || height <= this.since.height) return;
     if (this.rows.length + rows.length > MOST_ROWS) this.forget();
@@ -87,8 +87,8 @@ export class SubscribedScript {
   }
 
   /**
-   * A listener asked, and a look at the present state found this; the others will be told after the next look. Returns what the listener is
-   * told in this turn: that, or what the others were told after a later look.
+   * To be called when a listener has asked and `found` was found for it; the other listeners are told after the next look. Returns the
+   * status that the listener is told in this turn: `found`, or what the others were told after a later look.
    */
   answered(listener: StatusListener, found: Told): string {
     if (this.status === undefined) [this.status, this.look] = [found.status, found.look];
@@ -98,7 +98,7 @@ export class SubscribedScript {
     return isKnown ? this.status : found.status;
   }
 
-  /** Takes the status that a look has found, and returns the listeners that are to be told. */
+  /** Takes over the status that a look has found, and returns the listeners that are to be told. */
   settle(status: string, look: number): readonly StatusListener[] {
     const before = this.status;
     const told = this.#told;

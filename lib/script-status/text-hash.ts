@@ -1,9 +1,9 @@
-// SHA-256 of a text that grows at its end. Most texts are short, and are kept as they are: a hash state is a native object, and the event
-// loop stands still while the garbage collector frees thousands of them together.
+// SHA-256 of a text that grows at its end. Most texts are short and are kept as they are: a hash state is a native object, and the event
+// loop is blocked while the garbage collector frees thousands of them together.
 
 import { createHash, hash, type Hash } from 'node:crypto';
 
-/** The longest text that is kept as it is: it takes no more memory than a state. */
+/** The longest text that is kept as it is: it takes no more memory than a hash state. */
 const SHORT = 1_024;
 
 /** Immutable. The text must be ASCII. */
@@ -25,7 +25,7 @@ export class TextHash {
     return typeof this.#before === 'string' ? this.#before.length : SHORT;
   }
 
-  /** The hash of the text with more behind it. */
+  /** The hash of the text with `more` appended. */
   plus(more: string): TextHash {
     const before = this.#before;
     if (typeof before !== 'string') return new TextHash(before.copy().update(more));

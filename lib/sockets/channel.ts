@@ -1,9 +1,9 @@
-// The way to one client: JSON values in both directions, whatever carries them.
+// The connection to one client: JSON values in both directions, over any transport.
 
-/** ElectrumX' (MAX_RECV): longer ones are dropped, or end the connection. */
+/** ElectrumX's limit (MAX_RECV): longer values are dropped, or end the connection. */
 export const MOST_VALUE_BYTES = 1_000_000;
 
-/** What a channel tells of. */
+/** The user of a channel, which the channel calls. */
 export interface ChannelUser {
   /** A value came. `value`: UTF-8, valid during the call. */
   receive(value: Buffer): void;
@@ -15,18 +15,18 @@ export interface ChannelUser {
 
 export interface Channel {
   readonly isGone: boolean;
-  /** What the client has yet to read, as far as the system has not taken it. */
+  /** Bytes for the client that the operating system has not taken yet. */
   readonly unreadBytes: number;
-  /** When it last read something, while there is something to read; as performance.now(). */
+  /** When the client last read something, while there is something to read; as performance.now(). */
   readonly progressAt: number;
-  /** Begins to tell. */
+  /** Begins to call the user. */
   open(user: ChannelUser): void;
   /** `value`: UTF-8, without line ends. */
   send(value: Buffer): void;
-  /** Takes nothing more from the client. */
+  /** Stops reading from the client. */
   pause(): void;
   resume(): void;
-  /** Closes behind what was sent. */
+  /** Closes the connection once everything that was sent has gone out. */
   end(): void;
   /** Closes at once. */
   destroy(): void;

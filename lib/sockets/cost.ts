@@ -1,15 +1,15 @@
-// What clients cost, in points: about a tenth of a millisecond of processor time each. Points drain away with time. Those of an address
-// count together, so that nothing is won by connecting again.
+// What clients cost, in points: about a tenth of a millisecond of processor time each. Points drain away with time. Clients of one address
+// share their points, so that connecting again gains nothing.
 
 import { isIPv6 } from 'node:net';
 
-/** Of the hard bound: above it a client is slowed down. */
+/** The share of the hard limit above which a client is slowed down. */
 const SOFT_SHARE = 0.1;
 
-/** Of the hard bound drains away in a second: a hundredth of a processor for ten seconds of one. */
+/** The share of the hard limit that drains away in a second: with a limit of ten processor seconds, a hundredth of a processor. */
 const DRAIN_SHARE = 0.001;
 
-/** Between two requests of a client that is about to be cut off. */
+/** The delay between two requests of a client that is about to be cut off. */
 const MOST_DELAY_MS = 2_500;
 
 export interface Account {
@@ -57,7 +57,7 @@ export class Accounts {
   readonly #isFree: (address: string) => boolean;
   readonly #accounts = new Map<string, PointAccount>();
 
-  /** `hard`: points above which a client is cut off; 0: nothing is counted. `isFree`: whose clients cost nothing. */
+  /** `hard`: points above which a client is cut off; 0: nothing is counted. `isFree`: whether clients of an address cost nothing. */
   constructor(hard: number, isFree: (address: string) => boolean) {
     this.#hard = hard;
     this.#isFree = isFree;
@@ -71,7 +71,7 @@ export class Accounts {
     return account;
   }
 
-  /** Forgets who costs nothing any more. `isThere`: whether the address has sessions. */
+  /** Drops accounts whose points have drained away. `isThere`: whether the address has sessions. */
   sweep(isThere: (group: string) => boolean): void {
     for (const [group, account] of this.#accounts) if (account.points === 0 && !isThere(group)) this.#accounts.delete(group);
   }
@@ -81,7 +81,7 @@ export function isLoopback(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127\./.test(address);
 }
 
-/** What one customer has: an address, of IPv6 the first 64 bits. */
+/** What an internet provider gives to one customer: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function groupOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
   if (!isIPv6(plain)) return plain;

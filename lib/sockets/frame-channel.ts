@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import type { Channel, ChannelUser } from './channel';
 
-/** Clients that only listen say nothing by themselves. */
+/** How often a client is pinged, since clients that only listen send nothing. */
 const ASK_MS = 60_000;
 
 /** WebSocket's code for a server that goes away. */
@@ -15,12 +15,12 @@ const GOING_AWAY = 1001;
 export class FrameChannel implements Channel {
   readonly #webSocket: WebSocket;
   readonly #outbox: Outbox;
-  /** Of one read of the connection: the library hands its frames over at once. */
+  /** The values of one read of the connection: the library hands over all its frames at once. */
   readonly #values: Buffer[] = [];
   #inbox: Inbox | undefined;
   #user: ChannelUser | undefined;
 
-  /** `socket`: the connection below. */
+  /** `socket`: the connection under the WebSocket. */
   constructor(webSocket: WebSocket, socket: Duplex, outflow: Outflow) {
     this.#webSocket = webSocket;
     this.#outbox = new Outbox({
@@ -46,7 +46,7 @@ export class FrameChannel implements Channel {
         this.destroy();
       }
     }));
-    // The connection is closed then: of a frame that is too long, say.
+    // After an error, such as a frame that is too long, comes `close`.
     webSocket.on('error', () => undefined);
     webSocket.on('close', () => {
       inbox.close();
@@ -54,13 +54,13 @@ export class FrameChannel implements Channel {
       user.closed();
     });
     webSocket.on('message', (data: RawData) => {
-      // Buffers are what the library gives unless it is told otherwise.
+      // The library gives buffers by default.
       this.#values.push(data as Buffer);
       inbox.run();
     });
   }
 
-  /** Asks the client now and then whether it is there, and tells when it is. */
+  /** Pings the client now and then, and calls back when it answers. */
   keepAlive(isThere: () => void, everyMs = ASK_MS): void {
     const webSocket = this.#webSocket;
     const asking = setInterval(() => {
@@ -84,7 +84,7 @@ export class FrameChannel implements Channel {
     return this.#outbox.progressAt;
   }
 
-  /** A value, in as many parts as it is given. */
+  /** Sends one value, which may be given in parts. */
   send(...value: readonly Buffer[]): void {
     this.#outbox.add(...value);
   }
@@ -101,7 +101,7 @@ export class FrameChannel implements Channel {
     this.#inbox?.close();
     this.#outbox.end(() => {
       this.#webSocket.close(GOING_AWAY);
-      // The client's answer must be seen.
+      // The client's close frame must be read.
       this.#webSocket.resume();
     });
   }

@@ -1,15 +1,16 @@
-// Hands over what clients sent, one value after the other: for so long in a turn of the event loop, and not while the session is paused.
+// Hands over what a client sent, one value after the other: only for a limited time in each turn of the event loop, and not while the
+// session is paused.
 
-/** A turn that others wait for may not be much longer. A value takes microseconds, unless it is a very long one. */
+/** How long values are handed over in one turn, while everything else waits. Most values take microseconds. */
 const TURN_MS = 2;
 
 export interface InboxParts {
-  /** The next value that has come as a whole. @throws NoMemoryError */
+  /** The next complete value. @throws NoMemoryError */
   readonly next: () => Buffer | undefined;
   readonly receive: (value: Buffer) => void;
-  /** Nothing more is taken from the client, or it is again. */
+  /** Stops and continues reading from the client. */
   readonly flow: { pause(): unknown; resume(): unknown };
-  /** There is no memory for what the client sends. */
+  /** Called when there is no memory for what the client sends. */
   readonly refuse: () => void;
 }
 
@@ -32,7 +33,7 @@ export class Inbox {
   resume(): void {
     if (!this.#isPaused || this.#isClosed) return;
     this.#isPaused = false;
-    // The session may be in the middle of something.
+    // In the next turn, because the session may be in the middle of something.
     this.#next ??= setImmediate(this.run);
   }
 
@@ -41,7 +42,7 @@ export class Inbox {
     clearImmediate(this.#next);
   }
 
-  /** Something has come. */
+  /** To be called when something has come. */
   readonly run = (): void => {
     const { next, receive, flow, refuse } = this.#parts;
     this.#next = undefined;

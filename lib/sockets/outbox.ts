@@ -1,46 +1,46 @@
-// Replies and notifications on their way to one client: in pieces, with turns of the event loop in between, for the system copies
-// megabytes at once while everybody else waits. So do many clients that are told something at a time: they take turns. What the client
-// has yet to read counts with the replies of REST.
+// Replies and notifications on their way to one client. They are sent in pieces, with turns of the event loop in between, since all other
+// work waits while the operating system copies megabytes. For the same reason clients that are notified together take turns. Bytes that a
+// client has yet to read count with the replies of REST.
 
 import type { Socket } from 'node:net';
 
 const PIECE_BYTES = 65_536;
 
-/** What the system is given before it has taken it. A client that takes less in its time is cut off. */
+/** Bytes that are handed over before the operating system has taken them. A client that takes less within its timeout is cut off. */
 const AHEAD_BYTES = 4 * PIECE_BYTES;
 
-/** What a client is told of by itself beyond so many unread bytes cuts it off. */
+/** A client with more unread bytes than this is cut off when it is notified. */
 export const MOST_UNREAD_NOTIFICATION_BYTES = 32_000_000;
 
-/** A client that has so much to read gets nothing more made. */
+/** While a client has more than this to read, no further replies are made for it. */
 export const MOST_UNREAD_BYTES = 262_144;
 
-/** The same while all clients together have too much to read. */
+/** This limit while all clients together have too much to read. */
 export const FEW_UNREAD_BYTES = 65_536;
 
-/** Bytes that wait outside REST's responses to be read. */
+/** Counts bytes that wait to be read outside of REST's responses. */
 export interface Outflow {
   /** True while no further large reply may be made. */
   readonly isFull: boolean;
-  /** Negative: they are gone. */
+  /** Negative when bytes were read or dropped. */
   countOthers(bytes: number): void;
 }
 
 export interface OutboxParts {
-  /** That of the client: what waits there is not with the system yet. */
+  /** The client's connection. The operating system has not taken the bytes that wait in it. */
   readonly socket: Pick<Socket, 'cork' | 'uncork' | 'writableLength' | 'destroyed'>;
   /** `isLast`: the message ends with this piece. */
   readonly write: (piece: Buffer, isLast: boolean, written: () => void) => void;
   readonly outflow: Pick<Outflow, 'countOthers'>;
-  /** The client has taken something. */
+  /** Called when the client has taken something. */
   readonly progressed: () => void;
 }
 
-/** The system is given no more in a turn than this, and for no longer. */
+/** How many bytes are handed over in one turn of the event loop, and for how long. */
 const TURN_BYTES = 4 * AHEAD_BYTES;
 const TURN_MS = 1;
 
-/** Outboxes that have something for the system, in order; each says how many bytes it took. */
+/** Outboxes that have something to send, in order; each function returns how many bytes it handed over. */
 const ready: (() => number)[] = [];
 let isScheduled = false;
 
@@ -71,7 +71,7 @@ function flushSome(): void {
 
 interface Part {
   readonly bytes: Buffer;
-  /** Of its message. */
+  /** Whether it is the last part of its message. */
   readonly isLast: boolean;
 }
 
@@ -79,9 +79,9 @@ export class Outbox {
   readonly #parts: OutboxParts;
   /** Messages one after the other, each in one part or several. */
   readonly #waiting: Part[] = [];
-  /** Of the first part. */
+  /** Bytes of the first part that were sent. */
   #sent = 0;
-  /** Of the parts here. */
+  /** Unsent bytes of all parts. */
   #bytes = 0;
   #counted = 0;
   #isReady = false;
@@ -94,12 +94,12 @@ export class Outbox {
     this.#parts = parts;
   }
 
-  /** What the client has yet to read, as far as the system has not taken it. */
+  /** Bytes for the client that the operating system has not taken yet. */
   get unreadBytes(): number {
     return this.#bytes + this.#parts.socket.writableLength;
   }
 
-  /** A message; the same memory may wait for many clients. */
+  /** Sends a message. Many clients may share its memory. */
   add(...message: readonly Buffer[]): void {
     if (this.#isClosed || this.#ended !== undefined) return;
     if (this.unreadBytes === 0) this.progressAt = performance.now();
@@ -108,11 +108,11 @@ export class Outbox {
       this.#bytes += bytes.length;
     }
     this.#count();
-    // Those of one turn go together.
+    // Messages of one turn are sent together.
     this.#wake();
   }
 
-  /** Calls back when everything was handed to the system or waits for it. Nothing is added any more. */
+  /** Calls back when everything was handed over. Nothing can be added from now on. */
   end(ended: () => void): void {
     this.#ended = ended;
     this.#wake();

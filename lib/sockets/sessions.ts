@@ -1,17 +1,17 @@
-// All sessions, whatever protocol they speak: how many there may be, who is idle or does not read, and their end.
+// The sessions of all protocols: their limits, the end of clients that are idle or do not read, and closing.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { CLOSING_MS } from '../rest/limits';
 import { Accounts, groupOf, type Account } from './cost';
 import type { Socket } from 'node:net';
 
-/** Of one address that is not the node's own: proxies come from there. */
+/** Connections of one address. Addresses of the node's machine have no such limit, since proxies connect from there. */
 const MOST_OF_ADDRESS = 100;
 
-/** ElectrumX'. Wallets ask more often than that. */
+/** ElectrumX's limit. Wallets send something more often than that. */
 const IDLE_MS = 600_000;
 
-/** Until the first request. */
+/** The limit before the first request. */
 const SILENT_MS = 60_000;
 
 const SWEEP_MS = 5_000;
@@ -20,25 +20,25 @@ const CLOSING_STEP_MS = 20;
 /** A client that is connected. Times are as performance.now(). */
 export interface ClientSession {
   readonly openedAt: number;
-  /** When something came last, or undefined before that. */
+  /** When the last message came; undefined before the first. */
   readonly heardAt: number | undefined;
-  /** When it was ended; undefined before that. */
+  /** When the session was ended; undefined before that. */
   readonly endedAt: number | undefined;
-  /** For how long the client has read nothing of what it was sent, in milliseconds. */
+  /** How long the client has not read what it was sent, in milliseconds. */
   readonly stalledMs: number;
-  /** Closes behind what was sent. */
+  /** Closes the connection once everything that was sent has gone out. */
   end(): void;
   destroy(): void;
 }
 
-/** Begins a session, which says when the client has gone. */
+/** Begins a session, which calls `onClose` when the client has gone. */
 export type OpenSession = (account: Account, onClose: (session: ClientSession) => void) => ClientSession;
 
 export interface SessionsParts {
   readonly maxSessions: number;
   /** Points above which a client is cut off; 0: nothing is counted. */
   readonly maxCost: number;
-  /** Whether an address is the node's own, whose clients are as many as may be, and cost nothing. */
+  /** Whether an address is of the node's machine: its clients have only the common limit, and cost nothing. */
   readonly isOwn: (address: string) => boolean;
   /** Milliseconds without progress before a client that has something to read is cut off. */
   readonly timeoutMs: number;
@@ -65,12 +65,12 @@ export class Sessions {
     ).unref();
   }
 
-  /** Sessions that are there. */
+  /** The number of sessions. */
   get count(): number {
     return this.#sessions.size;
   }
 
-  /** Whether a connection may become a session. It counts until it is closed. */
+  /** Whether a connection may become a session. If so, it counts until it is closed. */
   admit(socket: Pick<Socket, 'remoteAddress' | 'once' | 'destroyed'>): boolean {
     const { remoteAddress } = socket;
     const { maxSessions, isOwn } = this.#parts;
@@ -89,7 +89,7 @@ export class Sessions {
     return true;
   }
 
-  /** `address`: where the client, which was admitted, comes from. */
+  /** Begins the session of a client that was admitted. `address`: its IP address. */
   begin(address: string, open: OpenSession): void {
     this.#sessions.add(open(this.#accounts.of(address), (gone) => this.#sessions.delete(gone)));
   }

@@ -1,5 +1,5 @@
-// WebSocket on the node's HTTP server: all paths that speak it. Pages of other origins may connect only where they may read Esplora's
-// interface as well: browsers say where a page comes from, other clients do not.
+// WebSocket on the node's HTTP server, for all paths that speak it. Pages of other origins may connect only if they may also read Esplora's
+// replies: browsers send the origin of a page, other clients send none.
 
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { WebSocketServer } from 'ws';
@@ -13,22 +13,22 @@ import type { RestLogger } from '../rest/app';
 import type { RestShared } from '../rest/rest-service';
 import type { Sessions } from './sessions';
 
-/** A value comes in one frame or a few. */
+/** Fragments of one message: clients send a value in one or a few. */
 const MOST_FRAGMENTS = 1_024;
 
 const CHECK_MS = 100;
 
-/** Begins to serve a client that was admitted. `address`: where it comes from. */
+/** Begins to serve a client that was admitted. `address`: its IP address. */
 export type BeginOverWebSocket = (channel: FrameChannel, address: string) => void;
 
 export interface WebSocketsParts {
   readonly shared: Pick<RestShared, 'context' | 'connections' | 'responses'>;
   readonly sessions: Pick<Sessions, 'admit'>;
-  /** What is spoken under each path. */
+  /** The protocol under each path. */
   readonly paths: Readonly<Record<string, BeginOverWebSocket>>;
-  /** Why nobody is answered; undefined: clients are. */
+  /** Why clients are refused; undefined while they are served. */
   readonly refusal: () => string | undefined;
-  /** Whose pages may connect. */
+  /** Origins whose pages may connect. */
   readonly origins: readonly string[] | '*' | undefined;
   /** Whether clients need the node's API key. */
   readonly auth: boolean;
@@ -64,7 +64,7 @@ export class WebSockets {
   open(): void {
     this.#mount.open();
     const { httpServer } = this.#parts.shared.context.node;
-    // The node waits for all connections of a server that closes, before it closes its plugins.
+    // The node closes its HTTP server before its plugins, and waits for all connections of the server.
     this.#watch = setInterval(() => {
       if (this.#server.clients.size > 0 && !httpServer.listening) for (const client of this.#server.clients) client.terminate();
     }, CHECK_MS).unref();
@@ -76,7 +76,7 @@ export class WebSockets {
     clearInterval(this.#watch);
   }
 
-  /** Requests that do not ask for WebSocket. */
+  /** Answers requests that do not ask for WebSocket. */
   readonly #answerHttp: Handler = (_, response) => {
     const body = Buffer.from('Clients connect to this path with WebSocket');
     const headers = ['Upgrade', 'websocket', 'Content-Type', 'text/plain', 'Content-Length', String(body.length)];
@@ -86,7 +86,7 @@ export class WebSockets {
 
   readonly #upgrade: UpgradeListener = (request, socket, head) => {
     const { shared, logger } = this.#parts;
-    // Whatever happens to it, it is closed then.
+    // After an error the socket is closed.
     socket.on('error', () => undefined);
     try {
       this.#requireWelcome(request);

@@ -167,7 +167,7 @@ describe('clients of the Electrum protocol', () => {
     const seen: string[] = [];
     files.watch(({ certificate }) => void seen.push(certificate));
     await writeFile(paths.key, second.key);
-    await until(() => logged.some((message) => message.includes('goes on with the certificate from before')));
+    await until(() => logged.some((message) => message.includes('continues with the previous certificate')));
     expect(seen).to.have.length(0);
     expect(files.pair.certificate).to.equal(first.certificate);
     await writeFile(paths.certificate, second.certificate);

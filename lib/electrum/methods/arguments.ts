@@ -1,20 +1,20 @@
-// What the arguments of methods stand for. All that is wrong with one is a bad request, in ElectrumX' words.
+// Parses the arguments of methods. A malformed argument is a bad request, in ElectrumX's words.
 
 import { fromDisplayHex } from '../../bitcoin/hash';
 import { CODES, ElectrumError } from '../errors';
 
-/** Of an argument in an error. */
+/** How much of an argument an error shows. */
 const MOST_CHARACTERS = 200;
 
 export const badRequest = (message: string): ElectrumError => new ElectrumError(CODES.badRequest, message);
 
-/** A number of its own, not in a text. @throws ElectrumError */
+/** A JSON number, not a string of digits. @throws ElectrumError */
 export function readCount(value: unknown): number {
   if (!Number.isSafeInteger(value) || (value as number) < 0) throw badRequest(`${shown(value)} should be a non-negative integer`);
   return value as number; // checked
 }
 
-/** 0 and 1 are taken as well. @throws ElectrumError */
+/** 0 and 1 are accepted as well. @throws ElectrumError */
 export function readFlag(value: unknown, name: string): boolean {
   if (value !== true && value !== false && value !== 1 && value !== 0) throw badRequest(`"${name}" must be a boolean`);
   return value === true || value === 1;
@@ -26,7 +26,7 @@ export function readTxid(value: unknown): Buffer {
   return fromDisplayHex(value);
 }
 
-/** A script's SHA-256 as SHA-256 gives it, which is reversed on the wire. @throws ElectrumError */
+/** A script's SHA-256 in normal byte order; clients send it reversed. @throws ElectrumError */
 export function readScriptHash(value: unknown): { readonly script: Buffer; readonly name: string } {
   if (!isHash(value)) throw badRequest(`${shown(value)} is not a valid script hash`);
   return { script: fromDisplayHex(value), name: value };

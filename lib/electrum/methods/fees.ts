@@ -1,4 +1,4 @@
-// What to pay, in bitcoins for 1,000 virtual bytes, and what others pay.
+// Fee rates, in bitcoins per 1,000 virtual bytes, and the fee histogram of the pool.
 
 import { BIN_VSIZE, type FeeBin } from '../../script-pool/pool-summary';
 import { INCREMENTAL_FEE_RATE } from '../../views/mempool';
@@ -6,7 +6,7 @@ import { JsonWriter } from '../../views/json-writer';
 import { badRequest, readCount, shown } from './arguments';
 import type { Method, MethodContext } from '../method';
 
-/** The longest wait that anybody estimates for. */
+/** Bitcoin Core's longest confirmation target. */
 const MOST_BLOCKS = 1_008;
 
 const VBYTES_PER_RATE = 1_000;
@@ -20,7 +20,7 @@ export function feeMethods({ rest: { node }, fees }: MethodContext): Readonly<Re
       required: 1,
       answer: async ([number, mode]) => {
         const blocks = Math.max(1, Math.min(readCount(number), MOST_BLOCKS));
-        // There is one kind of estimate only.
+        // The mode is only checked: there is one kind of estimate.
         requireMode(mode);
         const target = (await fees.estimates()).findLast((one) => one.blocks <= blocks);
         return target === undefined ? '-1' : amountText(Math.round(target.rate * VBYTES_PER_RATE));
@@ -39,7 +39,7 @@ export function feeMethods({ rest: { node }, fees }: MethodContext): Readonly<Re
       answer: () => {
         const { minFeeRate, minRelayFeeRate } = node.pool.info();
         const writer = new JsonWriter();
-        // What is not relayed does not enter the pool either.
+        // A transaction below the relay fee does not enter the pool either.
         writer.amountField('{"mempoolminfee":', Math.max(minFeeRate, minRelayFeeRate));
         writer.amountField(',"minrelaytxfee":', minRelayFeeRate);
         writer.amountField(',"incrementalrelayfee":', INCREMENTAL_FEE_RATE);
@@ -67,7 +67,7 @@ function amountText(satoshis: number): Buffer {
   return writer.toBuffer();
 }
 
-/** Electrum's servers show full bins only. */
+/** Only full bins, as other Electrum servers show them. */
 function histogramText(histogram: readonly FeeBin[]): string {
   return JSON.stringify(histogram.filter(({ vsize }) => vsize > BIN_VSIZE).map(({ rate, vsize }) => [rate, vsize]));
 }

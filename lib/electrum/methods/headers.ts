@@ -9,7 +9,7 @@ import { badRequest, readCount } from './arguments';
 import { HASH_POINTS, HEADER_POINTS } from './points';
 import type { IndexSnapshot } from '../../index/types';
 
-/** A period of the difficulty, which is what wallets ask for. */
+/** A difficulty period, which is what wallets ask for. */
 const MOST_HEADERS = 2_016;
 
 const HEX_LENGTH = 2 * HEADER_LENGTH;
@@ -31,7 +31,7 @@ export function headerMethods({ rest, scripts }: MethodContext): Readonly<Record
       required: 0,
       answer: (_, { subscriptions }) =>
         scripts.read(({ index: { tip } }) => {
-          // In the same turn: what comes after this tip it is told of.
+          // In the turn in which the tip is read, so that the client is told of every later tip.
           subscriptions.addHeaders(tip);
           return Promise.resolve(`{"hex":"${tip.header.toString('hex')}","height":${tip.height}}`);
         })
@@ -87,7 +87,7 @@ function writeList(writer: JsonWriter, headers: Buffer): void {
   writer.ascii(']');
 }
 
-/** So many headers from a height up to the tip. */
+/** `count` headers from a height upwards, none above the tip. */
 function headersFrom(height: number, count: number, index: IndexSnapshot): Buffer {
   const runs: Buffer[] = [];
   for (let found = 0; found < count;) {

@@ -15,7 +15,7 @@ import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
 const ITEMS_PER_SLICE = 64;
 const COIN_TEXT_LENGTH = 140;
 
-/** What is asked about, in one state of chain and pool. */
+/** The script that is asked about, in one state of chain and pool. */
 interface AskedScript {
   /** Its SHA-256. */
   readonly script: Buffer;
@@ -108,7 +108,7 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
 
 const byOutpoint = (a: ChainCoin, b: ChainCoin): number => compareDisplayed(a.txid, b.txid) || a.index - b.index;
 
-/** Behind what the list has already. */
+/** Begins an item of a list, after a comma unless it is the first. */
 function beginItem(writer: JsonWriter, txid: Buffer, height: number): void {
   writer.hashField(writer.length > 1 ? ',{"tx_hash":' : '{"tx_hash":', txid);
   writer.integerField(',"height":', height);
@@ -130,7 +130,7 @@ function* writeEntries(writer: JsonWriter, entries: readonly PooledEntry[]): Gen
   }
 }
 
-/** Those of the chain in its order, then those of the pool by txid and output. */
+/** Coins of the chain in its order, then coins of the pool by txid and output. */
 function* coinsText(ofChain: readonly ChainCoin[], ofPool: readonly ChainCoin[]): Generator<void, Buffer> {
   const coins = [...ofChain, ...(yield* sorted(ofPool, byOutpoint))];
   const writer = new JsonWriter(coins.length * COIN_TEXT_LENGTH + 2);

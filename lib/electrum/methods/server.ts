@@ -14,7 +14,7 @@ export function serverMethods({ rest: { node }, version }: MethodContext): Reado
   return {
     'server.banner': constant(`Welcome to ${software}.`),
     'server.donation_address': constant(''),
-    // Electrum goes elsewhere when the genesis block is another one.
+    // Electrum leaves a server with another genesis block.
     'server.features': constant({
       hosts: {},
       pruning: null,
@@ -24,7 +24,7 @@ export function serverMethods({ rest: { node }, version }: MethodContext): Reado
       genesis_hash: toDisplayHex(node.network.genesisHash),
       hash_function: 'sha256'
     }),
-    // It knows no other servers, and wants to know none.
+    // The server knows no other servers, and refuses announcements of them.
     'server.peers.subscribe': constant([]),
     'server.add_peer': { parameters: ['features'], required: 1, answer: () => Promise.resolve('false') },
     'server.ping': constant(null)

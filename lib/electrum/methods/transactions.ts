@@ -1,4 +1,4 @@
-// Transactions: their bytes, proofs that they are in the chain, and their way into the pool. What Bitcoin Core's calls can do they do.
+// Transactions: their bytes, proofs that they are in the chain, and broadcasting. Whatever a call of JSON-RPC can do is left to the call.
 
 import { toDisplayHex } from '../../bitcoin/hash';
 import { PROFILES } from '../../profile/profile';
@@ -15,7 +15,7 @@ import type { Answer } from '../../rpc/call';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { ElectrumClient, Method, MethodContext } from '../method';
 
-/** What submitpackage says, as far as it is looked at. */
+/** The fields of submitpackage's result that are used here. */
 interface PackageResult {
   readonly package_msg: string;
   readonly 'tx-results': Readonly<Record<string, { readonly txid: string; readonly error?: string }>>;
@@ -23,10 +23,10 @@ interface PackageResult {
 
 export function transactionMethods({ rest, scripts, broadcast }: MethodContext): Readonly<Record<string, Method>> {
   const trees = new BlockTrees(rest.cache);
-  // Wallets read `address`, and not `addresses`, whichever edition REST speaks.
+  // Wallets read `address`, not `addresses`, so the JSON is the modern edition's even if REST speaks another one.
   const modern = { ...rest, profile: PROFILES.modern };
 
-  /** Undefined for a block that is not in the chain, and for the genesis block, which is no part of any history. */
+  /** Undefined above the tip, and for the genesis block, whose transaction is in no history. */
   const treeAt = async (height: number, snapshot: ScriptSnapshot, client: ElectrumClient): Promise<MerkleTree | undefined> => {
     const block = height === 0 ? undefined : snapshot.index.headerAt(height);
     if (block === undefined) return undefined;
@@ -35,7 +35,7 @@ export function transactionMethods({ rest, scripts, broadcast }: MethodContext):
     return tree;
   };
 
-  /** @throws ElectrumError when there is none */
+  /** @throws ElectrumError when broadcasting is switched off */
   const requireSending = (): void => {
     if (!broadcast) throw badRequest('this server does not broadcast transactions');
   };
@@ -51,7 +51,7 @@ export function transactionMethods({ rest, scripts, broadcast }: MethodContext):
           const { parameters, answer } = transactionCalls.getrawtransaction;
           return textOf(await answer(valuesOf('getrawtransaction', parameters, params), modern, client));
         } catch (error) {
-          // As all servers show what the node says.
+          // All Electrum servers show errors of their node in this form.
           throw error instanceof RpcError ? unknownTransaction(error) : error;
         }
       }
@@ -65,7 +65,7 @@ export function transactionMethods({ rest, scripts, broadcast }: MethodContext):
         return scripts.read(async (snapshot) => {
           const place = snapshot.index.position(txid);
           const tree = place?.block.height === height ? await treeAt(height, snapshot, client) : undefined;
-          // The index knows hashes of txids, which might be those of another transaction.
+          // The index has only short hashes of txids: on a collision the position is that of another transaction.
           if (place === undefined || tree?.txid(place.index).equals(txid) !== true)
             throw badRequest(`tx ${toDisplayHex(txid)} not in block at height ${grouped(height)}`);
           return `{"block_height":${height},"merkle":${branchText(tree, place.index)},"pos":${place.index}}`;
@@ -138,7 +138,7 @@ const unknownTransaction = ({ code, message }: RpcError): ElectrumError =>
 
 const branchText = (tree: MerkleTree, index: number): string => JSON.stringify(tree.branch(index).map(toDisplayHex));
 
-/** With a comma between each three digits. */
+/** With commas between groups of three digits. */
 const grouped = (number: number): string => number.toLocaleString('en-US');
 
 function shortResult({ package_msg: message, 'tx-results': results }: PackageResult): string {

@@ -1,4 +1,4 @@
-// What one client is subscribed to, and how it is told.
+// The subscriptions of one client, and its notifications.
 
 import { toDisplayHex } from '../../bitcoin/hash';
 import { HistoryTooLongError } from '../../scripts/errors';
@@ -8,20 +8,20 @@ import type { Subscriptions } from '../method';
 import type { ScriptNotifier, TipListener } from '../../script-status/script-notifier';
 import type { StatusChange, StatusListener } from '../../script-status/subscribed-script';
 
-/** The client, as far as it is told of things by itself. `about`: a script's SHA-256, one character a byte, or `TIPS`. */
+/** A client that is sent notifications. `about`: a script's SHA-256, one character a byte, or `TIPS`. */
 export interface ToldClient {
-  /** `params`: as JSON text. What was said about the same and is not on its way yet is not said any more. */
+  /** `params`: JSON text. Replaces a notification about the same thing that has not been sent yet. */
   notify(method: string, params: string, about: string): void;
-  /** The same, when the client is answered what is newer. */
+  /** Drops a notification that has not been sent yet, because the client gets a newer answer. */
   withdraw(about: string): void;
 }
 
 const TIPS = 'tips';
 
 export interface SubscriptionLimits {
-  /** Scripts of one client. */
+  /** The most scripts of one client. */
   readonly maxSubscriptions: number;
-  /** Transactions of a script that somebody may subscribe to. */
+  /** The most transactions of a script that clients may subscribe to. */
   readonly maxHistory: number;
 }
 
@@ -29,9 +29,9 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   readonly #notifier: ScriptNotifier;
   readonly #client: ToldClient;
   readonly #limits: SubscriptionLimits;
-  /** By the script's SHA-256, one character a byte; the name, where it is not written in lower case. */
+  /** The client's name for each script, by the script's SHA-256, one character a byte; undefined for a hash in lower case. */
   readonly #names = new Map<string, string | undefined>();
-  /** Those that are being answered: what the client is to be told afterwards. */
+  /** Scripts whose subscription is being answered, each with the change that the client is told afterwards. */
   readonly #answering = new Map<string, StatusChange | undefined>();
   #isClosed = false;
 
@@ -57,10 +57,10 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     this.#answering.set(key, undefined);
     try {
       const status = await this.#notifier.add(key, this, maxHistory, worked);
-      // What it was told meanwhile is older.
+      // A change that came meanwhile is older than this status.
       this.#answering.set(key, undefined);
       this.#client.withdraw(key);
-      // It has left, or taken it back, while it waited.
+      // The client has gone or unsubscribed meanwhile.
       if (this.#isClosed || !this.#names.has(key)) this.#notifier.delete(key, this);
       return status === '' ? undefined : Buffer.from(status, 'latin1');
     } catch (error) {
@@ -68,7 +68,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
       if (error instanceof HistoryTooLongError) throw new ElectrumError(CODES.badRequest, 'history too large');
       throw error;
     } finally {
-      // The answer goes out in this turn, and what is newer must not come before it.
+      // The answer is sent in this turn, and a newer status must not be sent before it.
       setImmediate(() => this.#release(key));
     }
   }
@@ -80,7 +80,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     return this.#names.delete(key);
   }
 
-  /** Nobody is told any more. */
+  /** Ends all subscriptions. */
   close(): void {
     this.#isClosed = true;
     this.#notifier.deleteTips(this);

@@ -1,6 +1,6 @@
-// Memory that all sessions share for what clients have sent and nobody has answered.
+// The memory that all sessions share for requests that have not been answered.
 
-/** There is none left. */
+/** This memory is used up. */
 export class NoMemoryError extends Error {
   override readonly name = 'NoMemoryError';
 }

@@ -1,5 +1,5 @@
-// Certificate and key of the server over TLS: files of the operator, which are read again when they have changed, or a pair that the
-// server made for itself once and keeps in the node's folder.
+// Certificate and key for TLS: files of the operator, which are read again when they have changed, or a pair that the server has made
+// itself and keeps in the node's folder.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -18,9 +18,9 @@ export interface CertificatePaths {
 }
 
 export interface CertificateFilesParts {
-  /** The operator's; undefined: the server has a pair of its own. */
+  /** The operator's files; undefined: the server makes its own pair. */
   readonly files: CertificatePaths | undefined;
-  /** For a pair of the server's own; undefined: it is not kept. */
+  /** Where the server keeps its own pair; undefined: nowhere. */
   readonly folder: string | undefined;
   /** Where the server listens. */
   readonly host: string;
@@ -31,13 +31,13 @@ export interface CertificateFilesParts {
 
 export class CertificateFiles {
   readonly #parts: CertificateFilesParts;
-  /** Of files that are looked at; the files as they were when they were read last. */
+  /** The files that are watched; `#seen` describes them as they were when they were read last. */
   readonly #paths: CertificatePaths | undefined;
   #seen: string;
   #pair: PemPair;
   #looking: NodeJS.Timeout | undefined;
 
-  /** Of files that `open` has read. */
+  /** Only called by `open`, which has read the files. */
   constructor(parts: CertificateFilesParts, paths: CertificatePaths | undefined, seen: string, pair: PemPair) {
     this.#parts = parts;
     this.#paths = paths;
@@ -57,7 +57,7 @@ export class CertificateFiles {
         return new CertificateFiles(parts, undefined, '', made);
       }
     }
-    // Above, there are paths without a pair that was made just now.
+    // Without paths this returned above.
     const known = paths as CertificatePaths;
     const seen = await look(known);
     const pair = await readPair(known);
@@ -69,7 +69,7 @@ export class CertificateFiles {
     return this.#pair;
   }
 
-  /** Calls back with every pair that takes the place of the one before. */
+  /** Calls back with every new pair. */
   watch(changed: (pair: PemPair) => void): void {
     const paths = this.#paths;
     if (paths === undefined) return;
@@ -82,24 +82,24 @@ export class CertificateFiles {
     clearInterval(this.#looking);
   }
 
-  /** A change that cannot be used is logged, and the pair from before stays. */
+  /** If changed files cannot be used, this is logged and the previous pair stays. */
   async #readAgain(paths: CertificatePaths, changed: (pair: PemPair) => void): Promise<void> {
     const { logger } = this.#parts;
     try {
       const seen = await look(paths);
       if (seen === this.#seen) return;
-      // A change from here on is seen the next time.
+      // A change after this `look` is noticed the next time.
       this.#seen = seen;
       this.#pair = await readPair(paths);
       logger.info(`${fingerprintText(this.#pair)} from now on.`);
       changed(this.#pair);
     } catch (error) {
-      logger.error(`Electrum over TLS goes on with the certificate from before: ${messageOf(error)}`);
+      logger.error(`Electrum over TLS continues with the previous certificate: ${messageOf(error)}`);
     }
   }
 }
 
-/** Names of both files, and neither of them alone. */
+/** Whether both files exist. */
 async function isThere({ certificate, key }: CertificatePaths): Promise<boolean> {
   const found = await Promise.all([certificate, key].map((file) => stat(file).catch(ifMissing)));
   return found.every((file) => file !== undefined);
@@ -107,14 +107,14 @@ async function isThere({ certificate, key }: CertificatePaths): Promise<boolean>
 
 async function keep(folder: string, paths: CertificatePaths, pair: PemPair): Promise<void> {
   await mkdir(folder, { recursive: true });
-  // The certificate last: without it both are made anew.
+  // The certificate is written last: if it is missing, both are made again.
   await write(paths.key, pair.key);
   await write(paths.certificate, pair.certificate);
 }
 
 async function write(path: string, text: string): Promise<void> {
   const unfinished = `${path}.tmp`;
-  // What is there may be open to others.
+  // A file that is left over may be readable by others.
   await rm(unfinished, { force: true });
   const file = await open(unfinished, 'wx', OWNER_ONLY);
   try {
@@ -126,20 +126,20 @@ async function write(path: string, text: string): Promise<void> {
   await rename(unfinished, path);
 }
 
-/** @throws Error naming the files when they cannot be read, or are no pair */
+/** @throws Error naming the files when they cannot be read, or do not belong together */
 async function readPair(paths: CertificatePaths): Promise<PemPair> {
   const [certificate, key] = await Promise.all([readFile(paths.certificate, 'utf8'), readFile(paths.key, 'utf8')]);
   try {
     createSecureContext({ cert: certificate, key });
-    // A key file that is still empty is none for TLS, and no error.
-    if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))) throw new Error('the key is that of another certificate');
+    // TLS takes an empty key file for no key, without an error.
+    if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))) throw new Error('the key belongs to another certificate');
   } catch (error) {
-    throw new Error(`${paths.certificate} and ${paths.key} are no certificate and its key: ${messageOf(error)}`, { cause: error });
+    throw new Error(`${paths.certificate} and ${paths.key} are not a certificate and its key: ${messageOf(error)}`, { cause: error });
   }
   return { certificate, key };
 }
 
-/** Inode, size and times of the files, which are not read. */
+/** Inode, size and times of the files; their contents are not read. */
 async function look({ certificate, key }: CertificatePaths): Promise<string> {
   const looks = await Promise.all([certificate, key].map((file) => stat(file, { bigint: true }).catch(ifMissing)));
   return looks.map((found) => found && `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`).join(', ');

@@ -1,4 +1,4 @@
-// Finds lines in what comes over a connection. It holds one line that has begun, and what came last.
+// Finds lines in the bytes of a connection. It holds one incomplete line, and the chunk that came last.
 
 import type { Allowance } from './allowance';
 
@@ -8,15 +8,15 @@ const NOTHING: Buffer = Buffer.alloc(0);
 export class LineBuffer {
   readonly #mostBytes: number;
   readonly #allowance: Allowance;
-  /** What came last, and how much of it was looked at. */
+  /** The chunk that came last, and how much of it was searched. */
   #chunk = NOTHING;
   #at = 0;
-  /** A line whose end has not come: its bytes so far, in memory that may be longer. */
+  /** An incomplete line: its bytes so far, in memory that may be longer. */
   #begun = NOTHING;
   #length = 0;
   #isTooLong = false;
 
-  /** `mostBytes`: of a line; those that are longer are dropped. `allowance`: for lines that have begun. */
+  /** `mostBytes`: of a line; longer lines are dropped. `allowance`: memory for incomplete lines. */
   constructor(mostBytes: number, allowance: Allowance) {
     this.#mostBytes = mostBytes;
     this.#allowance = allowance;
@@ -28,7 +28,7 @@ export class LineBuffer {
     this.#at = 0;
   }
 
-  /** The next line without its end, valid until the next call; undefined: none has come. @throws NoMemoryError */
+  /** The next line without its line feed, valid until the next call; undefined if there is none yet. @throws NoMemoryError */
   next(): Buffer | undefined {
     for (;;) {
       const end = this.#chunk.indexOf(NEW_LINE, this.#at);
@@ -52,7 +52,7 @@ export class LineBuffer {
     }
   }
 
-  /** Forgets the line that has begun. */
+  /** Drops the incomplete line. */
   clear(): void {
     this.#allowance.giveBack(this.#begun.length);
     this.#begun = NOTHING;
@@ -62,7 +62,7 @@ export class LineBuffer {
   #append(part: Buffer): void {
     const length = this.#length + part.length;
     if (length > this.#begun.length) {
-      // Pieces of a few bytes must not be copied again and again.
+      // Memory is doubled, so that a line in many small pieces is not copied for each of them.
       const longer = Math.max(length, Math.min(this.#begun.length * 2, this.#mostBytes));
       this.#allowance.take(longer - this.#begun.length);
       const memory = Buffer.allocUnsafeSlow(longer);

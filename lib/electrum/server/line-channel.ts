@@ -44,7 +44,7 @@ export class LineChannel implements Channel {
       }
     }));
     socket.setNoDelay(true);
-    // The connection is closed then.
+    // After an error comes `close`.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       inbox.close();
@@ -86,7 +86,7 @@ export class LineChannel implements Channel {
     this.#inbox?.close();
     this.#outbox.end(() => {
       this.#socket.end();
-      // What still comes is nobody's; without a reader the end of the client would not be seen.
+      // Further bytes are ignored, but without reading them the client's end would not be noticed.
       this.#socket.resume();
     });
   }

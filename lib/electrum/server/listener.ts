@@ -1,4 +1,4 @@
-// A port that clients connect to, while the server can answer.
+// A port to which clients connect while the server can answer.
 
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -21,12 +21,12 @@ export class Listener {
     this.#parts = parts;
   }
 
-  /** Where it listens; undefined: it does not. */
+  /** Where the port listens; undefined if it does not. */
   get address(): AddressInfo | undefined {
     return (this.#server?.address() ?? undefined) as AddressInfo | undefined;
   }
 
-  /** Where it listens from now on; undefined: it did before, or was stopped meanwhile. @throws an error of the system when the port is taken, say */
+  /** Gives the address; undefined if it listened already or was stopped meanwhile. @throws an error of the system if the port is taken */
   async start(): Promise<AddressInfo | undefined> {
     if (this.#server !== undefined) return undefined;
     const { endpoint, accept } = this.#parts;
@@ -34,7 +34,7 @@ export class Listener {
     try {
       server.listen(endpoint);
       await once(server, 'listening');
-      // Of a connection that could not be accepted: the next may be.
+      // Emitted when a connection cannot be accepted; later ones may be.
       server.on('error', () => undefined);
       if (this.#server !== server) server.close();
       return this.address;
@@ -44,7 +44,7 @@ export class Listener {
     }
   }
 
-  /** Connections stay. */
+  /** Connections stay open. */
   stop(): void {
     this.#server?.close();
     this.#server = undefined;

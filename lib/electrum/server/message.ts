@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 as Electrum's servers take it: also without `jsonrpc`, with parameters left out, and in batches.
+// JSON-RPC 2.0 as Electrum servers accept it: also without `jsonrpc`, without parameters, and in batches.
 
 import { isUtf8 } from 'node:buffer';
 import { textOfId, idTexts } from '../../rpc/json-rpc';
@@ -12,11 +12,11 @@ export type Values = readonly unknown[] | Readonly<Record<string, unknown>>;
 export interface Request {
   readonly method: string;
   readonly params: Values;
-  /** The id as JSON text; undefined: nobody waits for a reply. */
+  /** The id as JSON text; undefined for a notification, which gets no reply. */
   readonly id: string | undefined;
 }
 
-/** What cannot be read, and whose reply that is. */
+/** A request that cannot be read: its id and the error for its reply. */
 export interface BadRequest {
   readonly id: string;
   readonly error: ElectrumError;
@@ -24,7 +24,7 @@ export interface BadRequest {
 
 export interface Message {
   readonly isBatch: boolean;
-  /** Without what asks for nothing: replies that a client sends. */
+  /** Without replies that a client sends, which ask for nothing. */
   readonly requests: readonly (Request | BadRequest)[];
 }
 
@@ -53,14 +53,14 @@ function refused(code: number, message: string): Message {
   return { isBatch: false, requests: [{ id: 'null', error: new ElectrumError(code, message) }] };
 }
 
-/** `idText`: the number that is the id as it was written. */
+/** `idText`: gives the text of a numeric id as the client wrote it. */
 function readRequest(json: unknown, idText: () => string | undefined): Request | BadRequest | undefined {
   const bad = (id: string, code: number, message: string): BadRequest => ({ id, error: new ElectrumError(code, message) });
   if (!isObject(json)) return bad('null', CODES.invalidRequest, 'request object must be a dictionary');
   const { method, params = [] } = json;
   if (!('id' in json)) {
     if (method === undefined) return bad('null', CODES.invalidRequest, 'request has no method');
-    // Nobody waits for what is wrong with it.
+    // A malformed notification gets no error.
     return typeof method === 'string' && isValues(params) ? { method, params, id: undefined } : undefined;
   }
   if (!isId(json['id'])) return bad('null', CODES.invalidRequest, 'invalid "id"');
@@ -94,7 +94,7 @@ export function errorReply(id: string, { code, message }: ElectrumError): Buffer
   return Buffer.from(`{"jsonrpc":"2.0","error":${JSON.stringify({ code, message })},"id":${id}}`);
 }
 
-/** `params`: as JSON text. */
+/** `params`: JSON text. */
 export function notification(method: string, params: string): Buffer {
   return Buffer.from(`{"jsonrpc":"2.0","method":"${method}","params":${params}}`);
 }

@@ -1,4 +1,4 @@
-// A certificate that a server makes and signs for itself (RFC 5280). Wallets of the protocol remember it as they first saw it.
+// A self-signed certificate (RFC 5280). Electrum wallets trust the certificate that they see first, and remember it.
 
 import { createHash, generateKeyPair, randomBytes, sign } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -38,7 +38,7 @@ import {
 const COMMON_NAME = '2.5.4.3';
 const RSA_WITH_SHA256 = '1.2.840.113549.1.1.11';
 
-/** Electrum reads RSA's keys in all its versions. */
+/** Bits of an RSA key: all versions of Electrum support RSA. */
 const KEY_BITS = 2_048;
 const SERIAL_BYTES = 16;
 const YEARS = 10;
@@ -49,7 +49,7 @@ export interface PemPair {
   readonly key: string;
 }
 
-/** `host`: a name or an address beside localhost's. */
+/** `host`: a name or an address besides localhost's. */
 export async function makeOwnCertificate(host: string): Promise<PemPair> {
   const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: KEY_BITS });
   const spki = AsnConvert.parse(publicKey.export({ type: 'spki', format: 'der' }), SubjectPublicKeyInfo);
@@ -61,7 +61,7 @@ export async function makeOwnCertificate(host: string): Promise<PemPair> {
   const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: RSA_WITH_SHA256, parameters: null });
   const now = Date.now();
   const serial = randomBytes(SERIAL_BYTES);
-  // A positive number whose first byte is not zero.
+  // Makes the serial number positive, with a first byte that is not zero.
   serial[0] = ((serial[0] as number) & 0x3f) | 0x40;
   const tbs = new TBSCertificate({
     version: Version.v3,
@@ -81,7 +81,7 @@ export async function makeOwnCertificate(host: string): Promise<PemPair> {
   };
 }
 
-/** As strict readers want them of one that vouches for itself. */
+/** The extensions that strict clients require of a self-signed certificate. */
 function extensionsFor(spki: SubjectPublicKeyInfo, hosts: readonly string[]): Extension[] {
   const keyId = bytesOf(createHash('sha1').update(Buffer.from(spki.subjectPublicKey)).digest());
   const extension = (extnID: string, critical: boolean, value: object): Extension =>

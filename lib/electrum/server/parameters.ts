@@ -1,4 +1,4 @@
-// The parameters of a request in the order of a method's names.
+// Puts the parameters of a request into the order of the method's names.
 
 import { CODES, ElectrumError } from '../errors';
 import type { Method } from '../method';

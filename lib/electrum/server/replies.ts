@@ -1,12 +1,12 @@
-// The replies to one message: those to a batch go together.
+// The replies to one message: replies to a batch are sent together.
 
 import { batchReply } from './message';
 import type { Outflow } from '../../sockets/outbox';
 
 export interface Replies {
-  /** Of replies that wait for others. */
+  /** Bytes of replies that wait for others of their batch. */
   readonly bytes: number;
-  /** `at`: the request's place in the message. undefined: a reply that nobody waits for. */
+  /** `at`: the request's place in the message. `reply`: undefined for a notification. */
   add(at: number, reply: Buffer | undefined): void;
 }
 
@@ -27,7 +27,7 @@ export class SingleReply implements Replies {
   }
 }
 
-/** Keeps replies until all are there, in the order of the requests: some clients look at nothing else. They count as replies on their way. */
+/** Keeps replies until all are ready, in the order of the requests, on which some clients rely. They count as replies on their way. */
 export class Batch implements Replies {
   readonly #outflow: Outflow;
   readonly #finish: (reply: Buffer | undefined) => void;
@@ -35,7 +35,7 @@ export class Batch implements Replies {
   #missing: number;
   #bytes = 0;
 
-  /** `finish`: undefined, when nobody waits for anything. */
+  /** `finish`: called with undefined if all requests are notifications. */
   constructor(count: number, outflow: Outflow, finish: (reply: Buffer | undefined) => void) {
     this.#missing = count;
     this.#replies = Array<undefined>(count).fill(undefined);

@@ -1,5 +1,5 @@
-// One client: what it has asked waits here, ten pieces of it are worked on, and replies go out as they are ready. A client that asks
-// faster than it is answered, or does not read, is not read from either.
+// One client: its requests wait here, ten of them are worked on at a time, and replies are sent as they are ready. If a client asks faster
+// than it is answered, or does not read its replies, its requests are not read either.
 
 import { asRestError, type RestLogger } from '../../rest/app';
 import { ClientGoneError, QueueFullError } from '../../rest/errors';
@@ -19,40 +19,40 @@ import { FEW_UNREAD_BYTES, MOST_UNREAD_BYTES, MOST_UNREAD_NOTIFICATION_BYTES, ty
 import type { ClientSession } from '../../sockets/sessions';
 import type { Turns, TurnTaker } from './turns';
 
-/** ElectrumX'. */
+/** As in ElectrumX. */
 const MOST_AT_WORK = 10;
 const MOST_WAITING = 500;
 
-/** Of requests that are worked on or wait, as they came. */
+/** Bytes of requests that wait or are worked on. */
 const MOST_WAITING_BYTES = 1_000_000;
 
-/** Replies up to this size pass whatever waits to be read. */
+/** Replies up to this size are sent however many bytes wait to be read. */
 const SMALL_BYTES = 65_536;
 
-/** Of the replies to a batch, which are sent together; those that come later are errors. */
+/** Bytes of the replies to a batch, which are sent together; beyond this the remaining replies are errors. */
 const MOST_BATCH_BYTES = 16_000_000;
 
-/** Reading and writing of a request, in points. */
+/** The cost of reading and writing a request, in points. */
 const REQUEST_POINTS = 1;
 const BYTES_PER_POINT = 5_000;
 const BAD_REQUEST_POINTS = 10;
 
 const VERSION_METHOD = 'server.version';
-/** What follows the second parameter is left alone. */
+/** Further parameters are ignored. */
 const VERSION_PARAMETERS = ['client_name', 'protocol_version'];
 
-/** What a client is told of by itself. */
+/** A client that is sent notifications. */
 export interface Notified {
-  /** Nothing reaches it any more. */
+  /** True once nothing can be sent to the client. */
   readonly isGone: boolean;
-  /** `params`: as JSON text. What was said about the same and is not on its way yet is not said any more. */
+  /** `params`: JSON text. Replaces a notification about the same thing that has not been sent yet. */
   notify(method: string, params: string, about: string): void;
-  /** The same, when the client is answered what is newer. */
+  /** Drops a notification that has not been sent yet, because the client gets a newer answer. */
   withdraw(about: string): void;
 }
 
 export interface ClosableSubscriptions extends Subscriptions {
-  /** Nobody is told any more. */
+  /** Ends all subscriptions. */
   close(): void;
 }
 
@@ -64,7 +64,7 @@ export interface SessionParts {
   readonly queue: Pick<WorkQueue, 'run'>;
   readonly turns: Readonly<Record<Lane, Turns>>;
   readonly outflow: Outflow;
-  /** For requests that wait. */
+  /** Memory for requests that wait. */
   readonly allowance: Allowance;
   readonly gate: Pick<Gate, 'status'>;
   readonly logger: RestLogger;
@@ -75,7 +75,7 @@ interface Job {
   readonly request: Request;
   readonly method: Method;
   readonly values: readonly unknown[];
-  /** Its share of what came. */
+  /** Its share of the message's bytes. */
   readonly bytes: number;
   readonly replies: Replies;
   /** Its place in the message. */
@@ -85,7 +85,7 @@ interface Job {
 export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser, ClientSession {
   readonly subscriptions: ClosableSubscriptions;
   protocol: Protocol = FIRST_PROTOCOL;
-  /** When something came last, or undefined before that; as performance.now(). */
+  /** When the last message came, as performance.now(); undefined before the first one. */
   heardAt: number | undefined;
   readonly openedAt = performance.now();
   /** When it was ended; undefined before that. */
@@ -98,11 +98,11 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   #bytes = 0;
   #atWork = 0;
   #hasVersion = false;
-  /** There is no version of the protocol that both speak. */
+  /** Client and server have no version of the protocol in common. */
   #isRefused = false;
   #isClosed = false;
   #delay: NodeJS.Timeout | undefined;
-  /** What the client is to be told of, by what it is about. */
+  /** Notifications that have not been sent yet, by what they are about. */
   readonly #notifications = new Map<string, Buffer>();
   #notificationBytes = 0;
   #notifying: NodeJS.Immediate | undefined;
@@ -121,7 +121,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     return this.#isClosed || this.#channel.isGone;
   }
 
-  /** For how long the client has read nothing of what it was sent, in milliseconds. */
+  /** How long the client has not read what it was sent, in milliseconds. */
   get stalledMs(): number {
     return this.#channel.unreadBytes === 0 ? 0 : performance.now() - this.#channel.progressAt;
   }
@@ -162,7 +162,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     this.charge(text.length / BYTES_PER_POINT);
     this.#notifications.set(about, text);
     this.#countNotified(text.length);
-    // Behind the replies that are ready in this turn: what those say of a script is older.
+    // After the replies that are ready in this turn, which may contain an older status of the script.
     this.#notifying ??= setImmediate(this.#sendNotifications);
   }
 
@@ -177,7 +177,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     this.#wake();
   }
 
-  /** Closes behind what was sent. */
+  /** Closes the connection once everything that was sent has gone out. */
   end(): void {
     this.#close();
     this.#channel.end();
@@ -224,7 +224,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     this.#channel.send(reply);
   };
 
-  /** Not while a batch is unfinished, whose replies are older as well. */
+  /** Waits while a batch is unfinished, since its replies may contain an older status. */
   readonly #sendNotifications = (): void => {
     this.#notifying = undefined;
     if (this.#unfinishedBatches > 0) return;
@@ -260,13 +260,13 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     }
   }
 
-  /** The first one counts, wherever it stands. @throws ElectrumError */
+  /** `server.version`, which is allowed once and need not be the first request. @throws ElectrumError */
   #greet(params: Request['params'], id: string | undefined): Buffer | undefined {
     if (this.#hasVersion) throw new ElectrumError(CODES.badRequest, 'server.version already sent');
     const [, asked] = Array.isArray(params)
       ? (params as readonly unknown[])
       : VERSION_PARAMETERS.map((name) => (params as Record<string, unknown>)[name]);
-    // Behind an error the connection is closed.
+    // After an error the connection is closed.
     this.#isRefused = true;
     this.protocol = negotiate(asked);
     this.#isRefused = false;
@@ -274,7 +274,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     return id === undefined ? undefined : resultReply(id, JSON.stringify([this.#parts.software, this.protocol]));
   }
 
-  /** @throws ElectrumError for one that this version of the protocol does not have */
+  /** @throws ElectrumError for a method that this version of the protocol does not have */
   #methodOf(name: string): Method {
     const { table } = this.#parts;
     const method = Object.hasOwn(table, name) ? table[name] : undefined;
@@ -297,7 +297,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     );
   }
 
-  /** Something has changed: more may be begun, and more be read. */
+  /** To be called when something has changed: starts work and reads on, as far as the limits allow. */
   #wake(): void {
     if (this.isGone) return;
     const { small, heavy } = this.#waiting;
@@ -309,7 +309,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     for (const lane of ['small', 'heavy'] as const) if (this.hasWork(lane)) this.#parts.turns[lane].want(this);
   }
 
-  /** One request after the other, with time in between, for a client that has cost much. */
+  /** Delays the next request of a client that has cost much. */
   #slowDown(): void {
     const { delayMs } = this.#account;
     if (delayMs === 0 || this.#delay !== undefined) return;
@@ -331,7 +331,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     return id === undefined ? undefined : resultReply(id, result);
   }
 
-  /** @throws what the method throws, and ElectrumError when nobody could send the reply */
+  /** @throws what the method throws, and ElectrumError when there is no memory for the reply */
   async #answer({ method, values, replies }: Job, lane: Lane): Promise<string | Buffer> {
     const { queue, outflow } = this.#parts;
     if (lane === 'heavy' && outflow.isFull) throw busy();
@@ -352,7 +352,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     return new ElectrumError(known.status === 500 && !(known instanceof QueueFullError) ? CODES.internal : CODES.daemon, known.message);
   }
 
-  /** It waits no longer. */
+  /** Releases the memory of a request. */
   #drop({ bytes }: Job): void {
     this.#bytes -= bytes;
     this.#parts.allowance.giveBack(bytes);
@@ -376,7 +376,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
         job.replies.add(job.at, undefined);
       }
     }
-    // What a batch has by now was sent.
+    // Only now, so that batches finished by the loop above were still sent.
     this.#isClosed = true;
     this.subscriptions.close();
   }

@@ -1,10 +1,10 @@
-// Sessions take turns: of each that has work one piece is begun, then it stands behind the others. So a session with hundreds of
-// requests holds nobody up, and what waits waits here, and not in the work queue that is shared with HTTP.
+// Sessions take turns: one request of a session is started, then the session goes to the end of the line. So a session with hundreds of
+// requests does not hold up the others, and requests wait here instead of in the work queue, which is shared with HTTP.
 
 import type { Lane } from '../../rest/server/work-queue';
 
 export interface TurnTaker {
-  /** Whether `begin` would begin something now. */
+  /** Whether `begin` would start a request now. */
   hasWork(lane: Lane): boolean;
   /** Never rejects. */
   begin(lane: Lane): Promise<void>;
@@ -16,13 +16,13 @@ export class Turns {
   readonly #waiting = new Set<TurnTaker>();
   #running = 0;
 
-  /** `most`: pieces of work at a time. */
+  /** `most`: requests that are worked on at a time. */
   constructor(lane: Lane, most: number) {
     this.#lane = lane;
     this.#most = most;
   }
 
-  /** It has work, and stands in the row from now on if it does not yet. */
+  /** Puts a session that has work at the end of the line, unless it is in the line already. */
   want(taker: TurnTaker): void {
     this.#waiting.add(taker);
     this.#begin();
@@ -39,7 +39,7 @@ export class Turns {
       if (!taker.hasWork(this.#lane)) continue;
       this.#running++;
       void taker.begin(this.#lane).then(this.#end);
-      // A set goes on with what is added behind.
+      // The loop reaches elements that are added to the set meanwhile.
       if (taker.hasWork(this.#lane)) this.#waiting.add(taker);
     }
   }

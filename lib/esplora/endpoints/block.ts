@@ -1,4 +1,4 @@
-// A block of the active chain: what it is, where it stands, what it holds.
+// A block of the active chain: its summary, status, header, bytes and transactions.
 
 import { toDisplayHex } from '../../bitcoin/hash';
 import { MAX_TRANSACTIONS } from '../../index/records/position';
@@ -15,7 +15,7 @@ import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoin
 /** Transactions in one reply. */
 const PAGE_SIZE = 25;
 
-/** A path has 32 bits for it. */
+/** Start indexes have 32 bits. */
 const MOST_START = 0xffff_ffff;
 
 const TXIDS_PER_SLICE = 512;
@@ -23,7 +23,7 @@ const TXIDS_PER_SLICE = 512;
 /** `"`, 64 digits, `",` */
 const TXID_TEXT_LENGTH = 67;
 
-/** What is answered of a block. */
+/** Makes a reply about a block. */
 type BlockAnswer = (block: HeaderRecord, snapshot: ScriptSnapshot, request: EsploraRequest) => Promise<EsploraReply> | EsploraReply;
 
 export function blockRoutes(context: EsploraContext): Route[] {
@@ -41,7 +41,7 @@ export function blockRoutes(context: EsploraContext): Route[] {
   ];
 }
 
-/** Of what never changes, unless the reply says otherwise. */
+/** Replies are immutable and hold for the state, unless the answer says otherwise. */
 function blockEndpoint({ scripts }: EsploraContext, answer: BlockAnswer): Endpoint {
   return async (request) => {
     const hash = readHash(request.parameter('hash'));
@@ -67,7 +67,7 @@ async function blockReply(block: HeaderRecord, client: EsploraRequest, context: 
   return jsonReply(writer.toBuffer());
 }
 
-/** Of a block that is unknown, or off the active chain, it says that it is not in the chain. */
+/** A block that is unknown or off the active chain is reported as not in the best chain. */
 function statusEndpoint({ scripts }: EsploraContext): Endpoint {
   return async (request) => {
     const hash = readHash(request.parameter('hash'));
@@ -81,7 +81,7 @@ function statusEndpoint({ scripts }: EsploraContext): Endpoint {
   };
 }
 
-/** Blocks are cached as they are. */
+/** Not cached as a reply, since blocks have their own cache. */
 async function rawReply(block: HeaderRecord, client: EsploraRequest, context: EsploraContext): Promise<EsploraReply> {
   const raw = await context.rest.blocks.block(block, client);
   return raw === undefined ? refuse(block, context) : { ...binaryReply(raw), tip: undefined };

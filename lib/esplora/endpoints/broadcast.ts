@@ -1,4 +1,4 @@
-// Transactions on their way into the pool, made by the calls of JSON-RPC, whose refusals are shown with the name of the call.
+// Transactions for the pool. They are sent by the calls of JSON-RPC, whose errors are shown with the name of the call.
 
 import { sendingCalls, type SendingContext } from '../../rpc/calls/sending';
 import { RpcError } from '../../rpc/errors';
@@ -20,17 +20,17 @@ import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoin
 
 const MOST_TRANSACTIONS = 25;
 
-/** Digits of a transaction. */
+/** Hex digits of a transaction. */
 const FEWEST_DIGITS = 120;
 const MOST_DIGITS = 799_999;
 
-/** As Rust reads numbers, but for those that are not finite. */
+/** Numbers as Rust parses them, without infinity and NaN. */
 const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?$/;
 
-/** Made for one request. */
+/** These replies are for one request only. */
 const NOT_CACHED = { maxAge: 0 };
 
-/** A call as far as it is needed here. */
+/** The parts of a call definition that are used here. */
 interface Call {
   readonly parameters: readonly Parameter[];
   readonly answer: (parameters: Parameters, context: SendingContext) => Promise<Answer>;
@@ -78,7 +78,7 @@ async function send(hex: string, context: EsploraContext): ReturnType<Endpoint> 
   return { ...textReply(JSON.parse(txid.toString()) as string), ...NOT_CACHED };
 }
 
-/** `options`: query parameters that become those of the call behind the list. @throws RestError 400 */
+/** `options`: query parameters that become the call's parameters after the list. @throws RestError 400 */
 async function sendList(
   method: string,
   definition: Call,
@@ -93,7 +93,7 @@ async function sendList(
   return { ...jsonReply(await call(method, definition, params, context)), ...NOT_CACHED };
 }
 
-/** @throws RestError 400 with what the call refused */
+/** @throws RestError 400 with the error of the call */
 async function call(method: string, { parameters, answer }: Call, params: readonly unknown[], { rest }: EsploraContext): Promise<Buffer> {
   try {
     const { parts } = await answer(new Parameters(parameters, params, usageOf(method, parameters)), rest);
@@ -103,7 +103,7 @@ async function call(method: string, { parameters, answer }: Call, params: readon
   }
 }
 
-/** Of a query parameter; null for none. @throws RestError 400 */
+/** The number in a query parameter; null if there is none. @throws RestError 400 */
 function readAmount(name: string, request: EsploraRequest): number | null {
   const text = request.query(name);
   if (text === undefined) return null;

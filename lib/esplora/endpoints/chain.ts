@@ -1,4 +1,4 @@
-// The chain from its end: its tip, and which block stands where.
+// The tip of the chain, its last blocks, and the block at a height.
 
 import { toDisplayHex } from '../../bitcoin/hash';
 import { blockNotFound } from '../errors';
@@ -25,7 +25,7 @@ function tipEndpoint({ scripts }: EsploraContext, textOf: (tip: HeaderRecord) =>
   return () => scripts.read(({ index: { tip } }) => Promise.resolve(replyAt(textReply(textOf(tip)), tip, undefined)));
 }
 
-/** Downwards from a height, or from the tip. */
+/** Blocks downwards from a height, or from the tip. */
 function blocksEndpoint(context: EsploraContext): Endpoint {
   return async (request) => {
     const start = findNumber(request.optional('start') ?? '');

@@ -1,4 +1,4 @@
-// What to pay for a confirmation soon or late, as Esplora and as mempool put it.
+// Fee rates by confirmation target, in the forms of Esplora and of mempool.
 
 import { recommendedFees } from '../../script-answers/recommended-fees';
 import { rustDoubleText } from '../../views/esplora/double';

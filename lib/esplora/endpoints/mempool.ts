@@ -1,4 +1,4 @@
-// The pool as a whole: how much is in it and what it pays, and which transactions it has.
+// The pool as a whole: its size, its fees, and the txids of its transactions.
 
 import { fromDisplayHex } from '../../bitcoin/hash';
 import { runInSlices } from '../../rest/server/slices';
@@ -24,7 +24,6 @@ const TXID_TEXT_LENGTH = 67;
 
 const HASH = /^[0-9a-fA-F]{64}$/;
 
-/** `summary`: shared by all that ask for it. */
 export function mempoolRoutes({ pool, fees }: EsploraContext): Route[] {
   const txids = new PoolView(pool, () => txidsText(pool.transactions().map(({ txid }) => txid)));
   const page = pageEndpoint(new PoolView(pool, () => txidsInOrder(pool)));
@@ -53,7 +52,7 @@ function recentReply(recent: readonly RecentTransaction[]): EsploraReply {
   return { ...jsonReply(writer.toBuffer()), maxAge: RECENT_SECONDS };
 }
 
-/** Behind a txid, whether or not the pool still has it; one that cannot be read counts as none. */
+/** The page after a txid, even if the pool no longer has it. A malformed txid counts as none. */
 function pageEndpoint(order: PoolView<readonly Buffer[]>): Endpoint {
   return async (request) => {
     const last = request.optional('last') ?? '';
@@ -64,10 +63,10 @@ function pageEndpoint(order: PoolView<readonly Buffer[]>): Endpoint {
   };
 }
 
-/** By their bytes in wire order. */
+/** The pool's txids, sorted by their bytes in wire order. */
 function* txidsInOrder(pool: ScriptPool): Generator<void, readonly Buffer[]> {
   const txids = pool.transactions().map(({ txid }) => txid);
-  // Comparing numbers takes a tenth of the time, and hardly any two are the same.
+  // Comparing the first bytes as numbers takes a tenth of the time, and they are hardly ever equal.
   const beginnings = new Float64Array(txids.length);
   const places: number[] = [];
   for (const [i, txid] of txids.entries()) {
@@ -81,7 +80,7 @@ function* txidsInOrder(pool: ScriptPool): Generator<void, readonly Buffer[]> {
   return order.map((i) => txids[i] as Buffer); // each is below the length
 }
 
-/** In an ascending list. */
+/** The place after a txid in an ascending list. */
 function placeBehind(txid: Buffer, txids: readonly Buffer[]): number {
   let [from, to] = [0, txids.length];
   while (from < to) {

@@ -1,4 +1,4 @@
-// What spends the outputs of a transaction.
+// Which transactions spend the outputs of a transaction.
 
 import { JsonWriter } from '../../views/json-writer';
 import { writeOutspend } from '../../views/esplora/coins';
@@ -30,7 +30,7 @@ function outspendEndpoint({ scripts }: EsploraContext, spends: Spends): Endpoint
       const writer = new JsonWriter();
       writeOutspend(writer, spend);
       const reply = jsonReply(writer.toBuffer());
-      // What is not spent by a block may be spent by the pool at any time.
+      // An output that no block spends may be spent in the pool at any time, so that reply is not cached.
       return spend?.status === undefined ? reply : replyAt(reply, snapshot.index.tip, spend.status.height);
     });
   };

@@ -10,7 +10,7 @@ import type { MerkleTree } from '../../bitcoin/merkle-tree';
 import type { HeaderRecord } from '../../index/types';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
 
-/** How a proof is written. */
+/** Writes a proof. */
 type ProofForm = (tree: MerkleTree, position: Position, block: HeaderRecord) => EsploraReply;
 
 export function proofRoutes(context: EsploraContext): Route[] {
@@ -30,14 +30,14 @@ function proofEndpoint({ scripts, rest }: EsploraContext, form: ProofForm): Endp
       const block = position && index.headerAt(position.height);
       if (position === undefined || block === undefined) throw noProof();
       const tree = await trees.of(block, snapshot, request);
-      // The index knows hashes of txids, which might be those of another transaction.
+      // The index has only short hashes of txids: on a collision the position is that of another transaction.
       if (!tree.txid(position.index).equals(txid)) throw noProof();
       return replyAt(form(tree, position, block), index.tip, position.height);
     });
   };
 }
 
-/** As Electrum's servers write it. */
+/** The Merkle branch, as Electrum servers write it. */
 function branchReply(tree: MerkleTree, { height, index }: Position): EsploraReply {
   return jsonReply(JSON.stringify({ block_height: height, merkle: tree.branch(index).map(toDisplayHex), pos: index }));
 }

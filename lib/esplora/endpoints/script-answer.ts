@@ -1,4 +1,4 @@
-// What the endpoints of a script are given, and give.
+// The arguments and results of the endpoints of a script.
 
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { StatsSubject } from '../../views/esplora/coins';
@@ -6,15 +6,15 @@ import type { EsploraRequest } from '../endpoint';
 import type { PooledScript } from '../../script-answers/pooled-script';
 import type { EsploraReply } from '../reply';
 
-/** What is asked about, in one state. */
+/** The script that is asked about, in one state. */
 export interface AskedScript {
-  /** SHA-256 of the script, as SHA-256 gives it. */
+  /** SHA-256 of the script, not reversed. */
   readonly hash: Buffer;
   readonly subject: StatsSubject;
   readonly snapshot: ScriptSnapshot;
-  /** Of the same moment. */
+  /** The script's part of the pool, at the moment of the snapshot. */
   readonly pooled: PooledScript;
 }
 
-/** Its first turn is that of the state. */
+/** Called in the turn of the event loop in which the snapshot was taken. */
 export type ScriptAnswer = (asked: AskedScript, request: EsploraRequest) => Promise<EsploraReply>;

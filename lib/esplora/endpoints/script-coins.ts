@@ -1,4 +1,4 @@
-// The coins of a script: those of the chain that the pool does not spend, then those that the pool makes.
+// The coins of a script: those of the chain that the pool does not spend, then those that the pool creates.
 
 import { runInSlices } from '../../rest/server/slices';
 import { ChainCoins, type ChainCoin } from '../../script-answers/chain-coins';
@@ -21,7 +21,7 @@ export function scriptCoins(context: EsploraContext, totals: ChainTotals): Scrip
   return async ({ hash: script, snapshot, pooled }, request) => {
     const { index } = snapshot;
     const ofPool = await pooled.outputs(request);
-    // What the pool spends of the chain's is no part of the reply.
+    // Coins of the chain that the pool spends are not in the reply, and do not count.
     const most = maxUnspent + ofPool.spentOfChain;
     const ofChain = await chainCoins.of(script, most, snapshot, request);
     const left = ofChain.filter((coin) => !ofPool.spends(coin.txid, coin.index));

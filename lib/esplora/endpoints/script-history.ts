@@ -10,14 +10,14 @@ import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
 import type { EsploraContext, EsploraRequest } from '../endpoint';
 import type { ScriptAnswer } from './script-answer';
 
-/** Transactions in one reply, unless another number is asked for. */
+/** Transactions in one reply, unless the request asks for another number. */
 const OF_POOL = 50;
 const OF_CHAIN = 25;
 
-/** Nobody gets more of both together. */
+/** The most transactions in one reply, of pool and chain together. */
 const MOST_ASKED = 100;
 
-/** From the pool first, then from the chain; `max_txs` of both together, behind `after_txid` in either. */
+/** From the pool first, then from the chain: `max_txs` of both together, after `after_txid`, which may be in either. */
 export function mixedPage({ pool, transactions }: EsploraContext): ScriptAnswer {
   return async ({ hash, snapshot, pooled }, request) => {
     const { index } = snapshot;
@@ -36,7 +36,7 @@ export function mixedPage({ pool, transactions }: EsploraContext): ScriptAnswer 
   };
 }
 
-/** A cursor that the history does not have has nothing behind it. */
+/** The page is empty if the history does not have the cursor. */
 export function chainPage({ transactions, rest }: EsploraContext): ScriptAnswer {
   return async ({ hash, snapshot }, request) => {
     const { index } = snapshot;
@@ -53,25 +53,25 @@ export function poolPage({ transactions }: EsploraContext): ScriptAnswer {
   };
 }
 
-/** `max_txs`; what is no number counts as none given. */
+/** `max_txs`; ignored if it is not a number. */
 function readMost(request: EsploraRequest): number | undefined {
   const asked = findNumber(request.query('max_txs') ?? '');
   return asked === undefined ? undefined : Math.min(asked, MOST_ASKED);
 }
 
-/** What is no txid counts as none given. */
+/** Undefined if the text is not a txid. */
 function findTxid(text: string): Buffer | undefined {
   return /^[0-9a-fA-F]{64}$/.test(text) ? fromDisplayHex(text) : undefined;
 }
 
-/** None behind one that is not among them. */
+/** The transactions after the cursor; none if it is not in the list. */
 function behind(cursor: Buffer | undefined, list: readonly PooledTransaction[]): readonly PooledTransaction[] {
   if (cursor === undefined) return list;
   const at = list.findIndex(({ txid }) => txid.equals(cursor));
   return at < 0 ? [] : list.slice(at + 1);
 }
 
-/** Rows below that of the cursor, which is looked up where it stands now; none when the script has no such row. */
+/** The rows older than the cursor's, which is looked up in this snapshot; none if the script's history does not have it. */
 async function rowsBehind(cursor: Buffer | undefined, script: Buffer, snapshot: ScriptSnapshot, limit: number): Promise<ScriptRow[]> {
   if (limit === 0) return [];
   if (cursor === undefined) return snapshot.history(script, { limit });

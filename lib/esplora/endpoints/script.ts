@@ -1,4 +1,4 @@
-// A script, by its address or its hash: what the paths of its endpoints have in common.
+// The endpoints of a script, by its address or by its hash.
 
 import { hash } from 'node:crypto';
 import { acceptedPrefixes, scriptOfAddress } from '../../bitcoin/address';
@@ -37,12 +37,12 @@ export function scriptRoutes(context: EsploraContext): Route[] {
         return { method: 'GET', path: `/${kind}/:script${path}`, endpoint, isHeavy: true };
       })
     ),
-    // There is no list of addresses to be searched.
+    // There is no list of addresses to search.
     { method: 'GET', path: '/address-prefix/:prefix', endpoint: () => Promise.reject(addressSearchDisabled()) }
   ];
 }
 
-/** What all transactions did with a script. */
+/** Totals of a script over all transactions of chain and pool. */
 function scriptStats(totals: ChainTotals): ScriptAnswer {
   return async ({ hash: script, subject, snapshot, pooled }, request) => {
     const [chain, pool] = await Promise.all([totals.of(script, snapshot, request), pooled.totals(request)]);

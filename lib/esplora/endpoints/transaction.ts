@@ -1,4 +1,4 @@
-// A transaction of the active chain or the pool: all of it, its bytes, where it stands.
+// A transaction of the active chain or the pool: as JSON, its status, its bytes.
 
 import { JsonWriter } from '../../views/json-writer';
 import { writeStatus } from '../../views/esplora/status';
@@ -10,7 +10,7 @@ import type { PooledTransaction } from '../../script-pool/pooled-transaction';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { Endpoint, EsploraContext, EsploraRequest, Route } from '../endpoint';
 
-/** How a transaction is answered. */
+/** Make the reply about a transaction. */
 interface Forms {
   confirmed(placed: Placed, snapshot: ScriptSnapshot, client: EsploraRequest): Promise<EsploraReply>;
   pooled(transaction: PooledTransaction, client: EsploraRequest): Promise<EsploraReply>;
@@ -19,7 +19,7 @@ interface Forms {
 export function transactionRoutes(context: EsploraContext): Route[] {
   const { transactions } = context;
   const json: Forms = {
-    confirmed: async (placed, { index }, client) => jsonReply((await transactions.confirmed([placed], index, client))[0] as Buffer), // as many
+    confirmed: async (placed, { index }, client) => jsonReply((await transactions.confirmed([placed], index, client))[0] as Buffer), // there is one
     pooled: async (transaction, client) => jsonReply(await transactions.unconfirmed(transaction, client))
   };
   const bytesIn = (reply: (raw: Buffer) => EsploraReply): Forms => ({
@@ -45,7 +45,7 @@ function transactionEndpoint({ scripts, pool, rest }: EsploraContext, forms: For
   return async (request) => {
     const txid = readHash(request.parameter('txid'));
     return scripts.read(async (snapshot) => {
-      // In the turn of the state, unless that has it: a transaction on its way is in at least one of them.
+      // The pool is read in the turn of the snapshot: a transaction that is being confirmed is in at least one of the two.
       const position = placeOf(txid, snapshot.index);
       if (position !== undefined) {
         const reply = await forms.confirmed({ txid, position }, snapshot, request);
@@ -58,7 +58,7 @@ function transactionEndpoint({ scripts, pool, rest }: EsploraContext, forms: For
   };
 }
 
-/** Of a transaction that nobody knows, it says that it is not confirmed. */
+/** An unknown transaction is reported as not confirmed. */
 function statusEndpoint({ scripts }: EsploraContext): Endpoint {
   return async (request) => {
     const txid = readHash(request.parameter('txid'));

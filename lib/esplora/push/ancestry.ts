@@ -1,5 +1,5 @@
-// Where the chain turned off from blocks that were its tip: the blocks before them are remembered, for a chain that was reset says nothing of
-// what it had.
+// Finds where the chain forked from blocks that were once its tip. The ancestors of these blocks are remembered: after a chain reset
+// they can no longer be looked up.
 
 import { LRUCache } from 'lru-cache';
 import { previousHashOf } from '../../bitcoin/header';
@@ -12,10 +12,10 @@ const DEPTH = 100;
 const MOST_BLOCKS = 10 * DEPTH;
 
 export class Ancestry {
-  /** Hash of the block before, by the hash of a block. */
+  /** The hash of a block's parent, by the block's hash. */
   readonly #before = new LRUCache<string, Buffer>({ max: MOST_BLOCKS });
 
-  /** The tip of this state may be asked for later. */
+  /** Remembers the ancestors of a tip, so that `forkHeight` can be asked for it later. */
   remember(index: Pick<IndexSnapshot, 'tip' | 'headerAt'>): void {
     const { tip } = index;
     for (let height = tip.height; height > Math.max(0, tip.height - DEPTH); height--) {
@@ -25,7 +25,7 @@ export class Ancestry {
     }
   }
 
-  /** Height of the last block that the chain has in common with the one up to a block. Of a block of very long ago it may be too low. */
+  /** Height of the last ancestor of a block that is in the chain now. It may be too low for a block that was the tip very long ago. */
   forkHeight({ hash, height }: BlockPoint, index: Pick<IndexSnapshot, 'heightOf' | 'tip'>): number {
     for (let known: Buffer | undefined = hash; known !== undefined; known = this.#before.get(keyOf(known))) {
       const found = index.heightOf(known);

@@ -1,4 +1,4 @@
-// New blocks, each once, in their order; and the last ones of the chain, for whoever begins to listen, and after a reorganization.
+// Tells of new blocks, each once and in order. New listeners, and all listeners after a reorganization, get the last blocks of the chain.
 
 import { JsonWriter } from '../../views/json-writer';
 import { writeBlock } from '../blocks';
@@ -8,7 +8,7 @@ import type { BlockPoint } from '../../node/types';
 import type { EsploraContext } from '../endpoint';
 import type { Ancestry } from './ancestry';
 
-/** mempool's. Of more than that that are new at once, only the last ones are told. */
+/** As many as mempool sends. If more blocks are new at once, only the last ones are told. */
 const MOST_BLOCKS = 8;
 
 const FOR_EVERYBODY = { isGone: false };
@@ -20,9 +20,9 @@ export interface BlockListener {
 export class BlockNews {
   readonly #context: Pick<EsploraContext, 'rest' | 'sizes'>;
   readonly #ancestry: Ancestry;
-  /** Each with the last block that it knows: who begins while others are told of a block may know it already. */
+  /** Each with the last block that it knows. A listener that is added while others are told of a block may know that block already. */
   readonly #listeners = new Map<BlockListener, BlockPoint>();
-  /** The last blocks, by the state's own tip. */
+  /** The last blocks, by the tip object of the state. */
   readonly #latest = new WeakMap<BlockPoint, Promise<Buffer>>();
 
   constructor(context: Pick<EsploraContext, 'rest' | 'sizes'>, ancestry: Ancestry) {
@@ -34,7 +34,7 @@ export class BlockNews {
     return this.#listeners.size;
   }
 
-  /** From now on it is told of new blocks. The last ones: a JSON array, upwards. */
+  /** Adds a listener for new blocks. Gives the last blocks: a JSON array, in ascending order. */
   add(listener: BlockListener, index: IndexSnapshot): Promise<Buffer> {
     this.#ancestry.remember(index);
     this.#listeners.set(listener, index.tip);
@@ -45,7 +45,7 @@ export class BlockNews {
     this.#listeners.delete(listener);
   }
 
-  /** The last blocks of a state: a JSON array, upwards. @throws RestError 503 when the node does not have one of them */
+  /** The last blocks of a state: a JSON array, in ascending order. @throws RestError 503 when the node does not have one of them */
   latest(index: IndexSnapshot): Promise<Buffer> {
     const { tip } = index;
     const known = this.#latest.get(tip);
@@ -56,7 +56,7 @@ export class BlockNews {
     return made;
   }
 
-  /** Tells what has become of the chain since the last time. Who begins meanwhile knows this state, or a later one. */
+  /** Tells how the chain has changed since the last time. Listeners that are added meanwhile know this state or a later one. */
   async look(index: IndexSnapshot): Promise<void> {
     const { tip } = index;
     const behind = new Set([...this.#listeners.values()].filter(({ hash }) => !hash.equals(tip.hash)));
@@ -65,12 +65,12 @@ export class BlockNews {
     for (const { known, fork } of ways) await this.#lead(known, fork, index);
   }
 
-  /** Those who know this very record of a block, from there to the tip. `fork`: where the chain has turned off from it. */
+  /** Tells listeners that know this very block object of everything up to the tip. `fork`: the last height in common with that block. */
   async #lead(from: BlockPoint, fork: number, index: IndexSnapshot): Promise<void> {
     const { tip } = index;
     let known = from;
     const tell = (height: number, message: Buffer): void => {
-      // At the tip they all have the same record again.
+      // At the tip all listeners get the same block object again.
       const next = height === tip.height ? tip : (index.headerAt(height) ?? tip); // below the tip there is one at each height
       for (const [listener, point] of this.#listeners) {
         if (point !== known) continue;

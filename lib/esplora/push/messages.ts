@@ -1,16 +1,16 @@
-// What goes over mempool's WebSocket: JSON objects, a field for each thing that is told.
+// Messages of mempool's WebSocket: JSON objects with a field for each piece of news.
 
 import { toDisplayHex } from '../../bitcoin/hash';
 
 /** JSON text. */
 export type Json = Buffer | string;
 
-/** JSON text, one piece behind the other. */
+/** JSON text in consecutive pieces. */
 export type Pieces = readonly Json[];
 
 export type Field = readonly [name: string, value: Json | Pieces];
 
-/** Copying fewer bytes costs less than a part of a message. */
+/** Copying fewer bytes than this costs less than sending them as a separate part. */
 const LONG_BYTES = 4_096;
 
 export const objectOf = (fields: readonly Field[]): Buffer => joined(piecesOf(fields));
@@ -20,7 +20,7 @@ export function piecesOf(fields: readonly Field[]): Json[] {
   return [...(fields.length === 0 ? ['{'] : pieces), '}'].flat();
 }
 
-/** The same in few parts: long values as they are, so that messages to many clients have them in the same memory. */
+/** As `piecesOf`, in few parts. Long values are not copied, so that messages to many clients share their memory. */
 export function partsOf(fields: readonly Field[]): Buffer[] {
   const parts: Buffer[] = [];
   let short: Json[] = [];

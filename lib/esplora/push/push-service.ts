@@ -1,5 +1,5 @@
-// The subset of mempool's WebSocket that wallets need, put together: new blocks, and what becomes of addresses, scripts and transactions.
-// Messages are mempool's, what is in them is Esplora's.
+// The subset of mempool's WebSocket that wallets need, put together: news of blocks, addresses, scripts and transactions.
+// The messages are mempool's, the objects in them Esplora's.
 
 import { acceptedPrefixes } from '../../bitcoin/address';
 import { SettledLooks } from '../../script-status/settled-looks';
@@ -23,7 +23,7 @@ import type { EsploraContext } from '../endpoint';
 
 export interface PushServiceParts {
   readonly context: EsploraContext;
-  /** The index by script, as it is before the gate opens too. */
+  /** The index by script, without a gate. */
   readonly scripts: {
     readonly reader: ScriptReader;
     readonly watched: Pick<WatchedScripts, 'changes$'>;
@@ -31,14 +31,14 @@ export interface PushServiceParts {
   };
   readonly notifier: ScriptNotifier;
   readonly histories: ScriptHistories;
-  /** Those of all protocols. */
+  /** The sessions of all protocols. */
   readonly sessions: Sessions;
   readonly outflow: Outflow;
   readonly gate: Pick<Gate, 'status'>;
   readonly options: {
-    /** Scripts of one client. */
+    /** The most scripts that one client may track. */
     readonly maxSubscriptions: number;
-    /** Transactions of a script that somebody may track. */
+    /** The most transactions of a script that can be tracked. */
     readonly maxHistory: number;
   };
   readonly logger: RestLogger & Pick<IndexLogger, 'warning'>;
@@ -115,24 +115,24 @@ export class PushService {
     );
   }
 
-  /** Nobody is told any more. Waits for the look that is under way. Sessions are not ended. */
+  /** Stops telling. Waits for the look that is under way. Sessions are not ended. */
   async close(): Promise<void> {
     this.#subscription?.unsubscribe();
     await this.#looks.close();
   }
 
-  /** Scripts and transactions that somebody tracks. */
+  /** How many scripts and transactions clients track. */
   get tracked(): number {
     return this.#scriptNews.size + this.#transactionNews.size;
   }
 
-  /** Serves a client that was admitted. `address`: where it comes from. */
+  /** Serves a client that was admitted. `address`: its IP address. */
   begin(channel: FrameChannel, address: string): void {
     this.#parts.sessions.begin(address, (account, onClose) => new PushSession(this.#session, channel, account, onClose));
   }
 
   async #look(snapshot: ScriptSnapshot): Promise<void> {
-    // State and pool of one moment: nothing waits before both have been looked at.
+    // Snapshot and pool must be of one moment: both are read before anything waits.
     const tellScripts = this.#scriptNews.look(snapshot);
     const tellTransactions = this.#transactionNews.look(snapshot);
     const steps = [() => this.#blockNews.look(snapshot.index), tellScripts, tellTransactions, () => this.#statsNews.look()];

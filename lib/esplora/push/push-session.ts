@@ -1,5 +1,5 @@
-// One client of mempool's WebSocket: what it has asked for, and what it is told. Its messages are worked on one after the other, so that who
-// is answered a ping knows that everything before it holds.
+// One client of mempool's WebSocket: its requests, and what it is told. Its messages are handled one after the other, so that the answer
+// to a ping means that everything before the ping is in effect.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { asRestError, type RestLogger } from '../../rest/app';
@@ -22,13 +22,13 @@ import type { News, ScriptListener, ScriptNews } from './script-news';
 import type { StatsListener, StatsNews } from './stats-news';
 import type { TransactionListener, TransactionNews } from './transaction-news';
 
-/** mempool's; of each kind of list. */
+/** mempool's limit, for each kind of list. */
 const MOST_TRACKED = 100;
 
-/** Reading and writing of a message, in points. */
+/** The cost of reading and writing a message, in points. */
 const REQUEST_POINTS = 1;
 const BYTES_PER_POINT = 5_000;
-/** A history is read. */
+/** The cost of tracking a script: its history is read. */
 const TRACK_POINTS = 3;
 
 const KINDS = ['address', 'addresses', 'scripts'] as const;
@@ -36,7 +36,7 @@ type Kind = (typeof KINDS)[number];
 
 const ERROR_FIELDS = { address: 'track-address-error', addresses: 'track-addresses-error', scripts: 'track-scriptpubkeys-error' } as const;
 
-/** What a list has, in words. */
+/** What the entries of a list are called in errors. */
 const NOUNS = { address: 'addresses', addresses: 'addresses', scripts: 'scriptpubkeys' } as const;
 
 const NONE: NamedScripts = new Map();
@@ -47,9 +47,9 @@ export interface PushSessionParts {
   readonly statsNews: StatsNews;
   readonly scriptNews: ScriptNews;
   readonly transactionNews: TransactionNews;
-  /** How addresses may begin. */
+  /** The prefixes of accepted addresses. */
   readonly prefixes: readonly AddressPrefixes[];
-  /** Scripts of one client. */
+  /** The most scripts that one client may track. */
   readonly maxSubscriptions: number;
   readonly outflow: Outflow;
   readonly gate: Pick<Gate, 'status'>;
@@ -65,11 +65,11 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
   readonly #account: Account;
   readonly #onClose: (session: ClientSession) => void;
   readonly #lists: Record<Kind, NamedScripts> = { address: NONE, addresses: NONE, scripts: NONE };
-  /** Those that are tracked for it. */
+  /** The scripts that are tracked for this client. */
   readonly #tracked = new Set<string>();
   #transaction: Buffer | undefined;
   readonly #wants = { blocks: false, stats: false };
-  /** What is new while an answer is being made, which may say how things were before: it is told behind it. */
+  /** News that came while an answer is being made. They are sent after the answer, which may describe the state before them. */
   #newer: Buffer[] | undefined;
   #isAtWork = false;
   #isClosed = false;
@@ -105,7 +105,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     this.#channel.pause();
     void this.#answer(request).then(async () => {
       const { delayMs } = this.#account;
-      // A client that has cost much is heard again later.
+      // A client that has cost much is read from again later.
       if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
       this.#isAtWork = false;
       this.#wake();
@@ -180,7 +180,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
       await this.#trackTransaction(request.transaction);
       if (fields.length > 0) this.#tell(objectOf(fields));
     } catch (error) {
-      // What nobody can say now the client asks again over another connection.
+      // The client has to connect again to repeat a request that cannot be answered now.
       if (!this.isGone) asRestError(error, this.#parts.gate, this.#parts.logger);
       this.end();
     }
@@ -230,7 +230,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     return fields;
   }
 
-  /** What is wrong with the list. It is empty then, unless some of it could not be read only. */
+  /** Gives the error, if there is one. The list is empty then, unless the only error is that some entries could not be read. */
   async #track(kind: Kind, { scripts, unreadable }: Tracking): Promise<string | undefined> {
     const { scriptNews, maxSubscriptions } = this.#parts;
     const most = Math.min(MOST_TRACKED, maxSubscriptions);
@@ -285,7 +285,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     this.#channel.send(...message);
   }
 
-  /** A client that does not read is not read from. */
+  /** Reads on from the client, unless a message is being handled or the client has too much left to read. */
   #wake(): void {
     if (this.isGone) return;
     if (this.#isAtWork || this.#channel.unreadBytes > MOST_UNREAD_BYTES) this.#channel.pause();
@@ -299,7 +299,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     this.#forget();
   }
 
-  /** Nothing is told any more. */
+  /** Stops everything that the client is told. */
   #forget(): void {
     const { blockNews, statsNews, scriptNews, transactionNews } = this.#parts;
     blockNews.delete(this);

@@ -1,5 +1,5 @@
-// What clients of mempool's WebSocket say: a JSON object, in which each field asks for something. Fields that ask for what is not served here
-// are left alone, as are values that mean nothing; what is no object at all is none of the protocol.
+// Requests of mempool's WebSocket: a JSON object in which each field asks for something. Fields for things that are not served here, and
+// meaningless values, are ignored; anything but an object violates the protocol.
 
 import { hash } from 'node:crypto';
 import { fromDisplayHex } from '../../bitcoin/hash';
@@ -7,21 +7,21 @@ import { OP_CHECKSIG } from '../../bitcoin/script';
 import { scriptOfAddress, type AddressPrefixes } from '../../bitcoin/address';
 import { keyOf } from '../../rest/cache/blocks';
 
-/** Scripts by SHA-256, one character a byte; for each the names by which they were asked for. */
+/** Scripts by SHA-256, one character a byte, each with the names under which the client asked for it. */
 export type NamedScripts = ReadonlyMap<string, readonly string[]>;
 
 export interface Tracking {
   readonly scripts: NamedScripts;
-  /** What could not be read. */
+  /** Names that could not be read. */
   readonly unreadable: readonly string[];
 }
 
-/** Undefined: it was not said. */
+/** Fields are undefined if the request does not have them. */
 export interface PushRequest {
   readonly action: 'init' | 'ping' | undefined;
-  /** What the client wants to hear of from now on. */
+  /** What the client wants to be told from now on. */
   readonly want: { readonly blocks: boolean; readonly stats: boolean } | undefined;
-  /** Null: none any more. */
+  /** Null: stop tracking. */
   readonly transaction: Buffer | null | undefined;
   readonly address: Tracking | undefined;
   readonly addresses: Tracking | undefined;
@@ -30,7 +30,7 @@ export interface PushRequest {
 
 const STOP = 'stop';
 
-/** Undefined: it cannot be read. `prefixes`: of addresses. */
+/** Undefined if the text is not a request. `prefixes`: of accepted addresses. */
 export function readRequest(text: string, prefixes: readonly AddressPrefixes[]): PushRequest | undefined {
   const value = parse(text);
   if (typeof value !== 'object' || value === null) return undefined;
@@ -57,7 +57,7 @@ function parse(text: string): unknown {
 
 const isSaid = (value: unknown): boolean => value !== undefined && value !== null && value !== '' && value !== false && value !== 0;
 
-/** What is no txid ends tracking, as `stop` does. */
+/** Any value that is not a txid ends tracking, as `stop` does. */
 function readTransaction(value: unknown): Buffer | null | undefined {
   if (!isSaid(value)) return undefined;
   return typeof value === 'string' && /^[0-9a-fA-F]{64}$/.test(value) ? fromDisplayHex(value) : null;
@@ -84,7 +84,7 @@ function readTracking(values: readonly unknown[], read: (name: string) => Buffer
   return { scripts, unreadable };
 }
 
-/** Of an address, or of a public key. */
+/** The script of an address or a public key. */
 function scriptOf(name: string, prefixes: readonly AddressPrefixes[]): Buffer | undefined {
   if (/^(0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})$/.test(name)) {
     const key = Buffer.from(name, 'hex');

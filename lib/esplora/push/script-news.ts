@@ -1,5 +1,5 @@
-// What is new of scripts that somebody tracks: transactions that came into the pool, that left it unconfirmed, that were confirmed. The
-// notifier says that something has changed; what it is, is found by comparing with what was seen last, once for all who track the script.
+// News of tracked scripts: transactions that entered the pool, left it unconfirmed, or were confirmed. The notifier says only that
+// something has changed. What has changed is found by comparing with the last look, once for all listeners of the script.
 
 import { setImmediate } from 'node:timers/promises';
 import { MAX_TRANSACTIONS, type Position } from '../../index/records/position';
@@ -19,7 +19,7 @@ import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/t
 import type { Transactions } from '../transactions';
 import type { Ancestry } from './ancestry';
 
-/** Scripts in one look: their part of the pool is taken in one turn. */
+/** Scripts in one look: their parts of the pool are taken in one turn of the event loop. */
 const MOST_IN_LOOK = 64;
 
 /** Transactions of each kind in one message. */
@@ -27,14 +27,14 @@ const PAGE_SIZE = 25;
 
 const FOR_EVERYBODY = { isGone: false };
 
-/** Listeners that are told in one turn. */
+/** Listeners that are told in one turn of the event loop. */
 const TOLD_IN_TURN = 16;
 
-/** Transactions: a JSON array each, the same for all listeners; undefined: none. */
+/** Transactions: each a JSON array, the same for all listeners, or undefined for none. */
 export interface News {
   readonly pooled: Buffer | undefined;
   readonly confirmed: Buffer | undefined;
-  /** They left the pool unconfirmed. */
+  /** Transactions that left the pool unconfirmed. */
   readonly removed: Buffer | undefined;
 }
 
@@ -49,13 +49,13 @@ export interface ScriptNewsParts {
   readonly histories: ScriptHistories;
   readonly transactions: Transactions;
   readonly ancestry: Ancestry;
-  /** Transactions of a script that somebody may track. */
+  /** The most transactions of a script that can be tracked. */
   readonly maxHistory: number;
-  /** There is something to be looked at. */
+  /** Asks for a look. */
   readonly wake: () => void;
 }
 
-/** What those who track a script know of it. */
+/** What the listeners of a script know of it. */
 interface Seen {
   /** By txid. */
   readonly pool: ReadonlyMap<string, PooledTransaction>;
@@ -64,7 +64,7 @@ interface Seen {
 
 class TrackedScript {
   readonly listeners = new Set<ScriptListener>();
-  /** Those who wait for what is known at the beginning. */
+  /** How many listeners wait for `beginning`. */
   coming = 0;
   beginning: Promise<void> | undefined;
   seen: Seen | undefined;
@@ -93,7 +93,7 @@ export class ScriptNews implements StatusListener {
   }
 
   /**
-   * From now on, when this resolves, the listener is told. `script`: its SHA-256, one character a byte.
+   * Once this resolves the listener is told. `script`: its SHA-256, one character a byte.
    * @throws HistoryTooLongError; ScriptsUnavailableError once the index is closed
    */
   async track(script: string, listener: ScriptListener): Promise<void> {
@@ -125,12 +125,12 @@ export class ScriptNews implements StatusListener {
     this.#parts.wake();
   }
 
-  /** To be called in the turn of the snapshot. What it gives tells what is new. */
+  /** To be called in the turn in which the snapshot was taken. The function that it returns tells the news. */
   look(snapshot: ScriptSnapshot): () => Promise<void> {
     const looked: Looked[] = [];
     for (const tracked of this.#dirty) {
       const { seen: before, key } = tracked;
-      // Who waits for the beginning wakes us then.
+      // `#begin` asks for another look when it is done.
       if (before === undefined) continue;
       if (looked.length === MOST_IN_LOOK) {
         this.#parts.wake();
@@ -147,7 +147,7 @@ export class ScriptNews implements StatusListener {
           looked.shift();
         }
       } finally {
-        // What was not told, because something went wrong.
+        // After an error: what was not told stays dirty.
         for (const { tracked } of looked) if (this.#tracked.has(tracked.key)) this.#dirty.add(tracked);
       }
     };

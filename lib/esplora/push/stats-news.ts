@@ -1,4 +1,4 @@
-// How much the pool has and what to pay, for those who want to hear of it: every two seconds in which it has changed, as mempool does.
+// Tells listeners the pool's size and recommended fees: every two seconds if the pool has changed, as mempool does.
 
 import { recommendedFees } from '../../script-answers/recommended-fees';
 import { mempoolInfoJson } from '../../views/mempool';
@@ -21,12 +21,12 @@ export class StatsNews {
     this.#context = context;
   }
 
-  /** From now on it is told of changes. */
+  /** Adds a listener for changes. */
   add(listener: StatsListener): void {
     this.#listeners.add(listener);
     if (this.#timer !== undefined) return;
     this.#told = this.#context.pool.revision;
-    // What cannot be told now is told the next time.
+    // If it fails, the next look tells the change.
     this.#timer = setInterval(() => void this.look().catch(() => undefined), EVERY_MS).unref();
   }
 
@@ -47,7 +47,7 @@ export class StatsNews {
     ];
   }
 
-  /** Tells what has changed since the last time. */
+  /** Tells the listeners if the pool has changed since the last time. */
   async look(): Promise<void> {
     const { revision } = this.#context.pool;
     if (this.#listeners.size === 0 || revision === this.#told) return;

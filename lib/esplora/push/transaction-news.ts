@@ -1,4 +1,4 @@
-// What becomes of transactions that somebody tracks: they enter the pool, are confirmed, are replaced, and their outputs are spent.
+// News of tracked transactions: they enter the pool, are confirmed or replaced, or their outputs are spent.
 
 import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { keyOf } from '../../rest/cache/blocks';
@@ -11,7 +11,7 @@ import type { ScriptSnapshot } from '../../scripts/types';
 import type { IndexSnapshot } from '../../index/types';
 import type { EsploraContext } from '../endpoint';
 
-/** Transactions in one look: where they stand is looked up in one turn. */
+/** Transactions in one look: their standing is found in one turn of the event loop. */
 const MOST_IN_LOOK = 64;
 
 const FOR_EVERYBODY = { isGone: false };
@@ -20,7 +20,7 @@ export interface TransactionListener {
   transactionNews(message: Buffer): void;
 }
 
-/** `pooled`: it is in the pool, and not in the chain. */
+/** `pooled`: in the pool and not in the chain. */
 type Standing = 'unknown' | 'pooled' | 'confirmed';
 
 interface Spender {
@@ -32,9 +32,9 @@ interface Spender {
 class TrackedTransaction {
   readonly listeners = new Set<TransactionListener>();
   standing: Standing = 'unknown';
-  /** Once the pool has had it. */
+  /** As the pool last had it; undefined if it never did. */
   pooled: PooledTransaction | undefined;
-  /** Of its outputs, in the pool; not told yet. */
+  /** Transactions of the pool that spend its outputs, not told yet. */
   readonly spenders: Spender[] = [];
 
   constructor(readonly txid: Buffer) {}
@@ -49,7 +49,7 @@ export class TransactionNews {
   readonly #tracked = new Map<string, TrackedTransaction>();
   readonly #dirty = new Set<TrackedTransaction>();
 
-  /** `wake`: there is something to be looked at. */
+  /** `wake`: asks for a look. */
   constructor(context: TransactionNewsContext, wake: () => void) {
     this.#context = context;
     this.#spends = new Spends(context);
@@ -60,12 +60,12 @@ export class TransactionNews {
     return this.#tracked.size;
   }
 
-  /** From now on the listener is told. What is to be said of it at present; undefined: neither chain nor pool has it. */
+  /** From now on the listener is told. Gives the message about the present standing; undefined: neither chain nor pool has it. */
   async track(txid: Buffer, listener: TransactionListener, snapshot: ScriptSnapshot): Promise<Buffer | undefined> {
     const tracked = this.#tracked.get(keyOf(txid)) ?? new TrackedTransaction(txid);
     const { pooled } = tracked;
     const standing = this.#standingOf(tracked, snapshot.index);
-    // Those who were there before are told by the next look.
+    // Listeners that were there before are told by the next look.
     if (tracked.listeners.size === 0) tracked.standing = standing;
     else if (tracked.standing !== standing || tracked.pooled !== pooled) this.#touch(tracked);
     this.#tracked.set(keyOf(txid), tracked);
@@ -80,7 +80,7 @@ export class TransactionNews {
     this.#dirty.delete(tracked);
   }
 
-  /** The pool has changed. */
+  /** Takes in a change of the pool. */
   follow(event: PoolEvent): void {
     if (this.#tracked.size === 0) return;
     if (event.type === 'clear') this.touchAll();
@@ -91,12 +91,12 @@ export class TransactionNews {
     }
   }
 
-  /** A block came or went. */
+  /** To be called when a block was connected or disconnected. */
   touchAll(): void {
     for (const tracked of this.#tracked.values()) this.#touch(tracked);
   }
 
-  /** To be called in the turn of the snapshot. What it gives tells what is new. */
+  /** To be called in the turn in which the snapshot was taken. The function that it returns tells the news. */
   look(snapshot: ScriptSnapshot): () => Promise<void> {
     const looked: { readonly tracked: TrackedTransaction; readonly standing: Standing }[] = [];
     for (const tracked of this.#dirty) {
@@ -114,7 +114,7 @@ export class TransactionNews {
           looked.shift();
         }
       } finally {
-        // What was not told, because something went wrong.
+        // After an error: what was not told stays dirty.
         for (const { tracked } of looked) if (tracked.listeners.size > 0) this.#dirty.add(tracked);
       }
     };
@@ -160,7 +160,7 @@ export class TransactionNews {
     return pooled && objectOf([['tx', await this.#context.transactions.unconfirmed(pooled, FOR_EVERYBODY)]]);
   }
 
-  /** Of a transaction that has gone: who spends what it spent. */
+  /** For a transaction that has left: names the transaction that now spends one of its inputs. */
   async #replacement({ pooled }: TrackedTransaction, snapshot: ScriptSnapshot): Promise<Buffer | undefined> {
     for (const { txid, index } of pooled?.transaction.inputs ?? []) {
       const spend = await this.#spends.of(txid, index, snapshot, FOR_EVERYBODY);
@@ -170,7 +170,7 @@ export class TransactionNews {
   }
 }
 
-/** The last one of each output. */
+/** Has the last spender of each output. */
 function spentMessage(spenders: readonly Spender[]): Buffer {
   const byOutput = new Map(spenders.map((spender) => [String(spender.output), spender]));
   const outputs = [...byOutput].map(

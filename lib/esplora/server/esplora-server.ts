@@ -1,5 +1,5 @@
-// Takes requests off HTTP and gives them their replies: origins, route, gate, key, body, queue, gate, in this order, then the reply or what
-// went wrong. It shares with REST whatever bounds the work: gate, queue, replies on their way, the cache for answers.
+// Takes requests over HTTP and replies to them. A request passes origins, route, gate, key, body, queue and the gate again, in this order;
+// then the reply or the error is sent. Everything that bounds the work is REST's: gate, queue, replies on their way, cache for answers.
 
 import { asRestError, type RestLogger } from '../../rest/app';
 import { ClientGoneError, queueFull, QueueFullError, RestError, unavailable, type HeaderList } from '../../rest/errors';
@@ -17,13 +17,13 @@ import type { Handler } from '../../rest/server/mount';
 import type { EsploraReply } from '../reply';
 import type { ScriptsGate } from '../../script-answers/gate';
 
-/** Five years: for what cannot change. */
+/** Five years: for replies that cannot change. */
 const LONG_SECONDS = 157_784_630;
 const SHORT_SECONDS = 10;
 
 const MOST_BODY_BYTES = 1_000_000;
 
-/** A connection on which nothing comes is cut off so much later than its request is refused. */
+/** How long after a request is refused with 408 its silent connection is cut off. */
 const CUT_OFF_MS = 5_000;
 
 export interface EsploraServerParts extends Pick<RestShared, 'context' | 'queue' | 'responses'> {
@@ -38,7 +38,7 @@ export interface EsploraServerParts extends Pick<RestShared, 'context' | 'queue'
   readonly logger: RestLogger;
 }
 
-/** What a request asks for. */
+/** The route of a request, and its query. */
 interface Target extends Found {
   readonly url: string;
   readonly query: string;
@@ -71,7 +71,7 @@ export class EsploraServer {
     }
   };
 
-  /** @throws RestError, and what endpoints let pass */
+  /** @throws RestError, and errors of index and node */
   async #reply(request: IncomingMessage): Promise<EsploraReply> {
     const { context, queue, responses, gate, replies, auth } = this.#parts;
     const target = this.#targetOf(request);
@@ -84,10 +84,10 @@ export class EsploraServer {
     const body = isRead ? NO_BODY : await this.#bodyOf(request);
     const asked = new EsploraRequest(parameters, query, body, request.socket);
     const lane = route.isHeavy === true ? 'heavy' : 'small';
-    // Nobody could send the reply.
+    // The memory for waiting replies is full: the reply could not be sent.
     if (lane === 'heavy' && responses.isFull) throw queueFull();
     const answer = (client: EsploraRequest): Promise<EsploraReply> => {
-      // It may have closed while the body came, or while others had the slots.
+      // The gate may have closed while the body came, or while the request waited for a slot.
       gate.requireOpen();
       return route.endpoint(client);
     };
@@ -104,7 +104,7 @@ export class EsploraServer {
     return { route: found.route, parameters: found.parameters, url, query: mark < 0 ? '' : url.slice(mark + 1) };
   }
 
-  /** Before the queue: a slow sender holds no slot. @throws RestError 408, 413 */
+  /** Called before the queue, so that a slow sender holds no slot. @throws RestError 408, 413 */
   async #bodyOf(request: IncomingMessage): Promise<Buffer> {
     if (!hasBody(request)) return NO_BODY;
     const { timeoutMs } = this.#parts.context.limits;
@@ -118,7 +118,7 @@ export class EsploraServer {
     try {
       return await Promise.race([body, late]);
     } catch (error) {
-      // What is being read still ends with its connection.
+      // `readBody` is still under way, and fails when the connection is cut off.
       body.catch(() => undefined);
       throw error instanceof RestError && error.status === 413 ? bodyTooLarge() : error;
     } finally {
@@ -129,14 +129,14 @@ export class EsploraServer {
   #fail(response: ServerResponse, origin: HeaderList, error: unknown): void {
     const { socket } = response.req;
     if (socket.destroyed || error instanceof ClientGoneError) return;
-    // A body that does not end, or not as it should.
+    // The body broke off or does not have the announced length.
     if (error instanceof Error && 'type' in error) {
       socket.destroy();
       return;
     }
     const known = this.#asRestError(error);
     const status = known instanceof QueueFullError ? 503 : known.status;
-    // What clients typed is latin1, as Node reads it: its bytes come back as they were.
+    // Text from the client is latin1, as Node reads it, so its bytes come back unchanged.
     const body = Buffer.from(known.message, 'latin1');
     const headers = [...origin, ...known.headers, 'Content-Type', 'text/plain', 'Content-Length', String(body.length)];
     this.#parts.responses.send(response, status, headers, body);

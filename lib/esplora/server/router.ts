@@ -1,4 +1,4 @@
-// Finds the route of a path: segments are compared literally, one by one, and an empty segment is one as well.
+// Finds the route of a path: segments are compared literally, one by one, and empty segments count.
 
 import type { Route } from '../endpoint';
 
@@ -9,15 +9,15 @@ export interface Found {
 
 interface Pattern {
   readonly route: Route;
-  /** Each the literal text, or the name of a parameter. */
+  /** Each has the literal text, or the name of a parameter. */
   readonly segments: readonly { readonly text: string; readonly isParameter: boolean }[];
 }
 
 export class Router {
-  /** By method, number of segments and first segment, which is never a parameter. */
+  /** Patterns by method, number of segments and first segment, which is never a parameter. */
   readonly #patterns = new Map<string, Pattern[]>();
 
-  /** Of routes that fit one path the first is taken. */
+  /** If several routes fit a path, the first one is taken. */
   constructor(routes: readonly Route[]) {
     for (const route of routes) {
       const segments = segmentsOf(route.path).map((segment) => {
@@ -32,7 +32,7 @@ export class Router {
     }
   }
 
-  /** `path`: behind the interface's own path, without a query. */
+  /** `path`: what follows the interface's own path, without a query. */
   find(method: string, path: string): Found | undefined {
     const texts = segmentsOf(path);
     for (const { route, segments } of this.#patterns.get(keyOf(method, texts)) ?? []) {

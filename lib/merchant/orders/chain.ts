@@ -1,4 +1,4 @@
-// The chain as a merchant needs it.
+// What a merchant needs of the chain.
 
 import type { PaymentNetwork } from '../../payments/rules/request';
 
@@ -15,7 +15,7 @@ export interface TracedTransaction {
   readonly txid: Buffer;
   /** What it spends: 36 bytes each, txid in wire order and index. */
   readonly outpoints: readonly Buffer[];
-  /** Indexes of outputs of it. */
+  /** Indexes of its outputs that the caller knows. */
   readonly outputs: readonly number[];
 }
 
@@ -33,14 +33,14 @@ export type Standing =
 export interface MerchantChain {
   readonly network: PaymentNetwork;
   /**
-   * Gives transactions to the network, parents first; those that the pool has are announced
-   * to peers that have not heard of them. Resolves when the node has taken all.
+   * Sends transactions to the network, parents first. Those that the pool already has are announced to peers that have not
+   * heard of them. Resolves when the node has accepted all.
    * @throws PaymentError `refused` with the node's reason.
    */
   broadcast(transactions: readonly Buffer[]): Promise<void>;
   /**
-   * By transaction and not by coin: the merchant may have spent the coin.
-   * @param seenIn the block in which it was seen: while the chain has that, nothing else is asked.
+   * The standing of a transaction. Looked up by transaction, not by coin: the merchant may have spent the coin.
+   * @param seenIn the block in which it was seen: while that block is in the chain, nothing else is looked up.
    */
   standing(transaction: TracedTransaction, seenIn?: ConfirmingBlock): Promise<Standing>;
 }

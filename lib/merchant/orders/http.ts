@@ -24,7 +24,7 @@ export interface PaymentReply {
   readonly body: Buffer;
 }
 
-/** All other codes are mistakes of the client: 400. */
+/** All other codes are errors of the client: 400. */
 const STATUS: Partial<Record<PaymentErrorCode, number>> = {
   'unknown-request': 404,
   'too-large': 413,
@@ -79,7 +79,7 @@ async function answering(answer: () => Promise<PaymentReply>): Promise<PaymentRe
   }
 }
 
-/** 21 million coins in satoshis fit into a number. */
+/** Amounts become numbers: 21 million coins in satoshis fit into a double. */
 function stateJson(id: string, state: PaymentState): string {
   return JSON.stringify({ id, ...state }, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));
 }
@@ -92,7 +92,7 @@ function text(status: number, type: string, body: string): PaymentReply {
   return reply(status, `${type}; charset=utf-8`, Buffer.from(body), {});
 }
 
-/** One address has several representations, and they change when payments come. */
+/** One URL has several representations (`Vary`), and they change when payments come (`no-store`). */
 function reply(status: number, type: string, body: Buffer, more: Record<string, string>): PaymentReply {
   return { status, body, headers: { 'Content-Type': type, 'Cache-Control': 'no-store', Vary: 'Accept', ...more } };
 }

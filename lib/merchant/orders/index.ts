@@ -1,5 +1,5 @@
-// The library of payment messages as it is published (`bcoin-rest/payments`): the protocol, and a merchant made of it. Depends on
-// the protocol alone.
+// The payments library as it is published (`bcoin-rest/payments`): the protocol, and a merchant built on it. It depends on nothing else
+// of this package.
 
 export * from '../../payments/index';
 

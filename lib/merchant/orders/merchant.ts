@@ -1,6 +1,6 @@
 // A merchant: makes payment requests, accepts Payments for them and knows their state. Everything is stored before it is answered,
-// so that a repeated Payment gets the same PaymentACK, also after a crash or after the request's expiry. Every Payment that can be
-// read is recorded. An acknowledged Payment is looked after until it is deep in the chain.
+// so that a repeated Payment gets the same PaymentACK even after a crash or after the request's expiry. Every Payment that can be
+// parsed is recorded. An acknowledged Payment is looked after until it is deep in the chain.
 
 import { randomBytes } from 'node:crypto';
 import { acknowledgePayment, decodePayment } from '../../payments/messages';
@@ -20,12 +20,12 @@ import { bestOf, requireKnown, settlementOf, tracePayment, traceTransactions, ty
 import type { PaymentStore } from './store';
 
 export interface MerchantOptions {
-  /** Where customers find the requests, without slash at the end: `https://shop.example/pay`. */
+  /** The URL under which customers find the requests, without a slash at the end: `https://shop.example/pay`. */
   readonly baseUrl: string;
-  /** Signs the requests; asked for each of them, for certificates are renewed. Without, they are sent unsigned. */
+  /** Signs the requests; called for each request, because certificates are renewed. Without it requests are not signed. */
   readonly identity?: () => Identity | undefined | Promise<Identity | undefined>;
   readonly clock: () => Date;
-  /** Called with errors for the operator: a damaged record, an acknowledged payment that the node refuses now. */
+  /** Called with errors for the operator: a damaged record, or an acknowledged payment that the node now refuses. */
   readonly onTrouble?: (error: Error) => void;
 }
 
@@ -44,9 +44,9 @@ type Settled =
   /** Paid, in the pool. */
   | { readonly state: 'unconfirmed' }
   | { readonly state: 'confirmed'; readonly confirmations: number }
-  /** Was paid; neither chain nor pool has the transactions now. They are broadcast again, and may still confirm. */
+  /** Was paid, but neither chain nor pool has the transactions now. They are broadcast again, and may still confirm. */
   | { readonly state: 'missing' }
-  /** Was paid; then another transaction spent the same coins and was confirmed. */
+  /** Was paid, but another transaction that spends the same coins was confirmed. */
   | { readonly state: 'conflicted' };
 
 /** Bytes of a request's id, which is also its merchant_data: long enough that it cannot be guessed. */
@@ -68,7 +68,7 @@ export class Merchant {
 
   /** Loads the watched orders of the store. To be called before anything else. */
   async open(): Promise<void> {
-    // While the chain was never searched, no request is recorded as watched yet.
+    // Before the chain was ever searched, no request is recorded as watched.
     const isFirst = (await this.#store.position()) === undefined;
     for (const id of await this.#store.watched()) {
       await this.#guarded(id, async () => {
@@ -112,7 +112,7 @@ export class Merchant {
    * Checks a Payment, broadcasts its transactions and acknowledges it. Every decision is recorded.
    * @param bytes the Payment as received.
    * @returns the serialized PaymentACK; the same one whenever the same Payment comes.
-   * @throws PaymentError with the reason. Unless that is `refused`, nothing was broadcast.
+   * @throws PaymentError with the reason. Unless its code is `refused`, nothing was broadcast.
    */
   async pay(id: string, bytes: Buffer): Promise<Buffer> {
     return this.#inTurn(() => this.#take(id, bytes));
@@ -122,7 +122,7 @@ export class Merchant {
   async state(id: string): Promise<PaymentState> {
     const stored = await this.#store.request(id);
     const traced = await this.#trace(stored);
-    // The block is recorded before `confirmed` is answered: the answer must hold while the index does not know the position.
+    // The block is recorded before `confirmed` is answered, so that the answer stays the same while the index does not know the position.
     if (traced.some(({ news }) => news.length > 0)) await this.#inTurn(() => this.#remember(id));
     const received = await receivedNow(stored, this.#watch.sightings(id), this.#chain, this.#store);
     return { ...this.#settled(stored, traced), ...(received && { received }) };
@@ -140,12 +140,12 @@ export class Merchant {
     return this.#watch.askers(script) !== undefined;
   }
 
-  /** An output in the pool. */
+  /** Notes an output in the pool. */
   sight(output: PayingOutput): void {
     this.#watch.sight(output);
   }
 
-  /** Outputs in a block of the chain. Resolves when they are recorded. */
+  /** Records outputs in a block of the chain. */
   async receive(block: ConfirmingBlock, outputs: readonly PayingOutput[]): Promise<void> {
     const orders = new Map<string, PayingOutput[]>();
     for (const output of outputs) {
@@ -158,8 +158,8 @@ export class Merchant {
 
   /**
    * Broadcasts acknowledged transactions again that are in neither chain nor pool, records confirmations, forgets outputs that have
-   * left the pool, and ends the watch of old orders. To be called at start, when the chain has moved, and from time to time.
-   * @param goOn asked before each order.
+   * left the pool, and stops watching old orders. To be called at start, when the chain has moved, and from time to time.
+   * @param goOn called before each order: whether to continue.
    */
   async tend(goOn: () => boolean = () => true): Promise<void> {
     const each = async (ids: readonly string[], work: (id: string) => Promise<void>): Promise<void> => {
@@ -186,7 +186,7 @@ export class Merchant {
       seenIn: new Map()
     };
     const { outcome, ...came } = before ?? first;
-    // A Payment whose taking was interrupted may be finished, however late.
+    // A Payment whose acceptance was interrupted may be finished even after the request has expired.
     const isInterrupted = before !== undefined && outcome === undefined;
     try {
       const details = detailsOf(stored);
@@ -208,7 +208,7 @@ export class Merchant {
     }
   }
 
-  /** Another Payment is taken only once the chain has a transaction that excludes the first. */
+  /** Another Payment is accepted only once the chain has a transaction that excludes the first. */
   async #refuseSecondPayment(stored: StoredRequest, before: StoredPayment | undefined): Promise<void> {
     for (const { payment, standing } of await this.#trace(stored)) {
       if (payment === before || standing.state === 'conflicted') continue;
@@ -241,7 +241,7 @@ export class Merchant {
     if (parts.length > 0) await this.#chain.broadcast(parentsFirst(parts.map(({ transaction }) => transaction)).map(({ bytes }) => bytes));
   }
 
-  /** A refused Payment is recorded: its money may be in the chain all the same. */
+  /** Records a refused Payment: its money may be in the chain all the same. */
   async #refuse(id: string, came: StoredPayment, { code, message: reason }: PaymentError): Promise<void> {
     let { txids } = came;
     try {
@@ -249,13 +249,13 @@ export class Merchant {
       txids = transactions.map(({ txid }) => txid);
       await this.#note(id, transactions);
     } catch (error) {
-      // Transactions that cannot be read pay nothing.
+      // Transactions that cannot be parsed pay nothing.
       if (!(error instanceof PaymentError)) throw error;
     }
     await this.#save(withPayment(await this.#store.request(id), { ...came, txids, outcome: { decision: 'refused', code, reason } }));
   }
 
-  /** Sights outputs of a Payment's transactions that chain or pool have: the search may have missed them. */
+  /** Notes outputs of a Payment's transactions that are in chain or pool: the search may have missed them. */
   async #note(id: string, transactions: readonly Transaction[]): Promise<void> {
     if (!this.#watch.has(id)) await this.#save(await this.#store.request(id));
     for (const { transaction, standing } of await traceTransactions(transactions, this.#chain)) {
@@ -287,7 +287,7 @@ export class Merchant {
     for (const output of outputs) this.#watch.unsee(id, output);
   }
 
-  /** An output that has left the pool was confirmed, or is gone. */
+  /** Reviews outputs that were seen in the pool: one that has left it was confirmed or is gone. */
   async #reviewSightings(id: string): Promise<void> {
     for (const output of this.#watch.sightings(id)) {
       const standing = await this.#chain.standing({ txid: output.txid, outpoints: [], outputs: [output.index] });
@@ -296,7 +296,7 @@ export class Merchant {
     }
   }
 
-  /** Records the blocks that transactions of its Payments are in. */
+  /** Records the blocks that contain transactions of the order's Payments. */
   async #remember(id: string): Promise<readonly [StoredRequest, readonly TracedPayment[]]> {
     const before = await this.#store.request(id);
     const traced = await this.#trace(before);
@@ -326,7 +326,7 @@ export class Merchant {
     }
   }
 
-  /** Finishes a Payment whose taking was interrupted by the end of the node or the process. */
+  /** Finishes a Payment whose acceptance was interrupted by the end of the process. */
   async #finish(stored: StoredRequest, payment: StoredPayment): Promise<void> {
     const transactions = transactionsIn(decodePayment(payment.payment));
     const paying = await this.#store.unclaimed(payingOutputs(transactions, payableOutputs(detailsOf(stored)).outputs), stored.id);
@@ -354,13 +354,13 @@ export class Merchant {
     return turn;
   }
 
-  /** After a damaged record the work goes on with the others. */
+  /** A damaged record does not stop the work on the others. */
   async #guarded(id: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       if (error instanceof DamagedRecordError) this.#options.onTrouble?.(error);
-      // Its record was deleted, or a crash came before it was written.
+      // The record was deleted, or the process crashed before it was written.
       else if (error instanceof PaymentError && error.code === 'unknown-request') await this.#forget(id);
       else throw error;
     }
@@ -382,7 +382,7 @@ function isRepeated(stored: StoredRequest, { txids }: StoredPayment): boolean {
   return settling(stored).some((payment) => payment.acknowledgement !== undefined && textOf(payment.txids) === textOf(txids));
 }
 
-/** Whether the node is to accept a transaction, or to announce it again. */
+/** Whether a transaction is to be broadcast, or announced again. */
 function isOnItsWay({ standing: { state } }: TracedPayment['parts'][number]): boolean {
   return state === 'absent' || state === 'pool';
 }

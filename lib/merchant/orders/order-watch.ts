@@ -5,15 +5,15 @@ import type { PayingOutput } from '../../payments/rules/payment';
 import { payableOutputs } from '../../payments/rules/request';
 import { detailsOf, settling, type StoredRequest } from './record';
 
-/** Blocks and pool are searched for an order so long after it expired, was made, or a Payment came for it. */
+/** How long blocks and pool are searched for an order after its expiry, its creation, or its last Payment, whichever is latest. */
 const WATCH_MS = 90 * 24 * 3_600_000;
 
 /** Outputs in the pool that are remembered for an order: anybody can send dust. */
 const MOST_SIGHTINGS = 256;
 
 /**
- * The standing of the Payments that settle an order: none has come; in doubt, so that they are looked after; excluded by a
- * transaction in the chain; or so deep that they stay.
+ * The standing of the Payments that settle an order. `none`: none has come. `doubt`: they are looked after. `conflicted`: a transaction in
+ * the chain excludes them. `buried`: they are so deep that they stay.
  */
 export type Settlement = 'none' | 'doubt' | 'conflicted' | 'buried';
 
@@ -22,9 +22,9 @@ interface WatchedOrder {
   /** Unix milliseconds. */
   readonly until: number;
   settlement: Settlement;
-  /** Outputs in the pool when they were seen last, by outpoint. */
+  /** Outputs that were in the pool when they were last looked at, by outpoint. */
   readonly seen: Map<string, PayingOutput>;
-  /** The last message to the operator about it. */
+  /** The last message to the operator about the order. */
   told?: string;
 }
 
@@ -71,12 +71,12 @@ export class OrderWatch {
     return this.#byScript.get(keyOf(script));
   }
 
-  /** Those with Payments that are in doubt, or were excluded. */
+  /** Orders with Payments that are in doubt or excluded. */
   get unsettled(): string[] {
     return this.#which(({ settlement }) => settlement === 'doubt' || settlement === 'conflicted');
   }
 
-  /** Those that need not be watched any longer. */
+  /** Orders that no longer need to be watched. */
   over(now: Date): string[] {
     return this.#which(({ until, settlement }) => until < now.getTime() && settlement !== 'doubt');
   }
@@ -106,7 +106,7 @@ export class OrderWatch {
     return [...(this.#orders.get(id)?.seen.values() ?? [])];
   }
 
-  /** Orders for which something was seen in the pool. */
+  /** Orders with outputs that were seen in the pool. */
   get sighted(): string[] {
     return [...this.#seen];
   }
@@ -133,7 +133,7 @@ function keyOf(script: Buffer): string {
   return script.toString('latin1');
 }
 
-/** Unix milliseconds. An order that has no expiry can be paid until it is. */
+/** Unix milliseconds. An order without an expiry can be paid until it has been paid. */
 function watchedUntil(stored: StoredRequest): number {
   const { expires } = detailsOf(stored);
   const isPaid = settling(stored).length > 0;

@@ -1,14 +1,14 @@
 // An order as JSON, as a shop sends it:
 //   {"outputs": [{"amount": 150000, "script": "0014..."}], "memo": "Two mugs", "expires": 1800000000}
-// Amounts in satoshis, scripts in hex, `expires` in Unix seconds; memo and expires may be
-// left out. An unknown field is refused: it may be a misspelt one.
+// Amounts are in satoshis, scripts in hex, `expires` in Unix seconds; `memo` and `expires` are optional. Unknown fields are refused,
+// because they may be misspelt.
 
 import { PaymentError, messageOf } from '../../payments/error';
 import type { Output } from '../../payments/messages';
 import { isUnspendable } from '../../payments/rules/amount';
 import { checkExpiry, payableOutputs } from '../../payments/rules/request';
 
-/** The outputs to be paid. Use a script of its own for every order: payments are told apart by it. */
+/** The outputs to be paid. Use a new script for every order: it tells payments apart. */
 export interface Order {
   readonly outputs: readonly Output[];
   readonly memo?: string;
@@ -16,10 +16,10 @@ export interface Order {
   readonly expires?: bigint;
 }
 
-/** In the year 5138; in milliseconds it is 1973. */
+/** In the year 5138. The same number in milliseconds is in 1973, so a time in milliseconds is refused. */
 const LATEST_EXPIRY = 100_000_000_000n;
 
-/** @throws PaymentError `unpayable`, `expired`, or `malformed`: an order that cannot be meant. */
+/** @throws PaymentError `unpayable`, `expired`, or `malformed` for an expiry that must be a mistake. */
 export function checkOrder(order: Order, now: Date): void {
   payableOutputs(order);
   if (order.outputs.some(({ script }) => isUnspendable(script))) {

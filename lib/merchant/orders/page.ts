@@ -1,5 +1,5 @@
-// The page that a browser gets for a payment request: the amount, the `bitcoin:` link and the state. No script, nothing loaded from
-// elsewhere.
+// The page that a browser gets for a payment request: the amount, the `bitcoin:` link and the state. It has no scripts and loads nothing
+// from elsewhere.
 
 import { formatCoins } from '../../payments/rules/amount';
 import type { PaymentDetails } from '../../payments/messages';
@@ -44,7 +44,7 @@ function describe(state: PaymentState): string {
   }
 }
 
-/** Times that a Date cannot hold (uint64) stay numbers. */
+/** Times that a Date cannot hold (they are uint64) are shown as numbers. */
 function expiryText(expires: bigint): string {
   const date = new Date(Number(expires) * 1_000);
   return Number.isNaN(date.getTime()) ? expires.toString() : date.toISOString();

@@ -8,7 +8,7 @@ import { outpointKey } from './order-watch';
 import { settling, type Receipt, type StoredRequest } from './record';
 import type { PaymentStore } from './store';
 
-/** Receipts of one record; the largest stay. */
+/** The most receipts in one record; the largest are kept. */
 const MOST_RECEIPTS = 256;
 
 export interface ReceivedOutput {
@@ -29,7 +29,7 @@ export interface Received {
   readonly outputs: readonly ReceivedOutput[];
 }
 
-/** The request with outputs that a block pays to it; the same object when nothing is new. */
+/** The request with the outputs that a block pays to it; the same object if nothing is new. */
 export function withReceipts(stored: StoredRequest, block: ConfirmingBlock, outputs: readonly PayingOutput[]): StoredRequest {
   const before = new Map(stored.received.map((receipt) => [outpointKey(receipt), receipt]));
   const isNew = (output: PayingOutput): boolean => before.get(outpointKey(output))?.block.hash.equals(block.hash) !== true;
@@ -51,7 +51,7 @@ export function withReceipts(stored: StoredRequest, block: ConfirmingBlock, outp
   return request;
 }
 
-/** The request with the block that transactions of one of its Payments were seen in. @param txids in display order. */
+/** The request with the block in which transactions of one of its Payments were seen. @param txids in display order. */
 export function withBlocks(stored: StoredRequest, payment: Buffer, txids: readonly string[], block: ConfirmingBlock): StoredRequest {
   return {
     ...stored,
@@ -64,8 +64,8 @@ export function withBlocks(stored: StoredRequest, payment: Buffer, txids: readon
 }
 
 /**
- * What an order has received and is in chain or pool now; undefined when that is nothing. Outputs that have paid another order do
- * not count.
+ * What an order has received, as far as it is in chain or pool now; undefined if there is nothing. Outputs that have paid another order
+ * do not count.
  * @param seen outputs that were seen in the pool.
  * @throws PaymentError `not-yet-known`
  */
@@ -80,7 +80,7 @@ export async function receivedNow(
   const found: ReceivedOutput[] = [];
   for (const { txid, index, amount, block } of outputs.values()) {
     const standing = await chain.standing({ txid, outpoints: [], outputs: [index] }, block);
-    // An output that was seen in the pool can only be in a block that the index knows.
+    // An output without a recorded block was seen in the pool: it can only be in a block that the index knows.
     if (standing.state === 'unknown' && block !== undefined) throw new PaymentError('not-yet-known', standing.reason);
     if (standing.state !== 'confirmed' && standing.state !== 'pool') continue;
     if ((await store.unclaimed([{ txid, index }], stored.id)).length === 0) continue;

@@ -1,5 +1,5 @@
-// A stored request and its JSON. Bytes are hex, txids and block hashes in display order, satoshis decimal text. Reading is strict:
-// a damaged record is refused whole; otherwise it would be read in part and then written back.
+// A stored request and its JSON. Bytes are hex, txids and block hashes are in display order, satoshis are decimal text. Reading is strict:
+// a damaged record is refused as a whole, because otherwise it would be read in part and then written back.
 
 import { messageOf } from '../../payments/error';
 import { decodePayment, decodePaymentDetails, decodePaymentRequest, type Output, type PaymentDetails } from '../../payments/messages';
@@ -11,18 +11,18 @@ import type { ConfirmingBlock } from './chain';
 export type PaymentOutcome =
   /** `code`: that of the PaymentError; `reason`: what the wallet was told. */
   | { readonly decision: 'refused'; readonly code: string; readonly reason: string }
-  /** The same transactions had been acknowledged before, in another Payment; it was acknowledged again. */
+  /** Another Payment with the same transactions had been acknowledged; this one was acknowledged too. */
   | { readonly decision: 'repeated' };
 
 /**
- * A Payment that came. Without outcome it settles the request; without acknowledgement, too, its
- * broadcast has not been seen to succeed.
+ * A Payment that came. Without `outcome` it settles the request. If it has no `acknowledgement` either, it is not known whether its
+ * broadcast succeeded.
  */
 export interface StoredPayment {
   readonly receivedAt: Date;
   /** As received. */
   readonly payment: Buffer;
-  /** Wire order; empty when its transactions could not be read. */
+  /** Wire order; empty if its transactions could not be parsed. */
   readonly txids: readonly Buffer[];
   /** Recorded for the merchant; nothing is ever paid back automatically. */
   readonly refundTo: readonly Output[];
@@ -33,7 +33,7 @@ export interface StoredPayment {
   readonly seenIn: ReadonlyMap<string, ConfirmingBlock>;
 }
 
-/** An output in a block that pays to a script of the request, however it came. */
+/** An output in a block that pays to a script of the request, with or without a Payment. */
 export interface Receipt {
   /** Wire order. */
   readonly txid: Buffer;
@@ -48,18 +48,18 @@ export interface StoredRequest {
   readonly createdAt: Date;
   /** The PaymentRequest as it is served. */
   readonly request: Buffer;
-  /** In the order they came. More than one settles the request only when another transaction has spent the coins of those before. */
+  /** In the order in which they came. A later one can settle the request only if other transactions spent the coins of those before. */
   readonly payments: readonly StoredPayment[];
   readonly received: readonly Receipt[];
 }
 
-// A stranger can send any number of Payments that settle nothing. Of one request at most so many of them are recorded, with so
-// many bytes together as received, and for so long unless money has come with them.
+// A stranger can send any number of Payments that settle nothing. For one request only this many are recorded, with this many bytes
+// together as received, and only for this long unless money has come with them.
 const MOST_UNSETTLING_PAYMENTS = 8;
 const MOST_UNSETTLING_BYTES = 100_000;
 const LONGEST_UNPAID_MS = 90 * 24 * 3_600_000;
 
-/** A record cannot be read; the message says which one and why. The record stays as it is. */
+/** A record cannot be read; the message says which one and why. The record is left as it is. */
 export class DamagedRecordError extends Error {
   override readonly name = 'DamagedRecordError';
 }
@@ -75,9 +75,9 @@ export function settling({ payments }: Pick<StoredRequest, 'payments'>): StoredP
 }
 
 /**
- * The Payments of a request that stay recorded. Those that settle the request always do. Payments that settle nothing stay, too:
- * their money may have come all the same, and they say where a refund would go. When they are too many, the first ones with which
- * money has come go before the latest with which none has.
+ * The Payments of a request that stay recorded. Those that settle the request always do. Payments that settle nothing are kept too:
+ * their money may have come all the same, and they say where a refund would go. If there are too many, the first ones whose money has
+ * come take precedence over the latest ones without money.
  */
 export function recordedPayments(
   payments: readonly StoredPayment[],
@@ -140,7 +140,7 @@ export function readRecord(id: string, json: unknown): StoredRequest {
 
 /**
  * @param name of the record, for the message.
- * @throws DamagedRecordError when the bytes are no JSON, or `read` throws.
+ * @throws DamagedRecordError when the bytes are not JSON, or `read` throws.
  */
 export function undamaged<Value>(name: string, bytes: Buffer, read: (json: unknown) => Value): Value {
   try {
@@ -188,7 +188,7 @@ function receiptOf(value: unknown): Receipt {
   return { txid: hashOf(txid), index: numberOf(index), amount: BigInt(textOf(amount)), block: readBlock(value) };
 }
 
-/** A block as fields of the record of something in it. */
+/** A block as fields of a record of something in it. */
 export function writeBlock({ height, hash }: ConfirmingBlock): object {
   return { height, block: displayTxid(hash) };
 }

@@ -8,19 +8,19 @@ import type { ConfirmingBlock, MerchantChain, Standing } from './chain';
 import type { Settlement } from './order-watch';
 import type { StoredPayment } from './record';
 
-/** With so many confirmations a transaction is taken to stay; a coinbase may be spent after as many. */
+/** With this many confirmations, after which a coinbase may be spent, a transaction is taken as final. */
 const BURIED = 100;
 
-/** From the one that is furthest from being confirmed. `unknown` may be confirmed: it is more than lost, and less than on its way. */
+/** Beginning with the furthest from being confirmed. `unknown` may be confirmed, so it ranks above lost and below pending. */
 const RANKS: readonly Standing['state'][] = ['conflicted', 'absent', 'unknown', 'pool', 'confirmed'];
 
 /** A Payment whose transactions were looked for. */
 export interface TracedPayment {
   readonly payment: StoredPayment;
-  /** That of the transaction which is furthest from being confirmed. */
+  /** The standing of the transaction that is furthest from being confirmed. */
   readonly standing: Standing;
   readonly parts: readonly { readonly transaction: Transaction; readonly standing: Standing }[];
-  /** Transactions, in display order, that are in a block in which they have not been seen yet. */
+  /** Transactions, txids in display order, that are in a block in which they have not been seen yet. */
   readonly news: readonly { readonly txid: string; readonly block: ConfirmingBlock }[];
 }
 

@@ -1,23 +1,22 @@
-// The storage of a merchant's records: named pieces of bytes, each written whole or not at all. The one implementation is a
-// folder.
+// The storage of a merchant's records: named files, each written whole or not at all. The only implementation is a folder.
 
 import { access, chmod, constants, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface PaymentStorage {
   read(name: string): Promise<Buffer | undefined>;
-  /** On the disk itself when the promise resolves; after a crash the old bytes or the new. */
+  /** When it resolves the bytes are on the disk itself; after a crash there are either the old bytes or the new. */
   write(name: string, bytes: Buffer): Promise<void>;
-  /** One that is not there is no error. After a crash it may be there again. */
+  /** It is no error if there is none of that name. After a crash the file may be there again. */
   remove(name: string): Promise<void>;
-  /** The names of all pieces, in no order. */
+  /** The names of all files, in no order. */
   names(): Promise<string[]>;
 }
 
 export class FolderStorage implements PaymentStorage {
   readonly #folder: string;
 
-  /** Of a folder that `open` has made. */
+  /** Only called by `open`, which has prepared the folder. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -69,7 +68,7 @@ export class FolderStorage implements PaymentStorage {
   }
 }
 
-/** The files come first: once the folder's own mode is right, its files are not checked again. */
+/** The files are changed first: once the folder's own mode is right, its files are not checked again. */
 async function takeFromOthers(folder: string): Promise<void> {
   const { mode } = await stat(folder);
   if ((mode & 0o077) === 0) return;

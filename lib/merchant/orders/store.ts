@@ -32,7 +32,7 @@ export class PaymentStore {
   /** @throws PaymentError `unknown-request`, or DamagedRecordError. */
   async request(id: string): Promise<StoredRequest> {
     const name = `${id}.json`;
-    // The check also allows nothing but ids in file names.
+    // The check also keeps everything but ids out of file names.
     const bytes = ID.test(id) ? await this.#storage.read(name) : undefined;
     if (!bytes) throw new PaymentError('unknown-request', 'No such payment request.');
     return undamaged(name, bytes, (json) => readRecord(id, json));
@@ -51,7 +51,7 @@ export class PaymentStore {
     await this.#storage.remove(watchedName(id));
   }
 
-  /** The ids of requests that are watched: all of them while the chain was never searched. */
+  /** The ids of requests that are watched: all requests if the chain was never searched. */
   async watched(): Promise<string[]> {
     const names = await this.#storage.names();
     const ending = names.includes(POSITION) ? '.watched' : '.json';
@@ -61,7 +61,7 @@ export class PaymentStore {
       .filter((id) => ID.test(id));
   }
 
-  /** The block up to which the chain was looked through. @throws DamagedRecordError */
+  /** The block up to which the chain was searched. @throws DamagedRecordError */
   async position(): Promise<ConfirmingBlock | undefined> {
     const bytes = await this.#storage.read(POSITION);
     return bytes && undamaged(POSITION, bytes, readBlock);
@@ -79,8 +79,8 @@ export class PaymentStore {
   }
 
   /**
-   * Says for good that these outputs have paid request `id`, and no other: without this, one payment to a script that a merchant
-   * uses twice would settle two orders. Outputs of one transaction share the Buffer that is its txid.
+   * Records for good that these outputs have paid request `id` and no other. Without this, one payment to a script that a merchant uses
+   * twice would settle two orders. Outputs of one transaction must share the Buffer that is its txid.
    * @throws DamagedRecordError
    */
   async claim(outputs: readonly ClaimedOutput[], id: string): Promise<void> {

@@ -1,13 +1,13 @@
-// Amounts of satoshis: how many there can be, how few are worth sending, and their text.
+// Amounts in satoshis: the maximum, the dust threshold, and conversion from and to text.
 
 /** 21 million coins. */
 export const MAX_MONEY = 21_000_000n * 100_000_000n;
 
 const SATOSHIS_PER_COIN = 100_000_000n;
 
-/** Satoshis per 1,000 bytes below which spending an output is not worth it (Bitcoin Core's `dustrelayfee`). */
+/** Satoshis per 1,000 bytes. An output that is worth less than spending it at this rate costs is dust (Bitcoin Core's `dustrelayfee`). */
 const DUST_RELAY_FEE = 3_000n;
-/** Outpoint, empty script, sequence and a signature with its key, as Bitcoin Core's `GetDustThreshold` has it. */
+/** Outpoint, length of the script, signature with key, sequence, as in Bitcoin Core's `GetDustThreshold`. */
 const INPUT_SIZE = 32 + 4 + 1 + 107 + 4;
 const WITNESS_INPUT_SIZE = 32 + 4 + 1 + Math.floor(107 / 4) + 4;
 
@@ -50,7 +50,7 @@ export function formatCoins(amount: bigint): string {
 }
 
 /**
- * Digits on one side of the point are enough (BIP21: `*digit [ "." *digit ]`).
+ * Parses an amount in coins. Digits on one side of the point are enough (BIP21: `*digit [ "." *digit ]`).
  * @returns satoshis; undefined when the text is not up to 21 million coins with up to eight decimals.
  */
 export function parseCoins(text: string): bigint | undefined {

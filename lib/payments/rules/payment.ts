@@ -1,5 +1,5 @@
-// Whether a Payment answers its request (BIP70): merchant_data comes back unchanged, and the transactions pay every output in
-// full. A transaction counts once, and transactions that exclude each other are no payment at all.
+// Whether a Payment answers its request (BIP70): merchant_data must come back unchanged, and the transactions must pay every output
+// in full. A transaction counts only once, and transactions that exclude each other are no payment at all.
 
 import { PaymentError } from '../error';
 import type { Payment } from '../messages';
@@ -16,7 +16,7 @@ export function checkPayment(payment: Payment, request: Pick<PayableRequest, 'ou
   return transactions;
 }
 
-/** The transactions of a Payment, each once; whether they pay enough is `checkPaid`'s question. */
+/** The transactions of a Payment, each once. Whether they pay enough is checked by `checkPaid`. */
 export function answeringTransactions(payment: Payment, request: Pick<PayableRequest, 'merchantData'>): Transaction[] {
   // Absent and empty are the same to a wallet that copies the field.
   if (!(payment.merchantData ?? Buffer.alloc(0)).equals(request.merchantData ?? Buffer.alloc(0))) {
@@ -73,7 +73,7 @@ export function checkPaid(outputs: readonly PayingOutput[], request: Pick<Payabl
   }
 }
 
-/** Satoshis by script in hex: two outputs with one script are one debt. */
+/** Satoshis by script in hex: the amounts of outputs with the same script are added up. */
 function sumByScript(outputs: readonly RequestedOutput[]): Map<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const { amount, script } of outputs) {

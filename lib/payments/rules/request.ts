@@ -1,15 +1,15 @@
-// Whether a PaymentRequest is payable (BIP70): a known version, the right network, not expired, and outputs that can be paid. The
-// result has the schema's defaults in place of absent fields.
+// Whether a PaymentRequest is payable (BIP70): a known version, the right network, not expired, and payable outputs. The result has
+// the schema's defaults in place of absent fields.
 
 import { PaymentError } from '../error';
 import { DEFAULTS, decodePaymentDetails, type PaymentDetails, type PaymentRequest } from '../messages';
 import { MAX_MONEY, dustThreshold } from './amount';
 
-/** BIP70 knows no others; regtest and signet count as `test`. */
+/** BIP70 knows no other networks; regtest and signet count as `test`. */
 export type PaymentNetwork = 'main' | 'test';
 
 export interface RequestedOutput {
-  /** Satoshis; 0 only when the customer chooses how much to pay. */
+  /** Satoshis; 0 only if the customer chooses how much to pay. */
   readonly amount: bigint;
   readonly script: Buffer;
 }
@@ -17,7 +17,7 @@ export interface RequestedOutput {
 /** A request that may be paid. */
 export interface PayableRequest {
   readonly network: PaymentNetwork;
-  /** Those to be paid: with a total, the outputs that have an amount. */
+  /** The outputs to be paid: if there is a total, only those with an amount. */
   readonly outputs: readonly RequestedOutput[];
   /** Satoshis; 0: the customer chooses, and may use any of the outputs. */
   readonly total: bigint;
@@ -34,7 +34,7 @@ export interface RequestConditions {
   readonly time: Date;
 }
 
-/** The newest `payment_details_version` that is understood. */
+/** The newest `payment_details_version` that is supported. */
 const DETAILS_VERSION = 1;
 
 /**
@@ -74,7 +74,7 @@ export function unixSeconds(time: Date): bigint {
 }
 
 /**
- * The outputs to be paid and their sum. BIP70: with a sum, outputs of 0 are ignored.
+ * The outputs to be paid and their sum. BIP70: unless the sum is 0, outputs of 0 are ignored.
  * @throws PaymentError `unpayable`: no outputs, dust, or more than 21 million coins.
  */
 export function payableOutputs(details: Pick<PaymentDetails, 'outputs'>): Pick<PayableRequest, 'outputs' | 'total'> {

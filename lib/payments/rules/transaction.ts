@@ -1,5 +1,5 @@
-// The parts of a transaction that checking a Payment needs: its txid, its outpoints and its outputs (BIP144 with witness, or
-// without). The library is also used without the rest of the project and has a parser of its own
+// The parts of a transaction that are needed to check a Payment: its txid, its outpoints and its outputs (BIP144, with witness or
+// without). The library is also used without the rest of the project, so it has its own parser
 // (docs/decisions/payments-transactions.md). The node checks scripts and signatures when it broadcasts.
 
 import { createHash } from 'node:crypto';
@@ -49,7 +49,7 @@ export function parseTransaction(bytes: Buffer): Transaction {
 }
 
 /**
- * Each after those of the others that it spends: a node accepts them in no other order.
+ * Sorts transactions so that each comes after those from which it spends: a node accepts them in no other order.
  * @param transactions each once.
  */
 export function parentsFirst(transactions: readonly Transaction[]): Transaction[] {
@@ -93,14 +93,14 @@ class Reader {
     return this.take(this.#compactSize());
   }
 
-  /** Every item takes a byte at least, so a length beyond the data ends at its end. */
+  /** Every item takes at least a byte, so a count that is too large fails at the end of the data. */
   list<Item>(item: () => Item): Item[] {
     const items: Item[] = [];
     for (let left = this.#compactSize(); left > 0; left--) items.push(item());
     return items;
   }
 
-  /** Only the shortest spelling is taken, as nodes do. */
+  /** Only the shortest encoding is accepted, as by nodes. */
   #compactSize(): number {
     const first = this.take(1).readUInt8();
     if (first < 0xfd) return first;

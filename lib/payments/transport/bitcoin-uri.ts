@@ -1,5 +1,5 @@
-// The `bitcoin:` URI (BIP21) with the address of a payment request in `r` (BIP72). A wallet that knows `r` fetches the request and
-// ignores the rest, which is for other wallets. Addresses pass through as text: the wallet checks them.
+// The `bitcoin:` URI (BIP21) with the URL of a payment request in `r` (BIP72). A wallet that supports `r` fetches the request and
+// ignores the rest, which is for other wallets. Bitcoin addresses are passed on as text: the wallet checks them.
 
 import { PaymentError } from '../error';
 import { MAX_MONEY, formatCoins, parseCoins } from '../rules/amount';
@@ -16,7 +16,7 @@ export interface BitcoinUri {
 }
 
 const SCHEME = /^bitcoin:/i;
-/** Two readers could take blanks and line ends for two different addresses. */
+/** No blanks and line ends: two parsers could see two different URLs. */
 const WEB_URL = /^https?:\/\/[^\s\p{C}]+$/iu;
 
 /** @throws PaymentError `malformed` without address and payment URL. */
@@ -101,7 +101,7 @@ function parseAmount(text: string): bigint {
   return amount;
 }
 
-/** A link may make a wallet fetch web addresses only: no files, no scripts. */
+/** A link must not make a wallet open anything but web URLs: no files, no scripts. */
 function checkUrl(text: string): string {
   if (!WEB_URL.test(text) || !URL.canParse(text))
     throw malformed(`an http or https URL expected, ${JSON.stringify(text.slice(0, 40))} came`);

@@ -1,16 +1,16 @@
-// Media types of the payment messages (BIP71), and content negotiation for a payment URL (BIP73): one address serves wallets,
-// programs that look for a `bitcoin:` URI, browsers, and shops that ask whether it is paid.
+// Media types of the payment messages (BIP71), and content negotiation for a payment URL (BIP73): one URL serves wallets,
+// programs that look for a `bitcoin:` URI, browsers, and shops that ask whether the order is paid.
 
 export const PAYMENT_REQUEST_TYPE = 'application/bitcoin-paymentrequest';
 export const PAYMENT_TYPE = 'application/bitcoin-payment';
 export const PAYMENT_ACK_TYPE = 'application/bitcoin-paymentack';
 
-/** Of a list of `bitcoin:` URIs (BIP73, RFC 2483). */
+/** The type of a list of `bitcoin:` URIs (BIP73, RFC 2483). */
 export const URI_LIST_TYPE = 'text/uri-list';
 
 export type PaymentRepresentation = 'payment-request' | 'uri-list' | 'page' | 'state';
 
-/** BIP73: the message goes only to clients that name its type; ranges and a missing header get the page. */
+/** BIP73: only clients that name the type of the message get it; for wildcards and without the header the reply is the page. */
 const REPRESENTATIONS: readonly (readonly [string, PaymentRepresentation])[] = [
   [PAYMENT_REQUEST_TYPE, 'payment-request'],
   [URI_LIST_TYPE, 'uri-list'],
@@ -20,7 +20,7 @@ const REPRESENTATIONS: readonly (readonly [string, PaymentRepresentation])[] = [
 
 /**
  * @param accept the Accept header.
- * @returns the representation that is preferred; of equals the one that comes first in the list.
+ * @returns the preferred representation; among equals the one that comes first in REPRESENTATIONS.
  */
 export function negotiate(accept: string | undefined): PaymentRepresentation {
   const weights = weightsOf(accept ?? '');
@@ -33,7 +33,7 @@ export function negotiate(accept: string | undefined): PaymentRepresentation {
   return best;
 }
 
-/** Media types with their `q`, 1 unless given; text that is no number counts as 0. */
+/** Media types with their `q`, by default 1; a `q` that is not a number counts as 0. */
 function weightsOf(accept: string): Map<string, number> {
   return new Map(
     accept.split(',').map((item) => {

@@ -3,7 +3,7 @@
 import type { KeyObject } from 'node:crypto';
 import { UntrustedError } from './untrusted';
 
-/** Bits. Shorter keys are weak; longer ones take more time than any known certificate is worth. */
+/** Bits. Shorter keys are weak. Longer ones take much time to verify, and no known certificate has one. */
 const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 8192;
 /** With the exponent 1 anybody can sign. */
@@ -12,7 +12,7 @@ const MIN_RSA_EXPONENT = 3n;
 /** OpenSSL's names of P-256, P-384 and P-521. */
 const CURVES = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 
-/** Signatures on certificates: RSA (PKCS #1 v1.5) and ECDSA, each with SHA-256, 384 and 512. */
+/** Signature algorithms of certificates: RSA (PKCS #1 v1.5) and ECDSA, each with SHA-256, 384 and 512. */
 const SIGNATURE_ALGORITHMS = new Set([
   '1.2.840.113549.1.1.11',
   '1.2.840.113549.1.1.12',

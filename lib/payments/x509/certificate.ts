@@ -27,19 +27,19 @@ const DER_SEQUENCE = 0x30;
 const COMMON_NAME = '2.5.4.3';
 
 const DNS_NAME = /^(\*\.)?([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
-/** Nothing invisible and nothing that turns the writing direction: it would hide another name. */
+/** No invisible characters and none that change the writing direction: they could hide another name. */
 const PLAIN_TEXT = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
 
-/** What path validation asks of a certificate. */
+/** What path validation needs of a certificate. */
 export interface Certificate {
   readonly x509: X509Certificate;
   readonly publicKey: KeyObject;
-  /** As node:crypto prints names, one attribute to a line; empty where the name is only in an extension (RFC 5280, 4.1.2.6). */
+  /** As node:crypto prints names, one attribute to a line; empty if the name is only in an extension (RFC 5280, 4.1.2.6). */
   readonly subject: string;
   readonly issuer: string;
   readonly notBefore: Date;
   readonly notAfter: Date;
-  /** Object identifier of the algorithm that it is signed with. */
+  /** Object identifier of the algorithm of the certificate's signature. */
   readonly signatureAlgorithm: string;
   readonly isCa: boolean;
   /** How many intermediate certificates may follow; undefined: no limit. */
@@ -57,7 +57,7 @@ export interface Certificate {
   readonly commonNames: readonly string[];
 }
 
-/** RFC 5280, 4.2.1.5, 4.2.1.11 and 4.2.1.14. Only to be critical, but binding where they are not, too. */
+/** RFC 5280, 4.2.1.5, 4.2.1.11 and 4.2.1.14. They should be critical, but bind even if they are not. */
 const POLICY_CONSTRAINTS = [id_ce_policyMappings, id_ce_policyConstraints, id_ce_inhibitAnyPolicy];
 
 /** Object identifiers of the extensions that may be critical, because path.ts heeds them. */
@@ -66,20 +66,20 @@ const UNDERSTOOD = new Set([
   id_ce_keyUsage,
   id_ce_extKeyUsage,
   id_ce_subjectAltName,
-  // Refused in any case, with a reason of its own.
+  // Always refused, with its own reason.
   id_ce_nameConstraints,
   ...POLICY_CONSTRAINTS
 ]);
 
 /**
- * @param der exactly one DER certificate; PEM is refused, though node:crypto would take it.
+ * @param der exactly one DER certificate; PEM is refused, although node:crypto would accept it.
  * @throws UntrustedError `malformed-certificate`.
  */
 export function readCertificate(der: Buffer): Certificate {
   try {
     if (der[0] !== DER_SEQUENCE) throw new Error('it is not DER');
     const x509 = new X509Certificate(der);
-    // A second encoding of the same content, or bytes after it.
+    // False for another encoding of the same content, or if bytes follow it.
     if (!x509.raw.equals(der)) throw new Error('it is not encoded as DER demands');
     return describe(x509, AsnConvert.parse(der, DerCertificate));
   } catch (error) {
@@ -98,7 +98,7 @@ function describe(x509: X509Certificate, der: DerCertificate): Certificate {
   const alternativeNames = extensionValue(extensions, id_ce_subjectAltName, SubjectAlternativeName);
   return {
     x509,
-    // node:crypto reads these late, and throws then.
+    // Read now, because node:crypto parses a key only on access, and may throw.
     publicKey: x509.publicKey,
     subject: nameOf(x509.subject),
     issuer: nameOf(x509.issuer),
@@ -119,12 +119,12 @@ function describe(x509: X509Certificate, der: DerCertificate): Certificate {
   };
 }
 
-/** node:crypto has undefined for a name without attributes, against its types. */
+/** node:crypto gives undefined for a name without attributes, contrary to its types. */
 function nameOf(printed: string | undefined): string {
   return printed ?? '';
 }
 
-/** RFC 5280, 4.2: no extension may be there twice. */
+/** RFC 5280, 4.2: no extension may occur twice. */
 function uniqueExtensions(extensions: readonly Extension[]): Map<string, Extension> {
   const byId = new Map(extensions.map((extension) => [extension.extnID, extension]));
   if (byId.size !== extensions.length) throw new Error('it has an extension twice');
@@ -152,7 +152,7 @@ function commonNamesOf(subject: Name): string[] {
 
 /**
  * A distinguished name in one line.
- * @param name as node:crypto prints it, one attribute to a line; it has undefined for an empty one.
+ * @param name as node:crypto prints it, one attribute to a line; undefined for an empty name.
  */
 export function inOneLine(name: string | undefined): string {
   return name ? name.replaceAll('\n', ', ') : '(no name)';

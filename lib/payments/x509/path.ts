@@ -1,7 +1,6 @@
-// Certification path validation (RFC 5280, part 6) as far as a payment request needs it.
-// The path is the one that was sent, in its order; nothing is fetched. Policies and name
-// constraints are not processed: a certificate that insists on them is refused, whether the
-// extension is critical or not. Revocation is not checked.
+// Certification path validation (RFC 5280, section 6) as far as a payment request needs it. The path is the one that was sent, in
+// its order; nothing is fetched. Policies and name constraints are not processed: a certificate that requires them is refused,
+// whether the extension is critical or not. Revocation is not checked.
 
 import type { X509Certificate } from 'node:crypto';
 import { KeyUsageFlags } from '@peculiar/asn1-x509';
@@ -10,16 +9,16 @@ import { inOneLine, readCertificate, type Certificate } from './certificate';
 import type { TrustRoots } from './trust';
 import { UntrustedError } from './untrusted';
 
-/** Certificates in a request, and so signatures to check. */
+/** The most certificates in a request, which bounds the signatures to check. */
 export const MAX_CERTIFICATES = 8;
 
 const SERVER_AUTHENTICATION = '1.3.6.1.5.5.7.3.1';
 const ANY_PURPOSE = '2.5.29.37.0';
 
 /**
- * Validates the path from the signer, who passed `checkSigner`, to a trusted root.
- * @param chain the signer's first, at least that; it may end with the root or with the last certificate
- *   before it, or go on above a root that is trusted already (cross-signed roots).
+ * Validates the path from the signer, which has passed `checkSigner`, to a trusted root.
+ * @param chain at least one certificate, the signer's first. It may end with the root or with the certificate
+ *   below it, or continue above a trusted root (cross-signed roots).
  * @returns the root that it ends in.
  * @throws UntrustedError
  */
@@ -51,16 +50,16 @@ export function checkSentChain(chain: readonly Certificate[], time: Date): void 
   checkSignatures(chain);
 }
 
-/** The rules for the signing certificate itself, whether a root or a pin vouches for it. */
+/** Checks the signing certificate itself, whether a root or a pin vouches for it. */
 export function checkSigner(signer: Certificate, time: Date): void {
   checkCertificate(signer, time);
-  // BIP70 has a digital signature; contentCommitment alone is not for that.
+  // A request has a digital signature (BIP70), for which contentCommitment alone is not enough.
   if (signer.keyUsage !== undefined && !(signer.keyUsage & KeyUsageFlags.digitalSignature)) {
     throw new UntrustedError('key-usage', `The key of ${title(signer)} may not sign.`);
   }
 }
 
-/** Every certificate after the first names itself as issuer of the one before it. */
+/** Each certificate must be named as issuer by the one before it. */
 function checkOrder(chain: readonly Certificate[]): void {
   for (const [index, certificate] of chain.entries()) {
     const issuer = chain[index + 1];
@@ -76,10 +75,10 @@ function validateBelow(path: readonly Certificate[], time: Date): void {
   let intermediates = 0;
   for (const authority of path.slice(1)) {
     checkAuthority(authority, intermediates);
-    // RFC 5280, 4.2.1.9: a self-issued one does not count.
+    // RFC 5280, 4.2.1.9: self-issued certificates do not count.
     if (authority.subject !== authority.issuer) intermediates++;
   }
-  // The root is trusted for itself, not for its signature.
+  // The root is trusted because it is in the list, so its own signature does not matter.
   checkSignatures(path);
 }
 
@@ -90,7 +89,7 @@ function checkSignatures(path: readonly Certificate[]): void {
 
 function checkValidity(certificate: Certificate, time: Date): void {
   const name = title(certificate);
-  // Asked so that an invalid date is within no validity.
+  // Negated comparisons, so that an invalid date is never within the validity.
   if (!(time >= certificate.notBefore))
     throw new UntrustedError('not-yet-valid', `${name} is valid from ${certificate.notBefore.toISOString()} on.`);
   if (!(time <= certificate.notAfter))
@@ -109,7 +108,7 @@ function checkCertificate(certificate: Certificate, time: Date): void {
   if (certificate.hasNameConstraints) throw new UntrustedError('name-constraints', `${name} constrains names, which is not supported.`);
   if (certificate.hasPolicyConstraints)
     throw new UntrustedError('policy-constraints', `${name} constrains policies, which is not supported.`);
-  // The names are those of servers, so the certificates have to be, too.
+  // The names that are shown are names of servers, so the certificates must be for servers.
   if (certificate.purposes && !certificate.purposes.some((purpose) => purpose === SERVER_AUTHENTICATION || purpose === ANY_PURPOSE)) {
     throw new UntrustedError('key-usage', `${name} is not meant for servers.`);
   }
@@ -141,12 +140,12 @@ function isSigned(certificate: Certificate, issuer: Certificate): boolean {
   try {
     return certificate.x509.checkIssued(issuer.x509) && certificate.x509.verify(issuer.publicKey);
   } catch {
-    // A key that is not of the algorithm that the certificate names.
+    // The key does not fit the algorithm that the certificate names.
     return false;
   }
 }
 
-/** The error when no root is known; one of the path itself comes first. */
+/** The error when no root is known; errors of the path itself take precedence. */
 function withoutRoot(chain: readonly Certificate[], time: Date): UntrustedError {
   try {
     validateBelow(chain, time);

@@ -11,7 +11,7 @@ export class TrustRoots {
   readonly #bySubject = new Map<string, X509Certificate[]>();
 
   /**
-   * @param certificates each one certificate, PEM or DER.
+   * @param certificates PEM or DER, one certificate each.
    * @throws PaymentError `malformed`.
    */
   constructor(certificates: Iterable<string | Buffer>) {
@@ -23,13 +23,13 @@ export class TrustRoots {
     }
   }
 
-  /** The roots that this Node.js ships (Mozilla's). */
+  /** The roots that come with Node.js (Mozilla's). */
   static builtIn(): TrustRoots {
     this.#builtIn ??= new TrustRoots(rootCertificates);
     return this.#builtIn;
   }
 
-  /** The roots that may have issued a certificate, by name alone. */
+  /** The roots that may have issued a certificate, judging by name alone. */
   issuersOf(certificate: Certificate): readonly X509Certificate[] {
     return this.#bySubject.get(certificate.issuer) ?? [];
   }

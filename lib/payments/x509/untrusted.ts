@@ -1,6 +1,6 @@
 // The reason why a signed request is not trusted. This error never leaves the library: verify.ts turns it into a result.
 
-/** The reason for programs; the message gives it to people. */
+/** The reason, for programs; the message is for people. */
 export type UntrustedReason =
   | 'unknown-pki-type'
   | 'sha1'

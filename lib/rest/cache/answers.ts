@@ -12,7 +12,7 @@
 //   the pool's texts (pool-texts.ts)   state of the pool        the pool               when the pool changes
 //   chaininfo (chaininfo.ts)           state of index and node  one                    when that changes
 //
-// The cache for answers takes what is asked for a second time, or took long to make, and drops the least recently used first.
+// The cache for answers takes what is asked for a second time or took long to make. It drops the least recently used entries first.
 
 import { LRUCache } from 'lru-cache';
 import type { Waiting } from '../server/work-queue';
@@ -24,25 +24,25 @@ const ENTRY_BYTES = 512;
 const FINGERPRINTS = 65_536;
 const FINGERPRINT_CHARACTERS = 32;
 
-/** Something that knows how much memory it takes. */
+/** A value that knows how much memory it takes. */
 export interface Cached {
   /** Bytes of the memory behind its buffers, which may be more than they show. */
   readonly byteLength: number;
 }
 
-/** The part of the cache that is one kind's. */
+/** The part of the cache that holds one kind of value. */
 export interface Shelf<T extends Cached> {
   get(key: string): T | undefined;
-  /** Caches the value when the key was offered before. */
+  /** Caches the value if the key was offered before. */
   offer(key: string, value: () => T): void;
-  /** Caches it at once: what took long to make. */
+  /** Caches the value at once: for values that took long to make. */
   keep(key: string, value: T): void;
 }
 
-/** Blocks, replies and headers together, bounded in bytes. */
+/** The cache for answers: all kinds together, bounded in bytes. */
 export class AnswerCache {
   readonly #entries: LRUCache<string, Cached>;
-  /** Of keys that were offered, each where its last bits say. Where two keys have the same, one is cached a time too early. */
+  /** Fingerprints of keys that were offered, each in the slot that it selects. On a collision a key is cached one request too early. */
   readonly #offered = new Uint32Array(FINGERPRINTS);
 
   constructor(maxBytes: number) {
@@ -71,7 +71,7 @@ export class AnswerCache {
   }
 }
 
-/** FNV-1a of the last characters: that is where hashes and formats are. */
+/** FNV-1a of the last characters, where hashes and formats are. */
 function fingerprintOf(text: string): number {
   let hash = 0x811c_9dc5;
   const start = Math.max(0, text.length - FINGERPRINT_CHARACTERS);
@@ -84,14 +84,14 @@ interface UnderWay<T> {
   readonly result: Promise<T>;
 }
 
-/** What several clients ask for while it is being made is made once, and given up only when all of them have left. */
+/** Makes a value once for all clients that ask for it meanwhile, and gives up only when all of them have left. */
 export class MadeOnce<T> {
   readonly #underWay = new Map<string, UnderWay<T>>();
 
   /** `make` gets one client that stands for all who wait. */
   get(key: string, client: Waiting, make: (client: Waiting) => Promise<T>): Promise<T> {
     const before = this.#underWay.get(key);
-    // What all have left may have been given up already.
+    // If all clients have left, the work may have been given up already.
     if (before?.clients.some(({ isGone }) => !isGone) === true) {
       before.clients.push(client);
       return before.result;

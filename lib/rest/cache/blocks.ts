@@ -1,5 +1,5 @@
-// Serialized blocks of the node, those that are asked for again from memory. They are found by hash, so that what is cached stays
-// right whatever the chain does; blocks off the active chain, which the node may drop at any time, are never answered from memory.
+// Serialized blocks of the node; those that are asked for again come from memory. They are found by hash, so that a cached block stays
+// right in any reorganization. Blocks off the active chain are never answered from memory: the node may drop them at any time.
 
 import { LRUCache } from 'lru-cache';
 import { transactionOffsets } from '../../bitcoin/block';
@@ -14,7 +14,7 @@ import type { Waiting } from '../server/work-queue';
 class RawBlock implements Cached {
   readonly raw: Buffer;
   readonly byteLength: number;
-  /** Where each transaction begins; last, the end. */
+  /** The offset of each transaction, and the end of the last. */
   #offsets: Uint32Array | undefined;
 
   constructor(raw: Buffer) {
@@ -31,14 +31,14 @@ class RawBlock implements Cached {
   }
 }
 
-/** A transaction of a block, whose bytes are yet to be read. */
+/** A transaction of a block, whose bytes have not been read yet. */
 export interface FoundTransaction {
   readonly block: BlockPoint;
-  /** Undefined when the node does not have the bytes any more. */
+  /** Undefined when the node no longer has the bytes. */
   read(client: Waiting): Promise<ScannedTransaction | undefined>;
 }
 
-/** All of a block is read when so many of its parts have been: reading it and looking through it costs as much. */
+/** After this many reads of its parts a block is read as a whole: reading and scanning all of it costs as much as they did. */
 const MOST_PARTS = 8;
 
 /** Blocks whose parts are counted. */
@@ -50,7 +50,7 @@ export class RawBlocks {
   readonly #node: NodeSource;
   readonly #cached: Shelf<RawBlock>;
   readonly #reading = new MadeOnce<RawBlock | undefined>();
-  /** Parts that were read of blocks since they were read as a whole. */
+  /** How many parts of a block were read since it was last read as a whole. */
   readonly #parts = new LRUCache<string, number>({ max: COUNTED_BLOCKS });
 
   constructor(node: NodeSource, cache: AnswerCache) {
@@ -58,30 +58,30 @@ export class RawBlocks {
     this.#cached = cache.shelf('block');
   }
 
-  /** A block of the active chain. Undefined when the node does not have it any more. */
+  /** A block of the active chain. Undefined when the node no longer has it. */
   async block(point: BlockPoint, client: Waiting): Promise<Buffer | undefined> {
     return (await this.#block(point, client))?.raw;
   }
 
-  /** Whether all of a block of the active chain is to be read rather than a part of it. */
+  /** Whether a block of the active chain is better read as a whole than in part. */
   isAtHand(point: BlockPoint): boolean {
     return this.#node.readsWholeBlocks || this.#partsOf(point) >= MOST_PARTS || this.#fromMemory(point) !== undefined;
   }
 
-  /** Some bytes of a block of the active chain. Undefined when the node does not have them any more. */
+  /** Some bytes of a block of the active chain. Undefined when the node no longer has them. */
   part(point: BlockPoint, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
     this.#parts.set(keyOf(point.hash), this.#partsOf(point) + 1);
     return this.#node.rawBlockPart(point.hash, offset, length, blockLength);
   }
 
-  /** Looks for a transaction of the active chain: as little as is needed to get at its bytes. @throws NotYetKnownError */
+  /** Finds a transaction of the active chain without reading its bytes. @throws NotYetKnownError */
   find(txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined {
     const position = snapshot.position(txid);
     if (position === undefined) return undefined;
     return this.#inBlock(position, txid, snapshot);
   }
 
-  /** The same for one whose position is known. */
+  /** As `find`, for a transaction whose position is known. */
   at(position: Position, txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined {
     const { height, index } = position;
     const run = snapshot.headerRun(height, 1);
@@ -97,26 +97,26 @@ export class RawBlocks {
           inPart === undefined
             ? (await this.#block(block, client))?.transaction(index)
             : await this.part(block, inPart.offset, inPart.length, inPart.blockLength);
-        // The index knows hashes of txids, which might be those of another transaction: that is not the one that was asked for.
+        // The index has only short hashes of txids: on a collision these are the bytes of another transaction.
         const transaction = raw && scanTransaction(raw);
         return transaction?.txid.equals(txid) === true ? transaction : undefined;
       }
     };
   }
 
-  /** Whether the node has thrown the block away, if it is of the active chain. */
+  /** Whether the node has pruned a block of the active chain. */
   isPruned({ height }: BlockPoint): boolean {
     return this.#node.pruned && height < this.#node.pruneHeight();
   }
 
   /**
-   * For a block of the index' chain that the node does not have: a reset deletes blocks before it says so.
-   * @throws RestError 503 unless the node's chain has the block where the index has it.
+   * For a block of the index's chain that the node does not have: a reset deletes blocks before it announces that.
+   * @throws RestError 503 unless the node's chain has the block at the same height.
    */
   async requireActive({ hash, height }: BlockPoint): Promise<void> {
     const node = this.#node;
     const active = await node.activeHash(height);
-    // Asked last: what the node remembers by height is forgotten once the reset is over.
+    // `resetting` is read after the wait: the node's cached hashes by height are not dropped before a reset is over.
     if (node.resetting || node.tip().height < height || active?.equals(hash) !== true) throw chainMoving();
   }
 

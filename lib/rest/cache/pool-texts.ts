@@ -1,5 +1,5 @@
-// What the pool's contents look like: each text is written once per change of the pool, and of its entries only those that the change
-// concerns. There is one text of each form, as large as the pool makes it, beside the cache for answers.
+// The pool's contents as text. Each text is written once per change of the pool, and only the entries that the change concerns are
+// written again. There is one text of each form, of unbounded size, outside the cache for answers.
 
 import { PoolContents } from '../../views/mempool';
 import { runInSlices } from '../server/slices';
@@ -7,17 +7,17 @@ import type { PoolSource } from '../../node/types';
 import type { ProfileFields } from '../../profile/profile';
 import type { Gate } from '../server/gate';
 
-/** Entries by txid, txids alone, or those with the number of changes that the pool has seen. */
+/** Entries by txid, txids alone, or txids with the number of changes that the pool has seen. */
 export type PoolForm = 'entries' | 'txids' | 'sequence';
 
-/** The texts of a state of the pool, as far as they show it. */
+/** A state of the pool, as far as texts show it, and its texts. */
 interface PoolState {
   readonly revision: number;
   readonly feeFingerprint: number;
   readonly texts: Map<PoolForm, Promise<Buffer>>;
 }
 
-/** Others wait for the same text: it is finished even if the first who asked has left. */
+/** Several clients may wait for one text: it is finished even if the client that asked first has left. */
 const FOR_EVERYBODY = { isGone: false };
 
 export class PoolTexts {
@@ -26,9 +26,9 @@ export class PoolTexts {
   readonly #gate: Pick<Gate, 'requireOpen'>;
   #contents: PoolContents;
   #latest: PoolState | undefined;
-  /** That which the contents are of, unless they are being brought to another. */
+  /** The state that the contents are at; undefined while they are being updated. */
   #shown: PoolState | undefined;
-  /** What is being written, if anything is. */
+  /** The text that is being written, if any. */
   #writing: Promise<unknown> | undefined;
 
   constructor(pool: PoolSource, fields: ProfileFields, gate: Pick<Gate, 'requireOpen'>) {
@@ -38,12 +38,12 @@ export class PoolTexts {
     this.#contents = new PoolContents(fields);
   }
 
-  /** Whether the pool was last shown in the best order that there is. */
+  /** Whether the order of the pool that was last shown is known to be optimal. */
   get isBestOrder(): boolean {
     return this.#contents.isBestOrder;
   }
 
-  /** The pool of now, and a line feed. @throws RestError 503 */
+  /** The current pool and a line feed. @throws RestError 503 */
   async text(form: PoolForm): Promise<Buffer> {
     for (;;) {
       const state = this.#state();
@@ -54,14 +54,14 @@ export class PoolTexts {
     }
   }
 
-  /** What the pool shows of a transaction, without its txid; undefined: the pool does not have it. @throws RestError 503 */
+  /** The JSON of one entry, without its txid; undefined when the pool does not have the transaction. @throws RestError 503 */
   async entry(txid: Buffer): Promise<Buffer | undefined> {
     for (;;) {
       const state = this.#state();
       const entry = this.#pool.entry(txid);
       if (entry === undefined) return undefined;
       if (this.#shown === state) return this.#contents.entryText(entry);
-      // Anything that is written brings the contents to the state of now.
+      // Writing any text brings the contents up to date.
       await (this.#writing === undefined ? this.#write(this.#contents.update(this.#pool.entries()), state) : this.#settled(this.#writing));
     }
   }
@@ -76,7 +76,7 @@ export class PoolTexts {
 
   #make(form: PoolForm, state: PoolState): Promise<Buffer> {
     const entries = this.#pool.entries();
-    // Bitcoin Core's number is that of the next change, the first of which has 1.
+    // Bitcoin Core's sequence is the number of the next change, counted from 1.
     const sequence = form === 'sequence' ? state.revision + 1 : undefined;
     const view = form === 'entries' ? this.#contents.json(entries) : this.#contents.txids(entries, sequence);
     const text = this.#write(view, state);
@@ -85,7 +85,7 @@ export class PoolTexts {
     return text;
   }
 
-  /** What is being written may be of an older state: those who come meanwhile share the text after it. */
+  /** The text being written may be of an older state: requests that come meanwhile wait and share the next one. */
   async #settled(writing: Promise<unknown>): Promise<void> {
     await writing.catch(() => undefined);
     this.#gate.requireOpen();
@@ -100,7 +100,7 @@ export class PoolTexts {
       this.#shown = state;
       return written;
     } catch (error) {
-      // They may be half of one state and half of another.
+      // The contents may be half of one state and half of another.
       this.#contents = new PoolContents(this.#fields);
       throw error;
     } finally {

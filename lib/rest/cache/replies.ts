@@ -1,5 +1,4 @@
-// Replies that hold for one state of the index and no other: clients ask for the same things again and again while they wait for
-// the next block.
+// Replies that hold for exactly one state of the index: clients repeat their requests while they wait for the next block.
 
 import type { AnswerCache, Cached, Shelf } from './answers';
 import type { HeaderRecord, IndexReader } from '../../index/types';
@@ -8,13 +7,13 @@ import type { Reply } from '../format';
 
 interface CachedReply extends Cached {
   readonly reply: Reply;
-  /** The state's own: no two states share one. */
+  /** Identifies the state: no two states share a tip object. */
   readonly tip: HeaderRecord;
-  /** Whether the node was pruned: what it throws away is not answered from memory. */
+  /** Whether the node was pruned: bytes that it may throw away are not answered from memory. */
   readonly pruned: boolean;
 }
 
-/** As long as 2,000 headers in hex: making their digits costs more than sending them. */
+/** Enough for 2,000 headers in hex, whose digits cost more to make than to send. */
 const LONGEST_BYTES = 524_288;
 
 export class ReplyCache {
@@ -28,20 +27,20 @@ export class ReplyCache {
     this.#reader = reader;
   }
 
-  /** `question`: all that the reply depends on beside the state. */
+  /** `question`: everything that the reply depends on except the state. */
   find(question: string): Reply | undefined {
     const cached = this.#replies.get(question);
     return cached?.pruned === this.#node.pruned && cached.tip === this.#reader.read(({ tip }) => tip) ? cached.reply : undefined;
   }
 
-  /** The reply that `make` makes; it is cached when it holds for a state and its question came before. */
+  /** The reply that `make` makes. It is cached if it holds for a state and the question was asked before. */
   async make<R extends Reply>(question: string, make: () => Promise<R>): Promise<R> {
     const { pruned } = this.#node;
     const made = await make();
     const { tip, contentType, body, isImmutable } = made;
     if (tip === undefined || body.length > LONGEST_BYTES) return made;
     this.#replies.offer(question, () => {
-      // Part of a larger buffer would keep all of it.
+      // A view would keep all of a larger buffer in memory.
       const own = Buffer.allocUnsafeSlow(body.length);
       body.copy(own);
       return {

@@ -1,5 +1,5 @@
-// What blocks spend, as bytes in the form of `spenttxouts`: those that are asked for again from memory. They are found by hash, as blocks are,
-// and like blocks off the active chain theirs are never answered from memory.
+// The outputs that blocks spend, serialized as in `spenttxouts`; those that are asked for again come from memory. They are found by hash.
+// For blocks off the active chain they are never answered from memory.
 
 import { spentCountsInSteps } from '../../bitcoin/block';
 import { MadeOnce, type AnswerCache, type Cached, type Shelf } from './answers';
@@ -8,7 +8,7 @@ import { runInSlices } from '../server/slices';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { Waiting } from '../server/work-queue';
 
-/** One transaction, which spends nothing. */
+/** A serialized block of one transaction, which spends nothing. */
 const NOTHING = Buffer.from([1, 0]);
 
 interface CachedBytes extends Cached {
@@ -22,7 +22,7 @@ interface CachedCounts extends Cached {
 /** A block whose spent outputs are wanted. */
 export interface SpendingBlock extends BlockPoint {
   readonly isActive: boolean;
-  /** Undefined: not known without its bytes. */
+  /** Undefined: not known without the block's bytes. */
   readonly transactionCount?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export class SpentBytes {
   readonly #node: NodeSource;
   readonly #blocks: RawBlocks;
   readonly #cached: Shelf<CachedBytes>;
-  /** The node's undo data does not say which transaction a coin belongs to: only the block's bytes do. */
+  /** How many outputs each transaction spends: only the block's bytes say that, the node's undo data does not. */
   readonly #counts: Shelf<CachedCounts>;
   readonly #reading = new MadeOnce<Buffer | undefined>();
 
@@ -41,11 +41,11 @@ export class SpentBytes {
     this.#counts = cache.shelf('spent-counts');
   }
 
-  /** Undefined when the node does not have them, or not the block. */
+  /** Undefined when the node lacks the undo data or the block. */
   async of(block: SpendingBlock, client: Waiting): Promise<Buffer | undefined> {
     if (this.#node.network.genesisHash.equals(block.hash)) return NOTHING;
     if (block.isActive && this.#blocks.isPruned(block)) return undefined;
-    // Needs nothing of the node.
+    // A coinbase alone: the node need not be asked.
     if (block.transactionCount === 1) return NOTHING;
     const key = keyOf(block.hash);
     const cached = block.isActive ? this.#cached.get(key) : undefined;
@@ -59,7 +59,7 @@ export class SpentBytes {
     const bytes = await this.#node.spentOutputs(block.hash, counts);
     if (bytes !== undefined && block.isActive)
       this.#cached.offer(key, () => {
-        // Room that was left would be kept as well.
+        // Unused space at the end of the buffer would stay in memory as well.
         const own = Buffer.allocUnsafeSlow(bytes.length);
         bytes.copy(own);
         return { bytes: own, byteLength: own.length };

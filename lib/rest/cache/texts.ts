@@ -1,30 +1,30 @@
-// JSON and hex of blocks, JSON of many headers: megabytes, made once for all who ask meanwhile, in buffers that are used again.
-// New memory for each is expensive: the system gives its pages one by one, and the collector marks everything for every few of them.
+// JSON and hex of blocks, and JSON of many headers: megabytes, made once for all who ask meanwhile, in buffers that are used again.
+// New memory for each text is expensive: the system maps its pages one by one, and every few texts start a full garbage collection.
 //
-// A buffer has holders: who makes the text, and each client on its way. When the last of them has let go the buffer is free, and shows its
-// text until it is needed for another one; a client who asks for that text meanwhile holds it again. First the text goes that was made last
-// and not asked for again: its memory may still be in the processor's cache, and who goes round all blocks leaves some of them there. Those
-// that were asked for again go when there is no other, the least recently used first. A client that never lets go
-// costs new memory and nothing else: the collector takes the buffer, as if nobody had counted.
+// A buffer has holders: the maker of its text, and each reply that is being sent. When the last holder releases it the buffer is free. It
+// keeps its text until it is needed for another one; a client that asks for the text meanwhile holds the buffer again. The first text to be
+// dropped is the one that was made last and not asked for again: its memory may still be in the processor's cache, and a client that reads
+// all blocks in a loop then still finds some of them. Texts that were asked for again are dropped only when there is no other, the least
+// recently used first. A holder that never releases costs new memory and nothing else: the garbage collector takes the buffer.
 
 import { MadeOnce } from './answers';
 import { runInOrder } from '../server/slices';
 import type { Waiting } from '../server/work-queue';
 import type { Allocate } from '../../bitcoin/text-writer';
 
-/** Buffers of a common size fit the next text too. */
+/** Sizes are rounded up to this, so that a buffer fits other texts too. */
 const STEP = 1 << 16;
 
-/** A buffer may be this many times as large as what is wanted. */
+/** A free buffer may be at most this many times as large as the text needs. */
 const MOST_TOO_LARGE = 2;
 
 /** Free buffers together: three of the largest blocks as JSON. */
 const MOST_FREE_BYTES = 36 << 20;
 
-/** Lets go. A second call does nothing. */
+/** Releases a buffer. A second call does nothing. */
 export type Release = () => void;
 
-/** A text, held by whoever was given it. */
+/** A text, and the means to release its buffer. */
 export interface HeldText {
   readonly text: Buffer;
   readonly release: Release;
@@ -33,7 +33,7 @@ export interface HeldText {
 interface TextBuffer {
   readonly memory: ArrayBufferLike;
   holders: number;
-  /** What it shows; undefined: nothing. */
+  /** The key of its text; undefined when it has none. */
   key: string | undefined;
   text: Buffer;
   wasAskedAgain: boolean;
@@ -44,22 +44,22 @@ const NOTHING = Buffer.alloc(0);
 export class BlockTexts {
   readonly #mostFreeBytes: number;
   readonly #byKey = new Map<string, TextBuffer>();
-  /** Those that nobody holds, the least recently used first. */
+  /** Buffers without a holder, the least recently used first. */
   readonly #free: TextBuffer[] = [];
   #freeBytes = 0;
-  /** Of all buffers that the collector has not taken, those included that somebody holds. */
+  /** Bytes of all buffers that the garbage collector has not taken, including held ones. */
   #bytes = 0;
   readonly #collected = new FinalizationRegistry<number>((byteLength) => {
     this.#bytes -= byteLength;
   });
   readonly #making = new MadeOnce<TextBuffer>();
 
-  /** `cacheBytes`: of the cache for answers; free buffers have no more. */
+  /** `cacheBytes`: the size of the cache for answers; free buffers together are no larger. */
   constructor(cacheBytes: number) {
     this.#mostFreeBytes = Math.min(cacheBytes, MOST_FREE_BYTES);
   }
 
-  /** The text, if a buffer still shows it. */
+  /** The text, if a buffer still has it. */
   get(key: string): HeldText | undefined {
     const buffer = this.#byKey.get(key);
     if (buffer === undefined) return undefined;
@@ -67,7 +67,7 @@ export class BlockTexts {
     return this.#held(buffer);
   }
 
-  /** The same, or the text that the view makes in slices, after those that came before. @throws ClientGoneError, as the view */
+  /** As `get`, or else makes the text in slices, after texts that were begun before. @throws ClientGoneError, and what the view throws */
   async make(key: string, client: Waiting, view: (allocate: Allocate) => Generator<void, Buffer>): Promise<HeldText> {
     return this.get(key) ?? this.#held(await this.#making.get(key, client, (everybody) => this.#make(key, everybody, view)));
   }
@@ -89,7 +89,7 @@ export class BlockTexts {
       this.#byKey.set(key, buffer);
       return buffer;
     } finally {
-      // By the next turn everybody who waited holds it.
+      // By the next turn every client that waited holds the buffer.
       setImmediate(() => {
         for (const { release } of held) release();
       });
@@ -115,7 +115,7 @@ export class BlockTexts {
     while (this.#freeBytes > this.#mostFreeBytes) this.#forget(this.#free[0] as TextBuffer); // more than none
   }
 
-  /** A free one that fits, or a new one: texts stay as long as there is space for more beside them. */
+  /** A free buffer that fits, or a new one. Buffers with a text are reused only when there is no space for a new one. */
   #takeFree(length: number): TextBuffer {
     const wanted = Math.ceil(length / STEP) * STEP;
     const hasSpace = this.#bytes + wanted <= this.#mostFreeBytes;
@@ -133,7 +133,7 @@ export class BlockTexts {
     return { memory, holders: 0, key: undefined, text: NOTHING, wasAskedAgain: false };
   }
 
-  /** It is not free any more, and shows nothing. */
+  /** Takes the buffer off the free list and drops its text. */
   #forget(buffer: TextBuffer): void {
     this.#dropFree(buffer);
     if (buffer.key !== undefined) this.#byKey.delete(buffer.key);

@@ -1,5 +1,4 @@
-// /rest/block/<hash>.<bin|hex|json> and /rest/block/notxdetails/... (contract 4.2): all blocks
-// that the node knows, also off the active chain.
+// /rest/block/<hash>.<bin|hex|json> and /rest/block/notxdetails/...: all blocks that the node knows, also off the active chain.
 
 import { blockWithoutWitness, scanBlock } from '../../bitcoin/block';
 import { HEADER_LENGTH } from '../../bitcoin/header';
@@ -13,26 +12,26 @@ import type { HeldText } from '../cache/texts';
 import type { HeaderRecord } from '../../index/types';
 import { styleOf, type Endpoint, type EndpointContext } from '../endpoint';
 
-/** Blocks with their transactions in JSON, and what these spend. */
+/** Blocks whose JSON has the transactions, and, depending on the profile, the outputs that they spend. */
 export function blockEndpoint(context: EndpointContext): Endpoint {
   return endpointWith({ name: 'json', view: blockJson, showsSpent: context.profile.fields.spentOutputs }, context);
 }
 
-/** Blocks with only the txids of their transactions in JSON: short, and dear where all txids are hashed for it. */
+/** Blocks whose JSON has only the txids of the transactions: short, but expensive if all transactions have to be hashed for it. */
 export function blockSummaryEndpoint(context: EndpointContext): Endpoint {
   return endpointWith({ name: 'summary', view: blockSummaryJson, showsSpent: false, showsTxidsAlone: true }, context);
 }
 
-/** As `blockEndpoint`, but of what its transactions spend only their fees are shown. */
+/** As `blockEndpoint`, but with the fees of the transactions instead of the outputs that they spend. */
 export function blockWithFeesEndpoint(context: EndpointContext): Endpoint {
   const view: typeof blockJson = (block, blockContext, allocate) => blockJson(block, { ...blockContext, hidesSpent: true }, allocate);
   return endpointWith({ name: 'fees', view, showsSpent: true }, context);
 }
 
-/** In the keys of texts that lack the outputs that the block spends, because nobody has them. */
+/** Marks the keys of texts that lack the outputs that the block spends, because the node does not have them. */
 const WITHOUT_SPENT = '-';
 
-/** What an endpoint says in JSON. */
+/** What an endpoint's JSON contains. */
 interface BlockView {
   readonly name: string;
   readonly view: typeof blockJson;
@@ -44,7 +43,7 @@ function endpointWith({ name, view, showsSpent, showsTxidsAlone = false }: Block
   const { node, witness, blocks, texts, spent: spentOutputs } = context;
   const style = styleOf(context);
 
-  /** Where the block stands is part of its JSON; nothing else of that ever changes. Both endpoints have the same hex. */
+  /** The JSON of a block changes only with its place in the chain, so that is in the key. Hex is the same for all endpoints. */
   const textKey = ({ hash, confirmations, nextHash }: KnownBlock, format: 'hex' | 'json'): string =>
     format === 'hex' ? `hex/${keyOf(hash)}` : `${name}/${keyOf(hash)}${confirmations}${nextHash === undefined ? '' : keyOf(nextHash)}`;
 
@@ -55,7 +54,7 @@ function endpointWith({ name, view, showsSpent, showsTxidsAlone = false }: Block
     const isActive = block.tip !== undefined;
     // A node that prunes may throw the block away at any time.
     const tip = node.pruned ? undefined : block.tip;
-    // The node may drop what is off the chain at any time: no answer from memory before it has been asked.
+    // Blocks off the active chain are not answered from memory: the node may drop them at any time.
     if (isActive && !blocks.isPruned(block) && (format === 'hex' || format === 'json')) {
       const text = texts.get(textKey(block, format));
       if (text !== undefined) return textReply(text, format, isActive, tip);
@@ -69,7 +68,7 @@ function endpointWith({ name, view, showsSpent, showsTxidsAlone = false }: Block
     const mayShowSpent = format === 'json' && showsSpent && raw[HEADER_LENGTH] !== 1;
     const spent = mayShowSpent ? await spentOutputs.of(hash) : undefined;
     const txids = isActive && format === 'json' && showsTxidsAlone ? await context.txids.of?.(block) : undefined;
-    // What lacks something is not looked for above, nor cached as a reply: it may be there the next time.
+    // A text without the spent outputs is neither looked up above nor cached as a reply: the next request may find them.
     const isLacking = mayShowSpent && spent === undefined;
     const key = textKey(block, format) + (isLacking ? WITHOUT_SPENT : '');
     const text = await texts.make(key, request, (allocate) =>
@@ -81,7 +80,7 @@ function endpointWith({ name, view, showsSpent, showsTxidsAlone = false }: Block
   };
 }
 
-/** Bytes never change, but JSON says where the block stands. */
+/** Bytes and hex never change; JSON changes with the block's place in the chain. */
 function textReply({ text, release }: HeldText, format: Format, isActive: boolean, tip: HeaderRecord | undefined): Reply {
   return { contentType: CONTENT_TYPES[format], body: text, isImmutable: isActive && format !== 'json', tip, release };
 }

@@ -13,19 +13,19 @@ import { runAtOnce, runInSlices } from '../server/slices';
 import type { IndexSnapshot } from '../../index/types';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
-/** Filter headers that are read at once. */
+/** Up to this many filter headers are read in one go. */
 const FEW = 64;
 
-/** The filter of any block that was connected once. */
+/** The filter of any block that is or was on the active chain. */
 export function blockFilterEndpoint({ node, reader, filters }: EndpointContext): Endpoint {
-  /** Of a block off the active chain. @throws RestError */
+  /** The filter of a block off the active chain. @throws RestError */
   const staleFilter = async (hash: Buffer, hashText: string, request: RestRequest): Promise<Buffer> => {
     if ((await node.entry(hash)) === undefined) throw node.resetting ? chainMoving() : notFound(hashText);
     const kept = reader.read((snapshot) => snapshot.staleFilter(hash));
     if (kept !== undefined) return kept;
     const [raw, spent] = [await node.rawBlock(hash), await node.spentCoins(hash)];
     const block = raw && scanBlock(raw);
-    // What it spent a node notes when it connects the block.
+    // The node writes undo data when it connects a block: without it the block was never connected.
     if (block === undefined || spent?.length !== spendingInputs(block)) throw filterNotMade();
     return runInSlices(filterOfBlock(block, spent), request);
   };
@@ -68,13 +68,13 @@ export function blockFilterHeadersEndpoint({ reader, filters, limits }: Endpoint
   };
 }
 
-/** Whether it takes more than a moment. */
+/** Whether the request is heavy. */
 export function asksForManyFilterHeaders(request: RestRequest): boolean {
   const [, count, hash] = request.pathOnly.split('/');
   return Number(hash === undefined ? (request.query('count') ?? DEFAULT_COUNT) : count) > FEW;
 }
 
-/** 32 bytes each, in wire order; yields now and then. @throws RestError 404 where one is not there yet. */
+/** 32 bytes each, in wire order; yields now and then. @throws RestError 404 when a filter header has not been made yet. */
 function* filterHeadersFrom(hash: Buffer, count: number, snapshot: IndexSnapshot): Generator<void, Buffer> {
   const first = snapshot.heightOf(hash);
   if (first === undefined) return Buffer.alloc(0);

@@ -20,7 +20,7 @@ export function blockHashEndpoint({ reader }: EndpointContext): Endpoint {
   };
 }
 
-/** Hex is as displayed, bin is not. */
+/** Hex is in display order, bin in wire order. */
 function bodyIn(format: Format, hash: Buffer): Buffer {
   switch (format) {
     case 'bin':
@@ -36,7 +36,7 @@ function bodyIn(format: Format, hash: Buffer): Buffer {
   }
 }
 
-/** A minus sign is read, so that `-0` is the genesis block. @throws RestError 400 */
+/** A minus sign is accepted, as in Bitcoin Core, so `-0` is the genesis block. @throws RestError 400 */
 function parseHeight(text: string): number {
   const height = /^-?\d+$/.test(text) ? Number(text) : NaN;
   if (height >= 0 && height <= HIGHEST) return height;

@@ -6,13 +6,13 @@ import { ALL_FORMATS, parseHash, replyIn, splitSuffix } from '../format';
 import { findActiveBlock, findOtherBlock, refuseBlock, type KnownBlock } from './known-block';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 
-/** Numbers have 64 bits. */
+/** Bitcoin Core's offsets and sizes have 64 bits. */
 const GREATEST = 0xffff_ffff_ffff_ffffn;
 
-/** Bytes that take more than a moment. */
+/** Parts of more bytes than this are heavy requests. */
 const LARGE_SIZE = 65_536n;
 
-/** What is asked for. */
+/** The part that is asked for. */
 interface WantedPart {
   readonly offset: bigint;
   readonly size: bigint;
@@ -22,8 +22,8 @@ export function blockPartEndpoint(context: EndpointContext): Endpoint {
   const { node, blocks } = context;
 
   /**
-   * Undefined when the node does not have the bytes. All of the block is read where its length is not known, before a refusal, and for
-   * most of it: then it is from memory when it is asked for again.
+   * Undefined when the node does not have the bytes. The whole block is read if its length is not known, before a refusal, and for
+   * more than half of it, so that it is in memory when it is asked for again.
    */
   const read = async (block: KnownBlock, parameter: string, wanted: WantedPart, request: RestRequest): Promise<Buffer | undefined> => {
     const { offset, size } = wanted;
@@ -54,7 +54,7 @@ export function blockPartEndpoint(context: EndpointContext): Endpoint {
   };
 }
 
-/** Looked at before anything else, even while nothing is answered. @throws RestError 400 */
+/** Parses the query. Called before anything else, even while the gate is closed. @throws RestError 400 */
 export function requirePart(request: RestRequest): WantedPart {
   return { offset: parameterOf(request, 'offset'), size: parameterOf(request, 'size') };
 }
@@ -66,7 +66,7 @@ function parameterOf(request: RestRequest, name: 'offset' | 'size'): bigint {
   return value;
 }
 
-/** Whether it takes more than a moment. */
+/** Whether the request is heavy. */
 export function asksForLargePart(request: RestRequest): boolean {
   return parameterOf(request, 'size') > LARGE_SIZE;
 }
@@ -79,7 +79,7 @@ function isMost({ size }: WantedPart, length: number): boolean {
   return size * 2n > BigInt(length);
 }
 
-/** Of a block of the active chain, as far as the index knows it. */
+/** The length in bytes of a block of the active chain; undefined when the index does not know it. */
 function lengthOf({ hash, height, transactionCount }: KnownBlock, { reader }: EndpointContext): number | undefined {
   if (transactionCount === undefined) return undefined;
   return reader.read((snapshot) => {

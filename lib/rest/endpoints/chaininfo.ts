@@ -1,4 +1,4 @@
-// /rest/chaininfo.json (contract 4.4): the state of the chain, written once for each state.
+// /rest/chaininfo.json: the state of the chain, written once for each state.
 
 import { bitsOf, timeOf } from '../../bitcoin/header';
 import { chainInfoJson, softForksJson, type ChainInfo } from '../../views/chain-info';
@@ -7,12 +7,12 @@ import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { NodeProgress, NodeSource } from '../../node/types';
 import type { Endpoint, EndpointContext } from '../endpoint';
 
-/** What a block costs in a blk file beside its bytes: magic and length. */
+/** What a block adds to a blk file besides its own bytes: magic and length. */
 const FRAMING_BYTES = 8;
 
-/** What a reply holds for. */
+/** The state for which a reply holds. */
 interface ChainState {
-  /** The state's own: no two states of the index share one. */
+  /** Identifies the state: no two states of the index share a tip object. */
   readonly tip: HeaderRecord;
   readonly progress: NodeProgress;
   /** Lowest height whose block the node still has, when it is pruned. */
@@ -26,7 +26,7 @@ export function chainInfoEndpoint({ node, reader, profile: { fields } }: Endpoin
     const pruneHeight = node.pruned ? node.pruneHeight() : undefined;
     const state = { tip: reader.read(({ tip }) => tip), progress: node.progress(), pruneHeight };
     if (cached !== undefined && isSame(cached.state, state)) return cached.reply;
-    // Everything is of one tip: that of the index, where node and index may stand apart for a moment.
+    // Everything is of the index's tip: the node's tip may differ for a moment.
     const info = reader.read((snapshot) => describe(snapshot, state, node));
     const softForks = fields.softForks ? softForksJson(await node.deployments(info.bestHash)) : undefined;
     const reply = jsonReply(chainInfoJson({ ...info, softForks }, fields));
@@ -60,7 +60,7 @@ function describe(snapshot: IndexSnapshot, { progress: { verified, synced }, pru
   };
 }
 
-/** Of the blocks from height `lowest` up. */
+/** The size of the blocks from height `lowest` up. */
 function sizeOnDisk(snapshot: IndexSnapshot, lowest: number): number {
   const { tip } = snapshot;
   const before = snapshot.headerAt(lowest - 1)?.chainBytes ?? 0;

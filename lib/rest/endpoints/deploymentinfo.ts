@@ -17,7 +17,7 @@ export function deploymentInfoEndpoint({ node, reader }: EndpointContext): Endpo
     const hash = given ?? tip.hash;
     const info = await node.deploymentInfo(hash);
     if (info === undefined) throw node.resetting || parameter === '' ? chainMoving() : blockNotFound();
-    // What is off the chain the node may forget at any time.
+    // The node may drop blocks off the active chain at any time, so these replies are not cached.
     return jsonReply(deploymentInfoJson(info), isActive ? tip : undefined);
   };
 }

@@ -1,5 +1,4 @@
-// /rest/getutxos (contract 4.7): which outpoints are unspent, and what they hold. Outpoints
-// come in the path or, for bin and hex, in the body.
+// /rest/getutxos: which outpoints are unspent, and their outputs. Outpoints come in the path or, for bin and hex, in the body.
 
 import { coinsBinary, coinsJson, type CoinView } from '../../views/coins';
 import { emptyRequest, formatNotFound, outpointsTwice, parseError, tooManyOutpoints } from '../errors';
@@ -26,13 +25,13 @@ export function coinsEndpoint(context: EndpointContext): Endpoint {
     const { parameter, format } = splitSuffix(request.path);
     const { checkMempool, outpoints } = readQuery(parameter, format, request.body, parsing);
     if (outpoints.length > limits.maxOutpoints) throw tooManyOutpoints(limits.maxOutpoints, outpoints.length);
-    // Index and pool in one tick: the answer is of one moment.
+    // Index and pool are read in one tick, so that the answer is of one moment.
     const found = reader.read((snapshot) => ({
       tip: snapshot.tip,
       coins: outpoints.map(({ txid, index }) => (checkMempool ? unspentCoin(txid, index, snapshot, node.pool) : snapshot.coin(txid, index)))
     }));
     const forms = { binary: () => coinsBinary(found), json: () => coinsJson(found, style) };
-    // The pool has states of its own.
+    // A reply that depends on the pool does not hold for a state of the index.
     return await replyIn(format, forms, ALL_FORMATS, request, checkMempool ? undefined : found.tip);
   };
 }

@@ -1,5 +1,5 @@
-// /rest/headers/<hash>.<bin|hex|json>?count=<count> and its old form, /rest/headers/<count>/<hash>.<bin|hex|json> (contract 4.3): headers
-// of the active chain from a block upwards. A block that is unknown or off the chain gives an empty list.
+// /rest/headers/<hash>.<bin|hex|json>?count=<count> and its old form, /rest/headers/<count>/<hash>.<bin|hex|json>: headers of the
+// active chain from a block upwards. A block that is unknown or off the chain gives an empty list.
 
 import { NotYetKnownError } from '../../index/errors';
 import { fewHeadersJson, headersJson, headersText, type HeadersPart, type HeadersText } from '../../views/header';
@@ -14,19 +14,19 @@ import type { Cached, Shelf } from '../cache/answers';
 import type { Endpoint, EndpointContext, RestRequest } from '../endpoint';
 import type { Waiting } from '../server/work-queue';
 
-/** How many there are when nobody says how many. */
+/** The count when the request has none. */
 export const DEFAULT_COUNT = '5';
 
-/** Headers whose JSON is cached together: those from a multiple of it on. Fewer than that are written for each request. */
+/** How many headers, starting at a multiple of this, have their JSON cached together. Requests for no more than this are not cached. */
 const CHUNK = 64;
 
-/** The JSON of a whole chunk; holds while the block after it is the same. */
+/** The JSON of a whole chunk, which holds while the block after the chunk is the same. */
 interface CachedChunk extends Cached {
   readonly text: HeadersText;
   readonly nextHash: Buffer;
 }
 
-/** What a request says, as typed. */
+/** The parts of a request, as typed. */
 interface HeaderRequest {
   readonly countText: string;
   readonly hashText: string;
@@ -44,7 +44,7 @@ export function headersEndpoint(context: EndpointContext): Endpoint {
   const { texts, fields } = profile;
   const chunks: Shelf<CachedChunk> = cache.shelf('headers');
 
-  /** In memory that is used again, as blocks are. */
+  /** Written into buffers that are used again, like the JSON of blocks. */
   const manyInJson = async (hash: Buffer, count: number, snapshot: IndexSnapshot, client: Waiting): Promise<Reply> => {
     const { tip } = snapshot;
     const span = spanFrom(hash, count, snapshot);
@@ -76,7 +76,7 @@ export function headersEndpoint(context: EndpointContext): Endpoint {
   };
 }
 
-/** Whether it takes more than a moment. */
+/** Whether the request is heavy. */
 export function asksForMany(request: RestRequest, { parsing: { countInQuery } }: Profile): boolean {
   const isInQuery = countInQuery && !request.path.includes('/');
   return parseInt(isInQuery ? (request.query('count') ?? DEFAULT_COUNT) : request.path, 10) > CHUNK;
@@ -86,7 +86,7 @@ export function asksForMany(request: RestRequest, { parsing: { countInQuery } }:
 function readRequest(request: RestRequest, { parsing: { countInQuery }, texts }: Profile): HeaderRequest {
   const { parameter, format } = splitSuffix(request.path);
   const slash = parameter.indexOf('/');
-  // With two segments the query means nothing.
+  // With two segments the query is ignored.
   if (slash >= 0 && slash === parameter.lastIndexOf('/'))
     return { countText: parameter.slice(0, slash), hashText: parameter.slice(slash + 1), format };
   if (slash >= 0 || !countInQuery) throw badHeaderRequest(texts.noHeaderCount);
@@ -100,7 +100,7 @@ function spanFrom(hash: Buffer, count: number, snapshot: IndexSnapshot): Span {
   return { first, end: Math.min(first + count, tipHeight + 1) };
 }
 
-/** One, where the headers lie together in memory; yields while they are read from the store. */
+/** The headers of a span: one run if they lie together in memory; yields while they are read from the store. */
 function* runsIn({ first, end }: Span, snapshot: IndexSnapshot): Generator<void, HeaderRun[]> {
   const runs: HeaderRun[] = [];
   for (let height = first; height < end; yield) {
@@ -122,7 +122,7 @@ function requireCounted({ first, end }: Span, { backfilling }: IndexSnapshot): v
   if (backfilling !== undefined && first < end && first < backfilling.height) throw new NotYetKnownError(backfilling);
 }
 
-/** The span is counted. */
+/** Requires that the numbers of transactions in the span are known (`requireCounted`). */
 function* manyHeadersJson(
   { first, end }: Span,
   snapshot: IndexSnapshot,
@@ -150,7 +150,7 @@ function textOf(height: number, count: number, snapshot: IndexSnapshot, fields: 
   return run && headersText(run, fields);
 }
 
-/** Undefined for the last chunk, which changes with the next block, and for one that is not read as a whole. */
+/** Undefined for the last chunk, which changes with the next block, and for a chunk that is not in one run. */
 function chunkFrom(start: number, snapshot: IndexSnapshot, chunks: Shelf<CachedChunk>, fields: ProfileFields): HeadersText | undefined {
   const nextHash = snapshot.headerRun(start + CHUNK - 1, 1)?.nextHash;
   if (nextHash === undefined) return undefined;
@@ -163,7 +163,7 @@ function chunkFrom(start: number, snapshot: IndexSnapshot, chunks: Shelf<CachedC
   return text;
 }
 
-/** Digits alone, or as C's strtol: leading white space, a sign, digits, and whatever follows. @throws RestError 400 */
+/** Digits alone, or as C's strtol: leading white space, a sign, digits; the rest is ignored. @throws RestError 400 */
 export function parseHeaderCount(text: string, most: number, { parsing: { isStrict }, texts }: Profile): number {
   const count = Number((isStrict ? /^(\d+)$/ : /^[\t-\r ]*([+-]?\d+)/).exec(text)?.[1] ?? 0);
   if (count < 1 || count > most) throw badHeaderRequest(texts.headerCountOutOfRange(text, most));

@@ -1,4 +1,4 @@
-// A block that the node knows, on the active chain or off it: where it stands, and what is answered when its bytes are gone.
+// A block that the node knows, on the active chain or off it: its place, and the error when its bytes are gone.
 
 import { detailsAt } from '../../views/header';
 import { chainMoving, notFound, prunedBlock } from '../errors';
@@ -6,12 +6,12 @@ import type { HeaderRecord, IndexSnapshot } from '../../index/types';
 import type { BlockContext } from '../../views/block';
 import type { EndpointContext } from '../endpoint';
 
-/** What the JSON of a block says beside its bytes. */
+/** What the JSON of a block needs besides the block's bytes. */
 export interface KnownBlock extends Pick<BlockContext, 'height' | 'confirmations' | 'chainwork' | 'medianTime' | 'nextHash'> {
   readonly hash: Buffer;
   /** Undefined: not known without the block's bytes. */
   readonly transactionCount?: number | undefined;
-  /** Of the state of the index in which the block is on the active chain; undefined: it is off it. */
+  /** The tip of the state of the index in which the block is on the active chain; undefined if it is off the chain. */
   readonly tip?: HeaderRecord;
 }
 
@@ -28,13 +28,13 @@ export async function findOtherBlock(hash: Buffer, parameter: string, { node }: 
   return { hash, height, confirmations: -1, chainwork, medianTime };
 }
 
-/** The node does not have the bytes of the block, or not what it spends. @throws RestError 503 when that is because the chain moves. */
+/** For a block whose bytes or undo data the node does not have. @throws RestError 503 when the reason is that the chain moves. */
 export async function requireSettled(block: KnownBlock, { node, blocks }: EndpointContext): Promise<void> {
   if (block.tip !== undefined) await blocks.requireActive(block);
   else if (node.resetting) throw chainMoving();
 }
 
-/** The node does not have the bytes. @throws RestError */
+/** For a block whose bytes the node does not have. @throws RestError */
 export async function refuseBlock(block: KnownBlock, parameter: string, context: EndpointContext): Promise<never> {
   await requireSettled(block, context);
   throw context.node.pruned ? prunedBlock(parameter) : notFound(parameter);

@@ -1,5 +1,5 @@
-// /rest/mempool/info.json and /rest/mempool/contents.json (contract 4.5, 4.6): the pool in figures and entry by entry. Bitcoin Core 0.17 has
-// two paths; since 24 it is one with two names, and the contents take parameters.
+// /rest/mempool/info.json and /rest/mempool/contents.json: the pool in figures and entry by entry. Bitcoin Core 0.17 has two prefixes;
+// since 24 it has one for both, and the contents take parameters.
 
 import { mempoolInfoJson } from '../../views/mempool';
 import { badPoolParameter, badPoolPath, formatNotFound, sequenceInVerbose } from '../errors';
@@ -21,7 +21,7 @@ export function mempoolContentsEndpoint({ poolTexts }: EndpointContext): Endpoin
   };
 }
 
-/** Both, and the parameters of the contents. */
+/** Info and contents under one prefix, with the parameters of the contents. */
 export function mempoolEndpoint(context: EndpointContext): Endpoint {
   return async (request) => {
     const { parameter, format } = splitSuffix(request.path);
@@ -31,7 +31,7 @@ export function mempoolEndpoint(context: EndpointContext): Endpoint {
   };
 }
 
-/** Whether it takes more than a moment. */
+/** Whether the request is heavy. */
 export function asksForContents({ path }: RestRequest): boolean {
   return path.startsWith('contents');
 }

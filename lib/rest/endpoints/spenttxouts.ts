@@ -12,7 +12,7 @@ import type { Endpoint, EndpointContext } from '../endpoint';
 
 export function spentOutputsEndpoint(context: EndpointContext): Endpoint {
   const { node, blocks, cache, texts } = context;
-  // 0.17 does not have this endpoint: there is one form of it.
+  // Bitcoin Core 0.17 does not have this endpoint, so its JSON is the modern edition's in every profile.
   const style = { prefixes: node.network.addressPrefixes, fields: PROFILES.modern.fields };
   const spent = new SpentBytes(node, blocks, cache);
   return async (request) => {

@@ -1,4 +1,4 @@
-// /rest/tx/<txid>.<bin|hex|json> (contract 4.1): a transaction of the active chain or the pool.
+// /rest/tx/<txid>.<bin|hex|json>: a transaction of the active chain or the pool.
 
 import { scanWholeTransaction } from '../../bitcoin/transaction';
 import { NotYetKnownError } from '../../index/errors';
@@ -14,13 +14,13 @@ export function transactionEndpoint(context: EndpointContext): Endpoint {
   const { genesisCoinbase } = context.profile.replies;
   const { prefixes, fields } = styleOf(context);
 
-  /** In the index. @throws NotYetKnownError when the index cannot tell, and the pool does not have it either. */
+  /** Looks in the index. @throws NotYetKnownError when the index cannot tell yet and the pool does not have the transaction. */
   const find = (txid: Buffer, snapshot: IndexSnapshot): FoundTransaction | undefined => {
     try {
       return blocks.find(txid, snapshot);
     } catch (error) {
       if (!(error instanceof NotYetKnownError)) throw error;
-      // What the index will never know is not found for clients of Bitcoin Core either: pruned data.
+      // Without a backfill the index will never know: the data is pruned, and Bitcoin Core would not find the transaction either.
       if (error.backfill !== undefined && node.pool.transaction(txid) === undefined) throw error;
       return undefined;
     }
@@ -33,7 +33,7 @@ export function transactionEndpoint(context: EndpointContext): Endpoint {
     if (found?.block.height === 0 && !genesisCoinbase) throw notFound(parameter);
     const confirmed = found && (await found.read(request));
     if (found !== undefined && confirmed === undefined) await blocks.requireActive(found.block);
-    // In the tick of the index, unless that had it: a transaction on its way is in at least one of them.
+    // Read in the same tick as the index, unless that had it: a transaction that is being confirmed is in at least one of the two.
     const pooled = confirmed === undefined ? node.pool.transaction(txid) : undefined;
     const transaction = confirmed ?? (pooled && scanWholeTransaction(pooled));
     if (transaction === undefined) throw notFound(parameter);

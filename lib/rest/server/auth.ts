@@ -1,5 +1,5 @@
 // Basic authentication (RFC 7617) with the node's API key as password and any user name:
-// the `--rest-auth` option. Without the option nobody asks.
+// the `--rest-auth` option. Without the option REST needs no key.
 
 import type { IncomingMessage } from 'node:http';
 import type { NodeSource } from '../../node/types';
@@ -13,7 +13,7 @@ export function credentialsOf({ headers }: Pick<IncomingMessage, 'headers'>): st
   return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
-/** The API key is the password of any user. */
+/** Whether the password is the node's API key; the user name does not matter. */
 export function hasApiKey(credentials: string, node: Pick<NodeSource, 'isApiKey'>): boolean {
   const colon = credentials.indexOf(':');
   return colon >= 0 && node.isApiKey(credentials.slice(colon + 1));

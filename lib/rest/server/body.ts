@@ -1,4 +1,4 @@
-// Reads request bodies, within the limits of size and patience, and gives a request back that was read for somebody else.
+// Reads request bodies within limits of size and time, and restores a request whose body was read so that the node can handle it.
 
 import { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
@@ -17,7 +17,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 export async function readBody(request: IncomingMessage, limits: Pick<Limits, 'maxBodyBytes' | 'timeoutMs'>): Promise<Buffer> {
   const { maxBodyBytes, timeoutMs } = limits;
   const { socket, headers } = request;
-  // The socket's own timeout may be that of a reply which waits to be read.
+  // The socket's own timeout may be in use for a reply that waits to be read.
   const patience = setTimeout(() => socket.destroy(), timeoutMs);
   try {
     const body = getRawBody(request, { limit: maxBodyBytes, length: headers['content-length'] ?? null });
@@ -25,7 +25,7 @@ export async function readBody(request: IncomingMessage, limits: Pick<Limits, 'm
     return await body;
   } catch (error) {
     if ((error as { type?: unknown }).type !== 'entity.too.large') throw error;
-    // What is left has to be taken off the connection, or the client never reads its reply.
+    // The rest has to be taken off the connection: some clients read no reply before they have sent everything.
     request.resume();
     throw bodyTooLarge(maxBodyBytes);
   } finally {
@@ -33,7 +33,7 @@ export async function readBody(request: IncomingMessage, limits: Pick<Limits, 'm
   }
 }
 
-/** The same request on the same connection, with its body before it. */
+/** A copy of the request on the same connection, from which the body can be read again. */
 export function replayed(request: IncomingMessage, body: Buffer): IncomingMessage {
   const again = new IncomingMessage(request.socket);
   const { method, url, httpVersion, httpVersionMajor, httpVersionMinor, headers, rawHeaders } = request;

@@ -1,18 +1,17 @@
-// The connections of the node's HTTP server: how long nothing may come on one, and requests on it that ask for another
-// protocol.
+// The connections of the node's HTTP server: how long they may be idle, and requests that ask for another protocol.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** What Node says to broken requests unless somebody else does. */
+/** What Node itself answers to broken requests when there is no `clientError` listener. */
 const ANSWERS: Readonly<Record<string, string | undefined>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large'
 };
 
-/** Node shows no more headers than this, as names and values in turn: one that says where the body ends may be missing. */
+/** Node shows no more header names and values than this: the header that says where the body ends may be missing. */
 const MOST_HEADER_TEXTS = 2_000;
 
 /** A connection over TLS counts once it is secure. */
@@ -21,8 +20,8 @@ function connectionEvent(server: Server): 'connection' | 'secureConnection' {
 }
 
 /**
- * Cuts off connections on which nothing comes, or not all of a request, after the inactivity timeout (`rpctimeout`), as Bitcoin
- * Core does. Node would wait for a minute and more, and end them with an error, which bcoin writes into its log with a stack.
+ * Cuts off connections on which no request, or only part of one, comes within the inactivity timeout (`rpctimeout`), as Bitcoin
+ * Core does. Node would wait for more than a minute and end them with an error, which bcoin logs with a stack.
  */
 export class IdleConnections {
   readonly #server: Server;
@@ -31,7 +30,7 @@ export class IdleConnections {
   readonly #silent = new WeakSet<Duplex>();
   #keepAliveBefore: number | undefined;
 
-  /** `timeoutMs`: how long nothing may come, before the first request and between requests. */
+  /** `timeoutMs`: how long a connection may be idle before the first request and between requests. */
   constructor(server: Server, timeoutMs: number) {
     this.#server = server;
     this.#timeoutMs = timeoutMs;
@@ -41,7 +40,7 @@ export class IdleConnections {
     const server = this.#server;
     server.on(connectionEvent(server), this.#begin);
     server.on('clientError', this.#end);
-    // Idle time is the server's: set per request, it would also cut calls of the node off.
+    // Set on the server: a timeout set per request would also cut off the node's own calls.
     this.#keepAliveBefore = server.keepAliveTimeout;
     server.keepAliveTimeout = this.#timeoutMs;
   }
@@ -55,7 +54,7 @@ export class IdleConnections {
     this.#keepAliveBefore = undefined;
   }
 
-  /** A request has come: the client no longer lets the server wait. */
+  /** To be called for every request: the connection is no longer silent. */
   requestCame(socket: Socket): void {
     if (this.#silent.delete(socket)) socket.setTimeout(0);
   }
@@ -65,7 +64,7 @@ export class IdleConnections {
     socket.setTimeout(this.#timeoutMs);
   };
 
-  /** As Node does it, but a request that took too long as a whole leaves no error behind. */
+  /** As Node does it, but a request that took too long destroys the socket without an error. */
   readonly #end = (error: NodeJS.ErrnoException, socket: Duplex): void => {
     const { code = '' } = error;
     if (socket.writable && replyUnderWay(socket)?.headersSent !== true)
@@ -76,10 +75,10 @@ export class IdleConnections {
 
 /**
  * Serves a request from an `upgrade` event as if it had not asked for another protocol (RFC 9110, 7.8), as Bitcoin Core does: some HTTP
- * clients ask for HTTP/2 (h2c) on the way. Once anybody listens to `upgrade`, as bcoin does for its websockets, Node lets go of a
- * connection with such a request, its body unread. The request is put back in front of what follows, without its `Upgrade`, and
- * the server gets the connection again: order, bodies and pipelined requests are Node's business as before. `head`: what came behind
- * the request's headers.
+ * clients offer HTTP/2 (h2c) with ordinary requests. If there is an `upgrade` listener, as bcoin's for its websockets, Node's parser
+ * lets go of the connection at such a request, with the body unread. The request is put back before the bytes that follow it, without
+ * its `Upgrade`, and the server gets the connection again: Node takes care of order, bodies and pipelined requests as before.
+ * `head`: the bytes that came after the request's headers.
  */
 export function servePlainly(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   if (request.rawHeaders.length >= MOST_HEADER_TEXTS) {
@@ -92,21 +91,21 @@ export function servePlainly(server: Server, request: IncomingMessage, socket: D
   // The server's own listeners have left the socket.
   socket.on('error', close);
   socket.on('timeout', close);
-  // At once: a connection whose client has said all would otherwise be at its end.
+  // Without delay: a connection that the client has half-closed would otherwise emit its end.
   socket.unshift(Buffer.concat([plainHead(request), head]));
   whenAnswered(socket, () => {
     // The parser that found the request may still be at work.
     setImmediate(() => {
       if (socket.destroyed || socket.writableEnded) return;
       socket.off('timeout', close);
-      // Whoever listens to connections adds theirs again.
+      // The server's `connection` listeners add their own again.
       socket.removeAllListeners('error');
       server.emit(connectionEvent(server), socket);
     });
   });
 }
 
-/** Whether a reply to a request from before has yet to be sent. */
+/** Whether a reply to an earlier request has yet to be sent. */
 export function isReplyDue(socket: Duplex): boolean {
   return replyUnderWay(socket) !== undefined;
 }
@@ -121,10 +120,10 @@ function plainHead({ method = '', url = '', httpVersion, rawHeaders }: IncomingM
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }
 
-/** Calls back when no reply is due on the connection any more; never when the connection breaks before. */
+/** Calls back once no reply is due on the connection; never if the connection breaks before that. */
 function whenAnswered(socket: Duplex, done: () => void): void {
   const reply = replyUnderWay(socket);
-  // Node listened to `finish` before: when this listener runs, the next reply has its turn.
+  // Node's own `finish` listener runs first: when this one runs, the next reply already has the connection.
   if (reply === undefined) done();
   else
     reply.once('finish', () => {
@@ -133,8 +132,8 @@ function whenAnswered(socket: Duplex, done: () => void): void {
 }
 
 /**
- * The reply whose turn it is on the connection; those of later requests wait for its `finish`. Node has no public name for it, and looks
- * in the same place before the next reply gets the connection (ERR_HTTP_SOCKET_ASSIGNED).
+ * The reply whose turn it is on the connection; replies to later requests wait for its `finish`. Node has no public property for it, and
+ * itself checks this one before the next reply gets the connection (ERR_HTTP_SOCKET_ASSIGNED).
  */
 function replyUnderWay(socket: Duplex): ServerResponse | undefined {
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;

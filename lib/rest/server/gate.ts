@@ -6,11 +6,11 @@ import { unavailable } from '../errors';
 import type { ChainIndex, IndexReader, IndexSnapshot, IndexState } from '../../index/types';
 import type { NodeProgress, NodeSource } from '../../node/types';
 
-/** `synced`: node and index are up to date. `indexed`: the index stands at the node's tip. */
+/** When the gate opens. `synced`: node and index are up to date. `indexed`: the index is at the node's tip. */
 export type Warmup = 'synced' | 'indexed';
 
 export class Gate {
-  /** The current state to a new subscriber, then every change. A chain reset shows in it once the chain says so. */
+  /** Emits the current state to a new subscriber, then every change. A chain reset shows only once the chain announces it. */
   readonly ready$: Observable<boolean>;
   readonly #ready = new BehaviorSubject(false);
   readonly #node: Pick<NodeSource, 'progress' | 'resetting' | 'synced$'>;
@@ -25,7 +25,7 @@ export class Gate {
     this.ready$ = this.#ready.pipe(distinctUntilChanged());
   }
 
-  /** Starts to follow node and index. The gate stays closed before. */
+  /** Starts to follow node and index. Before that the gate is closed. */
   open(): void {
     this.#following = combineLatest([this.#index.state$, this.#node.synced$]).subscribe(([{ phase }, synced]) => {
       this.#ready.next(phase === 'live' && (synced || this.#warmup === 'indexed'));
@@ -43,7 +43,7 @@ export class Gate {
     return this.#ready.value && !this.#node.resetting;
   }
 
-  /** For every look at the state that an answer is made from: the gate may have closed since. @throws RestError 503 */
+  /** To be called whenever an answer reads the state, since the gate may have closed meanwhile. @throws RestError 503 */
   requireOpen(): void {
     if (!this.isOpen) throw unavailable(this.status());
   }
@@ -54,7 +54,7 @@ export class Gate {
   }
 }
 
-/** The index as endpoints read it: only while the gate is open. The index may be rebuilt while an endpoint waits. */
+/** The index as endpoints read it: only while the gate is open, because the index may be rebuilt while an endpoint waits. */
 export class GatedReader implements IndexReader {
   readonly #reader: IndexReader;
   readonly #gate: Pick<Gate, 'requireOpen'>;
@@ -71,7 +71,7 @@ export class GatedReader implements IndexReader {
   }
 }
 
-/** What is going on while requests are refused: the `<status>` of the 503 (contract part 7), for people, without a full stop. */
+/** Why requests are refused: the status in the text of the 503, for people, without a full stop. */
 export function gateStatus(index: IndexState, { height, verified }: NodeProgress, resetting: boolean): string {
   switch (index.phase) {
     case 'loading':

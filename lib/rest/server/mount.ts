@@ -1,31 +1,30 @@
-// Takes some requests over from the listeners of the node's HTTP server, and leaves
-// everything else to them, untouched. The node adds its listener when its server opens, after
-// its plugins: the swap is made when the server listens.
+// Takes some requests over from the listeners of the node's HTTP server, and leaves all others to these listeners untouched.
+// The node adds its listener when its server opens, after its plugins, so the listeners are swapped when the server listens.
 
 import { isReplyDue, servePlainly, type IdleConnections } from './connections';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Hands a request to those from whom it was taken. */
+/** Hands a request to the node's own listeners. */
 export type PassOn = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Serves a request that was taken, or passes it on after all. */
+/** Serves a request that was taken, or passes it on to the node after all. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, passOn: PassOn) => Promise<unknown>;
 
 /** Whether a request is taken, by its method and target. */
 export type Takes = (request: Pick<IncomingMessage, 'method' | 'url'>) => boolean;
 
-/** Goes on with a connection in another protocol. */
+/** Continues with a connection in another protocol. */
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** For `/rest`: `/rest`, `/rest/...` and `/rest?...`. */
+/** Whether a target is under a prefix: for `/rest` these are `/rest`, `/rest/...` and `/rest?...`. */
 export function isUnder(prefix: string, url: string): boolean {
   if (!url.startsWith(prefix)) return false;
   const next = url[prefix.length];
   return next === undefined || next === '/' || next === '?';
 }
 
-/** What lies under a prefix, whatever the method. */
+/** Takes requests of every method under a prefix. */
 export const under =
   (prefix: string): Takes =>
   ({ url = '' }) =>
@@ -35,9 +34,9 @@ export interface MountParts {
   readonly server: Server;
   readonly takes: Takes;
   readonly handler: Handler;
-  /** For requests that ask for WebSocket; unless given, what is taken is HTTP. Those behind a reply that is due are HTTP too. */
+  /** For requests that ask for WebSocket. If not given, or while an earlier reply is due, such requests are served as plain HTTP. */
   readonly upgrade?: UpgradeListener;
-  /** The server's; told of every request. */
+  /** The server's connections, which are told of every request. */
   readonly connections: Pick<IdleConnections, 'requestCame'>;
   readonly logger: { error(message: string): void };
 }
@@ -58,7 +57,7 @@ export class Mount {
     else server.once('listening', this.#takeOver);
   }
 
-  /** Puts everything back. The mount that was opened last is closed first. */
+  /** Puts the node's listeners back. Mounts must be closed in reverse order of opening. */
   close(): void {
     const { server } = this.#parts;
     server.removeListener('listening', this.#takeOver);
@@ -84,8 +83,8 @@ export class Mount {
   readonly #dispatch = (request: IncomingMessage, response: ServerResponse): void => {
     const { takes, connections } = this.#parts;
     const { socket } = request;
-    // Node reads on behind a reply that ends the connection, and when the client has gone. It throws when
-    // something that it reads then is answered before what was pending (state.incoming, _http_server.js).
+    // Node still reads requests after a reply that ends the connection, and after the client has gone. It throws if such
+    // a request is answered before a pending one (state.incoming, _http_server.js).
     if (!socket.writable) {
       socket.destroy();
       return;
@@ -99,7 +98,7 @@ export class Mount {
     for (const other of this.#others) other.call(this.#parts.server, request, response);
   };
 
-  /** Nothing that a request brings about ends the node. */
+  /** No error of a request may end the node's process. */
   #serve(request: IncomingMessage, response: ServerResponse): void {
     const { handler, logger } = this.#parts;
     const breakOff = (error: unknown): void => {
@@ -113,7 +112,7 @@ export class Mount {
     }
   }
 
-  /** When nobody listens Node goes on in HTTP too, but loses what came behind the request. */
+  /** Without an `upgrade` listener Node would continue in HTTP too, but lose the bytes after the request. */
   readonly #dispatchUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const { server, takes, connections, upgrade } = this.#parts;
     if (upgrade !== undefined && takes(request) && asksForWebSocket(request) && !isReplyDue(socket)) {

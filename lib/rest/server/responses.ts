@@ -1,27 +1,27 @@
-// Replies on their way to clients. Most are with the system before `end` returns. The memory behind the others, which clients have
-// yet to read, is bounded; slow readers are cut off, and a server that closes does not wait for them for long.
+// Replies on their way to clients. The operating system has most of them before `end` returns. The memory behind the others, which clients
+// have yet to read, is bounded; slow readers are cut off, and a server that closes does not wait for them for long.
 
 import { queueFull, type HeaderList } from '../errors';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Bodies up to this length go in one piece: pieces cost more than one such body holds up others. */
+/** Bodies up to this length are sent in one piece: cutting them up costs more than the delay that they cause for others. */
 export const AT_ONCE_BYTES = 4 * 1024 * 1024;
 
-/** The system copies so much within half a millisecond. */
+/** The operating system copies this much within half a millisecond. */
 export const PIECE_BYTES = 512 * 1024;
 
-/** Replies up to this size pass whatever waits: connections are few against what they take. */
+/** Replies up to this size are never refused: connections are so few that small replies cannot add up. */
 const SMALL_BYTES = 65_536;
 
 const CHECK_MS = 100;
 
 export interface ResponseLimits {
-  /** Bytes behind all replies that wait to be read; replies from the same memory count once. */
+  /** Bytes of memory behind all replies that wait to be read; replies from the same memory count once. */
   readonly mostBytes: number;
   /** Milliseconds without progress before a client is cut off. */
   readonly timeoutMs: number;
-  /** Milliseconds that clients have once the server closes. */
+  /** Milliseconds that clients get to read their replies once the server closes. */
   readonly closingMs: number;
 }
 
@@ -31,7 +31,7 @@ export class Responses {
   #bytes = 0;
   /** How many replies wait in each piece of memory. */
   readonly #waiting = new Map<ArrayBufferLike, number>();
-  /** The replies of each connection that somebody wants to hear the end of, and what is to be done then. */
+  /** For each connection the replies with `whenOver` callbacks. */
   readonly #ends = new Map<Socket, Map<ServerResponse, (() => void)[]>>();
   #watch: NodeJS.Timeout | undefined;
   #endOfTurn: Promise<void> | undefined;
@@ -47,8 +47,8 @@ export class Responses {
   }
 
   /**
-   * The end of this turn of the event loop, when all replies that were made in it are sent, one right after the other. Sent as they are made,
-   * nearly each would wake a client that waits for it, which costs the system as much as taking it (docs/decisions/work-queue.md).
+   * The end of this turn of the event loop, when all replies made in it are sent one right after the other. If each were sent at once,
+   * nearly each would wake a waiting client, which costs the system as much as taking the reply (docs/decisions/work-queue.md).
    */
   endOfTurn(): Promise<void> {
     this.#endOfTurn ??= new Promise((resolve) => {
@@ -60,7 +60,7 @@ export class Responses {
     return this.#endOfTurn;
   }
 
-  /** Calls back once, when the reply is with the system or its client has gone. To be called before the reply is ended. */
+  /** Calls back once, when the operating system has the reply or the client has gone. To be called before the reply is ended. */
   whenOver(response: ServerResponse, done: () => void): void {
     const { socket } = response.req;
     if (socket.destroyed) {
@@ -80,7 +80,7 @@ export class Responses {
     });
   }
 
-  /** Bytes that wait elsewhere to be read: those of clients that speak another protocol. Negative: they are gone. */
+  /** Counts bytes that clients of other protocols have yet to read; negative when they were read or dropped. */
   countOthers(bytes: number): void {
     this.#bytes += bytes;
   }
@@ -89,12 +89,12 @@ export class Responses {
   send(response: ServerResponse, status: number, headers: HeaderList, body: Buffer): void {
     const { length, buffer } = body;
     if (length > SMALL_BYTES && !this.#waiting.has(buffer) && this.#bytes + buffer.byteLength > this.#limits.mostBytes) throw queueFull();
-    // A server that closes waits for connections in use: a busy client would never let go.
+    // A server that closes waits for connections in use: a busy client would keep its connection open indefinitely.
     if (!this.#server.listening) response.shouldKeepAlive = false;
     response.writeHead(status, headers as string[]);
     sendBody(response, body);
-    // What was not handed over at once, what the system did not take, and what stands behind
-    // other replies on the connection may be waiting for a slow reader.
+    // A reply may be waiting for a slow reader if it is sent in pieces, if the system did not take all of it, or if it waits
+    // behind other replies on the connection.
     const { socket } = response;
     if (!response.writableEnded || socket === null || socket.writableLength > 0) this.#add(response, buffer);
   }
@@ -113,7 +113,7 @@ export class Responses {
     for (const buffer of new Set(parts.map(({ buffer }) => buffer))) this.#add(response, buffer);
   }
 
-  /** Counts a reply until it is gone, or its client. */
+  /** Counts the memory of a reply until the reply is sent or the client has gone. */
   #add(response: ServerResponse, memory: ArrayBufferLike): void {
     const { socket } = response.req;
     socket.setTimeout(this.#limits.timeoutMs);
@@ -132,7 +132,7 @@ export class Responses {
     if (known !== undefined) return known;
     const ofSocket = new Map<ServerResponse, (() => void)[]>();
     this.#ends.set(socket, ofSocket);
-    // A response behind others on its connection never hears of the end: the socket does.
+    // A response that waits behind others is never told that the connection closed, so this listens to the socket.
     socket.once('close', () => {
       this.#ends.delete(socket);
       const ends = [...ofSocket.values()].flat();
@@ -147,13 +147,13 @@ export class Responses {
     if (before + by === 0) this.#waiting.delete(memory);
     else this.#waiting.set(memory, before + by);
     if (before === 0 || before + by === 0) this.#bytes += by * memory.byteLength;
-    // Nobody reads: nobody has to be watched.
+    // No reply waits to be read, so there is nothing to watch.
     if (this.#waiting.size > 0) return;
     clearInterval(this.#watch);
     this.#watch = undefined;
   }
 
-  /** A server that closes looks once for connections to end; replies that were made later hold it up. */
+  /** A closing HTTP server ends idle connections only once; replies that are being read after that would hold it up. */
   #endWhenClosing(): void {
     if (this.#server.listening) return;
     clearInterval(this.#watch);
@@ -164,12 +164,12 @@ export class Responses {
 }
 
 /**
- * Sends a body whose headers are written already. The system copies at once what it takes, megabytes if it likes, while everybody
- * else waits: so long bodies are handed over piece by piece, with turns of the event loop in between. All pieces are views of
- * the one body. Stops where the client has gone.
+ * Sends a body whose headers are written already. The operating system copies whatever it takes in one go, often megabytes, while all
+ * other work waits. So long bodies are handed over piece by piece, with turns of the event loop in between. The pieces are views of
+ * the body, not copies. Stops when the client has gone.
  */
 export function sendBody(response: ServerResponse, body: Buffer): void {
-  // For HEAD nothing is sent but the headers.
+  // For HEAD only the headers are sent.
   if (body.length <= AT_ONCE_BYTES || response.req.method === 'HEAD') response.end(body);
   else sendFrom(0, response, body);
 }
@@ -185,14 +185,14 @@ function sendFrom(start: number, response: ServerResponse, body: Buffer): void {
   });
 }
 
-/** The parts, those that are longer than a piece cut into pieces. */
+/** The parts; long ones are cut into pieces. */
 function piecesOf(parts: readonly Buffer[]): Buffer[] {
   return parts.flatMap((part) =>
     Array.from({ length: Math.ceil(part.length / PIECE_BYTES) }, (_, i) => part.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES))
   );
 }
 
-/** As `sendBody` does it: what is short goes at once, then so much in each turn of the event loop. */
+/** Sends about `PIECE_BYTES` in each turn of the event loop, beginning with this one. */
 function sendPieces(response: ServerResponse, pieces: readonly Buffer[], first = 0): void {
   let at = first;
   for (let sent = 0; at < pieces.length - 1 && sent < PIECE_BYTES; at++) {

@@ -9,10 +9,10 @@ const SLICE_MS = 1;
 /** Views that wait for their next slice, in order. */
 const waiting: (() => void)[] = [];
 
-/** Ends when the last one of those that run in order has ended. */
+/** Settles when the last view given to `runInOrder` has ended. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Views that run so take turns. @throws ClientGoneError, what the view throws */
+/** Runs a view in turns with all others. @throws ClientGoneError, and what the view throws */
 export async function runInSlices<T>(view: Generator<void, T>, client: Waiting): Promise<T> {
   for (;;) {
     if (client.isGone) throw new ClientGoneError('the client left before its reply was ready');
@@ -22,7 +22,7 @@ export async function runInSlices<T>(view: Generator<void, T>, client: Waiting):
   }
 }
 
-/** A slice of work that is no generator: looked at between its steps. */
+/** A slice for work that is not a generator: the caller checks `isOver` between steps. */
 export class Slice {
   #end = performance.now() + SLICE_MS;
 
@@ -30,14 +30,14 @@ export class Slice {
     return performance.now() >= this.#end;
   }
 
-  /** Resolves when there is another one. */
+  /** Resolves when the next slice starts. */
   async renew(): Promise<void> {
     await nextTurn();
     this.#end = performance.now() + SLICE_MS;
   }
 }
 
-/** Views that run so come one after the other, for what takes so much memory that several should not be begun. */
+/** Runs views one after the other: for views that take so much memory that only one at a time should be under way. */
 export function runInOrder<T>(view: Generator<void, T>, client: Waiting): Promise<T> {
   const result = last.then(() => runInSlices(view, client));
   last = result.catch(() => undefined);

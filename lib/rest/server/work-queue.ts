@@ -1,12 +1,11 @@
-// Worker slots and the queue before them (contract part 8: rpcthreads, rpcworkqueue), in two
-// lanes: whole blocks and other heavy work never take the last slot, nor a place in the queue from small
-// requests. A slot is held while a reply is being made, not while its client sends or reads.
-// Why it is so, and not p-limit: docs/decisions/work-queue.md.
+// Slots for work and the queue before them (`rpcthreads` and `rpcworkqueue` of Bitcoin Core), in two lanes: whole blocks and other
+// heavy work never take the last slot, and give up their places in a full queue to small requests. A slot is held while a reply is
+// being made, not while its client sends or reads. Why this is not p-limit: docs/decisions/work-queue.md.
 
 import { setImmediate } from 'node:timers/promises';
 import { ClientGoneError, queueFull, unavailable } from '../errors';
 
-/** A client that may lose patience. */
+/** A client that may disconnect while it waits. */
 export interface Waiting {
   readonly isGone: boolean;
 }
@@ -14,7 +13,7 @@ export interface Waiting {
 /** Work that takes milliseconds is heavy. */
 export type Lane = 'small' | 'heavy';
 
-/** `patient`: it waits however many others do, and takes nobody's place. For callers that bound by themselves how many of theirs wait. */
+/** `patient`: may wait even if the queue is full, and takes no place in it. For callers that bound how many of their requests wait. */
 export type Patience = 'bounded' | 'patient';
 
 interface Waiter {
@@ -33,7 +32,7 @@ export class WorkQueue {
   readonly #busy: Record<Lane, number> = { small: 0, heavy: 0 };
   readonly #waiters: Readonly<Record<Lane, Waiter[]>> = { small: [], heavy: [] };
   #closed = false;
-  /** Whose turn it is when both wait. */
+  /** The lane whose turn it is when requests wait in both. */
   #next: Lane = 'small';
 
   /** `slots`: pieces of work at a time. `depth`: how many more may wait. */
@@ -48,7 +47,7 @@ export class WorkQueue {
    * @throws RestError when the queue is full or closed; ClientGoneError when the client left before its turn.
    */
   async run<C extends Waiting, R>(client: C, work: (client: C) => Promise<R>, lane: Lane, patience: Patience = 'bounded'): Promise<R> {
-    // Requests that came in one write with this one may have their replies by the next turn.
+    // Requests that came in the same read as this one may be answered by the next turn.
     if (patience === 'bounded' && !this.#hasSlot(lane) && this.#isFull) await setImmediate();
     if (this.#closed) throw unavailable('shutting down');
     if (this.#hasSlot(lane)) this.#busy[lane]++;
@@ -60,7 +59,7 @@ export class WorkQueue {
     }
   }
 
-  /** Refuses those who wait, and everybody after them. */
+  /** Refuses all waiting and all later requests. */
   close(): void {
     this.#closed = true;
     for (const lane of [this.#waiters.small, this.#waiters.heavy])
@@ -77,12 +76,12 @@ export class WorkQueue {
     return [small, heavy].reduce((sum, waiters) => sum + waiters.filter(isBounded).length, 0) >= this.#depth;
   }
 
-  /** Resolves when a slot was taken for the client. @throws RestError when there is no place to wait */
+  /** Resolves once a slot is taken for the client. @throws RestError when the queue is full */
   #waitForSlot(client: Waiting, lane: Lane, patience: Patience): Promise<void> {
     const { small, heavy } = this.#waiters;
     if (patience === 'bounded' && this.#isFull) [small, heavy].forEach(dropGone);
     if (patience === 'bounded' && this.#isFull) {
-      // For a small request the youngest heavy one gives up its place.
+      // The heavy request that came last gives up its place to a small request.
       const youngest = lane === 'small' ? heavy.findLastIndex(isBounded) : -1;
       if (youngest < 0) throw queueFull();
       heavy.splice(youngest, 1)[0]?.refuse(queueFull());
@@ -92,14 +91,14 @@ export class WorkQueue {
     });
   }
 
-  /** Frees the slot and hands it to whoever is next and still there. */
+  /** Frees the slot and hands it to the next waiting client that has not gone. */
   #release(lane: Lane): void {
     this.#busy[lane]--;
     if (this.#waiters.small.length + this.#waiters.heavy.length === 0) return;
     if (!this.#startOne(this.#next)) this.#startOne(otherLane(this.#next));
   }
 
-  /** Whether there was somebody for whom there is a slot. */
+  /** Starts a request of the lane, if one waits and may have a slot; says whether it did. */
   #startOne(lane: Lane): boolean {
     if (!this.#hasSlot(lane)) return false;
     dropGone(this.#waiters[lane]);

@@ -67,7 +67,7 @@ export const blockCalls = {
   }
 } satisfies Readonly<Record<string, CallDefinition>>;
 
-/** @throws RpcError -5 for a block that the node has never heard of */
+/** @throws RpcError -5 for a block that the node does not know */
 async function requireKnown(hash: Buffer, { reader, node }: CallContext): Promise<void> {
   const isActive = reader.read((snapshot) => snapshot.heightOf(hash)) !== undefined;
   if (!isActive && (await node.entry(hash)) === undefined) throw blockNotFound();
@@ -93,7 +93,7 @@ async function headerJson(hash: Buffer, context: CallContext, client: RpcClient)
   return header.length > 0 ? { parts: [header] } : jsonAnswer(await staleHeaderJson(hash, context));
 }
 
-/** Of a block off the active chain. @throws RpcError -5 */
+/** The header of a block off the active chain. @throws RpcError -5 */
 async function staleHeaderJson(hash: Buffer, { node, profile: { fields } }: CallContext): Promise<Buffer> {
   const entry = await node.entry(hash);
   if (entry === undefined) throw blockNotFound();
@@ -102,7 +102,7 @@ async function staleHeaderJson(hash: Buffer, { node, profile: { fields } }: Call
   writer.hashField('{"hash":', hash);
   writer.ascii(',"confirmations":-1');
   writeHeaderStart(writer, entry.header, entry);
-  // As of a header without its block.
+  // The number of transactions is 0 if the node does not have the block, as for Bitcoin Core's headers without blocks.
   writeHeaderEnd(writer, entry.header, entry, raw === undefined ? 0 : new ByteReader(raw, HEADER_LENGTH).compactSize(), fields);
   writer.ascii('}');
   return writer.toBuffer();
@@ -115,7 +115,7 @@ async function filterJson(hash: Buffer, context: CallContext, client: RpcClient)
   return { parts: [body.subarray(0, -2), Buffer.from(`,"header":"${toDisplayHex(header)}"}`)] };
 }
 
-/** The filter header (BIP157) of any block that has a filter: off the active chain, from that of the block before. @throws RestError */
+/** The filter header (BIP157) of any block that has a filter; off the active chain it is computed from the parent's. @throws RestError */
 async function filterHeader(hash: Buffer, context: CallContext, client: RpcClient): Promise<Buffer> {
   const active = context.reader.read((snapshot) => {
     const height = snapshot.heightOf(hash);
@@ -133,7 +133,7 @@ async function filterHeader(hash: Buffer, context: CallContext, client: RpcClien
   return hash256(Buffer.concat([hash256(Buffer.from(filter, 'hex')), before]));
 }
 
-/** Bitcoin Core has the same texts here as in REST, with codes of their own. */
+/** Bitcoin Core's texts are the same here as in REST, but the errors have their own codes. */
 function filterError(error: unknown): unknown {
   if (!(error instanceof RestError)) return error;
   const { message } = error;

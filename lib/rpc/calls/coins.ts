@@ -30,7 +30,7 @@ export const coinCalls = {
   }
 } satisfies Readonly<Record<string, CallDefinition>>;
 
-/** Index and pool in one tick: the answer is of one moment. */
+/** Index and pool are read in one tick, so that the answer is of one moment. */
 function find(txid: Buffer, index: number, withPool: boolean, { reader, node: { pool } }: CallContext): FoundCoin | undefined {
   return reader.read((snapshot) => {
     const { tip } = snapshot;

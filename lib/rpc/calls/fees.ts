@@ -4,13 +4,13 @@ import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, type CallDefinition } from '../call';
 import { invalidParameter } from '../errors';
 
-/** Bitcoin Core's longest horizon; bcoin's is shorter, and stands for all beyond it. */
+/** Bitcoin Core's longest target. bcoin's is shorter: targets beyond it get the estimate for bcoin's longest. */
 const MOST_BLOCKS = 1_008;
 
-/** Nothing can be said about the very next block. */
+/** Bitcoin Core gives no estimate for the very next block, but the one for two blocks. */
 const LEAST_BLOCKS = 2;
 
-/** bcoin has one kind of estimate only. */
+/** The mode is checked and then ignored: bcoin has only one kind of estimate. */
 const MODES = ['UNSET', 'ECONOMICAL', 'CONSERVATIVE'];
 
 export const feeCalls = {
@@ -27,7 +27,7 @@ export const feeCalls = {
       const target = Math.max(LEAST_BLOCKS, Math.min(asked, node.mostFeeBlocks));
       const estimate = node.estimateFee(target);
       const writer = new JsonWriter();
-      // What is not relayed is confirmed by nobody.
+      // A transaction below the relay fee would not reach a miner.
       if (estimate !== undefined) writer.amountField('{"feerate":', Math.max(estimate.rate, node.pool.info().minRelayFeeRate));
       else writer.ascii('{"errors":["Insufficient data or no feerate found"]');
       writer.integerField(',"blocks":', estimate?.blocks ?? target);

@@ -5,10 +5,10 @@ import { JsonWriter } from '../../views/json-writer';
 import { jsonAnswer, plainAnswer, type CallContext, type CallDefinition } from '../call';
 import type { NetworkStatus } from '../../node/types';
 
-/** Which edition of Bitcoin Core's interface this is: 10000 * major + 100 * minor, as of its development branch. */
+/** The edition of Bitcoin Core's interface: 10000 * major + 100 * minor; 99 is a development branch. */
 const INTERFACE_VERSION = 319_900;
 
-/** By bit, as Bitcoin Core names them. */
+/** Bitcoin Core's names of the service bits. */
 const SERVICES: Readonly<Record<number, string | undefined>> = {
   0: 'NETWORK',
   2: 'BLOOM',
@@ -66,11 +66,11 @@ function networkOf(name: (typeof NETWORKS)[number], { proxy, onion }: NetworkSta
   return { name, limited: !isReachable, reachable: isReachable, proxy: (isReachable && proxy) || '', proxy_randomize_credentials: false };
 }
 
-/** The indexes by Bitcoin Core's names, and how far each is. */
+/** The indexes under Bitcoin Core's names, and how far each is. */
 function indexesOf({ reader, filters }: CallContext): [string, object][] {
   const { tip, backfilling } = reader.read((snapshot) => snapshot);
   const indexes: [string, object][] = [['txindex', { synced: backfilling === undefined, best_block_height: tip.height }]];
-  // Its filters reach the tip from the moment at which they are all there.
+  // Missing filters are made from the newest block down: once the genesis block has its filter, all blocks have one.
   const hasAll = filters && reader.read((snapshot) => snapshot.filterAt(0)) !== undefined;
   return filters ? [...indexes, ['basic block filter index', { synced: hasAll, best_block_height: tip.height }]] : indexes;
 }

@@ -1,4 +1,4 @@
-// Which transactions form a package (policy/packages.cpp of Bitcoin Core).
+// Whether transactions form a package (policy/packages.cpp of Bitcoin Core).
 
 import type { ScannedTransaction } from '../../bitcoin/transaction';
 
@@ -6,7 +6,7 @@ const MAX_WEIGHT = 404_000;
 
 const keyOf = (txid: Buffer): string => txid.toString('latin1');
 
-/** Why transactions are no package, in Bitcoin Core's words; undefined when they are one. */
+/** Why transactions do not form a package, in Bitcoin Core's words; undefined when they do. */
 export function packageFault(transactions: readonly ScannedTransaction[]): string | undefined {
   const txids = transactions.map(({ txid }) => keyOf(txid));
   if (transactions.length > 1 && transactions.reduce((sum, { weight }) => sum + weight, 0) > MAX_WEIGHT) return 'package-too-large';
@@ -25,7 +25,7 @@ export function packageFault(transactions: readonly ScannedTransaction[]): strin
   return undefined;
 }
 
-/** Whether the last one spends outputs of all others, and none of them those of another. */
+/** Whether the last transaction spends outputs of each of the others, and these do not spend from each other. */
 export function isChildWithParents(transactions: readonly ScannedTransaction[]): boolean {
   const parents = transactions.slice(0, -1);
   const parentKeys = parents.map(({ txid }) => keyOf(txid));

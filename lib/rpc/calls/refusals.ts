@@ -1,7 +1,7 @@
-// Why the pool does not take a transaction: bcoin's reasons in Bitcoin Core's words (validation.cpp, policy.cpp). Those that are not in the
-// table are the same in both, or have no counterpart and stay what they are.
+// Why the pool refuses a transaction: bcoin's reasons in Bitcoin Core's words (validation.cpp, policy.cpp). Reasons that are not in the
+// table are the same in both, or have no counterpart and stay as they are.
 
-/** Those that Bitcoin Core answers with errors of their own. */
+/** bcoin's reasons for which Bitcoin Core has separate errors. */
 export const FEE_TOO_HIGH = 'absurdly-high-fee';
 export const IN_POOL = 'txn-already-in-mempool';
 export const IN_CHAIN = 'txn-already-known';
@@ -10,20 +10,20 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
   'bad-txns-inputs-spent': 'txn-mempool-conflict',
   'insufficient priority': 'min relay fee not met',
   'rate limited free transaction': 'min relay fee not met',
-  // Which rule a script broke is not known: bcoin does not say.
+  // Bitcoin Core adds which rule the script broke, but bcoin does not say.
   'mandatory-script-verify-flag': 'mempool-script-verify-flag-failed',
   'non-mandatory-script-verify-flag': 'mempool-script-verify-flag-failed'
 };
 
-/** bcoin has two reasons for one of Bitcoin Core's, which goes with figures there. */
+/** Whether a reason of bcoin means too low a fee; Bitcoin Core has one reason for this, and adds figures to it. */
 export const isTooLittleFee = (reason: string): boolean => coreReason(reason) === 'min relay fee not met';
 
-/** It pays more than it spends. */
+/** The outputs are worth more than the inputs. */
 export const BELOW_OUTPUTS = 'bad-txns-in-belowout';
 
 export const MISSING_INPUTS = 'bad-txns-inputs-missingorspent';
 
-/** `reason`: bcoin's. */
+/** Bitcoin Core's words for a reason of bcoin. */
 export function coreReason(reason: string): string {
   return REASONS[reason] ?? reason;
 }

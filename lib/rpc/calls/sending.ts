@@ -1,4 +1,4 @@
-// Transactions on their way into the pool: one, a package, or only whether they would be taken.
+// Transactions for the pool: sending one or a package, or only testing whether they would be taken.
 
 import { hasValidOpcodes, isUnspendable } from '../../bitcoin/script';
 import { toDisplayHex } from '../../bitcoin/hash';
@@ -20,7 +20,7 @@ const TOO_MUCH_FEE = 'Fee exceeds maximum configured by user (e.g. -maxtxfee, ma
 const TOO_MUCH_BURNT = 'Unspendable output exceeds maximum configured by user (maxburnamount)';
 const NO_PACKAGE = 'package topology disallowed. not child-with-parents or parents depend on each other.';
 
-/** What these calls ask. */
+/** What these calls answer from. */
 export type SendingContext = Pick<CallContext, 'node' | 'reader'>;
 
 export const sendingCalls = {
@@ -77,7 +77,7 @@ export const sendingCalls = {
   }
 } satisfies Readonly<Record<string, CallDefinition>>;
 
-/** Undefined for a value that is not the hex of a transaction. */
+/** Undefined for a text that is not the hex of a transaction. */
 function decode(hex: string): ScannedTransaction | undefined {
   const bytes = hexBytes(hex);
   try {
@@ -87,7 +87,7 @@ function decode(hex: string): ScannedTransaction | undefined {
   }
 }
 
-/** `hex`: which of several it was. */
+/** `hex`: the undecodable one, if several transactions were given. */
 function undecodable(hex?: string): RpcError {
   const which = hex === undefined ? '.' : `: ${hex}`;
   return new RpcError(CODES.deserialization, `TX decode failed${which} Make sure the tx has at least one input.`);
@@ -106,7 +106,7 @@ function decodeAll(parameters: Parameters): ScannedTransaction[] {
   });
 }
 
-/** @throws RpcError -25 when an output that nobody can spend has more than `most` satoshis. */
+/** @throws RpcError -25 when an unspendable output has more than `most` satoshis. */
 function requireNotBurnt({ outputs }: ScannedTransaction, most: number): void {
   if (outputs.some(({ value, script }) => value > most && (isUnspendable(script) || !hasValidOpcodes(script))))
     throw new RpcError(CODES.transaction, TOO_MUCH_BURNT);
@@ -114,10 +114,10 @@ function requireNotBurnt({ outputs }: ScannedTransaction, most: number): void {
 
 const virtualSize = ({ weight }: ScannedTransaction): number => Math.ceil(weight / 4);
 
-/** Of so many virtual bytes at so many satoshis for 1,000 of them. */
+/** The fee in satoshis of `size` virtual bytes at `rate` satoshis per 1,000 virtual bytes. */
 const feeAt = (rate: number, size: number): number => Math.ceil((rate * size) / 1_000);
 
-/** Undefined when outputs that it spends are not there. */
+/** Undefined when a spent output is neither in the index nor in the pool. */
 function feeOf({ inputs, outputs }: ScannedTransaction, { reader, node: { pool } }: SendingContext): number | undefined {
   const spent = reader.read((snapshot) => inputs.map(({ txid, index }) => snapshot.coin(txid, index) ?? pool.coin(txid, index)));
   let fee = 0;
@@ -129,7 +129,7 @@ function feeOf({ inputs, outputs }: ScannedTransaction, { reader, node: { pool }
   return fee;
 }
 
-/** Gives it to the pool, or announces it once more. `mostRate`: 0 for any. @throws RpcError -22, -25, -26, -27 */
+/** Adds the transaction to the pool, or announces it again. `mostRate`: 0 for no limit. @throws RpcError -22, -25, -26, -27 */
 async function send(transaction: ScannedTransaction, mostRate: number, context: SendingContext): Promise<void> {
   const { reader, node } = context;
   const { txid, raw, outputs } = transaction;
@@ -138,7 +138,7 @@ async function send(transaction: ScannedTransaction, mostRate: number, context: 
   const size = virtualSize(transaction);
   const fee = node.pool.entry(txid) === undefined ? feeOf(transaction, context) : undefined;
   if (fee !== undefined && mostRate > 0 && fee > feeAt(mostRate, size)) {
-    // Any other reason goes first.
+    // Any other reason for refusal takes precedence over the fee.
     const [result] = await node.tryTransactions([raw]);
     if (result?.type === 'refused' && result.reason !== FEE_TOO_HIGH) throw refusal(result.reason, fee, size, context);
     throw new RpcError(CODES.transaction, TOO_MUCH_FEE);
@@ -156,9 +156,9 @@ const inUtxoSet = (): RpcError => new RpcError(CODES.alreadyInUtxoSet, 'Transact
 
 const missingInputs = (): RpcError => new RpcError(CODES.transaction, MISSING_INPUTS);
 
-/** `reason`: the node's. `fee`: undefined where it is not known. */
+/** `reason`: the node's words. `fee`: undefined when it is not known. */
 function refusal(reason: string, fee: number | undefined, size: number, { node }: SendingContext): RpcError {
-  // The pool itself was asked before: it waits for outputs that this one spends.
+  // A transaction of the pool itself is announced again, not refused: this one is an orphan that waits for outputs that it spends.
   if (reason === IN_POOL) return missingInputs();
   if (reason === IN_CHAIN) return inUtxoSet();
   if (reason === FEE_TOO_HIGH) return new RpcError(CODES.transaction, TOO_MUCH_FEE);
@@ -166,13 +166,13 @@ function refusal(reason: string, fee: number | undefined, size: number, { node }
   return new RpcError(CODES.rejected, `${text}${details}`);
 }
 
-/** The reason in Bitcoin Core's words, and what goes with it. bcoin looks at what a transaction pays before it looks whether it pays at all. */
+/** The reason in Bitcoin Core's words, and its details. bcoin checks the fee rate before it checks that the fee is not negative. */
 function wordsOf(reason: string, fee: number | undefined, size: number, minRate: number): readonly [reason: string, details: string] {
   if (!isTooLittleFee(reason) || fee === undefined) return [coreReason(reason), ''];
   return fee < 0 ? [BELOW_OUTPUTS, ''] : [coreReason(reason), `, ${fee} < ${feeAt(minRate, size)}`];
 }
 
-/** One after the other; what became of each: an error, or undefined. */
+/** Sends the transactions one after the other; gives the error of each, or undefined. */
 async function sendEach(
   transactions: readonly ScannedTransaction[],
   mostRate: number,
@@ -198,7 +198,7 @@ function writeFees(writer: JsonWriter, { wtxid }: ScannedTransaction, fee: numbe
   writer.ascii(']}');
 }
 
-/** What testmempoolaccept says. When one is refused, nothing is said of the others; nor after one that pays too much. */
+/** The result of testmempoolaccept. If one is refused, only it has a result; after one whose fee is too high, the later ones have none. */
 function trialJson(
   transactions: readonly ScannedTransaction[],
   results: readonly TrialResult[],
@@ -251,7 +251,7 @@ function writeRefusal(
   writer.string(`${reason}${details}`);
 }
 
-/** What submitpackage says. `errors`: of each, undefined where there is none. */
+/** The result of submitpackage. `errors`: one for each transaction, undefined if it has none. */
 function packageJson(
   message: string,
   transactions: readonly ScannedTransaction[],
@@ -270,7 +270,7 @@ function packageJson(
     const entry = node.pool.entry(transaction.txid);
     if (error !== undefined || entry === undefined) {
       writer.ascii(',"error":');
-      // It may have been thrown out since.
+      // The pool may have evicted the transaction since.
       writer.string(error ?? 'mempool full');
     } else {
       if (!entry.wtxid.equals(transaction.wtxid)) writer.hashField(',"other-wtxid":', entry.wtxid);

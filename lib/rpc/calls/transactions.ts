@@ -1,4 +1,4 @@
-// getrawtransaction: a transaction of the pool, of the chain, or of a block that is named.
+// getrawtransaction: a transaction of the pool, of the chain, or of a given block.
 
 import { transactionOffsets } from '../../bitcoin/block';
 import { merkleRootOf, timeOf } from '../../bitcoin/header';
@@ -19,7 +19,7 @@ interface FoundTransaction {
   readonly raw: Buffer;
   /** The block that holds it; undefined: the pool. */
   readonly block: FoundBlock | undefined;
-  /** How many inputs the transactions before it in the block have, but for the coinbase; undefined: nobody has looked. */
+  /** How many inputs the transactions before it in the block have, without the coinbase; undefined if they have not been counted. */
   readonly inputsBefore?: number;
 }
 
@@ -29,10 +29,10 @@ interface FoundBlock extends BlockPoint {
   readonly confirmations: number;
 }
 
-/** How much is to be said. */
+/** How much the reply contains. */
 interface TransactionRequest {
   readonly verbosity: number;
-  /** Whether the block was named. */
+  /** Whether the call named a block. */
   readonly isNamed: boolean;
 }
 
@@ -60,7 +60,7 @@ export const transactionCalls = {
   }
 } satisfies Readonly<Record<string, CallDefinition>>;
 
-/** The genesis block has one transaction, whose txid is the root. */
+/** The genesis block has one transaction, so its Merkle root is the txid. */
 function genesisTxid({ reader }: EndpointContext): Buffer | undefined {
   const genesis = reader.read((snapshot) => snapshot.headerAt(0));
   return genesis && merkleRootOf(genesis.header);
@@ -74,7 +74,7 @@ async function findAnywhere(txid: Buffer, { reader, node, blocks }: EndpointCont
   });
   const confirmed = found && (await found.read(client));
   if (found !== undefined && confirmed === undefined) await blocks.requireActive(found.block);
-  // In the tick of the index, unless that had it: a transaction on its way is in at least one of them.
+  // Read in the same tick as the index, unless that had it: a transaction that is being confirmed is in at least one of the two.
   const raw = confirmed?.raw ?? node.pool.transaction(txid);
   if (raw !== undefined) return { raw, block: confirmed && block };
   throw notFound(
@@ -84,7 +84,7 @@ async function findAnywhere(txid: Buffer, { reader, node, blocks }: EndpointCont
   );
 }
 
-/** What the index will never know is not found; `isKnown` is false for what it will know later. */
+/** A transaction that the index will never know is not found; `isKnown` is false if the backfill may find it later. */
 function findInIndex<T>(find: () => T | undefined): { readonly found: T | undefined; readonly isKnown: boolean } {
   try {
     return { found: find(), isKnown: true };
@@ -112,7 +112,7 @@ async function findInBlock(
   return { ...found, block };
 }
 
-/** Its hash is made for each transaction of the block before it. */
+/** Hashes the transactions of the block one by one until the txid matches. */
 function* transactionIn(bytes: Buffer, txid: Buffer): Generator<void, Pick<FoundTransaction, 'raw' | 'inputsBefore'> | undefined> {
   const offsets = transactionOffsets(bytes);
   let inputsBefore = 0;
@@ -160,7 +160,7 @@ function* transactionText(raw: Buffer, form: TransactionForm): Generator<void, B
   return writer.toBuffer();
 }
 
-/** The outputs that a transaction of a block spends, as far as somebody has them. */
+/** The outputs that a transaction of a block spends; undefined when they are not available. */
 async function spentBy(
   { raw, block, inputsBefore }: FoundTransaction,
   context: EndpointContext,

@@ -1,12 +1,12 @@
-// Who may call: whoever has the node's API key as password, with any user; the user of `--rest-rpc-user`; whoever can read the cookie
-// file. The calls of the node itself need the key in any case. A node that asks nobody for its key asks nobody here either.
+// Who may call: anyone with the node's API key as password, under any user name; the user of `--rest-rpc-user`; anyone who can read the
+// cookie file. The node's own calls always need the key. If the node requires no key, no credentials are needed here either.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { credentialsOf, hasApiKey } from '../../rest/server/auth';
 import type { IncomingMessage } from 'node:http';
 import type { NodeSource } from '../../node/types';
 
-/** `node`: for the calls of the node as well. `missing`: no credentials came, or none that can be read. */
+/** `node`: may also use the node's own calls. `own`: only the calls answered here. `missing`: the request has no credentials. */
 export type Grant = 'node' | 'own' | 'missing' | 'wrong';
 
 export class Access {
@@ -22,7 +22,7 @@ export class Access {
     this.#digests.push(digestOf(credentials));
   }
 
-  /** Takes the same time for all credentials of a length. */
+  /** Takes the same time for all credentials of the same length. */
   grant(request: Pick<IncomingMessage, 'headers'>): Grant {
     if (!this.#node.needsApiKey) return 'node';
     if (request.headers.authorization === undefined) return 'missing';
@@ -30,13 +30,13 @@ export class Access {
     if (credentials === undefined) return 'wrong';
     if (hasApiKey(credentials, this.#node)) return 'node';
     const digest = digestOf(credentials);
-    // All of them: which one it was shows in nothing.
+    // Compares with all of them, so that the time does not show which one matched.
     const matches = this.#digests.map((known) => timingSafeEqual(known, digest));
     return matches.includes(true) ? 'own' : 'wrong';
   }
 }
 
-/** Digests of all texts have one length. */
+/** `timingSafeEqual` needs equal lengths: digests have them. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

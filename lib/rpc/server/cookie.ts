@@ -1,4 +1,4 @@
-// The cookie file: a password for whoever may read the node's folder, another one at each start, as Bitcoin Core writes it.
+// The cookie file, as Bitcoin Core writes it: a password for anyone who can read the node's folder, new at each start.
 
 import { randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
@@ -15,11 +15,11 @@ export class CookieFile {
     this.#path = path;
   }
 
-  /** Writes the file, in the place of one that a stopped process left behind; gives `user:password`. @throws an error of the system */
+  /** Writes the file, replacing one that a stopped process left behind; gives `user:password`. @throws an error of the system */
   async create(): Promise<string> {
     const credentials = `${USER}:${randomBytes(PASSWORD_BYTES).toString('hex')}`;
     const unfinished = `${this.#path}.tmp`;
-    // What is there may be open to others.
+    // A file that is left over may be readable by others.
     await rm(unfinished, { force: true });
     const file = await open(unfinished, 'wx', OWNER_ONLY);
     try {

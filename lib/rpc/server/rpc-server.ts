@@ -1,5 +1,5 @@
-// Takes calls off HTTP and gives them their replies: who may ask, whose calls they are, slots of the work queue, and the forms of replies
-// and errors (httprpc.cpp of Bitcoin Core). A request without a call of ours goes on to the node as it came.
+// Takes calls over HTTP and replies to them: access, which calls are the node's own, slots of the work queue, and the forms of replies
+// and errors (httprpc.cpp of Bitcoin Core). A request in which all calls are the node's own is passed on unchanged.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { asRestError, type RestLogger } from '../../rest/app';
@@ -18,13 +18,13 @@ import type { Gate } from '../../rest/server/gate';
 import type { Handler } from '../../rest/server/mount';
 import type { Access, Grant } from './access';
 
-/** Bitcoin Core's (MAX_SIZE), for clients that may call; others do with what REST takes. */
+/** Bitcoin Core's limit (MAX_SIZE), for clients with access; for others REST's limit applies. */
 const MOST_BODY_BYTES = 0x0200_0000;
 
-/** To deter guessing. Nothing waits meanwhile but the client. */
+/** A delay that deters guessing; it holds up only the client. */
 const WRONG_PASSWORD_MS = 250;
 
-/** Texts up to this length are copied together. */
+/** Texts up to this length are concatenated. */
 const SMALL_BYTES = 65_536;
 
 const UNAUTHORIZED: HeaderList = ['WWW-Authenticate', 'Basic realm="jsonrpc"'];
@@ -38,14 +38,14 @@ export interface RpcServerParts extends Omit<RestShared, 'context' | 'ask' | 'co
   readonly logger: RestLogger;
 }
 
-/** What became of a call. */
+/** The result of a call. */
 type Outcome = { readonly answer: Answer } | { readonly error: RpcError };
 
 interface Job {
   readonly call: Call | BadCall;
   readonly isHeavy: boolean;
   readonly waits: boolean;
-  /** @throws RpcError, and what calls let pass */
+  /** @throws RpcError, and errors of endpoints, index and node */
   run(client: RpcClient): Promise<Answer>;
 }
 
@@ -63,7 +63,7 @@ export class RpcServer {
       const body = await this.#bodyOf(request, grant);
       const { calls, isBatch } = parseCalls(body);
       const [ours, theirs] = [calls.filter((call) => definitionOf(call) !== undefined), calls.filter(isTheirs)];
-      // What cannot be read is nobody's, and gets its error here.
+      // A malformed call belongs to neither side: if there are only such calls, their errors are sent here.
       if (ours.length === 0 && (theirs.length > 0 || calls.length === 0)) passOn(replayed(request, body), response);
       else if (grant === 'missing' || grant === 'wrong') await this.#refuse(response, grant);
       else if (grant === 'own' && theirs.length > 0) this.#send(response, 403, [], [NO_BODY]);
@@ -73,7 +73,7 @@ export class RpcServer {
     }
   };
 
-  /** Ends what holds replies back. */
+  /** Ends the delays of refused requests. */
   close(): void {
     this.#closing.abort();
   }
@@ -124,7 +124,7 @@ export class RpcServer {
     else this.#send(response, statusFor(calls[0] as Call, outcomes[0] as Outcome), JSON_TYPE, joined([...(replies[0] ?? []), '\n']));
   }
 
-  /** Whatever waits comes first and without a slot; the others after that in order, in one slot. `outcomes` gets what became of each. */
+  /** Calls that wait run first, without a slot; then the others in order, in one slot. `outcomes` gets the result of each. */
   async #run(jobs: readonly Job[], client: RpcClient, slice: Slice, outcomes: Outcome[]): Promise<void> {
     const { queue, responses } = this.#parts;
     let bytes = 0;
@@ -137,13 +137,13 @@ export class RpcServer {
     const rest = entries.filter(([, { waits }]) => !waits);
     if (rest.length === 0) return;
     const lane = rest.some(([, { isHeavy }]) => isHeavy) ? 'heavy' : 'small';
-    // Nobody could send the reply.
+    // The memory for waiting replies is full: the reply could not be sent.
     if (lane === 'heavy' && responses.isFull) throw queueFull();
     await queue.run(
       client,
       async () => {
         for (const [n, [i, job]] of rest.entries()) {
-          // Most calls need no turn of the event loop, and batches may be long.
+          // Most calls never wait, so a long batch would hold the event loop.
           if (n > 0 && slice.isOver) await slice.renew();
           await settle(job, i);
         }
@@ -180,7 +180,7 @@ export class RpcServer {
     };
   }
 
-  /** What index and node could not tell is a node that is not ready. */
+  /** Errors of index and node that mean "not ready" become Bitcoin Core's warmup error. */
   #asRpcError(error: unknown): RpcError {
     if (error instanceof RpcError) return error;
     const known = asRestError(error, this.#parts.gate, this.#parts.logger);
@@ -188,11 +188,11 @@ export class RpcServer {
     return known.status === 500 ? brokenDown() : misc(known.message);
   }
 
-  /** No call has failed here, but the request. */
+  /** Answers a request that failed as a whole. */
   async #fail(response: ServerResponse, error: unknown): Promise<void> {
     const { socket } = response.req;
     if (socket.destroyed || error instanceof ClientGoneError) return;
-    // A body that does not end, or not as it should.
+    // The body broke off or does not have the announced length.
     if (error instanceof Error && 'type' in error) {
       socket.destroy();
       return;
@@ -225,7 +225,7 @@ function parametersOf({ method, params }: Call, { parameters }: CallDefinition):
   }
 }
 
-/** What the node said to a call of its own. */
+/** The node's answer to one of its own calls. @throws RpcError */
 function ownAnswer({
   error,
   result
@@ -237,14 +237,14 @@ function ownAnswer({
   return { parts: [Buffer.from(JSON.stringify(result ?? null))] };
 }
 
-/** For answers that nobody is sent. */
+/** For answers that will not be sent. */
 function releaseAll(outcomes: readonly Outcome[]): void {
   for (const outcome of outcomes) if ('answer' in outcome) outcome.answer.release?.();
 }
 
 const outOfMemory = (): RpcError => new RpcError(CODES.outOfMemory, 'Ran out of memory during operation');
 
-/** The texts of each reply, in a batch with the comma before it. */
+/** The texts of each reply, in a batch with a comma before each but the first. */
 async function repliesTo(
   calls: readonly (Call | BadCall)[],
   outcomes: readonly Outcome[],
@@ -255,7 +255,7 @@ async function repliesTo(
   for (const [i, outcome] of outcomes.entries()) {
     if (i > 0 && slice.isOver) await slice.renew();
     const call = calls[i] as Call | BadCall; // an outcome for each
-    // In a batch also those that cannot be read.
+    // In a batch a malformed notification gets no reply either.
     if (isNotification(call.form) && (isBatch || !isBad(call))) continue;
     const texts = replyTo(call.form, outcome);
     replies.push(isBatch ? joined([replies.length > 0 ? ',' : '', ...texts]) : texts);
@@ -269,12 +269,12 @@ function replyTo(form: Call['form'], outcome: Outcome): (string | Buffer)[] {
   return [before, ...outcome.answer.parts, behind];
 }
 
-/** Calls of version 2.0 that could be read have no errors of HTTP. */
+/** Errors of well-formed calls of version 2.0 have status 200. */
 function statusFor(call: Call | BadCall, outcome: Outcome): number {
   return 'error' in outcome && (isBad(call) || !call.form.isVersion2) ? statusOf(outcome.error) : 200;
 }
 
-/** Short texts copied together, long ones as they are. */
+/** Concatenates runs of short texts; long texts are not copied. */
 function joined(texts: readonly (string | Buffer)[]): Buffer[] {
   const parts: Buffer[] = [];
   let short: Buffer[] = [];
