@@ -22,8 +22,8 @@ const CORE_TESTNET: AddressPrefixes = { pubkeyhash: 0x6f, scripthash: 0xc4, bech
 const CORE_REGTEST: AddressPrefixes = { ...CORE_TESTNET, bech32: 'bcrt' };
 
 /**
- * The prefixes of addresses that are accepted on a network: the node's own, on test networks those of Bitcoin Core's testnet, too, and on
- * regtest those of Bitcoin Core's regtest; bcoin may have others there. `chain`: Bitcoin Core's name of the network.
+ * The address prefixes that are accepted on a network: the node's own; on test networks also those of Bitcoin Core's testnet; on regtest
+ * also those of Bitcoin Core's regtest. bcoin's own prefixes may differ from these. `chain`: Bitcoin Core's name of the network.
  */
 export function acceptedPrefixes(chain: string, own: AddressPrefixes): readonly AddressPrefixes[] {
   if (chain === 'main') return [own];
@@ -47,12 +47,12 @@ export function scriptOfAddress(address: string, prefixes: readonly AddressPrefi
   return 'of another network';
 }
 
-/** Writes the address of a public key: that of its hash, also where the script names the key itself. */
+/** Writes the address of a public key, which is the address of its hash, even where the script holds the key itself. */
 export function writeKeyAddress(writer: TextWriter, key: Buffer, prefixes: AddressPrefixes): void {
   writeBase58Check(writer, prefixes.pubkeyhash, hash160(key));
 }
 
-/** Writes the one address of the script of this type from `start` to before `end`; false, and nothing, for types with none or several. */
+/** Writes the address of the script of this type from `start` to before `end`; writes nothing and returns false unless it has exactly one. */
 export function writeAddress(
   writer: TextWriter,
   bytes: Buffer,

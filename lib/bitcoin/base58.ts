@@ -1,4 +1,4 @@
-// Base58check of 20-byte hashes, written straight into text (docs/decisions/addresses.md), and read.
+// Writes base58check of 20-byte hashes straight into a text (docs/decisions/addresses.md), and reads it.
 
 import { shortChecksum } from './hash';
 import type { TextWriter } from './text-writer';
@@ -7,7 +7,7 @@ const ALPHABET = Buffer.from('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqr
 const HASH_LENGTH = 20;
 const LENGTH = 1 + HASH_LENGTH + 4;
 
-/** Digits of one group: below 58^5 a group is a 32-bit integer. */
+/** Digits of one group: a number below 58^5 is a 32-bit integer. */
 const GROUP_DIGITS = 5;
 const GROUP = 58 ** GROUP_DIGITS;
 /** Groups that 25 bytes need. */
@@ -22,7 +22,7 @@ const bytes = padded.subarray(padded.length - LENGTH);
 const preimage = bytes.subarray(0, 1 + HASH_LENGTH);
 /** The groups of each limb's power of two, most significant first: the groups of a number are sums of them. */
 const POWERS = Float64Array.from(Array.from({ length: LIMBS }, (_, limb) => groupsOf(1n << BigInt(16 * (LIMBS - 1 - limb)))).flat());
-/** These sums stay below 2^53: a limb has 16 bits, a group 30, and there are 13 limbs. */
+/** The sums stay below 2^53: a limb has 16 bits, a group 30, and there are 13 limbs. */
 const sums = new Float64Array(GROUPS);
 const digits = new Uint8Array(GROUPS * GROUP_DIGITS);
 
@@ -30,7 +30,7 @@ function groupsOf(value: bigint): number[] {
   return Array.from({ length: GROUPS }, (_, i) => Number((value / BigInt(GROUP) ** BigInt(GROUPS - 1 - i)) % BigInt(GROUP)));
 }
 
-/** Writes the bytes into `digits` as a number and returns where its first digit stands that is not zero. */
+/** Writes the bytes into `digits` as a number and returns the index of its first digit that is not zero. */
 function fillDigits(): number {
   sums.fill(0);
   for (let limb = 0, power = 0; limb < LIMBS; limb++) {
@@ -54,13 +54,13 @@ export function writeBase58Check(writer: TextWriter, version: number, source: Bu
   bytes[0] = version;
   for (let i = 0; i < HASH_LENGTH; i++) bytes[1 + i] = source[start + i] as number;
   bytes.writeUInt32BE(shortChecksum(preimage), 1 + HASH_LENGTH);
-  // A leading zero byte is a digit of its own, and no part of the number.
+  // Each leading zero byte is written as a separate digit, since it does not change the number.
   for (let i = 0; bytes[i] === 0; i++) writer.char(ALPHABET[0] as number);
   const first = fillDigits();
   writer.digits(digits, first, digits.length, ALPHABET);
 }
 
-/** Reads 20 bytes with their version from base58 with a checksum. Undefined: it is none, or the checksum is wrong. */
+/** Reads 20 bytes and their version from base58check. Undefined: the text is something else, or its checksum is wrong. */
 export function readBase58Check(text: string): { readonly version: number; readonly hash: Buffer } | undefined {
   if (text.length > MAX_DIGITS) return undefined;
   let value = 0n;

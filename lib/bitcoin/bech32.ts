@@ -1,5 +1,5 @@
 // Segwit addresses: bech32 (BIP173) for version 0, bech32m (BIP350) for the later ones,
-// written straight into text (docs/decisions/addresses.md), and read.
+// written straight into a text (docs/decisions/addresses.md), and read.
 
 import type { TextWriter } from './text-writer';
 
@@ -14,7 +14,7 @@ const MAX_VERSION = 16;
 const SHORTEST_PROGRAM = 2;
 const LONGEST_PROGRAM = 40;
 
-/** By the five bits that leave the checksum: what is added to the rest. */
+/** What is added to the checksum, by the five bits that are shifted out of it. */
 const FEEDBACK = Uint32Array.from({ length: 32 }, (_, top) =>
   GENERATORS.reduce((sum, generator, bit) => (((top >> bit) & 1) === 1 ? sum ^ generator : sum), 0)
 );
@@ -72,7 +72,7 @@ function fillSymbols(source: Buffer, start: number, end: number): number {
   return count;
 }
 
-/** A text with a checksum that is right. */
+/** A text whose checksum is right. */
 export interface Bech32Text {
   /** In lowercase. */
   readonly prefix: string;
@@ -89,7 +89,7 @@ export interface WitnessProgram {
   readonly program: Buffer;
 }
 
-/** Reads a text of at most 90 characters, in one case. Undefined: it is none, or its checksum is wrong. */
+/** Reads bech32 or bech32m of at most 90 characters, in one case. Undefined: the text is neither, or its checksum is wrong. */
 export function readBech32(text: string): Bech32Text | undefined {
   const lower = text.toLowerCase();
   const separator = text.lastIndexOf('1');
@@ -107,7 +107,7 @@ export function readBech32(text: string): Bech32Text | undefined {
   return { prefix, symbols: symbols.subarray(0, -CHECKSUM_SYMBOLS), variant: checksum === BECH32_CONSTANT ? 'bech32' : 'bech32m' };
 }
 
-/** Reads the address of a witness program, whatever its prefix. Undefined: it is none. */
+/** Reads the address of a witness program with any prefix. Undefined: the text is no such address. */
 export function readSegwitAddress(text: string): WitnessProgram | undefined {
   const read = readBech32(text);
   const version = read?.symbols[0];
@@ -119,7 +119,7 @@ export function readSegwitAddress(text: string): WitnessProgram | undefined {
   return { prefix: read.prefix, version, program };
 }
 
-/** The bytes that symbols make up; undefined unless what is left of the last symbol is less than a symbol, and zero. */
+/** The bytes that the symbols make up; undefined unless the bits left over are fewer than a symbol's, and all zero. */
 function bytesOf(groups: Uint8Array): Buffer | undefined {
   const bytes = Buffer.alloc((groups.length * 5) >> 3);
   let bits = 0;

@@ -1,5 +1,5 @@
-// The basic filter of a block (BIP158), and the chain of filter headers (BIP157): by them a light client finds the blocks that pay
-// to its scripts, or spend from them, without telling anybody which scripts these are.
+// The basic filter of a block (BIP158), and the chain of filter headers (BIP157). With filters a light client finds the blocks that pay
+// to its scripts, or spend from them, without revealing which scripts are its own.
 
 import { hash256Of } from './hash';
 import { decodeGolombSet, encodeGolombSet, mayContainAny } from './golomb-set';
@@ -16,13 +16,13 @@ export class ScriptHashes {
   readonly #words: Uint32Array;
   #end = 0;
 
-  /** `blockHash`: in wire order. `words`: memory for two for each script that is added. */
+  /** `blockHash`: in wire order. `words`: memory for two words for each script that is added. */
   constructor(blockHash: Uint8Array, words: Uint32Array) {
     this.#hasher = new SipHasher(blockHash);
     this.#words = words;
   }
 
-  /** A view. */
+  /** The hashes added so far, a view. */
   get words(): Uint32Array {
     return this.#words.subarray(0, this.#end);
   }
@@ -41,9 +41,9 @@ export class ScriptHashes {
 }
 
 /**
- * The serialized filter of a block with scripts of these hashes. Two scripts with the same hash of 64 bits count once: for
- * different ones that happens once in some hundred thousand chains as long as the main network's, and cannot be brought about,
- * since the hash of the block is their key. Yields now and then.
+ * The serialized filter of a block with scripts of these hashes. Scripts with the same 64-bit hash count once. Different scripts in one
+ * block have the same hash once in some hundred thousand chains as long as the main network's, and nobody can bring this about, since
+ * the block's hash is the key. Yields now and then.
  */
 export function* basicFilter(...hashes: readonly Uint32Array[]): Generator<void, Buffer> {
   const words = new Uint32Array(hashes.reduce((sum, { length }) => sum + length, 0));
@@ -58,7 +58,7 @@ export function* basicFilter(...hashes: readonly Uint32Array[]): Generator<void,
 /** Scripts between two yields: less than a millisecond. */
 const SCRIPTS_PER_SLICE = 1_000;
 
-/** The serialized filter of a block that spends these outputs, those that it made itself among them or not. Yields now and then. */
+/** The serialized filter of a block that spends these outputs; outputs that the block itself made may be left out. Yields now and then. */
 export function* filterOfBlock(
   { hash, transactions }: Pick<ScannedBlock, 'hash' | 'transactions'>,
   spent: readonly { readonly script: Buffer }[]
@@ -83,7 +83,7 @@ export function filterMatchesAny(filter: Buffer, blockHash: Buffer, scripts: rea
   return mayContainAny(decodeGolombSet(filter), hashes.words);
 }
 
-/** 32 bytes in wire order. */
+/** The hash of a serialized filter: 32 bytes in wire order. */
 export function filterHashOf(filter: Buffer): Buffer {
   return hash256Of(filter);
 }

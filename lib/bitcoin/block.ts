@@ -1,5 +1,5 @@
-// Finds the parts of a serialized block, its header and transactions, without copying them; and the one form in which
-// Bitcoin Core serializes a block.
+// Finds the header and the transactions of a serialized block without copying them, and brings a block into the one form in which
+// Bitcoin Core serializes it.
 
 import { hash256 } from './hash';
 import { HEADER_LENGTH, previousHashOf } from './header';
@@ -51,7 +51,7 @@ export function transactionOffsets(bytes: Buffer): Uint32Array {
   return offsets;
 }
 
-/** How many outputs each transaction of a block spends: none, the coinbase. @throws MalformedBytesError */
+/** How many outputs each transaction of a block spends; the coinbase spends none. @throws MalformedBytesError */
 export function spentCounts(bytes: Buffer): Uint32Array {
   const steps = spentCountsInSteps(bytes);
   for (;;) {
@@ -63,7 +63,7 @@ export function spentCounts(bytes: Buffer): Uint32Array {
 /** Transactions between two yields. */
 const STEP = 64;
 
-/** The same; yields now and then. */
+/** `spentCounts`, but yields now and then. */
 export function* spentCountsInSteps(bytes: Buffer): Generator<void, Uint32Array> {
   const reader = new ByteReader(bytes, HEADER_LENGTH);
   const counts = new Uint32Array(reader.compactSize());
@@ -87,10 +87,10 @@ export function blockWithoutWitness(raw: Buffer): Buffer {
 }
 
 /**
- * A serialized block as Bitcoin Core would write it; `stored` itself when that is the same. bcoin also takes blocks in which
- * transactions without a witness carry marker, flag and empty stacks (BIP144), under the same block hash and txids, and stores
- * such bytes as they came. Nothing else of a block can be written in two ways: the hashes cover the rest, and bcoin, too,
- * takes compact sizes in their shortest form only, and no flag but 1.
+ * A serialized block as Bitcoin Core would write it; `stored` itself when it already has that form. bcoin also accepts blocks in
+ * which transactions without a witness carry marker, flag and empty stacks (BIP144), under the same block hash and txids, and stores
+ * their bytes as received. Nothing else in a block can be written in two ways: the hashes cover the rest, and bcoin, like Bitcoin
+ * Core, accepts compact sizes only in their shortest form, and no flag but 1.
  * @throws MalformedBytesError for bytes that are not one block and nothing else.
  */
 export function canonicalBlock(stored: Buffer): Buffer {

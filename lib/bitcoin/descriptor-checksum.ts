@@ -1,6 +1,6 @@
 // The checksum of an output descriptor (BIP380): eight symbols of a BCH code over GF(32), like that of bech32. Each character is in one
-// of three groups, and counts as a symbol for its place in the group; three characters are followed by a symbol for their groups. The
-// state has 40 bits, in halves of 20: the four symbols of three characters are as long as a half, so that three characters cost seven
+// of three groups, and adds a symbol for its place in the group; every three characters are followed by a symbol for their groups. The
+// state has 40 bits, kept in halves of 20. Three characters make four symbols, which are as long as a half, so that they cost seven
 // look-ups.
 
 import type { TextWriter } from './text-writer';
@@ -14,7 +14,7 @@ const SYMBOLS = 8;
 const HALF_BITS = 20;
 const HALF = (1 << HALF_BITS) - 1;
 
-/** Place and group of a character; undefined characters count as the first one: descriptors of scripts have none. */
+/** Place and group of each character. Characters outside the set count as its first one; descriptors of scripts have no such characters. */
 const places = Array.from({ length: 256 }, (_, code) => Math.max(0, CHARACTERS.indexOf(String.fromCharCode(code))));
 
 /** What the first, second and third of three characters add to their four symbols. */
@@ -29,8 +29,8 @@ function shifted(state: bigint): bigint {
 }
 
 /**
- * What `bits` and the nine bits above it become in so many steps. The code is linear: what several parts of the state become is
- * added up.
+ * What ten bits of the state, from bit number `bits` up, become in `steps` steps. The code is linear: the results for several parts of
+ * the state are XORed.
  */
 function tableOf(bits: bigint, steps: number): { readonly high: Uint32Array; readonly low: Uint32Array } {
   const states = Array.from({ length: 1024 }, (_, index) => {
@@ -84,7 +84,7 @@ export function writeDescriptorChecksum(writer: TextWriter, start: number): void
   writer.digits(checksum, 0, SYMBOLS, ALPHABET);
 }
 
-/** Up to two characters; the symbol for their groups follows them. */
+/** Adds the last one or two characters, then the symbol for their groups. */
 function addRest(text: Buffer, at: number, end: number): void {
   if (at === end) return;
   let groups = 0;

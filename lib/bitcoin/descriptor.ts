@@ -6,7 +6,7 @@ import { multisigOf, type Multisig, type ScriptType } from './script-type';
 import { isXOnlyKey } from './secp256k1';
 import type { TextWriter } from './text-writer';
 
-/** Hybrid keys (6 and 7) spend, but no descriptor has them. */
+/** First byte of an uncompressed key. Hybrid keys (6 and 7) can spend, but descriptors do not allow them. */
 const UNCOMPRESSED = 4;
 
 const COMMA = 0x2c;
@@ -16,7 +16,7 @@ const END = 0x29;
 const BEFORE_ADDRESS = 'addr('.length;
 const AFTER_ADDRESS = ')#12345678'.length;
 
-/** Where in a text an address stands. */
+/** Where in a text an address is. */
 export interface AddressPlace {
   readonly start: number;
   readonly end: number;
@@ -24,7 +24,7 @@ export interface AddressPlace {
 
 /**
  * Writes the descriptor, with its checksum, of the locking script of this type from `start` to before `end`: `addr`, `rawtr` (BIP386),
- * `pk` (BIP381), `multi` (BIP383), or else `raw` (BIP385). Whether keys are points is asked of taproot keys only, as in Bitcoin Core.
+ * `pk` (BIP381), `multi` (BIP383), or else `raw` (BIP385). Like Bitcoin Core, checks only of taproot keys whether they are points.
  * Returns where it wrote the script's address, if it did.
  */
 export function writeDescriptor(
@@ -42,7 +42,7 @@ export function writeDescriptor(
   return hasAddress ? { start: from + BEFORE_ADDRESS, end: writer.length - AFTER_ADDRESS } : undefined;
 }
 
-/** All before the closing parenthesis. Returns whether that is the script's address. */
+/** Writes everything before the closing parenthesis. Returns whether the parentheses hold the script's address. */
 function writeExpression(
   writer: TextWriter,
   bytes: Buffer,
@@ -77,7 +77,7 @@ function writeExpression(
   return writeAddress(writer, bytes, start, end, type, prefixes);
 }
 
-/** The script as it is, which is no address. */
+/** Writes the whole script as hex. Returns false, since this is no address. */
 function writeRaw(writer: TextWriter, bytes: Buffer, start: number, end: number): false {
   writer.ascii('raw(');
   writer.hex(bytes, start, end);

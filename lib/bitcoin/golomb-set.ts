@@ -1,6 +1,6 @@
 // Golomb-coded sets (BIP158): the hashes of some elements are mapped to a range that grows with their number, and put in ascending
-// order; the set is the distances from one to the next as Golomb-Rice codes, behind their number as a compact size. Who has an
-// element can tell whether it may be in the set: one of 784,931 others seems to be.
+// order. The set is their number as a compact size, then the distances from one to the next as Golomb-Rice codes. It tells whether an
+// element may be in it: one of 784,931 elements that are not in it seems to be.
 //
 // Nothing here needs BigInt: hashes are pairs of 32-bit words, and the numbers in the set have less than 53 bits.
 
@@ -9,10 +9,10 @@ import { HIGH, LOW } from './siphash';
 
 /** Bits of the remainder of a code. */
 const P = 19;
-/** The range has so many numbers for each element. */
+/** How many numbers the range has for each element. */
 const M = 784_931;
 
-/** With more of them the range would have more than 42 bits (`spread`). No block has as many outputs and inputs. */
+/** With more elements the range would have more than 42 bits (`spread`). No block has that many outputs and inputs. */
 const MOST_ELEMENTS = 0x40_0000;
 
 /** Elements between two yields: some tenths of a millisecond. */
@@ -20,7 +20,7 @@ const ELEMENTS_PER_SLICE = 4_096;
 
 /**
  * The serialized set of elements with these hashes, two words each (siphash.ts); the same hash counts once. Yields now and then.
- * The words are put in order. @throws RangeError for more elements than a block can have.
+ * Sorts `hashes` in place. @throws RangeError for more elements than a block can have.
  */
 export function* encodeGolombSet(hashes: Uint32Array<ArrayBuffer>): Generator<void, Buffer> {
   new BigUint64Array(hashes.buffer, hashes.byteOffset, hashes.length >> 1).sort();
@@ -40,12 +40,12 @@ export function* encodeGolombSet(hashes: Uint32Array<ArrayBuffer>): Generator<vo
   return bytes.subarray(0, writer.end());
 }
 
-/** The numbers in a serialized set, ascending. @throws MalformedBytesError when it is no set and nothing else. */
+/** The numbers in a serialized set, ascending. @throws MalformedBytesError for bytes that are not one set and nothing else. */
 export function decodeGolombSet(set: Buffer): Float64Array {
   const start = new ByteReader(set);
   const count = start.compactSize();
   const reader = new BitReader(set, start.offset);
-  // Each takes P + 1 bits at least: a false count is found before memory is taken for it.
+  // Each code takes at least P + 1 bits: a false count is found before memory is allocated for it.
   if (count > ((set.length - start.offset) * 8) / (P + 1)) throw new MalformedBytesError(`${count} codes`, `${set.length} bytes`, 0);
   const numbers = new Float64Array(count);
   let last = 0;
@@ -69,7 +69,7 @@ export function mayContainAny(numbers: Float64Array, hashes: Uint32Array): boole
   return false;
 }
 
-/** Leaves each pair of words once, in front. Returns how many there are. */
+/** Keeps each pair of words once, at the front. Returns how many pairs are left. */
 function dropRepeated(sorted: Uint32Array): number {
   let end = 0;
   for (let at = 0; at < sorted.length; at += 2) {
@@ -85,13 +85,13 @@ const HALF_RANGE = 2 ** 21;
 const REST = 2 ** 11;
 
 /**
- * The upper half of hash * range, where the hash has 64 bits and the range at most 42: the range in two parts of 21 bits, so that
- * no product has more than 53.
+ * hash * range / 2^64, rounded down. The hash has 64 bits and the range at most 42, which are multiplied in two parts of 21 bits, so
+ * that no product has more than 53.
  */
 function spread(high: number, low: number, range: number): number {
   const upper = Math.floor(range / HALF_RANGE);
   const lower = range - upper * HALF_RANGE;
-  // low * range / 2^32: low * upper * 2^21 is a multiple of 2^32 and a rest of less.
+  // low * range / 2^32: low * upper * 2^21 is split into a multiple of 2^32 and a remainder.
   let product = low * upper;
   let quotient = Math.floor(product / REST);
   const carried = quotient + Math.floor(((product - quotient * REST) * HALF_RANGE + low * lower) / WORD);
@@ -107,7 +107,7 @@ function spread(high: number, low: number, range: number): number {
 class BitWriter {
   readonly #bytes: Buffer;
   #at: number;
-  /** Bits that fill no byte yet. */
+  /** Bits that do not fill a byte yet. */
   #pending = 0;
   #pendingBits = 0;
 
@@ -116,7 +116,7 @@ class BitWriter {
     this.#at = at;
   }
 
-  /** The quotient as ones, a zero, the remainder. */
+  /** Writes the quotient as ones, then a zero, then the remainder. */
   code(value: number): void {
     let ones = Math.floor(value / 2 ** P);
     const remainder = value - ones * 2 ** P;

@@ -1,15 +1,15 @@
 // Bitcoin's hashes, and the only functions that turn a hash between its wire order (32-byte Buffer) and the reversed
-// hex in which people read it. The call into node:crypto costs about as much as three blocks of the SHA-256 (FIPS 180-4)
-// below: checksums, and the second half of every double hash, have one block.
+// hex in which people read it. A call into node:crypto costs about as much as three blocks of the SHA-256 (FIPS 180-4)
+// below, and checksums and the second half of every double hash have only one block.
 
 import { hash } from 'node:crypto';
 
-/** Up to this length two blocks of our own are faster than node:crypto. */
+/** Up to this length a message has at most two blocks, for which the SHA-256 below is faster than node:crypto. */
 const SHORT = 119;
 
 const HASH_LENGTH = 32;
 
-/** What hex digits stand for, by their codes; -1: no digit. */
+/** Values of hex digits by their character codes; -1: not a digit. */
 const DIGITS = Int8Array.from({ length: 256 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()));
 
 const INITIAL = Int32Array.of(0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19);
@@ -139,7 +139,7 @@ function digest(message: Buffer): void {
   const tailOffset = length & ~3;
   let tail = END_OF_MESSAGE >>> (8 * (length & 3));
   for (let at = tailOffset, shift = 24; at < length; at++, shift -= 8) tail |= (message[at] as number) << shift;
-  // The bit that ends the message and its length follow it.
+  // After the message come the bit that ends it and its length.
   const end = (((length + 8) >> 6) + 1) << 6;
   for (let at = 0; at < end;) {
     for (let i = 0; i < BLOCK_WORDS; i++, at += 4) {
@@ -173,7 +173,7 @@ export function hash256(data: Buffer): Buffer {
   if (data.length <= SHORT) {
     digest(data);
   } else {
-    // One character for each byte: node:crypto makes text three times as fast as buffers.
+    // One character for each byte: node:crypto returns text three times as fast as buffers.
     const text = hash('sha256', data, 'binary');
     for (let i = 0, at = 0; i < DIGEST_WORDS; i++, at += 4) {
       state[i] = (text.charCodeAt(at) << 24) | (text.charCodeAt(at + 1) << 16) | (text.charCodeAt(at + 2) << 8) | text.charCodeAt(at + 3);
@@ -203,7 +203,7 @@ export function hash160(data: Buffer): Buffer {
   return hash('ripemd160', hash('sha256', data, 'buffer'), 'buffer');
 }
 
-// Most transactions fit; one buffer for all of them saves an allocation for each.
+// Most transactions fit into this one buffer, which saves an allocation for each.
 const joined = Buffer.allocUnsafeSlow(16_384);
 
 /** hash256 of the parts one after the other. */
@@ -223,14 +223,14 @@ export function toDisplayHex(hash: Buffer): string {
 
 /** 64 hex digits of either case to 32 bytes in wire order. @throws RangeError for any other text. */
 export function fromDisplayHex(text: string): Buffer {
-  // Text of other characters is longer as UTF-8.
+  // Characters beyond ASCII become several bytes, none of which is a digit.
   const bytes = Buffer.from(text);
   const hash = bytes.length === 2 * HASH_LENGTH ? findDisplayHex(bytes, 0) : undefined;
   if (hash === undefined) throw new RangeError(`expected 64 hex digits, got ${JSON.stringify(text)}`);
   return hash;
 }
 
-/** The hash whose 64 hex digits stand in a text from `start`; undefined when there are others, or fewer. `text`: as ASCII. */
+/** The hash whose 64 hex digits begin at `start`; undefined for other characters, or too few. `text`: as ASCII. */
 export function findDisplayHex(text: Uint8Array, start: number): Buffer | undefined {
   if (start + 2 * HASH_LENGTH > text.length) return undefined;
   const hash = Buffer.allocUnsafe(HASH_LENGTH);

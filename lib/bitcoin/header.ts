@@ -1,4 +1,4 @@
-// Fields of a serialized block header: 80 bytes, integers little endian. What follows from a chain of them.
+// Fields of a serialized block header: 80 bytes, integers little endian. What a chain of headers adds up to: work, median time past.
 
 import { proofOf } from './work';
 
@@ -37,8 +37,8 @@ export function nonceOf(header: Buffer): number {
 }
 
 /**
- * Median of the times of a block and of those before it, MEDIAN_TIME_SPAN at most; the later
- * of the two in the middle, as in Bitcoin Core. @throws RangeError for no times.
+ * Median of the times of a block and of the blocks before it, MEDIAN_TIME_SPAN at most. Of two times
+ * in the middle it is the later one, as in Bitcoin Core. @throws RangeError for no times.
  */
 export function medianTimePast(times: readonly number[]): number {
   const median = [...times].sort((a, b) => a - b)[times.length >> 1];
@@ -46,17 +46,17 @@ export function medianTimePast(times: readonly number[]): number {
   return median;
 }
 
-/** What follows from a header and all those below it. */
+/** What a header and all headers below it add up to. */
 export interface HeaderFold {
   /** Work of the chain up to and including the block. */
   readonly chainwork: bigint;
   /** Median time past of the block. */
   readonly medianTime: number;
-  /** Times of the last blocks, MEDIAN_TIME_SPAN at most, that of the block last. */
+  /** Times of the last blocks, MEDIAN_TIME_SPAN at most; the last one is the block's own. */
   readonly times: readonly number[];
 }
 
-/** What follows from one more header. `below`: the fold of the header below it; undefined for the genesis block. */
+/** The fold of a header. `below`: the fold of the header below it; undefined for the genesis block. */
 export function nextHeader(below: Pick<HeaderFold, 'chainwork' | 'times'> | undefined, header: Buffer): HeaderFold {
   const times = [...(below?.times ?? []), timeOf(header)].slice(-MEDIAN_TIME_SPAN);
   return { chainwork: (below?.chainwork ?? 0n) + proofOf(bitsOf(header)), medianTime: medianTimePast(times), times };

@@ -1,4 +1,4 @@
-// The tree of hashes over the txids of a block, and what it proves: that a transaction is in the block.
+// The Merkle tree over the txids of a block, and proofs from it that a transaction is in the block.
 
 import { hash256 } from './hash';
 
@@ -8,7 +8,7 @@ const PAIR_LENGTH = 2 * HASH_LENGTH;
 /** Hashes between two pauses. */
 const HASHES_PER_SLICE = 256;
 
-/** The bits of a partial tree: 8 a byte, the lowest first. */
+/** The flag bits of a partial tree: eight to a byte, the lowest first. */
 const BITS_PER_BYTE = 8;
 
 /** The tree over at least one txid. Yields every tenth of a millisecond or so. */
@@ -20,7 +20,7 @@ export function* merkleTree(txids: readonly Buffer[]): Generator<void, MerkleTre
     const above = Buffer.allocUnsafe(count * HASH_LENGTH);
     for (let i = 0; i < count; i++) {
       const pair = level.subarray(i * PAIR_LENGTH, (i + 1) * PAIR_LENGTH);
-      // The last one of an odd number stands for its missing neighbour, too.
+      // The last of an odd number of hashes is paired with itself.
       hash256(pair.length === PAIR_LENGTH ? pair : Buffer.concat([pair, pair])).copy(above, i * HASH_LENGTH);
       if (i % HASHES_PER_SLICE === HASHES_PER_SLICE - 1) yield;
     }
@@ -30,7 +30,7 @@ export function* merkleTree(txids: readonly Buffer[]): Generator<void, MerkleTre
 }
 
 export class MerkleTree {
-  /** The hashes of each level one behind the other: first the txids, last the root alone. */
+  /** The concatenated hashes of each level: first the txids, last the root alone. */
   readonly #levels: readonly Buffer[];
 
   constructor(levels: readonly Buffer[]) {
@@ -55,7 +55,7 @@ export class MerkleTree {
     return this.#hash(0, index);
   }
 
-  /** The neighbours of the txid at an index and of the hashes above it, upwards. */
+  /** The Merkle branch of the txid at an index: its neighbour and those of the hashes above it, from the bottom up. */
   branch(index: number): Buffer[] {
     return this.#levels.slice(0, -1).map((_, level) => {
       const neighbour = (index >> level) ^ 1;
@@ -63,7 +63,7 @@ export class MerkleTree {
     });
   }
 
-  /** The partial tree (BIP37) of one txid: the number of txids 4, hashes behind their number, bits behind the number of their bytes. */
+  /** The partial tree (BIP37) of one txid: number of txids (4 bytes), number of hashes, hashes, number of bytes of flag bits, flag bits. */
   partial(index: number): Buffer {
     const hashes: Buffer[] = [];
     const bits: boolean[] = [];
@@ -83,7 +83,7 @@ export class MerkleTree {
       if (bit) flags[Math.floor(i / BITS_PER_BYTE)] = (flags[Math.floor(i / BITS_PER_BYTE)] as number) | (1 << (i % BITS_PER_BYTE));
     const size = Buffer.alloc(4);
     size.writeUInt32LE(this.size);
-    // Neither number is as high as 253: the tree has 17 levels at most.
+    // Both numbers are below 253 and so take one byte: the tree has 17 levels at most.
     return Buffer.concat([size, Buffer.of(hashes.length), ...hashes, Buffer.of(flags.length), flags]);
   }
 
@@ -92,6 +92,6 @@ export class MerkleTree {
   }
 
   #hash(level: number, at: number): Buffer {
-    return (this.#levels[level] as Buffer).subarray(at * HASH_LENGTH, (at + 1) * HASH_LENGTH); // a level of its own
+    return (this.#levels[level] as Buffer).subarray(at * HASH_LENGTH, (at + 1) * HASH_LENGTH); // a level of this tree
   }
 }

@@ -3,7 +3,7 @@
 /** Largest compact size that Bitcoin Core accepts (MAX_SIZE, serialize.h). */
 export const MAX_COMPACT_SIZE = 0x02000000;
 
-/** Bytes that are not what they are read as. */
+/** Thrown when bytes do not have the form in which they are read. */
 export class MalformedBytesError extends Error {
   override readonly name = 'MalformedBytesError';
 
@@ -17,7 +17,7 @@ export class MalformedBytesError extends Error {
   }
 }
 
-/** A cursor over bytes; `offset` is where it stands. Every read throws MalformedBytesError where the bytes end too early. */
+/** A cursor over bytes, at `offset`. Every read throws MalformedBytesError when the bytes end too early. */
 export class ByteReader {
   constructor(
     readonly buffer: Buffer,
@@ -72,7 +72,7 @@ export class ByteReader {
     return first < 0xfd ? first : this.#longCompactSize(first);
   }
 
-  /** Apart from the usual case, which is short enough to be compiled into its callers. */
+  /** Kept apart from the usual case, which is thereby short enough to be inlined into its callers. */
   #longCompactSize(first: number): number {
     const at = this.offset - 1;
     const [size, least] =

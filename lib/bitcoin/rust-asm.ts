@@ -11,7 +11,7 @@ const OP_1NEGATE = 0x4f;
 const OP_CHECKSIGADD = 0xba;
 const OP_INVALIDOPCODE = 0xff;
 
-/** Where rust-bitcoin has a name of its own. */
+/** Names in rust-bitcoin that differ from Bitcoin Core's. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   '-1': 'OP_PUSHNUM_NEG1',
   OP_CHECKLOCKTIMEVERIFY: 'OP_CLTV',
@@ -24,7 +24,7 @@ function nameOf(opcode: number): string {
   if (opcode === OP_0) return 'OP_0';
   if (opcode < OP_PUSHDATA1) return `OP_PUSHBYTES_${opcode}`;
   if (opcode <= OP_PUSHDATA4) return `OP_PUSHDATA${1 << (opcode - OP_PUSHDATA1)}`;
-  // Whatever no rule knows ends a script at once.
+  // Undefined opcodes end a script at once, like OP_RETURN.
   if (opcode > OP_CHECKSIGADD && opcode < OP_INVALIDOPCODE) return `OP_RETURN_${opcode}`;
   const name = OPCODE_NAMES[opcode - OP_1NEGATE] as string; // all from OP_1NEGATE on have one
   return OTHER_NAMES[name] ?? (/^\d+$/.test(name) ? `OP_PUSHNUM_${name}` : name);
@@ -37,7 +37,7 @@ function lacksLength({ bytes, end }: ScriptWalker, at: number): boolean {
   return at + 1 + width > end;
 }
 
-/** Writes the operations of the script from `start` to before `end`; any bytes. Nothing for an empty script. */
+/** Writes the operations of the script from `start` to before `end`, which may be any bytes; nothing for an empty script. */
 export function writeRustAsm(writer: TextWriter, bytes: Buffer, start = 0, end = bytes.length): void {
   const walker = new ScriptWalker(bytes, start, end);
   while (walker.dataEnd < end) {

@@ -1,5 +1,5 @@
 // Kinds of locking scripts and what they pay to, as Bitcoin Core tells them apart (Solver, script/solver.cpp). Bytes only: no point is
-// decoded. Bitcoin Core 0.17 knew less: taproot outputs and anchors were `witness_unknown`, and multisig ended with 16 keys.
+// decoded. Bitcoin Core 0.17 knew less: taproot outputs and anchors were `witness_unknown`, and multisig had at most 16 keys.
 
 import {
   OP_0,
@@ -44,7 +44,7 @@ const MOST_MULTISIG_KEYS = 20;
 
 const isSmallInteger = (opcode: number | undefined): opcode is number => opcode !== undefined && opcode >= OP_1 && opcode <= OP_16;
 
-/** Length that the first byte of a public key asks for; 0 for no key. */
+/** Length of a public key with this first byte; 0 when no key begins with it. */
 function keyLength(header: number | undefined): number {
   if (header === 2 || header === 3) return 33;
   return header === 4 || header === 6 || header === 7 ? 65 : 0;
@@ -97,14 +97,14 @@ function isAnchor(bytes: Buffer, start: number, end: number): boolean {
   return end - start === 4 && bytes[start] === OP_1 && bytes[start + 2] === 0x4e && bytes[start + 3] === 0x73;
 }
 
-/** A count of keys in its shortest form: an opcode up to 16, one byte above. Undefined for anything else. */
+/** A count of keys in its shortest form: an opcode up to 16, a push of one byte above. Undefined for anything else. */
 function countAt({ opcode, bytes, dataStart, dataEnd }: ScriptWalker): number | undefined {
   if (isSmallInteger(opcode)) return opcode - OP_1 + 1;
   const count = opcode === 1 && dataEnd > dataStart ? (bytes[dataStart] as number) : 0;
   return count > 16 && count <= MOST_MULTISIG_KEYS ? count : undefined;
 }
 
-/** Keys may be pushed in any way; 1 to 20 of at most 20. Undefined for any other script from `start` to before `end`. */
+/** The multisig script from `start` to before `end`: at most 20 keys, pushed in any way. Undefined for any other script. */
 export function multisigOf(bytes: Buffer, start = 0, end = bytes.length): Multisig | undefined {
   if (start === end || bytes[end - 1] !== OP_CHECKMULTISIG) return undefined;
   const walker = new ScriptWalker(bytes, start, end);

@@ -24,7 +24,7 @@ const OP_INVALIDOPCODE = 0xff;
 /** Bitcoin Core's names of the opcodes that push no data of their own (GetOpName), by number from OP_1NEGATE on. */
 export type OpcodeNames = readonly string[];
 
-/** As 0.17 has them. */
+/** The names in Bitcoin Core 0.17. */
 export const OLD_OPCODE_NAMES: OpcodeNames = `
   -1 OP_RESERVED 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
   OP_NOP OP_VER OP_IF OP_NOTIF OP_VERIF OP_VERNOTIF OP_ELSE OP_ENDIF OP_VERIFY OP_RETURN
@@ -46,7 +46,7 @@ export const OLD_OPCODE_NAMES: OpcodeNames = `
     'OP_INVALIDOPCODE'
   );
 
-/** Since BIP342. */
+/** The names since BIP342. */
 export const OPCODE_NAMES: OpcodeNames = OLD_OPCODE_NAMES.with(OP_CHECKSIGADD - OP_1NEGATE, 'OP_CHECKSIGADD');
 
 /** More bytes cannot be pushed at once (MAX_SCRIPT_ELEMENT_SIZE). */
@@ -62,7 +62,7 @@ const MAX_SIGNATURE_LENGTH = 73;
 const DER_SEQUENCE = 0x30;
 const DER_INTEGER = 0x02;
 
-/** Of the last byte of a signature. */
+/** How Bitcoin Core prints the last byte of a signature, its hash type. */
 const HASH_TYPES: ReadonlyMap<number | undefined, string> = new Map([
   [0x01, '[ALL]'],
   [0x02, '[NONE]'],
@@ -72,19 +72,19 @@ const HASH_TYPES: ReadonlyMap<number | undefined, string> = new Map([
   [0x83, '[SINGLE|ANYONECANPAY]']
 ]);
 
-/** True for outputs that nothing can ever spend; they are no coins. The script goes from `start` to before `end`. */
+/** True for outputs that nothing can ever spend; they are not coins. The script goes from `start` to before `end`. */
 export function isUnspendable(bytes: Buffer, start = 0, end = bytes.length): boolean {
   return (end > start && bytes[start] === OP_RETURN) || end - start > MAX_SCRIPT_LENGTH;
 }
 
-/** True for a script of operations that there are, none cut off and none pushing more than may be pushed. */
+/** True when no opcode of a script is undefined, none is cut off, and none pushes more than MAX_PUSH_LENGTH. */
 export function hasValidOpcodes(script: Buffer): boolean {
   const walker = new ScriptWalker(script);
   while (walker.next()) if (walker.opcode > OP_NOP10 || walker.dataEnd - walker.dataStart > MAX_PUSH_LENGTH) return false;
   return walker.dataEnd === script.length;
 }
 
-/** Walks the operations of the script from `start` to before `end` of the bytes: `next()` moves to an operation. */
+/** Walks the operations of the script from `start` to before `end` of the bytes: `next()` moves to the next one. */
 export class ScriptWalker {
   opcode = 0;
   /** The data pushed: from `dataStart` to before `dataEnd`; empty unless `pushes`. The next operation begins at `dataEnd`. */
@@ -105,7 +105,7 @@ export class ScriptWalker {
     return this.opcode <= OP_PUSHDATA4;
   }
 
-  /** False at the end and for a push that runs over it: then there is no further operation. */
+  /** False at the end of the script, and for a push that would run past it. */
   next(): boolean {
     const { bytes, end } = this;
     if (this.dataEnd >= end) return false;
@@ -163,7 +163,7 @@ function isStrictSignature(bytes: Buffer, start: number, end: number): boolean {
   );
 }
 
-/** @param decodeSignatures spells the hash type of what looks like a signature. */
+/** @param decodeSignatures spells out the hash type of data that looks like a signature. */
 function writePush(writer: TextWriter, { bytes, dataStart, dataEnd }: ScriptWalker, decodeSignatures: boolean): void {
   if (dataEnd - dataStart <= MAX_NUMBER_LENGTH) {
     writer.integer(scriptNumber(bytes, dataStart, dataEnd));
@@ -195,7 +195,7 @@ export function writeAsm(
   }
 }
 
-/** Writes the `asm` of a scriptSig: the hash type of what looks like a signature is spelled out. */
+/** Writes the `asm` of a scriptSig: the hash type of data that looks like a signature is spelled out. */
 export function writeScriptSigAsm(writer: TextWriter, names: OpcodeNames, bytes: Buffer, start = 0, end = bytes.length): void {
   writeAsm(writer, names, bytes, start, end, !isUnspendable(bytes, start, end));
 }

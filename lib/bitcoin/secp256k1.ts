@@ -1,8 +1,8 @@
 // Which x coordinates are on the curve of Bitcoin's keys, secp256k1 (SEC 2): those for which x^3 + 7 is a square modulo P, which its
 // Jacobi symbol tells. The symbol is computed by the division steps of Bernstein and Yang (https://eprint.iacr.org/2019/266), in the form
-// that keeps both numbers positive, as in libsecp256k1: 24 steps on the lowest bits alone, then their sum on the whole numbers. Nothing
-// secret is computed with. A block has thousands of taproot outputs: this takes a quarter of the time of Euclid's algorithm on BigInts,
-// and still less than that of a square root by OpenSSL.
+// that keeps both numbers positive, as in libsecp256k1: 24 steps on the lowest bits alone are then applied at once to the whole numbers.
+// No number here is secret. A block has thousands of taproot outputs: this takes a quarter of the time of Euclid's algorithm on BigInts,
+// and an even smaller part of the time of a square root by OpenSSL.
 
 import { ECDH } from 'node:crypto';
 
@@ -13,7 +13,7 @@ const LIMB_BITS = 24;
 const LIMB = 1 << LIMB_BITS;
 const LIMBS = 11;
 
-/** Rounds of steps after which it is given up: 31 are common, and more than 53 were never seen. */
+/** Rounds of steps after which `jacobiSymbol` gives up: 31 are common, and more than 53 were never seen. */
 const MOST_ROUNDS = 200;
 
 /** What makes the lowest 8 bits of a sum zero: the negative inverse of the odd numbers below 256, modulo 256. */
@@ -28,7 +28,7 @@ const words = new BigUint64Array(5);
 const bytesOfWords = new Uint8Array(words.buffer);
 
 const MODULUS = limbsOf(P, new Float64Array(LIMBS));
-/** The two numbers of which the symbol is; limbs are doubles because their products need more than 32 bits. */
+/** The two numbers of the Jacobi symbol; limbs are doubles because their products need more than 32 bits. */
 const bottom = new Float64Array(LIMBS);
 const top = new Float64Array(LIMBS);
 
@@ -81,7 +81,7 @@ function jacobiSymbol(value: bigint): number | undefined {
       v <<= zeros;
       eta -= zeros;
       left -= zeros;
-      // 2 is no square modulo what is 3 or 5 modulo 8.
+      // 2 is not a square modulo a number that is 3 or 5 modulo 8.
       sign ^= zeros & ((f >>> 1) ^ (f >>> 2));
       if (left === 0) break;
       if (eta < 0) {

@@ -1,9 +1,9 @@
-// SipHash-2-4 of byte strings: 64 bits under a key of 128. Each 64-bit word is two of 32 bits, since BigInt would take ten times as
-// long.
+// SipHash-2-4 of byte strings: a hash of 64 bits under a key of 128. Each 64-bit word is held as two of 32 bits, since BigInt would take
+// ten times as long.
 
 import { endianness } from 'node:os';
 
-/** Where the halves of a 64-bit word stand among words of 32 bits, so that a BigUint64Array over the same memory reads the word. */
+/** Offsets of the halves of a 64-bit word in words of 32 bits, such that a BigUint64Array over the same memory reads the word. */
 export const [LOW, HIGH] = endianness() === 'LE' ? ([0, 1] as const) : ([1, 0] as const);
 
 const COMPRESSION_ROUNDS = 2;
@@ -43,7 +43,7 @@ export class SipHasher {
         mLow = wordAt(bytes, offset);
         mHigh = wordAt(bytes, offset + 4);
       } else if (offset === lastWord) {
-        // What is left, and the length in the last byte.
+        // The remaining bytes, and the length in the last byte of the word.
         for (let i = end - 1; i >= lastWord + 4; i--) mHigh = (mHigh << 8) | (bytes[i] as number); // before the end, as below
         for (let i = Math.min(end, lastWord + 4) - 1; i >= lastWord; i--) mLow = (mLow << 8) | (bytes[i] as number);
         mHigh |= (end - start) << 24;
@@ -54,7 +54,7 @@ export class SipHasher {
       v3Low ^= mLow;
       v3High ^= mHigh;
       for (let round = 0; round < rounds; round++) {
-        // The carry of a sum out of its lower half, without leaving 32 bits: three times as fast as by comparing.
+        // The carry out of the lower half of a sum, in operations on 32 bits: three times as fast as a comparison.
         let low = (v0Low + v1Low) | 0;
         v0High = (v0High + v1High + (((v0Low & v1Low) | ((v0Low | v1Low) & ~low)) >>> 31)) | 0;
         v0Low = low;
@@ -69,7 +69,7 @@ export class SipHasher {
         low = (v3Low << 16) | (v3High >>> 16);
         v3High = high ^ v2High;
         v3Low = low ^ v2Low;
-        // By 32: the halves change places.
+        // A rotation by 32 swaps the halves.
         high = v0Low;
         v0Low = v0High;
         v0High = high;
@@ -101,7 +101,7 @@ export class SipHasher {
   }
 }
 
-/** 32 bits, little endian, that are there. */
+/** A word of 32 bits, little endian; it must lie within the bytes. */
 function wordAt(bytes: Uint8Array, at: number): number {
   return (bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16) | ((bytes[at + 3] as number) << 24);
 }

@@ -1,10 +1,10 @@
-// What blocks may create (GetBlockSubsidy of Bitcoin Core).
+// The new coins that blocks may create (GetBlockSubsidy of Bitcoin Core).
 
 const FIRST_SUBSIDY_SATS = 5_000_000_000;
-/** After so many halvings nothing is left of 50 bitcoins. */
+/** Halvings after which nothing is left of 50 bitcoins. */
 const MOST_HALVINGS = 33;
 
-/** The most satoshis that can be in coins after the block at a height. The output of the genesis block is no coin. */
+/** The most satoshis that can be in coins after the block at a height. The output of the genesis block is not a coin. */
 export function totalSubsidy(height: number, halvingInterval: number): number {
   let [total, from] = [-FIRST_SUBSIDY_SATS, 0];
   for (let halvings = 0; halvings < MOST_HALVINGS && from <= height; halvings++, from += halvingInterval) {

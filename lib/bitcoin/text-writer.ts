@@ -16,18 +16,18 @@ Buffer.from(DIGIT_PAIRS.buffer).set(
   Array.from({ length: 512 }, (_, digit) => (digit % 2 === 0 ? HIGH_DIGIT : LOW_DIGIT)[digit >> 1] as number)
 );
 
-/** From so many bytes on, copying prepared digits is quicker than making them. */
+/** From this number of bytes up, copying prepared digits is quicker than making them. */
 const WORTH_COPYING = 12;
 
-/** Memory of at least so many bytes, filled with anything. */
+/** Allocates at least `length` bytes, which are not zeroed. */
 export type Allocate = (length: number) => Buffer;
 
-/** For short texts a part of a larger piece, which costs less than memory of its own. */
+/** Takes short texts from Node's shared pool, which costs less than a separate allocation. */
 export const anyMemory: Allocate = (length) => Buffer.allocUnsafe(length);
 
 export class TextWriter {
   #buffer: Buffer;
-  /** The same memory, made when digits are prepared first. */
+  /** The memory of `#buffer` as 16-bit units; made when digits are first prepared. */
   #units: Uint16Array | undefined;
   #length = 0;
   /** Where the text must end: where the prepared digits begin, or at the end of the buffer. */
@@ -55,12 +55,12 @@ export class TextWriter {
     return this.#buffer;
   }
 
-  /** Takes the last `count` bytes back. */
+  /** Removes the last `count` bytes. */
   unwrite(count: number): void {
     this.#length -= count;
   }
 
-  /** Text that is there as bytes, from `start` to before `end`. */
+  /** Text given as bytes, from `start` to before `end`. */
   bytes(text: Buffer, start: number, end: number): void {
     const at = this.#reserve(end - start);
     text.copy(this.#buffer, at, start, end);
@@ -99,8 +99,8 @@ export class TextWriter {
   }
 
   /**
-   * For bytes of which many parts will be written as hex: makes the digits of all of them at the end of the buffer, from where
-   * `hex` copies those of a part, until the next call. The bytes must not change.
+   * For bytes of which many parts will be written as hex: puts the digits of all of them at the end of the buffer. Until the next
+   * call, `hex` copies the digits of a part from there. The bytes must not change.
    */
   prepareHex(bytes: Buffer, start: number, end: number): void {
     const length = (end - start) * 2;

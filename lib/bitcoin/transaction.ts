@@ -6,12 +6,12 @@ import { ByteReader, MalformedBytesError } from './reader';
 
 export const VERSION_LENGTH = 4;
 export const LOCKTIME_LENGTH = 4;
-/** The marker and the flag of BIP144 stand after the version. */
+/** The marker and the flag of BIP144 follow the version. */
 export const MARKER_AND_FLAG_LENGTH = 2;
 const WITNESS_FLAG = 1;
 
 const TXID_LENGTH = 32;
-/** The outpoint and the sequence of an input stand around its script. */
+/** An input is its outpoint, its script with a length, and its sequence. */
 const OUTPOINT_LENGTH = TXID_LENGTH + 4;
 const SEQUENCE_LENGTH = 4;
 
@@ -67,7 +67,7 @@ export class ScannedTransaction {
   readonly length: number;
   /** Whether marker and flag are there. */
   readonly hasWitness: boolean;
-  /** Whether all witnesses are empty although marker and flag are there. Bitcoin Core refuses that; bcoin takes it. */
+  /** Whether all witnesses are empty although marker and flag are there. Bitcoin Core refuses that; bcoin accepts it. */
   readonly hasSuperfluousWitness: boolean;
   readonly inputCount: number;
   readonly inputsOffset: number;
@@ -82,7 +82,7 @@ export class ScannedTransaction {
     const { buffer } = reader;
     this.bytes = buffer;
     this.offset = reader.skip(VERSION_LENGTH);
-    // BIP144: no inputs is the marker.
+    // BIP144: the marker is a zero where the number of inputs would be.
     this.hasWitness = buffer[reader.offset] === 0;
     if (this.hasWitness) {
       reader.skip(1);
@@ -151,7 +151,7 @@ export class ScannedTransaction {
     return this.hasWitness ? this.witnessOffset - this.offset - MARKER_AND_FLAG_LENGTH + LOCKTIME_LENGTH : this.length;
   }
 
-  /** BIP141: three times the stripped length and the whole length. */
+  /** BIP141: three times the stripped length plus the whole length. */
   get weight(): number {
     return this.strippedLength * 3 + this.length;
   }

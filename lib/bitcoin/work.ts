@@ -9,7 +9,7 @@ const MAX_HASH = (1n << 256n) - 1n;
 /** Exponent of the compact form in which difficulty 1 is 0x1d00ffff. */
 const EXPONENT_OF_ONE = 29;
 
-/** The target that a block's hash must not exceed; 0 where bits is negative or above 256 bits. */
+/** The target that a block's hash must not exceed; 0 where it is negative or has more than 256 bits. */
 export function targetOf(bits: number): bigint {
   const exponent = bits >>> 24;
   const mantissa = BigInt(bits & MANTISSA);
@@ -18,15 +18,15 @@ export function targetOf(bits: number): bigint {
   return target > MAX_HASH ? 0n : target;
 }
 
-/** Expected number of hashes for a block of these bits (GetBlockProof); 0 for bits without target. */
+/** Expected number of hashes for a block of these bits (GetBlockProof); 0 for bits without a target. */
 export function proofOf(bits: number): bigint {
   const target = targetOf(bits);
   return target === 0n ? 0n : (1n << 256n) / (target + 1n);
 }
 
 /**
- * How many times as hard as the easiest target of the main network. The steps are those of
- * Bitcoin Core, so that the double is the same to the last bit.
+ * How many times as hard a block is as with the easiest target of the main network. The steps are
+ * those of Bitcoin Core, so that the double is the same to the last bit.
  * @throws MalformedBytesError for bits without mantissa.
  */
 export function difficultyOf(bits: number): number {

@@ -1,4 +1,4 @@
-// The index of the node's chain: opens it, says what it does, answers from it, rebuilds it, closes it.
+// The index of the node's chain: opens it, reports its state, answers from it, rebuilds it, closes it.
 
 import { setTimeout } from 'node:timers/promises';
 import { BehaviorSubject, distinctUntilChanged, ReplaySubject, Subject, type Observable } from 'rxjs';
@@ -18,13 +18,13 @@ import type { BlockPoint, NodeSource } from '../node/types';
 import type { Store, StoreUse } from '../store/store';
 import type { BootstrapFrom, ChainIndex, IndexCompanion, IndexedBlock, IndexLogger, IndexReader, IndexState } from './types';
 
-/** Blocks that can be undone without the node: a month of the main network. */
+/** Blocks that can be undone without asking the node: a month of the main network. */
 export const DEFAULT_UNDO_DEPTH = 4_320;
 
-/** How long the node's start waits for files to be checked and migrated; the rest goes on behind it. */
+/** How long the node's start waits for files to be checked and migrated; after that, the work continues in the background. */
 const OPENING_PATIENCE_MS = 5_000;
 
-/** How often the same work says how far it is. */
+/** How often progress within one phase is reported. */
 const REPORT_MS = 1_000;
 
 export interface ChainIndexerOptions {
@@ -32,23 +32,23 @@ export interface ChainIndexerOptions {
   readonly node: NodeSource;
   readonly logger: IndexLogger;
   readonly migrations: readonly Migration[];
-  /** How many blocks can be undone without the node; deeper reorganizations lead to a rebuild. */
+  /** How many blocks can be undone without asking the node; deeper reorganizations lead to a rebuild. */
   readonly undoDepth?: number;
   /** Memory for the coin cache. */
   readonly cacheBytes?: number;
-  /** The same while the index catches up; `cacheBytes` unless given. */
+  /** Memory for the coin cache while the index catches up; `cacheBytes` unless given. */
   readonly catchUpCacheBytes?: number;
   /** How long `open` waits at most. */
   readonly patienceMs?: number;
-  /** What an empty index begins with; blocks unless given. */
+  /** What an empty index starts from; blocks unless given. */
   readonly bootstrap?: BootstrapFrom;
-  /** Whether all blocks get filters, those that came in without one too; false unless given. */
+  /** Whether all blocks get filters, including those that entered the index without one; false unless given. */
   readonly filters?: boolean;
-  /** How long one pass over the files of the open index takes (follow/scrub.ts); 0, as when not given: there are none. */
+  /** How long one pass over the files of the open index takes (follow/scrub.ts); 0 (the default): no passes. */
   readonly scrubMs?: number;
 }
 
-/** Why an index cannot be rebuilt from the node's blocks or coins, and what to do, without a full stop; undefined: it can. */
+/** Why an index cannot be rebuilt from the node's blocks or coins, and what to do about it, without a full stop; undefined: it can. */
 export async function whyNotRebuildable(node: Pick<NodeSource, 'hasAllBlocks'>, from: BootstrapFrom): Promise<string | undefined> {
   if (from === 'coins' || (await node.hasAllBlocks())) return undefined;
   return (
@@ -76,7 +76,7 @@ export class ChainIndexer implements ChainIndex {
   readonly #state = new BehaviorSubject<IndexState>({ phase: 'loading' });
   readonly #tip = new ReplaySubject<BlockPoint>(1);
   readonly #blocks = new Subject<IndexedBlock>();
-  /** Settled when `#open` has ended, well or not. Never rejects. */
+  /** Resolves when `#open` has ended, successfully or not. Never rejects. */
   #opening: Promise<void> = Promise.resolve();
   #isOpening = false;
   /** Aborted by `close`. */
@@ -141,9 +141,9 @@ export class ChainIndexer implements ChainIndex {
   }
 
   /**
-   * Opens the store and starts to catch up, without waiting until that is done. If opening takes longer than `patienceMs`, it
-   * goes on in the background, and the state says how it ends. A store that cannot be opened, or is damaged and cannot be
-   * rebuilt, does not keep the node from starting: the state says so, too.
+   * Opens the store and starts to catch up, without waiting for the end of either. If opening takes longer than `patienceMs`, it
+   * continues in the background, and the state says how it ends. A store that cannot be opened, or is damaged and cannot be
+   * rebuilt, does not keep the node from starting; the state reports it.
    * @throws IndexRefusedError for another network's index or a newer layout.
    */
   async open(): Promise<void> {
@@ -165,10 +165,10 @@ export class ChainIndexer implements ChainIndex {
     }
   }
 
-  /** Stops listening to the chain first; waits for the write under way. */
+  /** Stops listening to the chain, then waits for the current write. */
   async close(): Promise<void> {
     this.#abort.abort();
-    // Ends what `#open` is doing. A migration that was interrupted goes on at the next start.
+    // Ends the work of `#open`. A migration that was interrupted is run again at the next start.
     if (this.#isOpening) await this.#closeStore();
     await this.#opening;
     await this.#scrubbing;
@@ -209,7 +209,7 @@ export class ChainIndexer implements ChainIndex {
     }
   }
 
-  /** Opens the store, which may be damaged, and reads where the index stands. */
+  /** Opens the store, which may be damaged, and reads the index's tip. */
   async #load(): Promise<void> {
     const { store } = this.#options;
     this.#reports.restart();
@@ -227,7 +227,7 @@ export class ChainIndexer implements ChainIndex {
     }
   }
 
-  /** Migrates the store to the current layout, and makes sure that it is of the node's network. */
+  /** Migrates the store to the current layout, and checks that it belongs to the node's network. */
   async #prepare(): Promise<void> {
     const { store, node, migrations, logger } = this.#options;
     let startedMs = 0;
@@ -240,7 +240,7 @@ export class ChainIndexer implements ChainIndex {
           [startedMs, way] = [performance.now(), undefined];
         },
         onProgress: ({ part, bytes }) => {
-          // A migration that was interrupted goes on in the middle.
+          // The first report of a migration that was interrupted may be from its middle.
           way ??= new Progress(part, startedMs);
           this.#say({ phase: 'loading', work: migratingText(part, way.pace({ height: part, bytes, coins: 0 }, performance.now())) });
         }
@@ -264,7 +264,7 @@ export class ChainIndexer implements ChainIndex {
 
   /**
    * Empties a damaged index, so that it is built again. An index that cannot be built again is never emptied: it may be all
-   * that is left of blocks that the node has thrown away.
+   * that is left of blocks that the node has pruned.
    * @throws NotRebuildableError that names the damage, why the index cannot be rebuilt, and what to do.
    */
   async #rebuild(damage: Error, from: BootstrapFrom): Promise<void> {
@@ -278,7 +278,7 @@ export class ChainIndexer implements ChainIndex {
   async #clear(): Promise<void> {
     this.#writer.reset();
     await this.#options.store.clear();
-    // Readers that came while the store was being cleared share a snapshot of what is gone.
+    // Readers that came while the store was being cleared share a snapshot of its old content.
     this.#reader.renew();
     await this.#prepare();
     await this.#writer.load();

@@ -1,10 +1,10 @@
-// What can be wrong with the index, or with what it is asked to take in.
+// What can be wrong with the index, or with a block that it is asked to add.
 
 import { UnreadableBlockError } from '../node/errors';
 import { StoreError } from '../store/errors';
 import type { BackfillProgress } from './types';
 
-/** A block does not fit the state of the index, or the state is not what it must be. Nothing was changed. */
+/** A block does not fit the state of the index, or the state is wrong. Nothing was changed. */
 export class IndexError extends Error {
   override readonly name: string = 'IndexError';
 }
@@ -14,12 +14,12 @@ export class DamagedIndexError extends IndexError {
   override readonly name: string = 'DamagedIndexError';
 }
 
-/** The chains of index and node fork below what can be undone. After a rebuild it can only come again with another deep reorganization. */
+/** The chains of index and node fork below what can be undone. After a rebuild this recurs only with another deep reorganization. */
 export class TooDeepError extends DamagedIndexError {
   override readonly name = 'TooDeepError';
 }
 
-/** The node has thrown away the blocks that come next; its coins are there instead. */
+/** The node has pruned the blocks that the index needs next; the index can be rebuilt from the node's coins. */
 export class LeftBehindError extends DamagedIndexError {
   override readonly name = 'LeftBehindError';
 }
@@ -29,7 +29,7 @@ export class CoinSetError extends Error {
   override readonly name = 'CoinSetError';
 }
 
-/** The index would have to be rebuilt, and cannot be: it stays as it is, and nobody is answered from it. */
+/** The index would have to be rebuilt, but cannot be: it stays as it is, and answers nothing. */
 export class NotRebuildableError extends Error {
   override readonly name = 'NotRebuildableError';
 }
@@ -39,24 +39,24 @@ export function isDamage(error: unknown): error is IndexError | StoreError {
   return error instanceof IndexError || (error instanceof StoreError && error.reason === 'corrupt');
 }
 
-/** Whether a block of the node's chain is to blame. The index is as it was, and can go on once the chain does without that block. */
+/** Whether a block of the node's chain is to blame. The index is unchanged, and can continue once that block has left the chain. */
 export function isBlockFault(error: unknown): boolean {
   return error instanceof UnreadableBlockError || (error instanceof IndexError && !(error instanceof DamagedIndexError));
 }
 
-/** The index in the store must not be touched: it is another network's, or of a newer layout. */
+/** The index in the store must not be touched: it belongs to another network, or has a newer layout. */
 export class IndexRefusedError extends Error {
   override readonly name = 'IndexRefusedError';
 }
 
 /**
- * It is not known whether a transaction is in the chain: the index began with the node's coins, and the transaction may stand
- * in a block that was not backfilled yet. It must not be taken for missing.
+ * It is not known whether a transaction is in the chain: the index started from the node's coins, and the transaction may be in
+ * a block that is not backfilled yet. It must not be reported as missing.
  */
 export class NotYetKnownError extends Error {
   override readonly name = 'NotYetKnownError';
 
-  /** `backfill`: how far the index is; undefined when the node has pruned the other blocks, so that the transaction stays unknown. */
+  /** `backfill`: how far the backfill is; undefined when the node has pruned the other blocks, so that the transaction stays unknown. */
   constructor(readonly backfill: BackfillProgress | undefined) {
     super(
       backfill === undefined

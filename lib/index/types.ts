@@ -1,4 +1,4 @@
-// What the index answers, and what it says of itself. Hashes are Buffers in wire order, values satoshis.
+// What the index answers, and what it reports about itself. Hashes are Buffers in wire order, values satoshis.
 
 import type { Observable } from 'rxjs';
 import type { BlockPoint } from '../node/types';
@@ -12,7 +12,7 @@ export interface Coin {
   readonly script: Buffer;
 }
 
-/** A coin beside the index that its output has in its transaction. */
+/** A coin and the index of its output in its transaction. */
 export interface TransactionCoin extends Coin {
   readonly index: number;
 }
@@ -25,7 +25,7 @@ export interface HeaderRecord extends BlockPoint {
   readonly chainwork: bigint;
   /** Median time past of this block and the ten before it (BIP113). */
   readonly medianTime: number;
-  /** 0: the index has not seen the block yet, or never will, because the node had pruned it before. */
+  /** 0: the index has not seen the block yet, or never will, because the node pruned it before. */
   readonly transactionCount: number;
   /** Serialized size, with witness, of all blocks up to and including this one, in bytes. Blocks that are not known count 0. */
   readonly chainBytes: number;
@@ -33,40 +33,40 @@ export interface HeaderRecord extends BlockPoint {
 
 /** Consecutive headers of the active chain, as columns. Their bytes never change. */
 export interface HeaderRun {
-  /** Of the first one. */
+  /** Height of the first header. */
   readonly height: number;
   readonly count: number;
   /** 80 bytes each. */
   readonly headers: Buffer;
   /** 40 bytes each, big endian: chainwork 32, median time past 4, transactions 4. */
   readonly details: Buffer;
-  /** Hash of the last one. */
+  /** Hash of the last block. */
   readonly lastHash: Buffer;
   /** Hash of the block after the last one; undefined at the tip. */
   readonly nextHash: Buffer | undefined;
 }
 
-/** Where a confirmed transaction stands: its position in its block, the coinbase at 0. */
+/** The block of a confirmed transaction, and the transaction's index in it; the coinbase has index 0. */
 export interface TransactionPosition {
   readonly block: BlockPoint;
   readonly index: number;
 }
 
-/** Where a confirmed transaction lies. */
+/** Where the bytes of a confirmed transaction are. */
 export interface TransactionLocation {
   readonly block: BlockPoint;
   /** In bytes from the start of the serialized block (with witness). */
   readonly offset: number;
   readonly length: number;
-  /** Of the serialized block. */
+  /** Length of the serialized block. */
   readonly blockLength: number;
 }
 
-/** How far the backfill has come, in an index that began with the node's coins. */
+/** How far the backfill is, in an index that started from the node's coins. */
 export interface BackfillProgress {
   /** From this height up the positions of transactions are known. */
   readonly height: number;
-  /** The height at which the backfill began. */
+  /** The height at which the backfill started. */
   readonly from: number;
 }
 
@@ -76,31 +76,31 @@ export interface IndexSnapshot {
   /** undefined: no backfill is under way. */
   readonly backfilling: BackfillProgress | undefined;
   coin(txid: Buffer, index: number): Coin | undefined;
-  /** The outputs of the transaction at a position that are unspent, in their order. `txid`: of that transaction. */
+  /** The unspent outputs of the transaction at a position, in their order. `txid`: of that transaction. */
   coinsOf(txid: Buffer, position: Position): Promise<TransactionCoin[]>;
   /**
    * For the transaction at each position, those of its first 32 outputs that are unspent. All are read together. An index that
-   * began with the node's coins has none to tell of transactions up to its base.
+   * started from the node's coins returns none for transactions up to its base.
    */
   firstCoinsAt(positions: readonly Position[]): Promise<TransactionCoin[][]>;
-  /** undefined: no block has it. @throws NotYetKnownError when the index cannot tell, because it began with coins. */
+  /** undefined: no block has it. @throws NotYetKnownError when the index cannot tell, because it started from coins. */
   location(txid: Buffer): TransactionLocation | undefined;
-  /** Where the transaction at a position up to the tip lies. @throws DamagedIndexError when there is none */
+  /** The location of the transaction at a position up to the tip. @throws DamagedIndexError when there is none */
   locationAt(position: Position): TransactionLocation;
   /**
-   * Where the transaction stands; takes fewer reads than its location. undefined: no block has it.
-   * @throws NotYetKnownError when the index cannot tell, because it began with coins.
+   * The transaction's position; takes fewer reads than its location. undefined: no block has it.
+   * @throws NotYetKnownError when the index cannot tell, because it started from coins.
    */
   position(txid: Buffer): TransactionPosition | undefined;
   heightOf(hash: Buffer): number | undefined;
   headerAt(height: number): HeaderRecord | undefined;
   /** The headers from `height` up: `count` of them, or fewer, but at least one. undefined above the tip. */
   headerRun(height: number, count: number): HeaderRun | undefined;
-  /** The serialized filter (BIP158) of the block at a height; undefined: it is not there, or not yet. */
+  /** The serialized filter (BIP158) of the block at a height; undefined: there is none, or not yet. */
   filterAt(height: number): Buffer | undefined;
-  /** The filter header (BIP157) of the block at a height, in wire order; undefined: it is not there, or not yet. */
+  /** The filter header (BIP157) of the block at a height, in wire order; undefined: there is none, or not yet. */
   filterHeaderAt(height: number): Buffer | undefined;
-  /** The filter of a block that was in the index and is not any more; undefined: it had none. */
+  /** The filter of a block that was disconnected from the index; undefined: it had none. */
   staleFilter(hash: Buffer): Buffer | undefined;
 }
 
@@ -112,10 +112,10 @@ export interface IndexReader {
   read<T>(use: (snapshot: IndexSnapshot) => T): T;
 }
 
-/** What an empty index begins with: the node's blocks, or the coins that it holds. */
+/** What an empty index starts from: the node's blocks, or the coins that the node holds. */
 export type BootstrapFrom = 'blocks' | 'coins';
 
-/** How fast blocks go in. */
+/** How fast blocks are added. */
 export interface Pace {
   readonly blocksPerSecond: number;
   /** Bytes of blocks as serialized with witness. */
@@ -126,9 +126,9 @@ export interface Pace {
 
 /** What the index is doing. */
 export type IndexState =
-  /** `work`: in words, what takes so long before the first block. */
+  /** `work`: describes lengthy work before the first block. */
   | { readonly phase: 'loading'; readonly work?: string }
-  /** The node's coins: how many are copied, of how many. */
+  /** The node's coins are copied: `coins` so far, `of` in all. */
   | { readonly phase: 'copying'; readonly coins: number; readonly of: number }
   | { readonly phase: 'rewinding'; readonly height: number; readonly target: number }
   | {
@@ -138,7 +138,7 @@ export type IndexState =
       readonly secondsLeft: number | undefined;
       readonly pace?: Pace;
     }
-  /** The index stands at the node's tip and follows it in lockstep. */
+  /** The index is at the node's tip and follows it in lockstep. */
   | { readonly phase: 'live'; readonly height: number }
   | { readonly phase: 'failed'; readonly message: string }
   | { readonly phase: 'closed' };
@@ -149,7 +149,7 @@ export interface IndexedBlock {
   readonly block: BlockPoint;
 }
 
-/** A block that a live index has just taken in or out, while the chain waits. */
+/** A block that a live index has just connected or disconnected, while the chain waits. */
 export type IndexMove =
   | { readonly type: 'connect'; readonly block: BlockPoint; /** Serialized, with witness. */ readonly raw: Buffer }
   | { readonly type: 'disconnect'; readonly block: BlockPoint };
@@ -165,7 +165,7 @@ export interface ChainIndex {
   readonly state: IndexState;
   /** Replays the current state to a new subscriber. */
   readonly state$: Observable<IndexState>;
-  /** The block that the index stands at; replays the current one. */
+  /** The block that the index is at; replays the current one. */
   readonly tip$: Observable<BlockPoint>;
   /** Every block that enters or leaves the index, in order. */
   readonly blocks$: Observable<IndexedBlock>;
@@ -173,7 +173,7 @@ export interface ChainIndex {
   accompany(companion: IndexCompanion): void;
 }
 
-/** Where the index logs what it does. bcoin's logger is one. */
+/** Where the index logs what it does; for instance bcoin's logger. */
 export interface IndexLogger {
   error(message: string): void;
   warning(message: string): void;

@@ -34,18 +34,18 @@ import type {
   TrialResult
 } from './types';
 
-/** Bitcoin Core's names of the networks where they are not bcoin's. */
+/** Bitcoin Core's names of networks, where they differ from bcoin's. */
 const CORE_CHAIN_NAMES: Readonly<Record<string, string | undefined>> = { testnet: 'test' };
 
 interface TransactionRate {
   /** Unix seconds. */
   readonly time: number;
-  /** All transactions up to then. */
+  /** Number of transactions in the chain at that time. */
   readonly count: number;
   readonly perSecond: number;
 }
 
-/** Bitcoin Core 0.17's figures by bcoin's names of the networks; others have none (chainparams.cpp). */
+/** Bitcoin Core 0.17's figures (chainparams.cpp) by bcoin's names of the networks; other networks have none. */
 const TRANSACTION_RATES: Readonly<Record<string, TransactionRate | undefined>> = {
   main: { time: 1_532_884_444, count: 331_282_217, perSecond: 2.4 },
   testnet: { time: 1_531_929_919, count: 19_438_708, perSecond: 0.626 }
@@ -81,7 +81,7 @@ export class BcoinNode implements NodeSource {
     this.chain$ = chainEvents(chain);
     this.synced$ = syncedChanges(chain);
     this.httpServer = host.http.http;
-    // 1.x stores the block as one value of its database.
+    // 1.x stores each block as one value of its database.
     this.readsWholeBlocks = host.blocks === undefined;
     outliveBrokenRequests(host.http);
     this.#deployments = new DeploymentReader(chain, network);
@@ -111,7 +111,7 @@ export class BcoinNode implements NodeSource {
   }
 
   isApiKey(key: string): boolean {
-    // Digests of all texts have one length.
+    // timingSafeEqual needs texts of one length: digests.
     return timingSafeEqual(sha256(key), sha256(this.#host.http.options.apiKey));
   }
 
@@ -180,7 +180,7 @@ export class BcoinNode implements NodeSource {
 
   async hasAllBlocks(): Promise<boolean> {
     // Pruning always begins at the same height, above the blocks that bcoin never deletes. It never reaches the latest blocks, which a
-    // reset or a reorganization may take out while they are looked for.
+    // reset or a reorganization may remove while this looks for them.
     for (const first of [1, this.#host.network.block.pruneAfterHeight + 1]) {
       const hash = this.tip().height > first ? await this.activeHash(first) : undefined;
       const isThere = hash === undefined || (await this.rawBlock(hash)) !== undefined;
@@ -255,8 +255,8 @@ function sha256(text: string): Buffer {
 }
 
 /**
- * The part of all transactions that the chain has, 0 to 1, as Bitcoin Core estimates it (GuessVerificationProgress): the network
- * is known to have had so many at some time, and so many more each second since. `now` in Unix seconds.
+ * The part of all transactions that the chain has, 0 to 1, as Bitcoin Core estimates it (GuessVerificationProgress): from the
+ * known number of transactions at some time, and their rate per second since then. `now` in Unix seconds.
  */
 export function verificationProgress({ db: { state }, tip }: Pick<HostChain, 'db' | 'tip'>, network: string, now: number): number {
   const { time, count, perSecond } = TRANSACTION_RATES[network] ?? NO_RATE;
@@ -266,7 +266,7 @@ export function verificationProgress({ db: { state }, tip }: Pick<HostChain, 'db
 
 /**
  * When a request to bcoin's own interface breaks off, bcoin's object for it (bweb) emits a second error that nobody listens to: on
- * Node.js 16 and later that ends the process. A GET with a body whose client leaves is enough, and no key is asked for.
+ * Node.js 16 and later that ends the process. A client that leaves during a GET with a body is enough, and needs no key.
  * bcoin logs the error as before.
  */
 function outliveBrokenRequests(http: HostHttp): void {

@@ -8,11 +8,11 @@ import { canonicalBlock } from '../bitcoin/block';
 import { UnreadableBlockError } from './errors';
 import type { HostNode, ToHostHash } from './host';
 
-/** The kind of data that blocks are, beside undo coins and filters (blockstore/common.js of 2.x). */
+/** The number of the kind of data for blocks; undo coins and filters have others (blockstore/common.js of 2.x). */
 const BLOCK_DATA = 1;
-/** A key is `b`, kind of data, hash (blockstore/layout.js). */
+/** A key is `b`, the kind of data, the hash (blockstore/layout.js). */
 const BLOCK_KEY_PREFIX = Buffer.from('6200000001', 'hex');
-/** File, position and length of a block, in 32-bit numbers (blockstore/records.js). A store in memory has the block itself there. */
+/** File, position and length of a block, in 32-bit numbers (blockstore/records.js). A store in memory holds the block itself instead. */
 const LOCATION_RECORD_LENGTH = 12;
 const [FILE, POSITION, BLOCK_LENGTH] = [0, 4, 8] as const;
 
@@ -43,7 +43,7 @@ export class StoredBlocks {
 
   /**
    * `length` bytes from `offset` of the block, which is `blockLength` bytes long; undefined when unknown or pruned. A stored
-   * block of another length has superfluous witnesses, and other offsets: only then all of it is read.
+   * block of another length has superfluous witnesses, and so other offsets: only then the whole block is read.
    * @throws UnreadableBlockError
    */
   async part(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined> {
@@ -63,7 +63,7 @@ export class StoredBlocks {
     }
   }
 
-  /** Closes files. A later read opens its file again. */
+  /** Closes all files. A later read opens its file again. */
   close(): void {
     this.#files.close();
   }
@@ -76,8 +76,8 @@ interface OpenFile {
 }
 
 /**
- * Reads parts of files. Those that were read last stay open, since opening and closing a file costs more than twice as much as
- * a read. Reads go through the thread pool: a synchronous one would be cheaper from the page cache, but from a slow disk it
+ * Reads parts of files. The files read last stay open, since opening and closing a file costs more than twice as much as a
+ * read. Reads go through the thread pool: a synchronous read would be cheaper from the page cache, but from a slow disk it
  * would stop the whole node for milliseconds.
  */
 class BlockFiles {
@@ -93,7 +93,7 @@ class BlockFiles {
   async read(path: string, position: number, length: number): Promise<Buffer> {
     const file = this.#find(path) ?? { descriptor: await openFile(path, 'r'), readers: 0, isCached: true };
     file.readers++;
-    // Another read may have opened the file as well: then the one opened last is cached, and the other is closed after its read.
+    // Another read may have opened the same file: then the descriptor opened last is cached, and the other is closed after its read.
     if (this.#cached.peek(path) !== file) this.#cached.set(path, file);
     try {
       const { bytesRead, buffer } = await readFile(file.descriptor, Buffer.allocUnsafeSlow(length), 0, length, position);
@@ -109,7 +109,7 @@ class BlockFiles {
     this.#cached.clear();
   }
 
-  /** The open file of a path. Not one that was deleted, since another may have its name by now. */
+  /** The open file of a path; not if the file was deleted, since another file may have its name by now. */
   #find(path: string): OpenFile | undefined {
     const file = this.#cached.get(path);
     if (file === undefined || fs.fstatSync(file.descriptor).nlink > 0) return file;

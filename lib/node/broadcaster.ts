@@ -1,4 +1,4 @@
-// Hands transactions to the node's pool, and through it to the network; and asks the pool whether it would take them.
+// Gives transactions to the node's pool, and through it to the network; and asks the pool whether it would accept them.
 
 import { scanWholeTransaction } from '../bitcoin/transaction';
 import { MissingOutputsError, TransactionRefusedError, UnreadableTransactionError } from './errors';
@@ -36,16 +36,16 @@ export class Broadcaster {
       mempool.removeOrphan(hash);
       throw new MissingOutputsError('it spends outputs that are not there');
     }
-    // Otherwise the pool announces by itself what enters it.
+    // A node that is not selfish announces transactions that enter its pool by itself.
     if (pool.options.selfish) await this.#host.broadcast(transaction);
   }
 
-  /** Whether the pool would take them one after the other. @throws UnreadableTransactionError */
+  /** Whether the pool would accept the transactions one after another. @throws UnreadableTransactionError */
   async try(transactions: readonly Buffer[]): Promise<TrialResult[]> {
     return tryInPool(this.#host.mempool, await Promise.all(transactions.map((bytes) => this.#parse(bytes))), reasonOf);
   }
 
-  /** Tells peers that have not heard of it yet. Nothing waits for their answers. */
+  /** Announces a transaction to peers that have not heard of it yet. Does not wait for their answers. */
   #announce(transaction: HostTransaction): void {
     const { pool } = this.#host;
     if (pool.options.selfish) void this.#host.broadcast(transaction);
@@ -55,7 +55,7 @@ export class Broadcaster {
   async #parse(bytes: Buffer): Promise<HostTransaction> {
     const hostClass = (this.#hostClass ??= await this.#findClass());
     try {
-      // bcoin also reads superfluous witnesses, and ignores what follows a transaction. Bitcoin Core refuses both.
+      // bcoin also reads superfluous witnesses, and ignores bytes after a transaction. Bitcoin Core refuses both.
       scanWholeTransaction(bytes);
       return hostClass.fromRaw(bytes);
     } catch (error) {
@@ -63,7 +63,7 @@ export class Broadcaster {
     }
   }
 
-  /** The node's own class of transactions, off its genesis block: requiring bcoin would load a second copy. */
+  /** The node's own class of transactions, taken from its genesis block: requiring bcoin would load a second copy of bcoin. */
   async #findClass(): Promise<HostTransactionClass> {
     const genesis = await this.#host.chain.getBlock(this.#host.network.genesis.hash);
     const [coinbase] = genesis?.txs ?? [];
@@ -72,7 +72,7 @@ export class Broadcaster {
   }
 }
 
-/** bcoin's VerifyError has the reason alone, beside a message with hash and score. */
+/** The reason in an error. bcoin's VerifyError has it as a field; its message also has hash and score. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;

@@ -1,4 +1,4 @@
-// All coins of the node at one block, read from a snapshot of its database while its chain goes on. Keys are those of bcoin's
+// All coins of the node at one block, read from a snapshot of its database while its chain moves on. Keys are those of bcoin's
 // blockchain/layout.js: `c` coins, `H` hashes by height, `e` entries by hash.
 
 import { HEADER_LENGTH } from '../bitcoin/header';
@@ -8,11 +8,11 @@ import { fromHost, sameHostHash, type HostChain, type HostIterator, type HostRan
 import { StoredCoinReader } from './stored-coin';
 import type { BlockPoint, CoinSet, NodeCoin } from './types';
 
-/** Coins that are handed over together. More would take much memory. */
+/** Coins that are yielded together. More would take much memory. */
 const COINS_AT_ONCE = 10_000;
 const HEADERS_AT_ONCE = 500;
 
-/** The coins at a moment in which nothing is under way in the chain, which waits for that moment only. Must be closed. */
+/** The coins at a moment in which the chain does not change; the chain waits only while the snapshot is taken. Must be closed. */
 export async function openCoinSet(chain: HostChain): Promise<CoinSet> {
   const unlock = await chain.locker.lock();
   try {
@@ -44,7 +44,7 @@ class HostCoinSet implements CoinSet {
     this.transactions = state.tx;
     this.#coins = db.iterator({ ...bounds('c', 36), values: true });
     this.#heights = db.iterator({ ...bounds('H', 4), values: true });
-    // From here on the iterators read from a snapshot, LevelDB's or that of the tree in memory.
+    // From here on the iterators read from a snapshot, of LevelDB or of the tree in memory.
     this.#coins.start();
     this.#heights.start();
   }
@@ -83,7 +83,7 @@ async function* portions(records: HostIterator, size: number): AsyncGenerator<(r
   }
 }
 
-/** All keys that begin with a letter and have so many bytes after it. */
+/** All keys that begin with a letter and have `length` bytes after it. */
 function bounds(letter: string, length: number): HostRange {
   const [first, last] = [key(letter, Buffer.alloc(length)), key(letter, Buffer.alloc(length, 0xff))];
   return { gt: key(letter), gte: first, lt: Buffer.concat([last, Buffer.alloc(1)]), lte: last };

@@ -1,5 +1,4 @@
-// The soft forks as the node's chain sees them, counted as Bitcoin Core counts them:
-// the state is that of the block after the one that is asked about (BIP9).
+// The soft forks as the node's chain sees them, counted as Bitcoin Core counts them (BIP9).
 
 import { LRUCache } from 'lru-cache';
 import { ChainMovedError } from './errors';
@@ -12,10 +11,10 @@ const STATUSES = ['defined', 'started', 'locked_in', 'active', 'failed'] as cons
 /** The deployments that Bitcoin Core 0.17 lists, in its order. */
 const LISTED = ['csv', 'segwit'] as const;
 
-/** Those that Bitcoin Core lists since 0.19 and bcoin counts signals for. */
+/** The deployments that Bitcoin Core lists since 0.19 and for which bcoin counts signals. */
 const SIGNALLED = [...LISTED, 'testdummy'] as const;
 
-/** Bitcoin Core's names of bcoin's flags (script/common.js) that rules of blocks have. */
+/** Bitcoin Core's names of those flags of bcoin (script/common.js) that stand for rules of blocks. */
 const FLAG_NAMES = {
   P2SH: 1 << 0,
   DERSIG: 1 << 2,
@@ -25,7 +24,7 @@ const FLAG_NAMES = {
   WITNESS: 1 << 11
 } as const;
 
-/** States of periods that are remembered. */
+/** How many states of periods are cached. */
 const MOST_PERIODS = 64;
 
 type Statistics = NonNullable<Bip9Deployment['statistics']>;
@@ -37,7 +36,7 @@ interface PeriodState {
 const NOT_YET: PeriodState = { status: 'defined', since: 0 };
 
 export class DeploymentReader {
-  /** By deployment and last block of the period before: a state holds for a whole period. */
+  /** By deployment and last block of the previous period: a state holds for a whole period. */
   readonly #periods = new LRUCache<string, PeriodState>({ max: MOST_PERIODS });
   readonly #chain: HostChain;
   readonly #network: HostNetwork;
@@ -47,7 +46,7 @@ export class DeploymentReader {
     this.#network = network;
   }
 
-  /** The state of every listed soft fork for the block after this one. @throws ChainMovedError when it is not known any more. */
+  /** The state of every listed soft fork for the block after this one. @throws ChainMovedError when this block is no longer known. */
   async read(hash: HostHash): Promise<Deployments> {
     for (;;) {
       const before = this.#chain.tip;
@@ -60,7 +59,7 @@ export class DeploymentReader {
     }
   }
 
-  /** The state of every soft fork as the block itself sees it, whichever chain it is on; undefined when it is not known. */
+  /** The state of every soft fork as the block itself sees it, on any branch; undefined when the block is not known. */
   async describe(hash: HostHash): Promise<DeploymentInfo | undefined> {
     for (;;) {
       const before = this.#chain.tip;
@@ -99,7 +98,7 @@ export class DeploymentReader {
     };
   }
 
-  /** `previous`: null for the genesis block, to which nothing applied. */
+  /** `previous`: null for the genesis block, to which no deployment applied. */
   async #signalled(id: string, deployment: HostDeployment, entry: HostEntry, previous: HostEntry | null): Promise<SignalledFork> {
     const { status, since } = previous === null ? NOT_YET : await this.#state(id, deployment, previous);
     const { status: nextStatus } = await this.#state(id, deployment, entry);
@@ -176,7 +175,7 @@ export class DeploymentReader {
     return state;
   }
 
-  /** The first block to which today's status applied (Core's `GetStateSinceHeightFor`). */
+  /** The status after `periodEnd`, and the first block to which it applied (Core's `GetStateSinceHeightFor`). */
   async #walkBack(deployment: HostDeployment, periodEnd: HostEntry): Promise<PeriodState> {
     const period = this.#period(deployment);
     const state = await this.#chain.getState(periodEnd, deployment);

@@ -2,18 +2,18 @@
 
 import { toDisplayHex } from '../bitcoin/hash';
 
-/** The node does not take a transaction; the message is its reason. */
+/** The node refuses a transaction; the message is its reason. */
 export class TransactionRefusedError extends Error {
   override readonly name = 'TransactionRefusedError';
 }
 
-/** The transaction spends outputs that are not there. */
+/** The transaction spends outputs that do not exist, or are spent. */
 export class MissingOutputsError extends TransactionRefusedError {}
 
-/** The bytes are no transaction, or more than one. */
+/** The bytes are not one transaction and nothing else. */
 export class UnreadableTransactionError extends TransactionRefusedError {}
 
-/** The node has a block, but not one that can be read: its bytes are gone, torn or altered. The message names it. */
+/** The node has a block, but cannot read it: its bytes are gone, torn or altered. The message names the block. */
 export class UnreadableBlockError extends Error {
   override readonly name = 'UnreadableBlockError';
 
@@ -22,7 +22,7 @@ export class UnreadableBlockError extends Error {
   }
 }
 
-/** The chain moved while it was read: the result is of no use. */
+/** The chain moved while it was read: the result is useless. */
 export class ChainMovedError extends Error {
   override readonly name = 'ChainMovedError';
 }

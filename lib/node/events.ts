@@ -1,5 +1,5 @@
-// The chain's events as RxJS streams. bcoin awaits its listeners: each event carries an acknowledgement, and the chain
-// stands still until that is given. Without a subscriber, nothing is held back.
+// The chain's events as RxJS streams. bcoin awaits its listeners: each event has a function to acknowledge it, and the chain
+// waits until this is called. Without a subscriber, the chain does not wait.
 
 import { distinctUntilChanged, fromEventPattern, map, merge, Observable, startWith } from 'rxjs';
 import { canonicalBlock } from '../bitcoin/block';
@@ -7,7 +7,7 @@ import { UnreadableBlockError } from './errors';
 import { fromHost, type HostBlock, type HostChain, type HostEmitter, type HostEntry } from './host';
 import type { BlockEvent, ChainEvent, TipEvent } from './types';
 
-/** What a bcoin object emits as events of this name. */
+/** The values that a bcoin object emits as events of this name. */
 export function occurrences<Value>(emitter: HostEmitter, event: string): Observable<Value> {
   return fromEventPattern(
     (listener) => emitter.on(event, listener),
@@ -17,7 +17,7 @@ export function occurrences<Value>(emitter: HostEmitter, event: string): Observa
 
 /**
  * Connect, disconnect, reset and reorganize; and settled, when the chain has moved and sent no other event. When a subscriber
- * leaves with events unacknowledged, the chain goes on.
+ * leaves with events unacknowledged, the chain continues.
  */
 export function chainEvents(chain: HostChain): Observable<ChainEvent> {
   return new Observable<ChainEvent>((subscriber) => {
@@ -50,7 +50,7 @@ export function chainEvents(chain: HostChain): Observable<ChainEvent> {
         return deliver({ type, block: { hash, height: entry.height }, rawBlock });
       };
 
-    // A replay resets silently. So after new tips, once nothing is under way in the chain, the tip is compared.
+    // A replay resets the chain without an event. So after each new tip, once the chain is at rest, the tip is compared.
     let isWaiting = false;
     const onTip = (): void => {
       if (isWaiting) return;
@@ -72,10 +72,11 @@ export function chainEvents(chain: HostChain): Observable<ChainEvent> {
       reorganize: () => deliver({ type: 'reorganize' }),
       tip: onTip
     };
-    // Before the pool drops a block's transactions, and after it took them back: a transaction must always be in the index or the pool.
+    // First at a connect, last at a disconnect: before the pool drops a block's transactions, and after it took them back. A
+    // transaction must always be in the index or the pool.
     chain.prependListener('connect', listeners.connect);
     chain.on('disconnect', listeners.disconnect);
-    // On 1.0.2 the pool's listener throws before the node is connected, and later ones hear nothing.
+    // First: on 1.0.2 the pool's listener throws before the node is connected, and later listeners are not called.
     chain.prependListener('reset', listeners.reset);
     chain.on('reorganize', listeners.reorganize);
     chain.on('tip', listeners.tip);

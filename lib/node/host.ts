@@ -1,9 +1,9 @@
-// The parts of bcoin's own objects that are used here, 1.0.2 and 2.2 alike. bcoin ships no type declarations; these are
-// ours, and the objects are reached through the running node only.
+// Types of the parts of bcoin's own objects that are used here, for both 1.0.2 and 2.2: bcoin ships no type declarations.
+// The objects are reached only through the running node.
 
 import type { Server } from 'node:http';
 
-/** The one difference between 1.x and 2.x that shows everywhere: hashes are hex of the wire order, or Buffers in wire order. */
+/** The one difference that shows everywhere: hashes are hex of the wire order in 1.x, and Buffers in wire order in 2.x. */
 export type HostHash = string | Buffer;
 
 /** Our Buffer as the node's own kind of hash. */
@@ -85,15 +85,15 @@ export interface HostChain extends HostEmitter {
     readonly prune: boolean;
   };
   readonly db: {
-    /** The state of the chain on disk; ahead of `tip` while a reset is under way. */
+    /** The state of the chain on disk; ahead of `tip` during a reset. */
     readonly state: HostChainState;
     readonly db: HostDatabase;
     /** The ends of all branches. */
     getTips(): Promise<readonly HostHash[]>;
   };
-  /** Blocks that were found invalid lately. */
+  /** Blocks that were lately found invalid. */
   readonly invalid: { has(hash: HostHash): boolean };
-  /** Held by each change of the chain, in the order of the calls. Rejects once the chain is closed. */
+  /** A lock that each change of the chain holds, granted in the order of the calls. Rejects once the chain is closed. */
   readonly locker: { lock(): Promise<() => void> };
   getHash(height: number): Promise<HostHash | null>;
   getEntryByHash(hash: HostHash): Promise<HostEntry | null>;
@@ -103,7 +103,7 @@ export interface HostChain extends HostEmitter {
   getPrevious(entry: HostEntry): Promise<HostEntry | null>;
   getMedianTime(entry: HostEntry): Promise<number>;
   getState(entry: HostEntry, deployment: HostDeployment): Promise<number>;
-  /** What a block at a time and on top of another is checked by. */
+  /** The rules by which a block with this time is checked on top of `previous`. */
   getDeployments(time: number, previous: HostEntry): Promise<{ readonly flags: number }>;
   getRawBlock(hash: HostHash): Promise<Buffer | null>;
   getBlock(hash: HostHash): Promise<{ readonly txs: readonly HostTransaction[] } | null>;
@@ -113,7 +113,7 @@ interface HostChainState {
   readonly tip: HostHash;
   /** Transactions of all blocks, the genesis block's included. */
   readonly tx: number;
-  /** Coins and what they are worth. An output that a repeated coinbase overwrote still counts. */
+  /** Number of coins, and their value. An output that a repeated coinbase overwrote still counts. */
   readonly coin: number;
   readonly value: number;
 }
@@ -128,16 +128,16 @@ export interface HostRange {
 /** The part of bdb that we read through. */
 interface HostDatabase {
   get(key: Buffer): Promise<Buffer | null>;
-  /** All bounds in any case: one that is left out is `null` for bdb, and the text `null` for leveldown 6. */
+  /** All four bounds are needed: bdb turns a missing one into `null`, and leveldown 6 reads that as the text `null`. */
   iterator(range: HostRange & { readonly values: true }): HostIterator;
 }
 
 export interface HostIterator {
   readonly key: Buffer;
   readonly value: Buffer;
-  /** Takes its snapshot, if it has none yet. */
+  /** Takes the iterator's snapshot, if it has none yet. */
   start(): void;
-  /** Moves on; false at the end. */
+  /** Moves to the next record; false at the end. */
   next(): Promise<boolean>;
   end(): Promise<void>;
 }
@@ -189,14 +189,14 @@ export interface HostMempool extends HostEmitter {
   hasEntry(hash: HostHash): boolean;
   hasOrphan(hash: HostHash): boolean;
   removeOrphan(hash: HostHash): unknown;
-  /** Gives the hashes of the transactions that are missing when it is an orphan. */
+  /** Returns the hashes of the missing transactions if the transaction is an orphan. */
   addTX(transaction: HostTransaction): Promise<readonly HostHash[] | null | undefined>;
-  /** Checks it, and calls what is below for what it needs: `addEntry` when it may enter, `maybeOrphan` for what is missing. */
+  /** Checks a transaction. Calls `addEntry` on the same object when it may enter, `maybeOrphan` when outputs are missing. */
   insertTX(transaction: HostTransaction, peer: number): Promise<readonly HostHash[] | null | undefined>;
   getCoinView(transaction: HostTransaction): Promise<HostCoinView>;
-  /** The same for one that is in the pool already. */
+  /** As `getCoinView`, for a transaction that is already in the pool. */
   getSpentView(transaction: HostTransaction): Promise<HostCoinView>;
-  /** Held while a transaction enters. */
+  /** A lock that is held while a transaction enters. */
   readonly locker: { lock(): Promise<() => void> };
   getTX(hash: HostHash): HostTransaction | null | undefined;
   getEntry(hash: HostHash): HostPoolEntry | null | undefined;
@@ -206,7 +206,7 @@ export interface HostMempool extends HostEmitter {
   getSpent(hash: HostHash, index: number): HostPoolEntry | undefined;
 }
 
-/** bcoin's logger: a format string with `%s`, and what belongs in it. */
+/** bcoin's logger: a format string with `%s`, and the values for it. */
 interface HostLogger {
   context(name: string): HostLogger;
   error(format: string, ...values: readonly unknown[]): void;
@@ -215,7 +215,7 @@ interface HostLogger {
   debug(format: string, ...values: readonly unknown[]): void;
 }
 
-/** The node's own. */
+/** The node's own logger. */
 export interface HostNodeLogger extends HostLogger {
   /** Whether it also writes to the terminal. */
   readonly console: boolean;
@@ -223,7 +223,7 @@ export interface HostNodeLogger extends HostLogger {
   readonly level: number;
 }
 
-/** bcfg: flags, environment, bcoin.conf and constructor options, in this order. */
+/** bcfg's options, looked up in this order: flags, environment, bcoin.conf, constructor options. */
 export interface HostConfig {
   readonly args: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, unknown>>;
@@ -232,13 +232,13 @@ export interface HostConfig {
   has(key: string): boolean;
   get(key: string): string | number | boolean | null;
   bool(key: string, fallback?: boolean): boolean | null;
-  /** With `~` and `@`, the node's folder, resolved. */
+  /** A path with `~` (home) and `@` (the node's folder) resolved. */
   path(key: string): string | null;
   location(name: string): string;
 }
 
 interface HostBlockStore {
-  /** Where blocks lie; in memory, the blocks themselves. */
+  /** Locations of blocks; in a store in memory, the blocks themselves. */
   readonly db: HostDatabase;
   has(hash: Buffer): Promise<boolean>;
   /** Path of a file with data of a kind. */
@@ -279,13 +279,13 @@ export interface HostNode extends HostEmitter {
     readonly hosts: {
       readonly local: ReadonlyMap<string, { readonly addr: { readonly host: string; readonly port: number }; readonly score: number }>;
     };
-    /** Tells the peers that have not heard of it. */
+    /** Announces a transaction to the peers that have not heard of it. */
     announceTX(transaction: HostTransaction): void;
   };
-  /** Announces to peers what the pool does not announce by itself. */
+  /** Announces a transaction to peers, for a selfish node whose pool does not do so by itself. */
   broadcast(transaction: HostTransaction): Promise<void>;
   readonly http: HostHttp;
-  /** Its own JSON-RPC. Replies have no result where there is an error. */
+  /** The node's own JSON-RPC. Replies with an error have no result. */
   readonly rpc: {
     call(
       request: { readonly method: string; readonly params: unknown; readonly id: null },
@@ -293,12 +293,12 @@ export interface HostNode extends HostEmitter {
     ): Promise<{ readonly result: unknown; readonly error: { readonly code: number; readonly message: string } | null }>;
   };
   readonly fees: HostFees | null;
-  /** Seconds since it was opened. */
+  /** Seconds since the node was opened. */
   uptime(): number;
 }
 
 export interface HostFees {
   readonly feeStats: { readonly maxConfirms: number };
-  /** Satoshis per 1,000 virtual bytes; 0 when there is no estimate. `smart`: also for more blocks. */
+  /** Satoshis per 1,000 virtual bytes; 0 when there is no estimate. `smart`: falls back to estimates for more blocks. */
   estimateFee(blocks: number, smart: boolean): number;
 }

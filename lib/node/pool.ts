@@ -17,18 +17,18 @@ import {
 import { Unbroadcast } from './unbroadcast';
 import type { PoolAddition, PoolCoin, PoolEntry, PoolEvent, PoolInfo, PoolSource, PoolTransaction } from './types';
 
-/** Odd, so that no bit of a fee is lost (FNV's prime). */
+/** FNV's prime; odd, so that no bit of a fee is lost. */
 const FINGERPRINT_FACTOR = 0x0100_0193;
 const TWO_TO_32 = 0x1_0000_0000;
 
-/** Weight per signature operation below which a transaction counts for more than it weighs (policy.js). */
+/** A transaction with less weight per signature operation counts for more than it weighs (policy.js). */
 const WEIGHT_PER_SIGOP = 20;
-/** A sequence number up to this says that the transaction may be replaced (BIP125). */
+/** A sequence number up to this one signals that the transaction may be replaced (BIP125). */
 const LAST_REPLACEABLE_SEQUENCE = 0xffff_fffd;
 
-/** Longest script that carries data, where only standard transactions are taken (policy.js). */
+/** Longest script that carries data, in a pool that accepts only standard transactions (policy.js). */
 const MOST_STANDARD_DATA_BYTES = 83;
-/** Longest transaction that is taken: nothing else limits such a script otherwise. */
+/** Longest transaction that the pool accepts: in other pools only this limits such a script. */
 const MOST_TRANSACTION_BYTES = 100_000;
 
 export class BcoinPool implements PoolSource {
@@ -36,7 +36,7 @@ export class BcoinPool implements PoolSource {
   readonly #mempool: HostMempool;
   readonly #toHost: ToHostHash;
   readonly #known = new WeakMap<HostPoolEntry, PoolEntry>();
-  /** Entries that a reorganization under way has put back. */
+  /** Entries that the current reorganization has put back. */
   readonly #putBack = new Set<HostPoolEntry>();
   readonly #unbroadcast: Unbroadcast;
   #revision = 0;
@@ -50,7 +50,7 @@ export class BcoinPool implements PoolSource {
       if (this.#known.delete(entry)) this.#revision++;
     });
     this.events$ = poolEvents(mempool, chain).pipe(share());
-    // For as long as the node lives, like the pool itself.
+    // Never unsubscribed: this lives as long as the node and its pool.
     this.events$.subscribe(({ type }) => {
       this.#revision++;
       if (type === 'clear') this.#unbroadcast.clear();
@@ -60,7 +60,7 @@ export class BcoinPool implements PoolSource {
       const entry = mempool.getEntry(toHost(transaction.hash()));
       if (entry) this.#putBack.add(entry);
     });
-    // Comes before the last block of the new branch is connected.
+    // Emitted before the last block of the new branch is connected.
     chain.on('reorganize', () => {
       isLast = true;
     });
@@ -80,7 +80,7 @@ export class BcoinPool implements PoolSource {
       fingerprint = (Math.imul(fingerprint, FINGERPRINT_FACTOR) + word) | 0;
     };
     for (const { deltaFee } of this.#mempool.map.values()) {
-      // `| 0` leaves the lower 32 bits of each; a modified fee may be negative, and longer than 32 bits.
+      // Both halves: `| 0` keeps only the lower 32 bits, and a modified fee may be negative and longer than 32 bits.
       take(deltaFee);
       take(Math.floor(deltaFee / TWO_TO_32));
     }
@@ -132,7 +132,7 @@ export class BcoinPool implements PoolSource {
       mostDataCarrierBytes: options.requireStandard ? MOST_STANDARD_DATA_BYTES : MOST_TRANSACTION_BYTES,
       usage: this.#mempool.getSize(),
       maxUsage: options.maxSize,
-      // bcoin has no rolling minimum: what it relays is what it takes.
+      // bcoin has no rolling minimum: it accepts whatever it relays.
       minFeeRate: options.minRelay,
       minRelayFeeRate: options.minRelay
     };
@@ -153,7 +153,7 @@ export class BcoinPool implements PoolSource {
     return known;
   }
 
-  /** Bitcoin Core puts transactions back when the new branch is connected, bcoin as soon as their blocks are disconnected. */
+  /** Sets the height of entries put back: Bitcoin Core does so when the new branch is connected, bcoin at once after a disconnect. */
   #settle(height: number): void {
     for (const entry of this.#putBack) this.#known.set(entry, new BcoinPoolEntry(entry, this.#unbroadcast, height));
     if (this.#putBack.size > 0) this.#revision++;
@@ -174,10 +174,10 @@ export class BcoinPool implements PoolSource {
   }
 }
 
-/** Every transaction that enters or leaves the pool, and every time that it is emptied. */
+/** An event for every transaction that enters or leaves the pool, and whenever the pool is emptied. */
 function poolEvents(mempool: HostMempool, chain: HostChain): Observable<PoolEvent> {
   return merge(
-    // Comes for each entry, also for one that a reorganization puts back, and unlike 'add entry' with the coins.
+    // Emitted for each entry, including those that a reorganization puts back, and with the coins, unlike 'add entry'.
     occurrences<[HostTransaction, HostCoinView]>(mempool, 'tx').pipe(map(([tx, view]) => new BcoinPoolAddition(tx, view))),
     occurrences<HostPoolEntry>(mempool, 'remove entry').pipe(map(({ tx }): PoolEvent => ({ type: 'remove', txid: tx.hash() }))),
     // A reset empties the pool without an event for each entry.
@@ -214,7 +214,7 @@ class BcoinPoolAddition extends BcoinPoolTransaction implements PoolAddition {
   readonly type = 'add';
 }
 
-/** Reads the node's entry when asked: the hashes of a large pool take a second in one piece. */
+/** Reads fields of the node's entry only when asked: hashing all of a large pool at once would take a second. */
 class BcoinPoolEntry implements PoolEntry {
   readonly height: number;
   readonly isUnbroadcast: boolean;

@@ -1,18 +1,18 @@
-// A coin as bcoin stores it (coins/coinentry.js and coins/compress.js, 1.x and 2.x alike): the version of its transaction, height * 2 +
+// A coin as bcoin 1.x and 2.x store it (coins/coinentry.js and coins/compress.js): the version of its transaction, height * 2 +
 // coinbase flag, value, script. Scripts of the usual kinds are shortened; the first byte says how.
 
 import { ECDH } from 'node:crypto';
 import { ByteReader, writeCompactSize } from '../bitcoin/reader';
 import type { SpentNodeCoin } from './types';
 
-/** First bytes of a shortened script; a whole one has its length + WHOLE_SCRIPT instead. */
+/** First bytes of shortened scripts; a whole script begins with its length + WHOLE_SCRIPT instead. */
 const PUBKEY_HASH = 0;
 const SCRIPT_HASH = 1;
 const UNCOMPRESSED_KEY = 4;
 const WHOLE_SCRIPT = 6;
 
 const HASH_LENGTH = 20;
-/** The first byte of one that is shortened to its key is the key's, or stands for it. */
+/** Bytes of a script that is shortened to its key. The first byte is the key's own, or replaces it. */
 const KEY_LENGTH = 33;
 const PUBKEY_HASH_SCRIPT_LENGTH = 25;
 const SCRIPT_HASH_SCRIPT_LENGTH = 23;
@@ -21,7 +21,7 @@ const SHORT_LENGTH = 64;
 
 const [OP_DUP, OP_EQUAL, OP_EQUALVERIFY, OP_HASH160, OP_CHECKSIG] = [0x76, 0x87, 0x88, 0xa9, 0xac] as const;
 
-/** A cursor over coins that stand one behind the other. All methods throw MalformedBytesError. */
+/** A cursor over consecutive coins. All methods throw MalformedBytesError. */
 export class StoredCoinReader extends ByteReader {
   /** The next coin. */
   coin(): SpentNodeCoin {
@@ -42,8 +42,8 @@ export class StoredCoinReader extends ByteReader {
   }
 
   /**
-   * Writes value (64 bits) and script (behind its length) of the next coin, as in a transaction, and returns where they end. At most
-   * twice as many bytes are written as are read.
+   * Writes value (64 bits) and script (after its length) of the next coin, as in a transaction, and returns where they end. Writes at
+   * most twice as many bytes as it reads.
    */
   writeOutput(to: Buffer, at: number): number {
     this.#integer();
@@ -61,7 +61,7 @@ export class StoredCoinReader extends ByteReader {
     return copyBytes(to, writeCompactSize(to, script.length, at), script, 0, script.length);
   }
 
-  /** The bytes of an integer, as 64 bits. */
+  /** Copies the next integer as 64 bits, and returns where they end. */
   #writeValue(to: Buffer, at: number): number {
     const first = this.u8();
     let length = 1;
@@ -84,7 +84,7 @@ export class StoredCoinReader extends ByteReader {
     return pubkeyScript(kind < UNCOMPRESSED_KEY ? key : uncompressed(key));
   }
 
-  /** As a compact size, but up to 2^53 - 1 and in any form. */
+  /** Like a compact size, but up to 2^53 - 1 and not necessarily in its shortest form. */
   #integer(): number {
     const first = this.u8();
     if (first < 0xfd) return first;
@@ -93,7 +93,7 @@ export class StoredCoinReader extends ByteReader {
   }
 }
 
-/** Returns where they end. Few bytes are copied one by one: a call of `copy` would take longer. */
+/** Copies bytes and returns where they end. A few bytes are copied one by one: calling `copy` would take longer. */
 function copyBytes(to: Buffer, at: number, from: Buffer, start: number, length: number): number {
   if (length > SHORT_LENGTH) return at + from.copy(to, at, start, start + length);
   for (let i = 0; i < length; i++) to[at + i] = from[start + i] as number; // the reader has checked the bounds
@@ -112,7 +112,7 @@ function scriptHashScript(bytes: Buffer, at: number): Buffer {
   return script.subarray(1);
 }
 
-/** Writes the script for the 20 bytes from `from` on, behind its length, and returns where it ends. */
+/** Writes a length and the script for the 20 bytes from `from` on, and returns where the script ends. */
 function writePubkeyHashScript(to: Buffer, at: number, bytes: Buffer, from: number): number {
   to[at] = PUBKEY_HASH_SCRIPT_LENGTH;
   to[at + 1] = OP_DUP;
@@ -124,7 +124,7 @@ function writePubkeyHashScript(to: Buffer, at: number, bytes: Buffer, from: numb
   return at + 1 + PUBKEY_HASH_SCRIPT_LENGTH;
 }
 
-/** As above. */
+/** As `writePubkeyHashScript`. */
 function writeScriptHashScript(to: Buffer, at: number, bytes: Buffer, from: number): number {
   to[at] = SCRIPT_HASH_SCRIPT_LENGTH;
   to[at + 1] = OP_HASH160;

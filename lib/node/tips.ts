@@ -1,4 +1,4 @@
-// The tips of all branches of the node's chain, and what is known of each.
+// The tips of all branches of the node's chain, and the status of each.
 
 import { fromHost, sameHostHash, type HostChain, type HostEntry, type HostHash } from './host';
 import type { ChainTip, NodeSource } from './types';
@@ -9,7 +9,7 @@ export async function readChainTips(chain: HostChain, node: Pick<NodeSource, 'ra
   return tips.filter((tip) => tip !== undefined).sort((a, b) => b.height - a.height);
 }
 
-/** Undefined when the chain has dropped it meanwhile. */
+/** undefined: the chain has dropped the tip meanwhile. */
 async function readTip(hash: HostHash, chain: HostChain, node: Pick<NodeSource, 'rawBlock' | 'spentCoins'>): Promise<ChainTip | undefined> {
   const entry = await chain.getEntryByHash(hash);
   if (entry === null) return undefined;
@@ -17,7 +17,7 @@ async function readTip(hash: HostHash, chain: HostChain, node: Pick<NodeSource, 
   const branchLength = await branchLengthOf(entry, chain);
   if (branchLength === 0) return { ...point, branchLength, status: 'active' };
   if (chain.invalid.has(entry.hash)) return { ...point, branchLength, status: 'invalid' };
-  // What a block spends is written when it is connected, and stays when it is disconnected.
+  // The coins that a block spends are written when it is connected, and stay when it is disconnected.
   if ((await node.spentCoins(point.hash)) !== undefined) return { ...point, branchLength, status: 'valid-fork' };
   const isThere = (await node.rawBlock(point.hash)) !== undefined;
   return { ...point, branchLength, status: isThere ? 'valid-headers' : 'headers-only' };

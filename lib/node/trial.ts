@@ -1,15 +1,15 @@
-// Whether the pool would take transactions, without giving them to it: the pool's own checks run on an object that looks like the pool,
-// but keeps nothing.
+// Finds out whether the pool would accept transactions, without adding them: the pool's own checks run on an object that looks like the
+// pool, but keeps nothing.
 
 import type { HostCoinView, HostMempool, HostPoolEntry, HostTransaction } from './host';
 import type { TrialResult } from './types';
 
-/** Height of coins that are not in a block, for bcoin. */
+/** bcoin's height of coins that are not in a block. */
 const UNCONFIRMED = -1;
 
 /**
- * Tries the transactions one after the other, each as if those before had entered the pool. Whether a full pool would drop one is not
- * looked at. `reasonOf`: the reason in an error of the pool.
+ * Tries the transactions one after another, each as if the accepted ones before it had entered the pool. Ignores whether a full pool
+ * would drop one. `reasonOf`: finds the reason in an error of the pool.
  */
 export async function tryInPool(
   mempool: HostMempool,

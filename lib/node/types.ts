@@ -1,5 +1,5 @@
-// What the service needs of a node, in its own words. One implementation serves bcoin 1.x and 2.x (bcoin.ts); nothing
-// outside this folder knows bcoin. Hashes are 32-byte Buffers in wire order; amounts are satoshis; times are Unix seconds.
+// The interface of a node, as the service needs it. One implementation serves bcoin 1.x and 2.x (bcoin.ts); nothing outside
+// this folder knows bcoin. Hashes are 32-byte Buffers in wire order; amounts are satoshis; times are Unix seconds.
 
 import type { Server } from 'node:http';
 import type { Observable } from 'rxjs';
@@ -30,7 +30,7 @@ export interface NodeProgress {
   readonly verified: number;
 }
 
-/** What the node knows of any block, also off the active chain. */
+/** What the node knows about any block, on the active chain or off it. */
 export interface BlockEntry extends BlockPoint {
   /** The 80 bytes of the header. */
   readonly header: Buffer;
@@ -79,22 +79,22 @@ export interface BuriedFork {
   readonly height: number;
 }
 
-/** A soft fork that blocks signal (BIP9), as a block and the one after it see it. */
+/** A soft fork that blocks signal (BIP9), as a block and the next block see it. */
 export interface SignalledFork extends Omit<Bip9Deployment, 'statistics'> {
-  /** For the block after. */
+  /** Status for the next block. */
   readonly nextStatus: Bip9Deployment['status'];
-  /** Height of the first block to which it applies; undefined: not known yet. */
+  /** Height of the first block to which the fork applies; undefined: not known yet. */
   readonly activeSince: number | undefined;
   /** While started or locked in: for each block of the period up to and including this one, whether it signals. */
   readonly signals: readonly boolean[] | undefined;
-  /** Blocks from one change of the status to the next, and how many of them have to signal. */
+  /** Number of blocks after which the status may change, and how many of them must signal. */
   readonly period: number;
   readonly threshold: number;
 }
 
 /** The soft forks as one block sees them. */
 export interface DeploymentInfo extends BlockPoint {
-  /** The rules by which its scripts were checked, in Bitcoin Core's names, sorted. */
+  /** The rules by which the block's scripts were checked, by Bitcoin Core's names, sorted. */
   readonly scriptFlags: readonly string[];
   readonly buried: readonly BuriedFork[];
   readonly signalled: readonly SignalledFork[];
@@ -123,9 +123,9 @@ export interface NodeCoin extends SpentNodeCoin {
 /** The node's coins after one block, in a snapshot: they stay the same while the chain moves on. */
 export interface CoinSet {
   readonly tip: BlockPoint;
-  /** Coins, as the node has counted them block by block. */
+  /** Number of coins, as the node has counted them block by block. */
   readonly count: number;
-  /** Their sum, counted likewise. */
+  /** Value of all coins, counted likewise. */
   readonly value: number;
   /** Transactions of all blocks up to and including the tip. */
   readonly transactions: number;
@@ -153,10 +153,10 @@ export interface PoolEntry {
   /** The weight by which the pool judges the transaction: more than `weight` if it has many signature operations. */
   readonly adjustedWeight: number;
   readonly fee: number;
-  /** The fee with what `prioritisetransaction` added. */
+  /** The fee plus the amounts that `prioritisetransaction` added. */
   readonly modifiedFee: number;
   readonly time: number;
-  /** Height of the chain when the transaction entered; if a reorganization put it back, the height after that. */
+  /** Height of the chain when the transaction entered; if a reorganization put it back, the height after the reorganization. */
   readonly height: number;
   /** For each input, the txid that it spends from, confirmed or not. */
   readonly spends: readonly Buffer[];
@@ -170,11 +170,11 @@ export interface PoolInfo {
   readonly size: number;
   /** Sum of the entries' sizes. */
   readonly bytes: number;
-  /** Sum of the entries' fees, not modified. */
+  /** Sum of the entries' unmodified fees. */
   readonly totalFee: number;
   /** Entries that are unbroadcast. */
   readonly unbroadcast: number;
-  /** Bytes of the longest script that carries data (`OP_RETURN`) into the pool. */
+  /** Bytes of the longest script with data (`OP_RETURN`) that the pool accepts. */
   readonly mostDataCarrierBytes: number;
   /** Memory in bytes, as the node counts it. */
   readonly usage: number;
@@ -184,20 +184,20 @@ export interface PoolInfo {
   readonly minRelayFeeRate: number;
 }
 
-/** How the pool would receive a transaction. */
+/** Whether the pool would accept a transaction. */
 export type TrialResult =
   | { readonly type: 'taken'; readonly fee: number; /** Sigop-adjusted virtual bytes. */ readonly size: number }
-  /** `reason`: the node's. */
+  /** `reason`: the node's reason. */
   | { readonly type: 'refused'; readonly reason: string }
-  /** It spends outputs that are not there. */
+  /** It spends outputs that do not exist, or are spent. */
   | { readonly type: 'missing' };
 
-/** A transaction of the pool with what it spends. Bytes and coins are read when they are asked for, even after it left the pool. */
+/** A transaction of the pool and the coins that it spends. These are read when asked for, even after the transaction left the pool. */
 export interface PoolTransaction {
   readonly txid: Buffer;
   /** Serialized, witness included: the node's bytes, not a copy. */
   readonly raw: Buffer;
-  /** What it spends, in the order of its inputs. The scripts may be views of larger buffers. */
+  /** The coins that it spends, in the order of its inputs. The scripts may be views of larger buffers. */
   readonly coins: readonly PoolCoin[];
 }
 
@@ -208,15 +208,15 @@ export interface PoolAddition extends PoolTransaction {
 /** A change of the pool. */
 export type PoolEvent = PoolAddition | { readonly type: 'remove'; readonly txid: Buffer } | { readonly type: 'clear' };
 
-/** The node's transaction pool. All calls but `withCoins` answer from memory. */
+/** The node's transaction pool. All calls except `withCoins` answer from memory. */
 export interface PoolSource {
-  /** A number that is another one after every change of the pool. What was made at one revision is right for that revision. */
+  /** A number that differs after every change of the pool. A result computed at one revision is right for that revision. */
   readonly revision: number;
   /** Changes of the pool as they happen. */
   readonly events$: Observable<PoolEvent>;
   /**
-   * A fingerprint of 32 bits of all modified fees. Prioritising a transaction changes its modified fee without an event: what
-   * shows modified fees is right for one revision and one fingerprint.
+   * A fingerprint of 32 bits of all modified fees. Prioritising a transaction changes its modified fee without an event: a result
+   * that shows modified fees is right for one revision and one fingerprint.
    */
   feeFingerprint(): number;
   /** The serialized transaction, witness included. */
@@ -225,15 +225,15 @@ export interface PoolSource {
   isSpent(txid: Buffer, index: number): boolean;
   /** The transaction of the pool that spends an output, and by which of its inputs. */
   spender(txid: Buffer, index: number): { readonly txid: Buffer; readonly input: number } | undefined;
-  /** In the order in which they entered. */
+  /** All txids, in the order in which the transactions entered. */
   txids(): Buffer[];
   /**
-   * A transaction that entered before anybody listened. Waits until no block is being connected or disconnected, so a listener to the chain
-   * must not wait for it. undefined: the pool does not have it, or nobody has its coins any more.
+   * A transaction with its coins, even if it entered before anybody listened. Waits until no block is being connected or disconnected,
+   * so a listener to the chain must not wait for it. undefined: the pool lacks the transaction, or its coins are gone.
    */
   withCoins(txid: Buffer): Promise<PoolTransaction | undefined>;
   info(): PoolInfo;
-  /** In the order in which they entered. An entry is the same object each time as long as nothing but its modified fee changes. */
+  /** In the order in which they entered. An entry stays the same object as long as nothing but its modified fee changes. */
   entries(): PoolEntry[];
   /** The entry of a transaction. */
   entry(txid: Buffer): PoolEntry | undefined;
@@ -251,34 +251,34 @@ export interface BlockEvent {
 }
 
 export interface TipEvent {
-  /** A reset sends no disconnects. `settled`: the chain has moved without any of the other events. */
+  /** A reset sends no `disconnect` events. `settled`: the chain has moved without any of the other events. */
   readonly type: 'reset' | 'reorganize' | 'settled';
   acknowledge(): void;
 }
 
 /** The tip of a branch of the chain. */
 export interface ChainTip extends BlockPoint {
-  /** Blocks from the active chain to it; 0 for the active tip. */
+  /** Number of blocks from the active chain to the tip; 0 for the active tip. */
   readonly branchLength: number;
-  /** As Bitcoin Core calls them. */
+  /** Bitcoin Core's words. */
   readonly status: 'active' | 'valid-fork' | 'valid-headers' | 'headers-only' | 'invalid';
 }
 
 /** The node as its peers see it. */
 export interface NetworkStatus {
-  /** Its user agent. */
+  /** User agent. */
   readonly agent: string;
   readonly protocolVersion: number;
-  /** The services that it offers, as bits. */
+  /** The services that the node offers, as bits. */
   readonly services: number;
-  /** Whether it asks peers for transactions. */
+  /** Whether the node asks peers for transactions. */
   readonly relays: boolean;
   /** Seconds by which the peers' clocks are ahead. */
   readonly timeOffset: number;
   readonly isActive: boolean;
   readonly inbound: number;
   readonly outbound: number;
-  /** `host:port`; undefined: none. */
+  /** `host:port`; undefined: no proxy. */
   readonly proxy: string | undefined;
   /** Whether onion addresses are reached through the proxy. */
   readonly onion: boolean;
@@ -288,7 +288,7 @@ export interface NetworkStatus {
 export interface FeeEstimate {
   /** Satoshis per 1,000 virtual bytes. */
   readonly rate: number;
-  /** Within how many blocks. */
+  /** Number of blocks within which the rate leads to a confirmation. */
   readonly blocks: number;
 }
 
@@ -301,7 +301,7 @@ export interface OwnReply {
 /** The running node. */
 export interface NodeSource {
   readonly network: NetworkInfo;
-  /** True when the node deletes old blocks; it may begin to while it runs. */
+  /** True when the node deletes old blocks; this may be switched on while it runs. */
   readonly pruned: boolean;
   readonly pool: PoolSource;
   /**
@@ -314,9 +314,9 @@ export interface NodeSource {
   readonly synced$: Observable<boolean>;
   /** True when reading a part of a block costs as much as reading all of it. */
   readonly readsWholeBlocks: boolean;
-  /** True while a chain reset is under way: blocks above the coming tip may be gone already. */
+  /** True during a reset of the chain: blocks above the coming tip may already be gone. */
   readonly resetting: boolean;
-  /** The HTTP server that the node listens with, before it listens. */
+  /** The node's HTTP server; available before it listens. */
   readonly httpServer: Server;
   /** Whether the node asks its clients for the API key. */
   readonly needsApiKey: boolean;
@@ -336,49 +336,49 @@ export interface NodeSource {
    */
   rawBlock(hash: Buffer): Promise<Buffer | undefined>;
   /**
-   * `length` bytes of the serialized block from `offset`; undefined when unknown or pruned. `blockLength`: the length of the whole
-   * block, which tells whether the node has stored it in another form, without reading it.
+   * `length` bytes of the serialized block from `offset`; undefined when unknown or pruned. `blockLength`: length of the whole
+   * block; by it the implementation sees, without reading the block, whether the node has stored it in another form.
    * @throws UnreadableBlockError
    */
   rawBlockPart(hash: Buffer, offset: number, length: number, blockLength: number): Promise<Buffer | undefined>;
   /**
-   * The coins that a block spends, in the order of its inputs, those that it made itself included; undefined when the node does not have
-   * them, or the block spends nothing. bcoin 2.x has them of a block that was disconnected, too.
+   * The coins that a block spends, in the order of its inputs, including coins that it made itself; undefined when the node does not
+   * have them, or the block spends nothing. bcoin 2.x also has those of disconnected blocks.
    */
   spentCoins(hash: Buffer): Promise<readonly SpentNodeCoin[] | undefined>;
   /** Only the coins of a span, which takes less time. @throws MalformedBytesError when the block spends fewer */
   spentSpan(hash: Buffer, span: SpentSpan): Promise<readonly SpentNodeCoin[] | undefined>;
   /**
-   * The same as bytes: the number of transactions (compact size), and for each one the number of its inputs (compact size) and what each
-   * spends: value (64 bits) and script behind its length. `counts`: for each transaction, the number of its inputs, 0 for the coinbase.
+   * The spent coins as bytes: the number of transactions (compact size), and for each one the number of its inputs (compact size) and, for
+   * each input, value (64 bits) and script after its length. `counts`: the number of inputs of each transaction, 0 for the coinbase.
    */
   spentOutputs(hash: Buffer, counts: Uint32Array): Promise<Buffer | undefined>;
   /**
-   * Calls `use` at a moment in which no block is being connected or disconnected, and the pool has seen to those that were. The chain waits
-   * while it runs, so a listener to the chain must not wait for it.
+   * Calls `use` at a moment in which no block is being connected or disconnected, and the pool has handled all earlier ones. The chain
+   * waits while it runs, so a listener to the chain must not wait for it.
    */
   atRest<T>(use: () => T): Promise<T>;
   /** The coins at the present tip, in a snapshot that must be closed. @throws ChainMovedError while the chain is being reset. */
   openCoinSet(): Promise<CoinSet>;
-  /** Whether every block of the active chain is still there. */
+  /** Whether the node still has every block of the active chain. */
   hasAllBlocks(): Promise<boolean>;
-  /** The lowest height whose block is still there, in a node that prunes. */
+  /** The lowest height whose block a node that prunes still has. */
   pruneHeight(): number;
   /**
-   * Gives a serialized transaction to the pool and so to the network. One that the pool has is
-   * announced to peers that have not heard of it.
+   * Gives a serialized transaction to the pool and so to the network. If the pool already has it,
+   * it is announced to peers that have not heard of it.
    * @throws TransactionRefusedError with the node's reason.
    */
   broadcast(transaction: Buffer): Promise<void>;
   /**
-   * Whether the pool would take these serialized transactions one after the other; nothing enters it.
+   * Whether the pool would accept these serialized transactions one after another; none enters it.
    * @throws TransactionRefusedError for one that cannot be read
    */
   tryTransactions(transactions: readonly Buffer[]): Promise<TrialResult[]>;
   networkStatus(): NetworkStatus;
   /** The tips of all branches, the highest first. */
   chainTips(): Promise<ChainTip[]>;
-  /** For a confirmation within so many blocks, or the next greater number for which the node has an estimate. */
+  /** For a confirmation within `blocks`, or within the next greater number for which the node has an estimate. */
   estimateFee(blocks: number): FeeEstimate | undefined;
   /** The greatest number of blocks for which the node has estimates. */
   readonly mostFeeBlocks: number;
@@ -386,8 +386,8 @@ export interface NodeSource {
   ownCall(method: string, params: unknown): Promise<OwnReply>;
   /** Closes the files that reading blocks has opened. A later read opens its file again. */
   close(): void;
-  /** The state of the soft forks for the block after this one. @throws ChainMovedError when the node does not know it any more. */
+  /** The state of the soft forks for the block after this one. @throws ChainMovedError when the node no longer knows this block. */
   deployments(hash: Buffer): Promise<Deployments>;
-  /** The same as the block itself sees them, whichever chain it is on; undefined when it is not known. */
+  /** The soft forks as the block itself sees them, on any branch; undefined when the block is not known. */
   deploymentInfo(hash: Buffer): Promise<DeploymentInfo | undefined>;
 }

@@ -1,4 +1,4 @@
-// Transactions of the pool that no peer is known to have: they were given to this node, and no peer has asked for them or sent them since.
+// Transactions of the pool that no peer is known to have: they were given to this node, and no peer has since asked for or sent them.
 
 import type { HostEmitter, HostHash, HostMempool, HostPoolEntry, HostTransaction, ToHostHash } from './host';
 
@@ -8,13 +8,13 @@ const [GET_DATA, TRANSACTION] = [7, 14] as const;
 /** The part of a peer's message that we need. */
 interface HostPacket {
   readonly type: number;
-  /** Of GET_DATA: what is asked for. */
+  /** In GET_DATA: the items asked for. */
   readonly items?: readonly { readonly hash: HostHash }[];
-  /** Of TRANSACTION. */
+  /** In TRANSACTION. */
   readonly tx?: HostTransaction;
 }
 
-/** bcoin keeps 100 at most. */
+/** More than bcoin keeps, which is 100. */
 const MOST_ORPHANS = 1_000;
 
 export class Unbroadcast {
@@ -41,7 +41,7 @@ export class Unbroadcast {
     mempool.on('remove entry', (entry: HostPoolEntry) => {
       this.#entries.delete(entry);
     });
-    // From a block that was disconnected, so peers have it.
+    // The transaction is from a disconnected block, so peers have it.
     mempool.on('unconfirmed', (transaction: HostTransaction) => {
       this.#forget(toHost(transaction.hash()));
     });

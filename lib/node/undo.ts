@@ -1,6 +1,6 @@
-// What a block spent, from the node's undo data: in the chain database of 1.x, under `u` and the block's hash, or in the block store of
-// 2.x. A record is the number of coins and the coins, in the order of the block's inputs, also those that the block made itself. A block
-// that spends nothing has no record. 1.x deletes it when the block is disconnected, 2.x keeps it until the block is pruned.
+// The coins that a block spent, from the node's undo data: in the chain database of 1.x, under `u` and the block's hash, or in the block
+// store of 2.x. A record is the number of coins and the coins, in the order of the block's inputs, including coins that the block itself
+// made. A block that spends nothing has no record. 1.x deletes the record when the block is disconnected, 2.x when it is pruned.
 
 import { setImmediate } from 'node:timers/promises';
 import { LONGEST_COMPACT_SIZE, MalformedBytesError, writeCompactSize } from '../bitcoin/reader';
@@ -8,7 +8,7 @@ import { StoredCoinReader } from './stored-coin';
 import type { HostNode } from './host';
 import type { SpentNodeCoin, SpentSpan } from './types';
 
-/** Between two looks at the clock. */
+/** Coins between two looks at the clock. */
 const COINS_PER_LOOK = 32;
 const SLICE_MS = 1;
 
@@ -17,12 +17,12 @@ class Slices {
   #coins = 0;
   #end = performance.now() + SLICE_MS;
 
-  /** To be asked after each coin: whether it is time for `pause`. */
+  /** Whether it is time for `pause`; must be called after each coin. */
   isOver(): boolean {
     return ++this.#coins % COINS_PER_LOOK === 0 && performance.now() >= this.#end;
   }
 
-  /** Others get the event loop. */
+  /** Gives the event loop a turn. */
   async pause(): Promise<void> {
     await setImmediate();
     this.#end = performance.now() + SLICE_MS;
@@ -41,7 +41,7 @@ export async function readSpentCoins(hash: Buffer, host: HostNode): Promise<read
   return coins;
 }
 
-/** `count` coins from number `start` on. Moving past the others costs next to nothing. @throws MalformedBytesError when there are fewer */
+/** `count` coins from number `start` on. Skipping those before costs next to nothing. @throws MalformedBytesError when there are fewer */
 export async function readSpentSpan(
   hash: Buffer,
   { start, count }: SpentSpan,
@@ -63,8 +63,8 @@ export async function readSpentSpan(
 }
 
 /**
- * The same as bytes, straight from the record: the number of transactions, and for each one the number of its inputs and what they spend,
- * value and script. `counts`: of inputs, 0 for the coinbase.
+ * The spent coins as bytes, straight from the record: the number of transactions, and for each one the number of its inputs, and value
+ * and script of each coin that they spend. `counts`: inputs of each transaction, 0 for the coinbase.
  * @throws MalformedBytesError when the record has more or fewer coins.
  */
 export async function readSpentOutputs(hash: Buffer, counts: Uint32Array, host: HostNode): Promise<Buffer | undefined> {

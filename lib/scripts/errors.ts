@@ -1,11 +1,11 @@
-// What keeps the index by script from answering.
+// Why the index by script cannot answer, or cannot be filled.
 
-/** There is no state to read: the index by script is not at the block of the main index, closed, damaged, or cannot be read. */
+/** There is no state to read: the index by script is not at the block of the main index, is closed or damaged, or cannot be read. */
 export class ScriptsUnavailableError extends Error {
   override readonly name = 'ScriptsUnavailableError';
 }
 
-/** An answer would need more transactions to be looked at than is allowed. */
+/** An answer would need more transactions to be read than is allowed. */
 export class HistoryTooLongError extends Error {
   override readonly name = 'HistoryTooLongError';
 }
@@ -20,7 +20,7 @@ export class MissingBlocksError extends Error {
   override readonly name = 'MissingBlocksError';
 }
 
-/** Filling the index by script was ended, by a full disk for example. Nothing is damaged, and it can be resumed. */
+/** Filling the index by script had to stop, because the disk is full for example. Nothing is damaged, and it can be resumed. */
 export class FillingError extends Error {
   override readonly name = 'FillingError';
 }

@@ -1,4 +1,4 @@
-// What the index by script is doing, in words: for the log and for those who are refused meanwhile.
+// What the index by script is doing, in words: for the log, and for clients that are refused meanwhile.
 
 import type { ScriptsState } from './types';
 
@@ -36,5 +36,5 @@ function reached({ height, target }: { readonly height: number; readonly target:
   return `${COUNT.format(height)} of ${COUNT.format(target)} (${percent(height, target)})`;
 }
 
-/** Cut, not rounded: 100 % is when it is done. */
+/** Truncated, not rounded: 100 % is shown only when the work is done. */
 const percent = (part: number, whole: number): string => `${whole > 0 ? Math.floor((part / whole) * 100) : 0}%`;

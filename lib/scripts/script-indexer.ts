@@ -1,5 +1,5 @@
-// The index by script of the node's chain: opens it beside the main index, says what it does, answers from it, closes it. Whatever is
-// wrong with it, the node and the main index start.
+// The index by script of the node's chain: opens it beside the main index, reports its state, answers from it, closes it. No damage to
+// it keeps the node or the main index from starting.
 
 import { BehaviorSubject, type Observable } from 'rxjs';
 import { scrubAgainAndAgain } from '../index/follow/scrub';
@@ -21,11 +21,11 @@ export interface ScriptIndexerOptions {
   readonly index: ChainIndex;
   readonly node: NodeSource;
   readonly logger: IndexLogger;
-  /** How many blocks can be undone without the node. */
+  /** How many blocks can be undone without asking the node. */
   readonly undoDepth: number;
   /** For a store on disk; undefined for one in memory. */
   readonly filling: Filling | undefined;
-  /** How long one pass over the files of the open store takes (lib/index/follow/scrub.ts); 0: there are none. */
+  /** How long one pass over the files of the open store takes (lib/index/follow/scrub.ts); 0: no passes. */
   readonly scrubMs: number;
 }
 
@@ -69,19 +69,19 @@ export class ScriptIndexer {
     return this.#state.value;
   }
 
-  /** Starts to catch up with the main index, without waiting for that; then follows it. */
+  /** Starts to catch up with the main index, without waiting for the end of it; then follows it. */
   open(): void {
     const { store, logger, scrubMs: passMs, index } = this.#options;
     index.accompany(this.#sync);
     this.#sync.start();
     const { signal } = this.#abort;
-    // The check of its tables comes while it is in use: beforehand it would take minutes.
+    // The tables are checked while the index is in use: a check before that would take minutes.
     if (passMs > 0) this.#scrubbing = scrubAgainAndAgain({ store, logger, passMs, onDamage: this.#sync.distrust, signal });
   }
 
   /**
-   * Waits for the write under way. To be called before the main index is closed. A store that cannot even be closed does not keep the
-   * node from stopping.
+   * Waits for the current write. To be called before the main index is closed. A store that cannot even be closed does not keep the node
+   * from stopping.
    */
   async close(): Promise<void> {
     const { store, logger } = this.#options;
@@ -102,7 +102,7 @@ export class ScriptIndexer {
     const { phase } = state;
     const isNew = phase !== this.state.phase;
     if (isNew) this.#lines.restart(-Infinity);
-    // `live` comes again with each block; failures were logged with their reasons.
+    // `live` recurs with each block; failures were logged with their reasons.
     if (phase !== 'failed' && (isNew || phase !== 'live') && this.#lines.isDue()) this.#options.logger.info(stateSentence(state));
     this.#state.next(state);
   };

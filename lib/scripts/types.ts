@@ -1,4 +1,4 @@
-// What the index by script answers, and what it says of itself. A script is asked for by its SHA-256, 32 bytes as SHA-256 gives them.
+// What the index by script answers, and what it reports about itself. A script is identified by its SHA-256, 32 bytes, not reversed.
 // Other hashes are Buffers in wire order, values satoshis.
 
 import type { Observable } from 'rxjs';
@@ -6,7 +6,7 @@ import type { Position } from '../index/records/position';
 import type { Coin, IndexSnapshot } from '../index/types';
 import type { BlockPoint } from '../node/types';
 
-/** Outputs, or spent outputs, of a script: how many, and what they are worth together. */
+/** Outputs, or spent outputs, of a script: their number, and their total value. */
 export interface Sum {
   readonly count: number;
   readonly value: number;
@@ -34,7 +34,7 @@ export interface ScriptTotals {
 export interface ScriptCoin extends Coin {
   readonly txid: Buffer;
   readonly index: number;
-  /** Of the transaction that made it. */
+  /** Position of the transaction that made it. */
   readonly position: Position;
 }
 
@@ -49,26 +49,26 @@ export interface HistoryPage {
 
 /** For calls that may have to read a long history. */
 export interface ScanOptions {
-  /** Called now and then. What it throws ends the call. */
+  /** Called now and then. An error that it throws ends the call. */
   readonly goOn?: () => void;
 }
 
 /** The index by script and the main index at the same block. */
 export interface ScriptSnapshot {
   readonly index: IndexSnapshot;
-  /** Rows in the order of the chain. A txid that stands in the chain twice (before BIP30) is in it once, at its last position. */
+  /** Rows of the history. A txid that is in the chain twice (before BIP30) appears once, at its last position. */
   history(script: Buffer, page: HistoryPage): Promise<ScriptRow[]>;
   /** `beyond`: counts only rows above this position. @throws HistoryTooLongError for more rows than `most`. */
   totals(script: Buffer, most: number, options?: ScanOptions & { readonly beyond?: Position }): Promise<ScriptTotals>;
   /**
-   * The script's coins in the order of the chain. `totals`: called for the script's totals when its history is long; give it when they may
-   * be cached.
-   * @throws TooManyCoinsError for more coins than `most`; HistoryTooLongError for a history of more rows than are looked through.
+   * The script's coins in the order of the chain. `totals`: returns the script's totals, called if its history is long; to be given if they
+   * may be cached.
+   * @throws TooManyCoinsError for more coins than `most`; HistoryTooLongError for a history with too many rows to search.
    */
   coins(script: Buffer, most: number, options?: ScanOptions & { readonly totals?: () => Promise<ScriptTotals> }): Promise<ScriptCoin[]>;
   /**
-   * Where the transaction may stand that spends an output of the script: candidates, in the order of the chain, almost always only the
-   * right one. The caller reads each transaction and looks. `position`: that of the transaction that made the output.
+   * Candidates for the position of the transaction that spends an output of the script, in the order of the chain; almost always only the
+   * right one. The caller must read each transaction to check. `position`: that of the transaction that made the output.
    */
   spenders(
     script: Buffer,
@@ -78,30 +78,30 @@ export interface ScriptSnapshot {
   ): AsyncIterable<Position>;
   /** All txids of the block at a height up to the tip, in their order. */
   txids(height: number): Promise<Buffer[]>;
-  /** Undefined: no such transaction. */
+  /** undefined: no such transaction. */
   txidAt(position: Position): Promise<Buffer | undefined>;
 }
 
 export interface ScriptReader {
   /**
    * Calls `use` with the current state, which stays the same until its promise is settled.
-   * @throws ScriptsUnavailableError while there is none
+   * @throws ScriptsUnavailableError while there is no state
    */
   read<T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T>;
 }
 
 /** What happened to the scripts that are watched. A script is its SHA-256, as a latin1 string. */
 export type ScriptsChange =
-  /** A block was connected, with these rows of theirs, in its order. */
+  /** A block was connected, with these rows of watched scripts, in the order of its transactions. */
   | { readonly type: 'connect'; readonly block: BlockPoint; readonly rows: ReadonlyMap<string, readonly RowPlace[]> }
-  /** A block was disconnected that had rows of these scripts. */
+  /** A block with rows of these scripts was disconnected. */
   | { readonly type: 'disconnect'; readonly scripts: ReadonlySet<string> }
-  /** The index was opened or rebuilt: any of them may have changed. */
+  /** The index was opened or rebuilt: any watched script may have changed. */
   | { readonly type: 'all' };
 
 /** The scripts that are watched, each its SHA-256 as a latin1 string. */
 export interface WatchedScripts {
-  /** Who reads in the turn of a change, or later, gets the state after it, or an error. */
+  /** A reader in the same turn as a change, or later, gets the state after it, or an error. */
   readonly changes$: Observable<ScriptsChange>;
   /** Adding a script again changes nothing. */
   add(script: string): void;

@@ -9,9 +9,9 @@ type Records = AsyncIterator<StoredRecord>;
 /** A record that only one of the stores has, or that differs. */
 export interface StoreDifference {
   readonly key: Buffer;
-  /** undefined: there should be none. */
+  /** undefined: there should be no record. */
   readonly expected: Buffer | undefined;
-  /** undefined: there is none. */
+  /** undefined: there is no record. */
   readonly found: Buffer | undefined;
 }
 
@@ -35,7 +35,7 @@ export async function firstDifference(
   try {
     for (;;) {
       const [left, right] = [await next(wanted), await next(present)];
-      // As that of Buffer.compare; a store without further records is behind everything.
+      // As Buffer.compare would return it; a store without further records sorts last.
       const order =
         left === undefined || right === undefined ? Number(left === undefined) - Number(right === undefined) : left[0].compare(right[0]);
       if (order < 0) return left && { key: left[0], expected: left[1], found: undefined };

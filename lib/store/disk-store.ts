@@ -9,32 +9,32 @@ import { ENCODINGS, inSlices, LevelStore, notOpen, type Engine } from './level-s
 import { PrivateFolder } from './private-folder';
 import type { BatchOptions, OpeningProgress, ScrubbedPart, Store, StoreUse, StoreWrite } from './store';
 
-/** LevelDB's cache, for tables that it does not map into memory: from the thousandth on. */
+/** LevelDB's cache, for tables that it does not map into memory: all after the first thousand. */
 const CACHE_BYTES = 16 * 1024 * 1024;
-/** LevelDB's write buffer, of which it may have two, while others need the memory more. */
+/** LevelDB's write buffer while catching up, when other parts need the memory more. LevelDB may have two of them. */
 const CATCH_UP_BUFFER_BYTES = 32 * 1024 * 1024;
-/** After a crash as much is read from the log again, which takes some seconds. */
+/** After a crash this much is read from the log again, which takes some seconds. */
 const LARGEST_BUFFER_BYTES = 192 * 1024 * 1024;
 /** LevelDB writes each block of a table with a system call. With its default of 4 KiB these are a tenth of the work of catching up. */
 const BLOCK_BYTES = 16 * 1024;
 
-/** LevelDB deletes merged tables while all reads and writes wait: for smaller tables they wait shorter. */
+/** LevelDB deletes merged tables while all reads and writes wait: the smaller the tables, the shorter the wait. */
 const SMALLEST_TABLE_BYTES = 2 * 1024 * 1024;
-/** The largest that LevelDB makes. */
+/** The largest tables that LevelDB makes. */
 const LARGEST_TABLE_BYTES = 1024 * 1024 * 1024;
-/** Of the thousand that LevelDB has open. The rest is for older tables, which get larger only when they are merged. */
+/** Of the thousand tables that LevelDB keeps open. The rest is for older tables, which become larger only when they are merged. */
 const MOST_TABLES = 600;
 
-/** Behind all keys. */
+/** After all keys. */
 const BEHIND_ALL = Buffer.from([0xff]);
 
 export interface DiskStoreOptions {
   /**
    * Bytes of LevelDB's write buffer while the store follows, from 32 to 192 MiB. A full buffer is soon merged through all
-   * levels, which writes most of the store again: the larger it is, the less often.
+   * levels, which rewrites most of the store: the larger the buffer, the less often.
    */
   readonly latestBytes?: number;
-  /** Whether `open` checks tables; true unless given. If not, that is left to `scrub`. */
+  /** Whether `open` checks tables; true unless given. If false, tables are checked only by `scrub`. */
   readonly readsTablesFirst?: boolean;
 }
 
@@ -46,7 +46,7 @@ interface DiskEngine extends Engine {
 
 /**
  * The half of a batch that classic-level implements for abstract-level. The public half checks and copies each write for
- * encodings, hooks and events that are not in use here: that takes 3 µs for a write of half a microsecond.
+ * encodings, hooks and events that are not used here: that takes 3 µs for a write of half a microsecond.
  */
 interface BareBatch {
   _put(key: Buffer, value: Buffer): void;
@@ -55,7 +55,7 @@ interface BareBatch {
   _write(options: { readonly sync: boolean }): Promise<void>;
 }
 
-/** A store in a folder of its own, which is made if it is missing, and which only its owner can read. */
+/** A store in its own folder, which is created if it is missing, and which only its owner can read. */
 export class DiskStore extends LevelStore<DiskEngine> implements Store {
   readonly #path: string;
   readonly #folder: PrivateFolder;
@@ -66,11 +66,11 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   #tableBytes = SMALLEST_TABLE_BYTES;
   #opening = new AbortController();
   /**
-   * A batch of the open engine that is used again: tens of megabytes that only the garbage collector frees, which does not see
-   * how many they are.
+   * A batch of the open engine, kept for reuse: only the garbage collector would free its tens of megabytes, and it does not see
+   * their size.
    */
   #spareBatch: BareBatch | undefined;
-  /** Settled when no batch is being written. Never rejects. */
+  /** Resolves when no batch is being written. Never rejects. */
   #writing: Promise<unknown> = Promise.resolve();
 
   constructor(path: string, { latestBytes = 0, readsTablesFirst = true }: DiskStoreOptions = {}) {
@@ -104,14 +104,14 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
           else batch._del(write.key);
         });
         onTaken?.();
-        // This half of a batch would call LevelDB even if it is closed.
+        // `_write` would call LevelDB even if it is closed.
         if (engine.status !== 'open') notOpen();
         await batch._write({ sync: durable });
       } finally {
         batch._clear();
         if (engine === this.engine) this.#spareBatch = batch;
       }
-      // Otherwise one of many comes next: not after each.
+      // A batch that is not durable is one of many: the folder is not read after each of them.
       if (durable) await this.#folder.tightenFiles();
     });
     this.#writing = Promise.allSettled([this.#writing, written]);
@@ -131,7 +131,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
 
   async *scrub(): AsyncGenerator<ScrubbedPart> {
     const { engine } = this;
-    // When it is not, files may be missing for good reasons.
+    // When it is not open, files may be missing for good reasons.
     const isStillOpen = (): boolean => engine?.status === 'open' && engine === this.engine;
     if (!isStillOpen()) return;
     try {
@@ -162,12 +162,12 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   async #openEngine(): Promise<void> {
     await this.#folder.make();
     await this.#fitTables();
-    // A store that is open stays as it is.
+    // An engine that exists stays as it is.
     this.engine ??= new ClassicLevel<Buffer, Buffer>(this.#path, {
       ...ENCODINGS,
       cacheSize: CACHE_BYTES,
       writeBufferSize: this.#use === 'catching-up' ? CATCH_UP_BUFFER_BYTES : this.#followingBytes,
-      // Hashes and amounts do not get smaller.
+      // Hashes and amounts do not compress.
       compression: false,
       blockSize: BLOCK_BYTES,
       maxFileSize: this.#tableBytes
@@ -176,7 +176,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
     await this.#folder.tightenFiles();
   }
 
-  /** Has the next engine write tables of a size that suits the store. Returns whether that is larger than before. */
+  /** Sets the size of tables that the next engine writes to one that suits the store. Returns whether it is larger than before. */
   async #fitTables(): Promise<boolean> {
     const before = this.#tableBytes;
     this.#tableBytes = Math.max(before, suitedTableBytes(await bytesOfTables(this.#path)));
@@ -185,10 +185,10 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
 
   async #closeEngine(): Promise<void> {
     const engine = this.#takeEngine();
-    // A write during what follows would go to a log behind an empty one, which looks like a log that lost its writes.
+    // A write during the compaction would go to a log behind an empty one, which would look like a log that lost its writes.
     await this.#writing;
     try {
-      // Before LevelDB merges a range, even an empty one, it puts the latest writes into a table. Reading them from the
+      // Before LevelDB merges a range, even an empty one, it writes the latest writes to a table. Reading them from the
       // log at the next start would be six times the work.
       if (engine?.status === 'open') await engine.compactRange(BEHIND_ALL, BEHIND_ALL);
     } finally {
@@ -196,7 +196,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
     }
   }
 
-  /** From now on the store is closed; the engine is the caller's to close. */
+  /** Leaves the store closed; the caller must close the engine. */
   #takeEngine(): DiskEngine | undefined {
     const { engine } = this;
     this.engine = this.#spareBatch = undefined;
@@ -205,9 +205,9 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
 }
 
 /**
- * The greatest size of a table, in bytes, for a store of so many bytes: a power of two. LevelDB keeps the thousand tables
- * open that were read last. With more of them, most lookups of a random key would open a table first, which takes longer than
- * the lookup itself. So tables grow with the store, and their number stays.
+ * The greatest size of a table, in bytes, for a store of `storeBytes`: a power of two. LevelDB keeps the thousand tables
+ * open that were read last. With more tables, most lookups of a random key would open a table first, which takes longer than
+ * the lookup itself. So tables grow with the store, and their number stays about the same.
  */
 export function suitedTableBytes(storeBytes: number): number {
   let bytes = SMALLEST_TABLE_BYTES;
@@ -231,13 +231,13 @@ async function bytesOfTables(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** @throws the engine's error when another process has the folder or it must not be written. Nothing in it is read. */
+/** @throws the engine's error when another process uses the folder or it must not be written. Reads nothing in it. */
 async function requireLock(folder: string): Promise<void> {
   const engine = new ClassicLevel<Buffer, Buffer>(folder, { ...ENCODINGS, createIfMissing: false, errorIfExists: true });
   try {
     await engine.open();
   } catch (error) {
-    // LevelDB takes the lock, then looks whether there is a database. With both options either answer is an error.
+    // LevelDB takes the lock, then checks whether there is a database. With both options either answer is an error.
     if (!/error_if_exists is true|create_if_missing is false/.test(String((error as Error).cause))) throw error;
   } finally {
     await engine.close();

@@ -1,6 +1,6 @@
-// Why a store could not do what it was asked.
+// Why an operation of a store failed.
 
-/** `corrupt`: the engine found its files damaged. `failed`: all else, such as a full disk. */
+/** `corrupt`: files are damaged. `failed`: anything else, such as a full disk. */
 export type StoreFailure = 'locked' | 'denied' | 'corrupt' | 'closed' | 'failed';
 
 export class StoreError extends Error {
@@ -15,7 +15,7 @@ export class StoreError extends Error {
   }
 }
 
-/** The store's layout is none that this program can read or migrate. */
+/** This program can neither read nor migrate the store's layout. */
 export class LayoutVersionError extends Error {
   override readonly name = 'LayoutVersionError';
 }

@@ -6,25 +6,25 @@ import { setImmediate } from 'node:timers/promises';
 import { StoreError, type StoreFailure } from './errors';
 import type { StoreRange, StoreSnapshot, StoreWrite } from './store';
 
-/** Keys looked up before others get the event loop: handing over the values takes as long. */
+/** Keys in one lookup: handing over the values of more would block the event loop for too long. */
 const KEYS_PER_SLICE = 500;
 
 /** Entries of a range that are asked for together; LevelDB hands over 16 KiB of them at most. */
 const ENTRIES_AT_ONCE = 512;
 
-/** Writes handed to an engine before others get the event loop: about a millisecond. */
+/** Writes handed to an engine between two turns of the event loop: about a millisecond. */
 const WRITES_PER_SLICE = 1_000;
 
 export const ENCODINGS = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const;
 
-/** With every read from a snapshot the encodings are given, too: abstract-level copies options that lack them. */
+/** Options of reads from a snapshot. They include the encodings, since abstract-level copies options that lack them. */
 type ReadOptions = typeof ENCODINGS & { readonly snapshot: EngineSnapshot };
 
 interface EngineSnapshot {
   close(): Promise<void>;
 }
 
-/** What the stores use of an engine. The generic types of abstract-level do not fit both engines. */
+/** The part of an engine that the stores use. The generic types of abstract-level do not fit both engines. */
 export interface Engine {
   readonly status: string;
   open(): Promise<void>;
@@ -36,7 +36,7 @@ export interface Engine {
 }
 
 interface EngineIterator {
-  /** At most `size` of the next entries, fewer if they are long; none behind the last. */
+  /** At most `size` of the next entries, fewer if they are long; none after the last. */
   nextv(size: number): Promise<[Buffer, Buffer][]>;
   close(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export abstract class LevelStore<E extends Engine> {
         },
         load: (keys) => this.#load(keys, options),
         range: (range) => this.#range(engine, { ...range, ...options }),
-        // Only waits for reads that are under way.
+        // Not awaited: it only waits for reads in progress.
         close: () => void snapshot.close()
       };
     } catch (error) {
@@ -89,7 +89,7 @@ export abstract class LevelStore<E extends Engine> {
     }
   }
 
-  /** It may be closing or closed: then it refuses by itself whatever it is asked, except for batches on disk. */
+  /** The engine may be closing or closed. It then refuses all operations itself, except batches on disk. */
   protected requireEngine(): E {
     return this.engine ?? notOpen();
   }
@@ -118,7 +118,7 @@ export abstract class LevelStore<E extends Engine> {
     let iterator: EngineIterator | undefined;
     try {
       iterator = (engine ?? notOpen()).iterator(range);
-      // Asked for one entry at a time, an iterator would fetch the first one alone, and make a promise for each.
+      // Many at a time: asked for single entries, an iterator would fetch the first one alone, and create a promise for each.
       for (let entries = await iterator.nextv(ENTRIES_AT_ONCE); entries.length > 0; entries = await iterator.nextv(ENTRIES_AT_ONCE)) {
         yield* entries;
         if (range.limit !== undefined && entries.length >= range.limit) return;
@@ -142,7 +142,7 @@ export abstract class LevelStore<E extends Engine> {
   }
 }
 
-/** Calls `take` with each write, in slices between which others get the event loop; the last slice ends at once. */
+/** Calls `take` with each write, in slices between which the event loop gets its turn; after the last slice it returns at once. */
 export async function inSlices(writes: Iterable<StoreWrite>, take: (write: StoreWrite) => void): Promise<void> {
   let left = WRITES_PER_SLICE;
   for (const write of writes) {
@@ -162,6 +162,6 @@ function reasonOf(code: string, message: string): StoreFailure {
   if (code === 'LEVEL_LOCKED') return 'locked';
   if (code === 'LEVEL_CORRUPTION') return 'corrupt';
   if (code.endsWith('_NOT_OPEN')) return 'closed';
-  // LevelDB gives only the system's text.
+  // LevelDB passes on only the system's text.
   return /permission denied|read-only|EACCES|EROFS|EPERM/i.test(message) ? 'denied' : 'failed';
 }

@@ -1,4 +1,4 @@
-// A store that is gone when the process ends.
+// A store in memory, which is gone when the process ends.
 
 import { MemoryLevel } from 'memory-level';
 import { ENCODINGS, inSlices, LevelStore } from './level-store';
@@ -9,7 +9,7 @@ export class MemoryStore extends LevelStore<MemoryLevel<Buffer, Buffer>> impleme
     super('memory');
   }
 
-  /** A store that was closed still has what it held. */
+  /** A store that is opened again after `close` still has its content. */
   open(): Promise<void> {
     return this.attempt('open', () => (this.engine ??= new MemoryLevel(ENCODINGS)).open());
   }
@@ -18,7 +18,7 @@ export class MemoryStore extends LevelStore<MemoryLevel<Buffer, Buffer>> impleme
     return this.attempt('write', async () => {
       const batch = this.requireEngine().batch();
       try {
-        // The engine keeps the very buffers that it is given.
+        // Copies: the engine keeps the buffers that it is given.
         await inSlices(writes, (write) => {
           if (write.type === 'put') batch.put(Buffer.from(write.key), Buffer.from(write.value));
           else batch.del(Buffer.from(write.key));
@@ -31,12 +31,12 @@ export class MemoryStore extends LevelStore<MemoryLevel<Buffer, Buffer>> impleme
     });
   }
 
-  /** It is the same for every use. */
+  /** Does nothing: all uses are the same in memory. */
   prepareFor(): Promise<void> {
     return this.attempt('open', () => this.requireOpen().open());
   }
 
-  /** There are no files. */
+  /** Yields nothing: there are no files. */
   async *scrub(): AsyncGenerator<ScrubbedPart> {
     yield* await Promise.resolve([]);
   }

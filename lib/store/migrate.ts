@@ -1,6 +1,6 @@
-// Brings a store to the layout that the program reads. This file has the key of the layout's
-// version; what the layouts are, only the migrations know (migrations/README.md). A checksum
-// behind the version keeps a damaged one from being taken for that of a newer program.
+// Brings a store to the layout that the program reads. This file knows the key of the layout's
+// version; only the migrations know the layouts themselves (migrations/README.md). A checksum
+// after the version keeps a damaged version from being taken for that of a newer program.
 
 import { crc32 } from 'node:zlib';
 import { LayoutVersionError, StoreError } from './errors';
@@ -10,11 +10,11 @@ import type { Store, StoreWrite } from './store';
 export interface MigrationProgress {
   /** 0 to 1, estimated. */
   readonly part: number;
-  /** Bytes of records gone through since it was started. */
+  /** Bytes of records processed since it was started. */
   readonly bytes: number;
 }
 
-/** Called often during a migration. What it throws ends the migration, which is run again at the next start. */
+/** Called often during a migration. An error that it throws ends the migration, which is run again at the next start. */
 export type MigrationReport = (progress: MigrationProgress) => void;
 
 /** A step from one layout to the next. */
@@ -24,8 +24,8 @@ export interface Migration {
   /** What changes, for the log. */
   readonly info: string;
   /**
-   * May write on the way, in steps that can be repeated after an interruption. The writes that it
-   * returns come last, in one batch with the new version.
+   * May write along the way, in steps that can be repeated after an interruption. The writes that it
+   * returns are written last, in one batch with the new version.
    */
   migrate(store: Store, report: MigrationReport): Promise<readonly StoreWrite[]>;
 }
@@ -38,7 +38,7 @@ export interface MigrateOptions {
   readonly onProgress?: MigrationReport;
 }
 
-/** Below every other key. The value is the version, 32 bits, and the CRC-32 of key and version, both big endian. */
+/** The first of all keys. Its value is the version, 32 bits, and the CRC-32 of key and version, both big endian. */
 export const LAYOUT_VERSION_KEY = Buffer.from([0]);
 
 /** The range of all keys. */

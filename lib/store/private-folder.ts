@@ -1,6 +1,6 @@
 // A folder whose files only their owner can read. LevelDB makes its files readable by everybody, as far as the umask of
-// the process allows, and a plugin must not change that one. So other users may not enter the folder, and files lose the
-// permissions of others soon after they were made, since somebody may copy them elsewhere.
+// the process allows, and a plugin must not change the umask. So other users may not enter the folder, and files lose the
+// permissions of other users soon after they were made, since they may be copied elsewhere.
 
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,21 +9,21 @@ const GROUP_AND_OTHERS = 0o077;
 
 export class PrivateFolder {
   readonly #path: string;
-  /** Names of files that were tightened: LevelDB uses no name twice while it is open. */
+  /** Names of files whose permissions are done: LevelDB uses no name twice while it is open. */
   #seen = new Set<string>();
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Makes the folder if it is not there, and takes the permissions of others from it. @throws Error of the file system */
+  /** Creates the folder if it is missing, and removes the permissions of other users. @throws errors of the file system */
   async make(): Promise<void> {
     this.#seen = new Set();
     await mkdir(this.#path, { recursive: true, mode: 0o700 });
     await takeFromOthers(this.#path);
   }
 
-  /** Takes the permissions of others from new files. Never rejects: a folder that is gone has no files. */
+  /** Removes the permissions of other users from new files. Never rejects: a folder that is gone has no files. */
   async tightenFiles(): Promise<void> {
     const entries = await readdir(this.#path, { withFileTypes: true }).catch(() => []);
     await Promise.all(
@@ -43,6 +43,6 @@ async function takeFromOthers(path: string): Promise<void> {
     const { mode } = await stat(path);
     if ((mode & GROUP_AND_OTHERS) !== 0) await chmod(path, mode & 0o700);
   } catch {
-    // LevelDB may have deleted it by now.
+    // LevelDB may have deleted the file by now.
   }
 }

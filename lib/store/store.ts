@@ -5,9 +5,9 @@
 /** A point-in-time view; unaffected by later writes. Must be closed. */
 export interface StoreSnapshot {
   get(key: Buffer): Buffer | undefined;
-  /** As that of the store. Closing the snapshot waits for calls that are under way. */
+  /** As `Store.load`. Closing the snapshot waits for calls in progress. */
   load(keys: readonly Buffer[]): Promise<(Buffer | undefined)[]>;
-  /** Off the event loop. Closing the snapshot waits for calls that are under way. */
+  /** Reads off the event loop. Closing the snapshot waits for calls in progress. */
   range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
   close(): void;
 }
@@ -33,13 +33,13 @@ export interface OpeningProgress {
   readonly total: number;
 }
 
-/** Bytes that `scrub` has just read and found right, and the bytes of all tables by now. */
+/** Bytes that `scrub` has just read and found right, and the bytes of all present tables. */
 export interface ScrubbedPart {
   readonly count: number;
   readonly total: number;
 }
 
-/** What comes next: batch after batch, or a block now and then between reads. */
+/** How the store will be used: for batch after batch, or for a block now and then between reads. */
 export type StoreUse = 'catching-up' | 'following';
 
 export interface BatchOptions {
@@ -51,8 +51,8 @@ export interface BatchOptions {
 
 export interface Store {
   /**
-   * Checks all its files first, which takes a second for some gigabytes at best.
-   * @throws StoreError when the folder cannot be opened, is in use or damaged, and when it is closed meanwhile.
+   * Checks all files first, which at best takes a second for some gigabytes.
+   * @throws StoreError when the folder cannot be opened, is in use or damaged, and when the store is closed meanwhile.
    */
   open(onProgress?: (progress: OpeningProgress) => void): Promise<void>;
   get(key: Buffer): Buffer | undefined;
@@ -61,18 +61,18 @@ export interface Store {
   range(range: StoreRange): AsyncIterable<readonly [key: Buffer, value: Buffer]>;
   snapshot(): StoreSnapshot;
   /**
-   * All or nothing. The writes are asked for one by one, and others get the event loop in between. Each is copied
+   * Writes all or nothing. The writes are asked for one by one, with turns of the event loop in between. Each is copied
    * before the next one is asked for.
    */
   batch(writes: Iterable<StoreWrite>, options: BatchOptions): Promise<void>;
   /**
-   * Sets the store up for a use, and for the size that it has come to; it is opened for `following`. If that changes
-   * anything, all snapshots are closed, and reads fail meanwhile as those of a closed store.
+   * Prepares the store for a use, and for the size that it has reached; `open` prepares it for `following`. If that changes
+   * anything, all snapshots are closed, and reads fail meanwhile like those of a closed store.
    */
   prepareFor(use: StoreUse): Promise<void>;
   /**
-   * Checks the files of the open store in one pass, which goes on by about a megabyte when the next part is asked for. Ends
-   * early when the store is closed or cleared meanwhile, and at once in a store that is not open or in memory.
+   * Checks the files of the open store in one pass, which advances by about a megabyte when the next part is asked for. Ends
+   * early when the store is closed or cleared meanwhile, and at once for a store that is not open or is in memory.
    * @throws StoreError (corrupt) that names the damaged file.
    */
   scrub(): AsyncIterable<ScrubbedPart>;

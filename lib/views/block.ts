@@ -13,7 +13,7 @@ import type { JsonStyle } from './script';
 export interface BlockContext extends HeaderContext, Omit<TransactionForm, 'blockHash' | 'spent'> {
   /** -1 off the active chain. */
   readonly confirmations: number;
-  /** The outputs that its transactions spend, in the order of their inputs, without the coinbase's; undefined: they are not shown. */
+  /** The outputs that its transactions (except the coinbase) spend, in the order of their inputs; undefined: they are not shown. */
   readonly spent?: readonly SpentNodeCoin[] | undefined;
   /** The txids of its transactions, in their order; undefined: they are computed. */
   readonly txids?: readonly Buffer[] | undefined;
@@ -21,11 +21,11 @@ export interface BlockContext extends HeaderContext, Omit<TransactionForm, 'bloc
 
 const HASH_BYTES_IN_JSON = 67;
 
-/** Bytes that are written of a spent output, beside its script; and for each byte of the script. */
+/** Bytes that are written for a spent output without its script; and for each byte of the script. */
 const SPENT_BYTES_IN_JSON = 320;
 const SPENT_BYTES_PER_BYTE = 5;
 
-/** Writes everything in front of the transactions. */
+/** Writes everything before the transactions. */
 function writeStart(writer: JsonWriter, block: ScannedBlock, context: BlockContext): void {
   const { fields } = context;
   writer.hashField('{"hash":', block.hash);
@@ -71,7 +71,7 @@ function writeEnd(writer: JsonWriter, block: ScannedBlock, context: BlockContext
   writer.ascii('}\n');
 }
 
-/** The block with its transactions, and a line feed. Yields after each of them. @throws MalformedBytesError */
+/** The block with its transactions, and a line feed. Yields after each transaction. @throws MalformedBytesError */
 export function* blockJson(block: ScannedBlock, context: BlockContext, allocate?: Allocate): Generator<void, Buffer> {
   const { spent } = context;
   requireAllSpent(block, spent);
@@ -90,7 +90,7 @@ export function* blockJson(block: ScannedBlock, context: BlockContext, allocate?
   return writer.toBuffer();
 }
 
-/** @throws RangeError unless there is one for each input of the block but the coinbase's. */
+/** @throws RangeError unless there is one spent output for each input of the block, except the coinbase's. */
 function requireAllSpent({ transactions }: ScannedBlock, spent: BlockContext['spent']): void {
   const count = transactions.reduce((sum, { inputCount }, i) => (i === 0 ? 0 : sum + inputCount), 0);
   if (spent !== undefined && spent.length !== count)
@@ -101,7 +101,7 @@ function bytesOfSpent(spent: BlockContext['spent'] = []): number {
   return spent.reduce((sum, { script }) => sum + SPENT_BYTES_IN_JSON + script.length * SPENT_BYTES_PER_BYTE, 0);
 }
 
-/** The block with the txids of its transactions, and a line feed. Yields after each of them. */
+/** The block with the txids of its transactions, and a line feed. Yields after each txid. */
 export function* blockSummaryJson(block: ScannedBlock, context: BlockContext, allocate?: Allocate): Generator<void, Buffer> {
   const writer = new JsonWriter(block.transactions.length * HASH_BYTES_IN_JSON + 1024, allocate);
   writeStart(writer, block, context);

@@ -13,7 +13,7 @@ export interface ChainInfo {
   readonly headers: number;
   /** 32 bytes in wire order. */
   readonly bestHash: Buffer;
-  /** Of the tip, as are both times. */
+  /** Of the tip, like both times. */
   readonly bits: number;
   readonly time: number;
   readonly medianTime: number;
@@ -25,14 +25,14 @@ export interface ChainInfo {
   readonly sizeOnDisk: number;
   /** Only for a node that prunes. */
   readonly prune?: {
-    /** Lowest height whose block is still there. */
+    /** Lowest height whose block the node still has. */
     readonly height: number;
     readonly automatic: boolean;
     /** In bytes. */
     readonly targetSize?: number;
   };
   readonly warnings: readonly string[];
-  /** Undefined where it shows none. */
+  /** As made by `softForksJson`; undefined: none are shown. */
   readonly softForks?: Buffer | undefined;
 }
 
@@ -61,7 +61,7 @@ function writeVersionForks(writer: JsonWriter, forks: readonly VersionFork[]): v
   writer.char(ARRAY_END);
 }
 
-/** Times are 64-bit integers, beyond what a JavaScript number holds. `bit` and statistics only while started. */
+/** Times are 64-bit integers, which a JavaScript number cannot hold. `bit` and statistics are shown only while started. */
 function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since, statistics }: Bip9Deployment): void {
   writer.ascii(`{"status":"${status}"`);
   if (status === 'started') writer.ascii(`,"bit":${bit}`);
@@ -75,7 +75,7 @@ function writeBip9(writer: JsonWriter, { status, bit, startTime, timeout, since,
   writer.char(OBJECT_END);
 }
 
-/** A list, or its last text. */
+/** Writes all warnings as a list, or only the last one as a text. */
 function writeWarnings(writer: JsonWriter, warnings: readonly string[], { warningsInList }: ProfileFields): void {
   writer.ascii(',"warnings":');
   if (!warningsInList) {
@@ -90,7 +90,7 @@ function writeWarnings(writer: JsonWriter, warnings: readonly string[], { warnin
   writer.char(ARRAY_END);
 }
 
-/** `softforks` and `bip9_softforks` as chainInfoJson takes them: the same for every answer of one tip. */
+/** `softforks` and `bip9_softforks` for `ChainInfo`: the same for every answer of one tip. */
 export function softForksJson({ versionForks, bip9 }: Deployments): Buffer {
   const writer = new JsonWriter();
   writeVersionForks(writer, versionForks);

@@ -7,20 +7,20 @@ import { writeScriptPubKey, type JsonStyle } from './script';
 import type { Coin } from '../index/types';
 import type { BlockPoint } from '../node/types';
 
-/** An unspent output, of a block or of the pool. */
+/** An unspent output, from a block or from the pool. */
 export type CoinView = Pick<Coin, 'height' | 'value' | 'script'>;
 
 export interface CoinsAnswer {
   /** The tip of the active chain. */
   readonly tip: BlockPoint;
-  /** In the order of the request; undefined where there is none. */
+  /** In the order of the request; undefined for an outpoint without a coin. */
   readonly coins: readonly (CoinView | undefined)[];
 }
 
-/** The JSON of a usual coin, and what stands around all of them. */
+/** Length of the JSON of a usual coin, and of the JSON around all coins. */
 const [COIN_BYTES_IN_JSON, BYTES_IN_JSON] = [320, 192];
 
-/** Stands before the height in each record, and means nothing. */
+/** Precedes the height in each record, and has no meaning. */
 const VERSION_PLACEHOLDER = 0;
 
 const isCoin = (coin: CoinView | undefined): coin is CoinView => coin !== undefined;

@@ -9,7 +9,7 @@ export function deploymentInfoJson({ hash, height, scriptFlags, buried, signalle
   writer.hashField('{"hash":', hash);
   writer.integerField(',"height":', height);
   writer.ascii(`,"script_flags":${JSON.stringify(scriptFlags)},"deployments":{`);
-  // Each is in force for the block after it from its height on.
+  // A fork is shown as active if it applies to the next block.
   const isActive = (since: number | undefined): boolean => since !== undefined && height + 1 >= since;
   buried.forEach(({ id, height: since }, i) => {
     writer.ascii(`${i === 0 ? '' : ','}"${id}":{"type":"buried","active":${isActive(since)},"height":${since}}`);
@@ -24,7 +24,7 @@ export function deploymentInfoJson({ hash, height, scriptFlags, buried, signalle
   return writer.toBuffer();
 }
 
-/** Threshold and whether it can be reached are of interest only until it is. */
+/** Shows the threshold, and whether it can still be reached, only until it is reached. */
 function writeSignalled(writer: JsonWriter, fork: SignalledFork): void {
   const { bit, startTime, timeout, status, since, nextStatus, signals, period, threshold } = fork;
   writer.ascii(signals === undefined ? '{' : `{"bit":${bit},`);

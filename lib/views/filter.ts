@@ -12,12 +12,12 @@ export function filterBinary(blockHash: Buffer, filter: Buffer): Buffer {
   return Buffer.concat([Buffer.of(BASIC), blockHash, length.subarray(0, writeCompactSize(length, filter.length, 0)), filter]);
 }
 
-/** A serialized filter. */
+/** `filter`: a serialized filter. */
 export function filterJson(filter: Buffer): Buffer {
   return Buffer.from(`{"filter":"${filter.toString('hex')}"}\n`, 'latin1');
 }
 
-/** Filter headers, 32 bytes each, in display order. */
+/** `headers`: 32 bytes each, in wire order; the JSON shows them reversed. */
 export function filterHeadersJson(headers: Buffer): Buffer {
   const texts = Array.from({ length: headers.length / 32 }, (_, i) => `"${toDisplayHex(headers.subarray(i * 32, (i + 1) * 32))}"`);
   return Buffer.from(`[${texts.join(',')}]\n`, 'latin1');

@@ -1,6 +1,6 @@
 // The JSON of an array of headers (blockheaderToJSON of Bitcoin Core), and the fields that it shares with the JSON of blocks, in the
-// two runs in which Bitcoin Core 0.17 prints them. Once the next block is known, only `confirmations` of a header changes: texts of many
-// headers are written without it and cached, and get it when they are put together.
+// two groups in which Bitcoin Core 0.17 prints them. Once the next block is known, only `confirmations` of a header changes: texts of many
+// headers are cached without it, and get it when they are assembled.
 
 import { bitsOf, HEADER_LENGTH, merkleRootOf, nonceOf, previousHashOf, timeOf, versionOf } from '../bitcoin/header';
 import { difficultyOf, targetOf } from '../bitcoin/work';
@@ -11,11 +11,11 @@ import type { ProfileFields } from '../profile/profile';
 
 export interface HeaderContext {
   readonly height: number;
-  /** Work of the chain up to and including this block; as bytes: 32, big endian. */
+  /** Work of the chain up to and including this block; a Buffer has 32 bytes, big endian. */
   readonly chainwork: bigint | Buffer;
   /** Median time past of this block (BIP113). */
   readonly medianTime: number;
-  /** The block after it on the active chain: 32 bytes in wire order. */
+  /** Hash of the next block on the active chain: 32 bytes in wire order. */
   readonly nextHash?: Buffer | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface HeadersText {
   readonly height: number;
   readonly count: number;
   readonly text: Buffer;
-  /** Where each header begins; last, where the one after it would. */
+  /** Where each header begins, and at the end where another one would begin. */
   readonly starts: Uint32Array;
 }
 
@@ -56,15 +56,15 @@ const MAX_DIGITS = 16;
 
 const NO_HASH = Buffer.alloc(32);
 
-/** What bits stand for, as texts. */
+/** Difficulty and target of bits, as texts. */
 export interface BitsTexts {
-  /** As Bitcoin Core prints it. */
+  /** Digits as Bitcoin Core prints them. */
   readonly difficulty: string;
   /** 64 hex digits. */
   readonly target: string;
 }
 
-/** The last ones: bits change every 2,016 blocks at most, and exact decimals of a double are not cheap. */
+/** Texts of the bits asked for last: bits rarely change between blocks, and exact decimals of a double are not cheap. */
 let known: BitsTexts & { readonly bits: number } = { bits: -1, difficulty: '', target: '' };
 
 export function textsOfBits(bits: number): BitsTexts {
@@ -123,7 +123,7 @@ export function detailsAt({ details }: Pick<HeaderRun, 'details'>, i: number): H
   };
 }
 
-/** The headers in the order given. */
+/** The headers of a run, in its order. */
 export function headersText(run: HeaderRun, fields: ProfileFields): HeadersText {
   const { height, count } = run;
   const writer = new JsonWriter(count * HEADER_BYTES_IN_JSON);
@@ -136,7 +136,7 @@ export function headersText(run: HeaderRun, fields: ProfileFields): HeadersText 
   return { height, count, text: writer.toBuffer(), starts };
 }
 
-/** The headers of some runs as one array, confirmed up to the tip, and a line feed: for few of them. */
+/** The headers of some runs as one array with confirmations up to the tip, and a line feed; for a few headers, whose text is not cached. */
 export function fewHeadersJson(runs: readonly HeaderRun[], tipHeight: number, fields: ProfileFields): Buffer {
   const writer = new JsonWriter(runs.reduce((sum, { count }) => sum + count * HEADER_BYTES_IN_JSON, 3));
   writer.char(ARRAY_START);
@@ -150,7 +150,7 @@ export function fewHeadersJson(runs: readonly HeaderRun[], tipHeight: number, fi
   return writer.toBuffer();
 }
 
-/** `confirmations`: undefined: they are put in later. */
+/** `confirmations`: undefined to leave them out, to be inserted later. */
 function writeHeader(writer: JsonWriter, run: HeaderRun, i: number, fields: ProfileFields, confirmations: number | undefined): void {
   const { headers, count, lastHash } = run;
   const hashAt = (at: number): Buffer => (at < count ? previousHashOf(headers.subarray(at * HEADER_LENGTH)) : lastHash);
@@ -165,7 +165,7 @@ function writeHeader(writer: JsonWriter, run: HeaderRun, i: number, fields: Prof
   writer.char(OBJECT_END);
 }
 
-/** The parts as one array, confirmed up to the tip, and a line feed; yields after each part. */
+/** The parts as one array with confirmations up to the tip, and a line feed; yields after each part. */
 export function* headersJson(parts: readonly HeadersPart[], tipHeight: number, allocate?: Allocate): Generator<void, Buffer> {
   let capacity = 3;
   for (const { of, height, count } of parts) {
@@ -178,13 +178,13 @@ export function* headersJson(parts: readonly HeadersPart[], tipHeight: number, a
     writePart(writer, part, tipHeight);
     yield;
   }
-  // The comma after the last one.
+  // Removes the comma after the last header.
   if (parts.length > 0) writer.unwrite(1);
   writer.ascii(']\n');
   return writer.toBuffer();
 }
 
-/** Copies the text, and puts the confirmations in between. */
+/** Copies the text, and inserts the confirmations. */
 function writePart(writer: JsonWriter, { of: { text, starts, height: textHeight }, height, count }: HeadersPart, tipHeight: number): void {
   const first = height - textHeight;
   let from = starts[first] as number; // a start for each, and one more

@@ -5,21 +5,21 @@ import { anyMemory, type Allocate } from '../bitcoin/text-writer';
 
 const LINE_FEED = 0x0a;
 
-/** Bytes after which a long line lets others have their turn. */
+/** Bytes between two yields in a long line. */
 const SLICE = 0x2_0000;
 
-/** The four digits of any two bytes, both as they lie in memory. */
+/** The four digits of any two bytes, digits and bytes in the order in which they are in memory. */
 const ALL_PAIRS = Uint16Array.from({ length: 0x1_0000 }, (_, pair) => pair);
 const DIGITS_OF_PAIR = new Uint32Array(Buffer.from(Buffer.from(ALL_PAIRS.buffer).toString('hex'), 'latin1').buffer);
 
-/** The bytes of a slice, where pairs begin at even places. */
+/** A copy of the bytes of a slice, so that pairs begin at even addresses. */
 const pairs = new Uint16Array(SLICE / 2);
 const pairBytes = Buffer.from(pairs.buffer);
 
-/** Ready to be sent: a string would cost a second pass over it. Yields within long ones. */
+/** The line as bytes, ready to be sent: a string would cost a second pass. Yields within long lines. */
 export function* hexLine(bytes: Buffer, allocate: Allocate = anyMemory): Generator<void, Buffer> {
   const { length } = bytes;
-  // The last byte of an odd number is half of a pair.
+  // With an odd number of bytes the last one is half of a pair.
   const line = allocate(length * 2 + 4);
   for (let start = 0; start < length; start += SLICE) {
     if (start > 0) yield;
@@ -31,7 +31,7 @@ export function* hexLine(bytes: Buffer, allocate: Allocate = anyMemory): Generat
   return line.subarray(0, length * 2 + 1);
 }
 
-/** A function of its own, since within a generator the loop takes several times as long. */
+/** A separate function, since within a generator the loop takes several times as long. */
 function writeDigits(digits: Uint32Array, count: number): void {
   for (let i = 0; i < count; i++) digits[i] = DIGITS_OF_PAIR[pairs[i] as number] as number;
 }

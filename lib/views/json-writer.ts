@@ -16,7 +16,7 @@ export const LINE_FEED = 0x0a;
 /** Significant digits of a double: what C++ prints with setprecision(16). */
 const PRECISION = 16;
 
-/** Longer than any run of digits by which a double can differ from a tie between two roundings. */
+/** Enough digits to tell any double from a tie between two roundings. */
 const EXACT_DIGITS = 100;
 
 /** UniValue's escapes; every other control character and DEL is \u00xx. */
@@ -32,10 +32,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const DEL = '\u007f';
 
-/** First `PRECISION` digits of a positive double and its decimal exponent; ties go to the even digit, as in C. */
+/** The first `PRECISION` digits of a positive double, and its decimal exponent; ties go to the even digit, as in C. */
 function roundedDigits(value: number): { digits: string; exponent: number } {
   const rounded = parseDigits(value.toExponential(PRECISION - 1));
-  // JavaScript rounds ties up. Only what ends in an odd digit so, and in a 5 one digit further on, may have been a tie.
+  // JavaScript rounds ties up. Only if this gives an odd last digit, and one more digit is a 5, may the double have been a tie.
   if (Number(rounded.digits[PRECISION - 1]) % 2 === 0 || !value.toExponential(PRECISION).includes('5e')) return rounded;
   const { digits, exponent } = parseDigits(value.toExponential(EXACT_DIGITS));
   return /^50*$/.test(digits.slice(PRECISION)) ? { digits: digits.slice(0, PRECISION), exponent } : rounded;
@@ -63,7 +63,7 @@ export function doubleText(value: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
-/** Unicode has more control characters than ASCII; those above are left as they are. */
+/** Control characters beyond ASCII are left as they are. */
 function escaped(character: string): string {
   if (character > DEL) return character;
   return ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -94,7 +94,7 @@ export class JsonWriter extends TextWriter {
     this.ascii(`"${work.toString(16).padStart(64, '0')}"`);
   }
 
-  /** An integer behind the text with which its field begins, as below. */
+  /** The text with which a field begins, then an integer. The next two methods do likewise. */
   integerField(beginning: string, value: number): void {
     this.ascii(beginning);
     this.integer(value);

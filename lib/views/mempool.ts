@@ -1,5 +1,5 @@
-// The JSON of the transaction pool: its summary and its contents (mempoolInfoToJSON and MempoolToJSON of Bitcoin Core, 0.17's and
-// since 31).
+// The JSON of the transaction pool: its summary and its contents (mempoolInfoToJSON and MempoolToJSON of Bitcoin Core, as in 0.17 and
+// as since 31).
 
 import { COLON, COMMA, OBJECT_START, JsonWriter } from './json-writer';
 import { writeChunkEntry, writeEntry } from './pool/entry';
@@ -13,25 +13,25 @@ const ENTRY_BYTES_IN_JSON = 900;
 /** A txid in quotes, and a comma or colon. */
 const TXID_BYTES_IN_JSON = 67;
 
-/** Bitcoin Core's limit for clusters in virtual bytes. */
+/** Bitcoin Core's limit for a cluster, in virtual bytes. */
 const CLUSTER_SIZE = 101_000;
-/** Bitcoin Core's, per 1,000 virtual bytes. bcoin replaces nothing in its pool, so nothing has to pay it. */
+/** Bitcoin Core's rate, in satoshis per 1,000 virtual bytes. bcoin replaces nothing in its pool, so nothing has to pay it. */
 export const INCREMENTAL_FEE_RATE = 100;
 
-/** The summary, and a line feed. `isBestOrder`: of the order in which the contents were last shown. */
+/** The summary, and a line feed. `isBestOrder`: whether the order in which the contents were last shown is the best one. */
 export function mempoolInfoJson(info: PoolInfo, fields: Pick<ProfileFields, 'chunks' | 'fullRbf'>, isBestOrder: boolean): Buffer {
   const writer = new JsonWriter();
   writer.ascii(fields.chunks ? '{"loaded":true,' : '{');
   writer.ascii(`"size":${info.size},"bytes":${info.bytes},"usage":${info.usage}`);
   if (fields.chunks) writer.amountField(',"total_fee":', info.totalFee);
   writer.integerField(',"maxmempool":', info.maxUsage);
-  // What is not relayed does not enter the pool either.
+  // A transaction that is not relayed does not enter the pool either.
   writer.amountField(',"mempoolminfee":', Math.max(info.minFeeRate, info.minRelayFeeRate));
   writer.amountField(',"minrelaytxfee":', info.minRelayFeeRate);
   if (fields.chunks) {
     writer.amountField(',"incrementalrelayfee":', INCREMENTAL_FEE_RATE);
     writer.ascii(`,"unbroadcastcount":${info.unbroadcast},"permitbaremultisig":true,"maxdatacarriersize":${info.mostDataCarrierBytes}`);
-    // bcoin limits ancestors, not clusters: up to these its pool is in the best order.
+    // bcoin limits ancestors, not clusters: up to these limits its pool is in the best order.
     writer.ascii(`,"limitclustercount":${MOST_IN_BEST_ORDER},"limitclustersize":${CLUSTER_SIZE},"optimal":${isBestOrder}`);
     // bcoin never replaces.
     if (fields.fullRbf) writer.ascii(',"fullrbf":false');
@@ -44,7 +44,7 @@ export function mempoolInfoJson(info: PoolInfo, fields: Pick<ProfileFields, 'chu
 export class PoolContents {
   readonly #fields: Pick<ProfileFields, 'chunks' | 'bip125'>;
   readonly #graph = new PoolGraph();
-  /** Undefined: the order in which they entered. */
+  /** undefined: entries are shown in the order in which they entered. */
   readonly #order: PoolOrder | undefined;
   readonly #texts = new Map<PoolEntry, Buffer>();
   readonly #writer = new JsonWriter(ENTRY_BYTES_IN_JSON);
@@ -55,14 +55,14 @@ export class PoolContents {
     this.#order = fields.chunks ? new PoolOrder() : undefined;
   }
 
-  /** Whether the pool was last in the best order that there is. */
+  /** Whether the pool was last in the best possible order. */
   get isBestOrder(): boolean {
     return this.#order?.isBest ?? true;
   }
 
   /**
-   * The transactions by txid, and a line feed. Yields often; must be run to its end before anything else is asked for. An entry is
-   * known by its object.
+   * The transactions by txid, and a line feed. Yields often; must be run to its end before any other method is called. An entry is
+   * identified by its object.
    */
   *json(entries: readonly PoolEntry[]): Generator<void, Buffer> {
     yield* this.update(entries);
@@ -80,7 +80,7 @@ export class PoolContents {
     return writer.toBuffer();
   }
 
-  /** The txids alone, and a line feed; with a sequence number as an object beside it. As above. */
+  /** The txids alone, and a line feed; with `sequence`, an object that also has it. Yields and must be run to its end like `json`. */
   *txids(entries: readonly PoolEntry[], sequence?: number): Generator<void, Buffer> {
     yield* this.update(entries);
     const writer = new JsonWriter(entries.length * TXID_BYTES_IN_JSON + 64);
@@ -96,14 +96,14 @@ export class PoolContents {
     return writer.toBuffer();
   }
 
-  /** The JSON of an entry, without its txid. @throws RangeError for one that the last update did not see. */
+  /** The JSON of an entry, without its txid. @throws RangeError for an entry that the last update did not see. */
   entryText(entry: PoolEntry): Buffer {
     const text = this.#texts.get(entry);
     if (text === undefined) throw new RangeError('expected a transaction of the pool');
     return text.subarray(TXID_BYTES_IN_JSON);
   }
 
-  /** Brings the contents to the present entries of the pool. As above. */
+  /** Updates the contents to the present entries of the pool. Yields and must be run to its end like `json`. */
   *update(entries: readonly PoolEntry[]): Generator<void, void> {
     const change = yield* this.#graph.update(entries);
     const moved = this.#order === undefined ? [] : yield* this.#order.update(change);

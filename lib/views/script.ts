@@ -7,13 +7,13 @@ import { multisigOf, scriptTypeOf, type Multisig, type ScriptType } from '../bit
 import { QUOTE, type JsonWriter } from './json-writer';
 import type { ProfileFields } from '../profile/profile';
 
-/** What JSON depends on beside the values that it shows. */
+/** Settings of the JSON, beside the values that it shows. */
 export interface JsonStyle {
   readonly prefixes: AddressPrefixes;
   readonly fields: ProfileFields;
 }
 
-/** In 0.17 scripts with more keys are `nonstandard`. */
+/** In 0.17 multisig scripts with more keys are `nonstandard`. */
 const MOST_OLD_KEYS = 16;
 
 export function opcodeNames({ newScripts }: ProfileFields): OpcodeNames {
@@ -31,7 +31,7 @@ export function writeScriptPubKey(writer: JsonWriter, bytes: Buffer, start: numb
   else writeWithAddresses(writer, bytes, start, end, style);
 }
 
-/** Bitcoin Core shows no address of a bare key. */
+/** Like Bitcoin Core, shows no address for a bare key. */
 function writeWithDescriptor(writer: JsonWriter, bytes: Buffer, start: number, end: number, { prefixes, fields }: JsonStyle): void {
   const type = scriptTypeOf(bytes, start, end);
   writer.ascii('","desc":"');

@@ -1,12 +1,12 @@
-// The JSON of what a block spends (rest_spent_txouts of Bitcoin Core since 30), written straight from the bytes: the number of
-// transactions, and for each one the number of its inputs and what they spend, value (64 bits) and script behind its length.
+// The JSON of the outputs that a block spends (rest_spent_txouts of Bitcoin Core since 30), written straight from the bytes that
+// `NodeSource.spentOutputs` gives.
 
 import { ByteReader } from '../bitcoin/reader';
 import { ARRAY_END, OBJECT_END, JsonWriter } from './json-writer';
 import { writeScriptPubKey, type JsonStyle } from './script';
 import type { Allocate } from '../bitcoin/text-writer';
 
-/** More than most outputs take. */
+/** An estimate: more than most outputs take. */
 const JSON_BYTES_PER_BYTE = 12;
 
 /** An array of `{value, scriptPubKey}` for each transaction, and a line feed. Yields after each output. @throws MalformedBytesError */

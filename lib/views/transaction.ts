@@ -10,11 +10,11 @@ import type { SpentNodeCoin } from '../node/types';
 /** JSON is six to seven times as long as the bytes it shows. */
 export const JSON_BYTES_PER_BYTE = 7;
 
-/** Inputs or outputs from one yield to the next. */
+/** Inputs or outputs between two yields. */
 const SLICE = 64;
 
 export interface TransactionContext extends JsonStyle {
-  /** The block that holds it, when one does: 32 bytes in wire order. */
+  /** Hash of the block that holds it: 32 bytes in wire order; undefined: unconfirmed, or not shown. */
   readonly blockHash?: Buffer | undefined;
 }
 
@@ -22,15 +22,15 @@ export interface TransactionForm extends TransactionContext {
   /** Whether the `hex` field includes the witness. */
   readonly hexWithWitness: boolean;
   /**
-   * The outputs that it spends, in the order of its inputs: each input shows its own, and `fee` follows from them. Ignored for
-   * a coinbase.
+   * The outputs that it spends, in the order of its inputs: each input shows its own, and `fee` is computed from them. Ignored
+   * for a coinbase.
    */
   readonly spent?: readonly SpentNodeCoin[] | undefined;
-  /** Whether inputs do not show what they spend; the fee is shown. */
+  /** Whether inputs do not show the outputs that they spend, though the fee is shown. */
   readonly hidesSpent?: boolean | undefined;
 }
 
-/** Writes the items of one witness stack, and moves past them. Nothing is written for an empty one. */
+/** Writes the items of one witness stack, and moves past them. Writes nothing for an empty stack. */
 function writeWitness(writer: JsonWriter, witness: ByteReader): void {
   const count = witness.compactSize();
   if (count === 0) return;
@@ -97,7 +97,7 @@ export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransa
   const { inputs, outputs, isCoinbase, weight, bytes, offset, length } = transaction;
   const { fields, spent } = form;
   const names = opcodeNames(fields);
-  // Every script and witness item is part of the hex at the end.
+  // Prepared once: every script and witness item is also part of the hex at the end.
   writer.prepareHex(bytes, offset, offset + length);
   writer.hashField('{"txid":', transaction.txid);
   writer.hashField(',"hash":', transaction.wtxid);
@@ -141,7 +141,7 @@ export function shownVersion({ version }: ScannedTransaction, { fields }: JsonSt
   return fields.unsignedVersion ? version >>> 0 : version;
 }
 
-/** The JSON of a transaction and a line feed. Its `hex` includes the witness. Yields within long ones. */
+/** The JSON of a transaction and a line feed. Its `hex` includes the witness. Yields within long transactions. */
 export function* transactionJson(
   transaction: ScannedTransaction,
   { prefixes, fields, blockHash }: TransactionContext

@@ -1,4 +1,4 @@
-// Backfills what an index with a base does not know yet: the positions and lengths of the transactions in blocks up to the
+// Backfills what an index with a base lacks at first: the positions and lengths of the transactions in blocks up to the
 // base, the newest block first. Works in short steps, between which the index follows the chain. Blocks that may have to be
 // undone get undo records.
 
@@ -22,7 +22,7 @@ import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 import type { BootstrapParts } from './copy-coins';
 
-/** How long a step takes blocks in. A block of the chain may have to wait for that, and for the write of the step. */
+/** How long a step adds blocks. A new block of the chain may have to wait for the step, and then for its write. */
 const STEP_MS = 30;
 const STEP_BLOCKS = 200;
 
@@ -45,7 +45,7 @@ export class Backfill {
     });
   }
 
-  /** To be called when the index is rebuilt: blocks on their way were for the old one. */
+  /** To be called when the index is rebuilt: blocks that are being fetched were for the old index. */
   reset(): void {
     this.#blocks.reset();
   }
@@ -61,12 +61,12 @@ export class Backfill {
     while (batch.base.positionsFrom > 0 && batch.blocks < STEP_BLOCKS && (batch.blocks === 0 || performance.now() < until)) {
       const rows = await this.#blocks.at(batch.base.positionsFrom - 1);
       missing = rows === undefined;
-      // A block that cannot stand in a batch with the others is the next step's.
+      // A block that cannot be in one batch with the others is left to the next step.
       if (rows === undefined || !(await batch.add(rows))) break;
       this.#blocks.take();
       writer.rowMaker.release(rows);
     }
-    // A node that does not prune lacks the block because it is being reset: an event will say so.
+    // A node that does not prune lacks the block only because its chain is being reset: an event will say so.
     const reached: Base = missing && node.pruned ? { ...batch.base, ended: true } : batch.base;
     if (batch.blocks > 0 || reached.ended) await writer.writeBackfill(batch.writes(), reached);
     this.#log(reached);
@@ -92,7 +92,7 @@ class BackfillBatch {
   #base: Base;
   /** Height of the lowest undo record in the batch. */
   #lowestUndo: number | undefined;
-  /** The header of the block that comes next, with its counts of the chain. */
+  /** The header of the block that is added next, with its counts of the chain. */
   #below: StoredHeader | undefined;
 
   constructor(base: Base, parts: BackfillParts) {
@@ -100,7 +100,7 @@ class BackfillBatch {
     this.#parts = parts;
   }
 
-  /** The base with what the batch adds. */
+  /** The base as it is once the batch is written. */
   get base(): Base {
     return this.#base;
   }
@@ -110,7 +110,7 @@ class BackfillBatch {
   }
 
   /**
-   * Adds the block below the last one; its rows are not needed any more then. False: it must go into the next batch. @throws
+   * Adds the block below the last one; its rows may be released afterwards. False: it must go into the next batch. @throws
    * DamagedIndexError
    */
   async add(rows: BlockRows): Promise<boolean> {
@@ -142,7 +142,7 @@ class BackfillBatch {
     if (this.#below !== undefined) yield putRecord(headerKey(this.#below.height), encodeHeader(this.#below));
   }
 
-  /** Completes the block's header, whose counts of the chain are right already, and derives those of the block below. */
+  /** Completes the block's header, whose counts of the chain are already right, and derives the counts of the block below. */
   #addHeader({ height, hash, hashes, length }: BlockRows): void {
     const { writer } = this.#parts;
     const stored = this.#below ?? writer.headerAt(height);
@@ -162,7 +162,7 @@ class BackfillBatch {
           };
   }
 
-  /** The writes of what undoes the block; none if it is too deep, if the node lacks the coins, or if the block above cannot be undone. */
+  /** The writes of the undo record; none if the block is too deep, the node lacks the coins, or the block above cannot be undone. */
   async #undoOf({ height, hash, inputs }: BlockRows, hashes: Buffer): Promise<StoreWrite[]> {
     const { writer, node, store } = this.#parts;
     const tipHeight = writer.tip?.height ?? 0;
@@ -184,7 +184,7 @@ class BackfillBatch {
     return positionOf(store, writer.hasher, coinbase);
   }
 
-  /** The write that adds what a later coinbase with the same txid replaced to the undo record of its block, if there is one. */
+  /** If a later coinbase has the same txid: the write that adds what it replaced, this position, to the undo record of its block. */
   #replacing(later: Position | undefined, position: Position): StoreWrite[] {
     const { store } = this.#parts;
     for (let at = later; at !== undefined;) {

@@ -1,5 +1,5 @@
-// Begins an empty index with the coins that the node holds, instead of with all its blocks: in one pass over one state of the
-// node, which is the base of the index from then on (base.ts). The tip is written last: an interrupted copy begins again.
+// Starts an empty index from the coins that the node holds, instead of from all its blocks: in one pass over one state of the
+// node, whose tip becomes the base of the index (base.ts). The index's tip is written last: an interrupted copy starts over.
 
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { previousHashOf } from '../../bitcoin/header';
@@ -19,8 +19,8 @@ import type { IndexWriter } from '../write/index-writer';
 import type { IndexLogger, IndexState } from '../types';
 
 /**
- * Two coinbases of the main network were replaced by later ones with the same txid while they still had coins. Below that
- * height an index is quickly built from blocks.
+ * Two coinbases of the main network were replaced by later ones with the same txid while they still had coins. For a chain
+ * below that height an index is quickly built from blocks.
  */
 const REPEATED_COINBASES = { chain: 'main', upTo: 91_880, coins: 2, value: 10_000_000_000 } as const;
 
@@ -29,17 +29,17 @@ export interface BootstrapParts {
   readonly store: Store;
   readonly writer: IndexWriter;
   readonly logger: IndexLogger;
-  /** When it is aborted, work stops after the part under way. */
+  /** Once it is aborted, work stops after the current part. */
   readonly signal: AbortSignal;
   /** Called before each part of the work. */
   readonly onState: (state: IndexState) => void;
-  /** Empties the store and makes it ready for the first block. */
+  /** Empties the store and prepares it for the first block. */
   readonly clear: () => Promise<void>;
 }
 
 /**
- * Brings an empty index to the node's current state, or leaves it empty, to be built from blocks. Returns why the node's coins
- * cannot be taken, if that is so; it is of no use to try again then.
+ * Brings an empty index to the node's current state, or leaves it empty, to be built from blocks. Returns the reason if the
+ * node's coins cannot be used; trying again would not help.
  */
 export async function copyCoins(parts: BootstrapParts): Promise<string | undefined> {
   const { signal, logger, writer, clear } = parts;
@@ -59,8 +59,8 @@ export async function copyCoins(parts: BootstrapParts): Promise<string | undefin
 }
 
 /**
- * False: the index is to be built from blocks, which is quick for a chain so short. @throws CoinSetError when the coins are not
- * what they must be, ChainMovedError, MalformedBytesError.
+ * False: the chain is so short that building the index from blocks is quick. @throws CoinSetError when the coins are not what
+ * they must be, ChainMovedError, MalformedBytesError.
  */
 async function copyState(parts: BootstrapParts): Promise<boolean> {
   const { node, store } = parts;
@@ -69,7 +69,7 @@ async function copyState(parts: BootstrapParts): Promise<boolean> {
     const { tip } = set;
     if (tip.height === 0 || (node.network.chain === REPEATED_COINBASES.chain && tip.height < REPEATED_COINBASES.upTo)) return false;
     const base: Base = { ...tip, positionsFrom: tip.height + 1, bytes: 0, ended: false };
-    // First of all: a base without a tip says that a copy was interrupted.
+    // The base is written first: a base without a tip means that a copy was interrupted.
     await store.batch([putBase(base)], { durable: false });
     await writeHeaders(set, parts);
     await writeCoins(set, parts);
@@ -106,7 +106,7 @@ async function writeHeaders(set: CoinSet, { store, signal, onState }: BootstrapP
     throw new ChainMovedError(`expected headers up to ${toDisplayHex(set.tip.hash)}, got some up to ${toDisplayHex(previous)}`);
 }
 
-/** @throws CoinSetError when there are other coins than the node has counted. */
+/** @throws CoinSetError when number or value of the coins differ from what the node has counted. */
 async function writeCoins(set: CoinSet, { node, store, signal, onState }: BootstrapParts): Promise<void> {
   const buffer = new WriteBuffer();
   let [count, value] = [0, 0];
@@ -117,7 +117,7 @@ async function writeCoins(set: CoinSet, { node, store, signal, onState }: Bootst
       yield putBaseCoin(coin, buffer);
     }
   };
-  // The next coins are read while some are written.
+  // The next coins are read while the previous ones are written.
   let writing: Promise<void> = Promise.resolve();
   try {
     for await (const coins of set.coins()) {
@@ -125,11 +125,11 @@ async function writeCoins(set: CoinSet, { node, store, signal, onState }: Bootst
       signal.throwIfAborted();
       onState({ phase: 'copying', coins: count, of: set.count });
       writing = store.batch(writesOf(coins), { durable: false });
-      // The write is waited for above or below; a rejection that nobody handles until then would end the node.
+      // The write is awaited above or below; a rejection that is unhandled until then would end the node.
       writing.catch(() => undefined);
     }
   } finally {
-    // After an error the store is cleared: no write may come behind that.
+    // After an error the caller clears the store: no write may come later than that.
     await writing;
   }
   requireAllOf(set, count, value, node.network);

@@ -1,6 +1,6 @@
-// Gives filters to blocks that came into the index without: while the option was off, or with the node's coins. First come the
+// Adds filters to blocks that entered the index without one: while the option was off, or with the node's coins. First come the
 // filters, the newest block first; then the filter headers, from the lowest block without one up. Works in short steps, between
-// which the index follows the chain. Every step is one batch, and the next one goes on where it ended.
+// which the index follows the chain. Every step is one batch, and the next step continues where it ended.
 
 import { setImmediate } from 'node:timers/promises';
 import { filterHeaderOf, NO_FILTER_HEADER } from '../../bitcoin/block-filter';
@@ -19,11 +19,11 @@ import type { StoreWrite } from '../../store/store';
 import type { BlockRows } from '../scan/rows';
 import type { BootstrapParts } from './copy-coins';
 
-/** How long a step works. A block of the chain may have to wait for that, and for the write of the step. */
+/** How long a step works. A new block of the chain may have to wait for the step, and then for its write. */
 const STEP_MS = 30;
 const STEP_BLOCKS = 200;
 
-/** Filter entries that are looked at before others get the event loop. */
+/** Filter entries that are looked at between two turns of the event loop. */
 const ENTRIES_PER_SLICE = 64;
 
 type FillParts = Pick<BootstrapParts, 'node' | 'store' | 'writer' | 'logger'>;
@@ -32,7 +32,7 @@ export class FilterFill {
   readonly #parts: FillParts;
   readonly #throttle = new Throttle(LOG_MS);
   readonly #blocks: Descent<BlockRows>;
-  /** The height where it could not go on; the log has it. */
+  /** The height at which filling had to stop, once it was logged. */
   #stoppedAt: number | undefined;
 
   constructor(parts: FillParts) {
@@ -45,13 +45,13 @@ export class FilterFill {
     });
   }
 
-  /** To be called when the index is rebuilt: blocks on their way were for the old one. */
+  /** To be called when the index is rebuilt: blocks that are being fetched were for the old index. */
   reset(): void {
     this.#blocks.reset();
     this.#stoppedAt = undefined;
   }
 
-  /** Fills some in. False: nothing more can be done for now. @throws DamagedIndexError, StoreError */
+  /** Adds some filters or filter headers. False: nothing more can be done for now. @throws DamagedIndexError, StoreError */
   async step(): Promise<boolean> {
     const { filters, tip } = this.#parts.writer;
     if (filters === undefined || tip === undefined || isFilled(filters)) return false;
@@ -76,7 +76,7 @@ export class FilterFill {
       } else if (looked % ENTRIES_PER_SLICE === 0) await setImmediate();
       from--;
     }
-    // A block with a filter header has a filter, and so have all below it.
+    // A block with a filter header has a filter, and so have all blocks below it.
     if (from <= chained) from = 0;
     if (from < above) await writer.writeFilters(writes, from);
     if (isMissing) this.#sayStopped(from);
@@ -85,7 +85,7 @@ export class FilterFill {
     return !isMissing;
   }
 
-  /** undefined: the node does not have the block, or not the coins that it spent. */
+  /** undefined: the node lacks the block, or the coins that it spent. */
   async #filterOf({ hash, height }: BlockPoint): Promise<Buffer | undefined> {
     const { node, writer } = this.#parts;
     const rows = await this.#blocks.at(height);
@@ -140,7 +140,7 @@ export class FilterFill {
     return entry;
   }
 
-  /** Logs it once for each height. During a reset of the node blocks are missing that are not lost. */
+  /** Logs, once for each height, that no more filters can be made. While the node's chain is reset, missing blocks are not lost. */
   #sayStopped(height: number): void {
     const { node, logger } = this.#parts;
     if (node.resetting || this.#stoppedAt === height) return;
@@ -152,7 +152,7 @@ export class FilterFill {
   }
 }
 
-/** undefined: the node does not have it, or has it damaged. */
+/** The result of reading from the node; undefined: the node lacks the data, or has it damaged. */
 async function ifReadable<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;

@@ -7,7 +7,7 @@ import type { Base } from '../records/base';
 import type { StoreSnapshot, StoreWrite } from '../../store/store';
 
 export class BaseSpends {
-  /** Records that inputs of the block under way spend, by their keys as text. */
+  /** Records that inputs of the current block spend, by their keys as text. */
   readonly #found = new Map<string, Buffer>();
   readonly #spent = new Set<string>();
   #undo: Buffer[] = [];
@@ -18,7 +18,7 @@ export class BaseSpends {
     this.#base = base;
   }
 
-  /** Looks up what some inputs of a block spend, and returns those inputs that spend no coin of the base. @throws DamagedIndexError */
+  /** Looks up what some inputs of a block spend, and returns the inputs that spend no coin of the base. @throws DamagedIndexError */
   async find(inputs: Int32Array, which: readonly number[], records: StoreSnapshot): Promise<number[]> {
     const keys = which.map((input) => keyOf(inputs, input));
     const values = await records.load(keys);
@@ -32,7 +32,7 @@ export class BaseSpends {
     });
   }
 
-  /** Spends the coin that was found for an input; false: none was. */
+  /** Spends the coin that was found for an input; false: none was found. */
   spend(inputs: Int32Array, input: number): boolean {
     const key = keyOf(inputs, input);
     const name = nameOf(key);
@@ -44,7 +44,7 @@ export class BaseSpends {
     return true;
   }
 
-  /** What was spent since the last call, as a record (records/base-coin.ts). */
+  /** The coins that were spent since the last call, as a record (records/base-coin.ts). */
   takeUndo(): Buffer {
     const undo = Buffer.concat(this.#undo);
     this.#undo = [];

@@ -1,9 +1,9 @@
-// Coins that were made or read lately. New ones stay at least until they are written, and many are
-// spent before that; written ones stay for a while, so that spending them needs no read. There are
-// two generations: what is new goes into the young one; when that is full and written, the old one
-// is emptied and becomes the young one.
+// Coins that were made or read lately. New coins stay at least until they are written, and many are
+// spent before that; written coins stay for a while, so that spending them needs no read. There are
+// two generations: new entries go into the young one; when it is full and written, the old one is
+// emptied and becomes the young one.
 //
-// Where cache and store differ, the cache is right: what it has is yet to be written. An entry is
+// Where cache and store differ, the cache is right: its changes are not written yet. An entry is
 // named by a number that is valid until the generations swap (`written`): positive in the young
 // generation, negative in the old one.
 
@@ -33,7 +33,7 @@ import type { Coin } from '../types';
 export type EntryName = number;
 export const NO_ENTRY: EntryName = 0;
 
-/** Bytes that may wait to be written: at most this, and at most one part of so many of the cache. */
+/** Bytes that may wait to be written: at most MOST_UNWRITTEN, and at most the cache's size divided by PARTS_UNWRITTEN. */
 const MOST_UNWRITTEN = 16 * 1024 * 1024;
 const PARTS_UNWRITTEN = 16;
 /**
@@ -49,20 +49,20 @@ export class CoinCache {
   readonly #buffer = new WriteBuffer();
   #young: Generation;
   #old: Generation;
-  /** Entries of the young generation from this one on were not written yet. */
+  /** Entries of the young generation from this one on have not been written yet. */
   #writtenTo = 1;
-  /** The generations swap when what was handed over is written. */
+  /** Whether the generations swap once the writes handed over are in the store. */
   #swaps = false;
-  /** Entries that were written, and have changed since. */
+  /** Entries that were written and have changed since. */
   #changed: EntryName[] = [];
   /** A txid that is looked for. */
   readonly #txid = new Int32Array(8);
-  /** The same memory. */
+  /** The memory of `#txid` as bytes. */
   readonly #txidBytes = Buffer.from(this.#txid.buffer);
 
   /**
-   * `bytes`: what both generations, their hash tables and the engine's copies take together. Since a batch is full only once a
-   * block has passed the limit, it may be exceeded by a block.
+   * `bytes`: limit for both generations, their hash tables and the engine's copies together. Since a batch is full only once a
+   * block has passed its limit, the cache may exceed this by a block.
    */
   constructor(bytes: number) {
     this.#bytes = bytes;
@@ -72,8 +72,8 @@ export class CoinCache {
   }
 
   /**
-   * Changes the size of the cache. A generation gives memory back when it is emptied: the old one at once, unless something
-   * waits to be written.
+   * Changes the size of the cache. A generation gives memory back when it is emptied: the old one at once, unless writes are
+   * pending.
    */
   resize(bytes: number): void {
     if (bytes === this.#bytes) return;
@@ -89,12 +89,12 @@ export class CoinCache {
     return this.#young.size + this.#old.size;
   }
 
-  /** Whether all of it is written. */
+  /** Whether every change is written. */
   get isClean(): boolean {
     return this.#writtenTo === this.#young.used && this.#changed.length === 0;
   }
 
-  /** Whether it is time to write. `otherBytes`: what else waits for the same write. */
+  /** Whether it is time to write. `otherBytes`: bytes beside the cache's that wait for the same write. */
   isFull(otherBytes: number): boolean {
     return (this.#young.used - this.#writtenTo) * 4 + otherBytes >= this.#mostUnwritten;
   }
@@ -104,25 +104,25 @@ export class CoinCache {
     return this.#young.find(from, at, group) || -this.#old.find(from, at, group);
   }
 
-  /** The same. `txid`: 32 bytes in wire order. */
+  /** The entry of a group of outputs. `txid`: 32 bytes in wire order. */
   entryOf(txid: Buffer, group: number): EntryName {
     this.#txidBytes.set(txid);
     return this.find(this.#txid, 0, group);
   }
 
-  /** Adds copies of entries, which lie one behind the other. */
+  /** Adds copies of entries, which are concatenated in `entries`. */
   append(entries: Int32Array): void {
     this.#young.append(entries);
   }
 
-  /** Where the transaction of an entry stands. */
+  /** Position of the transaction of an entry. */
   positionOf(entry: EntryName): Position {
     const { words } = entry > 0 ? this.#young : this.#old;
     const at = Math.abs(entry);
     return { height: words[at + HEIGHT] as number, index: indexOf(words[at + POSITION] as number) }; // entries are whole
   }
 
-  /** The coin of an output of an entry's group, in memory of its own; undefined: it was spent, or never was. */
+  /** The coin of an output of an entry's group, as a copy; undefined: it was spent, or never existed. */
   coinOf(entry: EntryName, slot: number): Coin | undefined {
     const { words, bytes } = entry > 0 ? this.#young : this.#old;
     const at = Math.abs(entry);
@@ -136,7 +136,7 @@ export class CoinCache {
 
   /**
    * Spends an output in the transaction `index` of the block at `height`; `undo` gets the coin if an earlier block made it.
-   * False: there is no such coin, or not before this transaction.
+   * False: there is no such coin, or it is not made before this transaction.
    */
   spend(entry: EntryName, slot: number, height: number, index: number, undo: SpentCoinList | undefined): boolean {
     const { words, bytes } = entry > 0 ? this.#young : this.#old;
@@ -158,11 +158,11 @@ export class CoinCache {
   }
 
   /**
-   * The writes that bring the store to the state of the cache; each is valid until the next. Must be gone through once, then
-   * comes `handedOver` or `clear`.
+   * The writes that bring the store to the state of the cache; each is valid until the next. Must be iterated over once; then
+   * `handedOver` or `clear` must be called.
    */
   *writes(): Generator<StoreWrite> {
-    // Nearly in the order of the chain, which is that of the keys: the store takes neighbours faster.
+    // Nearly in the order of the chain, which is the order of the keys: the store takes neighbouring keys faster.
     for (const entry of Int32Array.from(this.#changed).sort()) {
       const write = this.#writeOf(entry);
       if (write !== undefined) yield write;
@@ -173,16 +173,16 @@ export class CoinCache {
     }
   }
 
-  /** To be called when the store has taken the writes. False: the cache must not change until they are `written`. */
+  /** To be called when the store has copies of the writes. False: the cache must not change until `written` is called. */
   handedOver(): boolean {
     this.#changed = [];
     this.#writtenTo = this.#young.used;
-    // The young generation has no space for another batch.
+    // They swap if the young generation has no space for another batch.
     this.#swaps = this.#young.size + this.#mostUnwritten > this.#halfBytes;
     return !this.#swaps;
   }
 
-  /** To be called when what was handed over is in the store, and so may be dropped. */
+  /** To be called when the writes handed over are in the store, so that the old generation may be dropped. */
   written(): void {
     if (!this.#swaps) return;
     this.#swaps = false;
@@ -204,7 +204,7 @@ export class CoinCache {
     this.#halfBytes = (this.#bytes - this.#mostUnwritten * COPIES) / 2;
   }
 
-  /** undefined: nothing is to be written, since the coins were spent before the store had them. */
+  /** undefined: there is nothing to write, since the coins were spent before the store had them. */
   #writeOf(entry: EntryName): StoreWrite | undefined {
     const { words, bytes } = entry > 0 ? this.#young : this.#old;
     const at = Math.abs(entry);

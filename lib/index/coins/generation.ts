@@ -1,39 +1,39 @@
-// One generation of the coin cache: cache entries one behind the other in a single array, and
+// One generation of the coin cache: cache entries one after another in a single array, and
 // an open-addressing hash table over them by txid and group. There are no objects, so that a
-// million entries cost the garbage collector nothing. Entries are never taken out; a generation
+// million entries cost the garbage collector nothing. Entries are never removed; a generation
 // is emptied as a whole.
 //
 // A slot of the table is two words, the entry and its hash. Entries are rarely in the processor's
-// caches: the hash saves looking at those of other txids.
+// caches: comparing the hash first avoids reading entries of other txids.
 
 import { randomBytes } from 'node:crypto';
 import { entryWords, groupOf, POSITION, STATE } from '../records/cache-entry';
 
-/** Slots depend on a secret: somebody could otherwise grind txids that collide in the table. */
+/** Slots depend on a secret: otherwise somebody could grind txids that collide in the table. */
 const SECRET = randomBytes(4).readInt32LE();
 
 const FIRST_WORDS = 1 << 14;
 const FIRST_SLOTS = 1 << 6;
-/** Growing copies everything, so it is rare and by a large factor. Pages that nobody has written to take no memory. */
+/** Growing copies everything, so it is rare and by a large factor. Pages that were never written to take no memory. */
 const GROWTH = 8;
 
 export class Generation {
   words = new Int32Array(FIRST_WORDS);
-  /** The same memory. */
+  /** The memory of `words`. */
   bytes = Buffer.from(this.words.buffer);
-  /** Words in use. The first one is none: 0 means no entry. */
+  /** Words in use. The first word is left free: 0 means no entry. */
   used = 1;
   #mostWords: number;
   #isTooLarge = false;
   #slots = new Int32Array(FIRST_SLOTS * 2);
   #count = 0;
 
-  /** `mostWords`: its greatest length; a single batch may be longer. */
+  /** `mostWords`: length up to which `words` grows; a single batch may exceed it. */
   constructor(mostWords: number) {
     this.#mostWords = mostWords;
   }
 
-  /** Sets its greatest length. If it is longer by now, it is cut when it is emptied. */
+  /** Sets the length up to which `words` grows. If `words` is longer, it is cut when the generation is emptied. */
   resize(mostWords: number): void {
     this.#mostWords = mostWords;
     this.#isTooLarge = this.words.length > mostWords;
@@ -108,7 +108,7 @@ export class Generation {
     this.#slots = slots;
   }
 
-  /** Gets the greatest length at once: growing step by step again would hold everybody up. */
+  /** Allocates the greatest length at once: growing step by step again would block the event loop. */
   #cut(): void {
     this.#isTooLarge = false;
     this.words = new Int32Array(Math.max(this.#mostWords, FIRST_WORDS));

@@ -1,4 +1,4 @@
-// The coins that a block spends: found in the cache, or read into it from the store, and then
+// The coins that a block spends: found in the cache, or read into it from the store, then
 // spent in the order of the block.
 
 import { setImmediate } from 'node:timers/promises';
@@ -15,20 +15,20 @@ import type { SpentCoinList } from '../records/undo-record';
 import type { BlockRows } from '../scan/rows';
 import type { StoreSnapshot } from '../../store/store';
 
-/** Inputs looked at before others get the event loop: about a millisecond. */
+/** Inputs between two turns of the event loop: about a millisecond. */
 const INPUTS_PER_SLICE = 2_000;
 
-/** Groups in one read of the store: they are put into the cache in half a millisecond, and a block has enough for several threads. */
+/** Groups in one read of the store. Adding them to the cache takes half a millisecond, and a block has enough for several threads. */
 const GROUPS_AT_ONCE = 128;
 
-/** Reads at the same time: while the groups of one are put into the cache, the store's threads do the others. */
+/** Reads at the same time: while the groups of one are added to the cache, the store's threads do the others. */
 const READS_UNDER_WAY = 3;
 
 /** Where coins are looked for: in the cache, then in the store. */
 export interface CoinSources {
-  /** The state of the store, for one block: without a snapshot each read waits for a lock of LevelDB. */
+  /** A snapshot of the store, for one block: without it each read waits for a lock of LevelDB. */
   readonly records: StoreSnapshot;
-  /** At the state of the store, or ahead of it. */
+  /** As new as the store, or ahead of it. */
   readonly cache: CoinCache;
   readonly hasher: TxidHasher;
   /** Only in an index with a base. */
@@ -42,8 +42,8 @@ export interface ColdGroup {
 }
 
 /**
- * The cache's entry for each input of a block; NO_ENTRY if its coin is of the base, or not there. What is in the store only is
- * read first.
+ * The cache's entry for each input of a block; NO_ENTRY if its coin is of the base, or does not exist. Coins that are only in the
+ * store are read into the cache first.
  */
 export async function findSpent({ inputs }: BlockRows, sources: CoinSources): Promise<Int32Array> {
   const { records, cache, base } = sources;
@@ -85,7 +85,7 @@ function groupAt(inputs: Int32Array, input: number): number {
   return (inputs[input * OUTPOINT_WORDS + 8] as number) >>> 5; // nine words each
 }
 
-/** Reads groups that the cache does not have from the store into it, as far as they are there. @throws DamagedIndexError */
+/** Reads groups that the cache lacks from the store into it, as far as the store has them. @throws DamagedIndexError */
 export async function readCold(groups: readonly ColdGroup[], sources: CoinSources): Promise<void> {
   let next = 0;
   const readOn = async (): Promise<void> => {
@@ -95,7 +95,7 @@ export async function readCold(groups: readonly ColdGroup[], sources: CoinSource
       await readGroups(groups.slice(from, next), sources);
     }
   };
-  // When one fails, nothing may come into the cache behind that any more.
+  // All are awaited: if one fails, no other may add to the cache after this has thrown.
   const reads = await Promise.allSettled(Array.from({ length: READS_UNDER_WAY }, readOn));
   for (const read of reads) if (read.status === 'rejected') throw read.reason;
 }
@@ -133,8 +133,8 @@ function storedEntry({ txid, group }: ColdGroup, { height, index }: Position, co
 }
 
 /**
- * Spends the coins of a block's inputs. `undo` gets those of earlier blocks, in the block's order.
- * @throws IndexError for a coin that is not there, or not yet there; the cache must be cleared then.
+ * Spends the coins of a block's inputs. `undo` gets the coins of earlier blocks, in the order of the inputs.
+ * @throws IndexError for a coin that does not exist, or is made only later; the cache must then be cleared.
  */
 export async function spend(
   { inputs, inputEnds, height }: BlockRows,

@@ -1,5 +1,5 @@
 // Brings the index towards the node's chain: back to the last block that both have, then up
-// by reading the node's blocks, many of them in one batch.
+// by reading the node's blocks, many in one batch.
 
 import { setImmediate } from 'node:timers/promises';
 import { previousHashOf } from '../../bitcoin/header';
@@ -13,15 +13,15 @@ import type { BlockBatch } from '../write/block-batch';
 import type { BlockRows } from '../scan/rows';
 import type { IndexedBlock, IndexState } from '../types';
 
-/** Blocks that one `pull` takes in. Then the store is looked after (sync.ts). */
+/** Blocks that one `pull` (a leg) adds at most. Between legs the store is prepared for what comes next (sync.ts). */
 const LEG_BLOCKS = 1_000;
 
 export interface CatchUpParts extends Pick<BootstrapParts, 'node' | 'writer' | 'signal' | 'onState'> {
-  /** Is told of each block that enters or leaves the index. */
+  /** Gets each block that enters or leaves the index. */
   readonly blocks: Pick<Observer<IndexedBlock>, 'next'>;
 }
 
-/** What was taken in so far, over legs that follow one another. */
+/** What was added so far, over consecutive legs. */
 interface Course {
   readonly progress: Progress;
   bytes: number;
@@ -30,7 +30,7 @@ interface Course {
 
 export class CatchUp {
   readonly #parts: CatchUpParts;
-  /** That of the last leg, when the next one goes on where it ended. */
+  /** The course of the last leg, if the next one continues where it ended. */
   #course: Course | undefined;
   /** The write of the batch that was handed over last. */
   #writing: Promise<void> = Promise.resolve();
@@ -40,13 +40,13 @@ export class CatchUp {
   }
 
   /**
-   * Takes out the blocks that are not in the node's chain.
+   * Undoes the blocks that are not in the node's chain.
    * @throws TooDeepError when the undo records do not reach the fork.
    */
   async rewind(): Promise<void> {
     const { node, writer, signal, onState, blocks } = this.#parts;
     const target = await this.#forkHeight();
-    // The next leg does not go on where the last one ended: blocks are undone, or the tip is reached.
+    // The next leg does not continue where the last one ended: blocks are undone, or the tip is reached.
     if (writer.tip?.height !== target || node.tip().height === target) this.#course = undefined;
     while (writer.tip !== undefined && writer.tip.height > target) {
       signal.throwIfAborted();
@@ -57,15 +57,15 @@ export class CatchUp {
   }
 
   /**
-   * Reads and takes in the node's next blocks: up to its present tip, one leg at most, or until one does not fit, because the
-   * chain has moved. Returns the height of a block that the node did not have, if that is why it ended.
+   * Reads and adds the node's next blocks: up to its present tip, one leg at most, or until a block does not fit because the
+   * chain has moved. Returns the height of the missing block if it ended because the node lacks one.
    */
   async pull(): Promise<number | undefined> {
     this.#writing = Promise.resolve();
     try {
       return await this.#pullBlocks();
     } finally {
-      // If the write fails, its error is the one to report: whatever else went wrong came after it.
+      // If the write fails, its error is the one to report: any other error came after it.
       await this.#writing;
     }
   }
@@ -75,7 +75,7 @@ export class CatchUp {
     const from = (writer.tip?.height ?? -1) + 1;
     const { height: tip } = node.tip();
     const to = Math.min(tip, from + LEG_BLOCKS - 1);
-    // Twice as many as are needed: the chain may go back by as much as can be undone before its tip is reached.
+    // Twice as many undo records as needed: before the tip is reached, the chain may go back by as many blocks as can be undone.
     const undoFrom = tip - 2 * writer.undoDepth + 1;
     const course = this.#course ?? { progress: new Progress(from, performance.now()), bytes: 0, coins: 0 };
     this.#course = undefined;
@@ -95,7 +95,7 @@ export class CatchUp {
         await this.#handOver(batch);
         batch = writer.batch(undoFrom);
       }
-      // A store in memory never leaves the microtasks; the node must get its turn.
+      // With a store in memory all waiting ends within microtasks; the node must get its turn.
       await setImmediate();
     }
     await this.#handOver(batch);
@@ -119,12 +119,12 @@ export class CatchUp {
     this.#writing = written.then(() => {
       for (const block of batch.blocks) blocks.next({ type: 'connect', block });
     });
-    // The next batch waits for it, or the end of `pull` does; a rejection that nobody handles until then would end the node.
+    // Awaited by the next batch or at the end of `pull`; a rejection that is unhandled until then would end the node.
     this.#writing.catch(() => undefined);
     await handedOver;
   }
 
-  /** Height of the last block that is in the index and in the node's chain; -1 for an empty index. */
+  /** Height of the last block that is both in the index and in the node's chain; -1 for an empty index. */
   async #forkHeight(): Promise<number> {
     const { node, writer, signal } = this.#parts;
     const { tip } = writer;

@@ -1,5 +1,5 @@
-// Reads the files of the open index again and again, slowly, to find damage. It would otherwise be noticed at the next start
-// only, or never, once LevelDB has merged it into other files.
+// Reads the files of the open index again and again, slowly, to find damage. Otherwise damage would be noticed only at the next
+// start, or never, once LevelDB has merged it into other files.
 
 import { setTimeout } from 'node:timers/promises';
 import { StoreError } from '../../store/errors';
@@ -10,19 +10,19 @@ import type { IndexLogger } from '../types';
 /** Half a percent of a core: a gigabyte takes less than a second of processor time. */
 const MOST_BYTES_PER_MS = 5_000;
 
-/** Until the next pass, when there was nothing to read, or it could not be read. */
+/** Pause before the next pass when there was nothing to read, or reading failed. */
 const RETRY_MS = 60_000;
 
 export interface ScrubParts {
   readonly store: Store;
   readonly logger: IndexLogger;
-  /** How long one pass takes; longer where that would be more than five megabytes a second. */
+  /** How long one pass takes; longer if it would read more than five megabytes a second. */
   readonly passMs: number;
   readonly onDamage: (error: Error) => void;
   readonly signal: AbortSignal;
 }
 
-/** Ends when it is aborted and no read is under way. Never rejects. */
+/** Ends when `signal` is aborted and no read is in progress. Never rejects. */
 export async function scrubAgainAndAgain({ store, logger, passMs, onDamage, signal }: ScrubParts): Promise<void> {
   /** Ends early when the signal is aborted. */
   const pause = (ms: number): Promise<void> => setTimeout(ms, undefined, { signal, ref: false }).catch(() => undefined);

@@ -1,19 +1,19 @@
-// Keeps the index at the tip of the node's chain, in one loop: wait until something happened, look where index and chain
-// stand, do the next thing. Events of the chain are hints; the chain itself is the truth, and each turn compares with it.
+// Keeps the index at the tip of the node's chain, in one loop: wait until something happens, compare the tips of index and
+// chain, do what comes next. Events of the chain are hints; the chain itself is the truth, and each turn compares with it.
 //
 // The loop waits for an event of the chain, for a reader's distrust, for the end of a pause, and for `close`. Between events
-// it backfills in short steps. What it does with an event depends on how the index stands:
+// it backfills in short steps. What it does with an event depends on the state of the index:
 //
 //   live      At the node's tip. bcoin waits until an event is acknowledged: events are held until the index is at the tip
 //             again. So a transaction is always in the index, in the pool, or in both, and a reset is followed block by block.
-//   behind    It catches up. Events are acknowledged at once: the chain never waits for an index that is not there.
-//   failed    It does nothing. Events are acknowledged at once. If a block is to blame, the next event ends this.
+//   behind    It catches up. Events are acknowledged at once: the chain never waits for an index that is behind.
+//   failed    It does nothing. Events are acknowledged at once. If a block is to blame, the next event makes it try again.
 //
-// A node that downloads the chain is not held either: each block puts a live index behind, which catches up in batches, one
-// a second. Once five seconds have passed without a block, the store is set up for single blocks.
+// A node that downloads the chain does not wait either: each block puts a live index behind, which catches up in batches, one
+// a second. Once five seconds have passed without a block, the store is prepared for single blocks.
 //
-// Damage, wherever it is met, leads to a rebuild: once for each reason since the index was last live, and not at all when the
-// index cannot be built again (chain-index.ts).
+// Any damage leads to a rebuild: once for each reason since the index was last live, and not at all when the index cannot be
+// built again (chain-index.ts).
 
 import { setImmediate } from 'node:timers/promises';
 import { toDisplayHex } from '../../bitcoin/hash';
@@ -32,29 +32,29 @@ import type { BootstrapFrom, IndexCompanion } from '../types';
 /** How long to wait for an event of a chain that is being reset; some resets send none. */
 const PATIENCE_MS = 1_000;
 
-/** Further behind the node's tip than this, the store is set up for catching up. */
+/** When the index is further behind the node's tip than this, the store is prepared for catching up. */
 const FEW_BLOCKS = 100;
 
-/** This far behind, there is no pause before the next batch. */
+/** When the index is further behind than this, there is no pause before the next batch. */
 const MANY_BLOCKS = 1_000;
 
-/** From one batch of downloaded blocks to the next. */
+/** Pause between two batches of downloaded blocks. */
 const DOWNLOAD_PAUSE_MS = 1_000;
 
-/** When no block has come for so long, the download is over, or has stopped. */
+/** When no block has come for this long, the download is over, or has stalled. */
 const DOWNLOAD_END_MS = 5_000;
 
 export interface ChainSyncParts extends Omit<BootstrapParts & CatchUpParts, 'signal'> {
-  /** What an empty index begins with. */
+  /** What an empty index starts from. */
   readonly bootstrap: BootstrapFrom;
   /**
-   * Empties the index because of damage. @throws NotRebuildableError if it could not be built from `from` again; nothing is
-   * emptied then.
+   * Empties the index because of damage. @throws NotRebuildableError, without emptying it, if it could not be built again from
+   * `from`.
    */
   readonly rebuild: (damage: Error, from: BootstrapFrom) => Promise<void>;
-  /** What follows the index while it is live, if anything does. */
+  /** The companion that follows the index while it is live, if there is one. */
   readonly companion: () => IndexCompanion | undefined;
-  /** Sets the store up for what comes next; readers are without it for a moment. */
+  /** Prepares the store for a use; it may be closed to readers for a moment. */
   readonly prepareFor: (use: StoreUse) => Promise<void>;
 }
 
@@ -70,29 +70,29 @@ export class ChainSync {
   #wake: () => void = () => undefined;
 
   #live = false;
-  /** Why the index has failed, as long as it has. */
+  /** Why the index has failed; undefined while it has not. */
   #failure: Error | undefined;
-  /** Events that are not acknowledged yet. The chain stands still until they are. */
+  /** Events that are not acknowledged yet. The chain waits until they are. */
   #held: ChainEvent[] = [];
-  /** Events heard so far, and before the turn under way. */
+  /** Events heard so far, and before the current turn. */
   #heard = 0;
   #heardBefore = 0;
-  /** What a reader met, until the loop has seen to it; the index does not count as level with the node meanwhile. */
+  /** The error given to `distrust`, until the loop has handled it; until then the index does not count as level with the node. */
   #distrusted: Error | undefined;
   /** Whether to backfill when there is nothing else to do. */
   #backfilling = false;
 
-  /** The node downloads the chain, and its blocks are taken in in batches. */
+  /** The node downloads the chain, and its blocks are added in batches. */
   #downloading = false;
   /** When to catch up with a download next. */
   #pausedUntil = -Infinity;
-  /** When to set the store of a live index up for single blocks. */
+  /** When to prepare the store of a live index for single blocks. */
   #settleAt = Infinity;
   /** When the index last became live. */
   #liveSince = -Infinity;
   #use: StoreUse = 'following';
 
-  /** Why the index cannot begin with the node's coins, if it was tried. */
+  /** Why the index cannot start from the node's coins, if that was tried. */
   #refusal: string | undefined;
 
   /** Since the index was last live: the failure that was logged, and the damage that it was rebuilt for. */
@@ -112,7 +112,7 @@ export class ChainSync {
     this.#loop = this.#run();
   }
 
-  /** A reader met something that must not be: nobody is answered until the loop has seen to it. */
+  /** To be called when reading has met damage or a failing store: nothing is answered until the loop has handled it. */
   distrust(error: Error): void {
     if (this.#failure !== undefined || this.#distrusted !== undefined) return;
     this.#distrusted = error;
@@ -120,7 +120,7 @@ export class ChainSync {
     this.#wake();
   }
 
-  /** Stops listening, lets the chain go on, and waits for the write that is under way. */
+  /** Stops listening, lets the chain continue, and waits for the current write. */
   async close(): Promise<void> {
     this.#live = false;
     this.#abort.abort();
@@ -130,12 +130,12 @@ export class ChainSync {
     await this.#loop;
   }
 
-  /** Holds the chain when the index is live, and lets it go on otherwise. */
+  /** Makes the chain wait if the index is live, and lets it continue otherwise. */
   readonly #hear = (event: ChainEvent): void => {
     const { node, writer, onState } = this.#parts;
     this.#heard++;
     if (this.#live && event.type === 'connect' && !node.progress().synced) {
-      // The node downloads the chain: one block is caught up with at once, further ones after a pause.
+      // The node downloads the chain: its first block is added at once, further ones after a pause.
       this.#live = false;
       this.#pausedUntil = this.#liveSince + DOWNLOAD_PAUSE_MS;
       this.#downloading = this.#pausedUntil > performance.now();
@@ -146,7 +146,7 @@ export class ChainSync {
     this.#wake();
   };
 
-  /** Lets the chain go on. */
+  /** Lets the chain continue. */
   #release(): void {
     const held = this.#held;
     this.#held = [];
@@ -176,14 +176,14 @@ export class ChainSync {
     }
   }
 
-  /** Milliseconds until there is something to do; 0 or less: there is now; Infinity: there is nothing until something happens. */
+  /** Milliseconds until there is something to do; 0 or less: there is now; Infinity: there is nothing until the loop is woken. */
   #dueIn(): number {
     if (this.#failure !== undefined) return isBlockFault(this.#failure) && this.#heard !== this.#heardBefore ? 0 : Infinity;
     if (this.#distrusted !== undefined || this.#held.length > 0) return 0;
     return (this.#live ? this.#settleAt : this.#pausedUntil) - performance.now();
   }
 
-  /** Until something happens, or for so long. */
+  /** Waits until the loop is woken, or for `ms`. */
   async #wait(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
@@ -193,7 +193,7 @@ export class ChainSync {
     clearTimeout(timer);
   }
 
-  /** Does what the event says, if it fits. If the index is not at the node's tip then, it is behind. */
+  /** Connects or disconnects the event's block, if it fits. If the index is not at the node's tip afterwards, it is behind. */
   async #follow(event: ChainEvent): Promise<void> {
     const { writer, blocks, companion } = this.#parts;
     const { tip } = writer;
@@ -218,8 +218,8 @@ export class ChainSync {
   }
 
   /**
-   * Brings an index that is behind closer to the node's tip, which may move meanwhile. The chain waits while blocks are only
-   * undone, so that a reset is followed block by block, but not while blocks are read.
+   * Brings an index that is behind closer to the node's tip, which may move meanwhile. The chain waits while blocks are undone,
+   * so that a reset is followed block by block, but not while blocks are read.
    */
   async #approach(): Promise<void> {
     const { node, writer } = this.#parts;
@@ -235,31 +235,31 @@ export class ChainSync {
       this.#refusal = await copyCoins({ ...this.#parts, signal: this.#abort.signal });
     const missing = await this.#catchUp.pull();
     if (this.#heard !== this.#heardBefore) {
-      // Close behind the tip of a download, a batch would have only the block or two that came meanwhile.
+      // Close behind the tip of a download, the next batch would have only the block or two that came meanwhile.
       if (node.progress().synced || this.#blocksBehind() > MANY_BLOCKS) return;
       this.#downloading = true;
       this.#pausedUntil = performance.now() + DOWNLOAD_PAUSE_MS;
     } else if (missing !== undefined && missing <= node.tip().height) {
       if (!node.resetting) throw this.#missingBlock(missing);
-      // A reset takes its blocks out before it says so.
+      // A reset removes its blocks before it sends its event.
       await this.#wait(PATIENCE_MS);
     }
   }
 
-  /** The download has ended: blocks will come one by one. */
+  /** Called when the download has ended and blocks come one by one. */
   async #settle(): Promise<void> {
     this.#settleAt = Infinity;
     this.#downloading = false;
     await this.#prepareStore();
   }
 
-  /** Backfills a bit, or fills in missing filters once that is done; events that have come by now are first. */
+  /** Does one step of the backfill or, after it, of filling in missing filters; events that have come meanwhile go first. */
   async #backfillStep(): Promise<void> {
     await setImmediate();
     if (this.#live && this.#dueIn() > 0) this.#backfilling = (await this.#backfill.step()) || (await this.#filterFill.step());
   }
 
-  /** Sets the store up for what comes next: batches of blocks, or single ones. It may also have to be fitted to a larger size. */
+  /** Prepares the store for batches of blocks or for single ones. It may also have to be reopened because it has grown. */
   async #prepareStore(): Promise<void> {
     const { node, writer, prepareFor } = this.#parts;
     if (node.progress().synced) this.#downloading = false;
@@ -279,7 +279,7 @@ export class ChainSync {
     return this.#distrusted === undefined && writer.tip?.hash.equals(node.tip().hash) === true;
   }
 
-  /** To be called in the tick in which the index was seen to be level, so that no event is lost. */
+  /** To be called in the same tick in which the index was seen to be level, so that no event is lost. */
   #goLive(): void {
     if (!this.#live) {
       this.#live = true;
@@ -295,7 +295,7 @@ export class ChainSync {
     this.#release();
   }
 
-  /** Why the index cannot go on. */
+  /** The error for a block that the index needs and the node lacks. */
   #missingBlock(height: number): Error {
     const { node } = this.#parts;
     const message = `the node has no block at height ${height}, which the index needs`;
@@ -310,12 +310,12 @@ export class ChainSync {
     );
   }
 
-  /** What an empty index begins with. */
+  /** What an empty index starts from. */
   get #source(): BootstrapFrom {
     return this.#refusal === undefined ? this.#parts.bootstrap : 'blocks';
   }
 
-  /** Rebuilds the index if it is damaged, and stops it otherwise. The chain goes on once nobody is answered from the index any more. */
+  /** Rebuilds the index if it is damaged, and stops it otherwise. The chain continues once nothing is answered from the index any more. */
   async #recover(caught: unknown): Promise<void> {
     try {
       this.#abort.signal.throwIfAborted();
@@ -330,7 +330,7 @@ export class ChainSync {
     }
   }
 
-  /** What is wrong with the files of a store that has failed, if anything is: it may have lost one. */
+  /** Checks the files of a store that has failed, since it may have lost one. Returns their damage, if there is any. */
   async #damageBehind(error: unknown): Promise<Error | undefined> {
     if (!(error instanceof StoreError && error.reason === 'failed')) return undefined;
     const { store, logger } = this.#parts;
@@ -349,13 +349,13 @@ export class ChainSync {
 
   /** @throws `error` if the index was already rebuilt for it, NotRebuildableError */
   async #rebuild(error: Error): Promise<void> {
-    // A chain that reorganizes too deep again is another event, and no sign that rebuilding does not help.
+    // A second reorganization that is too deep is a new event, and no sign that rebuilding does not help.
     if (this.#rebuiltFor.has(error.message) && !(error instanceof TooDeepError)) throw error;
     this.#backfill.reset();
     this.#filterFill.reset();
     await this.#parts.rebuild(error, this.#source);
     this.#rebuiltFor.add(error.message);
-    // What readers met until now is gone with the rest.
+    // Damage that readers met until now is gone with the old index.
     this.#distrusted = undefined;
   }
 
@@ -368,7 +368,7 @@ export class ChainSync {
     this.#live = false;
     this.#failure = error instanceof Error ? error : new Error(String(error));
     const { message } = this.#failure;
-    // Once: the same failure is met again each time that the chain moves.
+    // Logged once: the same failure recurs each time the chain moves.
     if (message !== this.#logged)
       logger.error(
         `The index stopped at ${tip === undefined ? 'its beginning' : `block ${tip.height} (${toDisplayHex(tip.hash)})`}: ${message}.`

@@ -1,10 +1,10 @@
-// Logs what the index is doing: each phase when it begins, and its progress now and then.
+// Logs what the index is doing: the start of each phase, and its progress now and then.
 
 import { Throttle } from './pace';
 import { copyingText, indexingText } from './text';
 import type { IndexLogger, IndexState } from '../types';
 
-/** From one line of the log about a piece of work to the next. */
+/** Time between two lines of the log about one piece of work. */
 export const LOG_MS = 10_000;
 
 export class StateLog {
@@ -21,7 +21,7 @@ export class StateLog {
     const { phase } = state;
     const isNew = phase !== this.#phase;
     this.#phase = phase;
-    // That is a new block, and the node logs blocks itself.
+    // `live` again means a new block, and the node logs blocks itself.
     if (phase === 'live' && !isNew) return;
     if (isNew && phase !== 'live' && phase !== 'indexing') this.#throttles.clear();
     let throttle = this.#throttles.get(phase);

@@ -3,12 +3,12 @@
 import type { Pace } from '../types';
 
 const WINDOW_MS = 30_000;
-/** In less time too little is done for an estimate of the pace. */
+/** The pace is not estimated over less time than this. */
 const LEAST_MS = 1_000;
 
 /** What is done so far. */
 export interface Done {
-  /** Of the last block; of other work, any measure of how far it is. */
+  /** Height of the last block; for other work, any measure of how far it is. */
   readonly height: number;
   /** Bytes since the start. */
   readonly bytes: number;
@@ -24,14 +24,14 @@ export class Progress {
   #since: Sample;
   #next: Sample;
 
-  /** `ms`, here and below: the time in milliseconds, of any one clock. */
+  /** `ms`, here and below: the time in milliseconds, always by the same clock. */
   constructor(height: number, ms: number) {
     this.#since = this.#next = { height, bytes: 0, coins: 0, ms };
   }
 
-  /** The pace of the last half minute or so; undefined as long as nobody can tell. */
+  /** The pace of the last half minute or so; undefined as long as it is unknown. */
   pace(done: Done, ms: number): Pace | undefined {
-    // With two samples half a window apart, the pace is one of at least half a window as soon as that has passed.
+    // Two samples are kept, half a window apart. So the pace is that of at least half a window, once this has passed.
     if (ms - this.#next.ms >= WINDOW_MS / 2) {
       this.#since = this.#next;
       this.#next = { ...done, ms };
@@ -51,7 +51,7 @@ export function secondsLeft(height: number, target: number, pace: Pace): number 
   return Math.ceil((target - height) / pace.blocksPerSecond);
 }
 
-/** Lets one report through in so many milliseconds; the first one at once. */
+/** Lets one report through per interval of `ms`; the first one at once. */
 export class Throttle {
   readonly #ms: number;
   #last = -Infinity;

@@ -6,7 +6,7 @@ import type { BackfillProgress, IndexState, Pace } from '../types';
 
 type Indexing = Extract<IndexState, { readonly phase: 'indexing' }>;
 
-/** `850000 of 900000 (94.4%), 41.2 MB/s, 310000 coins/s, 12 min left`, as far as it is known. */
+/** `850000 of 900000 (94.4%), 41.2 MB/s, 310000 coins/s, 12 min left`, as far as these are known. */
 export function indexingText({ height, target, pace, secondsLeft }: Indexing): string {
   const parts = [`${height} of ${target} (${percent(height, target)})`];
   if (pace !== undefined) parts.push(paceText(pace));
@@ -25,7 +25,7 @@ export function checkingText({ done, total }: OpeningProgress): string {
   return `checking the files of the index, ${checked} of ${all} GB (${percent(done, total)})`;
 }
 
-/** `migrating index, 43.2%, 4.5 MB/s, 2 min left`, as far as it is known. `part`: 0 to 1; the pace is that of the part. */
+/** `migrating index, 43.2%, 4.5 MB/s, 2 min left`, as far as these are known. `part`: 0 to 1; `pace`: that of `part`. */
 export function migratingText(part: number, pace: Pace | undefined): string {
   const parts = ['migrating index', percent(part, 1)];
   if (pace !== undefined) parts.push(speedText(pace.bytesPerSecond), `${duration(secondsTo(part, 1, pace))} left`);
@@ -45,7 +45,7 @@ function speedText(bytesPerSecond: number): string {
   return `${(bytesPerSecond / 1_000_000).toFixed(1)} MB/s`;
 }
 
-/** Cut, not rounded: 100 % is when it is done. */
+/** Truncated, not rounded: 100 % is shown only when the work is done. */
 export function percent(part: number, whole: number): string {
   const thousandths = whole > 0 ? Math.floor((part / whole) * 1_000) : 0;
   return `${(thousandths / 10).toFixed(1)}%`;

@@ -1,4 +1,4 @@
-// Looks into the index of a stopped node. Writes nothing, and repairs nothing.
+// Reads the index of a stopped node. Writes nothing, and repairs nothing.
 
 import { storedVersion } from '../../store/migrate';
 import { findBase, type Base } from '../records/base';
@@ -33,13 +33,13 @@ export class ClosedIndex {
     return storedVersion(this.#store);
   }
 
-  /** Genesis block of the index's network; undefined when it was never begun. */
+  /** Genesis block of the index's network; undefined when the index was never started. */
   genesisHash(): Buffer | undefined {
     const value = this.#store.get(GENESIS_KEY);
     return value && recordOf(GENESIS_KEY, value);
   }
 
-  /** The tip; undefined: not even the genesis block is in it. */
+  /** The tip; undefined: the index does not even have the genesis block. */
   tip(): Promise<BlockPoint | undefined> {
     return findTip(this.#store);
   }
@@ -74,7 +74,7 @@ export class ClosedIndex {
   /** How many blocks can be undone: the undo records from the tip down, without a gap. */
   undoableBlocks(tip: BlockPoint): number {
     const has = (blocks: number): boolean => blocks <= tip.height && this.#store.get(undoKey(tip.height - blocks + 1)) !== undefined;
-    // Undo records are large: steps that double, then halves, instead of reading all of them.
+    // Undo records are large: instead of reading all of them, steps double first, then a binary search follows.
     let [enough, tooMany] = [0, 1];
     while (has(tooMany)) [enough, tooMany] = [tooMany, tooMany * 2];
     while (tooMany - enough > 1) {
@@ -85,7 +85,7 @@ export class ClosedIndex {
     return enough;
   }
 
-  /** Height of the lowest undo record, whether or not those above it are all there. */
+  /** Height of the lowest undo record, even if some above it are missing. */
   async lowestUndo(): Promise<number | undefined> {
     for await (const [key] of this.#store.range({ gte: undoKey(0), lt: undoKey(HIGHEST), limit: 1 })) return key.readUInt32BE(1);
     return undefined;

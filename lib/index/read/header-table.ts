@@ -1,11 +1,11 @@
 // The headers of the active chain in memory: a reader of many headers would otherwise fetch them record by record.
 // The writer reads them once when the index is opened, pushes one for each block that is connected, and pops those of
-// blocks that are disconnected. They lie in two columns, cut into segments, so that a run of headers is one slice.
-// Bytes that were handed out are never overwritten: after a pop, pushing goes on in a copy of the segment. A hash table
+// blocks that are disconnected. They are kept in two columns, cut into segments, so that a run of headers is one slice.
+// Bytes that were handed out are never overwritten: after a pop, rows are pushed to a copy of the segment. A hash table
 // finds a row by the hash of its block.
 //
-// A reader may hold an older state of the index. It never looks above its tip, and what is below stays the same until
-// rows are popped; then the table has another version, and the reader goes to the store.
+// A reader may hold an older state of the index. It never looks above its tip, and the rows below stay the same until
+// rows are popped; then the table has a new version, and the reader reads from the store instead.
 
 import { HEADER_LENGTH, previousHashOf } from '../../bitcoin/header';
 import { HEADER_RECORD } from '../records/header';
@@ -14,7 +14,7 @@ import type { HeaderRun } from '../types';
 /** Chainwork 32, median time past 4, transactions 4. */
 const DETAILS_LENGTH = 40;
 
-/** Rows of a segment: 3.9 MB, of which only those in use take memory. */
+/** Rows of a segment: 3.9 MB, of which only the rows in use take memory. */
 const SEGMENT_ROWS = 32_768;
 
 /** Slots of the hash table at first; it doubles when half of them are taken. A power of two. */
@@ -26,10 +26,10 @@ interface Segment {
 }
 
 export class HeaderTable {
-  /** Changes whenever rows are popped. As long as it is the same, so is every row that was there. */
+  /** Changes whenever rows are popped. As long as it stays the same, existing rows do, too. */
   version = 0;
   readonly #segments: Segment[] = [];
-  /** Heights plus one, by the first bytes of the hash; 0: the slot is free. Of a slot that is taken, the next one is tried. */
+  /** Heights plus one, by the first bytes of the hash; 0: the slot is free. If a slot is taken, the next one is tried. */
   #slots = new Uint32Array(FIRST_SLOTS);
   #length = 0;
   #lastHash: Buffer = Buffer.alloc(0);
@@ -41,7 +41,7 @@ export class HeaderTable {
     return this.#length;
   }
 
-  /** Adds the header record of the next height. Others are ignored: the headers up to them were not read. */
+  /** Adds the header record of the next height. Other heights are ignored: the headers up to them were not read. */
   push(height: number, record: Buffer): void {
     if (height !== this.#length) return;
     const { hash, header, details } = HEADER_RECORD;
@@ -65,7 +65,7 @@ export class HeaderTable {
   pop(height: number): void {
     if (height >= this.#length) return;
     this.version++;
-    // The row that came last goes first: no other row can have been put behind its slot.
+    // The last row goes first: no remaining row can have been moved past its slot.
     for (let at = this.#length - 1; at >= height; at--) this.#slots[this.#slotOf(this.hashAt(at), at + 1)] = 0;
     this.#lastHash = height === 0 ? Buffer.alloc(0) : Buffer.from(this.hashAt(height - 1));
     this.#segments.length = Math.ceil(height / SEGMENT_ROWS);
@@ -76,7 +76,7 @@ export class HeaderTable {
   /** 32 bytes in wire order, a view. @throws RangeError above the last row */
   hashAt(height: number): Buffer {
     if (height === this.#length - 1) return this.#lastHash;
-    // A header has the hash of the one before.
+    // A header has the hash of the header before it.
     return previousHashOf(this.#segmentOf(height + 1).headers.subarray(((height + 1) % SEGMENT_ROWS) * HEADER_LENGTH));
   }
 
@@ -91,7 +91,7 @@ export class HeaderTable {
   }
 
   /**
-   * At most `count` rows, at least one: those in the same segment. `length`: headers of the reader's chain. @throws RangeError
+   * At most `count` rows, at least one, all of one segment. `length`: number of headers of the reader's chain. @throws RangeError
    * above the last row
    */
   run(height: number, count: number, length: number): HeaderRun {
@@ -109,7 +109,7 @@ export class HeaderTable {
     };
   }
 
-  /** The first slot with this content, from where the hash belongs. */
+  /** The first slot with this content, searched from the slot of the hash. */
   #slotOf(hash: Buffer, content: number): number {
     const mask = this.#slots.length - 1;
     let slot = hash.readUInt32LE() & mask;

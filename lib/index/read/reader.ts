@@ -1,6 +1,6 @@
 // Answers from the index, each reader from the state at one block. The readers of a state share one
 // snapshot of the store, which is taken at the first read after the index has moved, and closed when
-// the last of them has left it.
+// the last reader has released it.
 
 import { StoreError } from '../../store/errors';
 import { findBase, withKnownBytes, isBackfilling, type Base } from '../records/base';
@@ -32,18 +32,18 @@ import type {
 /** Headers in a run when it is read from the store. */
 const STORED_AT_ONCE = 64;
 
-/** What the writer has in memory, from which readers at the writer's state answer. */
+/** What the writer has in memory. Readers at the writer's state answer from it. */
 export interface IndexMemory {
   readonly headers: HeaderTable;
-  /** A number of its own for each state that the index comes to. */
+  /** A different number for each state of the index. */
   readonly state: number;
-  /** The block of that state; undefined while there is none. */
+  /** The tip of that state; undefined for an empty index. */
   readonly tip: BlockPoint | undefined;
-  /** The coin cache; undefined: it is at another state, or on its way to one. */
+  /** The coin cache; undefined: it is at another state, or between two states. */
   coinCacheAt(state: number): CoinCache | undefined;
 }
 
-/** For an index that nobody writes to: everything comes from the store. */
+/** For an index without a writer: everything is read from the store. */
 const noMemory = (): IndexMemory => ({ headers: new HeaderTable(), state: 0, tip: undefined, coinCacheAt: () => undefined });
 
 export class SnapshotReader implements IndexReader {
@@ -63,7 +63,7 @@ export class SnapshotReader implements IndexReader {
     this.#memory = memory;
   }
 
-  /** A promise that `use` returns holds the state until it is settled. */
+  /** A promise that `use` returns keeps the state until it is settled. */
   read<T>(use: (snapshot: IndexSnapshot) => T): T {
     if (this.#closed) throw new IndexUnavailableError('the index is closed');
     let snapshot: StoreIndexSnapshot | undefined;
@@ -108,7 +108,7 @@ export class SnapshotReader implements IndexReader {
     }
   }
 
-  /** The error that a reader gets. Trouble with the current state is reported; with an older one, nobody need do anything any more. */
+  /** The error that a reader gets. Trouble with the current state is reported; trouble with an older one does not matter any more. */
   #judge(error: unknown, snapshot: StoreIndexSnapshot | undefined): unknown {
     if (!(error instanceof DamagedIndexError || error instanceof StoreError)) return error;
     // The store is closed before the index is open, and for a moment while it is cleared.
@@ -122,16 +122,16 @@ export class SnapshotReader implements IndexReader {
 class StoreIndexSnapshot implements IndexSnapshot {
   readonly tip: HeaderRecord;
   readonly backfilling: BackfillProgress | undefined;
-  /** How many hold the snapshot; it is closed when nobody does. Who makes it holds it. */
+  /** Number of holders, of whom its creator is the first; the snapshot is closed when there are none. */
   holders = 1;
   readonly #records: StoreSnapshot;
   readonly #hasher: TxidHasher;
   /** undefined: the index is built from blocks. */
   readonly #base: Base | undefined;
   readonly #memory: IndexMemory;
-  /** The writer's number of this state; undefined: the writer was at another one. */
+  /** The writer's number of this state; undefined: the writer was at another state. */
   readonly #state: number | undefined;
-  /** The version in which the headers in memory are those of this state; undefined: they are of another one. */
+  /** The version in which the headers in memory are those of this state; undefined: they were of another state. */
   readonly #version: number | undefined;
 
   constructor(records: StoreSnapshot, memory: IndexMemory) {

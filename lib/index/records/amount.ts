@@ -1,6 +1,6 @@
 // Amounts in satoshis, packed into 1 to 9 bytes much as Bitcoin Core packs its own (compressor.h). The first byte has the number
-// of trailing decimal zeros in its low four bits, and above them the low three bits of the number without these zeros. If its top
-// bit is set, the other bits of that number follow (variable-integer.ts).
+// of trailing decimal zeros in its low four bits, and above them the low three bits of the amount without these zeros. If its top
+// bit is set, the remaining bits follow (variable-integer.ts).
 
 import { LONGEST_INTEGER, writeInteger, type RecordReader } from './variable-integer';
 

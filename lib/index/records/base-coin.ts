@@ -1,12 +1,12 @@
-// Coins of the base: those that were copied from the node (lib/index/bootstrap). Each has a record
-// of its own under its outpoint, which is deleted when the coin is spent, and put back when the
-// block that spent it is undone; for that, the coins of the base that a block spent are stored
-// beside its undo record. Keys have whole txids, so that coins come in their order from the node
-// and LevelDB has nothing to merge. When a block of the base itself is undone, the base is the
-// block below; coins above it stay in the store, and are ignored.
+// Coins of the base: those that were copied from the node (lib/index/bootstrap). Each has its own
+// record under its outpoint, which is deleted when the coin is spent, and put back when the block
+// that spent it is undone; for that, the coins of the base that a block spent are stored beside its
+// undo record. Keys have whole txids: the node delivers coins in this order, so that LevelDB has
+// nothing to merge. When the base's own block is undone, the block below becomes the base; coins
+// above it stay in the store, and are ignored.
 //
 //   'c' txid 32, index 4      height * 2 + coinbase flag 4, the coin (coin-record.ts)
-//   's' height 4              such coins, one behind the other: txid 32, index 4, record
+//   's' height 4              such coins, one after another: txid 32, index 4, record
 
 import { OUTPOINT_WORDS } from './cache-entry';
 import { COIN_OVERHEAD, GROUP_SIZE, readCoin, writeCoin } from './coin-record';
@@ -41,7 +41,7 @@ export function baseCoinIndex(key: Buffer): number {
   return key.readUInt32BE(33);
 }
 
-/** The write of a copied coin, put together in a buffer. */
+/** The write of a copied coin, made in a buffer. */
 export function putBaseCoin(coin: NodeCoin, buffer: WriteBuffer): StoreWrite {
   const bytes = buffer.reserve(KEY_LENGTH + HEIGHT_LENGTH + COIN_OVERHEAD + coin.script.length + CHECKSUM_LENGTH);
   bytes[0] = LETTER;
@@ -63,12 +63,12 @@ export function baseCoinOf(record: Buffer): Coin {
   return { height: field >>> 1, coinbase: (field & 1) === 1, value, script };
 }
 
-/** Returns where it ends. */
+/** Returns the end of the outpoint. */
 function writeOutpoint(bytes: Buffer, at: number, txid: Buffer, index: number): number {
   return bytes.writeUInt32BE(index, at + txid.copy(bytes, at, 0, 32));
 }
 
-/** Returns where it ends. */
+/** Returns the end of the coin. */
 function writeBaseCoin(bytes: Buffer, at: number, { height, coinbase, value, script }: SpentNodeCoin, index: number): number {
   bytes.writeUInt32BE(height * 2 + (coinbase ? 1 : 0), at);
   return writeCoin(bytes, at + HEIGHT_LENGTH, index % GROUP_SIZE, value, script, 0, script.length);
@@ -78,7 +78,7 @@ function writeBaseCoin(bytes: Buffer, at: number, { height, coinbase, value, scr
 
 export const spentBaseKey = keyOfHeight('s');
 
-/** The record of what the block at `height` spent. `coins`: those of all its inputs; coins that the block made itself are left out. */
+/** The record of the coins that the block at `height` spent. `coins`: one for each input; coins that the block itself made are left out. */
 export function spentBaseCoins(inputs: Int32Array, coins: readonly SpentNodeCoin[], height: number): Buffer {
   const most = coins.reduce((sum, { script }) => sum + OUTPOINT_LENGTH + HEIGHT_LENGTH + COIN_OVERHEAD + script.length, 0);
   const bytes = Buffer.allocUnsafe(most);
@@ -93,7 +93,7 @@ export function spentBaseCoins(inputs: Int32Array, coins: readonly SpentNodeCoin
   return bytes.subarray(0, end);
 }
 
-/** The writes that put the coins of such a record back. @throws DamagedIndexError */
+/** The writes that put back the coins of such a record. @throws DamagedIndexError */
 export function restoringBaseWrites(key: Buffer, value: Buffer): StorePut[] {
   const reader = new RecordReader(recordOf(key, value));
   const writes: StorePut[] = [];

@@ -1,13 +1,13 @@
 // The base of an index that was not built from blocks: the block at which the node's coins were
-// copied. Coins up to its height have a key space of their own, also later (base-coin.ts).
-// Everything else about the blocks up to it is backfilled, the newest block first
+// copied. Coins up to its height keep their own key space (base-coin.ts). Everything else about
+// the blocks up to the base is backfilled, the newest block first
 // (lib/index/bootstrap/backfill.ts). An index built from blocks has no base.
 //
 //   'B'    height 4, hash 32, lowest height with known positions 4, bytes 8, ended 1
 //
 // Headers up to the base are there from the start. What only the blocks tell, their numbers of
-// transactions and of bytes, is 0 until backfilled. Since nobody knows at first how many bytes
-// the chain had at the base, headers count the bytes of the chain from BASE_BYTES there, up and down.
+// transactions and of bytes, is 0 until backfilled. Since it is not known at first how many bytes
+// the chain has at the base, headers count the chain's bytes up and down from BASE_BYTES at the base.
 
 import { putRecord, readU64, recordOf, writeU64, type Records } from './layout';
 import type { StoredHeader } from './header';
@@ -16,13 +16,13 @@ import type { StorePut } from '../../store/store';
 
 export const BASE_KEY = Buffer.from('B');
 
-/** More than any chain has bytes. */
+/** More bytes than any chain has. */
 export const BASE_BYTES = 2 ** 50;
 
 const BASE_LENGTH = 49;
 
 export interface Base extends BlockPoint {
-  /** From this height up the positions of transactions are known; the block above the base at first. */
+  /** From this height up the positions of transactions are known; at first, the height above the base. */
   readonly positionsFrom: number;
   /** Serialized size of the blocks from `positionsFrom` to the one where the coins were copied. */
   readonly bytes: number;
@@ -60,8 +60,8 @@ export function findBase(records: Records): Base | undefined {
 }
 
 /**
- * The stored header with its count of the chain's bytes turned into what readers are told: the known ones; 0 in a block that is
- * not backfilled.
+ * The stored header with the count of the chain's bytes that readers get: those of the known blocks; 0 in a block that is not
+ * backfilled.
  */
 export function withKnownBytes(base: Base, header: StoredHeader): StoredHeader {
   // A block that is known has transactions.

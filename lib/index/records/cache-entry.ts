@@ -1,6 +1,6 @@
 // How the coin cache holds the coins of a transaction: as 32-bit words, so that hashes are
-// compared word by word and the entries of a block move with one copy. An entry stands for one
-// record of coins (coin-record.ts), at most 32 outputs:
+// compared word by word and the entries of a block move with one copy. An entry corresponds to
+// one record of coins (coin-record.ts), at most 32 outputs:
 //
 //   words 0 to 7   txid
 //   word 8         height

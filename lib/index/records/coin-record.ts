@@ -1,14 +1,14 @@
 // Coins as bytes, packed as Bitcoin Core packs its own (compressor.h): up to 32 outputs of a
 // transaction, a group, share a record.
 //
-//   'o' height 4, index in the block 2, group 2    the unspent ones of the group, in the order of their indexes;
+//   'o' height 4, index in the block 2, group 2    the unspent outputs of the group, in the order of their indexes;
 //                                                  the group is the output's index / 32, left out when it is 0
 //
 // Each coin is
 //
 //   kind of script * 32 + index % 32    1
 //   amount                              1 to 9 (amount.ts)
-//   script                              its key or hash, when it is of a common kind (0 to 6);
+//   script                              its key or hash, if it is of a common kind (0 to 6);
 //                                       otherwise (7) its length and the whole script
 //
 // Height and coinbase flag follow from the key.
@@ -22,7 +22,7 @@ import type { Coin, TransactionCoin } from '../types';
 
 /** Outputs that share a record. */
 export const GROUP_SIZE = 32;
-/** The number of a group has 16 bits. No transaction that fits into a block has more outputs. */
+/** A group's number has 16 bits. No transaction that fits into a block has more groups. */
 export const MOST_GROUPS = 0x1_0000;
 /** Bytes that a coin takes at most beside its script. */
 export const COIN_OVERHEAD = 12;
@@ -55,7 +55,7 @@ export function coinsOfBlock(height: number): StoreRange {
   return { gte: startOfBlock(height), lt: startOfBlock(height + 1) };
 }
 
-/** The coin of an output of the transaction at a position; undefined: it was spent, or never was. @throws DamagedIndexError */
+/** The coin of an output of the transaction at a position; undefined: it was spent, or never existed. @throws DamagedIndexError */
 export function coinAt(records: Records, position: Position, output: number): Coin | undefined {
   const group = Math.floor(output / GROUP_SIZE);
   if (group >= MOST_GROUPS) return undefined;
@@ -137,7 +137,7 @@ function kindOf(bytes: Uint8Array, at: number, length: number): number {
   }
 }
 
-/** Writes a coin whose script stands in `source`, and returns where it ends. `slot`: index % 32. */
+/** Writes a coin whose script is in `source`, and returns where the coin ends. `slot`: index % 32. */
 export function writeCoin(
   bytes: Buffer,
   at: number,
@@ -179,8 +179,8 @@ export function coinEnd(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * A cursor over the scripts of coins: each where it lies, if the coin has all of it, or put together in a buffer that the next
- * one overwrites.
+ * A cursor over the scripts of coins. It shows a script in place if the coin holds all of it, and otherwise builds it in a buffer
+ * that the next script overwrites.
  */
 export class CoinScript {
   readonly #made = Buffer.alloc(LONGEST_MADE_SCRIPT);
@@ -212,7 +212,7 @@ interface Output {
   readonly script: Buffer;
 }
 
-/** A coin as it stands in a record. */
+/** A coin as it is in a record. */
 export interface PackedCoin extends Output {
   /** index % 32. */
   readonly slot: number;
@@ -234,7 +234,7 @@ export function readOutput(reader: RecordReader): Output {
   return { value, script: common === undefined ? reader.take(reader.integer()) : scriptOf(common, reader) };
 }
 
-/** Byte by byte: scripts are so short that each call to copy would take longer. */
+/** Copies byte by byte: the parts are so short that calls to `copy` would take longer. */
 function scriptOf({ prefix, payload, suffix }: ScriptKind, reader: RecordReader): Buffer {
   const from = reader.skip(payload);
   const script = Buffer.allocUnsafe(prefix.length + payload + suffix.length);
@@ -253,7 +253,7 @@ export function coinsIn(record: Buffer): PackedCoin[] {
   return coins;
 }
 
-/** The record with coins put back where they belong. @throws DamagedIndexError */
+/** The record with coins put back in the order of their slots. @throws DamagedIndexError */
 export function withCoins(record: Buffer | undefined, restored: readonly Buffer[]): Buffer {
   const present = record === undefined ? [] : coinsIn(record).map(({ bytes }) => bytes);
   return Buffer.concat([...present, ...restored].sort((a, b) => slotAt(a, 0) - slotAt(b, 0)));

@@ -5,7 +5,7 @@ import { toDisplayHex } from '../../bitcoin/hash';
 import { GROUP_SIZE } from './coin-record';
 import { GROUP_TRANSACTIONS } from './lengths';
 
-/** `coins of transaction 3 of the block at height 7`, `header at height 7` and the like; the key in hex where it is none of ours. */
+/** `coins of transaction 3 of the block at height 7`, `header at height 7` and the like; the key in hex if the index has no such key. */
 export function describeRecord(key: Buffer, value?: Buffer): string {
   const at = (bytes?: Buffer): string =>
     bytes === undefined || bytes.length < 6 ? 'unknown' : `${bytes.readUInt16BE(4)} of the block at height ${bytes.readUInt32BE(0)}`;

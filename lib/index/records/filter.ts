@@ -1,18 +1,18 @@
 // Basic filters of blocks (BIP158), in an index that has them (--rest-filters).
 //
 //   'F'                  how far they are: height 4, hash 32, lowest height 4
-//   'e' block hash 32    filter of a block that was taken out again
+//   'e' block hash 32    filter of a block that was disconnected
 //   'f' height 4         filter
 //   'g' height 4         hash of the block 32, of the filter 32, and the filter header 32
 //
 // 'F' says that all blocks from the lowest height up to a block have filters; those below are filled in (bootstrap/filter-fill.ts).
-// If the option was off for a while, that block is below the tip, or no longer in the chain; then filter-fill.ts looks at every block.
+// If the option was off for a while, that block is below the tip, or left the chain; then filter-fill.ts looks at every block.
 //
-// A filter header builds on those of all blocks below. It is left out while one of these is missing, so the headers that are there
-// are those of the lowest blocks, without a gap.
+// A filter header builds on the filter headers of all blocks below. It is left out while one of these is missing, so that the
+// lowest blocks have filter headers, without a gap.
 //
-// Undoing a block takes its records out even if the option is off, so that none stays from another chain. If a program that
-// did not know these records has left some, their block hash tells.
+// Undoing a block deletes its records even if the option is off, so that none of another chain remains. If an older program, which
+// did not know these records, has left some, they are recognized by their block hash.
 
 import { filterHashOf, filterHeaderOf, NO_FILTER_HEADER } from '../../bitcoin/block-filter';
 import { damaged, keyOfHeight, putRecord, recordOf, type Records } from './layout';
@@ -49,7 +49,7 @@ export function findFilterSpan(records: Records): FilterSpan | undefined {
 export const filterKey = keyOfHeight('f');
 export const filterEntryKey = keyOfHeight('g');
 
-/** All records of filters but that under 'F'. */
+/** All records of filters except the one under 'F'. */
 export const FILTER_RECORDS: StoreRange = { gte: Buffer.from('e'), lt: Buffer.from('h') };
 
 /** All records that are not of filters. */
@@ -90,7 +90,7 @@ export function decodeFilterEntry(key: Buffer, value: Buffer): FilterEntry {
   };
 }
 
-/** The filter of a block; undefined: it is not there. @throws DamagedIndexError */
+/** The filter of a block; undefined: it has none. @throws DamagedIndexError */
 export function filterOf(records: Records, block: BlockPoint): Buffer | undefined {
   if (filterEntryOf(records, block) === undefined) return undefined;
   const key = filterKey(block.height);
@@ -99,7 +99,7 @@ export function filterOf(records: Records, block: BlockPoint): Buffer | undefine
   return recordOf(key, value);
 }
 
-/** The filter of a block that was taken out again; undefined: it is not there. @throws DamagedIndexError */
+/** The filter of a block that was disconnected; undefined: it had none. @throws DamagedIndexError */
 export function staleFilterOf(records: Records, hash: Buffer): Buffer | undefined {
   const key = staleFilterKey(hash);
   const value = records.get(key);
@@ -122,7 +122,7 @@ export function putFilterEntry(height: number, { blockHash, filterHash, header }
   return putRecord(filterEntryKey(height), Buffer.concat([blockHash, filterHash, ...(header === undefined ? [] : [header])]));
 }
 
-/** The writes that undo a block; its filter is found by the block's hash from then on. @throws DamagedIndexError */
+/** The writes that undo a block's filter; from then on it is found by the block's hash. @throws DamagedIndexError */
 export function undoFilterWrites(records: Records, block: BlockPoint, previous: BlockPoint): StoreWrite[] {
   const { height, hash } = block;
   const writes: StoreWrite[] = [filterKey(height), filterEntryKey(height)].map((key) => ({ type: 'del', key }));
@@ -133,15 +133,15 @@ export function undoFilterWrites(records: Records, block: BlockPoint, previous: 
   return writes;
 }
 
-/** What the filter of the next block builds on. */
+/** What the filter header of the next block builds on. */
 export interface FilterTip {
-  /** All blocks from this height up have filters; above the tip when it has none. */
+  /** All blocks from this height up have filters; the height above the tip when the tip has none. */
   readonly from: number;
   /** Filter header of the tip; undefined: filters of blocks below are missing. */
   readonly header: Buffer | undefined;
 }
 
-/** Below the genesis block. */
+/** The state below the genesis block. */
 export const NO_FILTERS: FilterTip = { from: 0, header: NO_FILTER_HEADER };
 
 /** @throws DamagedIndexError */

@@ -11,14 +11,14 @@ import type { HeaderRecord } from '../types';
 
 const HEADER_RECORD_LENGTH = 168;
 
-/** Where the parts of a header record lie. Details: chainwork, median time past, transactions. */
+/** Offsets of the parts of a header record. Details: chainwork, median time past, transactions. */
 export const HEADER_RECORD = {
   hash: { start: 0, end: 32 },
   header: { start: 32, end: 112 },
   details: { start: 112, end: 152 }
 } as const;
 
-/** A header with what the index counts beside it. */
+/** A header record as stored, with a count that readers do not get. */
 export interface StoredHeader extends HeaderRecord {
   /** Transactions of all blocks up to and including this one. */
   readonly chainTransactions: number;
@@ -55,7 +55,7 @@ export function decodeHeader(key: Buffer, value: Buffer | undefined): StoredHead
   };
 }
 
-/** The header record in a value read, a view. @throws DamagedIndexError */
+/** The header record in a value that was read, a view. @throws DamagedIndexError */
 export function headerRecordOf(key: Buffer, value: Buffer | undefined): Buffer {
   if (value === undefined) throw damaged(key, 'a header', 'none');
   return recordOf(key, value, HEADER_RECORD_LENGTH);
@@ -80,7 +80,7 @@ export function heightOf(records: Records, hash: Buffer): number | undefined {
   return value && recordOf(key, value, 4).readUInt32BE();
 }
 
-/** The end of a chain of headers: what the next one builds on. */
+/** The end of a chain of headers: what the next header builds on. */
 export interface HeaderChain {
   /** undefined: the genesis block is next. */
   readonly tip: StoredHeader | undefined;
@@ -90,7 +90,7 @@ export interface HeaderChain {
 
 export const NO_HEADERS: HeaderChain = { tip: undefined, times: [] };
 
-/** The chain with one header more; `counted`: the number of its transactions, and the counts of the chain up to and including it. */
+/** The chain with one more header. `counted`: its number of transactions, and the counts of the chain up to and including it. */
 export function extendHeaders(
   { tip, times }: HeaderChain,
   hash: Buffer,

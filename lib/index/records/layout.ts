@@ -1,6 +1,6 @@
-// Every key of the index. The records are described in the files named here. Integers are big endian, in keys so that
-// ranges ascend; hashes are in wire order. Sizes in bytes. A position is where a transaction stands in the chain:
-// height 4, index in its block 2.
+// Every key of the index. The records are described in the files named here. Integers are big endian, so that ranges of
+// keys ascend; hashes are in wire order. Sizes are in bytes. A position is a transaction's place in the chain: height 4,
+// index in its block 2.
 //
 //   key                      record
 //   00                       the version of the layout (lib/store/migrate.ts)
@@ -12,7 +12,7 @@
 //   'b' block hash 32        height (header.ts)
 //   'c' txid 32, index 4     coin of the base (base-coin.ts)
 //   'd' height 4             undo record (undo-record.ts)
-//   'e' block hash 32        filter of a block that was taken out again (filter.ts)
+//   'e' block hash 32        filter of a block that was disconnected (filter.ts)
 //   'f' height 4             filter of the block (filter.ts)
 //   'g' height 4             hash of the filter, and filter header (filter.ts)
 //   'h' height 4             header (header.ts)
@@ -34,10 +34,10 @@ export const CHECKSUM_LENGTH = 4;
 
 export const GENESIS_KEY = Buffer.from('G');
 
-/** All records that blocks put there. */
+/** All records that come from blocks. */
 export const BLOCK_RECORDS: StoreRange = { gte: Buffer.from('b'), lt: Buffer.from('t') };
 
-/** Where records are read: a store, or a snapshot of one. */
+/** Where records are read from: a store, or a snapshot of one. */
 export type Records = Pick<StoreSnapshot, 'get'>;
 
 /** The write that puts a record under a key, checksum added. */
@@ -49,7 +49,7 @@ export function putRecord(key: Buffer, record: Buffer): StorePut {
 }
 
 /**
- * The record in a value read, a view.
+ * The record in a value that was read, a view.
  * @throws DamagedIndexError when the checksum is not that of key and record, or the record has another length than expected.
  */
 export function recordOf(key: Buffer, value: Buffer, expectedLength?: number): Buffer {
@@ -66,7 +66,7 @@ export function damaged(key: Buffer, expected: string, came: string): DamagedInd
   return new DamagedIndexError(`the record under ${key.toString('hex')} is damaged: expected ${expected}, got ${came}`);
 }
 
-/** Makes the keys of records that each height has one of. */
+/** Makes the keys of records of which each height has one. */
 export function keyOfHeight(letter: string): (height: number) => Buffer {
   return (height) => {
     const key = Buffer.allocUnsafe(5);

@@ -1,16 +1,16 @@
-// Where transactions lie in their serialized blocks.
+// Offsets and lengths of transactions in their serialized blocks.
 //
 //   'l' height 4, group 1    offset of the group's first transaction 4, length of the block 4,
 //                            lengths of the transactions in order (variable-integer.ts)
 //
-// A group is of 256 transactions: whoever looks for one reads a few hundred bytes, not the lengths of the whole block.
+// A group has 256 transactions: to find one, a few hundred bytes are read, not the lengths of the whole block.
 
 import { HEADER_LENGTH } from '../../bitcoin/header';
 import { damaged, putRecord, recordOf, type Records } from './layout';
 import type { Position } from './position';
 import type { StorePut } from '../../store/store';
 
-/** Where a transaction lies in its serialized block, in bytes. */
+/** Offset and length of a transaction in its serialized block, in bytes. */
 export interface Span {
   readonly offset: number;
   readonly length: number;
@@ -29,7 +29,7 @@ function lengthsKey(height: number, group: number): Buffer {
   return key;
 }
 
-/** The keys of a block of so many transactions. */
+/** The keys of a block with this number of transactions. */
 export function lengthsKeys(height: number, transactionCount: number): Buffer[] {
   return Array.from({ length: Math.ceil(transactionCount / GROUP_TRANSACTIONS) }, (_, group) => lengthsKey(height, group));
 }
@@ -37,7 +37,7 @@ export function lengthsKeys(height: number, transactionCount: number): Buffer[] 
 /** The records of a block. `lengths`: those of its transactions, as integers of variable length. */
 export function putLengths(height: number, lengths: Uint8Array, transactionCount: number, blockLength: number): StorePut[] {
   let at = 0;
-  // Before the transactions stands their number, as a compact size.
+  // The transactions follow their number, a compact size.
   let offset = HEADER_LENGTH + (transactionCount < 0xfd ? 1 : transactionCount < 0x1_0000 ? 3 : 5);
   return lengthsKeys(height, transactionCount).map((key) => {
     const [start, first] = [at, offset];

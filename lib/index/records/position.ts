@@ -1,4 +1,4 @@
-// Where transactions stand in the chain, by the hashes of their txids.
+// Positions of transactions in the chain, by the hashes of their txids.
 //
 //   'p' hash of txid 12    height 4, index in the block 2
 
@@ -11,21 +11,21 @@ const LETTER = 'p'.charCodeAt(0);
 const KEY_LENGTH = 1 + TXID_HASH_LENGTH;
 export const POSITION_LENGTH = 6;
 
-/** Where a transaction stands in the chain. The coinbase has index 0. */
+/** The place of a transaction in the chain. The coinbase has index 0. */
 export interface Position {
   readonly height: number;
   readonly index: number;
 }
 
-/** Positions have two bytes for the index: a block of the largest size has space for 16,666 transactions. */
+/** Two bytes are enough for the index: a block of the largest size has space for 16,666 transactions. */
 export const MAX_TRANSACTIONS = 0x1_0000;
 
-/** `hash`: that of the txid, or its first bytes. */
+/** `hash`: the hash of the txid, or its first bytes. */
 export function positionKey(hash: Buffer): Buffer {
   return Buffer.concat([Buffer.of(LETTER), hash]);
 }
 
-/** undefined: the transaction stands in no block whose transactions the index knows. @throws DamagedIndexError */
+/** undefined: the transaction is in no block whose transactions the index knows. @throws DamagedIndexError */
 export function positionOf(records: Records, hasher: TxidHasher, txid: Uint8Array): Position | undefined {
   const key = Buffer.allocUnsafe(KEY_LENGTH);
   key[0] = LETTER;
@@ -46,12 +46,12 @@ export function encodePosition({ height, index }: Position): Buffer {
   return record;
 }
 
-/** Returns where it ends. */
+/** Returns the end of the position. */
 export function writePosition(bytes: Buffer, at: number, height: number, index: number): number {
   return bytes.writeUInt16BE(index, bytes.writeUInt32BE(height, at));
 }
 
-/** The write for the transaction whose hash stands in `hashes` at `at`, put together in a buffer. */
+/** The write for the transaction whose hash is in `hashes` at `at`, made in a buffer. */
 export function putPosition(buffer: WriteBuffer, hashes: Uint8Array, at: number, height: number, index: number): StoreWrite {
   const bytes = buffer.reserve(KEY_LENGTH + POSITION_LENGTH);
   bytes[0] = LETTER;
@@ -63,7 +63,7 @@ export function putPosition(buffer: WriteBuffer, hashes: Uint8Array, at: number,
 /** The positions of all txids whose hashes begin with these bytes. */
 export function positionsOfHashes(start: Buffer): StoreRange {
   const gte = positionKey(start);
-  // What comes next in order: the last byte that is not 255 goes up, and those behind it are left out.
+  // The next key in order: the last byte that is not 255 is incremented, and the bytes after it are dropped.
   let length = gte.length;
   while (gte[length - 1] === 0xff) length--;
   const lt = Buffer.from(gte.subarray(0, length));

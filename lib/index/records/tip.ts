@@ -1,4 +1,4 @@
-// The block that the index stands at.
+// The block that the index is at.
 //
 //   'T'    height 4, hash 32
 
@@ -21,7 +21,7 @@ export function decodeTip(value: Buffer): BlockPoint {
   return { height: record.readUInt32BE(), hash: record.subarray(4) };
 }
 
-/** undefined: there is no block in the index. @throws DamagedIndexError when there is no tip beside what blocks put there. */
+/** undefined: there is no block in the index. @throws DamagedIndexError when there are records of blocks, but no tip. */
 export async function findTip(store: Pick<Store, 'get' | 'range'>): Promise<BlockPoint | undefined> {
   const value = store.get(TIP_KEY);
   if (value !== undefined) return decodeTip(value);

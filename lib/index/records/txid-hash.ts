@@ -1,12 +1,12 @@
-// The index has transactions under a hash of their txid, 12 bytes long and made with a secret that
-// each index has for itself. That saves 20 bytes for each transaction of the chain, and nobody who
-// does not know the secret can make two txids with the same hash.
+// The index stores transactions under a hash of their txid, 12 bytes long and made with a secret
+// that differs from index to index. That saves 20 bytes for each transaction of the chain, and
+// nobody who does not know the secret can make two txids with the same hash.
 //
 //   'S'    secret 32
 //
-// The hash is SHA-256 of secret and txid, cut off. Two txids share one with a chance of 2^-96; among
-// the 1.3 billion of the main network that happens in one index of 10^11. Who knows the secret
-// must still try 2^48 txids for any two with the same hash, and 2^96 for one with a given hash.
+// The hash is SHA-256 of secret and txid, truncated. Two txids have the same one with a probability
+// of 2^-96; among the 1.3 billion of the main network that happens in one index of 10^11. Even with
+// the secret, 2^48 txids must be tried for any two with the same hash, and 2^96 for a given hash.
 
 import { hash, randomBytes } from 'node:crypto';
 import { damaged, putRecord, recordOf, type Records } from './layout';
@@ -23,7 +23,7 @@ export function newSecret(): StorePut {
   return putRecord(SECRET_KEY, randomBytes(SECRET_LENGTH));
 }
 
-/** The write of another store's secret, for an index that is to have the same hashes. @throws DamagedIndexError when it has none. */
+/** The write of another store's secret, for an index that must have the same hashes. @throws DamagedIndexError when it has none. */
 export function sameSecret(store: Records): StorePut {
   return putRecord(SECRET_KEY, secretIn(store));
 }
@@ -38,7 +38,7 @@ export function secretIn(store: Records): Buffer {
 
 /** Makes the hashes of an index. */
 export class TxidHasher {
-  /** Secret and txid, in memory of their own. */
+  /** A copy of the secret, then the txid to be hashed. */
   readonly #message = Buffer.alloc(SECRET_LENGTH + TXID_LENGTH);
 
   /** `secret`: 32 bytes. */
@@ -66,7 +66,7 @@ export class TxidHasher {
   /** Writes the hash of a txid to `bytes`. */
   writeHash(txid: Uint8Array, bytes: Buffer, at: number): void {
     this.#message.set(txid, SECRET_LENGTH);
-    // node:crypto makes text three times as fast as buffers.
+    // node:crypto returns text three times as fast as buffers.
     bytes.write(hash('sha256', this.#message, 'binary'), at, TXID_HASH_LENGTH, 'latin1');
   }
 }

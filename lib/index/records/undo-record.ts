@@ -1,15 +1,15 @@
-// What takes a block out of the index again, without the block: the node may no longer have
-// it. Sizes in bytes, integers of variable length (variable-integer.ts):
+// What undoes a block without the block itself, which the node may no longer have. Sizes in
+// bytes, integers of variable length (variable-integer.ts):
 //
 //   'd' height 4    block hash 32, and
 //
 //   number of transactions, and the first 6 of the hash of each txid: enough to find its record,
 //     whose position is compared (undo-block.ts)
-//   replaced 1, and when it is 1: position of the transaction whose txid the coinbase has 6
-//   coins to put back, to the end, each: how many blocks before this one it was made; index in its block * 2,
+//   replaced 1, and if it is 1: position of the earlier transaction with the coinbase's txid 6
+//   coins to put back, up to the end, each: how many blocks before this one it was made; index in its block * 2,
 //     + 1 if the group is not 0; then the group, unless it is 0; the coin (coin-record.ts)
 //
-// Coins to put back are those that the block spent of earlier blocks, and those that its
+// Coins to put back are those of earlier blocks that the block spent, and those that its
 // coinbase replaced: until BIP30 a later coinbase could have the txid of an earlier one, and
 // replaced its coins. The coins that the block made are found by its height.
 
@@ -22,7 +22,7 @@ import { LONGEST_INTEGER, RecordReader, writeInteger } from './variable-integer'
 
 export const undoKey = keyOfHeight('d');
 
-/** Bytes of the hash of a txid that are stored. Of 1.3 billion transactions another one begins alike once in 200,000 times. */
+/** Stored bytes of the hash of a txid. Once in 200,000 times another one of 1.3 billion transactions has the same. */
 export const HASH_START_LENGTH = 6;
 
 export interface SpentCoin {
@@ -92,7 +92,7 @@ export function spentCoinStart(bytes: Uint8Array, at: number): number {
   return start;
 }
 
-/** `hashes`: of the txids, one behind the other; `coins`: the bytes of a SpentCoinList. */
+/** `hashes`: those of the txids, concatenated; `coins`: the bytes of a SpentCoinList. */
 export function encodeUndo(hash: Uint8Array, hashes: Uint8Array, replaced: Position | undefined, coins: Buffer): Buffer {
   const count = hashes.length / TXID_HASH_LENGTH;
   const starts = Buffer.allocUnsafe(LONGEST_INTEGER + count * HASH_START_LENGTH);
@@ -124,8 +124,8 @@ function readSpentCoin(reader: RecordReader, height: number): SpentCoin {
 }
 
 /**
- * The record with the position that its coinbase replaced. If it has one already, it stays as it is, and `replaced` is that
- * one. @throws DamagedIndexError
+ * The record with the position that its coinbase replaced. If the record already has such a position, it is unchanged, and
+ * `replaced` is that position. @throws DamagedIndexError
  */
 export function withReplaced(bytes: Buffer, position: Position): { readonly record: Buffer; readonly replaced: Position | undefined } {
   const reader = new RecordReader(bytes);

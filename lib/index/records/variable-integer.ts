@@ -12,7 +12,7 @@ export function writeInteger(bytes: Uint8Array, at: number, value: number): numb
   let end = at;
   let left = value;
   for (; left >= 0x8000_0000; left = Math.floor(left / 0x80)) bytes[end++] = (left % 0x80) | 0x80;
-  // Most are small, and shifting is quicker than dividing.
+  // Most integers are small, and shifting is quicker than dividing.
   for (; left >= 0x80; left >>>= 7) bytes[end++] = (left & 0x7f) | 0x80;
   bytes[end++] = left;
   return end;

@@ -1,12 +1,12 @@
-// A buffer in which writes are put together, one after the other: key, record and checksum side by
-// side. A write is valid until the next one; a store has copied it by then (store.ts). Views of the
-// usual lengths are made once, so that hundreds of thousands of writes a second leave no garbage.
+// A buffer in which writes are made, one at a time: key, record and checksum side by side. A
+// write is valid until the next one; a store has copied it by then (store.ts). Views of the
+// usual lengths are cached, so that hundreds of thousands of writes a second leave no garbage.
 
 import { crc32 } from 'node:zlib';
 import { CHECKSUM_LENGTH } from './layout';
 import type { StoreWrite } from '../../store/store';
 
-/** Longer ones are rare, and their views are not cached. */
+/** Longer views are rare and not cached. */
 const USUAL_LENGTH = 1 << 12;
 
 export class WriteBuffer {
@@ -14,7 +14,7 @@ export class WriteBuffer {
   /** Views by where they begin and how long they are. */
   #views: Buffer[][] = [];
 
-  /** The buffer, at least `length` bytes long. What was in it may be gone. */
+  /** The buffer, at least `length` bytes long. Its former content may be gone. */
   reserve(length: number): Buffer {
     if (length > this.#bytes.length) {
       this.#bytes = Buffer.allocUnsafeSlow(length * 2);

@@ -1,16 +1,16 @@
-// Blocks in order, the next ones fetched while one is worked on.
+// Yields blocks in order, and fetches the next ones while one is processed.
 
-/** Enough to keep the node's disk and the scanning thread busy while blocks are taken in. */
+/** Enough fetches to keep the node's disk and the scanning thread busy while blocks are added to the index. */
 const IN_FLIGHT = 5;
 
 /** What was fetched for the block at a height. */
 export interface Fetched<T> {
   readonly height: number;
-  /** undefined: the block cannot be had, or no longer. */
+  /** undefined: the block is not available, or no longer. */
   readonly block: T | undefined;
 }
 
-/** `count` blocks from a height on, upwards (`step` 1) or downwards (-1). A caller that stops early leaves the rest alone. */
+/** `count` blocks from a height on, upwards (`step` 1) or downwards (-1). A caller may stop early. */
 export async function* prefetch<T>(
   from: number,
   count: number,
@@ -22,7 +22,7 @@ export async function* prefetch<T>(
     for (; next < count && underWay.length < IN_FLIGHT; next++) {
       const height = from + next * step;
       const fetched = fetch(height).then((block) => ({ height, block }));
-      // The caller may have stopped by then; a rejection that nobody handles would end the node.
+      // The caller may have stopped by then; an unhandled rejection would end the node.
       fetched.catch(() => undefined);
       underWay.push(fetched);
     }
@@ -30,24 +30,24 @@ export async function* prefetch<T>(
   }
 }
 
-/** Blocks downwards, for a caller that comes back for the next one at any time, and may ask for the same one again. */
+/** Blocks downwards, for a caller that asks for the next one at any time, or for the same one again. */
 export class Descent<T> {
   readonly #fetch: (height: number) => Promise<T | undefined>;
-  /** Those from a height downwards. */
+  /** The blocks to come, from a height downwards. */
   #ahead: { height: number; readonly blocks: AsyncIterator<Fetched<T>> } | undefined;
-  /** The one asked for last, until it is taken. */
+  /** The block asked for last, until it is taken. */
   #current: Fetched<T> | undefined;
 
   constructor(fetch: (height: number) => Promise<T | undefined>) {
     this.#fetch = fetch;
   }
 
-  /** The block at a height, the same one until `take`. undefined: it cannot be had now, and may be asked for again. */
+  /** The block at a height, kept until `take`. undefined: it is not available now, and may be asked for again. */
   async at(height: number): Promise<T | undefined> {
     if (this.#current?.height === height) return this.#current.block;
     const ahead =
       this.#ahead?.height === height ? this.#ahead : { height, blocks: prefetch(height, height + 1, -1, (each) => this.#fetch(each)) };
-    // After an error or a missing block the next call begins again.
+    // After an error or a missing block the next call starts over.
     this.reset();
     const { value } = (await ahead.blocks.next()) as { readonly value: Fetched<T> }; // there is one for each height down to 0
     if (value.block === undefined) return undefined;
@@ -57,12 +57,12 @@ export class Descent<T> {
     return value.block;
   }
 
-  /** The block asked for last is done with. */
+  /** Drops the block asked for last. */
   take(): void {
     this.#current = undefined;
   }
 
-  /** Forgets the blocks that are on their way. */
+  /** Forgets the blocks that are being fetched. */
   reset(): void {
     this.#ahead = this.#current = undefined;
   }

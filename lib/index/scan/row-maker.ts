@@ -1,5 +1,5 @@
-// Makes the rows of blocks, those of large blocks in a worker thread. The thread is started when the
-// first large block comes, and that block does not wait for it. Blocks and rows lie in shared memory
+// Makes the rows of blocks; for large blocks in a worker thread. The thread is started when the
+// first large block comes, and that block does not wait for it. Blocks and rows are in shared memory
 // (worker.ts).
 
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const LARGE_BYTES = 100_000;
 export interface RowRequest {
   readonly id: number;
   readonly height: number;
-  /** That of the hashes of txids (txid-hash.ts). */
+  /** The secret of the hashes of txids (txid-hash.ts). */
   readonly secret: Uint8Array;
   readonly forFilter: boolean;
   /** Begins with the block, and is large enough for its rows too. */
@@ -24,7 +24,7 @@ export interface RowRequest {
 }
 export type RowReply = { readonly id: number } & ({ readonly rows: BlockRows } | { readonly error: unknown });
 
-/** Pieces of memory that are kept for another use: as many as there are blocks under way. */
+/** Pieces of memory that are kept for reuse: as many as there are blocks in progress. */
 const MOST_FREE = 6;
 
 interface Waiting {
@@ -39,7 +39,7 @@ interface Waiting {
 export class RowMaker {
   #worker: Worker | undefined;
   #ready = false;
-  /** Closed, or the thread was lost: blocks are scanned here from then on. */
+  /** Closed, or the thread was lost: from then on blocks are scanned in this thread. */
   #alone = false;
   #nextId = 0;
   readonly #waiting = new Map<number, Waiting>();
@@ -50,8 +50,8 @@ export class RowMaker {
   readonly #forFilter: boolean;
 
   /**
-   * `onLost`: called when the thread ended by itself. Everything goes on, but the event loop is blocked longer. `forFilter`:
-   * whether to hash scripts for filters.
+   * `onLost`: called when the thread ended by itself. Work continues, but blocks the event loop longer. `forFilter`: whether to
+   * hash scripts for filters.
    */
   constructor(onLost: (reason: string) => void = () => undefined, forFilter = false) {
     this.#onLost = onLost;
@@ -79,7 +79,7 @@ export class RowMaker {
     });
   }
 
-  /** Gives the memory of the rows back for another block. Rows that are never released are left to the garbage collector. */
+  /** Returns the memory of the rows for another block. Rows that are never released are left to the garbage collector. */
   release(rows: BlockRows): void {
     const memory = this.#memories.get(rows);
     if (memory !== undefined && this.#memories.delete(rows)) this.#free.giveBack(memory);
@@ -136,7 +136,7 @@ export class RowMaker {
     } else waiting.reject(reply.error);
   }
 
-  /** After the end of the thread: does what it had yet to do. */
+  /** After the end of the thread: makes the rows that it still owed. */
   #goOnAlone(): void {
     this.#alone = true;
     for (const { raw, height, hasher, resolve, reject } of this.#waiting.values()) {

@@ -1,4 +1,4 @@
-// The thread that makes the rows of blocks for a RowMaker, in the memory where it finds the block.
+// The thread that makes the rows of blocks for a RowMaker, in the memory that holds the block.
 
 import { parentPort } from 'node:worker_threads';
 import { blockRows, type Allocate } from './rows';
@@ -14,11 +14,11 @@ parentPort?.on('message', ({ id, height, secret, forFilter, memory, length }: Ro
   }
 });
 
-/** Hands out the memory behind the block, one piece after the other. */
+/** Allocates from the memory behind the block, one piece after another. */
 function allocateIn(memory: SharedArrayBuffer, used: number): Allocate {
   let end = used;
   return (length) => {
-    // Aligned to the machine's words: copying is fastest then.
+    // Aligned to the machine's words, which makes copying fastest.
     const start = (end + 7) & ~7;
     end = start + length;
     return new Uint8Array(memory, start, length);

@@ -1,4 +1,4 @@
-// What a block adds to the index and takes from it: a pure function from the bytes of the block to
+// What a block adds to the index and removes from it: a pure function from the bytes of the block to
 // flat arrays, which can be made in another thread and handed over.
 
 import { scanBlock } from '../../bitcoin/block';
@@ -33,12 +33,12 @@ export interface BlockRows {
   readonly inputEnds: Uint32Array;
   /**
    * Cache entries (records/cache-entry.ts) of all coins that the block makes. The first is always one of the coinbase, even if
-   * it makes none.
+   * the coinbase makes no coins.
    */
   readonly entries: Int32Array;
-  /** How many coins these are. */
+  /** Number of coins that the block makes. */
   readonly coins: number;
-  /** For the filter of the block, the hashes of its outputs' scripts (block-filter.ts); empty when none is made. */
+  /** For the filter of the block, the hashes of its outputs' scripts (block-filter.ts); empty when no filter is made. */
   readonly scriptHashes: Uint32Array;
 }
 
@@ -49,19 +49,19 @@ const allocateAnew: Allocate = (length) => new Uint8Array(length);
 
 const ENTRIES_MARGIN = 4096;
 
-/** More bytes than the rows of a block of `length` bytes take; most are for the entries. */
+/** An upper bound of the bytes that the rows of a block of `length` bytes take; most are for the entries. */
 export function mostRowBytes(length: number): number {
   return length * 6 + 2 * ENTRIES_MARGIN;
 }
 
 const NO_SCRIPTS = new Uint32Array(0);
 
-/** For a block without transactions, which no chain has. */
+/** For a block without transactions, which occurs in no chain. */
 const NO_TXID = Buffer.alloc(32);
 
 /**
- * The rows of a serialized block. `hasher`: that of the index; `forFilter`: whether to hash scripts for the filter; `allocate`:
- * gives the memory.
+ * The rows of a serialized block. `hasher`: the hasher of the index; `forFilter`: whether to hash scripts for the filter;
+ * `allocate`: allocates the rows' memory.
  * @throws MalformedBytesError, IndexError for more transactions than a key can count.
  */
 export function blockRows(raw: Buffer, height: number, hasher: TxidHasher, forFilter = false, allocate = allocateAnew): BlockRows {
@@ -79,7 +79,7 @@ export function blockRows(raw: Buffer, height: number, hasher: TxidHasher, forFi
     allocate(count * LONGEST_INTEGER),
     allocate(inputCount * OUTPOINT_WORDS * 4)
   ];
-  // No coin is longer than its output by more than the output's own length.
+  // No coin is more than twice as long as its output.
   const entries = new EntryList(allocate(raw.length * 2 + ENTRIES_MARGIN), height);
   const hashBytes = Buffer.from(hashes.buffer, hashes.byteOffset, hashes.length);
   let [index, inputsEnd, lengthsEnd] = [0, 0, 0];
@@ -121,7 +121,7 @@ function scriptHashesOf(hash: Buffer, transactions: readonly ScannedTransaction[
   return hashes.words;
 }
 
-/** A view of the same memory. */
+/** A view of the same memory as words. */
 function wordsOf<T>(bytes: Uint8Array, Words: new (buffer: ArrayBufferLike, offset: number, length: number) => T): T {
   return new Words(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
 }
@@ -132,7 +132,7 @@ function copyOf(bytes: Buffer, allocate: Allocate): Uint8Array {
   return copy;
 }
 
-/** Returns where the copies end. */
+/** Copies the outpoints of a transaction, and returns where the copies end. */
 function copyOutpoints({ bytes, inputsOffset, inputCount }: ScannedTransaction, to: Uint8Array, start: number): number {
   const reader = new ByteReader(bytes, inputsOffset);
   let at = start;
@@ -148,7 +148,7 @@ function copyOutpoints({ bytes, inputsOffset, inputCount }: ScannedTransaction, 
 class EntryList {
   coins = 0;
   readonly #height: number;
-  /** The same memory twice. */
+  /** The same memory as bytes and as words. */
   readonly #bytes: Buffer;
   readonly #words: Int32Array;
   /** In words. */
@@ -192,7 +192,7 @@ class EntryList {
       words[at + UNSPENT] = unspent;
       words[at + STATE] = (end - start) << 3;
       this.#end = (end + 3) >> 2;
-      // The padding, since an earlier block may have left something there: the same block always has the same rows.
+      // Clears the padding, where an earlier block may have left bytes: the same block must always have the same rows.
       bytes.fill(0, end, this.#end * 4);
     }
   }

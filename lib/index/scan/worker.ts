@@ -1,6 +1,6 @@
-// What threads have in common: how they are started, and the memory in which blocks come and go. It
-// is shared and used again. Sent to and fro, blocks would be garbage whose size the collector does
-// not see, so that it would run too often or too late.
+// What the worker threads have in common: how they are started, and the shared memory through which
+// they receive blocks and return rows. It is reused: blocks sent as messages would become garbage
+// whose size the collector does not see, so that it would run too often or too late.
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -13,17 +13,17 @@ export class SharedMemoryPool {
   readonly #free: SharedArrayBuffer[] = [];
   readonly #mostFree: number;
 
-  /** `mostFree`: pieces that wait for another use at most. */
+  /** `mostFree`: how many free pieces are kept at most. */
   constructor(mostFree: number) {
     this.#mostFree = mostFree;
   }
 
-  /** How many pieces wait for another use. */
+  /** Number of free pieces. */
   get size(): number {
     return this.#free.length;
   }
 
-  /** A piece of at least so many bytes. */
+  /** A piece of at least `length` bytes. */
   take(length: number): SharedArrayBuffer {
     const memory = this.#free.pop();
     return memory !== undefined && memory.byteLength >= length
@@ -43,7 +43,7 @@ export class SharedMemoryPool {
 
 /** Starts a thread. `file`: its path without extension. */
 export function startWorker(file: string, workerData?: unknown): Worker {
-  // When the process runs from the sources, as tests do, a thread can load them as its process does, but not as its entry.
+  // A process that runs from the sources, as tests do, has a hook to load them. Its threads have it too, but not for their entry file.
   if (extname(__filename) === '.ts') return new Worker(`require(${JSON.stringify(file)});`, { eval: true, workerData });
   return new Worker(`${file}.js`, { workerData });
 }

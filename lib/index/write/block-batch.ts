@@ -1,5 +1,5 @@
-// Blocks on their way into the index: applied to the coin cache one after the other, and written
-// together (index-writer.ts). Coins that are made and spent within the batch are never written.
+// Blocks on their way into the index: applied to the coin cache one by one, and written together
+// (index-writer.ts). Coins that are made and spent within the batch are never written.
 
 import { previousHashOf } from '../../bitcoin/header';
 import { toDisplayHex } from '../../bitcoin/hash';
@@ -28,7 +28,7 @@ export interface BatchOptions extends Omit<CoinSources, 'records'> {
   readonly undoDepth: number;
   /** Lowest height that gets an undo record. */
   readonly undoFrom: number;
-  /** What the first block's filter builds on; undefined: none are made. */
+  /** What the first block's filter header builds on; undefined: no filters are made. */
   readonly filters: FilterTip | undefined;
 }
 
@@ -59,7 +59,7 @@ export class BlockBatch {
     return this.#chain;
   }
 
-  /** What the filter of the block after the last one builds on; undefined: none are made. */
+  /** What the filter header of the next block builds on; undefined: no filters are made. */
   get filters(): FilterTip | undefined {
     return this.#filters;
   }
@@ -78,7 +78,7 @@ export class BlockBatch {
     return this.#options.cache.isFull(this.#otherBytes);
   }
 
-  /** Whether a block with this previous hash comes next. */
+  /** Whether a block with this previous hash extends the batch. */
   isExtendedBy(previousHash: Buffer): boolean {
     const { tip } = this.#chain;
     return tip === undefined || tip.hash.equals(previousHash);
@@ -86,13 +86,13 @@ export class BlockBatch {
 
   /**
    * Adds a serialized block.
-   * @throws IndexError when it does not extend the tip or spends a coin that is not there; the batch is of no use then.
+   * @throws IndexError when it does not extend the tip or spends a coin that does not exist; the batch must then be abandoned.
    */
   async add(raw: Buffer): Promise<void> {
     await this.addRows(blockRows(raw, this.#nextHeight, this.#options.hasher));
   }
 
-  /** Adds a block by its rows, which are not needed any more afterwards. @throws as `add` */
+  /** Adds a block by its rows, which may be released afterwards. @throws as `add` */
   async addRows(rows: BlockRows): Promise<void> {
     this.#checkExtends(rows);
     const { store, cache, undoFrom, undoDepth, base } = this.#options;
@@ -113,7 +113,7 @@ export class BlockBatch {
       await spend(rows, entries, this.#options, spent);
       spentOfBase = base?.takeUndo() ?? NO_COINS;
       this.#addRecords(rows);
-      // Nobody spent what the coinbase replaced.
+      // Replaced coins are left out of the filter: no input spent them.
       if (spent !== undefined) await this.#addFilter(rows, { coins: spent.bytes.subarray(replacedEnd), ofBase: spentOfBase });
       if (undo !== undefined) this.#write(putRecord(undoKey(height), encodeUndo(rows.hash, rows.hashes, replaced?.position, undo.bytes)));
     } finally {
@@ -125,7 +125,7 @@ export class BlockBatch {
     if (height >= undoDepth) this.#write({ type: 'del', key: spentBaseKey(height - undoDepth) });
   }
 
-  /** All writes of the batch, the new tip among them. Must be gone through once; a write is valid until the next. */
+  /** All writes of the batch, including the new tip. Must be iterated over once; a write is valid until the next. */
   *writes(): Generator<StoreWrite> {
     const { cache, base } = this.#options;
     yield* cache.writes();
@@ -144,7 +144,7 @@ export class BlockBatch {
     yield putTip(tip);
   }
 
-  /** To be called when the store has copies of all writes: gives their memory to the next batch, which is filled while the store writes. */
+  /** To be called when the store has copied all writes. Frees their memory for the next batch, which is filled while the store writes. */
   dropWrites(): void {
     this.#hashes.length = 0;
     this.#otherWrites.length = 0;
@@ -171,7 +171,7 @@ export class BlockBatch {
   /** Extends the chain by the block, and adds its header, height and lengths. */
   #addRecords({ height, length, lengths, ...rows }: BlockRows): void {
     const { tip: before } = this.#chain;
-    // The memory of the rows is used again.
+    // Copies, since the memory of the rows is reused.
     const [hash, header, hashes] = [Buffer.from(rows.hash), Buffer.from(rows.header), Buffer.from(rows.hashes)];
     const transactionCount = hashes.length / TXID_HASH_LENGTH;
     const chain = extendHeaders(this.#chain, hash, header, {
@@ -190,7 +190,7 @@ export class BlockBatch {
     for (const write of putLengths(height, lengths, transactionCount, length)) this.#write(write);
   }
 
-  /** Nothing when none are made. */
+  /** Adds the block's filter, unless no filters are made. */
   async #addFilter(rows: BlockRows, spent: SpentBytes): Promise<void> {
     if (this.#filters === undefined) return;
     const block = { hash: Buffer.from(rows.hash), height: rows.height };
@@ -199,7 +199,7 @@ export class BlockBatch {
     this.#filters = { ...this.#filters, header };
   }
 
-  /** Below a block that cannot be taken out, no undo record is of use any more. */
+  /** Drops undo records below a block that gets none: they are useless, since this block cannot be undone. */
   #dropUndoBelow(height: number): void {
     const { store, undoDepth } = this.#options;
     if (height === 0 || store.get(undoKey(height - 1)) === undefined) return;
@@ -213,13 +213,13 @@ export class BlockBatch {
   }
 }
 
-/** More blocks than a batch has: at most those of one leg of catching up (follow/catch-up.ts). */
+/** More blocks than a batch has, which are at most those of one leg of catching up (follow/catch-up.ts). */
 const MOST_BLOCKS = 0x1000;
 
 /**
- * The transactions of a batch in the order of the first bytes of their hashes: the store's table of new records is in this
- * order, and takes neighbours faster than what lies far apart. Each is a number that sorts, of less than a double's 53 bits:
- * three bytes of the hash, the number of the block in the batch, the index in the block.
+ * The transactions of a batch in the order of the first bytes of their hashes: the store's table of new records has this
+ * order, and takes neighbouring keys faster than distant ones. Each transaction is a sortable number of less than a double's 53
+ * bits: three bytes of the hash, the number of the block in the batch, the index in the block.
  */
 export function inOrderOfHashes(hashesOfBlocks: readonly Uint8Array[]): Float64Array {
   const order = new Float64Array(hashesOfBlocks.reduce((count, hashes) => count + hashes.length / TXID_HASH_LENGTH, 0));

@@ -1,5 +1,5 @@
 // The filter of a block on its way into the index: made of the scripts of its outputs, which were hashed with its rows, and of
-// those of the coins that it spends. Coins that the block made itself may be left out: their scripts are those of outputs.
+// the scripts of the coins that it spends. Coins that the block itself made may be left out: their scripts are those of outputs.
 
 import { setImmediate } from 'node:timers/promises';
 import { basicFilter, ScriptHashes } from '../../bitcoin/block-filter';
@@ -10,12 +10,12 @@ import { spentCoinStart } from '../records/undo-record';
 import type { SpentNodeCoin } from '../../node/types';
 import type { BlockRows } from '../scan/rows';
 
-/** Scripts that are hashed before others get the event loop: less than a millisecond. */
+/** Scripts that are hashed between two turns of the event loop: less than a millisecond. */
 const SCRIPTS_PER_SLICE = 1_000;
 
 /**
- * The coins that a block spends, in the bytes in which they are at hand: a SpentCoinList, and for those of the base what
- * base-spends.ts has.
+ * The coins that a block spends, in the form in which they are at hand: the bytes of a SpentCoinList, and for coins of the base
+ * those of BaseSpends.takeUndo.
  */
 export interface SpentBytes {
   readonly coins: Uint8Array;
@@ -38,7 +38,7 @@ export async function filterOfRows({ hash, inputs, scriptHashes }: BlockRows, { 
   return inSlices(basicFilter(scriptHashes, hashes.words));
 }
 
-/** The same, from the coins as the node has them. */
+/** The serialized filter of a block, from the coins as the node has them. */
 export async function filterOverNodeCoins({ hash, scriptHashes }: BlockRows, coins: readonly SpentNodeCoin[]): Promise<Buffer> {
   const hashes = new ScriptHashes(hash, new Uint32Array(coins.length * 2));
   for (const [i, { script }] of coins.entries()) {

@@ -1,6 +1,6 @@
 // The only writer of the index. Every change is one atomic batch that also moves the tip record;
-// what is in memory moves after it. A block that is followed is on the disk once it is in the index.
-// Of the batches of catching up, a power cut may undo the last ones; the node still has their blocks.
+// the state in memory moves after it. While following, a block is on the disk once it is in the index.
+// While catching up, a power cut may lose the last batches; the node still has their blocks.
 //
 // How batches are written. While the store writes one to the disk, the next one is filled with blocks:
 //
@@ -8,11 +8,11 @@
 //                                               | handedOver
 //   batch 2                                     | fill, on top of batch 1 .... | the store takes the writes | ...
 //
-// The store asks for one write after the other and copies it, since all writes of a batch lie in the same few buffers. Once
+// The store asks for one write after another and copies each, since all writes of a batch share the same few buffers. Once
 // it has taken them all, the coin cache counts them as written, and may change again: that is `handedOver`. Only if the
-// two generations of the cache are about to swap must it wait, since what the old one drops has to be in the store; then
-// `handedOver` comes with `written`. When a write fails, the batch on top of it is lost too: both fail with the same
-// error, the cache is emptied, and the next batch begins on top of what is written.
+// two generations of the cache are about to swap must the cache wait, since what the old one drops has to be in the store;
+// then `handedOver` comes with `written`. When a write fails, the batch on top of it is lost too: both fail with the same
+// error, the cache is emptied, and the next batch is made on top of what is written.
 
 import { hash256, toDisplayHex } from '../../bitcoin/hash';
 import { MEDIAN_TIME_SPAN, timeOf } from '../../bitcoin/header';
@@ -51,7 +51,7 @@ export interface IndexWriterOptions {
   readonly undoDepth: number;
   /** Memory for the coin cache. */
   readonly cacheBytes?: number;
-  /** The same while the index catches up; `cacheBytes` unless given. */
+  /** Memory for the coin cache while the index catches up; `cacheBytes` unless given. */
   readonly catchUpCacheBytes?: number;
   /** Whether blocks get filters (records/filter.ts). */
   readonly filters?: boolean;
@@ -61,11 +61,11 @@ export interface IndexWriterOptions {
   readonly onThreadLost?: (reason: string) => void;
 }
 
-/** The write of a batch. If it fails, both promises reject with the same error; neither need be awaited. */
+/** The write of a batch. If it fails, both promises reject with the same error; neither has to be awaited. */
 export interface CommittedBatch {
   /** The next batch may be filled. */
   readonly handedOver: Promise<void>;
-  /** The index stands at the last block of the batch. */
+  /** The index is at the last block of the batch. */
   readonly written: Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export class IndexWriter {
   readonly #cache: CoinCache;
   /** Scans blocks (rowsOf). */
   readonly rowMaker: RowMaker;
-  /** For readers. It is empty during a backfill, which still changes the records of headers. */
+  /** For readers. Empty during a backfill, which still changes the records of headers. */
   readonly headers = new HeaderTable();
   /** The headers up to the last block that is written. */
   #chain = NO_HEADERS;
@@ -86,11 +86,11 @@ export class IndexWriter {
   #ahead: HeaderChain | undefined;
   /** The write of the batch committed last. */
   #writing: Promise<void> = Promise.resolve();
-  /** Why the last write failed; batches that were begun before it did cannot be committed. */
+  /** Why the last write failed; batches started before the failure cannot be committed. */
   #failure: { readonly error: unknown } | undefined;
   #base: Base | undefined;
   #filters: FilterTip | undefined;
-  /** As `#ahead`. */
+  /** The filter tip that goes with `#ahead`. */
   #filtersAhead: FilterTip | undefined;
   #hasher: TxidHasher | undefined;
 
@@ -100,7 +100,7 @@ export class IndexWriter {
     this.#cache = new CoinCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
   }
 
-  /** The block that the index stands at; undefined while it is empty. */
+  /** The block that the index is at; undefined while the index is empty. */
   get tip(): StoredHeader | undefined {
     return this.#chain.tip;
   }
@@ -110,7 +110,7 @@ export class IndexWriter {
     return this.#base;
   }
 
-  /** What the filter of the next block builds on; undefined: none are made. */
+  /** What the filter header of the next block builds on; undefined: no filters are made. */
   get filters(): FilterTip | undefined {
     return this.#filters;
   }
@@ -121,8 +121,8 @@ export class IndexWriter {
   }
 
   /**
-   * The coin cache, if it is at this state; undefined otherwise: it is ahead while a batch is filled and written, and means
-   * nothing after a write that failed.
+   * The coin cache, if it is at this state. undefined otherwise: it is ahead while a batch is filled and written, and invalid
+   * after a failed write.
    */
   coinCacheAt(state: number): CoinCache | undefined {
     const isSettled = this.#ahead === undefined && this.#failure === undefined && this.#cache.isClean;
@@ -139,7 +139,7 @@ export class IndexWriter {
   }
 
   /**
-   * Reads where the index stands, from an open store; an empty one gets a secret.
+   * Reads the state of the index from an open store; an empty store gets a secret.
    * @throws DamagedIndexError
    */
   async load(): Promise<void> {
@@ -172,10 +172,10 @@ export class IndexWriter {
     return headerAt(this.#options.store, height);
   }
 
-  /** A batch on top of the tip, or of the batch handed over last; to be committed before anything else changes the index. */
+  /** A batch on top of the tip, or of the batch handed over last; must be committed before anything else changes the index. */
   batch(undoFrom = 0): BlockBatch {
     const { store, genesisHash, undoDepth } = this.#options;
-    // What an abandoned batch has left in the cache is not the state of the store.
+    // The changes of an abandoned batch, which are still in the cache, never reach the store.
     if (this.#failure !== undefined || !this.#cache.isClean) this.#cache.clear();
     this.#failure = undefined;
     const base = this.#base && { base: new BaseSpends(this.#base) };
@@ -199,7 +199,7 @@ export class IndexWriter {
     });
     const written = (this.#writing = this.#write(batch, durable, handOver));
     const handedOver = Promise.race([early, written]);
-    // A rejection that nobody handles would end the node.
+    // An unhandled rejection would end the node.
     for (const promise of [handedOver, written]) promise.catch(() => undefined);
     return { handedOver, written };
   }
@@ -227,7 +227,7 @@ export class IndexWriter {
     this.#moveTo(batch.chain);
   }
 
-  /** Takes in a serialized block, durably. @throws IndexError when it does not fit; nothing is changed. */
+  /** Connects a serialized block, durably. @throws IndexError when it does not fit; nothing is changed. */
   async apply(raw: Buffer): Promise<void> {
     const batch = this.batch();
     const rows = await this.rowsOf(raw, (this.tip?.height ?? -1) + 1);
@@ -237,7 +237,7 @@ export class IndexWriter {
   }
 
   /**
-   * Takes the tip out again, durably, and returns it.
+   * Disconnects the tip, durably, and returns it.
    * @throws IndexError at the genesis block, TooDeepError when there is no undo record, DamagedIndexError when it is damaged.
    */
   async undo(): Promise<BlockPoint> {
@@ -269,7 +269,7 @@ export class IndexWriter {
     return { hash: tip.hash, height: tip.height };
   }
 
-  /** Writes what was backfilled, with the base as it is then; the tip stays. */
+  /** Writes what was backfilled, with the base as it is afterwards; the tip stays. */
   async writeBackfill(writes: Iterable<StoreWrite>, base: Base): Promise<void> {
     const { store, onMove } = this.#options;
     await store.batch(withBase(writes, base), { durable: false });
@@ -278,7 +278,7 @@ export class IndexWriter {
     onMove();
   }
 
-  /** Writes filters that were missing; all blocks from the height `from` up have them then. */
+  /** Writes filters that were missing; afterwards all blocks from the height `from` up have filters. */
   async writeFilters(writes: Iterable<StoreWrite>, from: number): Promise<void> {
     const { store, onMove } = this.#options;
     const { tip } = this;
@@ -302,7 +302,7 @@ export class IndexWriter {
     this.#moveTo(NO_HEADERS);
   }
 
-  /** Each block drops the undo record that it makes too old. This drops those of an earlier run with a larger undo depth. */
+  /** Each new block drops the undo record that has become too old. This drops those of an earlier run with a larger undo depth. */
   async #dropOldUndo(): Promise<void> {
     const { store, undoDepth } = this.#options;
     const lowest = (this.tip?.height ?? 0) - undoDepth + 1;

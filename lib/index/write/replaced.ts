@@ -1,6 +1,6 @@
 // BIP30: until 2012 a coinbase could have the txid of an earlier one (blocks 91722 and 91880,
 // 91812 and 91842 of the main network). The later transaction's position replaces the earlier
-// one's under the txid, and its coins replace what is left of the earlier one's.
+// one's under the txid, and its coins replace the remaining coins of the earlier one.
 
 import { NO_ENTRY, type CoinCache, type EntryName } from '../coins/coin-cache';
 import { readCold, type CoinSources } from '../coins/spending';
@@ -18,7 +18,7 @@ export interface Replaced {
 
 /**
  * The earlier transaction with the txid of the block's coinbase, with its coins read into the cache.
- * To be called before the block's own coins are put there. @throws DamagedIndexError
+ * To be called before the block's own coins are added to the cache. @throws DamagedIndexError
  */
 export async function findReplaced({ entries, coinbase }: BlockRows, sources: CoinSources): Promise<Replaced | undefined> {
   const { records, cache, hasher } = sources;
@@ -42,7 +42,7 @@ export async function findReplaced({ entries, coinbase }: BlockRows, sources: Co
   return { position, entries: groups.map((group) => cache.find(entries, 0, group)).filter((each) => each !== NO_ENTRY) };
 }
 
-/** Spends what is left of the earlier transaction's coins. Those of the later one are in the cache by now, under the same txid. */
+/** Spends the remaining coins of the earlier transaction. Those of the later one are already in the cache, under the same txid. */
 export function spendReplaced({ entries }: Replaced, height: number, cache: CoinCache, undo: SpentCoinList | undefined): void {
   for (const entry of entries) for (let slot = 0; slot < GROUP_SIZE; slot++) cache.spend(entry, slot, height, 0, undo);
 }

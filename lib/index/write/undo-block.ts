@@ -1,4 +1,4 @@
-// The writes that take the tip out again.
+// The writes that undo the tip.
 
 import { undoFilterWrites } from '../records/filter';
 import { putBase, type Base } from '../records/base';
@@ -25,7 +25,7 @@ export async function undoWrites(undo: UndoRecord, height: number, previous: Blo
   const keys = await findPositions(hashStarts, height, store);
   for (const key of keys) writes.push({ type: 'del', key });
   const [coinbaseKey] = keys;
-  // Behind the deletion of the same key.
+  // After the deletion of the same key, so that this write counts.
   if (replaced !== undefined && coinbaseKey !== undefined) writes.push(putRecord(coinbaseKey, encodePosition(replaced)));
   for (const key of [headerKey(height), ...lengthsKeys(height, keys.length), blockHashKey(hash), undoKey(height)])
     writes.push({ type: 'del', key });
@@ -35,7 +35,7 @@ export async function undoWrites(undo: UndoRecord, height: number, previous: Blo
 
 /**
  * The further writes for an index with a base, and the base afterwards. Coins of the base that the block spent are put back. If
- * the block itself is part of the base, nobody knows which coins it made: the base becomes the block below, and coins above
+ * the block itself is part of the base, it is not known which coins it made: the base becomes the block below, and coins above
  * it are ignored (base-coin.ts). @throws DamagedIndexError
  */
 export function undoBaseWrites(
@@ -70,7 +70,7 @@ async function findPositions(hashStarts: Buffer, height: number, store: Store): 
   return keys;
 }
 
-/** The hashes of several txids may begin with the same bytes: the position tells which is meant. */
+/** Hashes of several txids may begin with the same bytes: the position tells which one is meant. */
 async function findPosition(hashStart: Buffer, height: number, index: number, store: Store): Promise<Buffer> {
   for await (const [key, value] of store.range(positionsOfHashes(hashStart))) {
     const found = decodePosition(key, value);

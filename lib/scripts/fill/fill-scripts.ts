@@ -1,5 +1,5 @@
-// Fills an index by script from the node's blocks and the outputs that they spent: hands them to a thread of its own (fill-thread.ts),
-// which does the work (filling.ts).
+// Fills an index by script from the node's blocks and the outputs that they spent: hands them to a thread (fill-thread.ts), which does
+// the work (filling.ts).
 
 import { setTimeout } from 'node:timers/promises';
 import { toDisplayHex } from '../../bitcoin/hash';
@@ -15,7 +15,7 @@ import type { BlockPoint, NodeSource } from '../../node/types';
 import type { ScriptBlock } from '../scan/rows';
 import type { ScriptsState } from '../types';
 
-/** After which a missing block is asked for again while the chain is being reset. */
+/** Pause before a missing block is asked for again while the chain is being reset. */
 const RETRY_MS = 200;
 
 type FillingState = Extract<ScriptsState, { readonly phase: 'partitioning' | 'sorting' }>;
@@ -23,12 +23,12 @@ type FillingState = Extract<ScriptsState, { readonly phase: 'partitioning' | 'so
 export type FillNode = Pick<NodeSource, 'network' | 'resetting' | 'activeHash' | 'rawBlock' | 'spentOutputs' | 'hasAllBlocks'>;
 
 export interface FillParts {
-  /** Folder of the store, which nobody has open meanwhile. */
+  /** Folder of the store, which must not be open meanwhile. */
   readonly path: string;
-  /** Folder of the files that rows are sorted in; it is gone at the end. */
+  /** Folder of the files in which rows are sorted; it is removed at the end. */
   readonly filesPath: string;
   readonly node: FillNode;
-  /** Height of the last block to be in the index. A filling that was begun for another target is resumed, and may end below this one. */
+  /** Height of the last block to be in the index. A filling that was started for another target is resumed, and may end below this one. */
   readonly target: number;
   /** Called for each block and file. */
   readonly onState: (state: FillingState) => void;
@@ -38,16 +38,16 @@ export interface FillParts {
   readonly sizes?: Partial<FillingSizes>;
 }
 
-/** @throws MissingBlocksError when the node lacks blocks of its chain, and so what they spent */
+/** @throws MissingBlocksError when the node lacks blocks of its chain, and so the outputs that they spent */
 export async function requireAllBlocks(node: Pick<NodeSource, 'hasAllBlocks'>): Promise<void> {
   if (!(await node.hasAllBlocks())) throw missingBlocks('the node has thrown blocks away (--prune)');
 }
 
 /**
- * Fills an index by script, or resumes a filling that was interrupted; whatever else is in the store is deleted. Returns the block that the
- * index stands at then. Begins anew if that block leaves the chain meanwhile, or if what was filled so far is damaged.
+ * Fills an index by script, or resumes an interrupted filling; anything else in the store is deleted. Returns the block that the index
+ * is then at. Starts over if that block leaves the chain meanwhile, or if the data filled so far is damaged.
  * @throws MissingBlocksError; FillingError: the disk is full, the store cannot be opened, and the like; ChainMovedError when there is no
- * block at the target any more; UnreadableBlockError; the reason of the signal. After each of them the filling can be resumed.
+ * longer a block at the target; UnreadableBlockError; the reason of the signal. After each of them the filling can be resumed.
  */
 export async function fillScripts(parts: FillParts): Promise<BlockPoint> {
   await requireAllBlocks(parts.node);
@@ -56,14 +56,14 @@ export async function fillScripts(parts: FillParts): Promise<BlockPoint> {
       return await new Fill(parts, anew).run();
     } catch (error) {
       if (!(error instanceof UselessFillingError)) throw error;
-      // A disk that damages what was just written would have it begin anew for ever.
+      // A disk that damages what was just written would make it start over forever.
       if (anew && !(error instanceof OffChainError)) throw new FillingError(error.message, { cause: error });
       parts.logger.warning(`Filling the index by script anew: ${error.message}.`);
     }
   }
 }
 
-/** The blocks that were filled in are not in the chain any more. */
+/** The blocks filled so far are not in the chain any more. */
 class OffChainError extends UselessFillingError {}
 
 class Fill {
@@ -101,7 +101,7 @@ class Fill {
     }
   }
 
-  /** Hands over the blocks that are not in the files yet. Returns the last one that is in them then. */
+  /** Hands over the blocks that are not in the files yet. Returns the last block that is then in the files. */
   async #partition(thread: FillThread, { step, at }: FillStart): Promise<BlockPoint> {
     const { target, logger } = this.#parts;
     let last: BlockPoint | undefined = at && { height: at.height, hash: Buffer.from(at.hash) };
@@ -123,7 +123,7 @@ class Fill {
     return last;
   }
 
-  /** The block at a height of the chain with what it spends. @throws as fillScripts */
+  /** The block at a height of the chain with the outputs that it spends. @throws as fillScripts */
   async #block(height: number): Promise<ScriptBlock> {
     const { node, signal } = this.#parts;
     for (let missed = 0; ;) {
@@ -135,7 +135,7 @@ class Fill {
       const now = await node.activeHash(height);
       if (node.resetting) await setTimeout(RETRY_MS, undefined, { signal });
       else if (now === undefined) throw new ChainMovedError(`there is no block at height ${height} any more`);
-      // The first time, a reset may just have ended, and the block be back.
+      // The block may have been missing during a reset that has just ended: it is missed twice before this fails.
       else if (block !== undefined && hash?.equals(now) === true && ++missed > 1) throw missingPart(block, { hash, height });
     }
   }

@@ -1,4 +1,4 @@
-// The thread that fills an index by script, seen from outside. It has the store to itself.
+// Controls the thread that fills an index by script. Only this thread has the store open.
 
 import { join } from 'node:path';
 import { SharedMemoryPool, startWorker } from '../../index/scan/worker';
@@ -13,33 +13,33 @@ export interface FillSetup {
   readonly path: string;
   readonly filesPath: string;
   readonly genesisHash: Uint8Array;
-  /** Not to resume what was interrupted. */
+  /** Whether to start over instead of resuming an interrupted filling. */
   readonly anew: boolean;
   readonly sizes: FillingSizes;
-  /** An integer, 4; the thread stops when it is not 0. */
+  /** An integer of 4 bytes; the thread stops when it is not 0. */
   readonly stop: SharedArrayBuffer;
 }
 
-/** What is asked of the thread, one request after the other. */
+/** Requests to the thread, which answers them one after another. */
 export type FillRequest = { readonly id: number } & (
   | {
       readonly type: 'take';
       readonly height: number;
       readonly hash: Uint8Array;
-      /** Begins with the block; what the block spends comes next. */
+      /** Begins with the block; the outputs that it spends follow. */
       readonly memory: SharedArrayBuffer;
       readonly rawLength: number;
-      /** undefined: nothing. */
+      /** undefined: the block spends nothing. */
       readonly spentLength: number | undefined;
     }
   | { readonly type: 'sort' | 'finish' | 'close' }
 );
 
-/** How far a filling is when the thread begins. */
+/** How far a filling is when the thread starts. */
 export interface FillStart {
   readonly step: 'partitioning' | 'sorting';
   readonly at: { readonly height: number; readonly hash: Uint8Array } | undefined;
-  /** What was damaged, if that is why it begins anew. */
+  /** The damage, if the filling starts over because of it. */
   readonly damage: string | undefined;
 }
 
@@ -47,18 +47,18 @@ export type FillReply =
   | { readonly type: 'opened'; readonly start: FillStart }
   | { readonly type: 'done'; readonly id: number }
   | { readonly type: 'sorting'; readonly done: number; readonly total: number }
-  /** The last reply. `damaged`: the filling must begin anew. */
+  /** The last reply. `damaged`: the filling must start over. */
   | { readonly type: 'failed'; readonly damaged: boolean; readonly message: string };
 
-/** What was filled so far is damaged, or of blocks that are not in the chain any more: it cannot be resumed. */
+/** The filling cannot be resumed: its data is damaged, or of blocks that are not in the chain any more. */
 export class UselessFillingError extends Error {
   override readonly name = 'UselessFillingError';
 }
 
-/** Blocks in the thread at a time: one that is worked on, and others so that it does not wait. */
+/** Blocks in the thread at a time: the current one, and others so that the thread does not wait. */
 const MOST_BLOCKS = 4;
 
-/** The id under which `opened` is waited for, which nobody asks for. */
+/** The id under which `opened` waits for its reply; no request has it. */
 const OPENED = -1;
 
 interface Waiting {
@@ -66,11 +66,11 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** All calls reject with FillingError, UselessFillingError, or what the thread was stopped with. */
+/** All calls reject with FillingError, UselessFillingError, or the reason given to `stop`. */
 export class FillThread {
   /** Resolves when the store is open. */
   readonly opened: Promise<FillStart>;
-  /** Resolves when the thread has ended and the store is closed: after it was finished or stopped, or has failed. Never rejects. */
+  /** Resolves when the thread has ended and the store is closed: after `finish`, `stop` or a failure. Never rejects. */
   readonly ended: Promise<void>;
   readonly #worker: Worker;
   readonly #stop = new SharedArrayBuffer(4);
@@ -79,11 +79,11 @@ export class FillThread {
   readonly #memory = new SharedMemoryPool(MOST_BLOCKS);
   readonly #onSorting: (done: number, total: number) => void;
   #start: FillStart | undefined;
-  /** Why nothing more is to be expected. */
+  /** Why the thread gives no more replies. */
   #failure: Error | undefined;
   #nextId = 0;
 
-  /** `onSorting`: called when a file is sorted into the store. */
+  /** `onSorting`: called for each file that is sorted into the store. */
   constructor(setup: Omit<FillSetup, 'stop'>, onSorting: (done: number, total: number) => void) {
     this.#onSorting = onSorting;
     const worker = (this.#worker = startWorker(join(__dirname, 'fill-worker'), { ...setup, stop: this.#stop } satisfies FillSetup));
@@ -102,11 +102,11 @@ export class FillThread {
       });
     });
     this.opened = this.#reply(OPENED).then(() => this.#start as FillStart); // the reply has it
-    // Whoever asks for something next gets the same error; a rejection that nobody handles would end the node.
+    // The next request fails with the same error; an unhandled rejection would end the node.
     this.opened.catch(() => undefined);
   }
 
-  /** Hands the next block over. Resolves when there is space for another one. */
+  /** Hands over the next block. Resolves when there is space for another one. */
   async take({ point, raw, spent }: ScriptBlock): Promise<void> {
     const memory = this.#memory.take(raw.length + (spent?.length ?? 0));
     const bytes = new Uint8Array(memory);
@@ -119,7 +119,7 @@ export class FillThread {
       this.#memory.giveBack(memory);
     });
     this.#blocks.add(settled);
-    // As above.
+    // The next request fails with the same error.
     settled.catch(() => undefined);
     if (this.#blocks.size >= MOST_BLOCKS) await Promise.race(this.#blocks);
   }
@@ -129,13 +129,13 @@ export class FillThread {
     await this.#ask((id) => ({ id, type: 'sort' }));
   }
 
-  /** Puts the end to the index in the store, and closes the store. */
+  /** Completes the index in the store, and closes the store. */
   async finish(): Promise<void> {
     await this.#ask((id) => ({ id, type: 'finish' }));
     await this.ended;
   }
 
-  /** Ends whatever is under way; it rejects with `reason`. */
+  /** Ends all work in progress, which rejects with `reason`. */
   stop(reason: Error): void {
     this.#fail(reason);
     Atomics.store(new Int32Array(this.#stop), 0, 1);

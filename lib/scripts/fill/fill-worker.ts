@@ -1,4 +1,4 @@
-// The thread that fills an index by script: answers the requests of a FillThread one after the other, until it fails or is stopped.
+// The thread that fills an index by script: answers the requests of a FillThread one after another, until it fails or is stopped.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { DiskStore } from '../../store/disk-store';
@@ -52,17 +52,17 @@ async function answer(request: Exclude<FillRequest, { readonly type: 'close' }>)
   if (request.type === 'finish') parentPort?.close();
 }
 
-/** Nothing comes after the first failure. */
+/** Reports the first failure and ends the thread. */
 async function fail(error: unknown): Promise<void> {
   await store.close().catch(() => undefined);
   say({ type: 'failed', damaged: isDamageOfFilling(error), message: error instanceof Error ? error.message : String(error) });
   parentPort?.close();
 }
 
-/** Makes whatever is under way fail, and ends the thread. */
+/** Makes the current work fail, and ends the thread. */
 async function stopAll(): Promise<void> {
   await store.close().catch(() => undefined);
-  // It may have opened the store again.
+  // The work may have opened the store again before it failed.
   await work;
   await store.close().catch(() => undefined);
   parentPort?.close();

@@ -1,9 +1,9 @@
-// Fills an empty index by script, in two steps. First, block after block, rows are written to partition files by the hashes of their
-// scripts, and txids to the store. Then file after file is sorted and written to the store, where its records come behind all others:
-// LevelDB moves tables that come in order down its levels without writing them again.
+// Fills an empty index by script, in two steps. First, block by block, rows are written to partition files by the hashes of their
+// scripts, and txids to the store. Then each file in turn is sorted and written to the store, where its records follow all earlier ones:
+// LevelDB moves tables that come in order down its levels without rewriting them.
 //
-// The record 'F' says how far that is. It is written once what it counts is on the disk, and what it does not count is cut off when a
-// filling is resumed. The tip is written in the batch that deletes 'F': a store with a tip is filled.
+// The record 'F' says how far the filling is. It is written once everything that it counts is on the disk; data that it does not count
+// is cut off when a filling is resumed. The tip is written in the batch that deletes 'F': a store with a tip is filled.
 
 import { DamagedIndexError } from '../../index/errors';
 import { GENESIS_KEY, putRecord, recordOf } from '../../index/records/layout';
@@ -23,14 +23,14 @@ import { RowSorter } from './row-order';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StorePut, StoreWrite } from '../../store/store';
 
-/** Sizes, which only tests change. */
+/** Sizes; only tests change them. */
 export interface FillingSizes {
   /** Number of partition files, a power of two. The buffers of 1,024 take 64 MiB. */
   readonly files: number;
-  /** From one checkpoint to the next: bytes of rows, or blocks, whichever are reached first. A crash undoes at most this much. */
+  /** Bytes of rows, or blocks, after which a checkpoint follows; whichever comes first. A crash loses at most this much. */
   readonly checkpointBytes: number;
   readonly checkpointBlocks: number;
-  /** The same while files are sorted. LevelDB merges tables that have 'F' in them with those that they overlap: there should be few. */
+  /** Bytes between checkpoints while files are sorted. There should be few: LevelDB merges each table with 'F' with those that it overlaps. */
   readonly sortedBytes: number;
   /** Bytes of rows that are sorted in memory at once. */
   readonly sortBytes: number;
@@ -49,20 +49,20 @@ export const FILLING_SIZES: FillingSizes = {
 const BATCH_BYTES = 1024 * 1024;
 
 export interface FillingOptions {
-  /** A closed one. */
+  /** Must be closed. */
   readonly store: Store;
   /** Folder of the partition files. */
   readonly filesPath: string;
   readonly genesisHash: Buffer;
-  /** Not to resume what was interrupted. */
+  /** Whether to start over instead of resuming an interrupted filling. */
   readonly anew: boolean;
   readonly sizes: FillingSizes;
-  /** Called often. What it throws ends the filling. */
+  /** Called often. An error that it throws ends the filling. */
   readonly throwIfStopped: () => void;
 }
 
 export class ScriptFilling {
-  /** What was damaged, if that is why an interrupted filling could not be resumed. */
+  /** The damage, if an interrupted filling could not be resumed because of it. */
   readonly damage: string | undefined;
   readonly #options: FillingOptions;
   readonly #store: Store;
@@ -74,7 +74,7 @@ export class ScriptFilling {
   /** Txids that are not in the store yet. */
   #writes: StorePut[] = [];
   #writeBytes = 0;
-  /** Since the last checkpoint. */
+  /** Blocks and bytes since the last checkpoint. */
   #newBlocks = 0;
   #newBytes = 0;
 
@@ -91,7 +91,7 @@ export class ScriptFilling {
   }
 
   /**
-   * Opens the store, and resumes a filling that was interrupted; whatever else is in the store is deleted.
+   * Opens the store, and resumes an interrupted filling; anything else in the store is deleted.
    * @throws StoreError, Error of the file system
    */
   static async open(options: FillingOptions): Promise<ScriptFilling> {
@@ -120,12 +120,12 @@ export class ScriptFilling {
     return new ScriptFilling(options, progress, damage);
   }
 
-  /** What 'F' is to say. */
+  /** The content for 'F'. */
   get progress(): FillingProgress {
     return { step: this.#step, at: this.#at, loaded: this.#loaded, lengths: this.#files.lengths };
   }
 
-  /** Takes in the block that comes next. @throws as scriptRows; StoreError, Error of the file system */
+  /** Adds the next block. @throws as scriptRows; StoreError, Error of the file system */
   async take(block: ScriptBlock): Promise<void> {
     this.#options.throwIfStopped();
     const rows = this.#rowsOf(block);
@@ -160,7 +160,7 @@ export class ScriptFilling {
     onFile(lengths.length, lengths.length);
   }
 
-  /** Writes the tip, which makes it an index, and removes the files. @throws StoreError, Error of the file system */
+  /** Writes the tip, which completes the index, and removes the files. @throws StoreError, Error of the file system */
   async finish(): Promise<void> {
     if (this.#at === undefined || this.#loaded < this.#files.lengths.length)
       throw new Error('expected a filling whose files are in the store');
@@ -168,7 +168,7 @@ export class ScriptFilling {
     removeFillingFiles(this.#options.filesPath);
   }
 
-  /** Interrupts the filling, wherever it is. */
+  /** Interrupts the filling. */
   close(): Promise<void> {
     return this.#store.close();
   }
@@ -181,7 +181,7 @@ export class ScriptFilling {
     }
   }
 
-  /** Has what was taken in so far survive a crash. */
+  /** Makes all blocks added so far survive a crash. */
   async #checkpoint(): Promise<void> {
     this.#options.throwIfStopped();
     this.#files.force();
@@ -191,7 +191,7 @@ export class ScriptFilling {
     await this.#store.prepareFor('catching-up');
   }
 
-  /** Has the first `files` files survive a crash in the store, and removes them. */
+  /** Makes the rows of the first `files` files survive a crash in the store, then removes these files. */
   async #checkpointSorted(files: number): Promise<void> {
     const before = this.#loaded;
     this.#loaded = files;
@@ -219,8 +219,8 @@ export class ScriptFilling {
 }
 
 /**
- * Opens the store and prepares an interrupted filling for being resumed; undefined: there is none. @throws DamagedIndexError,
- * StoreError, Error of the file system
+ * Opens the store and prepares to resume an interrupted filling; undefined: there is none. @throws DamagedIndexError, StoreError,
+ * Error of the file system
  */
 async function resumed({ store, filesPath, genesisHash }: FillingOptions): Promise<FillingProgress | undefined> {
   await store.open();
@@ -237,7 +237,7 @@ async function resumed({ store, filesPath, genesisHash }: FillingOptions): Promi
   return progress;
 }
 
-/** Removes the txids of blocks from a height on: other blocks may come in their place. */
+/** Removes the txids of blocks from a height on: other blocks may replace them. */
 async function forgetTxids(store: Store, height: number): Promise<void> {
   const keys: Buffer[] = [];
   for await (const [key] of store.range({ gte: txidsKey(height, 0), lt: txidsKey(0xffff_ffff, 0) })) keys.push(key);
@@ -247,7 +247,7 @@ async function forgetTxids(store: Store, height: number): Promise<void> {
   );
 }
 
-/** Whether an error says that the filling must begin anew. */
+/** Whether an error says that the filling must start over. */
 export function isDamageOfFilling(error: unknown): error is DamagedIndexError | StoreError {
   return error instanceof DamagedIndexError || (error instanceof StoreError && error.reason === 'corrupt');
 }
@@ -259,7 +259,7 @@ function* stoppable(pieces: Iterable<Buffer>, throwIfStopped: () => void): Gener
   }
 }
 
-/** A batch: a write, and as many of those that follow as fit. */
+/** A batch: a write, and as many of the following ones as fit. */
 function* someOf(first: StoreWrite, others: Iterator<StoreWrite, void>): Generator<StoreWrite, void> {
   let bytes = 0;
   for (let write: StoreWrite = first; ;) {

@@ -21,10 +21,10 @@ export function* groupedRows(rows: RowStream): Generator<StoreWrite, void> {
   if (group.count > 0) yield group.put();
 }
 
-/** Rows of a script that are to share a record. */
+/** Rows of a script that will share a record. */
 class RowGroup {
   readonly #buffer = new WriteBuffer();
-  /** For each row, where it lies with its head. */
+  /** For each row with its head, the bytes that hold it, its start and its end. */
   readonly #bytes: Buffer[] = [];
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
@@ -35,7 +35,7 @@ class RowGroup {
     return this.#bytes.length;
   }
 
-  /** Whether the current row of the stream belongs into this record. @throws IndexError when it belongs in front of one that was added */
+  /** Whether the current row of the stream belongs in this record. @throws IndexError when it belongs before one that was added */
   takes({ bytes, start }: RowStream): boolean {
     const [lastBytes, lastStart] = [this.#bytes.at(-1), this.#starts.at(-1)];
     if (lastBytes === undefined || lastStart === undefined) return true;

@@ -1,5 +1,5 @@
-// Rows of blocks in files, one for all scripts whose hashes begin with the same bits. In a file rows stand in the order of the chain, each
-// behind a head: hash of the script 10, position 6, row (row.ts).
+// Rows of blocks in files, one file for all scripts whose hashes begin with the same bits. Rows in a file are in the order of the chain,
+// each after a head: hash of the script 10, position 6, row (row.ts).
 
 import { closeSync, fsyncSync, openSync, readdirSync, rmdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export class PartitionFiles {
   readonly #secret: Uint8Array;
   readonly #writers: readonly PieceWriter[];
 
-  /** `lengths`: those of the files, in bytes; their number must be a power of two from 2 to 65,536. */
+  /** `lengths`: lengths of the files, in bytes; their number must be a power of two from 2 to 65,536. */
   constructor(folder: string, secret: Uint8Array, lengths: readonly number[]) {
     this.bits = Math.log2(lengths.length);
     if (!Number.isInteger(this.bits) || this.bits < 1 || this.bits > MOST_BITS)
@@ -36,7 +36,7 @@ export class PartitionFiles {
     return this.#writers.map(({ length }) => length);
   }
 
-  /** Adds the rows of the next block. Returns how many bytes these are. @throws Error of the file system */
+  /** Adds the rows of the next block. Returns their number of bytes. @throws Error of the file system */
   add({ point: { height }, count, hashes, indexes, ends, rows }: ScriptRows): number {
     let total = 0;
     let start = 0;
@@ -57,20 +57,20 @@ export class PartitionFiles {
     return total;
   }
 
-  /** Has all rows on the disk (fsync). @throws Error of the file system */
+  /** Forces all rows to the disk (fsync). @throws Error of the file system */
   force(): void {
-    // So must be the entries of the folder.
+    // The entries of the folder must be on the disk, too.
     if (this.#writers.filter((writer) => writer.force()).length > 0) forceFolder(this.#folder);
   }
 
-  /** Gives the buffers back; rows that are not in the files are lost. */
+  /** Frees the buffers; rows that are not in the files are lost. */
   release(): void {
     for (const writer of this.#writers) writer.release();
   }
 
   /**
    * Cuts the files from number `from` on to their lengths: a crash may have left more.
-   * @throws DamagedIndexError for one that is shorter or missing; Error of the file system
+   * @throws DamagedIndexError for a file that is shorter or missing; Error of the file system
    */
   cut(from: number): void {
     this.lengths.forEach((length, file) => {
@@ -87,7 +87,7 @@ export class PartitionFiles {
     return piecesOf(this.#rowFile(file), this.lengths[file] ?? 0);
   }
 
-  /** The file for a sorted run, when the rows of a file are too many to be sorted at once. */
+  /** The file for a sorted run, when a file has too many rows to be sorted at once. */
   run(file: number, number: number): PieceFile {
     return { path: join(this.#folder, `${nameOf(file)}.run${number}`), secret: this.#secret };
   }
@@ -103,13 +103,13 @@ export class PartitionFiles {
   }
 }
 
-/** Removes the files of all fillings, and the folder if nothing else is in it. */
+/** Removes the files of all fillings, and then the folder if it is empty. */
 export function removeFillingFiles(folder: string): void {
   for (const name of fillingFiles(folder)) rmSync(join(folder, name), { force: true });
   try {
     rmdirSync(folder);
   } catch {
-    // It is not there, or somebody keeps something in it.
+    // The folder does not exist, or holds other files.
   }
 }
 

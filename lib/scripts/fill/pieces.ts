@@ -1,6 +1,6 @@
-// Files of pieces, which are written one behind the other and read in this order. A piece has its length 4, a checksum 4, and bytes. The
-// checksum (CRC-32) includes the name of the file, the offset of the piece, and the secret of the filling: a piece of another filling, file
-// or place is found out like one that was altered.
+// Files of pieces, which are written one after another and read in this order. A piece is its length 4, a checksum 4, and bytes. The
+// checksum (CRC-32) includes the name of the file, the offset of the piece, and the secret of the filling: so it detects altered pieces,
+// and also pieces of another filling, file or place.
 
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -8,22 +8,22 @@ import { crc32 } from 'node:zlib';
 import { DamagedIndexError } from '../../index/errors';
 
 const HEAD_LENGTH = 8;
-/** Length of a piece with its head, unless what must stay together is longer. */
+/** Length of a piece with its head, unless bytes that must stay together are longer. */
 const USUAL_LENGTH = 64 * 1024;
-/** For the owner only. */
+/** Only the owner may read and write. */
 const MODE = 0o600;
 
 const NOTHING = Buffer.alloc(0);
 
 export interface PieceFile {
   readonly path: string;
-  /** That of the filling. */
+  /** Secret of the filling. */
   readonly secret: Uint8Array;
 }
 
-/** Writes through a buffer. The file is open only while a piece is written: there may be more files than a process may open. */
+/** Writes through a buffer. The file is open only while a piece is written: there may be more files than a process can open. */
 export class PieceWriter {
-  /** The buffer, in which to write what was reserved. */
+  /** The buffer; the caller writes to the bytes that it has reserved. */
   bytes: Buffer = NOTHING;
   readonly #file: PieceFile;
   readonly #seed: number;
@@ -32,14 +32,14 @@ export class PieceWriter {
   #length: number;
   #isForced = true;
 
-  /** `length`: what is in the file already, and stays. */
+  /** `length`: bytes that are already in the file, and stay. */
   constructor(file: PieceFile, length: number) {
     this.#file = file;
     this.#seed = seedOf(file);
     this.#length = length;
   }
 
-  /** Length of the pieces in the file, without what `flush` has yet to write. */
+  /** Length of the pieces in the file, without bytes that `flush` has yet to write. */
   get length(): number {
     return this.#length;
   }
@@ -55,7 +55,7 @@ export class PieceWriter {
     return at;
   }
 
-  /** Writes what is in the buffer as a piece. @throws Error of the file system; the length is as before then. */
+  /** Writes the content of the buffer as a piece. @throws Error of the file system; the length then stays the same. */
   flush(): void {
     const { bytes } = this;
     const end = this.#end;
@@ -73,7 +73,7 @@ export class PieceWriter {
     this.#isForced = false;
   }
 
-  /** Has all of the file on the disk (fsync). Returns whether there was something to do. */
+  /** Forces the whole file to the disk (fsync). Returns whether there was anything to do. */
   force(): boolean {
     this.flush();
     if (this.#isForced) return false;
@@ -86,7 +86,7 @@ export class PieceWriter {
     return (this.#isForced = true);
   }
 
-  /** Drops the buffer with whatever is in it. */
+  /** Drops the buffer and its content. */
   release(): void {
     this.bytes = NOTHING;
     this.#end = HEAD_LENGTH;

@@ -1,8 +1,9 @@
-// Sorts the rows of a partition file as the store wants them: by the hashes of their scripts, and those of a script by the chain.
+// Sorts the rows of a partition file into the order of the store: by the hashes of their scripts, and for each script in the order of the
+// chain.
 //
-// A file is read into memory and sorted there by a radix sort over 32 bits of the hash, behind those that all hashes of the file share. The
-// few scripts that are alike in these bits are then ordered by the whole hash. Of a file that is too large for that, one part after the
-// other is sorted and written to a file of its own (a run), and the runs are merged. So memory is bounded, however many rows a script has.
+// A file is read into memory and sorted by a radix sort over 32 bits of the hash, those after the bits that all hashes of the file share.
+// The few scripts that have the same 32 bits are then ordered by the whole hash. If a file is too large for memory, its parts are sorted
+// one by one, each is written to a separate file (a run), and the runs are merged. So memory is bounded, however many rows a script has.
 
 import { POSITION_LENGTH } from '../../index/records/position';
 import { rowEnd } from '../records/row';
@@ -10,7 +11,7 @@ import { SCRIPT_HASH_LENGTH } from '../records/script-hasher';
 import { ROW_HEAD_LENGTH } from './partition-files';
 import { piecesOf, PieceWriter, type PieceFile } from './pieces';
 
-/** A cursor over rows. The bytes of a row stay as they are when the cursor moves on. */
+/** A cursor over rows. The bytes of a row do not change when the cursor moves on. */
 export interface RowStream {
   readonly bytes: Buffer;
   /** Where the row begins, with its head. */
@@ -30,21 +31,21 @@ const DIGITS = [
   { shift: 22, mask: 0x3ff }
 ] as const;
 
-/** Sorts one file after the other, in the same memory. */
+/** Sorts one file after another, in the same memory. */
 export class RowSorter {
   readonly #mostBytes: number;
   #bytes = Buffer.alloc(0);
-  /** Where rows begin, and the bits that they are sorted by; twice, since they are sorted from one into the other. */
+  /** The starts of rows, and the bits by which they are sorted; twice, since each pass sorts from one into the other. */
   #columns = [newColumns(0), newColumns(0)] as const;
 
-  /** `mostBytes`: the most bytes of rows that are sorted at once. The columns take as much again at most. */
+  /** `mostBytes`: the most bytes of rows that are sorted at once. The columns take at most as much again. */
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
   }
 
   /**
-   * The rows in `pieces`, sorted; valid until the next call. `length`: at least their length; `bits`: how many the hashes have in common;
-   * `run`: the file for the run of a number, from 0, when the rows are too many. @throws as `pieces`, Error of the file system
+   * The rows in `pieces`, sorted; valid until the next call. `length`: at least their length; `bits`: how many bits the hashes share;
+   * `run`: the file for the run with a number, from 0, if there are too many rows. @throws as `pieces`, Error of the file system
    */
   sort(pieces: Iterable<Buffer>, length: number, bits: number, run: (number: number) => PieceFile): RowStream {
     const queue = new PieceQueue(pieces);
@@ -55,7 +56,7 @@ export class RowSorter {
     return new MergedRows(runs);
   }
 
-  /** As many of the next pieces as may be in memory, at least one. */
+  /** Sorts as many of the next pieces as fit into memory, at least one. */
   #sortSome(queue: PieceQueue, length: number, bits: number): RowStream {
     this.#reserve(Math.max(Math.min(length, this.#mostBytes), queue.next?.length ?? 0));
     const bytes = this.#bytes;
@@ -63,7 +64,7 @@ export class RowSorter {
     for (let piece = queue.next; piece !== undefined && end + piece.length <= bytes.length; piece = queue.take())
       end += piece.copy(bytes, end);
     const count = this.#readRows(end, bits);
-    // Once for each digit, to and fro between the columns.
+    // One pass for each digit, back and forth between the columns.
     let [from, to] = this.#columns;
     for (const { shift, mask } of DIGITS) {
       sortByDigit(from, to, count, shift, mask);
@@ -86,7 +87,7 @@ export class RowSorter {
 
   #reserve(length: number): void {
     if (this.#bytes.length >= length) return;
-    // The old memory is free before more is asked for. What is never touched takes none.
+    // The old memory is freed before more is allocated. Pages that are never touched take no memory.
     this.#bytes = Buffer.alloc(0);
     this.#columns = [newColumns(0), newColumns(0)];
     this.#bytes = Buffer.allocUnsafeSlow(length);
@@ -118,7 +119,7 @@ class PieceQueue {
     return this.next === undefined;
   }
 
-  /** Moves on to the next one. */
+  /** Moves to the next piece, and returns it. */
   take(): Buffer | undefined {
     const { done, value } = this.#pieces.next() as IteratorResult<Buffer, undefined>; // pieces end without a value
     return (this.next = done === true ? undefined : value);
@@ -143,7 +144,7 @@ function sortByDigit(from: Columns, to: Columns, count: number, shift: number, m
   }
 }
 
-/** Sorts the rows that have the same key, but not the same hash. */
+/** Sorts rows that have the same key, but different hashes. */
 function orderAlike(bytes: Buffer, { starts, keys }: Columns, count: number): void {
   for (let first = 0, next = 0; first < count; first = next) {
     let isMixed = false;
@@ -224,7 +225,7 @@ class MergedRows implements RowStream {
   bytes: Buffer = Buffer.alloc(0);
   start = 0;
   end = 0;
-  /** Those that are not at their end. */
+  /** The streams that are not at their end. */
   #streams: RowStream[];
   #last: RowStream | undefined;
 

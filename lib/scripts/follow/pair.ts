@@ -11,7 +11,7 @@ import type { Store, StoreSnapshot } from '../../store/store';
 import type { ScriptReader, ScriptSnapshot } from '../types';
 
 export interface PairParts {
-  /** That of the index by script. */
+  /** The store of the index by script. */
   readonly store: Pick<Store, 'snapshot'>;
   readonly index: IndexReader;
   /** Called when a reader meets a damaged record of the index by script, or cannot read its store. */
@@ -29,7 +29,7 @@ export class PairReader implements ScriptReader {
 
   async read<T>(use: (snapshot: ScriptSnapshot) => Promise<T>): Promise<T> {
     if (!this.#isOpen) throw new ScriptsUnavailableError('the index by script is not at the block of the index');
-    // Not the same object: the index has moved, or its store was opened again.
+    // The tip is another object: the index has moved, or its store was opened again.
     if (this.#current?.index.tip !== this.#parts.index.read(({ tip }) => tip)) this.#take();
     const pair = this.#current;
     if (pair === undefined) throw new ScriptsUnavailableError('the index by script is on its way to the block of the index');
@@ -44,7 +44,7 @@ export class PairReader implements ScriptReader {
   }
 
   /**
-   * To be called when both indexes are at the same block: from now on readers are answered from it. @throws
+   * To be called when both indexes are at the same block: readers are then answered from this block. @throws
    * ScriptsUnavailableError, IndexUnavailableError
    */
   renew(): void {
@@ -52,14 +52,14 @@ export class PairReader implements ScriptReader {
     this.#take();
   }
 
-  /** Nobody is answered until `renew`. */
+  /** Refuses readers until `renew` is called. */
   close(): void {
     this.#isOpen = false;
     this.#current?.release();
     this.#current = undefined;
   }
 
-  /** Makes a pair of the current states, unless they are of different blocks: then the previous one stays. */
+  /** Makes a pair of the current states, unless they are of different blocks: then the previous pair stays. */
   #take(): void {
     const { index, store } = this.#parts;
     const held = hold(index);
@@ -81,7 +81,7 @@ export class PairReader implements ScriptReader {
     held.release();
   }
 
-  /** The error that a reader gets. Trouble with the current pair is reported; `judged` has seen to that in the main index. */
+  /** The error that a reader gets. Trouble with the current pair is reported; for errors of the main index, `judged` has done so. */
   #judge(error: unknown, isCurrent: boolean): unknown {
     if (!(error instanceof DamagedIndexError || error instanceof StoreError)) return error;
     if (isCurrent) this.#parts.onTrouble(error);
@@ -103,7 +103,7 @@ function hold(index: IndexReader): HeldSnapshot {
 
 class Pair {
   readonly snapshot: ScriptSnapshot;
-  /** How many hold the pair; both snapshots are released when nobody does. Who makes it holds it. */
+  /** Number of holders, of whom its creator is the first; both snapshots are released when there are none. */
   holders = 1;
   readonly index: IndexSnapshot;
   readonly #records: StoreSnapshot;
@@ -124,8 +124,8 @@ class Pair {
 }
 
 /**
- * The snapshot with its errors passed through its reader, which reports damage and turns the error into the one for callers: it does so
- * by itself only for what is read within `read`.
+ * The snapshot, with its errors passed through its reader, which reports damage and turns the error into the one for callers. By itself
+ * the reader does so only for errors inside `read`.
  */
 function judged(snapshot: IndexSnapshot, index: IndexReader): IndexSnapshot {
   const judge = (error: unknown): never =>

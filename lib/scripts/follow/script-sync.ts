@@ -1,5 +1,5 @@
-// Keeps the index by script at the block of the main index, in one loop: wait until something happened, look where the two stand, do the
-// next thing. While both are live, they are in lockstep: the main index hands over each block that it has connected or disconnected
+// Keeps the index by script at the block of the main index, in one loop: wait until something happens, compare the tips of the two, do
+// what comes next. While both are live, they are in lockstep: the main index hands over each block that it has connected or disconnected
 // (`follow`), and the chain waits for both.
 //
 // While the index by script is behind, being filled, or has failed, the main index does not wait for it.
@@ -21,14 +21,14 @@ import type { ScriptsState } from '../types';
 import type { ScriptWriter } from '../write/script-writer';
 import type { PairReader } from './pair';
 
-/** A batch of catching up: bytes of blocks, and blocks, since on regtest these have 250 bytes. */
+/** Size of a batch of catching up, in bytes of blocks, and in blocks, since on regtest a block has 250 bytes. */
 const BATCH_BYTES = 8_000_000;
 const BATCH_BLOCKS = 500;
 
-/** When to try again after the main index could not be read, or the chain was moving: nothing may tell when that is over. */
+/** Pause before it tries again after the main index could not be read, or the chain was moving: no event may tell when that is over. */
 const RETRY_MS = 200;
 
-/** For filling an empty store on disk, which is the fastest way to take in many blocks (lib/scripts/fill). */
+/** For filling an empty store on disk, which is the fastest way to add many blocks (lib/scripts/fill). */
 export type Filling = Pick<FillParts, 'path' | 'filesPath' | 'sizes'>;
 
 export interface ScriptSyncParts {
@@ -51,13 +51,13 @@ export class ScriptSync implements IndexCompanion {
   #loop: Promise<void> = Promise.resolve();
   #following: Promise<void> = Promise.resolve();
   #wake: () => void = () => undefined;
-  /** Whether something happened since the current turn of the loop began. */
+  /** Whether something has happened since the current turn of the loop began. */
   #isWoken = true;
   #isOpen = false;
   #live = false;
-  /** What a reader or `follow` met, until the loop has seen to it. */
+  /** The error given to `distrust`, until the loop has handled it. */
   #met: Error | undefined;
-  /** Why the index by script has failed, as long as it has. */
+  /** Why the index by script has failed; undefined while it has not. */
   #failure: Error | undefined;
   /** The damage for which it was emptied since it was last live. */
   readonly #emptiedFor = new Set<string>();
@@ -72,12 +72,12 @@ export class ScriptSync implements IndexCompanion {
       if (this.#live && !this.#isLevel()) this.#fallBehind();
       else this.#hear();
     });
-    // Of a block in lockstep `tip$` tells after `follow` has had it.
+    // For a block in lockstep, `tip$` emits after `follow` was called.
     this.#subscription.add(index.tip$.subscribe(this.#hear));
     this.#loop = this.#run();
   }
 
-  /** A reader met something that must not be: nobody is answered until the loop has seen to it. */
+  /** To be called when damage or another error is met: nothing is answered until the loop has handled it. */
   readonly distrust = (error: unknown): void => {
     if (this.#failure !== undefined || this.#met !== undefined) return;
     this.#met = errorOf(error);
@@ -113,7 +113,7 @@ export class ScriptSync implements IndexCompanion {
     if (tip === undefined) return;
     if (move.type === 'connect' && block.height === tip.height + 1) await writer.connect([await this.#read(block, move.raw)]);
     else if (move.type === 'disconnect' && tip.hash.equals(block.hash)) await writer.disconnect();
-    // Readers get both at the new block, or nothing. What a reader met meanwhile comes first.
+    // Readers get both indexes at the new block, or nothing. An error that a reader met meanwhile is handled first.
     if (!this.#live || !this.#isLevel()) {
       this.#fallBehind();
       return;
@@ -131,7 +131,7 @@ export class ScriptSync implements IndexCompanion {
           continue;
         }
         this.#isWoken = false;
-        // When the lockstep has ended, a block may still be on its way in.
+        // After the end of the lockstep, a block may still be on its way into the index.
         await this.#following;
         this.#failure = undefined;
         await this.#approach();
@@ -168,7 +168,7 @@ export class ScriptSync implements IndexCompanion {
     else if (isFilling) await this.#clear();
     await this.#rewind();
     await this.#pull();
-    // If they are not level, the main index has moved, or is not live any more: either wakes the loop.
+    // If the two are not level, the main index has moved, or is no longer live: either wakes the loop.
     if (!this.#isLevel()) return;
     this.#live = true;
     this.#emptiedFor.clear();
@@ -199,7 +199,7 @@ export class ScriptSync implements IndexCompanion {
     }
   }
 
-  /** Takes in the next blocks of the main index, up to its tip, or until one does not fit because the main index has moved. */
+  /** Adds the next blocks of the main index, up to its tip, or until one does not fit because the main index has moved. */
   async #pull(): Promise<void> {
     const { writer, index, undoDepth } = this.#parts;
     for (;;) {
@@ -224,13 +224,13 @@ export class ScriptSync implements IndexCompanion {
     }
   }
 
-  /** @throws MissingBlocksError when the node has not kept the block, or what it spends; ChainMovedError, UnreadableBlockError. */
+  /** @throws MissingBlocksError when the node lacks the block, or the outputs that it spends; ChainMovedError, UnreadableBlockError. */
   async #read(point: BlockPoint, known?: Buffer): Promise<ScriptBlock> {
     const { node } = this.#parts;
     const block = await scriptBlock(point, node, known);
     if (typeof block !== 'string') return block;
     const { hash, height } = point;
-    // A reset takes blocks out before it says so.
+    // A reset removes blocks before it sends its event.
     if (node.resetting || (await node.activeHash(height))?.equals(hash) !== true)
       throw new ChainMovedError(`the block at height ${height} is not in the chain any more`);
     throw missingPart(block, point);
@@ -244,7 +244,7 @@ export class ScriptSync implements IndexCompanion {
     return this.#abort.signal.aborted;
   }
 
-  /** -1 while it is empty. */
+  /** Height of the tip; -1 while the index is empty. */
   get #height(): number {
     return this.#parts.writer.tip?.height ?? -1;
   }
@@ -270,7 +270,7 @@ export class ScriptSync implements IndexCompanion {
     this.#parts.reader.close();
   }
 
-  /** To be called when the two are no longer level: nobody is answered until the loop has seen to that. */
+  /** To be called when the two indexes are no longer level: nothing is answered until they are level again. */
   #fallBehind(): void {
     if (this.#live) this.#parts.onState({ phase: 'waiting' });
     this.#endLockstep();
@@ -282,7 +282,7 @@ export class ScriptSync implements IndexCompanion {
     const { onState } = this.#parts;
     if (this.#isClosing) return;
     this.#endLockstep();
-    // The main index is seeing to something.
+    // The main index or the chain is busy: this passes.
     if (error instanceof IndexUnavailableError || error instanceof ChainMovedError) {
       onState({ phase: 'waiting' });
       setTimeout(this.#hear, RETRY_MS).unref();
@@ -297,7 +297,7 @@ export class ScriptSync implements IndexCompanion {
     }
   }
 
-  /** What is wrong with the files of a store that has failed, if anything is: it may have lost one, and opening it again says so. */
+  /** Reopens a store that has failed, since it may have lost a file, which opening finds. Returns the damage, if there is any. */
   async #damageBehind(error: unknown): Promise<Error | undefined> {
     if (!(error instanceof StoreError && error.reason === 'failed' && this.#isOpen)) return undefined;
     const { store } = this.#parts;
@@ -312,7 +312,7 @@ export class ScriptSync implements IndexCompanion {
 
   async #empty(error: Error): Promise<void> {
     const { logger, onState } = this.#parts;
-    // A chain that reorganizes too deep again is another event, and no sign that emptying does not help.
+    // A second reorganization that is too deep is a new event, and no sign that emptying does not help.
     if (this.#emptiedFor.has(error.message) && !(error instanceof TooDeepError)) throw error;
     this.#emptiedFor.add(error.message);
     logger.warning(`Filling the index by script anew: ${error.message}.`);
@@ -335,7 +335,7 @@ export class ScriptSync implements IndexCompanion {
     if (this.#isClosing) return;
     const { logger, onState } = this.#parts;
     const { message } = (this.#failure = errorOf(error));
-    // A store that was closed from outside: the node is stopping.
+    // If the store was closed from outside, the node is stopping.
     if (!(error instanceof StoreError && error.reason === 'closed')) logger.error(`The index by script stopped: ${message}.`);
     onState({ phase: 'failed', message });
   }

@@ -1,5 +1,5 @@
 // Walks through the rows of a script from any position in its history, upwards or downwards. Reading begins at the record that has the
-// position. Records are read one after the other, and only as long as the caller asks for the next.
+// position. Records are read one after another, and only as long as the caller asks for more.
 
 import { damaged } from '../../index/records/layout';
 import { positionInKey, RowCursor, rowsBelow, rowsFrom } from '../records/row';
@@ -15,8 +15,8 @@ export interface FoundRow {
 }
 
 /**
- * Records of a script in ascending order, each cursor in front of its first row. With `beyond`, those with rows above this position; the
- * first one may also have rows up to it. `most`: how many of the others at most.
+ * Records of a script in ascending order, each cursor before its first row. With `beyond`: records with rows above this position; the first
+ * one may also have rows up to it. `most`: limit for the records after that one.
  */
 export async function* recordsUpwards(
   records: StoreSnapshot,
@@ -30,7 +30,7 @@ export async function* recordsUpwards(
       yield (before = new RowCursor(key, value));
   for await (const [key, value] of records.range(upTo(most, rowsFrom(hash, beyond && after(beyond))))) {
     const cursor = new RowCursor(key, value);
-    // The cursor before stands at its last row by now.
+    // The previous cursor is at its last row by now.
     if (before !== undefined) requireAbove(key, cursor, before);
     yield (before = cursor);
   }
@@ -61,12 +61,12 @@ export async function* rowsDownwards(
   }
 }
 
-/** Whether a position is behind another one in the chain. */
+/** Whether a position comes after another one in the chain. */
 export function isAbove(position: Position, other: Position): boolean {
   return position.height > other.height || (position.height === other.height && position.index > other.index);
 }
 
-/** For at least `most` rows: each record has at least one. */
+/** Limits a range so that it still gives at least `most` rows: each record has at least one. */
 function upTo(most: number | undefined, range: StoreRange): StoreRange {
   return most === undefined ? range : { ...range, limit: most };
 }

@@ -1,5 +1,5 @@
 // Answers by script from one state of the store. Secret and tip are read in the constructor; everything else is read off the event loop,
-// which must not wait while LevelDB puts large tables in place.
+// which must not wait while LevelDB installs large tables.
 
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
@@ -17,18 +17,18 @@ import type { BlockPoint } from '../../node/types';
 import type { StoreSnapshot } from '../../store/store';
 import type { HistoryPage, ScanOptions, ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals } from '../types';
 
-/** Rows whose txids are looked up together. Each has a record of up to two kilobytes. */
+/** Rows whose txids are looked up together. Each lookup reads a record of up to two kilobytes. */
 const TXIDS_AT_ONCE = 256;
 /** Transactions whose coins are looked up together. */
 const COINS_AT_ONCE = 256;
-/** Transactions whose coins are looked up at the same time, each with a read of its own. */
+/** Transactions whose coins are looked up at the same time, each with a separate read. */
 const SCANS_AT_ONCE = 16;
-/** Rows of a history that is read at once. In a longer one the coins are counted first. */
+/** A history with fewer rows is read at once. In a longer one the coins are counted first. */
 const SHORT_HISTORY = 512;
-/** Rows that are looked at for coins; transactions that are looked up for it with a read of its own. */
+/** Most rows that are read to find coins; most transactions that are looked up for that, each with a separate read. */
 const MOST_ROWS_FOR_COINS = 1_000_000;
 const MOST_SCANS = 20_000;
-/** Rows that are counted before others get the event loop: about a millisecond. */
+/** Rows that are counted between two turns of the event loop: about a millisecond. */
 const ROWS_PER_TURN = 512;
 
 export class StoredScriptSnapshot implements ScriptSnapshot {
@@ -50,7 +50,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     this.#hasher = ScriptHasher.of(records);
   }
 
-  /** The block that a store stands at; undefined while it is empty, or being filled. @throws DamagedIndexError */
+  /** The tip of a store; undefined while it is empty, or being filled. @throws DamagedIndexError */
   static tipOf(records: Records): BlockPoint | undefined {
     const value = records.get(TIP_KEY);
     return value && decodeTip(value);
@@ -69,7 +69,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return page;
   }
 
-  /** A txid that stands in the chain twice counts twice: both blocks paid. @throws HistoryTooLongError for more rows than `most`. */
+  /** A txid that is in the chain twice counts twice: both blocks paid. @throws HistoryTooLongError for more rows than `most`. */
   async totals(
     script: Buffer,
     most: number,
@@ -96,7 +96,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     const newest = await firstOf(rowsDownwards(this.#records, key, undefined, SHORT_HISTORY), SHORT_HISTORY);
     const isShort = newest.length < SHORT_HISTORY;
     const { funded, spent } = isShort ? totalsOf(newest) : await counted();
-    // There may be fewer: some outputs are no coins since nobody can spend them, and a txid that is in the chain twice has its coins once.
+    // There may be fewer: outputs that nobody can spend are not coins, and a txid that is in the chain twice has its coins only once.
     const unspent = funded.count - spent.count;
     const tooMany = (): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);
     if (!isShort && unspent > most) throw tooMany();
@@ -131,7 +131,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     const txids: Buffer[] = [];
     for await (const [key, value] of this.#records.range(txidsOfBlock(height))) {
       const expected = txidsKey(height, txids.length);
-      // In front of a chunk that is not full, or behind a missing one, there is a gap.
+      // A chunk that is not full must be the last one, and none may be missing.
       if (!key.equals(expected) || txids.length % CHUNK_TXIDS !== 0) throw damaged(expected, `${CHUNK_TXIDS} txids`, 'fewer');
       const chunk = txidsIn(key, value);
       for (let at = 0; at < chunk.length; at += TXID_LENGTH) txids.push(chunk.subarray(at, at + TXID_LENGTH));
@@ -149,7 +149,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return txid;
   }
 
-  /** The rows with their txids, without those whose txid stands in the chain again, later (before BIP30). @throws DamagedIndexError */
+  /** The rows with their txids, except those whose txid is in the chain again later (before BIP30). @throws DamagedIndexError */
   async #lastPlaces(script: Buffer, rows: readonly FoundRow[]): Promise<ScriptRow[]> {
     const txids = await this.#txidsAt(rows.map(({ position }) => position));
     const found: ScriptRow[] = [];
@@ -162,7 +162,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return found;
   }
 
-  /** undefined: no such transaction. Neighbours in `positions` that share a record have it read once. @throws DamagedIndexError */
+  /** undefined: no such transaction. A record that neighbours in `positions` share is read once. @throws DamagedIndexError */
   async #txidsAt(positions: readonly Position[]): Promise<(Buffer | undefined)[]> {
     const keys: Buffer[] = [];
     /** For each position, the number of its key. */
@@ -184,8 +184,8 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   }
 
   /**
-   * `count` coins of the script, the newest first, found among the first 32 outputs of their transactions, which can be read together;
-   * undefined: there are not so many.
+   * `count` coins of the script or a few more, the newest first, found among the first 32 outputs of their transactions, which can be read
+   * together; undefined: there are not that many.
    */
   async #firstCoins(rows: Rows, script: Buffer, count: number, goOn: () => void): Promise<ScriptCoin[] | undefined> {
     const coins: ScriptCoin[] = [];
@@ -209,7 +209,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   }
 
   /**
-   * The coins of the script, the newest first, at most `most` or a few more; with a read for each transaction. @throws
+   * The coins of the script, the newest first, `most` of them or a few more; reads each transaction separately. @throws
    * HistoryTooLongError
    */
   async #scannedCoins(rows: Rows, script: Buffer, most: number, goOn: () => void): Promise<ScriptCoin[]> {
@@ -223,7 +223,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
         some.map(async ({ position }, i) => {
           const txid = this.#known(txids[i], script, position);
           const all = await this.index.coinsOf(txid, position);
-          // For a txid that is in the chain twice, an index that began with coins gives those of the later transaction for both.
+          // For a txid that is in the chain twice, an index that started from coins returns the later transaction's coins for both.
           return all
             .filter((coin) => coin.height === position.height && isOf(script)(coin))
             .map((coin): ScriptCoin => ({ ...coin, txid, position }))
@@ -243,7 +243,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   }
 }
 
-/** For callers that never end the call. */
+/** For callers that never stop the call. */
 const GO_ON = (): void => undefined;
 
 type Rows = AsyncIterable<FoundRow> | Iterable<FoundRow>;

@@ -4,7 +4,7 @@ import { CHUNK_TXIDS } from './txids';
 
 export type ScriptRecordKind = 'single' | 'undo' | 'txids' | 'rows' | 'unknown';
 
-/** `single`: there is one record of the kind at most. */
+/** `single`: there is at most one record of the kind. */
 export function kindOfRecord(key: Buffer): ScriptRecordKind {
   switch (nameOf(key)) {
     case '\x001':
@@ -24,7 +24,7 @@ export function kindOfRecord(key: Buffer): ScriptRecordKind {
   }
 }
 
-/** `row of transaction 3 of the block at height 7, of the script with the hash 0102…` and the like; the key in hex where it is none of ours. */
+/** `row of transaction 3 of the block at height 7, of the script with the hash 0102…` and the like; the key in hex if it is unknown. */
 export function describeScriptRecord(key: Buffer): string {
   switch (nameOf(key)) {
     case '\x001':

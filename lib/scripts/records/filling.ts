@@ -1,7 +1,7 @@
 // How far the filling of an index is (lib/scripts/fill).
 //
-//   'F'    step 1 (1: rows are written to files; 2: files are sorted into the store), blocks whose rows are in the files 4, hash of the last
-//          one 32, files that are in the store 4, and for each file its length 6
+//   'F'    step 1 (1: rows are written to files; 2: files are sorted into the store), number of blocks whose rows are in the files 4, hash
+//          of the last one 32, number of files that are in the store 4, and for each file its length 6
 
 import { damaged, putRecord, recordOf, type Records } from '../../index/records/layout';
 import { FILLING_KEY } from './layout';
@@ -10,11 +10,11 @@ import type { StorePut } from '../../store/store';
 
 export interface FillingProgress {
   readonly step: 'partitioning' | 'sorting';
-  /** The last block whose rows are in the files, with those of all blocks below; undefined: there is none. */
+  /** The last block whose rows, and those of all blocks below, are in the files; undefined: there is none. */
   readonly at: BlockPoint | undefined;
-  /** How many files, from the first one up, are sorted into the store. They may be gone. */
+  /** How many files, from the first one up, are sorted into the store. These files may be gone. */
   readonly loaded: number;
-  /** For each file, its length that is on the disk, in bytes; what is behind that does not count. */
+  /** For each file, its length on the disk, in bytes; bytes after that do not count. */
   readonly lengths: readonly number[];
 }
 

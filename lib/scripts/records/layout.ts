@@ -1,10 +1,10 @@
-// Every key of the index by script. Integers are big endian, in keys so that ranges ascend; hashes are in wire order. Sizes in bytes. A
-// position is where a transaction stands in the chain: height 4, index in its block 2. After each record comes its checksum, as in the main
+// Every key of the index by script. Integers are big endian, so that ranges of keys ascend; hashes are in wire order. Sizes are in bytes.
+// A position is a transaction's place in the chain: height 4, index in its block 2. After each record comes its checksum, as in the main
 // index (lib/index/records/layout.ts).
 //
 //   key                      record
 //   00                       the version of the layout (lib/store/migrate.ts)
-//   'F'                      only while the index is being filled: how far that is (lib/scripts/fill)
+//   'F'                      only while the index is being filled: how far the filling is (lib/scripts/fill)
 //   'G'                      hash of the network's genesis block 32
 //   'S'                      secret of the hashes 32 (script-hasher.ts)
 //   'T'                      tip (lib/index/records/tip.ts)
@@ -14,5 +14,5 @@
 
 export const LAYOUT_VERSION = 1;
 
-/** Its record is there only while the index is being filled. */
+/** Key of a record that exists only while the index is being filled. */
 export const FILLING_KEY = Buffer.from('F');

@@ -1,17 +1,17 @@
 // What transactions did with scripts.
 //
 //   's' hash 10, position 6    rows of up to 64 transactions, in the order of the chain. The first one is of the transaction at the position;
-//                              in front of each further one stands how many blocks it is after the one before, and the index in its block
+//                              each further one follows a prefix: how many blocks it is after the previous one, and the index in its block
 //
 // A row has, as integers of variable length (lib/index/records/variable-integer.ts) unless a length is given:
 //
 //   number of outputs that pay to the script + 8 * number of inputs that spend from it 1; 7 stands for 7 or more
-//   the number of outputs, if it is 7 or more; that of inputs, likewise
+//   the number of outputs, if it is 7 or more; the number of inputs, likewise
 //   sum of the outputs, unless there are none (lib/index/records/amount.ts)
 //   sum of the inputs, unless there are none
 //   for each input, the hint of the outpoint that it spends 2 (script-hasher.ts)
 //
-// Blocks that can be undone have a record for each row. Below them rows share records: LevelDB needs 11 bytes of its own for each record.
+// Blocks that can be undone have a record for each row. Below them rows share records, since LevelDB adds 11 bytes to each record.
 
 import { amountEnd, LONGEST_AMOUNT, readAmount, writeAmount } from '../../index/records/amount';
 import { damaged, recordOf } from '../../index/records/layout';
@@ -24,17 +24,17 @@ const LETTER = 's'.charCodeAt(0);
 const POSITION_AT = 1 + SCRIPT_HASH_LENGTH;
 export const ROW_KEY_LENGTH = POSITION_AT + POSITION_LENGTH;
 
-/** Rows that share a record at most. */
+/** The most rows that share a record. */
 export const MOST_ROWS = 64;
 
-/** In the first byte of a row: the number follows as an integer. */
+/** In the first byte of a row: the actual number follows as an integer. */
 const MANY = 7;
 
 export const HINT_LENGTH = 2;
 
 /** The most bytes of a row without its hints. */
 export const ROW_OVERHEAD = 1 + 2 * LONGEST_INTEGER + 2 * LONGEST_AMOUNT;
-/** The most bytes in front of a further row. */
+/** The most bytes of the prefix of a further row. */
 export const FURTHER_ROW_OVERHEAD = 2 * LONGEST_INTEGER;
 
 /** Writes the key of a record of rows and returns where it ends. `hash` has the script's hash at `hashAt`. */
@@ -51,12 +51,12 @@ export function rowKey(hash: Uint8Array, { height, index }: Position): Buffer {
   return key;
 }
 
-/** The hash of the script that a key has. */
+/** The hash of the script in a key. */
 export function hashInRowKey(key: Buffer): Buffer {
   return key.subarray(1, POSITION_AT);
 }
 
-/** The position that a key has. @throws DamagedIndexError */
+/** The position in a key. @throws DamagedIndexError */
 export function positionInKey(key: Buffer): Position {
   if (key.length !== ROW_KEY_LENGTH) throw damaged(key, `a key of ${ROW_KEY_LENGTH} bytes`, `${key.length}`);
   return { height: key.readUInt32BE(POSITION_AT), index: key.readUInt16BE(POSITION_AT + 4) };
@@ -74,7 +74,7 @@ export function rowsBelow(hash: Uint8Array, position: Position): StoreRange {
   return { gte: rowKey(hash, START), lt: rowKey(hash, position) };
 }
 
-/** Writes a row but for its hints, and returns where these begin: HINT_LENGTH bytes for each input. */
+/** Writes a row without its hints, and returns where these begin: HINT_LENGTH bytes for each input. */
 export function writeRow(
   bytes: Buffer,
   at: number,
@@ -112,12 +112,12 @@ export function rowEnd(bytes: Uint8Array, at: number): number {
   return end + spent * HINT_LENGTH;
 }
 
-/** Writes what stands in front of a further row of a record, `blocks` after the one before; returns where that ends. */
+/** Writes the prefix of a further row of a record, `blocks` after the previous row; returns where the prefix ends. */
 export function writeFurther(bytes: Uint8Array, at: number, blocks: number, index: number): number {
   return writeInteger(bytes, writeInteger(bytes, at, blocks), index);
 }
 
-/** A cursor over the rows of a record, at first in front of the first one. No object is made for a row. */
+/** A cursor over the rows of a record, initially before the first one. Rows are not turned into objects. */
 export class RowCursor implements Position {
   height: number;
   index: number;

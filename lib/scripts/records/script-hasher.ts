@@ -1,8 +1,8 @@
-// The index has a hash of 10 bytes for a script, and a hint of 2 for an outpoint. Both are made with a secret that each index has for
-// itself: nobody who does not know it can make two scripts with the same hash, or outpoints with the same hint.
+// The index has a hash of 10 bytes for a script, and a hint of 2 for an outpoint. Both are made with a secret that differs from index to
+// index: nobody who does not know it can make two scripts with the same hash, or outpoints with the same hint.
 //
-// A hash is SHA-256 of the secret and the script's SHA-256, by which callers ask, cut off. Among 1.5 billion scripts two share a hash in
-// one index of a million. A hint is SHA-256 of the secret and the outpoint, cut off: it says which transactions are worth a look.
+// A hash is SHA-256 of the secret and the script's SHA-256 (by which callers ask), truncated. Among 1.5 billion scripts two share a hash in
+// one index of a million. A hint is SHA-256 of the secret and the outpoint, truncated: it says which transactions are worth reading.
 
 import { hash } from 'node:crypto';
 import { SECRET_LENGTH, secretIn } from '../../index/records/txid-hash';
@@ -16,9 +16,9 @@ const OUTPOINT_LENGTH = 36;
 
 /** Makes the hashes and hints of an index. */
 export class ScriptHasher {
-  /** Secret and a script's SHA-256, in memory of their own. */
+  /** A copy of the secret, then a script's SHA-256. */
   readonly #script = Buffer.alloc(SECRET_LENGTH + SHA256_LENGTH);
-  /** Secret and outpoint, likewise. */
+  /** A copy of the secret, then an outpoint. */
   readonly #outpoint = Buffer.alloc(SECRET_LENGTH + OUTPOINT_LENGTH);
 
   /** `secret`: 32 bytes. */
@@ -48,7 +48,7 @@ export class ScriptHasher {
   writeHash(scriptHash: Uint8Array | string, bytes: Buffer, at: number): void {
     if (typeof scriptHash === 'string') this.#script.write(scriptHash, SECRET_LENGTH, SHA256_LENGTH, 'latin1');
     else this.#script.set(scriptHash, SECRET_LENGTH);
-    // node:crypto makes text three times as fast as buffers.
+    // node:crypto returns text three times as fast as buffers.
     bytes.write(hash('sha256', this.#script, 'binary'), at, SCRIPT_HASH_LENGTH, 'latin1');
   }
 
@@ -59,7 +59,7 @@ export class ScriptHasher {
     return this.#hint();
   }
 
-  /** The hint of the outpoint that stands in `bytes` as in a transaction. */
+  /** The hint of the outpoint that is in `bytes` at `at`, serialized as in a transaction. */
   hintAt(bytes: Buffer, at: number): number {
     bytes.copy(this.#outpoint, SECRET_LENGTH, at, at + OUTPOINT_LENGTH);
     return this.#hint();

@@ -1,6 +1,6 @@
-// The txids of blocks in their order.
+// The txids of each block, in the order of its transactions.
 //
-//   'i' height 4, chunk 2    64 txids, 32 each; in the last chunk of a block what is left
+//   'i' height 4, chunk 2    64 txids, 32 each; the last chunk of a block may have fewer
 
 import { damaged, putRecord, recordOf } from '../../index/records/layout';
 import type { Position } from '../../index/records/position';
@@ -31,19 +31,19 @@ export function txidsOfBlock(height: number): StoreRange {
   return { gte: txidsKey(height, 0), lt: txidsKey(height + 1, 0) };
 }
 
-/** The keys of a block of so many transactions. */
+/** The keys of a block with this number of transactions. */
 export function txidsKeys(height: number, transactions: number): Buffer[] {
   return Array.from({ length: Math.ceil(transactions / CHUNK_TXIDS) }, (_, chunk) => txidsKey(height, chunk * CHUNK_TXIDS));
 }
 
-/** The records of a block. `txids`: one behind the other. */
+/** The records of a block. `txids`: concatenated. */
 export function putTxids(height: number, txids: Buffer): StorePut[] {
   return txidsKeys(height, txids.length / TXID_LENGTH).map((key, chunk) =>
     putRecord(key, txids.subarray(chunk * CHUNK_BYTES, (chunk + 1) * CHUNK_BYTES))
   );
 }
 
-/** The txids of a chunk, one behind the other: a view. @throws DamagedIndexError */
+/** The concatenated txids of a chunk, a view. @throws DamagedIndexError */
 export function txidsIn(key: Buffer, value: Buffer): Buffer {
   const record = recordOf(key, value);
   if (record.length === 0 || record.length > CHUNK_BYTES || record.length % TXID_LENGTH !== 0)

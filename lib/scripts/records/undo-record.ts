@@ -1,11 +1,11 @@
-// What takes a block out of the index again, without the block, which the node may no longer have. Sizes in bytes, integers of variable
-// length (lib/index/records/variable-integer.ts):
+// What undoes a block without the block itself, which the node may no longer have. Sizes in bytes, integers of variable length
+// (lib/index/records/variable-integer.ts):
 //
 //   'd' height 4    block hash 32, hash of the block before 32, number of transactions, and for each one
 //
 //   number of its rows, and the hash of the script of each 10
 //
-// From whole hashes follow the keys of the rows. Parts of hashes would mean a search, perhaps among scripts with long histories.
+// Whole hashes give the keys of the rows. With parts of hashes the rows would have to be searched, perhaps in long histories.
 
 import { RecordReader, LONGEST_INTEGER, writeInteger } from '../../index/records/variable-integer';
 import { damaged, keyOfHeight, recordOf } from '../../index/records/layout';
@@ -19,11 +19,11 @@ export interface UndoRecord {
   readonly hash: Buffer;
   readonly previousHash: Buffer;
   readonly transactions: number;
-  /** The keys of the block's rows, in its order. To be gone through once. @throws DamagedIndexError */
+  /** The keys of the block's rows, in its order. Can be iterated over once. @throws DamagedIndexError */
   readonly rowKeys: Iterable<Buffer>;
 }
 
-/** `indexes`: for each row, of its transaction, ascending; `hashes`: for each row, of its script. */
+/** `indexes`: for each row, the index of its transaction, ascending; `hashes`: for each row, the hash of its script. */
 export function encodeUndo(
   hash: Buffer,
   previousHash: Buffer,

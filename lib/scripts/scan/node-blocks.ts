@@ -1,4 +1,4 @@
-// The node's blocks with what they spend, as the index by script takes them in.
+// The node's blocks with the outputs that they spend, as the index by script needs them.
 
 import { spentCounts } from '../../bitcoin/block';
 import { toDisplayHex } from '../../bitcoin/hash';
@@ -8,11 +8,11 @@ import { MissingBlocksError } from '../errors';
 import type { BlockPoint, NodeSource } from '../../node/types';
 import type { ScriptBlock } from './rows';
 
-/** What of a block a node may lack. */
+/** The part of a block that a node may lack. */
 export type Lacking = 'block' | 'undo data';
 
 /**
- * A block, or what of it the node lacks, as it may while the chain is being reset. `known`: the bytes of the block, if they are at hand.
+ * A block, or the part that the node lacks, as it may while the chain is being reset. `known`: the bytes of the block, if at hand.
  * @throws UnreadableBlockError
  */
 export async function scriptBlock(
@@ -28,14 +28,14 @@ export async function scriptBlock(
   return spent === undefined ? 'undo data' : { point, raw, spent };
 }
 
-/** `what`: what is missing, as a clause. */
+/** `what`: a clause that says what is missing. */
 export function missingBlocks(what: string): MissingBlocksError {
   return new MissingBlocksError(
     `--rest-addresses needs all blocks and their undo data: ${what}. Sync the node again without --prune, or leave the option out`
   );
 }
 
-/** For a block that is in the node's chain. */
+/** The error for a block that is in the node's chain. */
 export function missingPart(what: Lacking, { height, hash }: BlockPoint): MissingBlocksError {
   const part = what === 'block' ? 'block' : 'the undo data of block';
   return missingBlocks(`the node lacks ${part} ${height} (${toDisplayHex(hash)})`);

@@ -19,11 +19,11 @@ export interface ScriptBlock {
   readonly point: BlockPoint;
   /** Serialized, with witness. */
   readonly raw: Buffer;
-  /** What it spends, in the form of `NodeSource.spentOutputs`; undefined: it spends nothing. */
+  /** The outputs that it spends, in the form of `NodeSource.spentOutputs`; undefined: it spends nothing. */
   readonly spent: Buffer | undefined;
 }
 
-/** The rows of a block, by transactions in their order: one for each script that a transaction pays to or spends from. */
+/** The rows of a block, in the order of its transactions: one for each script that a transaction pays to or spends from. */
 export interface ScriptRows {
   readonly point: BlockPoint;
   readonly count: number;
@@ -33,9 +33,9 @@ export interface ScriptRows {
   readonly indexes: Uint16Array;
   /** Where each row ends in `rows`. */
   readonly ends: Uint32Array;
-  /** The rows, as in a record (row.ts), one behind the other. */
+  /** The concatenated rows, as in a record (row.ts). */
   readonly rows: Buffer;
-  /** Those of all transactions, 32 bytes each. */
+  /** Txids of all transactions, 32 bytes each. */
   readonly txids: Buffer;
 }
 
@@ -47,8 +47,8 @@ const OUTPOINT_LENGTH = 36;
 const SEQUENCE_LENGTH = 4;
 
 /**
- * The rows of a block; `hasher`: that of the index. Yields about once a millisecond. Outputs whose script begins with OP_RETURN have no
- * rows, and neither has the genesis block: nobody can spend these.
+ * The rows of a block; `hasher`: the hasher of the index. Yields about once a millisecond. Outputs whose script begins with OP_RETURN
+ * have no rows, and neither has the genesis block: nobody can spend these outputs.
  * @throws IndexError when the spent outputs are not those of the block's inputs, and for more transactions than a key can count;
  * MalformedBytesError for a block that cannot be read
  */
@@ -97,10 +97,10 @@ function* fundRows({ bytes, outputsOffset }: ScannedTransaction, rows: RowList, 
 
 class Turn {
   #steps = 0;
-  /** undefined: a new one begins with the next look at the clock. */
+  /** Time at which the turn ends; undefined: a new turn begins with the next look at the clock. */
   #end: number | undefined;
 
-  /** To be asked after each step. */
+  /** Whether the turn has ended; must be called after each step. */
   isOver(): boolean {
     if (++this.#steps % STEPS_PER_LOOK !== 0) return false;
     const now = performance.now();
@@ -115,7 +115,7 @@ class Turn {
 class SpentOutputs {
   bytes: Buffer;
   value = 0;
-  /** Where its script lies in `bytes`. */
+  /** Where the output's script is in `bytes`. */
   start = 0;
   end = 0;
   readonly #point: BlockPoint;
@@ -129,13 +129,13 @@ class SpentOutputs {
     this.#read((reader) => this.#require(transactions, reader.compactSize(), 'transactions'));
   }
 
-  /** Moves to the next transaction, which has so many inputs. */
+  /** Moves to the next transaction, which has this number of inputs. */
   expect(inputs: number): void {
     if (this.#reader === undefined) this.#require(inputs, 0, 'outputs');
     this.#read((reader) => this.#require(inputs, reader.compactSize(), 'outputs of a transaction'));
   }
 
-  /** Moves to the next output, of as many as were expected. */
+  /** Moves to the next output; to be called for each input that was expected. */
   next(): void {
     this.#read(this.#readOutput);
   }
@@ -184,12 +184,12 @@ interface TouchedScript {
   hintsAt: number;
 }
 
-/** Collects rows, one transaction after the other: first its inputs, then its outputs, then `endTransaction`. */
+/** Collects rows, one transaction after another: first its inputs, then its outputs, then `endTransaction`. */
 class RowList {
   readonly #hasher: ScriptHasher;
   /** The scripts of the current transaction, by their digests. */
   readonly #touched = new Map<string, TouchedScript>();
-  /** For each of its inputs, the script and the hint. */
+  /** For each input of the current transaction, the script and the hint. */
   readonly #spends: TouchedScript[] = [];
   readonly #hints: number[] = [];
   #count = 0;
@@ -203,7 +203,7 @@ class RowList {
     this.#hasher = hasher;
   }
 
-  /** The script stands in `bytes`, the outpoint in `raw`. */
+  /** The script is in `bytes`, the outpoint in `raw`. */
   spend(bytes: Buffer, start: number, end: number, value: number, raw: Buffer, outpoint: number): void {
     const script = this.#touch(bytes, start, end);
     if (script === undefined) return;
@@ -263,7 +263,7 @@ class RowList {
     return script;
   }
 
-  /** Makes space for so many more rows and hints. */
+  /** Makes space for more rows and hints. */
   #reserve(rows: number, hints: number): void {
     const count = this.#count + rows;
     if (count > this.#ends.length) {

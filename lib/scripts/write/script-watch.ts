@@ -1,4 +1,5 @@
-// Which of the watched scripts a block has touched. That takes a look-up for each row of the block, and nothing while no script is watched.
+// Finds the watched scripts that a block has touched. That costs a look-up for each row of the block, and nothing while no script is
+// watched.
 
 import { setImmediate } from 'node:timers/promises';
 import { Subject, type Observable } from 'rxjs';
@@ -7,16 +8,16 @@ import { TXID_LENGTH } from '../records/txids';
 import type { ScriptRows } from '../scan/rows';
 import type { RowPlace, ScriptsChange, WatchedScripts } from '../types';
 
-/** Look-ups in one turn: less than a millisecond. */
+/** Look-ups in one turn of the event loop: less than a millisecond. */
 const AT_ONCE = 1_024;
 
 export class ScriptWatch implements WatchedScripts {
   readonly changes$: Observable<ScriptsChange>;
   readonly #changes = new Subject<ScriptsChange>();
   readonly #scripts = new Set<string>();
-  /** By their hashes in the index, one character a byte. */
+  /** The scripts by their hashes in the index, one character for each byte. */
   #byHash = new Map<string, string>();
-  /** undefined until the index is there. */
+  /** undefined until the index is open. */
   #hasher: ScriptHasher | undefined;
 
   constructor() {
@@ -33,12 +34,12 @@ export class ScriptWatch implements WatchedScripts {
     if (this.#hasher !== undefined) this.#byHash.delete(hashText(script, this.#hasher));
   }
 
-  /** To be called when the index was opened or rebuilt: anything may have changed. */
+  /** To be called when the index was opened or rebuilt, so that any script may have changed. */
   async begin(hasher: ScriptHasher): Promise<void> {
     this.#hasher = hasher;
     this.#byHash = new Map();
     let count = 0;
-    // A script that is added meanwhile comes at the end of the set.
+    // The loop also reaches scripts that are added meanwhile: they come at the end of the set.
     for (const script of this.#scripts) {
       this.#byHash.set(hashText(script, hasher), script);
       if (++count % AT_ONCE === 0) await setImmediate();
@@ -61,7 +62,7 @@ export class ScriptWatch implements WatchedScripts {
     this.#changes.next({ type: 'connect', block: point, rows });
   }
 
-  /** To be called when a block is out of the store. `hashes`: for each of its rows, that of the script. */
+  /** To be called when a block's rows were deleted from the store. `hashes`: for each row, the hash of its script. */
   async disconnected(hashes: Buffer): Promise<void> {
     if (this.#scripts.size === 0) return;
     const scripts = new Set<string>();
@@ -69,7 +70,7 @@ export class ScriptWatch implements WatchedScripts {
     this.#changes.next({ type: 'disconnect', scripts });
   }
 
-  /** Calls `take` for each row of a script that is watched. */
+  /** Calls `take` for each row of a watched script. */
   async #find(hashes: Buffer, take: (script: string, row: number) => void): Promise<void> {
     for (let row = 0; row * SCRIPT_HASH_LENGTH < hashes.length; row++) {
       const at = row * SCRIPT_HASH_LENGTH;

@@ -26,11 +26,11 @@ export interface ScriptWriterOptions {
   readonly genesisHash: Buffer;
   /** How many blocks up to the tip can be undone. */
   readonly undoDepth: number;
-  /** Is told of the rows of blocks that are connected or disconnected. */
+  /** Notified of the rows of blocks that are connected or disconnected. */
   readonly watch?: ScriptWatch | undefined;
 }
 
-/** Records that are looked at together, before they are deleted. */
+/** Records that are checked together, before they are deleted. */
 const LOOKUPS = 500;
 
 export class ScriptWriter {
@@ -42,7 +42,7 @@ export class ScriptWriter {
     this.#options = options;
   }
 
-  /** The block that the index stands at; undefined while it is empty, or being filled. */
+  /** The block that the index is at; undefined while the index is empty, or being filled. */
   get tip(): BlockPoint | undefined {
     return this.#tip;
   }
@@ -53,7 +53,7 @@ export class ScriptWriter {
   }
 
   /**
-   * Reads where the index stands, from an open store; an empty one gets a layout, a network and a secret.
+   * Reads the state of the index from an open store; an empty store gets a layout, a network and a secret.
    * @throws DamagedIndexError, also for another layout or network: this index can always be filled again from the node's blocks.
    */
   async load(): Promise<void> {
@@ -81,7 +81,7 @@ export class ScriptWriter {
   }
 
   /**
-   * Takes in consecutive blocks on top of the tip, all or none of them. Those from the height `undoFrom` up can be undone.
+   * Connects consecutive blocks on top of the tip, all or none of them. Those from the height `undoFrom` up can be undone.
    * @throws IndexError when they do not fit, as scriptRows; nothing is changed.
    */
   async connect(blocks: readonly ScriptBlock[], undoFrom = 0): Promise<void> {
@@ -97,7 +97,7 @@ export class ScriptWriter {
   }
 
   /**
-   * Undoes the tip, without the node, and returns it.
+   * Undoes the tip, without asking the node, and returns it.
    * @throws IndexError at the genesis block, TooDeepError when there is no undo record, DamagedIndexError when it is damaged or a
    * record of the block is missing.
    */
@@ -163,7 +163,7 @@ export class ScriptWriter {
     }
   }
 
-  /** Must be gone through once; a write is valid until the next. */
+  /** Must be iterated over once; a write is valid until the next. */
   *#writes(blocks: readonly ScriptBlock[], rowsOfBlocks: readonly ScriptRows[], last: BlockPoint, undoFrom: number): Generator<StoreWrite> {
     const { undoDepth } = this.#options;
     const buffer = new WriteBuffer();
@@ -183,8 +183,8 @@ export class ScriptWriter {
   }
 
   /**
-   * The keys, some at a time, once their records were found to have one row each. @throws DamagedIndexError if one has not, or
-   * is missing
+   * The keys, some at a time, after checking that each of their records has one row. @throws DamagedIndexError if a record has
+   * several, or is missing
    */
   async *#singleRows(rowKeys: Iterable<Buffer>): AsyncGenerator<readonly Buffer[], void> {
     let keys: Buffer[] = [];
@@ -202,13 +202,13 @@ export class ScriptWriter {
     for (const [i, value] of values.entries()) {
       const key = keys[i] as Buffer; // one for each
       const cursor = new RowCursor(key, value);
-      // The rows of a block that can be undone were each written by itself.
+      // Rows of a block that can be undone were written to separate records.
       if (cursor.next() && cursor.next()) throw damaged(key, 'one row', 'several');
     }
     return keys;
   }
 
-  /** @throws DamagedIndexError when one is missing */
+  /** @throws DamagedIndexError when a record is missing */
   async #loadAll(keys: readonly Buffer[]): Promise<Buffer[]> {
     const values = await this.#options.store.load(keys);
     return values.map((value, i) => {
@@ -217,7 +217,7 @@ export class ScriptWriter {
     });
   }
 
-  /** Each block drops the undo record that it makes too old. This drops those of an earlier run with a larger undo depth. */
+  /** Each new block drops the undo record that has become too old. This drops those of an earlier run with a larger undo depth. */
   async #dropOldUndo(tip: BlockPoint | undefined): Promise<void> {
     const { store, undoDepth } = this.#options;
     const lowest = (tip?.height ?? 0) - undoDepth + 1;
@@ -228,7 +228,7 @@ export class ScriptWriter {
   }
 }
 
-/** A record for each row. */
+/** The writes of a block's rows, each in a separate record. */
 function* rowWrites({ point, count, hashes, indexes, ends, rows }: ScriptRows, buffer: WriteBuffer): Generator<StoreWrite> {
   for (let row = 0, start = 0; row < count; row++) {
     const end = ends[row] as number; // one for each

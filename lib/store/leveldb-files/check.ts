@@ -1,7 +1,7 @@
-// Looks for damage in the files of a LevelDB before LevelDB opens them. LevelDB would skip what is
-// damaged, write it again as if it were right, or end the process: classic-level does not pass on the
-// options against that (paranoid_checks, verify_checksums). This is why this folder exists. All files
-// in use are read, so that a store that was opened is what was written.
+// Looks for damage in the files of a LevelDB before LevelDB opens them. LevelDB would skip damaged
+// data, rewrite it as if it were right, or end the process: classic-level does not pass on the
+// options that prevent this (paranoid_checks, verify_checksums). This is why this folder exists. All
+// files in use are read, so that a store that opens holds what was written.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,13 +18,13 @@ export interface LevelCheckOptions {
   /** Called for about every megabyte. */
   readonly onProgress: (progress: OpeningProgress) => void;
   readonly signal: AbortSignal;
-  /** False: tables only have to be there. They are read later (scrub.ts). */
+  /** False: tables only have to exist. They are read later (scrub.ts). */
   readonly readsTables: boolean;
 }
 
-/** What is wrong, with the name of the file; undefined: nothing. @throws the reason of an abort, and errors of the system. */
+/** The damage, with the name of the file; undefined: there is none. @throws the reason of an abort, and errors of the system. */
 export async function findDamage(folder: string, options: LevelCheckOptions): Promise<string | undefined> {
-  // If the folder is missing, no folder, or must not be read, opening it says so.
+  // If the folder is missing, is not a folder, or must not be read, opening the store reports that.
   const names = new Set(await readdir(folder).catch(() => []));
   if (!names.has('CURRENT')) {
     const left = [...names].find((name) => /\.(ldb|log)$/.test(name));
@@ -54,7 +54,7 @@ export async function currentManifest(folder: string, names: ReadonlySet<string>
 
 async function findLogDamage(folder: string, names: ReadonlySet<string>, { name, logNumber }: NamedManifest): Promise<string | undefined> {
   const numbers = new Map([...names].filter((name) => /^\d+\.log$/.test(name)).map((name) => [parseInt(name, 10), name]));
-  // It may be the manifest that is damaged: one whose end is lost names a log of before.
+  // The manifest itself may be damaged: if its end is lost, it names an earlier log.
   if (logNumber !== 0 && !numbers.has(logNumber)) return `${fileName(logNumber, 'log')} is missing, and ${name} names it`;
   const inUse = [...numbers].filter(([number]) => number >= logNumber).sort(([a], [b]) => a - b);
   return findLostWrites(
@@ -63,7 +63,7 @@ async function findLogDamage(folder: string, names: ReadonlySet<string>, { name,
   );
 }
 
-/** The first damage that is found; the rest is not looked at then. */
+/** The first damage that is found; the other tables are then not read. */
 async function findTableDamage(
   folder: string,
   names: ReadonlySet<string>,
@@ -95,7 +95,7 @@ async function findTableDamage(
   return damage;
 }
 
-/** What is wrong with a file, with its name. @throws `error` when it is no damage */
+/** The damage to a file, with its name. @throws `error` if it does not mean damage */
 export function damageOf(name: string, error: unknown): string {
   if (error instanceof LevelFormatError || isUnreadable(error)) return `${name}: ${error.message}`;
   throw error;

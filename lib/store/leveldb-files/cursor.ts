@@ -1,5 +1,5 @@
 // A cursor over LevelDB's encodings: integers of variable length (seven bits to a byte, the
-// lowest first) and byte strings with their length in front; and LevelDB's checksum.
+// lowest first) and byte strings after their length; and LevelDB's checksum.
 
 import { crc32c } from '@node-rs/crc32';
 
@@ -26,7 +26,7 @@ export class LevelReader {
     return this.#offset === this.bytes.length;
   }
 
-  /** Up to 2^53 - 1. */
+  /** An integer up to 2^53 - 1. */
   integer(): number {
     const start = this.#offset;
     let value = 0;
@@ -55,18 +55,18 @@ export class LevelReader {
     return this.bytes.subarray(start, start + length);
   }
 
-  /** A view. */
+  /** A byte string, a view. */
   string(): Buffer {
     return this.take(this.integer());
   }
 
-  /** What reads throw at the end of the bytes, or for an integer that is too large. */
+  /** The error that reads throw at the end of the bytes, or for an integer that is too large. */
   protected error(message: string): Error {
     return new LevelFormatError(message);
   }
 }
 
-/** LevelDB's checksum: CRC-32C (node:zlib has only CRC-32), masked, since data that contains checksums gets one again. */
+/** LevelDB's checksum: CRC-32C (node:zlib has only CRC-32), masked, since data that contains checksums is itself checksummed. */
 export function levelChecksum(bytes: Uint8Array): number {
   const crc = crc32c(bytes);
   return (((crc >>> 15) | (crc << 17)) + MASK_DELTA) >>> 0;

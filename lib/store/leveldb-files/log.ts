@@ -1,6 +1,6 @@
 // LevelDB's log format (doc/log_format.md of LevelDB), in which it stores its writes and its
-// manifest. LevelDB skips what is damaged in a log and goes on behind it, unless paranoid_checks is
-// set, which classic-level cannot do: batches in the middle would be missing without a word. So
+// manifest. LevelDB skips damaged parts of a log and continues after them, unless paranoid_checks is
+// set, which classic-level cannot do: batches in the middle would be missing without any error. So
 // logs are read before LevelDB opens them.
 
 import { readFile } from 'node:fs/promises';
@@ -19,14 +19,15 @@ const LAST = 4;
 const BATCH_HEAD_LENGTH = 12;
 
 /**
- * What is wrong with logs, oldest first; undefined: nothing. The last one may break off, since what is before that is
- * whole. An earlier one must be complete: after a crash, the last one may be on the disk, and the end of the one before not.
+ * The damage to logs (oldest first) that loses writes; undefined: there is none. The last log may be cut off, since everything
+ * before the cut is whole. An earlier one must be complete: a crash may leave the last log on the disk, but not the end of the
+ * one before.
  */
 export async function findLostWrites(folder: string, logs: readonly string[]): Promise<string | undefined> {
   let damage: string | undefined;
-  /** The number of the write that comes next. */
+  /** Number that the next write must have. */
   let next: bigint | undefined;
-  /** The log before, until the first write behind it is found. */
+  /** The previous log, until the first write after it is found. */
   let before: string | undefined;
   for (const name of logs) {
     const bytes = await readFile(join(folder, name));
@@ -46,9 +47,9 @@ export async function findLostWrites(folder: string, logs: readonly string[]): P
 }
 
 export interface LogEntries {
-  /** Each up to the length that was asked for. */
+  /** Each up to the requested length. */
   readonly entries: readonly Buffer[];
-  /** Where the first record begins that is not whole. */
+  /** Offset of the first record that is not whole, or the end. */
   readonly soundLength: number;
 }
 
@@ -83,7 +84,7 @@ export function isCutOff(bytes: Buffer, from: number): boolean {
   return left.length < HEADER_LENGTH || HEADER_LENGTH + left.readUInt16LE(4) > left.length || left.every((byte) => byte === 0);
 }
 
-/** Whether a write begins at `from`, the start of a block, or in a block behind it. */
+/** Whether a write begins in the block that starts at `from`, or in a later block. */
 function startsWrite(bytes: Buffer, from: number): boolean {
   for (let block = from; block < bytes.length; block += BLOCK_LENGTH) {
     for (let at = block, end: number | undefined; at < block + BLOCK_LENGTH - HEADER_LENGTH; at = end) {
@@ -98,7 +99,7 @@ function startsWrite(bytes: Buffer, from: number): boolean {
 
 const nextBlock = (at: number): number => (Math.floor(at / BLOCK_LENGTH) + 1) * BLOCK_LENGTH;
 
-/** Where the record at `at` ends; undefined: it breaks off, its checksum is wrong, or the space was never written. */
+/** Where the record at `at` ends; undefined: it is cut off, its checksum is wrong, or the space was never written. */
 function endOfRecord(bytes: Buffer, at: number): number | undefined {
   if (at + HEADER_LENGTH > bytes.length) return undefined;
   const end = at + HEADER_LENGTH + bytes.readUInt16LE(at + 4);

@@ -1,5 +1,5 @@
-// LevelDB's manifest: the edits that lead to the set of tables of now (db/version_edit.cc of
-// LevelDB), in the format of a log. What it says is what must be there.
+// LevelDB's manifest: the edits that lead to the current set of tables (db/version_edit.cc of
+// LevelDB), in the format of a log. The files that it names must exist.
 
 import { LevelFormatError, LevelReader } from './cursor';
 import { isCutOff, logEntries } from './log';
@@ -7,7 +7,7 @@ import { isCutOff, logEntries } from './log';
 export interface Manifest {
   /** Lengths of the tables in use, in bytes, by their numbers. */
   readonly tables: ReadonlyMap<number, number>;
-  /** Writes that are in no table are in this log and later ones; 0: there is none yet. */
+  /** Writes that are in no table are in this log and later ones; 0: there is no log yet. */
   readonly logNumber: number;
 }
 
@@ -25,7 +25,7 @@ const TAG = {
 
 /**
  * Reads a manifest. An edit that was being written when the process died is left out, as
- * LevelDB does: the tables and the log of before it are still there then, or it is damage.
+ * LevelDB does: the tables and the log from before that edit must then still exist.
  * @throws LevelFormatError
  */
 export function readManifest(bytes: Buffer): Manifest {
@@ -68,7 +68,7 @@ export function readManifest(bytes: Buffer): Manifest {
           throw new LevelFormatError(`expected a field of an edit, got ${tag}`);
       }
     }
-    // In the same edit a table leaves one level and enters the next.
+    // Added last: one edit can both delete a table from a level and add it to the next.
     for (const [level, number, length] of added) tables.set(`${level}/${number}`, [number, length]);
   }
   if (logNumber === undefined) throw new LevelFormatError('expected the number of a log, got none');

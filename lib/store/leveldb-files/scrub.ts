@@ -1,6 +1,6 @@
-// Checks the tables of a LevelDB that is open: LevelDB would not notice what rots on the disk, or in the
-// system's page cache. Tables never change once they are written, but come and go meanwhile, as LevelDB
-// merges them.
+// Checks the tables of an open LevelDB, which would not notice data that rots on the disk or in the
+// system's page cache. Tables never change once they are written, but appear and disappear during the
+// check, as LevelDB merges them.
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ import { checkTable } from './table';
 import type { ScrubbedPart } from '../store';
 
 /**
- * One pass, in the order in which the tables were written, so that those that come meanwhile are met, too. Goes on when
- * the next part is asked for. Returns what is wrong, with the name of the file; undefined: nothing. The result means
+ * One pass, in the order in which the tables were written, so that it also reaches tables written meanwhile. It continues when
+ * the next part is asked for. Returns the damage, with the name of the file; undefined: there is none. The result means
  * nothing if the LevelDB was closed meanwhile.
  * @throws errors of the system.
  */
@@ -32,19 +32,19 @@ export async function* scrubTables(folder: string): AsyncGenerator<ScrubbedPart,
   }
 }
 
-/** If not, LevelDB has merged and deleted the table. */
+/** False: LevelDB has merged and deleted the table. */
 async function isInUse(folder: string, number: number, length: number): Promise<boolean> {
   const tables = await tablesInUse(folder);
   return typeof tables === 'string' || tables.get(number) === length;
 }
 
-/** Lengths of the tables by their numbers, or what is wrong with the manifest. */
+/** Lengths of the tables by their numbers, or the damage to the manifest. */
 async function tablesInUse(folder: string): Promise<ReadonlyMap<number, number> | string> {
   for (let isFirst = true; ; isFirst = false) {
     const names = new Set(await readdir(folder));
     const manifest = names.has('CURRENT') ? await currentManifest(folder, names) : 'CURRENT is missing';
     if (typeof manifest !== 'string') return manifest.tables;
-    // When it is opened, LevelDB begins another manifest and deletes the one before: that may fall between the two reads.
+    // When it is opened, LevelDB starts a new manifest and deletes the previous one, maybe between the two reads. So it tries twice.
     if (!isFirst) return manifest;
   }
 }

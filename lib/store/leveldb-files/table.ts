@@ -1,6 +1,6 @@
 // Checks every byte of one of LevelDB's tables (doc/table_format.md of LevelDB), which never
-// change once they are written: blocks one behind the other, each with a checksum, and a
-// footer that says where the block of handles is.
+// change once they are written: consecutive blocks, each with a checksum, and a footer that
+// says where the blocks of handles are.
 
 import { open, type FileHandle } from 'node:fs/promises';
 import { levelChecksum, LevelFormatError, LevelReader } from './cursor';
@@ -8,14 +8,14 @@ import { levelChecksum, LevelFormatError, LevelReader } from './cursor';
 /** Two handles and padding 40, magic 8. */
 const FOOTER_LENGTH = 48;
 const MAGIC = 0xdb4775248b80fb57n;
-/** Behind each block: type 1, checksum 4. */
+/** After each block: type 1, checksum 4. */
 const TRAILER_LENGTH = 5;
-/** The type of blocks that are not compressed; there are no others (disk-store.ts). */
+/** The type of blocks that are not compressed; the store has no others (disk-store.ts). */
 const PLAIN = 0;
-/** Bytes that are checked before others get the event loop: half a millisecond of work. */
+/** Bytes that are checked between two turns of the event loop: half a millisecond of work. */
 const SLICE_BYTES = 1 << 20;
 
-/** Where a block stands, without its trailer. */
+/** Where a block is, without its trailer. */
 interface BlockHandle {
   readonly offset: number;
   readonly length: number;
@@ -37,7 +37,7 @@ export async function* checkTable(path: string, length: number): AsyncGenerator<
   }
 }
 
-/** Where the blocks end, with their trailers, in ascending order. With the footer they must fill the file. */
+/** The ends of the blocks, with their trailers, in ascending order. Together with the footer the blocks must fill the file. */
 async function blockEnds(file: FileHandle, length: number): Promise<number[]> {
   const footer = await readAt(file, Math.max(0, length - FOOTER_LENGTH), Math.min(length, FOOTER_LENGTH));
   if (length < FOOTER_LENGTH || footer.readBigUInt64LE(FOOTER_LENGTH - 8) !== MAGIC) throw new LevelFormatError('its footer is damaged');
@@ -66,7 +66,7 @@ async function handlesIn(file: FileHandle, { offset, length }: BlockHandle, file
   const block = bytes.subarray(0, length);
   const reader = new LevelReader(block.subarray(0, entriesEnd(block)));
   const handles: BlockHandle[] = [];
-  // An entry: length shared with the key before, of the rest of the key, of the value; then these two.
+  // An entry: length shared with the previous key, length of the rest of the key, length of the value; then these two.
   while (!reader.atEnd) {
     reader.integer();
     const [keyLength, valueLength] = [reader.integer(), reader.integer()];
@@ -78,7 +78,7 @@ async function handlesIn(file: FileHandle, { offset, length }: BlockHandle, file
   return handles;
 }
 
-/** Where the entries of a block end: behind them are the restart points, 4 bytes each, and their number, 4. */
+/** Where the entries of a block end: after them come the restart points, 4 bytes each, and their number, 4. */
 function entriesEnd(block: Buffer): number {
   const end = block.length < 4 ? -1 : block.length - 4 - block.readUInt32LE(block.length - 4) * 4;
   if (end < 0) throw new LevelFormatError(`expected a block with restart points, got ${block.length} bytes`);
@@ -106,14 +106,14 @@ async function* checkBlocks(file: FileHandle, ends: readonly number[]): AsyncGen
   }
 }
 
-/** Bytes of a slice: of as many whole blocks as fit into it, at least one. The first is that at index `next`, which begins at `start`. */
+/** Bytes of a slice: as many whole blocks as fit, at least one. The first has index `next` and begins at `start`. */
 function sliceLength(ends: readonly number[], next: number, start: number): number {
   let last = next;
   while (last + 1 < ends.length && (ends[last + 1] as number) - start <= SLICE_BYTES) last++;
   return (ends[last] as number) - start; // next is below their number
 }
 
-/** A block with its trailer; `offset` is where it stands in the file. @throws LevelFormatError */
+/** Checks a block with its trailer; `offset`: where it is in the file. @throws LevelFormatError */
 function checkBlock(bytes: Buffer, start: number, end: number, offset: number): void {
   const checksumAt = end - 4;
   if (levelChecksum(bytes.subarray(start, checksumAt)) !== bytes.readUInt32LE(checksumAt))

@@ -13,7 +13,7 @@ export interface EsploraBlock {
   /** The 80 bytes. */
   readonly header: Buffer;
   readonly transactionCount: number;
-  /** In bytes, with witnesses. */
+  /** Size in bytes, with witnesses. */
   readonly length: number;
   readonly weight: number;
   /** Median time past of this block (BIP113). */

@@ -1,4 +1,4 @@
-// Coins, what spends them, and their totals, as Esplora shows them.
+// Coins, inputs that spend them, and totals of scripts, as Esplora shows them.
 
 import { writeStatus, type EsploraStatus } from './status';
 import { COMMA, OBJECT_END, OBJECT_START, type JsonWriter } from '../json-writer';
@@ -10,7 +10,7 @@ export interface EsploraCoin {
   readonly index: number;
   /** In satoshis. */
   readonly value: number;
-  /** Of the transaction that made it. */
+  /** Status of the transaction that made it. */
   readonly status: EsploraStatus;
 }
 
@@ -22,7 +22,7 @@ export interface EsploraSpend {
   readonly status: EsploraStatus;
 }
 
-/** What is asked about, in the words in which it was asked. */
+/** The subject of a question, in the words of the client. */
 export interface StatsSubject {
   readonly kind: 'address' | 'scripthash';
   readonly text: string;
@@ -38,7 +38,7 @@ export function writeEsploraCoin(writer: JsonWriter, { txid, index, value, statu
   writer.char(OBJECT_END);
 }
 
-/** Writes `{spent, txid?, vin?, status?}`; undefined: unspent. */
+/** Writes `{spent, txid?, vin?, status?}`. `spend`: undefined for an unspent output. */
 export function writeOutspend(writer: JsonWriter, spend: EsploraSpend | undefined): void {
   if (spend === undefined) {
     writer.ascii('{"spent":false}');

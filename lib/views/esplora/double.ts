@@ -1,10 +1,10 @@
-// Doubles as Rust's JSON prints them (ryu): the shortest digits that are read as the same double, `.0` behind whole numbers.
+// Doubles as Rust's JSON prints them (ryu): the shortest digits that are read as the same double, `.0` after whole numbers.
 
 /** Between these places of the decimal point a double has no exponent. */
 const LOWEST_POINT = -4;
 const HIGHEST_POINT = 16;
 
-/** A finite double. */
+/** `value`: a finite double. */
 export function rustDoubleText(value: number): string {
   if (value < 0) return `-${rustDoubleText(-value)}`;
   if (value === 0) return '0.0';

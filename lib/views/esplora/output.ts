@@ -18,7 +18,7 @@ const TYPES_WITH_ADDRESS: Readonly<Partial<Record<ScriptType, string>>> = {
   witness_unknown: 'unknown'
 };
 
-/** A key of 33 or 65 bytes and OP_CHECKSIG; the key may be any bytes. */
+/** Whether a script is a key of 33 or 65 bytes and OP_CHECKSIG; the key may be any bytes. */
 function isKey(bytes: Buffer, start: number, end: number): boolean {
   const length = end - start - 2;
   return (length === 33 || length === 65) && bytes[start] === length && bytes[end - 1] === OP_CHECKSIG;

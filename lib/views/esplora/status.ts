@@ -1,8 +1,8 @@
-// Where a transaction stands, as Esplora shows it.
+// The status of a transaction (its block, or unconfirmed), as Esplora shows it.
 
 import { OBJECT_END, type JsonWriter } from '../json-writer';
 
-/** The block that holds a transaction, its hash as 32 bytes in wire order, `time` that of its header; undefined: unconfirmed. */
+/** The block that holds a transaction. `hash`: 32 bytes in wire order; `time`: of the header. undefined: unconfirmed. */
 export type EsploraStatus = { readonly height: number; readonly hash: Buffer; readonly time: number } | undefined;
 
 /** Writes `{confirmed, block_height?, block_hash?, block_time?}`. */

@@ -1,4 +1,4 @@
-// The JSON of a transaction with what it spends, as Esplora shows it, written straight from its bytes.
+// The JSON of a transaction and the outputs that it spends, as Esplora shows it, written straight from its bytes.
 
 import { ByteReader } from '../../bitcoin/reader';
 import { lastPush, writeRustAsm } from '../../bitcoin/rust-asm';
@@ -16,28 +16,28 @@ export interface SpentOutput {
 }
 
 export interface EsploraTransactionForm {
-  /** What it spends, in the order of its inputs. Ignored for a coinbase. */
+  /** The outputs that it spends, in the order of its inputs. Ignored for a coinbase. */
   readonly spent: readonly SpentOutput[];
   readonly status: EsploraStatus;
   readonly prefixes: AddressPrefixes;
 }
 
-/** Inputs or outputs from one yield to the next. */
+/** Inputs or outputs between two yields. */
 const SLICE = 64;
 
-/** Bytes that are written of an input or an output, beside its own; and for each of these. */
+/** Bytes that are written around the scripts of an input or output; and for each byte of the transaction and the spent scripts. */
 const BYTES_AROUND = 520;
 const BYTES_PER_BYTE = 5;
 
-/** How many bytes the JSON of a transaction takes, roughly. */
+/** Roughly the number of bytes of a transaction's JSON. */
 export function esploraCapacity({ length, inputCount }: ScannedTransaction, spent: readonly SpentOutput[]): number {
   const scripts = spent.reduce((sum, { script }) => sum + script.length, 0);
   return (length + scripts) * BYTES_PER_BYTE + (inputCount + 2) * BYTES_AROUND;
 }
 
 /**
- * Writes the items of one witness stack, moves past them and returns where the last one is, from `start` to before `end`. Nothing is
- * written for an empty one.
+ * Writes the items of one witness stack, moves past them and returns where the last item is, from `start` to before `end`. For an empty
+ * stack it writes nothing and returns undefined.
  */
 function writeWitness(writer: JsonWriter, witness: ByteReader): { start: number; end: number } | undefined {
   const count = witness.compactSize();

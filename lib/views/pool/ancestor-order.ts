@@ -1,10 +1,10 @@
-// An order for clusters that are too large for the best one, as miners had it until Bitcoin Core 30: again and again comes the
-// transaction that pays best together with those of its ancestors that have not come yet, behind these.
+// An order for clusters that are too large for the best one, as miners used it until Bitcoin Core 30: in each step it takes the
+// transaction that pays best together with its ancestors that are not taken yet; these ancestors come first.
 
 import { compareRates, type Rate } from './fee-rate';
 import type { Cluster } from './linearization';
 
-/** A transaction with those of its ancestors that have not come yet. */
+/** A transaction with its ancestors that are not taken yet. */
 interface Package extends Rate {
   readonly index: number;
 }
@@ -31,7 +31,7 @@ export function* orderByAncestors(cluster: Cluster): Generator<void, number[]> {
   const order: number[] = [];
   const hasCome = new Uint8Array(fees.length);
   for (let next = best.pop(); next !== undefined; next = best.pop()) {
-    // An outdated package of the transaction, or the transaction has come with a descendant.
+    // The package is outdated, or the transaction was taken with a descendant.
     if (hasCome[next.index] === 1 || packages[next.index] !== next) continue;
     const changed = new Set<number>();
     const coming = (ancestors[next.index] as number[]).filter((one) => hasCome[one] === 0);
@@ -50,7 +50,7 @@ export function* orderByAncestors(cluster: Cluster): Generator<void, number[]> {
   return order;
 }
 
-/** For each transaction its ancestors and itself, parents first. */
+/** For each transaction, its ancestors and itself, parents first. */
 function* allAncestors({ parents }: Cluster): Generator<void, number[][]> {
   const all: number[][] = [];
   for (let index = 0; index < parents.length; index++) {
@@ -68,7 +68,7 @@ function* allAncestors({ parents }: Cluster): Generator<void, number[][]> {
   return all;
 }
 
-/** A heap with the best package on top; of two that are equally good, the one with the lower index. */
+/** A heap with the best package on top; of two equally good packages, the one with the lower index. */
 class PackageHeap {
   readonly #items: Package[] = [];
 

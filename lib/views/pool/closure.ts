@@ -1,6 +1,6 @@
-// The heaviest closed set of transactions, which has the parents of all its members, by minimum cut: a source feeds those of positive
-// weight, those of negative weight drain into a sink, and each transaction is connected to its parents without a limit. Weights are
-// integers of any size, so that only equal sets are taken for equal.
+// Finds the heaviest closed set of transactions (closed: it has the parents of all its members) by minimum cut: a source feeds
+// transactions of positive weight, those of negative weight drain into a sink, and each transaction is connected to its parents without
+// a limit. Weights are integers of any size, so that rounding never makes different sets equal.
 
 /** Transactions by their index, with the indexes of their parents. */
 export interface WeightedGraph {
@@ -9,9 +9,9 @@ export interface WeightedGraph {
 }
 
 export interface Closure {
-  /** The heaviest set with all parents, if it weighs more than nothing; undefined: none does. */
+  /** The heaviest closed set, if its weight is above 0; undefined: there is none. */
   readonly heaviest: ReadonlySet<number> | undefined;
-  /** If none does, and all together weigh nothing: the smallest closed sets that weigh nothing, of which all others are made. */
+  /** If there is none, and all together weigh 0: the smallest parts of weight 0 that closed sets of weight 0 consist of. */
   readonly balanced: readonly (readonly number[])[];
 }
 
@@ -38,7 +38,7 @@ class Network {
     this.#capacity.push(0n);
   }
 
-  /** Sends all that goes from the source to the sink (Dinic's algorithm). */
+  /** Sends as much as possible from the source to the sink (Dinic's algorithm). */
   saturate(source: number, sink: number, most: bigint): void {
     while (this.#measure(source, sink)) {
       this.#next.fill(0);
@@ -46,21 +46,21 @@ class Network {
     }
   }
 
-  /** Where more could be sent from a node. */
+  /** The nodes to which more could be sent from a node, over one edge. */
   reachableFrom(node: number): number[] {
     return this.#edgesOf(node)
       .filter((edge) => this.#isOpen(edge))
       .map((edge) => this.#targetOf(edge));
   }
 
-  /** Everything that more could be sent to. */
+  /** All nodes to which more could be sent, and `start`. */
   allReachableFrom(start: number): Set<number> {
     const found = new Set([start]);
     for (const node of found) for (const next of this.reachableFrom(node)) found.add(next);
     return found;
   }
 
-  /** Steps from the source; false when nothing more gets to the sink. */
+  /** Measures the steps from the source to each node; false when nothing more gets to the sink. */
   #measure(source: number, sink: number): boolean {
     this.#levels.fill(-1);
     this.#levels[source] = 0;

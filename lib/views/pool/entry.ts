@@ -1,4 +1,4 @@
-// The JSON of a transaction in the pool, behind its txid (entryToJSON of Bitcoin Core): as 0.17 has it, and as it is since 31.
+// The JSON of a transaction in the pool, after its txid (entryToJSON of Bitcoin Core): as in 0.17, and as since 31.
 
 import { compareDisplayed } from '../../bitcoin/hash';
 import { ARRAY_END, ARRAY_START, COMMA, OBJECT_END, type JsonWriter } from '../json-writer';
@@ -7,7 +7,7 @@ import type { PoolChunk } from './order';
 
 const WEIGHT_PER_BYTE = 4;
 
-/** As 0.17 has it. `descendantfees` and `ancestorfees` are satoshis, unlike all other fees. */
+/** As in 0.17. `descendantfees` and `ancestorfees` are satoshis, unlike all other fees. */
 export function writeEntry(writer: JsonWriter, node: PoolNode): void {
   const { entry, modifiedFee, ancestors, descendants } = node;
   writer.amountField('{"fees":{"base":', entry.fee);
@@ -30,7 +30,7 @@ export function writeEntry(writer: JsonWriter, node: PoolNode): void {
   writer.char(OBJECT_END);
 }
 
-/** As it is since 31. `bip125`: with `bip125-replaceable`. */
+/** As since 31. `bip125`: with `bip125-replaceable`. */
 export function writeChunkEntry(writer: JsonWriter, node: PoolNode, chunk: PoolChunk, bip125: boolean): void {
   const { entry, modifiedFee, ancestors, descendants } = node;
   writer.integerField('{"vsize_adjusted":', entry.size);
@@ -57,7 +57,7 @@ export function writeChunkEntry(writer: JsonWriter, node: PoolNode, chunk: PoolC
   writer.char(OBJECT_END);
 }
 
-/** Bitcoin Core has parents in a set of texts, children in one of hashes: the orders differ. */
+/** Bitcoin Core keeps parents in a set of texts, and children in a set of hashes: their orders differ. */
 function writeRelatives(writer: JsonWriter, { parents, children }: PoolNode): void {
   writer.ascii(',"depends":');
   writeHashes(writer, txidsOf(parents).sort(compareDisplayed));
@@ -68,7 +68,7 @@ function writeRelatives(writer: JsonWriter, { parents, children }: PoolNode): vo
   );
 }
 
-/** Most transactions have none. */
+/** Most transactions have no relatives. */
 const txidsOf = (nodes: ReadonlySet<PoolNode>): Buffer[] => (nodes.size === 0 ? [] : Array.from(nodes, ({ entry }) => entry.txid));
 
 /** Txids as displayed, in an array. */
@@ -81,7 +81,7 @@ function writeHashes(writer: JsonWriter, hashes: readonly Buffer[]): void {
   writer.char(ARRAY_END);
 }
 
-/** Whether it signals so itself, or an ancestor in the pool does (BIP125). */
+/** Whether the transaction, or an ancestor in the pool, signals that it may be replaced (BIP125). */
 function isReplaceable(node: PoolNode): boolean {
   const found = new Set([node]);
   for (const one of found) {

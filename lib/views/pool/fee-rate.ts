@@ -1,6 +1,6 @@
-// What transactions pay for the space that they take.
+// Fee rates: what transactions pay for their weight.
 
-/** Satoshis, and the weight that they are for. */
+/** A fee in satoshis, and the weight that it pays for. */
 export interface Rate {
   readonly fee: number;
   readonly weight: number;

@@ -1,10 +1,10 @@
-// The graph of the transaction pool: what spends from what, and the totals of each transaction's
-// ancestors and descendants, itself included. It follows the pool: when a transaction enters,
-// leaves or changes its fee, only the totals of its relatives are computed again.
+// The graph of the transaction pool: which transaction spends from which, and the totals of each
+// transaction's ancestors and descendants, itself included. It follows the pool: when a transaction
+// enters, leaves or changes its fee, only the totals of its relatives are computed again.
 
 import type { PoolEntry } from '../../node/types';
 
-/** Sums over a set of transactions; fees in satoshis, as modified. */
+/** Sums over a set of transactions; modified fees, in satoshis. */
 export interface PoolTotals {
   readonly count: number;
   readonly size: number;
@@ -13,7 +13,7 @@ export interface PoolTotals {
 
 const NOTHING: PoolTotals = { count: 0, size: 0, fees: 0 };
 
-/** A transaction among the others of the pool. */
+/** A transaction and its relatives in the pool. */
 export class PoolNode {
   readonly parents = new Set<PoolNode>();
   readonly children = new Set<PoolNode>();
@@ -21,9 +21,9 @@ export class PoolNode {
   descendants = NOTHING;
   /** As of the last update. */
   modifiedFee: number;
-  /** The last update that saw it. */
+  /** Number of the last update that saw it. */
   seen = 0;
-  /** The last walk that visited it. */
+  /** Number of the last walk that visited it. */
   walk = 0;
 
   constructor(readonly entry: PoolEntry) {
@@ -31,9 +31,9 @@ export class PoolNode {
   }
 }
 
-/** What an update has changed. */
+/** The changes of an update. */
 export interface PoolChange {
-  /** Those whose totals, parents or children may have changed. */
+  /** Transactions whose totals, parents or children may have changed. */
   readonly touched: readonly PoolNode[];
   readonly removed: readonly PoolNode[];
 }
@@ -44,7 +44,7 @@ const keyOf = (txid: Buffer): string => txid.toString('latin1');
 export class PoolGraph {
   readonly #nodes = new Map<PoolEntry, PoolNode>();
   readonly #byTxid = new Map<string, PoolNode>();
-  /** By the txids that they spend. */
+  /** Transactions by the txids that they spend from. */
   readonly #spenders = new Map<string, Set<PoolNode>>();
   #updates = 0;
   #walks = 0;
@@ -126,7 +126,7 @@ export class PoolGraph {
   *#relatives(nodes: readonly PoolNode[]): Generator<void, Set<PoolNode>> {
     const found = new Set<PoolNode>();
     for (const direction of ['parents', 'children'] as const) {
-      // One walk for all of them: what it has passed from one need not be passed from the next.
+      // One walk for all of them, so that no node is visited twice.
       this.#walks++;
       for (const start of nodes) {
         this.#walkFrom(start, direction, (node) => found.add(node));

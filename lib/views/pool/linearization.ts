@@ -1,18 +1,18 @@
-// In which order a miner would take the transactions of a cluster: parents first, and whatever pays best per weight as early as that
-// allows. The order falls into chunks, each of which pays no better than the one before it. Bitcoin Core has ordered its pool so since 31.
+// The order in which a miner would take the transactions of a cluster: parents first, and those that pay best per weight as early as that
+// allows. The order divides into chunks, each of which pays no better than the previous one. Bitcoin Core has ordered its pool so since 31.
 //
-// Up to MOST_IN_BEST_ORDER transactions the order is optimal: no other one has more fees at any weight. A set of transactions with all
-// their parents that pays better than the rest comes before the rest; what cannot be split that way is a chunk. Larger clusters, which
-// Bitcoin Core does not have, are ordered by what a transaction pays together with its ancestors.
+// Up to MOST_IN_BEST_ORDER transactions the order is optimal: no other order has more fees at any weight. A set of transactions with all
+// their parents that pays better than the rest comes before the rest; a set that cannot be split that way is a chunk. Larger clusters,
+// which Bitcoin Core does not have, are ordered by the rate of each transaction together with its ancestors.
 
 import { orderByAncestors } from './ancestor-order';
 import { findClosure, type WeightedGraph } from './closure';
 import { compareRates, type Rate } from './fee-rate';
 
-/** Bitcoin Core's limit for clusters, and the largest that are ordered in the best way. */
+/** Bitcoin Core's limit for clusters, and the size of the largest clusters that are put in the best order. */
 export const MOST_IN_BEST_ORDER = 64;
 
-/** Transactions by their index. Of two that are alike, the one with the lower index comes first. */
+/** Transactions by their index. Of two with the same fee and weight, the one with the lower index comes first. */
 export interface Cluster {
   /** Satoshis. */
   readonly fees: readonly number[];
@@ -20,7 +20,7 @@ export interface Cluster {
   readonly parents: readonly (readonly number[])[];
 }
 
-/** What is mined together. */
+/** Transactions that a miner takes together. */
 export interface Chunk extends Rate {
   /** In their order. */
   readonly members: readonly number[];
@@ -43,7 +43,7 @@ function chunkOf(members: readonly number[], { fees, weights }: Cluster): Chunk 
   return { fee, weight, members };
 }
 
-/** Splits the cluster until nothing pays better than the rest of its part. The parts come in any order. */
+/** Splits the cluster until in each part no closed set pays better than the rest. Returns the parts in any order. */
 function* split(cluster: Cluster): Generator<void, Chunk[]> {
   const chunks: Chunk[] = [];
   const pending = [chunkOf([...cluster.fees.keys()], cluster)];
@@ -62,7 +62,7 @@ function* split(cluster: Cluster): Generator<void, Chunk[]> {
   return chunks;
 }
 
-/** By how much each member pays more than the part does on average, times the weight of the part. */
+/** How much more each member pays than the average of the part, times the weight of the part. */
 function gainOver({ members, fee, weight }: Chunk, { fees, weights, parents }: Cluster): WeightedGraph {
   const places = new Map(members.map((member, place) => [member, place]));
   return {
@@ -71,7 +71,7 @@ function gainOver({ members, fee, weight }: Chunk, { fees, weights, parents }: C
   };
 }
 
-/** Chunks, and the members of each: parents first, then what pays best, then what is lightest, then the lowest (highest) index. */
+/** Sorts chunks, and the members of each: parents first, then the best rate, then the least weight, then the lowest (highest) index. */
 function inOrder(chunks: readonly Chunk[], cluster: Cluster): Chunk[] {
   const chunkOfMember = new Map(chunks.flatMap((chunk) => chunk.members.map((member) => [member, chunk])));
   const parentsOf = (member: number): readonly number[] => cluster.parents[member] as readonly number[]; // one for each
@@ -90,7 +90,7 @@ function inOrder(chunks: readonly Chunk[], cluster: Cluster): Chunk[] {
   );
 }
 
-/** A topological order: takes, again and again, the first by `compare` of those whose parents are taken. For some dozens. */
+/** A topological order: repeatedly takes the first, by `compare`, whose parents are all taken. Meant for some dozens. */
 function parentsFirst<T>(all: readonly T[], parentsOf: (one: T) => readonly T[], compare: (a: T, b: T) => number): T[] {
   const waiting = [...all].sort(compare);
   const left = new Set(waiting);
@@ -105,7 +105,7 @@ function parentsFirst<T>(all: readonly T[], parentsOf: (one: T) => readonly T[],
   return taken;
 }
 
-/** The chunks of an order. */
+/** Divides an order into its chunks. */
 function chunksOf(order: readonly number[], cluster: Cluster): Chunk[] {
   const chunks: Chunk[] = [];
   for (const member of order) {

@@ -1,5 +1,5 @@
-// The whole pool in the order in which a miner would take it: the chunks of all clusters, the best first (Bitcoin Core's since 31).
-// A cluster is transactions that are connected by spending from each other. Only clusters that have changed are ordered again.
+// The whole pool in the order in which a miner would take it: the chunks of all clusters, the best first (as in Bitcoin Core since 31).
+// A cluster is a set of transactions connected by spending from each other. Only clusters that have changed are ordered again.
 
 import { compareRates, type Rate } from './fee-rate';
 import { linearize, MOST_IN_BEST_ORDER } from './linearization';
@@ -21,7 +21,7 @@ export interface PoolChunk extends Rate {
   readonly greatest: Buffer;
 }
 
-/** The best first; of chunks that pay the same, the one that comes earlier in its cluster, then the one with the lesser txids. */
+/** The best first; of chunks that pay the same, the one that comes earlier in its cluster, then the one with the smaller `greatest`. */
 function compareChunks(a: PoolChunk, b: PoolChunk): number {
   return compareRates(b, a) || a.weightAtRate - b.weightAtRate || a.greatest.compare(b.greatest);
 }
@@ -30,7 +30,7 @@ export class PoolOrder {
   readonly #chunkOf = new Map<PoolNode, PoolChunk>();
   #chunks: PoolChunk[] = [];
 
-  /** Whether no order of the pool would be better. */
+  /** Whether no other order of the pool would be better. */
   get isBest(): boolean {
     return this.#chunks.every(({ cluster: { nodes } }) => nodes.length <= MOST_IN_BEST_ORDER);
   }
@@ -48,7 +48,7 @@ export class PoolOrder {
   }
 
   /**
-   * Orders what has changed, and returns the transactions whose chunks are others than before. Yields often; must be run to its end
+   * Orders the clusters that have changed, and returns the transactions whose chunks have changed. Yields often; must be run to its end
    * before the next update.
    */
   *update({ touched, removed }: PoolChange): Generator<void, readonly PoolNode[]> {
@@ -77,7 +77,7 @@ export class PoolOrder {
     return changed;
   }
 
-  /** Whether the chunk is another than before. */
+  /** Sets the chunk of a node. Returns whether fee or weight of the chunk have changed. */
   #move(node: PoolNode, chunk: PoolChunk): boolean {
     const before = this.#chunkOf.get(node);
     this.#chunkOf.set(node, chunk);
@@ -102,7 +102,7 @@ function* clusterOf(start: PoolNode, seen: Set<PoolNode>): Generator<void, PoolC
 }
 
 function* orderCluster(cluster: PoolCluster): Generator<void, PoolChunk[]> {
-  // Sorted by txid, so that of two equally good orders it is always the same one.
+  // Sorted by txid, so that of two equally good orders always the same one results.
   const named = cluster.nodes.map((node) => ({ node, txid: node.entry.txid }));
   const nodes = yield* sortInSlices(named, (a, b) => a.txid.compare(b.txid));
   const places = new Map(nodes.map(({ node }, place) => [node, place]));

@@ -1,4 +1,4 @@
-// Sorting in slices, between which others get the event loop.
+// Sorting in slices, between which callers can give the event loop a turn.
 
 /** Items that are sorted in one piece, which takes less than a millisecond. */
 const SORTED_AT_ONCE = 512;
@@ -20,7 +20,7 @@ export function* sortInSlices<T>(items: readonly T[], compare: Compare<T>): Gene
   return runs[0] ?? [];
 }
 
-/** Two sorted lists as one; of equal items those of `a` first. Yields often. */
+/** Merges two sorted lists; of equal items those of `a` come first. Yields often. */
 export function* mergeInSlices<T>(a: readonly T[], b: readonly T[], compare: Compare<T>): Generator<void, T[]> {
   const merged: T[] = [];
   let [left, right] = [0, 0];
@@ -35,7 +35,7 @@ export function* mergeInSlices<T>(a: readonly T[], b: readonly T[], compare: Com
     }
     yield;
   }
-  // At most one of the two has more.
+  // At most one of the lists has items left.
   for (const rest of [a.slice(left), b.slice(right)])
     for (const item of rest) {
       merged.push(item);
