@@ -1,7 +1,6 @@
 // Replies on their way to clients. The operating system has most of them before `end` returns. The memory behind the others, which clients
 // have yet to read, is bounded; slow readers are cut off, and a server that closes does not wait for them for long.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { queueFull, type HeaderList } from '../errors';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -52,8 +51,11 @@ export class Responses {
    * nearly each would wake a waiting client, which costs the system as much as taking the reply (docs/decisions/work-queue.md).
    */
   endOfTurn(): Promise<void> {
-    this.#endOfTurn ??= nextTurn().then(() => {
-      this.#endOfTurn = undefined;
+    this.#endOfTurn ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#endOfTurn = undefined;
+        resolve();
+      });
     });
     return this.#endOfTurn;
   }
