@@ -126,15 +126,17 @@ async function serve(
   const { url = '', socket } = request;
   const route = findRoute(routes, url);
   if (route === undefined) throw noSuchPath();
-  const asked = new RestRequest(url.slice(route.prefix.length), socket, profile.parsing.cutsQuery);
-  route.check?.(asked);
+  const requestWith = (body: Buffer): RestRequest =>
+    new RestRequest(url.slice(route.prefix.length), body, socket, profile.parsing.cutsQuery);
+  route.check?.(requestWith(NO_BODY));
   gate.requireOpen();
   if (auth) requireApiKey(request, node);
   // Bodies are read before the queue: a slow sender holds no slot.
-  if (route.readsBody && hasBody(request)) asked.body = await readBody(request, limits);
-  const question = asked.body.length === 0 ? url : `${url} ${asked.body.toString('latin1')}`;
+  const body = route.readsBody && hasBody(request) ? await readBody(request, limits) : NO_BODY;
+  const question = body.length === 0 ? url : `${url} ${body.toString('latin1')}`;
   const cached = replies.find(question);
   if (cached !== undefined) return cached;
+  const asked = requestWith(body);
   const lane = route.isHeavy?.(asked) === true ? 'heavy' : 'small';
   // The memory for waiting replies is full: the reply could not be sent.
   if (lane === 'heavy' && responses.isFull) throw queueFull();

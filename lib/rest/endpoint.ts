@@ -2,7 +2,6 @@
 // errors of index and node pass.
 
 import type { Socket } from 'node:net';
-import { NO_BODY } from './server/body';
 import type { IndexReader } from '../index/types';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { Profile } from '../profile/profile';
@@ -58,18 +57,19 @@ export class RestRequest implements Waiting {
   readonly path: string;
   /** What follows the prefix, without a query: up to the last question mark. */
   readonly pathOnly: string;
-  /** Set once it has been read; stays empty where the endpoint does not read bodies. */
-  body: Buffer = NO_BODY;
+  /** Empty where the endpoint does not read bodies. */
+  readonly body: Buffer;
   /** Not the response: a response that waits behind others on its connection is never told that the connection closed. */
   readonly #socket: Pick<Socket, 'destroyed'>;
   /** What follows the endpoint's prefix, with the query. */
   readonly #target: string;
 
-  constructor(target: string, socket: Pick<Socket, 'destroyed'>, cutsQuery = false) {
+  constructor(target: string, body: Buffer, socket: Pick<Socket, 'destroyed'>, cutsQuery = false) {
     const end = target.lastIndexOf('?');
     this.#target = target;
     this.pathOnly = end < 0 ? target : target.slice(0, end);
     this.path = cutsQuery ? this.pathOnly : target;
+    this.body = body;
     this.#socket = socket;
   }
 

@@ -16,6 +16,7 @@ import { Responses } from './server/responses';
 import { noSuchPath } from './errors';
 import { RestRequest, type EndpointContext } from './endpoint';
 import { findRoute, restRoutes } from './routes';
+import { NO_BODY } from './server/body';
 import { SpentOutputs } from './spent-outputs';
 import { WorkQueue } from './server/work-queue';
 import type { ChainIndex } from '../index/types';
@@ -106,7 +107,7 @@ export class RestService {
         if (cached !== undefined) return cached;
         const route = findRoute(routes, target);
         if (route === undefined) throw noSuchPath();
-        const request = new RestRequest(target.slice(route.prefix.length), socket, profile.parsing.cutsQuery);
+        const request = new RestRequest(target.slice(route.prefix.length), NO_BODY, socket, profile.parsing.cutsQuery);
         return replies.make(target, () => route.endpoint(request));
       }
     };

@@ -2,6 +2,7 @@
 
 import { RestRequest } from '../rest/endpoint';
 import { blockWithFeesEndpoint } from '../rest/endpoints/block';
+import { NO_BODY } from '../rest/server/body';
 import { Mount } from '../rest/server/mount';
 import { Access } from './server/access';
 import { CookieFile } from './server/cookie';
@@ -36,7 +37,7 @@ export class RpcService {
     if (user !== undefined) access.allow(user);
     this.#cookie = cookiePath === undefined ? undefined : new CookieFile(cookiePath);
     const blockWithFees = blockWithFeesEndpoint(context);
-    const askForFees: CallContext['askForFees'] = (hash, { socket }) => blockWithFees(new RestRequest(`${hash}.json`, socket));
+    const askForFees: CallContext['askForFees'] = (hash, { socket }) => blockWithFees(new RestRequest(`${hash}.json`, NO_BODY, socket));
     this.#server = new RpcServer({ ...shared, context: { ...context, index, version, ask: shared.ask, askForFees }, access, logger });
     this.#mount = new Mount({ server: context.node.httpServer, takes: isCall, handler: this.#server.handle, connections, logger });
   }

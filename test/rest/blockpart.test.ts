@@ -72,7 +72,7 @@ describe('a part of a block', () => {
     const lost = nodeWith(node, { rawBlock: unreadable, rawBlockPart: unreadable });
     const context: EndpointContext = endpointContext(lost, reader, new AnswerCache(1), PROFILES.modern);
     for (const query of ['bin?offset=0&size=80', 'bin?offset=0&size=0', 'json?offset=0&size=1']) {
-      const request = new RestRequest(`${hash}.${query}`, { destroyed: false }, true);
+      const request = new RestRequest(`${hash}.${query}`, Buffer.alloc(0), { destroyed: false }, true);
       expect(await caught(blockPartEndpoint(context)(request))).to.include({ status: 500, message: `I/O error reading ${hash}` });
     }
   });
@@ -101,7 +101,9 @@ describe('a part of a block', () => {
       [0, size],
       [0, 80]
     ] as const) {
-      const { body } = await endpoint(new RestRequest(`${hash}.bin?offset=${offset}&size=${length}`, { destroyed: false }, true));
+      const { body } = await endpoint(
+        new RestRequest(`${hash}.bin?offset=${offset}&size=${length}`, Buffer.alloc(0), { destroyed: false }, true)
+      );
       expect(body.equals(whole?.subarray(offset, offset + length) ?? expect.fail('a block'))).to.equal(true);
     }
     expect(read).to.deep.equal(['part', 'block', 'block']);

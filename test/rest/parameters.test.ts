@@ -66,7 +66,7 @@ describe('asksForMany', () => {
   const hash = `65${'0'.repeat(62)}`;
   const asked = (target: string, profile: Profile): boolean => {
     const { cutsQuery } = profile.parsing;
-    return asksForMany(new RestRequest(target, { destroyed: false }, cutsQuery), profile);
+    return asksForMany(new RestRequest(target, Buffer.alloc(0), { destroyed: false }, cutsQuery), profile);
   };
 
   it('looks at the count in the path', () => {

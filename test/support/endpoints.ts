@@ -49,7 +49,5 @@ export function noReplies(): ReplyCache {
 
 /** A request of a client that waits. `path`: what follows the endpoint's prefix. */
 export function requestFor(path: string, body: Buffer = Buffer.alloc(0)): RestRequest {
-  const request = new RestRequest(path, { destroyed: false });
-  request.body = body;
-  return request;
+  return new RestRequest(path, body, { destroyed: false });
 }
