@@ -223,16 +223,17 @@ export function toDisplayHex(hash: Buffer): string {
 
 /** 64 hex digits of either case to 32 bytes in wire order. @throws RangeError for any other text. */
 export function fromDisplayHex(text: string): Buffer {
-  // Characters beyond ASCII become several bytes, none of which is a digit.
-  const bytes = Buffer.from(text);
-  const hash = bytes.length === 2 * HASH_LENGTH ? findDisplayHex(bytes, 0) : undefined;
+  const hash = findDisplayHex(Buffer.from(text));
   if (hash === undefined) throw new RangeError(`expected 64 hex digits, got ${JSON.stringify(text)}`);
   return hash;
 }
 
-/** The hash whose 64 hex digits begin at `start`; undefined for other characters, or too few. `text`: as ASCII. */
-export function findDisplayHex(text: Uint8Array, start: number): Buffer | undefined {
-  if (start + 2 * HASH_LENGTH > text.length) return undefined;
+/**
+ * As `fromDisplayHex`, but undefined for any other text. `text`: as UTF-8, in which no character beyond ASCII has a byte that is a
+ * digit; from `start` to before `end`.
+ */
+export function findDisplayHex(text: Uint8Array, start = 0, end = text.length): Buffer | undefined {
+  if (end - start !== 2 * HASH_LENGTH || end > text.length) return undefined;
   const hash = Buffer.allocUnsafe(HASH_LENGTH);
   for (let i = HASH_LENGTH - 1, at = start; i >= 0; i--, at += 2) {
     const byte = ((DIGITS[text[at] as number] as number) << 4) | (DIGITS[text[at + 1] as number] as number); // within the text

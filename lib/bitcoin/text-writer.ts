@@ -106,9 +106,8 @@ export class TextWriter {
     const length = (end - start) * 2;
     this.#limit = this.#buffer.length;
     this.#prepared = undefined;
-    // 16-bit units begin at even offsets.
-    this.#reserve(length + 1);
-    this.unwrite(length + 1);
+    // Makes room without writing. 16-bit units begin at even offsets.
+    this.#length = this.#reserve(length + 1);
     const buffer = this.#buffer;
     const limit = (buffer.length - length) & ~1;
     const units = (this.#units ??= new Uint16Array(buffer.buffer, buffer.byteOffset, buffer.length >> 1));

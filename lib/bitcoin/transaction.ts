@@ -20,8 +20,11 @@ export class ScannedInput {
   constructor(
     readonly bytes: Buffer,
     readonly offset: number,
+    /** Index of the output spent, unsigned. */
+    readonly index: number,
     readonly scriptOffset: number,
-    readonly scriptLength: number
+    readonly scriptLength: number,
+    readonly sequence: number
   ) {}
 
   /** Txid of the output spent: 32 bytes in wire order, a new view. */
@@ -29,18 +32,9 @@ export class ScannedInput {
     return this.bytes.subarray(this.offset, this.offset + TXID_LENGTH);
   }
 
-  /** Index of the output spent, unsigned. */
-  get index(): number {
-    return this.bytes.readUInt32LE(this.offset + TXID_LENGTH);
-  }
-
   /** The scriptSig, a new view. */
   get script(): Buffer {
     return this.bytes.subarray(this.scriptOffset, this.scriptOffset + this.scriptLength);
-  }
-
-  get sequence(): number {
-    return this.bytes.readUInt32LE(this.scriptOffset + this.scriptLength);
   }
 }
 
@@ -119,9 +113,11 @@ export class ScannedTransaction {
     const reader = new ByteReader(this.bytes, this.inputsOffset);
     const inputs: ScannedInput[] = [];
     for (let left = this.inputCount; left > 0; left--) {
-      const offset = reader.skip(OUTPOINT_LENGTH);
+      const offset = reader.skip(TXID_LENGTH);
+      const index = reader.u32();
       const scriptLength = reader.compactSize();
-      inputs.push(new ScannedInput(this.bytes, offset, reader.skip(scriptLength + SEQUENCE_LENGTH), scriptLength));
+      const scriptOffset = reader.skip(scriptLength);
+      inputs.push(new ScannedInput(this.bytes, offset, index, scriptOffset, scriptLength, reader.u32()));
     }
     return inputs;
   }

@@ -1,7 +1,7 @@
 // What Esplora's replies have in common: texts without a line end, compact JSON, how long clients may cache them. Also parsers for the
 // segments of a path.
 
-import { fromDisplayHex } from '../bitcoin/hash';
+import { findDisplayHex } from '../bitcoin/hash';
 import { CONTENT_TYPES, type Reply } from '../rest/format';
 import { invalidHex, invalidNumber } from './errors';
 import type { HeaderRecord } from '../index/types';
@@ -45,11 +45,7 @@ export function replyAt(reply: EsploraReply, tip: HeaderRecord, height: number |
 
 /** 64 hex digits of either case as 32 bytes in wire order; undefined for any other text. */
 export function findHash(text: string): Buffer | undefined {
-  try {
-    return fromDisplayHex(text);
-  } catch {
-    return undefined;
-  }
+  return findDisplayHex(Buffer.from(text));
 }
 
 /** As `findHash`. @throws RestError 400 for any other text */

@@ -1,7 +1,7 @@
 // What a path asks for: the parameter, the suffix by the rule of Bitcoin Core 0.17 (ParseDataFormat), and the one place
 // that chooses between bin, hex and json.
 
-import { fromDisplayHex } from '../bitcoin/hash';
+import { findDisplayHex } from '../bitcoin/hash';
 import { hexLine } from '../views/hex';
 import { formatNotFound, invalidHash } from './errors';
 import { runInSlices } from './server/slices';
@@ -58,11 +58,9 @@ export function requireJson(text: string): void {
 
 /** The `<hash>` of a path, 64 hex digits of either case, as 32 bytes in wire order. @throws RestError 400 */
 export function parseHash(text: string): Buffer {
-  try {
-    return fromDisplayHex(text);
-  } catch {
-    throw invalidHash(text);
-  }
+  const hash = findDisplayHex(Buffer.from(text));
+  if (hash === undefined) throw invalidHash(text);
+  return hash;
 }
 
 export const jsonReply = (body: Buffer, tip?: HeaderRecord): Reply => ({ contentType: CONTENT_TYPES.json, body, tip });

@@ -44,7 +44,7 @@ export function outpointsInPath(parameter: string, { isStrict }: Pick<ProfilePar
   const outpoints: Outpoint[] = [];
   let start = 0;
   segments.forEach((segment, i) => {
-    const hash = segment[TXID_DIGITS] === '-' ? findDisplayHex(ascii, start) : undefined;
+    const hash = segment[TXID_DIGITS] === '-' ? findDisplayHex(ascii, start, start + TXID_DIGITS) : undefined;
     if (i > 0 || !checkMempool) outpoints.push(isStrict ? parseStrictOutpoint(segment, hash) : parseOutpoint(segment, hash));
     start += segment.length + 1;
   });

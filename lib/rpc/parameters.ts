@@ -1,7 +1,7 @@
 // Parameters of calls: checks of their number and types, by position or by name (RPCHelpMan and transformNamedArguments of Bitcoin
 // Core), and their conversion to values.
 
-import { fromDisplayHex } from '../bitcoin/hash';
+import { findDisplayHex } from '../bitcoin/hash';
 import { invalidParameter, misc, RpcError, typeError, CODES } from './errors';
 import type { Call } from './json-rpc';
 
@@ -129,11 +129,9 @@ function wholeNumber(value: unknown, least: number, most: number): number {
 /** @throws RpcError -8 */
 function parseHash(text: string, name: string): Buffer {
   if (text.length !== 64) throw invalidParameter(`${name} must be of length 64 (not ${text.length}, for '${text}')`);
-  try {
-    return fromDisplayHex(text);
-  } catch {
-    throw invalidParameter(`${name} must be hexadecimal string (not '${text}')`);
-  }
+  const hash = findDisplayHex(Buffer.from(text));
+  if (hash === undefined) throw invalidParameter(`${name} must be hexadecimal string (not '${text}')`);
+  return hash;
 }
 
 /** The bytes of a hex string; undefined for any other value. */

@@ -1,7 +1,7 @@
 // The JSON of a transaction (TxToUniv of Bitcoin Core), written straight from its bytes.
 
 import { ByteReader } from '../bitcoin/reader';
-import { writeScriptSigAsm, type OpcodeNames } from '../bitcoin/script';
+import { writeScriptSigAsm } from '../bitcoin/script';
 import type { ScannedInput, ScannedOutput, ScannedTransaction } from '../bitcoin/transaction';
 import { ARRAY_END, COMMA, LINE_FEED, OBJECT_END, JsonWriter } from './json-writer';
 import { opcodeNames, writeScriptPubKey, type JsonStyle } from './script';
@@ -48,14 +48,13 @@ function writeInput(
   input: ScannedInput,
   witness: ByteReader | undefined,
   spent: SpentNodeCoin | undefined,
-  names: OpcodeNames,
   style: JsonStyle
 ): void {
   const { bytes, offset, scriptOffset, scriptLength } = input;
   writer.hashField('{"txid":', bytes, offset);
   writer.integerField(',"vout":', input.index);
   writer.ascii(',"scriptSig":{"asm":"');
-  if (scriptLength > 0) writeScriptSigAsm(writer, names, bytes, scriptOffset, scriptOffset + scriptLength);
+  if (scriptLength > 0) writeScriptSigAsm(writer, opcodeNames(style.fields), bytes, scriptOffset, scriptOffset + scriptLength);
   writer.ascii('","hex":"');
   writer.hex(bytes, scriptOffset, scriptOffset + scriptLength);
   writer.ascii('"}');
@@ -96,7 +95,6 @@ function writeOutput(writer: JsonWriter, output: ScannedOutput, n: number, style
 export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransaction, form: TransactionForm): Generator<void, void> {
   const { inputs, outputs, isCoinbase, weight, bytes, offset, length } = transaction;
   const { fields, spent } = form;
-  const names = opcodeNames(fields);
   // Prepared once: every script and witness item is also part of the hex at the end.
   writer.prepareHex(bytes, offset, offset + length);
   writer.hashField('{"txid":', transaction.txid);
@@ -115,7 +113,7 @@ export function* writeTransaction(writer: JsonWriter, transaction: ScannedTransa
     const coin = spent?.[i];
     if (i > 0) writer.char(COMMA);
     if (isCoinbase) writeCoinbaseInput(writer, input, witness);
-    else writeInput(writer, input, witness, form.hidesSpent === true ? undefined : coin, names, form);
+    else writeInput(writer, input, witness, form.hidesSpent === true ? undefined : coin, form);
     left += coin?.value ?? 0;
     if (i % SLICE === SLICE - 1) yield;
   }

@@ -1,12 +1,11 @@
 // The pool as a whole: its size, its fees, and the txids of its transactions.
 
-import { fromDisplayHex } from '../../bitcoin/hash';
 import { runInSlices } from '../../rest/server/slices';
 import { sorted } from '../../script-pool/sorted';
 import { rustDoubleText } from '../../views/esplora/double';
 import { JsonWriter } from '../../views/json-writer';
 import { PoolView } from '../../script-answers/pool-view';
-import { findNumber, jsonReply } from '../reply';
+import { findHash, findNumber, jsonReply } from '../reply';
 import type { PoolSummary } from '../../script-pool/pool-summary';
 import type { RecentTransaction, ScriptPool } from '../../script-pool/script-pool';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
@@ -21,8 +20,6 @@ const TXIDS_PER_SLICE = 512;
 
 /** `"`, 64 digits, `",` */
 const TXID_TEXT_LENGTH = 67;
-
-const HASH = /^[0-9a-fA-F]{64}$/;
 
 export function mempoolRoutes({ pool, fees }: EsploraContext): Route[] {
   const txids = new PoolView(pool, () => txidsText(pool.transactions().map(({ txid }) => txid)));
@@ -55,10 +52,10 @@ function recentReply(recent: readonly RecentTransaction[]): EsploraReply {
 /** The page after a txid, even if the pool no longer has it. A malformed txid counts as none. */
 function pageEndpoint(order: PoolView<readonly Buffer[]>): Endpoint {
   return async (request) => {
-    const last = request.optional('last') ?? '';
+    const last = findHash(request.optional('last') ?? '');
     const most = Math.min(findNumber(request.query('max_txs') ?? '') ?? MOST_TXIDS, MOST_TXIDS);
     const txids = await order.get();
-    const start = HASH.test(last) ? placeBehind(fromDisplayHex(last), txids) : 0;
+    const start = last === undefined ? 0 : placeBehind(last, txids);
     return jsonReply(await runInSlices(txidsText(txids.slice(start, start + most)), request));
   };
 }

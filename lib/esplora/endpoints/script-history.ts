@@ -1,9 +1,8 @@
 // The transactions of a script, page by page: those of the pool in the order of entering, those of the chain from the newest down.
 
 import { MAX_TRANSACTIONS, type Position } from '../../index/records/position';
-import { fromDisplayHex } from '../../bitcoin/hash';
 import { cursorNotFound } from '../errors';
-import { findNumber, joinedReply, replyAt } from '../reply';
+import { findHash, findNumber, joinedReply, replyAt } from '../reply';
 import { placeOf } from '../transactions';
 import type { PooledTransaction } from '../../script-pool/pooled-transaction';
 import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
@@ -22,7 +21,7 @@ export function mixedPage({ pool, transactions }: EsploraContext): ScriptAnswer 
   return async ({ hash, snapshot, pooled }, request) => {
     const { index } = snapshot;
     const most = readMost(request);
-    const cursor = findTxid(request.query('after_txid') ?? '');
+    const cursor = findHash(request.query('after_txid') ?? '');
     const place = cursor && placeOf(cursor, index);
     if (cursor !== undefined && place === undefined && pool.get(cursor) === undefined) throw cursorNotFound();
     const ofPool = place === undefined ? behind(cursor, await pooled.transactions()).slice(0, most ?? OF_POOL) : [];
@@ -40,7 +39,7 @@ export function mixedPage({ pool, transactions }: EsploraContext): ScriptAnswer 
 export function chainPage({ transactions, rest }: EsploraContext): ScriptAnswer {
   return async ({ hash, snapshot }, request) => {
     const { index } = snapshot;
-    const cursor = findTxid(request.optional('last') ?? '');
+    const cursor = findHash(request.optional('last') ?? '');
     const rows = await rowsBehind(cursor, hash, snapshot, readMost(request) ?? OF_CHAIN);
     return replyAt(joinedReply(await transactions.confirmed(rows, index, request)), index.tip, undefined, rest.node.pruned);
   };
@@ -57,11 +56,6 @@ export function poolPage({ transactions }: EsploraContext): ScriptAnswer {
 function readMost(request: EsploraRequest): number | undefined {
   const asked = findNumber(request.query('max_txs') ?? '');
   return asked === undefined ? undefined : Math.min(asked, MOST_ASKED);
-}
-
-/** Undefined if the text is not a txid. */
-function findTxid(text: string): Buffer | undefined {
-  return /^[0-9a-fA-F]{64}$/.test(text) ? fromDisplayHex(text) : undefined;
 }
 
 /** The transactions after the cursor; none if it is not in the list. */

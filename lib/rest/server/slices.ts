@@ -16,8 +16,11 @@ let last: Promise<unknown> = Promise.resolve();
 export async function runInSlices<T>(view: Generator<void, T>, client: Waiting): Promise<T> {
   for (;;) {
     if (client.isGone) throw new ClientGoneError('the client left before its reply was ready');
-    const step = runSlice(view);
-    if (step.done === true) return step.value;
+    const end = performance.now() + SLICE_MS;
+    do {
+      const step = view.next();
+      if (step.done === true) return step.value;
+    } while (performance.now() < end);
     await nextTurn();
   }
 }
@@ -49,14 +52,6 @@ export function runAtOnce<T>(view: Generator<void, T>): T {
   for (;;) {
     const step = view.next();
     if (step.done === true) return step.value;
-  }
-}
-
-function runSlice<T>(view: Generator<void, T>): IteratorResult<void, T> {
-  const end = performance.now() + SLICE_MS;
-  for (;;) {
-    const step = view.next();
-    if (step.done === true || performance.now() >= end) return step;
   }
 }
 
