@@ -52,8 +52,8 @@ export interface ChainIndexerOptions {
 export async function whyNotRebuildable(node: Pick<NodeSource, 'hasAllBlocks'>, from: BootstrapFrom): Promise<string | undefined> {
   if (from === 'coins' || (await node.hasAllBlocks())) return undefined;
   return (
-    'the node has thrown blocks away (--prune), without which the index cannot be built anew: it was left as it is; ' +
-    'with --rest-bootstrap=coins it is built anew from the coins that the node holds'
+    'the node has thrown blocks away (--prune), without which the index cannot be built again: it was left as it is; ' +
+    'with --rest-bootstrap=coins it is built again from the coins that the node holds'
   );
 }
 

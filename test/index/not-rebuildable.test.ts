@@ -20,7 +20,7 @@ import type { HostFullBlock, TestFullNode } from '../support/bcoin';
 import type { Store } from '../../lib/store/store';
 
 const HEIGHT = ALWAYS_KEPT + 2 * KEPT_BLOCKS;
-const WHAT_TO_DO = /it was left as it is; with --rest-bootstrap=coins it is built anew from the coins that the node holds$/;
+const WHAT_TO_DO = /it was left as it is; with --rest-bootstrap=coins it is built again from the coins that the node holds$/;
 
 describe('an index of a node that prunes, which cannot be rebuilt', () => {
   withSmallPruning();

@@ -49,7 +49,7 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
       store,
       filesPath: join(at, 'files'),
       genesisHash,
-      anew: false,
+      fromScratch: false,
       sizes: SIZES,
       throwIfStopped: () => undefined
     });
@@ -77,7 +77,7 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
         store,
         filesPath: join(at, 'files'),
         genesisHash,
-        anew: true,
+        fromScratch: true,
         sizes: SIZES,
         throwIfStopped: () => undefined
       });

@@ -17,11 +17,11 @@ interface Moment {
   readonly said: KilledNodeMessage;
   readonly ms: number;
   /** Whether the index by script is deleted before, so that it is filled again. */
-  readonly anew: boolean;
+  readonly fromScratch: boolean;
 }
 
 /** At least one kill of each kind: while rows are written to files, while files are sorted, in lockstep. */
-const KINDS: readonly (readonly [said: KilledNodeMessage, mostMs: number, anew: boolean])[] = [
+const KINDS: readonly (readonly [said: KilledNodeMessage, mostMs: number, fromScratch: boolean])[] = [
   ['partitioning', 60, true],
   ['sorting', 30, false],
   ['right', 300, false]
@@ -37,9 +37,9 @@ describe('a node with an index by script that is killed', function () {
   const seed = testSeed();
   const kinds = testScale() > 1 ? [...KINDS, ...RARER_KINDS] : KINDS;
   const moments: Moment[] = Array.from({ length: testScale() }, (_, round) =>
-    kinds.map(([said, mostMs, anew], i) => {
+    kinds.map(([said, mostMs, fromScratch], i) => {
       const [ms = 0] = fc.sample(fc.integer({ min: 0, max: mostMs }), { seed: seed + round * 10 + i, numRuns: 1 });
-      return { said, ms, anew };
+      return { said, ms, fromScratch };
     })
   ).flat();
   this.timeout(600_000 * testScale());
@@ -57,9 +57,9 @@ describe('a node with an index by script that is killed', function () {
   });
 
   /** Starts a process on the folder and waits until it says `said`, or until all is right if it never says that. */
-  async function untilSaid(turn: number, { said, anew }: Moment): Promise<void> {
+  async function untilSaid(turn: number, { said, fromScratch }: Moment): Promise<void> {
     words = '';
-    if (anew) for (const name of ['scripts', 'scripts-filling']) await rm(join(folder, name), { recursive: true, force: true });
+    if (fromScratch) for (const name of ['scripts', 'scripts-filling']) await rm(join(folder, name), { recursive: true, force: true });
     const started = fork(
       join(__dirname, '../support/killed-node.ts'),
       [folder, turn, seed + turn, UNDO_DEPTH, 'blocks', 'scripts'].map(String),
@@ -96,6 +96,6 @@ describe('a node with an index by script that is killed', function () {
       expect(child?.exitCode, words).to.equal(null);
       await kill();
     }
-    await untilSaid(moments.length, { said: 'right', ms: 0, anew: false });
+    await untilSaid(moments.length, { said: 'right', ms: 0, fromScratch: false });
   });
 });

@@ -51,13 +51,13 @@ export async function requireAllBlocks(node: Pick<NodeSource, 'hasAllBlocks'>): 
  */
 export async function fillScripts(parts: FillParts): Promise<BlockPoint> {
   await requireAllBlocks(parts.node);
-  for (let anew = false; ; anew = true) {
+  for (let fromScratch = false; ; fromScratch = true) {
     try {
-      return await new Fill(parts, anew).run();
+      return await new Fill(parts, fromScratch).run();
     } catch (error) {
       if (!(error instanceof UselessFillingError)) throw error;
       // A disk that damages what was just written would make it start over forever.
-      if (anew && !(error instanceof OffChainError)) throw new FillingError(error.message, { cause: error });
+      if (fromScratch && !(error instanceof OffChainError)) throw new FillingError(error.message, { cause: error });
       parts.logger.warning(`Filling the index by script again: ${error.message}.`);
     }
   }
@@ -68,18 +68,18 @@ class OffChainError extends UselessFillingError {}
 
 class Fill {
   readonly #parts: FillParts;
-  readonly #anew: boolean;
+  readonly #fromScratch: boolean;
 
-  constructor(parts: FillParts, anew: boolean) {
+  constructor(parts: FillParts, fromScratch: boolean) {
     this.#parts = parts;
-    this.#anew = anew;
+    this.#fromScratch = fromScratch;
   }
 
   async run(): Promise<BlockPoint> {
     const { path, filesPath, node, sizes, signal } = this.#parts;
     signal.throwIfAborted();
     const thread = new FillThread(
-      { path, filesPath, genesisHash: node.network.genesisHash, anew: this.#anew, sizes: { ...FILLING_SIZES, ...sizes } },
+      { path, filesPath, genesisHash: node.network.genesisHash, fromScratch: this.#fromScratch, sizes: { ...FILLING_SIZES, ...sizes } },
       (done, total) => this.#parts.onState({ phase: 'sorting', done, total })
     );
     const stop = (): void => thread.stop(signal.reason as Error); // an AbortController gives an Error

@@ -14,7 +14,7 @@ export interface FillSetup {
   readonly filesPath: string;
   readonly genesisHash: Uint8Array;
   /** Whether to start over instead of resuming an interrupted filling. */
-  readonly anew: boolean;
+  readonly fromScratch: boolean;
   readonly sizes: FillingSizes;
   /** An integer of 4 bytes; the thread stops when it is not 0. */
   readonly stop: SharedArrayBuffer;

@@ -5,7 +5,7 @@ import { DiskStore } from '../../store/disk-store';
 import { isDamageOfFilling, ScriptFilling } from './filling';
 import type { FillReply, FillRequest, FillSetup } from './fill-thread';
 
-const { path, filesPath, genesisHash, anew, sizes, stop } = workerData as FillSetup;
+const { path, filesPath, genesisHash, fromScratch, sizes, stop } = workerData as FillSetup;
 const isStopped = (): boolean => Atomics.load(new Int32Array(stop), 0) !== 0;
 
 const store = new DiskStore(path);
@@ -13,7 +13,7 @@ const opened = ScriptFilling.open({
   store,
   filesPath,
   genesisHash: Buffer.from(genesisHash),
-  anew,
+  fromScratch,
   sizes,
   throwIfStopped: () => {
     if (isStopped()) throw new Error('it was stopped');

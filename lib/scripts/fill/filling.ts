@@ -55,7 +55,7 @@ export interface FillingOptions {
   readonly filesPath: string;
   readonly genesisHash: Buffer;
   /** Whether to start over instead of resuming an interrupted filling. */
-  readonly anew: boolean;
+  readonly fromScratch: boolean;
   readonly sizes: FillingSizes;
   /** Called often. An error that it throws ends the filling. */
   readonly throwIfStopped: () => void;
@@ -97,7 +97,7 @@ export class ScriptFilling {
   static async open(options: FillingOptions): Promise<ScriptFilling> {
     let damage: string | undefined;
     try {
-      const progress = options.anew ? undefined : await resumed(options);
+      const progress = options.fromScratch ? undefined : await resumed(options);
       if (progress !== undefined) return new ScriptFilling(options, progress, undefined);
     } catch (error) {
       if (!isDamageOfFilling(error)) throw error;
