@@ -1,4 +1,4 @@
-// The chain of the index: headers by height, heights by block hash, and the tip, which is the block that the index stands at.
+// The chain of the index: headers by height, heights by block hash, and the tip, which is the block that the index is at.
 //
 //   'h' height 4         hash 32, header 80, chainwork 32, median time past 4, transactions 4,
 //                        transactions of the chain 8, bytes of the chain 8
