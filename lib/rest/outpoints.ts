@@ -22,9 +22,10 @@ export interface Query {
 
 const TXID_DIGITS = 64;
 const OUTPOINT_BYTES = 36;
+const CHECK_MEMPOOL = 'checkmempool';
+const [SLASH, DASH, ZERO] = [0x2f, 0x2d, 0x30];
 
 const NOT_A_HEX_DIGIT = /[^0-9a-fA-F]/;
-const DIGITS = /^[0-9]+$/;
 const INTEGER = /^[+-]?[0-9]+$/;
 const WHITE_SPACE = /[\t-\r ]+/g;
 
@@ -36,37 +37,52 @@ const WHITE_SPACE = /[\t-\r ]+/g;
 export function outpointsInPath(parameter: string, { isStrict }: Pick<ProfileParsing, 'isStrict'>): Query | undefined {
   if (parameter.length <= 1) return undefined;
   const text = parameter.slice(1);
-  const ascii = Buffer.from(text);
-  // No outpoint has characters beyond ASCII.
-  if (ascii.length !== text.length) throw parseError();
-  const segments = text.split('/');
-  const checkMempool = segments[0] === 'checkmempool';
+  const bytes = Buffer.from(text);
+  // No outpoint has characters beyond ASCII, so each byte is a character.
+  if (bytes.length !== text.length) throw parseError();
+  if (text === CHECK_MEMPOOL) throw emptyRequest();
+  const checkMempool = text.startsWith(`${CHECK_MEMPOOL}/`);
+  const read = isStrict ? strictOutpoint : looseOutpoint;
   const outpoints: Outpoint[] = [];
-  let start = 0;
-  segments.forEach((segment, i) => {
-    const hash = segment[TXID_DIGITS] === '-' ? findDisplayHex(ascii, start, start + TXID_DIGITS) : undefined;
-    if (i > 0 || !checkMempool) outpoints.push(isStrict ? parseStrictOutpoint(segment, hash) : parseOutpoint(segment, hash));
-    start += segment.length + 1;
-  });
-  if (outpoints.length === 0) throw emptyRequest();
+  for (let start = checkMempool ? CHECK_MEMPOOL.length + 1 : 0, end = -1; end < bytes.length; start = end + 1) {
+    end = bytes.indexOf(SLASH, start);
+    if (end < 0) end = bytes.length;
+    outpoints.push(read(bytes, start, end));
+  }
   return { checkMempool, outpoints };
 }
 
-/** The only form that Bitcoin Core accepts since 28. `txid`: undefined if the segment does not begin with 64 hex digits and a dash. */
-function parseStrictOutpoint(segment: string, txid: Buffer | undefined): Outpoint {
-  const indexText = segment.slice(TXID_DIGITS + 1);
-  const index = DIGITS.test(indexText) ? Number(indexText) : NaN;
-  if (txid === undefined || !(index <= 0xffff_ffff)) throw parseError();
-  return { txid, index };
+/** Bitcoin Core accepts only the usual form since 28. @throws RestError 400 */
+function strictOutpoint(text: Buffer, start: number, end: number): Outpoint {
+  const outpoint = usualOutpoint(text, start, end, 0xffff_ffff);
+  if (outpoint === undefined) throw parseError();
+  return outpoint;
 }
 
-/** Without a dash the whole segment is both txid and index. `usual`: `txid` of `parseStrictOutpoint`. */
-function parseOutpoint(segment: string, usual: Buffer | undefined): Outpoint {
-  const dash = usual === undefined ? segment.indexOf('-') : TXID_DIGITS;
+/** The index may have a sign, and the txid another length. Without a dash the whole text is both. @throws RestError 400 */
+function looseOutpoint(text: Buffer, start: number, end: number): Outpoint {
+  const usual = usualOutpoint(text, start, end, 0x7fff_ffff);
+  if (usual !== undefined) return usual;
+  const segment = text.toString('latin1', start, end);
+  const dash = segment.indexOf('-');
   const indexText = segment.slice(dash + 1);
   const index = INTEGER.test(indexText) ? Number(indexText) : NaN;
   if (!(index >= -0x8000_0000 && index <= 0x7fff_ffff)) throw parseError();
-  return { txid: usual ?? txidOf(dash < 0 ? segment : segment.slice(0, dash)), index: index >>> 0 };
+  return { txid: txidOf(dash < 0 ? segment : segment.slice(0, dash)), index: index >>> 0 };
+}
+
+/** Undefined unless it is 64 hex digits, a dash and an index in digits. */
+function usualOutpoint(text: Buffer, start: number, end: number, mostIndex: number): Outpoint | undefined {
+  const dash = start + TXID_DIGITS;
+  if (text[dash] !== DASH || dash + 1 >= end) return undefined;
+  let index = 0;
+  for (let at = dash + 1; at < end; at++) {
+    const digit = (text[at] as number) - ZERO; // before the end
+    if (digit < 0 || digit > 9) return undefined;
+    index = index * 10 + digit;
+  }
+  const txid = findDisplayHex(text, start, dash);
+  return txid && index <= mostIndex ? { txid, index } : undefined;
 }
 
 /** Takes any even number of digits and uses the last 64. @throws RestError 400 */

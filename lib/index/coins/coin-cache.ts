@@ -20,7 +20,7 @@ import {
   STORED,
   UNSPENT
 } from '../records/cache-entry';
-import { COIN_KEY_LENGTH, coinEnd, readOutput, slotAt, writeCoinKey } from '../records/coin-record';
+import { COIN_KEY_LENGTH, coinEnd, GROUP_SIZE, readOutput, slotAt, writeCoinKey } from '../records/coin-record';
 import { WriteBuffer } from '../records/layout';
 import { RecordReader } from '../records/numbers';
 import { Generation } from './generation';
@@ -103,34 +103,24 @@ export class CoinCache {
     return this.#young.find(from, at, group) || -this.#old.find(from, at, group);
   }
 
-  /** The entry of a group of outputs. `txid`: 32 bytes in wire order. */
-  entryOf(txid: Buffer, group: number): EntryName {
-    this.#txidBytes.set(txid);
-    return this.find(this.#txid, 0, group);
-  }
-
   /** Adds copies of entries, which are concatenated in `entries`. */
   append(entries: Int32Array): void {
     this.#young.append(entries);
   }
 
-  /** Position of the transaction of an entry. */
-  positionOf(entry: EntryName): Position {
+  /** The position of a transaction; undefined: the cache has no coins of its first group. `txid`: 32 bytes in wire order. */
+  position(txid: Uint8Array): Position | undefined {
+    const entry = this.#entryOf(txid, 0);
+    if (entry === NO_ENTRY) return undefined;
     const { words } = entry > 0 ? this.#young : this.#old;
     const at = Math.abs(entry);
     return { height: words[at + HEIGHT] as number, index: indexOf(words[at + POSITION] as number) }; // entries are whole
   }
 
-  /** The coin of an output of an entry's group, as a copy; undefined: it was spent, or never existed. */
-  coinOf(entry: EntryName, slot: number): Coin | undefined {
-    const { words, bytes } = entry > 0 ? this.#young : this.#old;
-    const at = Math.abs(entry);
-    if (((words[at + UNSPENT] as number) & (1 << slot)) === 0) return undefined; // entries are whole
-    const reader = new RecordReader(bytes);
-    reader.skip(startOfCoin(bytes, at, slot));
-    const { value, script } = readOutput(reader);
-    const coinbase = indexOf(words[at + POSITION] as number) === 0;
-    return { height: words[at + HEIGHT] as number, coinbase, value, script: script.buffer === bytes.buffer ? Buffer.from(script) : script };
+  /** The coin of an outpoint, as a copy; undefined: it was spent, or never existed. `stored`: called if the cache has no such entry. */
+  coin(txid: Buffer, index: number, stored: () => Coin | undefined): Coin | undefined {
+    const entry = this.#entryOf(txid, Math.floor(index / GROUP_SIZE));
+    return entry === NO_ENTRY ? stored() : this.#coinOf(entry, index % GROUP_SIZE);
   }
 
   /**
@@ -201,6 +191,23 @@ export class CoinCache {
   #divide(): void {
     this.#mostUnwritten = Math.min(this.#bytes / PARTS_UNWRITTEN, MOST_UNWRITTEN);
     this.#halfBytes = (this.#bytes - this.#mostUnwritten * COPIES) / 2;
+  }
+
+  #entryOf(txid: Uint8Array, group: number): EntryName {
+    this.#txidBytes.set(txid);
+    return this.find(this.#txid, 0, group);
+  }
+
+  /** The coin of an output of an entry's group. */
+  #coinOf(entry: EntryName, slot: number): Coin | undefined {
+    const { words, bytes } = entry > 0 ? this.#young : this.#old;
+    const at = Math.abs(entry);
+    if (((words[at + UNSPENT] as number) & (1 << slot)) === 0) return undefined; // entries are whole
+    const reader = new RecordReader(bytes);
+    reader.skip(startOfCoin(bytes, at, slot));
+    const { value, script } = readOutput(reader);
+    const coinbase = indexOf(words[at + POSITION] as number) === 0;
+    return { height: words[at + HEIGHT] as number, coinbase, value, script: script.buffer === bytes.buffer ? Buffer.from(script) : script };
   }
 
   /** undefined: there is nothing to write, since the coins were spent before the store had them. */

@@ -5,8 +5,8 @@
 import { StoreError } from '../../store/errors';
 import { findBase, withKnownBytes, isBackfilling, type Base } from '../records/base';
 import { baseCoinIndex, baseCoinKey, baseCoinsOf, decodeBaseCoin } from '../records/base-coin';
-import { NO_ENTRY, type CoinCache } from '../coins/coin-cache';
-import { coinAt, coinKey, coinsOfTransaction, GROUP_SIZE, transactionCoins } from '../records/coin-record';
+import type { CoinCache } from '../coins/coin-cache';
+import { coinAt, coinKey, coinsOfTransaction, transactionCoins } from '../records/coin-record';
 import { filterEntryOf, filterOf, staleFilterOf } from '../records/filter';
 import { decodeTip, HEADER_RECORD, headerAt, headerKey, headerRecordOf, heightOf, TIP_KEY } from '../records/chain';
 import { spanOf } from '../records/lengths';
@@ -155,15 +155,8 @@ class StoreIndexSnapshot implements IndexSnapshot {
 
   coin(txid: Buffer, index: number): Coin | undefined {
     const cache = this.#cachedCoins();
-    const entry = cache?.entryOf(txid, Math.floor(index / GROUP_SIZE)) ?? NO_ENTRY;
-    if (cache !== undefined && entry !== NO_ENTRY) return cache.coinOf(entry, index % GROUP_SIZE);
-    const position = positionOf(this.#records, this.#hasher, txid);
-    if (this.#base !== undefined && (position === undefined || position.height <= this.#base.height)) {
-      const key = baseCoinKey(txid, index);
-      const value = this.#records.get(key);
-      return value && decodeBaseCoin(key, value, this.#base);
-    }
-    return position && coinAt(this.#records, position, index);
+    const stored = (): Coin | undefined => this.#storedCoin(txid, index);
+    return cache === undefined ? stored() : cache.coin(txid, index, stored);
   }
 
   async coinsOf(txid: Buffer, position: Position): Promise<TransactionCoin[]> {
@@ -237,12 +230,19 @@ class StoreIndexSnapshot implements IndexSnapshot {
     return staleFilterOf(this.#records, hash);
   }
 
+  #storedCoin(txid: Buffer, index: number): Coin | undefined {
+    const position = positionOf(this.#records, this.#hasher, txid);
+    if (this.#base !== undefined && (position === undefined || position.height <= this.#base.height)) {
+      const key = baseCoinKey(txid, index);
+      const value = this.#records.get(key);
+      return value && decodeBaseCoin(key, value, this.#base);
+    }
+    return position && coinAt(this.#records, position, index);
+  }
+
   /** undefined: no block has it. @throws NotYetKnownError when a block that is not backfilled may have it. */
   #knownPosition(txid: Buffer): Position | undefined {
-    const cache = this.#cachedCoins();
-    const entry = cache?.entryOf(txid, 0) ?? NO_ENTRY;
-    if (cache !== undefined && entry !== NO_ENTRY) return cache.positionOf(entry);
-    const position = positionOf(this.#records, this.#hasher, txid);
+    const position = this.#cachedCoins()?.position(txid) ?? positionOf(this.#records, this.#hasher, txid);
     if (position === undefined && this.#base !== undefined && this.#base.positionsFrom > 0) throw new NotYetKnownError(this.backfilling);
     return position;
   }

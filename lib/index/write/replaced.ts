@@ -23,8 +23,7 @@ export interface Replaced {
 export async function findReplaced({ entries, coinbase }: BlockRows, sources: CoinSources): Promise<Replaced | undefined> {
   const { records, cache, hasher } = sources;
   // Until it is written, every coinbase has an entry of group 0, even if its coins are spent. The first words of `entries` are the txid.
-  const entry = cache.find(entries, 0, 0);
-  const position = entry === NO_ENTRY ? positionOf(records, hasher, coinbase) : cache.positionOf(entry);
+  const position = cache.position(coinbase) ?? positionOf(records, hasher, coinbase);
   if (position === undefined) return undefined;
   // The txids are the same, and so are the outputs.
   const groups: number[] = [];
