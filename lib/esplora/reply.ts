@@ -11,7 +11,8 @@ const SETTLED_DEPTH = 10;
 
 const [OPENING, COMMA, CLOSING] = [Buffer.from('['), Buffer.from(','), Buffer.from(']')];
 
-const MOST_NUMBER = Number.MAX_SAFE_INTEGER;
+/** electrs reads heights and places in a block as unsigned 64-bit numbers. */
+const MOST_NUMBER = 2n ** 64n - 1n;
 
 /** `isImmutable`: clients may cache the reply for years. */
 export interface EsploraReply extends Reply {
@@ -55,14 +56,14 @@ export function readHash(text: string): Buffer {
   return hash;
 }
 
-/** Undefined unless the text is a whole number up to `most`, with or without a plus sign. */
-export function findNumber(text: string, most = MOST_NUMBER): number | undefined {
-  const value = /^\+?\d+$/.test(text) ? Number(text) : undefined;
-  return value !== undefined && value <= most ? value : undefined;
+/** Undefined unless the text is a whole number up to `most`, with or without a plus sign. Inexact above 2^53, where nothing is found. */
+export function findNumber(text: string, most: number | bigint = MOST_NUMBER): number | undefined {
+  const value = /^\+?\d+$/.test(text) ? BigInt(text) : undefined;
+  return value !== undefined && value <= most ? Number(value) : undefined;
 }
 
 /** @throws RestError 400 */
-export function readNumber(text: string, most = MOST_NUMBER): number {
+export function readNumber(text: string, most: number | bigint = MOST_NUMBER): number {
   const value = findNumber(text, most);
   if (value === undefined) throw invalidNumber();
   return value;

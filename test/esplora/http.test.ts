@@ -40,6 +40,8 @@ describe('Esplora’s interface over HTTP', () => {
       ['/block-height/-1', '400 Invalid number'],
       ['/block-height/1.0', '400 Invalid number'],
       ['/block-height/13', '404 Block not found'],
+      ['/block-height/18446744073709551615', '404 Block not found'],
+      ['/block-height/18446744073709551616', '400 Invalid number'],
       ['/block/xx', '400 Invalid hex string'],
       [`/block/${ZEROS}`, '404 Block not found'],
       ['/block/xx/status', '400 Invalid hex string'],
