@@ -1,6 +1,8 @@
 // A real bcoin full node on regtest, on free loopback ports, in memory or in a folder.
 
-import { createServer, type AddressInfo } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { bcoin, type HostFullBlock, type TestFullNode } from './bcoin';
 import type { HostEntry } from '../../lib/node/host';
 
@@ -74,15 +76,28 @@ export async function entryOf(node: TestFullNode, block: HostFullBlock): Promise
   return entry;
 }
 
+/**
+ * Ports below those that systems give to connections and to servers that ask for any port (from 32,768 on Linux): nobody else
+ * should take one between its choice and its use.
+ */
+const [FIRST_PORT, AFTER_LAST_PORT] = [16_384, 32_768];
+
 /** A loopback port that nobody listens on. */
 export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(FIRST_PORT, AFTER_LAST_PORT);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => {
-    server.close(() => {
-      resolve();
-    });
-  });
-  return port;
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
 }
