@@ -3,17 +3,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { LineClient } from '../support/electrum-node';
-import { mine } from '../support/regtest-node';
+import { freePort, mine } from '../support/regtest-node';
 import { openRestNode } from '../support/rest-node';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** A client, as soon as the port listens. */
 async function connect(port: number): Promise<LineClient> {
