@@ -86,7 +86,9 @@ describe('the status of a script', () => {
       for (const { cached, since, statuses } of ways) {
         const brought = since === undefined ? undefined : broughtSince(script, since);
         const status = await statusOf(script, statuses, brought);
-        expect(status.text === expected, `${script.toString('hex')}: cached at ${String(cached)}, brought since ${String(since)}`).to.equal(true);
+        expect(status.text === expected, `${script.toString('hex')}: cached at ${String(cached)}, brought since ${String(since)}`).to.equal(
+          true
+        );
       }
     }
     // There are coinbases of one txid, and scripts without transactions at first.
