@@ -79,8 +79,8 @@ export class ScriptNotifier {
   readonly #waiting = new Set<SubscribedScript>();
   /** Scripts that are to be looked at. */
   readonly #dirty = new Set<SubscribedScript>();
-  /** Scripts that are being looked at. */
-  readonly #looked = new Set<SubscribedScript>();
+  /** Scripts that are being looked at, until their listeners are told. */
+  readonly #looked = new Map<SubscribedScript, LookedAt>();
   /** Statuses that are being found for new subscribers, until something touches the script. */
   readonly #answers = new Map<SubscribedScript, Answer>();
   /** Listeners, each with the hash of the tip that it was told last. */
@@ -221,7 +221,7 @@ export class ScriptNotifier {
   }
 
   #leave(subscribed: SubscribedScript): void {
-    if (!subscribed.isLeft || this.#scripts.get(subscribed.key) !== subscribed) return;
+    if (!subscribed.isLeft) return;
     this.#scripts.delete(subscribed.key);
     this.#parts.scripts.watched.delete(subscribed.key);
     for (const set of [this.#dirty, this.#pooled, this.#waiting]) set.delete(subscribed);
@@ -313,21 +313,19 @@ export class ScriptNotifier {
 
   async #look(snapshot: ScriptSnapshot): Promise<void> {
     const look = this.#newLook(snapshot);
-    const histories = new Map<SubscribedScript, LookedAt>();
     for (const subscribed of this.#dirty) {
-      if (histories.size === MOST_IN_LOOK) break;
-      histories.set(subscribed, { history: this.#historyOf(subscribed, look), brought: this.#broughtTo(subscribed, look) });
+      if (this.#looked.size === MOST_IN_LOOK) break;
+      this.#looked.set(subscribed, { history: this.#historyOf(subscribed, look), brought: this.#broughtTo(subscribed, look) });
       this.#dirty.delete(subscribed);
-      this.#looked.add(subscribed);
     }
     if (this.#dirty.size > 0) this.#settled.wake();
     try {
       await this.#tellTip(snapshot.index.tip);
-      await this.#tellStatuses(histories, look);
+      await this.#tellStatuses(look);
     } finally {
-      this.#looked.clear();
       // After an error, scripts whose listeners were not told are touched again.
-      for (const subscribed of histories.keys()) if (!subscribed.isLeft) this.#touch(subscribed);
+      for (const subscribed of this.#looked.keys()) this.#touch(subscribed);
+      this.#looked.clear();
     }
   }
 
@@ -342,9 +340,8 @@ export class ScriptNotifier {
     }
   }
 
-  /** Removes scripts from `histories` as they are done. */
-  async #tellStatuses(histories: Map<SubscribedScript, LookedAt>, look: Look): Promise<void> {
-    const all = [...histories];
+  async #tellStatuses(look: Look): Promise<void> {
+    const all = [...this.#looked];
     let count = 0;
     for (let start = 0; start < all.length && this.#settled.isOpen; start += AT_ONCE) {
       if (start > 0) await setImmediate();
@@ -355,7 +352,6 @@ export class ScriptNotifier {
         // Only here: a status for a new subscriber may be of an earlier moment, but be ready later.
         if (pool === 'none') this.#pooled.delete(subscribed);
         if (pool !== 'waits') this.#waiting.delete(subscribed);
-        histories.delete(subscribed);
         this.#looked.delete(subscribed);
         const change: StatusChange = { script: subscribed.key, status: text };
         const { due } = (this.#telling = { subscribed, due: new Set(subscribed.settle(change.status, look.number)) });
