@@ -13,7 +13,7 @@ import { SubscribedScript, type StatusChange, type StatusListener, type Told } f
 import { Statuses, type Brought, type Status } from './statuses';
 import type { Observable, Subscription } from 'rxjs';
 import type { HeaderRecord, IndexLogger } from '../index/types';
-import type { BlockPoint, NodeSource } from '../node/types';
+import type { NodeSource } from '../node/types';
 import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader, ScriptSnapshot, ScriptsChange, ScriptsState, WatchedScripts } from '../scripts/types';
 import type { ScriptHistories, ScriptHistory } from './history';
@@ -93,8 +93,6 @@ export class ScriptNotifier {
   #looks = 0;
   /** How many blocks were connected or disconnected. */
   #moves = 0;
-  /** The block that was connected last; undefined if a block was disconnected since, or anything may have changed. */
-  #newest: BlockPoint | undefined;
   readonly #settled: SettledLooks;
 
   constructor(parts: ScriptNotifierParts) {
@@ -115,7 +113,7 @@ export class ScriptNotifier {
     this.#subscription.add(
       pool.touched$.subscribe((touched) => {
         if (touched === 'all') this.#touchAll(this.#scripts.values());
-        else if (this.#scripts.size > 0) this.#touchEach(touched);
+        else this.#touchEach(touched);
       })
     );
     this.#subscription.add(
@@ -183,14 +181,13 @@ export class ScriptNotifier {
     return subscribed.answered(listener, found);
   }
 
-  /** Ends a subscription. Returns whether there was one. */
-  delete(script: string, listener: StatusListener): boolean {
+  /** Ends a subscription, if there is one. */
+  delete(script: string, listener: StatusListener): void {
     const subscribed = this.#scripts.get(script);
-    if (subscribed?.has(listener) !== true) return false;
+    if (subscribed === undefined) return;
     subscribed.delete(listener);
     if (this.#telling?.subscribed === subscribed) this.#telling.due.delete(listener);
     this.#leave(subscribed);
-    return true;
   }
 
   /**
@@ -229,7 +226,6 @@ export class ScriptNotifier {
 
   #blockMoved(change: ScriptsChange): void {
     this.#moves++;
-    this.#newest = change.type === 'connect' ? change.block : undefined;
     if (change.type === 'all') {
       for (const subscribed of this.#scripts.values()) subscribed.forget();
       this.#touchAll(this.#scripts.values());
@@ -271,11 +267,8 @@ export class ScriptNotifier {
       const status = await this.#statusOf(subscribed, { history: this.#historyOf(subscribed, look), brought: undefined }, look, most);
       return { look: look.number, status };
     });
-    const answer: Answer = { most, found };
-    this.#answers.set(subscribed, answer);
-    const forget = (): void => {
-      if (this.#answers.get(subscribed) === answer) this.#answers.delete(subscribed);
-    };
+    this.#answers.set(subscribed, { most, found });
+    const forget = (): void => void this.#answers.delete(subscribed);
     found.then(forget, forget);
     return found;
   }
@@ -287,16 +280,6 @@ export class ScriptNotifier {
   /** To be called in the turn of the look. */
   #historyOf({ key }: SubscribedScript, { snapshot }: Look): ScriptHistory {
     return this.#parts.histories.at(Buffer.from(key, 'latin1'), snapshot);
-  }
-
-  /**
-   * The rows that blocks brought since the status was read. They are complete if the look is at the block up to which the status was read,
-   * or at the block that was connected last; otherwise undefined. To be called in the turn of the look.
-   */
-  #broughtTo({ since, wasEmpty, rows }: SubscribedScript, { snapshot }: Look): Brought | undefined {
-    const { tip } = snapshot.index;
-    const isAll = since?.hash.equals(tip.hash) === true || this.#newest?.hash.equals(tip.hash) === true;
-    return since !== undefined && isAll ? { since, wasEmpty, rows } : undefined;
   }
 
   async #statusOf(subscribed: SubscribedScript, { history, brought }: LookedAt, look: Look, most: number): Promise<Status> {
@@ -315,7 +298,7 @@ export class ScriptNotifier {
     const look = this.#newLook(snapshot);
     for (const subscribed of this.#dirty) {
       if (this.#looked.size === MOST_IN_LOOK) break;
-      this.#looked.set(subscribed, { history: this.#historyOf(subscribed, look), brought: this.#broughtTo(subscribed, look) });
+      this.#looked.set(subscribed, { history: this.#historyOf(subscribed, look), brought: subscribed.brought });
       this.#dirty.delete(subscribed);
     }
     if (this.#dirty.size > 0) this.#settled.wake();

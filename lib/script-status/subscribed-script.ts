@@ -2,6 +2,7 @@
 
 import type { BlockPoint } from '../node/types';
 import type { RowPlace } from '../scripts/types';
+import type { Brought } from './statuses';
 
 /** Rows that are kept until the next look. If there are more, the next look reads the index. */
 const MOST_ROWS = 64;
@@ -63,6 +64,12 @@ export class SubscribedScript {
     else this.rows = [...this.rows, ...rows];
   }
 
+  /** undefined if rows are missing. To be read in the turn of a look: no block moves then, and the rows of all that moved are here. */
+  get brought(): Brought | undefined {
+    const { since, wasEmpty, rows } = this;
+    return since && { since, wasEmpty, rows };
+  }
+
   /** Whether there are no subscribers. */
   get isLeft(): boolean {
     return this.#listeners === undefined && this.coming === 0;
@@ -80,10 +87,6 @@ export class SubscribedScript {
     if (!(this.#listeners instanceof Set)) return;
     this.#listeners.delete(listener);
     if (this.#listeners.size === 0) this.#listeners = undefined;
-  }
-
-  has(listener: StatusListener): boolean {
-    return this.#listeners instanceof Set ? this.#listeners.has(listener) : this.#listeners === listener;
   }
 
   /**

@@ -68,7 +68,6 @@ describe('a script with subscribers', () => {
             for (const [by, own] of known) if (own.look < look) known.set(by, { status, look });
           }
           expect(subscribed.isLeft).to.equal(known.size === 0);
-          for (const by of listeners) expect(subscribed.has(by)).to.equal(known.has(by));
         }
       }),
       { numRuns: 1_000 * testScale(), seed }
@@ -83,7 +82,7 @@ describe('a script with subscribers', () => {
       subscribed.answered(one, { status, look });
       return one;
     };
-    const staying = subscribe('a', 1);
+    subscribe('a', 1);
     const left = ((): WeakRef<StatusListener> => {
       const leaving = subscribe('b', 2);
       subscribed.delete(leaving);
@@ -92,7 +91,7 @@ describe('a script with subscribers', () => {
     await setImmediate();
     collect();
     expect(left.deref()).to.equal(undefined);
-    expect(subscribed.has(staying)).to.equal(true);
+    expect(subscribed.isLeft).to.equal(false);
   });
 
   it('keeps the rows of blocks above the one up to which it was read, and gives them up when there are more than 64', () => {
