@@ -109,6 +109,22 @@ describe('the notifier', () => {
     expect(told).to.have.length(MANY).and.have.members(names);
   });
 
+  it('tells nothing of a block that the node has dropped before the index has', async () => {
+    const told: unknown[] = [];
+    const [script = Buffer.alloc(0), name = ''] = [scripts[0], names[0]];
+    const statusFrom = (client: ClientSubscriptions): Promise<Buffer | undefined> => client.addScript(scriptHash(script), name);
+    await statusFrom(all.client((_, [, status]) => told.push(status)));
+    await walk.mineOnly([paymentTo([script])]);
+    await all.untilTold();
+    expect(told.splice(0)).to.have.length(1);
+    // The pool takes the transaction before the index hears that the chain is shorter, which the node does not announce.
+    const { chain, mempool } = walk.host;
+    await Promise.all([chain.replay(chain.height), mempool.addTX(paymentTo([script]))]);
+    await all.untilTold();
+    const present = await statusFrom(all.client(() => undefined));
+    expect(told).to.deep.equal([present?.toString('hex')]);
+  });
+
   it('tells nothing more once it is closed, but of scripts that it has read', async () => {
     const told: unknown[] = [];
     let closing: Promise<void> | undefined;
