@@ -90,7 +90,7 @@ export class ScriptHistory {
    */
   async *confirmed(most: number, client: Waiting, above?: Position): AsyncGenerator<readonly ScriptRow[], void> {
     const { script, snapshot, totals } = this.#parts;
-    let [beyond, limit, count] = [above, Math.min(SHORT_HISTORY, most + 1), 0];
+    let [beyond, limit, count] = [above, SHORT_HISTORY, 0];
     for (;;) {
       const page = await snapshot.history(script, { beyond, limit, ascending: true });
       const isFirst = count === 0;
@@ -99,7 +99,7 @@ export class ScriptHistory {
       const isToBeCounted = isFirst && !isLast && most < Infinity;
       if (count > most || (isToBeCounted && (await totals.of(script, snapshot, client)).transactions > most))
         throw new HistoryTooLongError(`more than ${most} transactions have to do with the script`);
-      if (page.length > 0) yield page;
+      yield page;
       if (isLast) return;
       [beyond, limit] = [page.at(-1)?.position, ROWS_PER_PAGE];
     }
@@ -108,7 +108,6 @@ export class ScriptHistory {
   /** Unconfirmed transactions. */
   async unconfirmed(client: Waiting): Promise<PooledEntry[]> {
     const transactions = await this.pooled.transactions();
-    if (transactions.length === 0) return [];
     return runInSlices(inOrder(transactions, this.#parts.heightOf), client);
   }
 }

@@ -13,7 +13,7 @@ import { SubscribedScript, type StatusChange, type StatusListener, type Told } f
 import { Statuses, type Brought, type Status } from './statuses';
 import type { Observable, Subscription } from 'rxjs';
 import type { HeaderRecord, IndexLogger } from '../index/types';
-import type { BlockPoint, NodeSource } from '../node/types';
+import type { NodeSource } from '../node/types';
 import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader, ScriptSnapshot, ScriptsChange, ScriptsState, WatchedScripts } from '../scripts/types';
 import type { ScriptHistories, ScriptHistory } from './history';
@@ -79,8 +79,8 @@ export class ScriptNotifier {
   readonly #waiting = new Set<SubscribedScript>();
   /** Scripts that are to be looked at. */
   readonly #dirty = new Set<SubscribedScript>();
-  /** Scripts that are being looked at. */
-  readonly #looked = new Set<SubscribedScript>();
+  /** Scripts that are being looked at, until their listeners are told. */
+  readonly #looked = new Map<SubscribedScript, LookedAt>();
   /** Statuses that are being found for new subscribers, until something touches the script. */
   readonly #answers = new Map<SubscribedScript, Answer>();
   /** Listeners, each with the hash of the tip that it was told last. */
@@ -93,8 +93,6 @@ export class ScriptNotifier {
   #looks = 0;
   /** How many blocks were connected or disconnected. */
   #moves = 0;
-  /** The block that was connected last; undefined if a block was disconnected since, or anything may have changed. */
-  #newest: BlockPoint | undefined;
   readonly #settled: SettledLooks;
 
   constructor(parts: ScriptNotifierParts) {
@@ -115,7 +113,7 @@ export class ScriptNotifier {
     this.#subscription.add(
       pool.touched$.subscribe((touched) => {
         if (touched === 'all') this.#touchAll(this.#scripts.values());
-        else if (this.#scripts.size > 0) this.#touchEach(touched);
+        else this.#touchEach(touched);
       })
     );
     this.#subscription.add(
@@ -183,14 +181,13 @@ export class ScriptNotifier {
     return subscribed.answered(listener, found);
   }
 
-  /** Ends a subscription. Returns whether there was one. */
-  delete(script: string, listener: StatusListener): boolean {
+  /** Ends a subscription, if there is one. */
+  delete(script: string, listener: StatusListener): void {
     const subscribed = this.#scripts.get(script);
-    if (subscribed?.has(listener) !== true) return false;
+    if (subscribed === undefined) return;
     subscribed.delete(listener);
     if (this.#telling?.subscribed === subscribed) this.#telling.due.delete(listener);
     this.#leave(subscribed);
-    return true;
   }
 
   /**
@@ -221,7 +218,7 @@ export class ScriptNotifier {
   }
 
   #leave(subscribed: SubscribedScript): void {
-    if (!subscribed.isLeft || this.#scripts.get(subscribed.key) !== subscribed) return;
+    if (!subscribed.isLeft) return;
     this.#scripts.delete(subscribed.key);
     this.#parts.scripts.watched.delete(subscribed.key);
     for (const set of [this.#dirty, this.#pooled, this.#waiting]) set.delete(subscribed);
@@ -229,7 +226,6 @@ export class ScriptNotifier {
 
   #blockMoved(change: ScriptsChange): void {
     this.#moves++;
-    this.#newest = change.type === 'connect' ? change.block : undefined;
     if (change.type === 'all') {
       for (const subscribed of this.#scripts.values()) subscribed.forget();
       this.#touchAll(this.#scripts.values());
@@ -271,11 +267,8 @@ export class ScriptNotifier {
       const status = await this.#statusOf(subscribed, { history: this.#historyOf(subscribed, look), brought: undefined }, look, most);
       return { look: look.number, status };
     });
-    const answer: Answer = { most, found };
-    this.#answers.set(subscribed, answer);
-    const forget = (): void => {
-      if (this.#answers.get(subscribed) === answer) this.#answers.delete(subscribed);
-    };
+    this.#answers.set(subscribed, { most, found });
+    const forget = (): void => void this.#answers.delete(subscribed);
     found.then(forget, forget);
     return found;
   }
@@ -287,16 +280,6 @@ export class ScriptNotifier {
   /** To be called in the turn of the look. */
   #historyOf({ key }: SubscribedScript, { snapshot }: Look): ScriptHistory {
     return this.#parts.histories.at(Buffer.from(key, 'latin1'), snapshot);
-  }
-
-  /**
-   * The rows that blocks brought since the status was read. They are complete if the look is at the block up to which the status was read,
-   * or at the block that was connected last; otherwise undefined. To be called in the turn of the look.
-   */
-  #broughtTo({ since, wasEmpty, rows }: SubscribedScript, { snapshot }: Look): Brought | undefined {
-    const { tip } = snapshot.index;
-    const isAll = since?.hash.equals(tip.hash) === true || this.#newest?.hash.equals(tip.hash) === true;
-    return since !== undefined && isAll ? { since, wasEmpty, rows } : undefined;
   }
 
   async #statusOf(subscribed: SubscribedScript, { history, brought }: LookedAt, look: Look, most: number): Promise<Status> {
@@ -313,21 +296,19 @@ export class ScriptNotifier {
 
   async #look(snapshot: ScriptSnapshot): Promise<void> {
     const look = this.#newLook(snapshot);
-    const histories = new Map<SubscribedScript, LookedAt>();
     for (const subscribed of this.#dirty) {
-      if (histories.size === MOST_IN_LOOK) break;
-      histories.set(subscribed, { history: this.#historyOf(subscribed, look), brought: this.#broughtTo(subscribed, look) });
+      if (this.#looked.size === MOST_IN_LOOK) break;
+      this.#looked.set(subscribed, { history: this.#historyOf(subscribed, look), brought: subscribed.brought });
       this.#dirty.delete(subscribed);
-      this.#looked.add(subscribed);
     }
     if (this.#dirty.size > 0) this.#settled.wake();
     try {
       await this.#tellTip(snapshot.index.tip);
-      await this.#tellStatuses(histories, look);
+      await this.#tellStatuses(look);
     } finally {
-      this.#looked.clear();
       // After an error, scripts whose listeners were not told are touched again.
-      for (const subscribed of histories.keys()) if (!subscribed.isLeft) this.#touch(subscribed);
+      for (const subscribed of this.#looked.keys()) this.#touch(subscribed);
+      this.#looked.clear();
     }
   }
 
@@ -342,9 +323,8 @@ export class ScriptNotifier {
     }
   }
 
-  /** Removes scripts from `histories` as they are done. */
-  async #tellStatuses(histories: Map<SubscribedScript, LookedAt>, look: Look): Promise<void> {
-    const all = [...histories];
+  async #tellStatuses(look: Look): Promise<void> {
+    const all = [...this.#looked];
     let count = 0;
     for (let start = 0; start < all.length && this.#settled.isOpen; start += AT_ONCE) {
       if (start > 0) await setImmediate();
@@ -355,7 +335,6 @@ export class ScriptNotifier {
         // Only here: a status for a new subscriber may be of an earlier moment, but be ready later.
         if (pool === 'none') this.#pooled.delete(subscribed);
         if (pool !== 'waits') this.#waiting.delete(subscribed);
-        histories.delete(subscribed);
         this.#looked.delete(subscribed);
         const change: StatusChange = { script: subscribed.key, status: text };
         const { due } = (this.#telling = { subscribed, due: new Set(subscribed.settle(change.status, look.number)) });

@@ -2,6 +2,7 @@
 
 import type { BlockPoint } from '../node/types';
 import type { RowPlace } from '../scripts/types';
+import type { Brought } from './statuses';
 
 /** Rows that are kept until the next look. If there are more, the next look reads the index. */
 const MOST_ROWS = 64;
@@ -63,6 +64,12 @@ export class SubscribedScript {
     else this.rows = [...this.rows, ...rows];
   }
 
+  /** undefined if rows are missing. To be read in the turn of a look: no block moves then, and the rows of all that moved are here. */
+  get brought(): Brought | undefined {
+    const { since, wasEmpty, rows } = this;
+    return since && { since, wasEmpty, rows };
+  }
+
   /** Whether there are no subscribers. */
   get isLeft(): boolean {
     return this.#listeners === undefined && this.coming === 0;
@@ -71,7 +78,7 @@ export class SubscribedScript {
   add(listener: StatusListener): void {
     if (this.#listeners === undefined) this.#listeners = listener;
     else if (this.#listeners instanceof Set) this.#listeners.add(listener);
-    else if (this.#listeners !== listener) this.#listeners = new Set([this.#listeners, listener]);
+    else this.#listeners = new Set([this.#listeners, listener]);
   }
 
   delete(listener: StatusListener): void {
@@ -82,17 +89,14 @@ export class SubscribedScript {
     if (this.#listeners.size === 0) this.#listeners = undefined;
   }
 
-  has(listener: StatusListener): boolean {
-    return this.#listeners instanceof Set ? this.#listeners.has(listener) : this.#listeners === listener;
-  }
-
   /**
    * To be called when a listener has asked and `found` was found for it; the other listeners are told after the next look. Returns the
    * status that the listener is told in this turn: `found`, or what the others were told after a later look.
    */
   answered(listener: StatusListener, found: Told): string {
     if (this.status === undefined) [this.status, this.look] = [found.status, found.look];
-    const isKnown = this.look > found.look || this.status === found.status;
+    // The same status from a later look is not the same knowledge: a look that is under way may still find another one.
+    const isKnown = this.look >= found.look;
     if (isKnown) this.#told?.delete(listener);
     else (this.#told ??= new Map()).set(listener, found);
     return isKnown ? this.status : found.status;
@@ -100,21 +104,18 @@ export class SubscribedScript {
 
   /** Takes over the status that a look has found, and returns the listeners that are to be told. */
   settle(status: string, look: number): readonly StatusListener[] {
-    const before = this.status;
-    const told = this.#told;
-    this.status = status;
-    this.look = look;
-    if (before === status && told === undefined) return [];
+    // All listeners were answered with something newer.
+    if (look < this.look) return [];
+    const [before, told] = [this.status, this.#told];
+    [this.status, this.look, this.#told] = [status, look, undefined];
     const all = this.#listeners instanceof Set ? [...this.#listeners] : this.#listeners === undefined ? [] : [this.#listeners];
-    const changed = all.filter((listener) => {
+    return all.filter((listener) => {
       const own = told?.get(listener);
       if (own === undefined) return before !== status;
+      if (own.look <= look) return own.status !== status;
       // It was told something newer: the script has changed since, and there will be another look.
-      if (own.look > look) return false;
-      told?.delete(listener);
-      return own.status !== status;
+      (this.#told ??= new Map()).set(listener, own);
+      return false;
     });
-    if (told?.size === 0) this.#told = undefined;
-    return changed;
   }
 }

@@ -129,6 +129,17 @@ describe('the status of a script with a transaction in the pool that spends an u
     expect(await refused).to.include({ code: 1, message: 'history too large' });
   });
 
+  it('is told to a client that was answered after another one was refused', async () => {
+    const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
+    const limited = all.client(() => undefined, { maxHistory: 0 });
+    const refused = limited.addScript(script, nameOf(CHILD)).catch((error: unknown) => error);
+    await subscribe();
+    expect(await refused).to.include({ code: 1 });
+    await walk.mineOnly([parent]);
+    await all.untilTold();
+    expect(told).to.deep.equal([await present()]);
+  });
+
   it('costs the first client what had to be read, including the pool', async () => {
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const read: number[] = [];

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
+import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { holdReads } from '../support/held-reads';
@@ -21,28 +21,32 @@ describe('a status whose history takes long to read', () => {
   /** Lets a held read continue; undefined if none is held. */
   let letGo: (() => void) | undefined;
   let isHeld = false;
+  /** How many ranges were read. */
+  let reads: number;
   let known: (string | undefined)[];
 
-  before(async () => {
+  beforeEach(async () => {
     walk = await PoolWalk.start();
     other = await NotifyingNode.beside(walk.host);
     const spendable = await walk.spendable();
     coins = spendable.filter((coin) => !walk.coin(coin).script.equals(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0)));
   });
-  after(async () => {
+  afterEach(async () => {
+    await all.close();
     await other.close();
     await walk.close();
   });
   beforeEach(async () => {
     known = [];
+    reads = 0;
     const store = holdReads(new MemoryStore(), () => {
+      reads++;
       if (!isHeld) return undefined;
       isHeld = false;
       return new Promise((resolve) => (letGo = resolve));
     });
     all = await NotifyingNode.beside(walk.host, store);
   });
-  afterEach(() => all.close());
 
   /** Subscribes; the answer comes once the read continues. */
   async function subscribe(): Promise<() => Promise<void>> {
@@ -109,5 +113,62 @@ describe('a status whose history takes long to read', () => {
     await walk.mineOnly([parent]);
     await all.untilTold();
     expect(known.slice(1)).to.deep.equal([await present()]);
+  });
+
+  it('is not given to a client that asks after the script has changed', async () => {
+    const goOn = await subscribe();
+    await walk.host.mempool.addTX(payment());
+    const asking = all.client(() => undefined).addScript(SCRIPT, NAME);
+    await goOn();
+    expect((await asking)?.toString('hex')).to.equal(await present());
+  });
+
+  it('is read once for all who ask, and not again for a block that does not touch the script', async () => {
+    const goOn = await subscribe();
+    const asking = all.client(() => undefined).addScript(SCRIPT, NAME);
+    await walk.mineOnly([]);
+    await all.untilTold();
+    await goOn();
+    expect((await asking)?.toString('hex')).to.equal(await present());
+    expect(reads).to.equal(1);
+  });
+
+  /** Subscribes, and lets a look at the script wait that a payment in the pool has caused. */
+  async function lookLong(): Promise<() => Promise<void>> {
+    await all.client((_, [, status]) => known.push(status as string)).addScript(SCRIPT, NAME);
+    // The look has to read which transactions this block confirmed.
+    await walk.mineOnly([]);
+    await all.untilTold();
+    isHeld = true;
+    await walk.host.mempool.addTX(payment());
+    while (letGo === undefined) await setImmediate();
+    return async () => {
+      letGo?.();
+      letGo = undefined;
+      await all.untilTold();
+      await setImmediate();
+    };
+  }
+
+  it('is not given in place of the present one to a client that asks during the look', async () => {
+    const goOn = await lookLong();
+    const later: unknown[] = [];
+    const asking = all.client((_, [, status]) => later.push(status)).addScript(SCRIPT, NAME);
+    await goOn();
+    expect((await asking)?.toString('hex')).to.equal(await present());
+    expect(later).to.deep.equal([]);
+  });
+
+  it('is not told to a client that asked when the script was as before again', async () => {
+    const goOn = await lookLong();
+    const later: unknown[] = [];
+    // This empties the pool.
+    await walk.host.chain.reset(walk.host.chain.height - 1);
+    await all.untilLive();
+    const answer = await all.client((_, [, status]) => later.push(status)).addScript(SCRIPT, NAME);
+    await goOn();
+    expect(later).to.deep.equal([]);
+    expect(known).to.have.length(2);
+    expect(known.at(-1)).to.equal(answer?.toString('hex'));
   });
 });

@@ -108,6 +108,27 @@ describe('a client is never told anything older than what it knows', () => {
     expect(known).not.to.include(first);
   });
 
+  it('about statuses: one that asks about another script, or leaves it, is still told of this one', async () => {
+    const other = scriptHash(Buffer.from('53', 'hex'));
+    const known: string[] = [];
+    let asking: Promise<unknown> | undefined;
+    const [first, asker, leaver] = [
+      clientThat(() => {
+        asking = asker.addScript(other, toDisplayHex(other));
+        leaver.removeScript(other);
+      }),
+      clientThat((news) => known.push(statusIn(news))),
+      clientThat((news) => known.push(statusIn(news)))
+    ] as const;
+    for (const client of [asker, leaver]) await client.addScript(other, toDisplayHex(other));
+    for (const client of [first, asker, leaver]) await askStatus(client);
+    await pay();
+    await all.untilTold();
+    await asking;
+    const present = await askStatus(clientThat(() => undefined));
+    expect(known).to.deep.equal([present, present]);
+  });
+
   it('about statuses: one that asks again while its own change is on its way', async () => {
     const known: string[] = [];
     const client = clientThat((news) => known.push(statusIn(news)));
