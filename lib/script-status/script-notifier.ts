@@ -113,7 +113,8 @@ export class ScriptNotifier {
     this.#subscription.add(
       pool.touched$.subscribe((touched) => {
         if (touched === 'all') this.#touchAll(this.#scripts.values());
-        else this.#touchEach(touched);
+        // Each transaction would otherwise cause a look, even if clients subscribed to tips alone.
+        else if (this.#scripts.size > 0) this.#touchEach(touched);
       })
     );
     this.#subscription.add(
