@@ -108,7 +108,7 @@ export class CoinCache {
     this.#young.append(entries);
   }
 
-  /** The position of a transaction; undefined: the cache has no coins of its first group. `txid`: 32 bytes in wire order. */
+  /** The position of a transaction; undefined: the cache has no entry of its first outputs. `txid`: 32 bytes in wire order. */
   position(txid: Uint8Array): Position | undefined {
     const entry = this.#entryOf(txid, 0);
     if (entry === NO_ENTRY) return undefined;

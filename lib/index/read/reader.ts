@@ -5,7 +5,6 @@
 import { StoreError } from '../../store/errors';
 import { findBase, withKnownBytes, isBackfilling, type Base } from '../records/base';
 import { baseCoinIndex, baseCoinKey, baseCoinsOf, decodeBaseCoin } from '../records/base-coin';
-import type { CoinCache } from '../coins/coin-cache';
 import { coinAt, coinKey, coinsOfTransaction, transactionCoins } from '../records/coin-record';
 import { filterEntryOf, filterOf, staleFilterOf } from '../records/filter';
 import { decodeTip, HEADER_RECORD, headerAt, headerKey, headerRecordOf, heightOf, TIP_KEY } from '../records/chain';
@@ -16,6 +15,7 @@ import { DamagedIndexError, IndexUnavailableError, NotYetKnownError } from '../e
 import { headerRunOf, HeaderTable } from './header-table';
 import type { BlockPoint } from '../../node/types';
 import type { Store, StoreSnapshot } from '../../store/store';
+import type { CoinCache } from '../coins/coin-cache';
 import type {
   BackfillProgress,
   Coin,
