@@ -9,6 +9,7 @@ import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader } from '../scripts/types';
 import type { BlockSizes } from './block-sizes';
 import type { EsploraReply } from './reply';
+import type { Spends } from './spends';
 import type { Transactions } from './transactions';
 
 export type Endpoint = (request: EsploraRequest) => Promise<EsploraReply>;
@@ -32,6 +33,7 @@ export interface EsploraContext {
   readonly pool: ScriptPool;
   readonly fees: PoolFees;
   readonly transactions: Transactions;
+  readonly spends: Spends;
   readonly sizes: BlockSizes;
   /** Whether transactions are accepted for broadcast. */
   readonly broadcast: boolean;

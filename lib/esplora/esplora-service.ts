@@ -6,6 +6,7 @@ import { BlockSizes } from './block-sizes';
 import { EsploraServer } from './server/esplora-server';
 import { GatedScripts, ScriptsGate } from '../script-answers/gate';
 import { esploraRoutes } from './routes';
+import { Spends } from './spends';
 import { Transactions } from './transactions';
 import type { RestLogger } from '../rest/app';
 import type { RestShared } from '../rest/rest-service';
@@ -46,12 +47,15 @@ export class EsploraService {
     const { context, connections } = shared;
     const { path, cors, auth, broadcast, maxUnspent } = options;
     const gate = new ScriptsGate(shared.gate, scripts);
+    const transactions = new Transactions(context);
+    const gated = new GatedScripts(scripts.reader, gate);
     this.context = {
       rest: context,
-      scripts: new GatedScripts(scripts.reader, gate),
+      scripts: gated,
       pool,
       fees,
-      transactions: new Transactions(context),
+      transactions,
+      spends: new Spends({ rest: context, scripts: gated, pool, transactions }),
       sizes: new BlockSizes(context),
       broadcast,
       maxUnspent

@@ -53,6 +53,18 @@ export interface ScanOptions {
   readonly goOn?: () => void;
 }
 
+/** Outputs of one transaction that pay to one script. */
+export interface FundingOutputs {
+  readonly txid: Buffer;
+  readonly position: Position;
+  readonly indexes: readonly number[];
+}
+
+export interface WalkOptions {
+  /** Called now and then with the number of rows that were read since. An error that it throws ends the call. */
+  readonly walked?: (rows: number) => void;
+}
+
 /** The index by script and the main index at the same block. */
 export interface ScriptSnapshot {
   readonly index: IndexSnapshot;
@@ -67,15 +79,10 @@ export interface ScriptSnapshot {
    */
   coins(script: Buffer, most: number, options?: ScanOptions & { readonly totals?: () => Promise<ScriptTotals> }): Promise<ScriptCoin[]>;
   /**
-   * Candidates for the position of the transaction that spends an output of the script, in the order of the chain; almost always only the
-   * right one. The caller must read each transaction to check. `position`: that of the transaction that made the output.
+   * Candidates for the positions of the transactions that spend outputs of the script, in the order of the chain; almost always only the
+   * right ones. The caller must read each transaction to check. `outputs`: their transaction, and its position.
    */
-  spenders(
-    script: Buffer,
-    outpoint: { readonly txid: Buffer; readonly index: number },
-    position: Position,
-    options?: ScanOptions
-  ): AsyncIterable<Position>;
+  spenders(script: Buffer, outputs: FundingOutputs, options?: WalkOptions): AsyncIterable<Position>;
   /** All txids of the block at a height up to the tip, in their order. */
   txids(height: number): Promise<Buffer[]>;
   /** undefined: no such transaction. */

@@ -175,11 +175,11 @@ describe('the index by script of chain A', function () {
           const expected = status?.confirmed === true ? `${String(spender)} ${String(vin)} ${String(status.block_height)}` : 'none';
           let found = 'none';
           if (place !== undefined && scripts !== undefined)
-            for await (const position of snapshot.spenders(
-              scripts[output] as Buffer,
-              { txid: fromDisplayHex(txid), index: output },
-              place
-            )) {
+            for await (const position of snapshot.spenders(scripts[output] as Buffer, {
+              txid: fromDisplayHex(txid),
+              position: place,
+              indexes: [output]
+            })) {
               read++;
               const input = inputsAt(position).get(`${txid}:${output}`);
               if (input === undefined) continue;

@@ -108,9 +108,9 @@ describe('rows of scripts', () => {
           expect({ height, index }).to.deep.equal(position);
           expect({ count: fundedCount, value: fundedValue }).to.deep.equal(row.funded);
           expect({ count: spentCount, value: spentValue }).to.deep.equal(row.spent);
-          for (const hint of row.hints) expect(cursor.hasHint(hint)).to.equal(true);
+          for (const hint of row.hints) expect(cursor.hasHint(new Set([hint]))).to.equal(true);
           const other = [0, 1, 0xffff].filter((hint) => !row.hints.includes(hint));
-          for (const hint of other) expect(cursor.hasHint(hint)).to.equal(false);
+          for (const hint of other) expect(cursor.hasHint(new Set([hint]))).to.equal(false);
         }
         expect(cursor.next()).to.equal(false);
       })

@@ -30,7 +30,7 @@ export async function expectScriptAnswers(snapshot: ScriptSnapshot, model: Scrip
   for (const { output } of model.spends) times.set(nameOf(output), (times.get(nameOf(output)) ?? 0) + 1);
   for (const { output, spender, script } of model.spends) {
     const found: Position[] = [];
-    for await (const position of snapshot.spenders(script, output, output.position)) found.push(position);
+    for await (const position of snapshot.spenders(script, { ...output, indexes: [output.index] })) found.push(position);
     if (!found.some((position) => isDeepStrictEqual(position, spender))) expect(found).to.deep.include(spender);
     expect(found.length).to.be.at.most((times.get(nameOf(output)) ?? 0) + 1);
   }

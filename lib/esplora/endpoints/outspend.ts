@@ -1,19 +1,22 @@
 // Which transactions spend the outputs of a transaction.
 
+import { runInSlices } from '../../rest/server/slices';
 import { JsonWriter } from '../../views/json-writer';
 import { writeOutspend } from '../../views/esplora/coins';
 import { noTxids, tooManyTxids, transactionNotFound } from '../errors';
 import { findHash, jsonReply, readHash, readNumber, replyAt } from '../reply';
-import { Spends, type Spend } from '../spends';
 import type { Endpoint, EsploraContext, Route } from '../endpoint';
+import type { Spend, Spends } from '../spends';
 
 const MOST_INDEX = 0xffff_ffff;
 
 /** Transactions in one request. */
 const MOST_TXIDS = 50;
 
+const SPENDS_PER_SLICE = 64;
+
 export function outspendRoutes(context: EsploraContext): Route[] {
-  const spends = new Spends(context);
+  const { spends } = context;
   return [
     { method: 'GET', path: '/tx/:txid/outspend/:index', endpoint: outspendEndpoint(context, spends), isHeavy: true },
     { method: 'GET', path: '/tx/:txid/outspends', endpoint: outspendsEndpoint(spends), isHeavy: true },
@@ -40,9 +43,12 @@ function outspendsEndpoint(spends: Spends): Endpoint {
   return async (request) => {
     const list = await spends.ofAll(readHash(request.parameter('txid')), request);
     if (list === undefined) throw transactionNotFound();
-    const writer = new JsonWriter();
-    writeOutspends(writer, list);
-    return jsonReply(writer.toBuffer());
+    return jsonReply(
+      await runInSlices(
+        textOf((writer) => writeOutspends(writer, list)),
+        request
+      )
+    );
   };
 }
 
@@ -51,23 +57,37 @@ function outspendsOfManyEndpoint(spends: Spends): Endpoint {
     const texts = request.query('txids')?.split(',') ?? [];
     if (texts.length === 0) throw noTxids();
     if (texts.length > MOST_TXIDS) throw tooManyTxids();
-    const writer = new JsonWriter();
-    for (const [i, text] of texts.entries()) {
-      writer.ascii(i === 0 ? '[' : ',');
-      // As in electrs, what is no txid has the answer of an unknown one.
-      const txid = findHash(text);
-      writeOutspends(writer, (txid && (await spends.ofAll(txid, request))) ?? []);
-    }
-    writer.ascii(']');
-    return jsonReply(writer.toBuffer());
+    // As in electrs, what is no txid has the answer of an unknown one.
+    const lists = await spends.ofMany(texts.map(findHash), request);
+    return jsonReply(
+      await runInSlices(
+        textOf((writer) => writeLists(writer, lists)),
+        request
+      )
+    );
   };
 }
 
-function writeOutspends(writer: JsonWriter, list: readonly Spend[]): void {
+function* textOf(write: (writer: JsonWriter) => Generator<void, void>): Generator<void, Buffer> {
+  const writer = new JsonWriter();
+  yield* write(writer);
+  return writer.toBuffer();
+}
+
+function* writeLists(writer: JsonWriter, lists: readonly (readonly Spend[] | undefined)[]): Generator<void, void> {
+  for (const [i, list] of lists.entries()) {
+    writer.ascii(i === 0 ? '[' : ',');
+    yield* writeOutspends(writer, list ?? []);
+  }
+  writer.ascii(']');
+}
+
+function* writeOutspends(writer: JsonWriter, list: readonly Spend[]): Generator<void, void> {
   writer.ascii('[');
   for (const [i, spend] of list.entries()) {
     if (i > 0) writer.ascii(',');
     writeOutspend(writer, spend);
+    if (i % SPENDS_PER_SLICE === SPENDS_PER_SLICE - 1) yield;
   }
   writer.ascii(']');
 }

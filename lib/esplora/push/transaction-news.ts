@@ -2,7 +2,7 @@
 
 import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { keyOf } from '../../rest/cache/blocks';
-import { Spends } from '../spends';
+import { HistoryTooLongError } from '../../scripts/errors';
 import { placeIfKnown } from '../transactions';
 import { hashText, objectOf } from './messages';
 import type { PoolEvent } from '../../node/types';
@@ -10,6 +10,7 @@ import type { PooledTransaction } from '../../script-pool/pooled-transaction';
 import type { ScriptSnapshot } from '../../scripts/types';
 import type { IndexSnapshot } from '../../index/types';
 import type { EsploraContext } from '../endpoint';
+import type { Spend } from '../spends';
 
 /** Transactions in one look: their standing is found in one turn of the event loop. */
 const MOST_IN_LOOK = 64;
@@ -40,11 +41,10 @@ class TrackedTransaction {
   constructor(readonly txid: Buffer) {}
 }
 
-export type TransactionNewsContext = Pick<EsploraContext, 'scripts' | 'pool' | 'transactions'>;
+export type TransactionNewsContext = Pick<EsploraContext, 'pool' | 'transactions' | 'spends'>;
 
 export class TransactionNews {
   readonly #context: TransactionNewsContext;
-  readonly #spends: Spends;
   readonly #wake: () => void;
   readonly #tracked = new Map<string, TrackedTransaction>();
   readonly #dirty = new Set<TrackedTransaction>();
@@ -52,7 +52,6 @@ export class TransactionNews {
   /** `wake`: asks for a look. */
   constructor(context: TransactionNewsContext, wake: () => void) {
     this.#context = context;
-    this.#spends = new Spends(context);
     this.#wake = wake;
   }
 
@@ -163,10 +162,20 @@ export class TransactionNews {
   /** For a transaction that has left: names the transaction that now spends one of its inputs. */
   async #replacement({ pooled }: TrackedTransaction, snapshot: ScriptSnapshot): Promise<Buffer | undefined> {
     for (const { txid, index } of pooled?.transaction.inputs ?? []) {
-      const spend = await this.#spends.of(txid, index, snapshot, FOR_EVERYBODY);
+      const spend = await this.#spendOf(txid, index, snapshot);
       if (spend !== undefined) return objectOf([['rbfTransaction', objectOf([['txid', hashText(spend.txid)]])]]);
     }
     return undefined;
+  }
+
+  /** Undefined also if it is too far away from the output to be found. */
+  async #spendOf(txid: Buffer, index: number, snapshot: ScriptSnapshot): Promise<Spend> {
+    try {
+      return await this.#context.spends.of(txid, index, snapshot, FOR_EVERYBODY);
+    } catch (error) {
+      if (error instanceof HistoryTooLongError) return undefined;
+      throw error;
+    }
   }
 }
 

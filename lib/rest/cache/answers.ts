@@ -8,6 +8,7 @@
 //   many headers (texts.ts)            first one and tip
 //   what blocks spend (spent.ts)       hash                     the cache for answers  as raw blocks
 //   what scripts have (lib/esplora)    SHA-256 of the script  the cache for answers  as replies; totals go on from their block
+//   spends (lib/esplora)               outpoint              the cache for answers  as replies; unread once their block is gone
 //   transactions (lib/esplora)         block and txid         the cache for answers  least recently used first
 //   the pool's texts (pool-texts.ts)   state of the pool        the pool               when the pool changes
 //   chaininfo (chaininfo.ts)           state of index and node  one                    when that changes

@@ -15,7 +15,7 @@ import type { Position } from '../../index/records/position';
 import type { IndexSnapshot, TransactionCoin } from '../../index/types';
 import type { BlockPoint } from '../../node/types';
 import type { StoreSnapshot } from '../../store/store';
-import type { HistoryPage, ScanOptions, ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals } from '../types';
+import type { FundingOutputs, HistoryPage, ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals, WalkOptions } from '../types';
 
 /** Rows whose txids are looked up together. Each lookup reads a record of up to two kilobytes. */
 const TXIDS_AT_ONCE = 256;
@@ -30,6 +30,8 @@ const MOST_ROWS_FOR_COINS = 1_000_000;
 const MOST_SCANS = 20_000;
 /** Rows that are counted between two turns of the event loop: about a millisecond. */
 const ROWS_PER_TURN = 512;
+/** Hints of inputs that are compared in the time in which a row is read. */
+const HINTS_PER_ROW = 64;
 
 export class StoredScriptSnapshot implements ScriptSnapshot {
   readonly index: IndexSnapshot;
@@ -109,21 +111,24 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
 
   async *spenders(
     script: Buffer,
-    { txid, index }: { readonly txid: Buffer; readonly index: number },
-    position: Position,
-    { goOn = GO_ON }: ScanOptions = {}
+    { txid, position, indexes }: FundingOutputs,
+    { walked = GO_ON }: WalkOptions = {}
   ): AsyncGenerator<Position, void> {
-    const hint = this.#hasher.hint(txid, index);
-    let rows = 0;
-    let turnEnd = ROWS_PER_TURN;
+    const hints = new Set(indexes.map((index) => this.#hasher.hint(txid, index)));
+    let [rows, work] = [0, 0];
     for await (const cursor of recordsUpwards(this.#records, this.#hasher.hash(script), position)) {
-      for (; cursor.next(); rows++)
-        if (cursor.hasHint(hint) && isAbove(cursor, position)) yield { height: cursor.height, index: cursor.index };
-      if (rows < turnEnd) continue;
-      turnEnd = rows + ROWS_PER_TURN;
+      for (; cursor.next(); rows++, work += 1 + cursor.spentCount / HINTS_PER_ROW)
+        if (cursor.hasHint(hints) && isAbove(cursor, position)) {
+          walked(rows);
+          rows = 0;
+          yield { height: cursor.height, index: cursor.index };
+        }
+      if (work < ROWS_PER_TURN) continue;
       await setImmediate();
-      goOn();
+      walked(rows);
+      rows = work = 0;
     }
+    walked(rows);
   }
 
   async txids(height: number): Promise<Buffer[]> {

@@ -159,11 +159,11 @@ export class RowCursor implements Position {
     return this.#reader.bytes.subarray(this.#rowAt, this.#hintsAt + this.spentCount * HINT_LENGTH);
   }
 
-  /** Whether an input has this hint. */
-  hasHint(hint: number): boolean {
+  /** Whether an input has one of these hints. */
+  hasHint(hints: ReadonlySet<number>): boolean {
     const { bytes } = this.#reader;
     const end = this.#hintsAt + this.spentCount * HINT_LENGTH;
-    for (let at = this.#hintsAt; at < end; at += HINT_LENGTH) if (bytes.readUInt16BE(at) === hint) return true;
+    for (let at = this.#hintsAt; at < end; at += HINT_LENGTH) if (hints.has(bytes.readUInt16BE(at))) return true;
     return false;
   }
 
