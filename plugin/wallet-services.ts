@@ -8,6 +8,7 @@ import { ScriptAccess } from '../lib/electrum/script-access';
 import { EsploraService } from '../lib/esplora/esplora-service';
 import { PushService } from '../lib/esplora/push/push-service';
 import { IndexUnavailableError } from '../lib/index/errors';
+import { ChainAnswers } from '../lib/script-answers/chain-answers';
 import { GatedScripts, ScriptsGate } from '../lib/script-answers/gate';
 import { PoolFees } from '../lib/script-answers/pool-fees';
 import { ScriptPool } from '../lib/script-pool/script-pool';
@@ -75,10 +76,11 @@ export class WalletServices {
     const pool = (this.#pool = new ScriptPool(node.pool));
     shared.context.txids.of = (block) => txidsOf(block, scripts.reader);
     const fees = new PoolFees(node, pool);
-    const histories = new ScriptHistories(pool, shared.context);
+    const answers = new ChainAnswers(shared.context);
+    const histories = new ScriptHistories(pool, answers.totals);
     const notifier = (this.#notifier = new ScriptNotifier({ node, scripts, pool, histories, logger }));
-    this.access = new ScriptAccess({ rest: shared.context, scripts, histories, notifier });
-    this.#esplora = new EsploraService({ shared, scripts, pool, fees, options: { ...options, auth }, logger });
+    this.access = new ScriptAccess({ scripts, answers, histories, notifier });
+    this.#esplora = new EsploraService({ shared, scripts, pool, fees, answers, options: { ...options, auth }, logger });
     const gate = new ScriptsGate(shared.gate, scripts);
     const { path, cors, broadcast, maxHistory, electrum } = options;
     const { maxSessions, maxCost, maxSubscriptions } = electrum;
@@ -103,6 +105,7 @@ export class WalletServices {
         scripts: new GatedScripts(scripts.reader, gate),
         pool,
         fees,
+        answers,
         histories,
         version,
         maxHistory,

@@ -3,6 +3,7 @@
 import type { HeaderRecord } from '../index/types';
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
+import type { ChainAnswers } from '../script-answers/chain-answers';
 import type { PoolFees } from '../script-answers/pool-fees';
 import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader } from '../scripts/types';
@@ -20,6 +21,7 @@ export interface MethodContext {
   readonly scripts: ScriptReader;
   readonly pool: ScriptPool;
   readonly fees: PoolFees;
+  readonly answers: ChainAnswers;
   /** Histories from index and pool. */
   readonly histories: ScriptHistories;
   /** The version of this package. */

@@ -2,10 +2,9 @@
 
 import { hash } from 'node:crypto';
 import { Observable } from 'rxjs';
-import { ChainCoins } from '../script-answers/chain-coins';
 import { onceLive } from '../script-status/once-live';
-import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
+import type { ChainAnswers } from '../script-answers/chain-answers';
 import type { ScriptReader, ScriptSnapshot, ScriptsState, ScriptTotals } from '../scripts/types';
 import type { ScriptHistories, ScriptHistory } from '../script-status/history';
 import type { ScriptNotifier } from '../script-status/script-notifier';
@@ -40,8 +39,8 @@ export interface ScriptStats {
 }
 
 export interface ScriptAccessParts {
-  readonly rest: Pick<EndpointContext, 'blocks' | 'cache'>;
   readonly scripts: { readonly reader: ScriptReader; readonly state$: Observable<ScriptsState> };
+  readonly answers: ChainAnswers;
   readonly histories: ScriptHistories;
   readonly notifier: ScriptNotifier;
 }
@@ -52,11 +51,9 @@ export interface ScriptAccessParts {
  */
 export class ScriptAccess {
   readonly #parts: ScriptAccessParts;
-  readonly #coins: ChainCoins;
 
   constructor(parts: ScriptAccessParts) {
     this.#parts = parts;
-    this.#coins = new ChainCoins(parts.rest, parts.histories.totals);
   }
 
   /** Transactions of the chain in ascending order, then of the pool: at height 0 by txid, then at height -1 by txid. Without a limit. */
@@ -75,7 +72,7 @@ export class ScriptAccess {
   coins(script: Buffer): Promise<UnspentOutput[]> {
     return this.#read(script, async (history, snapshot, key) => {
       const ofPool = await history.pooled.outputs(NOBODY);
-      const ofChain = await this.#coins.of(key, Infinity, snapshot, NOBODY);
+      const ofChain = await this.#parts.answers.coins.of(key, Infinity, snapshot, NOBODY);
       return [
         ...ofChain.filter(({ txid, index }) => !ofPool.spends(txid, index)),
         ...ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }))
@@ -87,7 +84,7 @@ export class ScriptAccess {
   stats(script: Buffer): Promise<ScriptStats> {
     return this.#read(script, async (history, snapshot, key) => {
       const pool = await history.pooled.totals(NOBODY);
-      return { chain: await this.#parts.histories.totals.of(key, snapshot, NOBODY), pool };
+      return { chain: await this.#parts.answers.totals.of(key, snapshot, NOBODY), pool };
     });
   }
 

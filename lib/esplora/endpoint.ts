@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
+import type { ChainAnswers } from '../script-answers/chain-answers';
 import type { PoolFees } from '../script-answers/pool-fees';
 import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptReader } from '../scripts/types';
@@ -32,6 +33,7 @@ export interface EsploraContext {
   readonly scripts: ScriptReader;
   readonly pool: ScriptPool;
   readonly fees: PoolFees;
+  readonly answers: ChainAnswers;
   readonly transactions: Transactions;
   readonly spends: Spends;
   readonly sizes: BlockSizes;

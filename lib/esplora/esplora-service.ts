@@ -11,6 +11,7 @@ import { Transactions } from './transactions';
 import type { RestLogger } from '../rest/app';
 import type { RestShared } from '../rest/rest-service';
 import type { ScriptReader, ScriptsState } from '../scripts/types';
+import type { ChainAnswers } from '../script-answers/chain-answers';
 import type { PoolFees } from '../script-answers/pool-fees';
 import type { ScriptPool } from '../script-pool/script-pool';
 import type { EsploraContext } from './endpoint';
@@ -34,6 +35,7 @@ export interface EsploraServiceParts {
   readonly scripts: { readonly reader: ScriptReader; readonly state: ScriptsState };
   readonly pool: ScriptPool;
   readonly fees: PoolFees;
+  readonly answers: ChainAnswers;
   readonly options: EsploraServiceOptions;
   readonly logger: RestLogger;
 }
@@ -43,7 +45,7 @@ export class EsploraService {
   readonly context: EsploraContext;
   readonly #mount: Mount;
 
-  constructor({ shared, scripts, pool, fees, options, logger }: EsploraServiceParts) {
+  constructor({ shared, scripts, pool, fees, answers, options, logger }: EsploraServiceParts) {
     const { context, connections } = shared;
     const { path, cors, auth, broadcast, maxUnspent } = options;
     const gate = new ScriptsGate(shared.gate, scripts);
@@ -54,6 +56,7 @@ export class EsploraService {
       scripts: gated,
       pool,
       fees,
+      answers,
       transactions,
       spends: new Spends({ rest: context, scripts: gated, pool, transactions }),
       sizes: new BlockSizes(context),

@@ -3,9 +3,9 @@
 import { merkleRootOf } from '../bitcoin/header';
 import { merkleTree, type MerkleTree } from '../bitcoin/merkle-tree';
 import { keyOf } from '../rest/cache/blocks';
+import { MadeOnce, type AnswerCache, type Cached, type Shelf } from '../rest/cache/answers';
 import { runInSlices } from '../rest/server/slices';
 import type { HeaderRecord } from '../index/types';
-import type { AnswerCache, Cached, Shelf } from '../rest/cache/answers';
 import type { Waiting } from '../rest/server/work-queue';
 import type { ScriptSnapshot } from '../scripts/types';
 
@@ -15,19 +15,25 @@ interface CachedTree extends Cached {
 
 export class BlockTrees {
   readonly #trees: Shelf<CachedTree>;
+  readonly #making = new MadeOnce<MerkleTree>();
 
   constructor(cache: AnswerCache) {
     this.#trees = cache.shelf('merkle');
   }
 
   /** The tree of a block of the snapshot's chain. */
-  async of({ hash, height, header }: HeaderRecord, snapshot: ScriptSnapshot, client: Waiting): Promise<MerkleTree> {
-    const key = keyOf(hash);
+  async of(block: HeaderRecord, snapshot: ScriptSnapshot, client: Waiting): Promise<MerkleTree> {
+    const key = keyOf(block.hash);
     const cached = this.#trees.get(key);
     if (cached !== undefined) return cached.tree;
+    const tree = await this.#making.get(key, client, (everybody) => this.#make(block, snapshot, everybody));
+    this.#trees.offer(key, () => ({ tree, byteLength: tree.byteLength }));
+    return tree;
+  }
+
+  async #make({ height, header }: HeaderRecord, snapshot: ScriptSnapshot, client: Waiting): Promise<MerkleTree> {
     const tree = await runInSlices(merkleTree(await snapshot.txids(height)), client);
     if (!tree.root.equals(merkleRootOf(header))) throw new Error(`the txids of the block at height ${height} are not those of its header`);
-    this.#trees.offer(key, () => ({ tree, byteLength: tree.byteLength }));
     return tree;
   }
 }

@@ -18,6 +18,13 @@ interface CachedCoins extends Cached {
   readonly coins: readonly ChainCoin[];
 }
 
+interface FoundCoins {
+  /** How many coins were asked for. */
+  readonly most: number;
+  /** Undefined: there are more. */
+  readonly coins: readonly ChainCoin[] | undefined;
+}
+
 /** The memory of a coin: the object and its txid. */
 const BYTES_PER_COIN = 256;
 
@@ -26,7 +33,7 @@ export class ChainCoins {
   readonly #totals: ChainTotals;
   /** By tip and script: wallets ask for the same coins until the next block. */
   readonly #cached: Shelf<CachedCoins>;
-  readonly #reading = new MadeOnce<readonly ChainCoin[]>();
+  readonly #reading = new MadeOnce<FoundCoins>();
 
   constructor({ blocks, cache }: Pick<EndpointContext, 'blocks' | 'cache'>, totals: ChainTotals) {
     this.#blocks = blocks;
@@ -36,15 +43,32 @@ export class ChainCoins {
 
   /** The coins in the order of the chain. `script`: its SHA-256. @throws TooManyCoinsError for more than `most`, RestError 503 */
   async of(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<readonly ChainCoin[]> {
-    const key = `${keyOf(snapshot.index.tip.hash)}${keyOf(script)}${most}`;
+    const key = `${keyOf(snapshot.index.tip.hash)}${keyOf(script)}`;
     const known = this.#cached.get(key)?.coins;
-    if (known !== undefined) return known;
-    const coins = await this.#reading.get(key, client, (everybody) => this.#read(script, most, snapshot, everybody));
-    this.#cached.offer(key, () => ({ coins, byteLength: coins.length * BYTES_PER_COIN }));
+    const coins = known ?? (await this.#found(key, script, most, snapshot, client));
+    if (coins === undefined || coins.length > most) throw tooMany(most);
+    if (known === undefined) this.#cached.offer(key, () => ({ coins, byteLength: coins.length * BYTES_PER_COIN }));
     return coins;
   }
 
-  async #read(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<readonly ChainCoin[]> {
+  /** Clients that ask at the same time share one search, if it allows as many coins as they do. Undefined: there are more than `most`. */
+  async #found(key: string, script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<FoundCoins['coins']> {
+    for (;;) {
+      const found = await this.#reading.get(key, client, (everybody) => this.#read(script, most, snapshot, everybody));
+      if (found.coins !== undefined || found.most >= most) return found.coins;
+    }
+  }
+
+  async #read(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<FoundCoins> {
+    try {
+      return { most, coins: await this.#search(script, most, snapshot, client) };
+    } catch (error) {
+      if (error instanceof TooManyCoinsError) return { most, coins: undefined };
+      throw error;
+    }
+  }
+
+  async #search(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<readonly ChainCoin[]> {
     const totals = (): Promise<ScriptTotals> => this.#totals.of(script, snapshot, client);
     const coins = await snapshot.coins(script, most, { totals, goOn: unlessGone(client) });
     if (coins.length === 0) return this.#unspendable(script, most, snapshot, client);
@@ -55,7 +79,7 @@ export class ChainCoins {
   async #unspendable(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<ChainCoin[]> {
     const { funded, spent, transactions } = await this.#totals.of(script, snapshot, client);
     if (funded.count === spent.count) return [];
-    if (funded.count > most) throw new TooManyCoinsError(`more than ${most} coins are the script's`);
+    if (funded.count > most) throw tooMany(most);
     const rows = await snapshot.history(script, { limit: transactions, ascending: true });
     const found = await Promise.all(rows.map((row) => this.#outputsOf(row, script, snapshot.index, client)));
     return found.flat();
@@ -70,3 +94,5 @@ export class ChainCoins {
     );
   }
 }
+
+const tooMany = (most: number): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);

@@ -3,14 +3,13 @@
 
 import { compareDisplayed } from '../bitcoin/hash';
 import { runInSlices } from '../rest/server/slices';
-import { ChainTotals } from '../script-answers/chain-totals';
 import { PooledScripts, type PooledScript } from '../script-answers/pooled-script';
 import { sorted } from '../script-pool/sorted';
 import { HistoryTooLongError } from '../scripts/errors';
 import type { Position } from '../index/records/position';
 import type { HeaderRecord, IndexSnapshot } from '../index/types';
-import type { EndpointContext } from '../rest/endpoint';
 import type { Waiting } from '../rest/server/work-queue';
+import type { ChainTotals } from '../script-answers/chain-totals';
 import type { PooledTransaction } from '../script-pool/pooled-transaction';
 import type { ScriptPool } from '../script-pool/script-pool';
 import type { ScriptRow, ScriptSnapshot } from '../scripts/types';
@@ -30,14 +29,14 @@ export interface PooledEntry {
 
 /** Shared by all clients, so that the height of a transaction of the pool is determined once for each block. */
 export class ScriptHistories {
-  readonly totals: ChainTotals;
+  readonly #totals: ChainTotals;
   readonly #pooled: PooledScripts;
   /** Heights of transactions of the pool, by the tip object of the state. */
   readonly #heights = new WeakMap<HeaderRecord, WeakMap<PooledTransaction, PooledHeight>>();
 
-  constructor(pool: ScriptPool, rest: Pick<EndpointContext, 'cache'>) {
+  constructor(pool: ScriptPool, totals: ChainTotals) {
     this.#pooled = new PooledScripts(pool);
-    this.totals = new ChainTotals(rest);
+    this.#totals = totals;
   }
 
   /** To be called in the turn in which the snapshot was taken. `script`: its SHA-256, not reversed. */
@@ -47,7 +46,7 @@ export class ScriptHistories {
       script,
       snapshot,
       pooled,
-      totals: this.totals,
+      totals: this.#totals,
       heightOf: (transaction) => this.#heightOf(transaction, snapshot.index)
     });
   }

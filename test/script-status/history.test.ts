@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { after, before, beforeEach, describe, it } from 'mocha';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { AnswerCache } from '../../lib/rest/cache/answers';
+import { ChainTotals } from '../../lib/script-answers/chain-totals';
 import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { ScriptHistories } from '../../lib/script-status/history';
@@ -42,7 +43,7 @@ describe('the confirmed part of a history', () => {
     await host.close();
   });
   beforeEach(() => {
-    histories = new ScriptHistories(new ScriptPool(new BcoinNode(host).pool), { cache: new AnswerCache(1 << 20) });
+    histories = new ScriptHistories(new ScriptPool(new BcoinNode(host).pool), new ChainTotals({ cache: new AnswerCache(1 << 20) }));
   });
 
   interface Read {

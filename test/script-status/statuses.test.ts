@@ -5,6 +5,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { AnswerCache } from '../../lib/rest/cache/answers';
+import { ChainTotals } from '../../lib/script-answers/chain-totals';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { ScriptHistories } from '../../lib/script-status/history';
 import { Statuses, type Brought, type Status } from '../../lib/script-status/statuses';
@@ -40,7 +41,7 @@ describe('the status of a script', () => {
   before(async () => {
     host = await openRegtestNode();
     // Without transactions.
-    histories = new ScriptHistories(new ScriptPool(new BcoinNode(host).pool), { cache: new AnswerCache(1 << 20) });
+    histories = new ScriptHistories(new ScriptPool(new BcoinNode(host).pool), new ChainTotals({ cache: new AnswerCache(1 << 20) }));
   });
   after(() => host.close());
   beforeEach(async () => {

@@ -5,6 +5,7 @@ import { ChainIndexer } from '../../lib/index/chain-index';
 import { EsploraService, type EsploraServiceOptions } from '../../lib/esplora/esplora-service';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { RestService } from '../../lib/rest/rest-service';
+import { ChainAnswers } from '../../lib/script-answers/chain-answers';
 import { PoolFees } from '../../lib/script-answers/pool-fees';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { MemoryStore } from '../../lib/store/memory-store';
@@ -26,6 +27,7 @@ export interface EsploraNode {
   readonly scripts: FollowedScripts;
   readonly pool: ScriptPool;
   readonly fees: PoolFees;
+  readonly answers: ChainAnswers;
   /** The context of endpoints. */
   readonly context: EndpointContext;
   readonly port: number;
@@ -40,7 +42,16 @@ export async function openEsploraNode(
   { settings, ...regtest }: RegtestOptions = {}
 ): Promise<EsploraNode> {
   let parts:
-    { source: BcoinNode; index: ChainIndexer; scripts: FollowedScripts; pool: ScriptPool; fees: PoolFees; rest: RestService } | undefined;
+    | {
+        source: BcoinNode;
+        index: ChainIndexer;
+        scripts: FollowedScripts;
+        pool: ScriptPool;
+        fees: PoolFees;
+        answers: ChainAnswers;
+        rest: RestService;
+      }
+    | undefined;
   const plugin = {
     id: 'esplora',
     init: (node: TestFullNode) => {
@@ -52,6 +63,7 @@ export async function openEsploraNode(
       const scripts = new FollowedScripts(source, index.reader);
       const pool = new ScriptPool(source.pool);
       const fees = new PoolFees(source, pool);
+      const answers = new ChainAnswers(rest.shared.context);
       const esplora = new EsploraService({
         shared: rest.shared,
         scripts: {
@@ -62,10 +74,11 @@ export async function openEsploraNode(
         },
         pool,
         fees,
+        answers,
         options: { ...OPTIONS, ...options },
         logger
       });
-      parts = { source, index, scripts, pool, fees, rest };
+      parts = { source, index, scripts, pool, fees, answers, rest };
       return {
         open: async () => {
           await index.open();
@@ -85,7 +98,7 @@ export async function openEsploraNode(
   };
   const node = await openRegtestNode({ ...regtest, ...(settings && { settings }), plugins: [plugin] });
   if (parts === undefined) throw new Error('expected the node to load its plugin');
-  const { source, index, scripts, pool, fees, rest } = parts;
+  const { source, index, scripts, pool, fees, answers, rest } = parts;
   const { context } = rest.shared;
   const { port } = source.httpServer.address() as AddressInfo;
   const settle = async (): Promise<void> => {
@@ -101,6 +114,7 @@ export async function openEsploraNode(
     scripts,
     pool,
     fees,
+    answers,
     context,
     port,
     settle,

@@ -50,13 +50,17 @@ export class MethodCaller {
   /** The cost of all calls. */
   points = 0;
 
-  constructor({ context, scripts, pool, fees }: EsploraNode, options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}) {
-    const histories = new ScriptHistories(pool, context);
+  constructor(
+    { context, scripts, pool, fees, answers }: EsploraNode,
+    options: Partial<Pick<MethodContext, 'maxHistory' | 'broadcast'>> = {}
+  ) {
+    const histories = new ScriptHistories(pool, answers.totals);
     this.table = methodTable({
       rest: context,
       scripts,
       pool,
       fees,
+      answers,
       histories,
       version: '1.2.3',
       maxHistory: 80_000,

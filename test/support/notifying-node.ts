@@ -7,6 +7,7 @@ import { ScriptHistories } from '../../lib/script-status/history';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { AnswerCache } from '../../lib/rest/cache/answers';
+import { ChainTotals } from '../../lib/script-answers/chain-totals';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import { MemoryStore } from '../../lib/store/memory-store';
@@ -43,7 +44,7 @@ export class NotifyingNode {
     }));
     const scripts = (this.scripts = new ScriptIndexer({ ...common, store: scriptStore, index, filling: undefined }));
     const pool = (this.pool = new ScriptPool(node.pool));
-    const histories = (this.histories = new ScriptHistories(pool, { cache: new AnswerCache(1 << 20) }));
+    const histories = (this.histories = new ScriptHistories(pool, new ChainTotals({ cache: new AnswerCache(1 << 20) })));
     this.notifier = new ScriptNotifier({ node, scripts, pool, histories, logger });
   }
 

@@ -8,6 +8,7 @@ import { PushService } from '../../lib/esplora/push/push-service';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { RestService } from '../../lib/rest/rest-service';
+import { ChainAnswers } from '../../lib/script-answers/chain-answers';
 import { PoolFees } from '../../lib/script-answers/pool-fees';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { ScriptHistories } from '../../lib/script-status/history';
@@ -64,13 +65,15 @@ export async function openPushNode(options: Partial<typeof OPTIONS> & RegtestOpt
       const scripts = new ScriptIndexer({ ...common, store: new MemoryStore(), filling: undefined });
       const pool = new ScriptPool(node.pool);
       const fees = new PoolFees(node, pool);
-      const histories = new ScriptHistories(pool, shared.context);
+      const answers = new ChainAnswers(shared.context);
+      const histories = new ScriptHistories(pool, answers.totals);
       const notifier = new ScriptNotifier({ ...common, scripts, pool, histories });
       const esplora = new EsploraService({
         shared,
         scripts,
         pool,
         fees,
+        answers,
         options: { path: '/api', cors, auth, broadcast: true, maxUnspent: 500 },
         logger: log
       });

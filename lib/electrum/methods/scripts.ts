@@ -2,13 +2,13 @@
 
 import { compareDisplayed } from '../../bitcoin/hash';
 import { runInSlices } from '../../rest/server/slices';
-import { ChainCoins, type ChainCoin } from '../../script-answers/chain-coins';
 import { sorted } from '../../script-pool/sorted';
 import { HistoryTooLongError, TooManyCoinsError } from '../../scripts/errors';
 import { JsonWriter } from '../../views/json-writer';
 import { badRequest, readScriptHash } from './arguments';
 import { COIN_POINTS, COUNT_POINTS, MOST_COUNT_POINTS, ROW_POINTS } from './points';
 import type { PooledEntry, ScriptHistory } from '../../script-status/history';
+import type { ChainCoin } from '../../script-answers/chain-coins';
 import type { ElectrumClient, Method, MethodContext } from '../method';
 import type { ScriptRow, ScriptSnapshot } from '../../scripts/types';
 
@@ -26,8 +26,7 @@ interface AskedScript {
 type ScriptAnswer = (asked: AskedScript, client: ElectrumClient) => Promise<string | Buffer>;
 
 export function scriptMethods(context: MethodContext): Readonly<Record<string, Method>> {
-  const { scripts, histories, maxHistory, rest } = context;
-  const chainCoins = new ChainCoins(rest, histories.totals);
+  const { scripts, histories, maxHistory, answers } = context;
 
   const asking = (answer: ScriptAnswer): Method => ({
     parameters: ['scripthash'],
@@ -46,7 +45,7 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
 
   return {
     'blockchain.scripthash.get_balance': asking(async ({ script, snapshot, history }, client) => {
-      const [chain, pool] = await Promise.all([histories.totals.of(script, snapshot, client), history.pooled.totals(client)]);
+      const [chain, pool] = await Promise.all([answers.totals.of(script, snapshot, client), history.pooled.totals(client)]);
       client.charge(Math.min(chain.transactions * COUNT_POINTS, MOST_COUNT_POINTS));
       const confirmed = chain.funded.value - chain.spent.value;
       return `{"confirmed":${confirmed},"unconfirmed":${pool.funded.value - pool.spent.value}}`;
@@ -78,7 +77,7 @@ export function scriptMethods(context: MethodContext): Readonly<Record<string, M
     }),
     'blockchain.scripthash.listunspent': asking(async ({ script, snapshot, history }, client) => {
       const ofPool = await history.pooled.outputs(client);
-      const coins = await chainCoins.of(script, maxHistory + ofPool.spentOfChain, snapshot, client);
+      const coins = await answers.coins.of(script, maxHistory + ofPool.spentOfChain, snapshot, client);
       client.charge((coins.length + ofPool.coins.length) * COIN_POINTS);
       const unspent = coins.filter(({ txid, index }) => !ofPool.spends(txid, index));
       const made = ofPool.coins.map(({ txid, index, value }) => ({ txid, index, value, height: 0 }));

@@ -6,7 +6,6 @@ import { sendingCalls } from '../../rpc/calls/sending';
 import { transactionCalls } from '../../rpc/calls/transactions';
 import { RpcError } from '../../rpc/errors';
 import { Parameters, usageOf, type Parameter } from '../../rpc/parameters';
-import { BlockTrees } from '../../script-answers/block-trees';
 import { CODES, ElectrumError } from '../errors';
 import { badRequest, readCount, readFlag, readHex, readList, readTxid } from './arguments';
 import { BROADCAST_POINTS, HASH_POINTS, TRANSACTION_POINTS } from './points';
@@ -21,8 +20,7 @@ interface PackageResult {
   readonly 'tx-results': Readonly<Record<string, { readonly txid: string; readonly error?: string }>>;
 }
 
-export function transactionMethods({ rest, scripts, broadcast }: MethodContext): Readonly<Record<string, Method>> {
-  const trees = new BlockTrees(rest.cache);
+export function transactionMethods({ rest, scripts, answers, broadcast }: MethodContext): Readonly<Record<string, Method>> {
   // Wallets read `address`, not `addresses`, so the JSON is the modern edition's even if REST speaks another one.
   const modern = { ...rest, profile: PROFILES.modern };
 
@@ -30,7 +28,7 @@ export function transactionMethods({ rest, scripts, broadcast }: MethodContext):
   const treeAt = async (height: number, snapshot: ScriptSnapshot, client: ElectrumClient): Promise<MerkleTree | undefined> => {
     const block = height === 0 ? undefined : snapshot.index.headerAt(height);
     if (block === undefined) return undefined;
-    const tree = await trees.of(block, snapshot, client);
+    const tree = await answers.trees.of(block, snapshot, client);
     client.charge(tree.size * HASH_POINTS);
     return tree;
   };

@@ -1,7 +1,6 @@
 // Proofs that a transaction is in the active chain.
 
 import { toDisplayHex } from '../../bitcoin/hash';
-import { BlockTrees } from '../../script-answers/block-trees';
 import { noProof } from '../errors';
 import { jsonReply, readHash, replyAt, textReply, type EsploraReply } from '../reply';
 import { placeOf } from '../transactions';
@@ -20,8 +19,7 @@ export function proofRoutes(context: EsploraContext): Route[] {
   ];
 }
 
-function proofEndpoint({ scripts, rest }: EsploraContext, form: ProofForm): Endpoint {
-  const trees = new BlockTrees(rest.cache);
+function proofEndpoint({ scripts, answers }: EsploraContext, form: ProofForm): Endpoint {
   return async (request) => {
     const txid = readHash(request.parameter('txid'));
     return scripts.read(async (snapshot) => {
@@ -29,7 +27,7 @@ function proofEndpoint({ scripts, rest }: EsploraContext, form: ProofForm): Endp
       const position = placeOf(txid, index);
       const block = position && index.headerAt(position.height);
       if (position === undefined || block === undefined) throw noProof();
-      const tree = await trees.of(block, snapshot, request);
+      const tree = await answers.trees.of(block, snapshot, request);
       // The index has only short hashes of txids: on a collision the position is that of another transaction.
       if (!tree.txid(position.index).equals(txid)) throw noProof();
       return replyAt(form(tree, position, block), index.tip, position.height);

@@ -1,7 +1,6 @@
 // The coins of a script: those of the chain that the pool does not spend, then those that the pool creates.
 
 import { runInSlices } from '../../rest/server/slices';
-import { ChainCoins, type ChainCoin } from '../../script-answers/chain-coins';
 import { JsonWriter } from '../../views/json-writer';
 import { writeEsploraCoin, type EsploraCoin } from '../../views/esplora/coins';
 import { tooManyCoins } from '../errors';
@@ -9,21 +8,19 @@ import { jsonReply } from '../reply';
 import { confirmationAt, type Confirmation } from '../transactions';
 import type { IndexSnapshot } from '../../index/types';
 import type { EsploraContext } from '../endpoint';
-import type { ChainTotals } from '../../script-answers/chain-totals';
+import type { ChainCoin } from '../../script-answers/chain-coins';
 import type { ScriptAnswer } from './script-answer';
 
 const COIN_TEXT_LENGTH = 320;
 const COINS_PER_SLICE = 64;
 
-export function scriptCoins(context: EsploraContext, totals: ChainTotals): ScriptAnswer {
-  const { maxUnspent } = context;
-  const chainCoins = new ChainCoins(context.rest, totals);
+export function scriptCoins({ maxUnspent, answers }: EsploraContext): ScriptAnswer {
   return async ({ hash: script, snapshot, pooled }, request) => {
     const { index } = snapshot;
     const ofPool = await pooled.outputs(request);
     // Coins of the chain that the pool spends are not in the reply, and do not count.
     const most = maxUnspent + ofPool.spentOfChain;
-    const ofChain = await chainCoins.of(script, most, snapshot, request);
+    const ofChain = await answers.coins.of(script, most, snapshot, request);
     const left = ofChain.filter((coin) => !ofPool.spends(coin.txid, coin.index));
     if (left.length + ofPool.coins.length > maxUnspent) throw tooManyCoins();
     return jsonReply(await runInSlices(coinsText([...withStatus(left, index), ...ofPool.coins]), request));

@@ -7,7 +7,6 @@ import { JsonWriter } from '../../views/json-writer';
 import { writeStats } from '../../views/esplora/coins';
 import { jsonReply } from '../reply';
 import { PooledScripts } from '../../script-answers/pooled-script';
-import { ChainTotals } from '../../script-answers/chain-totals';
 import { scriptCoins } from './script-coins';
 import { chainPage, mixedPage, poolPage } from './script-history';
 import type { NetworkInfo } from '../../node/types';
@@ -15,14 +14,13 @@ import type { Endpoint, EsploraContext, Route } from '../endpoint';
 import type { ScriptAnswer } from './script-answer';
 
 export function scriptRoutes(context: EsploraContext): Route[] {
-  const totals = new ChainTotals(context.rest);
   const answers: readonly [path: string, answer: ScriptAnswer][] = [
-    ['', scriptStats(totals)],
+    ['', scriptStats(context)],
     ['/txs', mixedPage(context)],
     ['/txs/chain', chainPage(context)],
     ['/txs/chain/:last', chainPage(context)],
     ['/txs/mempool', poolPage(context)],
-    ['/utxo', scriptCoins(context, totals)]
+    ['/utxo', scriptCoins(context)]
   ];
   const pooled = new PooledScripts(context.pool);
   const kinds = { address: addressHash(context.rest.node.network), scripthash: readScriptHash };
@@ -43,7 +41,7 @@ export function scriptRoutes(context: EsploraContext): Route[] {
 }
 
 /** Totals of a script over all transactions of chain and pool. */
-function scriptStats(totals: ChainTotals): ScriptAnswer {
+function scriptStats({ answers: { totals } }: EsploraContext): ScriptAnswer {
   return async ({ hash: script, subject, snapshot, pooled }, request) => {
     const [chain, pool] = await Promise.all([totals.of(script, snapshot, request), pooled.totals(request)]);
     const writer = new JsonWriter();
