@@ -6,7 +6,7 @@ import Router from '@koa/router';
 import { MAX_PAYMENT_SIZE } from '../payments/messages';
 import { answerCreate, answerGet, answerPay, type PaymentReply } from './orders/http';
 import { requireApiKey } from '../rest/server/auth';
-import { brokenDown, RestError, unavailable } from '../rest/errors';
+import { brokenDown, RestError, RETRY_AFTER, unavailable } from '../rest/errors';
 import { readBody } from '../rest/server/body';
 import { IndexUnavailableError } from '../index/errors';
 import type { Merchant } from './orders/merchant';
@@ -75,6 +75,7 @@ function idOf(context: { readonly params: Readonly<Record<string, string | undef
 function write(context: Koa.Context, { status, headers, body }: PaymentReply): void {
   context.status = status;
   context.set(headers);
+  if (status === 503) context.set(...RETRY_AFTER);
   context.body = body;
 }
 

@@ -12,6 +12,7 @@ import {
   brokenDown,
   chainMoving,
   ClientGoneError,
+  errorHeaders,
   methodNotAllowed,
   noSuchPath,
   notYetKnown,
@@ -97,8 +98,9 @@ export function restApp(parts: AppParts): Koa {
   const fail = (response: ServerResponse, error: unknown): void => {
     if (response.req.socket.destroyed || error instanceof ClientGoneError) return;
     const known = asRestError(error, gate, logger);
-    const { message, headers } = known;
+    const { message } = known;
     const status = known instanceof QueueFullError ? replies.queueFullStatus : known.status;
+    const headers = errorHeaders(known, status);
     // Text from the client is latin1, as Node reads it, so its bytes come back unchanged.
     const body = message === '' ? NO_BODY : Buffer.from(`${message}\r\n`, 'latin1');
     responses.send(response, status, [...headers, ...headersOf(message === '' ? undefined : 'text/plain', body, false)], body);

@@ -23,6 +23,13 @@ export class RestError extends Error {
   }
 }
 
+/** After how many seconds clients should ask again; in every reply with 503 (RFC 9110, 10.2.3). */
+export const RETRY_AFTER = ['Retry-After', '5'] as const;
+
+/** The headers of an error. `status`: as it is sent. */
+export const errorHeaders = ({ headers }: RestError, status: number): HeaderList =>
+  status === 503 ? [...headers, ...RETRY_AFTER] : headers;
+
 /** Sent with the status that the profile gives. */
 export class QueueFullError extends RestError {}
 
@@ -118,6 +125,8 @@ export const queueFull = (): RestError => new QueueFullError(500, 'Work queue de
 export const brokenDown = (): RestError => new RestError(500, 'Internal error; the log of the node has details');
 
 export const bodyTooLarge = (mostBytes: number): RestError => new RestError(413, `Request body too large (max: ${mostBytes} bytes)`);
+
+export const encodedBody = (): RestError => new RestError(415, 'A body without Content-Encoding expected', ['Accept-Encoding', 'identity']);
 
 export const unauthorized = (): RestError =>
   new RestError(401, 'The API key of the node is needed as password', ['WWW-Authenticate', 'Basic realm="rest"']);

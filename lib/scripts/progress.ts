@@ -2,7 +2,7 @@
 
 import type { ScriptsState } from './types';
 
-/** For people, without a full stop: `filling the index by script, block 412,000 of 900,000 (45%)`. */
+/** For people, strangers among them, without a full stop: `filling the index by script, block 412,000 of 900,000 (45%)`. */
 export function stateText(state: ScriptsState): string {
   switch (state.phase) {
     case 'loading':
@@ -18,7 +18,7 @@ export function stateText(state: ScriptsState): string {
     case 'live':
       return `the index by script is at block ${COUNT.format(state.height)}`;
     case 'failed':
-      return `the index by script failed: ${state.message}`;
+      return 'the index by script failed; the log of the node says why';
     case 'closed':
       return 'shutting down';
   }

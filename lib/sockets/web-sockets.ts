@@ -3,7 +3,7 @@
 
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { WebSocketServer } from 'ws';
-import { RestError, unavailable } from '../rest/errors';
+import { errorHeaders, RestError, unavailable } from '../rest/errors';
 import { requireApiKey } from '../rest/server/auth';
 import { isUnder, Mount, type Handler, type UpgradeListener } from '../rest/server/mount';
 import { FrameChannel } from './frame-channel';
@@ -118,7 +118,9 @@ export class WebSockets {
   }
 }
 
-function refuse(socket: Duplex, { status, message, headers }: RestError): void {
+function refuse(socket: Duplex, error: RestError): void {
+  const { status, message } = error;
+  const headers = errorHeaders(error, status);
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, 'Connection: close', 'Content-Type: text/plain'];
   for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i] ?? ''}: ${headers[i + 1] ?? ''}`);
   const body = Buffer.from(message);

@@ -30,7 +30,7 @@ describe('gateStatus', () => {
     ],
     [{ phase: 'indexing', height: 0, target: 0, secondsLeft: undefined }, false, 'indexing, height 0 of 0 (0.0%)'],
     [{ phase: 'rewinding', height: 9, target: 5 }, false, 'rewinding index, height 9, down to 5'],
-    [{ phase: 'failed', message: 'the disk is full' }, false, 'index failed: the disk is full'],
+    [{ phase: 'failed', message: 'cannot write to /home/satoshi/.bcoin' }, false, 'index failed; the log of the node says why'],
     [{ phase: 'closed' }, false, 'shutting down'],
     [{ phase: 'live', height: 1_200 }, false, 'syncing with the network, height 1200 (12.3%)'],
     [{ phase: 'live', height: 1_200 }, true, 'resetting chain']

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { isUnder, Mount, under, type Handler } from '../../lib/rest/server/mount';
+import { isUnder, Mount, pathOf, under, type Handler } from '../../lib/rest/server/mount';
 import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 import { until } from '../support/until';
@@ -18,6 +18,24 @@ describe('isUnder', () => {
   it('leaves every other path', () => {
     for (const path of ['/', '', '/restful', '/REST/tx', '//rest/tx', '/tx/rest', '/rest.json', '*', 'http://host/rest/tx'])
       expect(isUnder('/rest', path), path).to.equal(false);
+  });
+});
+
+describe('pathOf', () => {
+  it('is the path of a target in absolute-form, with its query', () => {
+    for (const [target, path] of [
+      ['http://host/rest/tx', '/rest/tx'],
+      ['https://user@host:8332/rest?a=http://b/c', '/rest?a=http://b/c'],
+      ['HTTP://[::1]', '/'],
+      ['http://host?a=/b', '/?a=/b'],
+      ['http:///rest', '/rest']
+    ] as const)
+      expect(pathOf(target), target).to.equal(path);
+  });
+
+  it('is any other target as it came', () => {
+    for (const target of ['/rest/tx', '//host/rest', '/http://host/rest', '*', 'host:80', 'ftp://host/rest', 'http:/rest'])
+      expect(pathOf(target), target).to.equal(target);
   });
 });
 
@@ -69,6 +87,22 @@ describe('the mount', () => {
     await listen();
     expect(await bodyOf('/rest/tx')).to.equal('ours');
     expect(await bodyOf('/tx')).to.equal('theirs');
+  });
+
+  it('shows its handler the path of a target in absolute-form, and leaves other targets as they are', async () => {
+    const urls: (string | undefined)[] = [];
+    mount((request, response) => {
+      urls.push(request.url);
+      response.end();
+      return Promise.resolve();
+    });
+    server.on('request', (request, response) => {
+      urls.push(request.url);
+      response.end();
+    });
+    await listen();
+    for (const path of ['http://host/rest/tx?a=b', 'http://host/tx']) await bodyOf(path);
+    expect(urls).to.deep.equal(['/rest/tx?a=b', 'http://host/tx']);
   });
 
   it('takes its paths from a server that already listens', async () => {

@@ -2,7 +2,7 @@
 // then the reply or the error is sent. Everything that bounds the work is REST's: gate, queue, replies on their way, cache for answers.
 
 import { asRestError, type RestLogger } from '../../rest/app';
-import { ClientGoneError, queueFull, QueueFullError, RestError, unavailable, type HeaderList } from '../../rest/errors';
+import { ClientGoneError, errorHeaders, queueFull, QueueFullError, RestError, unavailable, type HeaderList } from '../../rest/errors';
 import { requireApiKey } from '../../rest/server/auth';
 import { hasBody, NO_BODY, readBody } from '../../rest/server/body';
 import { HistoryTooLongError, ScriptsUnavailableError, TooManyCoinsError } from '../../scripts/errors';
@@ -104,7 +104,7 @@ export class EsploraServer {
     return { route: found.route, parameters: found.parameters, url, query: mark < 0 ? '' : url.slice(mark + 1) };
   }
 
-  /** Called before the queue, so that a slow sender holds no slot. @throws RestError 408, 413 */
+  /** Called before the queue, so that a slow sender holds no slot. @throws RestError 408, 413, 415 */
   async #bodyOf(request: IncomingMessage): Promise<Buffer> {
     if (!hasBody(request)) return NO_BODY;
     const { timeoutMs } = this.#parts.context.limits;
@@ -138,7 +138,8 @@ export class EsploraServer {
     const status = known instanceof QueueFullError ? 503 : known.status;
     // Text from the client is latin1, as Node reads it, so its bytes come back unchanged.
     const body = Buffer.from(known.message, 'latin1');
-    const headers = [...origin, ...known.headers, 'Content-Type', 'text/plain', 'Content-Length', String(body.length)];
+    const own = ['Cache-Control', 'no-store', 'Content-Type', 'text/plain', 'Content-Length', String(body.length)];
+    const headers = [...origin, ...errorHeaders(known, status), ...own];
     this.#parts.responses.send(response, status, headers, body);
   }
 

@@ -2,7 +2,7 @@
 
 import { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
-import { bodyTooLarge } from '../errors';
+import { bodyTooLarge, encodedBody } from '../errors';
 import type { Limits } from '../limits';
 
 /** The body of a request that has none. */
@@ -13,10 +13,15 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
-/** The whole body. A client that stops sending is cut off. @throws RestError 413 */
+/** The whole body. A client that stops sending is cut off. @throws RestError 413, 415 */
 export async function readBody(request: IncomingMessage, limits: Pick<Limits, 'maxBodyBytes' | 'timeoutMs'>): Promise<Buffer> {
   const { maxBodyBytes, timeoutMs } = limits;
   const { socket, headers } = request;
+  const encoding = headers['content-encoding'] ?? '';
+  if (encoding !== '' && encoding.toLowerCase() !== 'identity' && hasBody(request)) {
+    request.resume();
+    throw encodedBody();
+  }
   // The socket's own timeout may be in use for a reply that waits to be read.
   const patience = setTimeout(() => socket.destroy(), timeoutMs);
   try {

@@ -71,7 +71,7 @@ export class GatedReader implements IndexReader {
   }
 }
 
-/** Why requests are refused: the status in the text of the 503, for people, without a full stop. */
+/** Why requests are refused: the status in the text of the 503, for people, without a full stop. It is for strangers: paths are in the log. */
 export function gateStatus(index: IndexState, { height, verified }: NodeProgress, resetting: boolean): string {
   switch (index.phase) {
     case 'loading':
@@ -79,7 +79,7 @@ export function gateStatus(index: IndexState, { height, verified }: NodeProgress
     case 'closed':
       return 'shutting down';
     case 'failed':
-      return `index failed: ${index.message}`;
+      return 'index failed; the log of the node says why';
     case 'rewinding':
       return `rewinding index, height ${index.height}, down to ${index.target}`;
     case 'copying':

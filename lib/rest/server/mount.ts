@@ -24,6 +24,15 @@ export function isUnder(prefix: string, url: string): boolean {
   return next === undefined || next === '/' || next === '?';
 }
 
+/** The scheme and host of a target in absolute-form. */
+const AUTHORITY = /^https?:\/\/[^/?]*/i;
+
+/** A target as a path: servers must accept the absolute-form that clients send to proxies (RFC 9112, 3.2.2). Others are left as they are. */
+export function pathOf(url: string): string {
+  const path = url.startsWith('/') ? url : url.replace(AUTHORITY, '');
+  return path === '' || path.startsWith('?') ? `/${path}` : path;
+}
+
 /** Takes requests of every method under a prefix. */
 export const under =
   (prefix: string): Takes =>
@@ -81,7 +90,7 @@ export class Mount {
   };
 
   readonly #dispatch = (request: IncomingMessage, response: ServerResponse): void => {
-    const { takes, connections } = this.#parts;
+    const { connections } = this.#parts;
     const { socket } = request;
     // Node still reads requests after a reply that ends the connection, and after the client has gone. It throws if such
     // a request is answered before a pending one (state.incoming, _http_server.js).
@@ -90,9 +99,18 @@ export class Mount {
       return;
     }
     connections.requestCame(socket);
-    if (takes(request)) this.#serve(request, response);
+    if (this.#takes(request)) this.#serve(request, response);
     else this.#passOn(request, response);
   };
+
+  /** Whether the request is taken. If so, its target becomes a path. */
+  #takes(request: IncomingMessage): boolean {
+    const { method, url = '' } = request;
+    const path = pathOf(url);
+    const isTaken = this.#parts.takes({ method, url: path });
+    if (isTaken) request.url = path;
+    return isTaken;
+  }
 
   readonly #passOn: PassOn = (request, response) => {
     for (const other of this.#others) other.call(this.#parts.server, request, response);
@@ -114,13 +132,14 @@ export class Mount {
 
   /** Without an `upgrade` listener Node would continue in HTTP too, but lose the bytes after the request. */
   readonly #dispatchUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    const { server, takes, connections, upgrade } = this.#parts;
-    if (upgrade !== undefined && takes(request) && asksForWebSocket(request) && !isReplyDue(socket)) {
+    const { server, connections, upgrade } = this.#parts;
+    const isTaken = this.#takes(request);
+    if (upgrade !== undefined && isTaken && asksForWebSocket(request) && !isReplyDue(socket)) {
       connections.requestCame(request.socket);
       upgrade(request, socket, head);
       return;
     }
-    if (this.#otherUpgrades.length === 0 || takes(request)) {
+    if (this.#otherUpgrades.length === 0 || isTaken) {
       servePlainly(server, request, socket, head);
       return;
     }

@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { asRestError, type RestLogger } from '../../rest/app';
-import { ClientGoneError, queueFull, QueueFullError, RestError, UnavailableError, type HeaderList } from '../../rest/errors';
+import { ClientGoneError, errorHeaders, queueFull, QueueFullError, RestError, UnavailableError, type HeaderList } from '../../rest/errors';
 import { MOST_BYTES_IN_FLIGHT } from '../../rest/limits';
 import { NO_BODY, readBody, replayed } from '../../rest/server/body';
 import { Slice } from '../../rest/server/slices';
@@ -78,7 +78,7 @@ export class RpcServer {
     this.#closing.abort();
   }
 
-  /** @throws RestError 401, 413 */
+  /** @throws RestError 401, 413, 415 */
   async #bodyOf(request: IncomingMessage, grant: Grant): Promise<Buffer> {
     const { limits } = this.#parts.context;
     const mayCall = grant === 'node' || grant === 'own';
@@ -198,8 +198,9 @@ export class RpcServer {
       return;
     }
     const known = asRestError(error, this.#parts.gate, this.#parts.logger);
-    if (known.status === 401) await this.#refuse(response, 'missing');
-    else this.#send(response, known instanceof QueueFullError ? 503 : known.status, TEXT_TYPE, [Buffer.from(known.message)]);
+    const status = known instanceof QueueFullError ? 503 : known.status;
+    if (status === 401) await this.#refuse(response, 'missing');
+    else this.#send(response, status, [...errorHeaders(known, status), ...TEXT_TYPE], [Buffer.from(known.message)]);
   }
 
   #send(response: ServerResponse, status: number, headers: HeaderList, parts: readonly Buffer[]): void {
