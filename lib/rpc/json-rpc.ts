@@ -2,6 +2,7 @@
 // HTTP status, and 2.0 for calls that ask for it.
 
 import { invalidRequest, parseError, RpcError, CODES } from './errors';
+import { idTextsIn } from './id-texts';
 
 /** A call as it came. */
 export interface Call {
@@ -44,6 +45,9 @@ const FAULTS = {
 /** Calls in a batch: with many more, memory would run out before the reply is made. */
 const MOST_CALLS = 100_000;
 
+/** How deep JSON may be nested (UniValue). */
+const MOST_DEPTH = 512;
+
 /** The call or calls of a body. A body that is no JSON is one bad call. */
 export function parseCalls(body: Buffer): Parsed {
   let text: string;
@@ -58,16 +62,10 @@ export function parseCalls(body: Buffer): Parsed {
   if (!isBatch && !isObject(json)) return { isBatch, calls: [{ form: UNKNOWN_FORM, error: parseError('Top-level object parse error') }] };
   if (Array.isArray(json) && json.length > MOST_CALLS)
     return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: invalidRequest(`Batch of more than ${MOST_CALLS} calls`) }] };
-  let texts: ReturnType<typeof idTexts> | undefined;
-  const idTextAt = (i: number): string | undefined => (texts ??= idTexts(text, isBatch ? 2 : 1))[i];
+  const { ids, depth } = idTextsIn(text, isBatch);
+  if (depth > MOST_DEPTH) return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
   const items = isBatch ? (json as readonly unknown[]) : [json];
-  try {
-    return { isBatch, calls: items.map((item, i) => parseCall(item, () => idTextAt(i))) };
-  } catch (error) {
-    // The id is nested too deep for JSON.stringify. Bitcoin Core refuses JSON that is nested so deep.
-    if (!(error instanceof RangeError)) throw error;
-    return { isBatch: false, calls: [{ form: UNKNOWN_FORM, error: parseError() }] };
-  }
+  return { isBatch, calls: items.map((item, i) => parseCall(item, ids[i])) };
 }
 
 export const isBad = (call: Call | BadCall): call is BadCall => 'error' in call;
@@ -75,11 +73,10 @@ export const isBad = (call: Call | BadCall): call is BadCall => 'error' in call;
 /** Calls of version 2.0 without an id get no reply. */
 export const isNotification = ({ isVersion2, id }: ReplyForm): boolean => isVersion2 && id === undefined;
 
-/** `idText`: gives the text of a numeric id as the client wrote it. */
-function parseCall(json: unknown, idText: () => string | undefined): Call | BadCall {
+function parseCall(json: unknown, id: string | undefined): Call | BadCall {
   if (!isObject(json)) return { form: UNKNOWN_FORM, error: FAULTS.noObject };
   const { jsonrpc = null, method = null, params = null } = json;
-  const form = { isVersion2: jsonrpc === '2.0', id: 'id' in json ? textOfId(json['id'], idText) : undefined };
+  const form = { isVersion2: jsonrpc === '2.0', id };
   // rpc-bitcoin writes its 1.0 as a number; Bitcoin Core refuses that since 28.
   if (jsonrpc !== null && jsonrpc !== 1 && typeof jsonrpc !== 'string') return { form, error: FAULTS.versionNoText };
   if (typeof jsonrpc === 'string' && jsonrpc !== '1.0' && jsonrpc !== '2.0') return { form, error: FAULTS.version };
@@ -87,31 +84,6 @@ function parseCall(json: unknown, idText: () => string | undefined): Call | BadC
   if (typeof method !== 'string') return { form, error: FAULTS.methodNoText };
   if (params !== null && typeof params !== 'object') return { form, error: FAULTS.params };
   return { method, params: (params ?? []) as Call['params'], form };
-}
-
-/** An id of any JSON type is sent back unchanged; a number that a double cannot hold exactly is sent back as the client wrote it. */
-export function textOfId(id: unknown, idText: () => string | undefined): string {
-  const text = typeof id === 'number' && !Number.isSafeInteger(id) ? idText() : undefined;
-  return text ?? JSON.stringify(id);
-}
-
-/** The tokens of JSON: strings, punctuation, and everything else. */
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
-
-/** The texts of the `id` members of objects at a depth of a JSON text, one for each item there. Of duplicate members the last counts. */
-export function idTexts(text: string, depth: number): (string | undefined)[] {
-  const found: (string | undefined)[] = [undefined];
-  let level = 0;
-  let before: readonly [string, string] = ['', ''];
-  for (const [token] of text.matchAll(TOKENS)) {
-    if (level === depth && before[1] === ':' && before[0].startsWith('"') && JSON.parse(before[0]) === 'id')
-      found[found.length - 1] = token;
-    if (token === '{' || token === '[') level++;
-    if (token === '}' || token === ']') level--;
-    if (token === ',' && level === depth - 1) found.push(undefined);
-    before = [before[1], token];
-  }
-  return found;
 }
 
 function isObject(json: unknown): json is Readonly<Record<string, unknown>> {

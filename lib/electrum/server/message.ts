@@ -1,7 +1,7 @@
 // JSON-RPC 2.0 as Electrum servers accept it: also without `jsonrpc`, without parameters, and in batches.
 
 import { isUtf8 } from 'node:buffer';
-import { textOfId, idTexts } from '../../rpc/json-rpc';
+import { idTextsIn } from '../../rpc/id-texts';
 import { CODES, ElectrumError } from '../errors';
 
 /** Requests in one batch; Fulcrum takes 345. */
@@ -44,8 +44,8 @@ export function readMessage(value: Buffer): Message {
   const items = isBatch ? (json as readonly unknown[]) : [json];
   if (items.length === 0) return refused(CODES.invalidRequest, 'batch is empty');
   if (items.length > MOST_IN_BATCH) return refused(CODES.invalidRequest, `batch has more than ${MOST_IN_BATCH} requests`);
-  let texts: ReturnType<typeof idTexts> | undefined;
-  const requests = items.flatMap((item, i) => readRequest(item, () => (texts ??= idTexts(text, isBatch ? 2 : 1))[i]) ?? []);
+  const { ids } = idTextsIn(text, isBatch);
+  const requests = items.flatMap((item, i) => readRequest(item, ids[i]) ?? []);
   return { isBatch, requests };
 }
 
@@ -53,18 +53,16 @@ function refused(code: number, message: string): Message {
   return { isBatch: false, requests: [{ id: 'null', error: new ElectrumError(code, message) }] };
 }
 
-/** `idText`: gives the text of a numeric id as the client wrote it. */
-function readRequest(json: unknown, idText: () => string | undefined): Request | BadRequest | undefined {
+function readRequest(json: unknown, id: string | undefined): Request | BadRequest | undefined {
   const bad = (id: string, code: number, message: string): BadRequest => ({ id, error: new ElectrumError(code, message) });
   if (!isObject(json)) return bad('null', CODES.invalidRequest, 'request object must be a dictionary');
   const { method, params = [] } = json;
-  if (!('id' in json)) {
+  if (id === undefined) {
     if (method === undefined) return bad('null', CODES.invalidRequest, 'request has no method');
     // A malformed notification gets no error.
     return typeof method === 'string' && isValues(params) ? { method, params, id: undefined } : undefined;
   }
   if (!isId(json['id'])) return bad('null', CODES.invalidRequest, 'invalid "id"');
-  const id = textOfId(json['id'], idText);
   if (method === undefined) {
     return 'result' in json || 'error' in json ? undefined : bad(id, CODES.invalidRequest, 'request has no method');
   }

@@ -1,0 +1,107 @@
+// The ids of calls as texts. JavaScript's numbers cannot hold every id that a client may send, so ids are taken from the text of the calls,
+// and come back as Bitcoin Core (UniValue) prints them: numbers as they were written, strings with its escapes, no white space.
+
+import { JsonWriter } from '../views/json-writer';
+
+export interface IdTexts {
+  /** The text of each call's id; undefined: it has none. Of duplicate members the last counts, as in JSON.parse. */
+  readonly ids: readonly (string | undefined)[];
+  /** How deep arrays and objects are nested in the text. */
+  readonly depth: number;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+/** Brackets differ from braces in this bit. */
+const BRACE_BIT = 0x20;
+const OPENING = 0x7b;
+const CLOSING = 0x7d;
+
+/** `"\u0069\u0064"` */
+const LONGEST_ID = 14;
+
+const HALF_A_PAIR = /\p{Surrogate}/u;
+
+/** Reads the ids of the calls in a text, which must be JSON. `isBatch`: the calls are the items of an array. */
+export function idTextsIn(text: string, isBatch: boolean): IdTexts {
+  const ids: (string | undefined)[] = [undefined];
+  /** The level of the members of calls. */
+  const members = isBatch ? 2 : 1;
+  let level = 0;
+  let depth = 0;
+  /** Where the latest string ends if it is `id`, and where the value of such a member begins; otherwise -1. */
+  let name = -1;
+  let value = -1;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const start = at;
+      at = stringEnd(text, start);
+      name = level === members && isId(text, start, at) ? at : -1;
+      continue;
+    }
+    if (code === COLON) {
+      if (level === members && name >= 0) value = at + 1;
+      name = -1;
+      continue;
+    }
+    const bracket = code | BRACE_BIT;
+    if (bracket === OPENING) {
+      if (++level > depth) depth = level;
+    } else if (code === COMMA || bracket === CLOSING) {
+      if (level === members && value >= 0) {
+        ids[ids.length - 1] = textOf(text.slice(value, at).trim());
+        value = -1;
+      }
+      if (code !== COMMA) level--;
+      else if (level === members - 1) ids.push(undefined);
+    }
+  }
+  return { ids, depth };
+}
+
+/** Where the closing quote of the string is that begins at `start`. */
+function stringEnd(text: string, start: number): number {
+  for (let end = start; ;) {
+    end = text.indexOf('"', end + 1);
+    let escapes = 0;
+    while (text.charCodeAt(end - 1 - escapes) === BACKSLASH) escapes++;
+    if (escapes % 2 === 0) return end;
+  }
+}
+
+/** Whether the string between two quotes is `id`, whose characters may be escaped. */
+function isId(text: string, start: number, end: number): boolean {
+  if (end - start >= LONGEST_ID) return false;
+  const token = text.slice(start, end + 1);
+  return token === '"id"' || (token.includes('\\') && JSON.parse(token) === 'id');
+}
+
+function textOf(json: string): string {
+  if (!json.startsWith('[') && !json.startsWith('{')) return json.startsWith('"') ? stringText(json) : json;
+  const parts: string[] = [];
+  for (let at = 0; at < json.length;) {
+    const isString = json.charCodeAt(at) === QUOTE;
+    const end = isString ? stringEnd(json, at) + 1 : nextQuote(json, at);
+    const part = json.slice(at, end);
+    parts.push(isString ? stringText(part) : part.replace(/\s+/g, ''));
+    at = end;
+  }
+  return parts.join('');
+}
+
+function nextQuote(json: string, from: number): number {
+  const at = json.indexOf('"', from);
+  return at < 0 ? json.length : at;
+}
+
+function stringText(json: string): string {
+  const text = JSON.parse(json) as string;
+  // Half a surrogate pair is no character: it is left escaped.
+  if (HALF_A_PAIR.test(text)) return JSON.stringify(text);
+  const writer = new JsonWriter();
+  writer.string(text);
+  return writer.toString();
+}
