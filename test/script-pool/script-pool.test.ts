@@ -9,7 +9,6 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { mine, openRegtestNode } from '../support/regtest-node';
-import type { PooledTransaction } from '../../lib/script-pool/pooled-transaction';
 import type { HostTransaction } from '../../lib/node/host';
 
 const FEE = 10_000;
