@@ -49,15 +49,14 @@ export class PooledScripts {
 export class PooledScript {
   readonly #script: Buffer;
   readonly #history: readonly PooledTransaction[];
-  readonly #totals: ScriptTotals | undefined;
+  readonly #totals: ScriptTotals;
   readonly #confirmed: () => Promise<ReadonlySet<string>>;
 
   /** `confirmed`: keys of the txids of the block at the tip, which the pool may still have. */
   constructor(script: Buffer, pool: ScriptPool, confirmed: () => Promise<ReadonlySet<string>>) {
     this.#script = script;
     this.#history = pool.history(script);
-    // The totals of a single transaction, which never change, are counted only when they are needed.
-    this.#totals = this.#history.length > 1 ? pool.totals(script) : undefined;
+    this.#totals = pool.totals(script);
     this.#confirmed = confirmed;
   }
 
@@ -71,7 +70,7 @@ export class PooledScript {
   /** The totals of the unconfirmed transactions. */
   async totals(client: Waiting): Promise<ScriptTotals> {
     const left = await this.transactions();
-    return left.length === this.#history.length && this.#totals !== undefined ? this.#totals : (await this.#outputsOf(left, client)).totals;
+    return left.length === this.#history.length ? this.#totals : (await this.#outputsOf(left, client)).totals;
   }
 
   /** The outputs of the unconfirmed transactions. All transactions that spend an output of the script are in its history. */

@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Subject, type Observable } from 'rxjs';
 import { PooledTransaction } from './pooled-transaction';
-import { PoolScripts, type PooledCoin, type PooledTotals } from './scripts';
+import { PoolScripts, type PooledTotals } from './scripts';
 import { summaryOf, type PoolSummary } from './pool-summary';
 import type { PoolEvent, PoolSource, PoolTransaction } from '../node/types';
 import type { Subscription } from 'rxjs';
@@ -38,7 +38,7 @@ export class ScriptPool {
   readonly #transactions = new Map<string, PooledTransaction>();
   /** During `open`: transactions that are to enter, in this order. A txid stands for one that was there before: its coins must be read. */
   readonly #waiting = new Map<string, PoolTransaction | Buffer>();
-  readonly #scripts: PoolScripts;
+  readonly #scripts = new PoolScripts();
   #recent: readonly RecentTransaction[] = [];
   #revision = 0;
   #subscription: Subscription | undefined;
@@ -47,10 +47,6 @@ export class ScriptPool {
   constructor(pool: PoolSource) {
     this.#pool = pool;
     this.touched$ = this.#touched.asObservable();
-    this.#scripts = new PoolScripts({
-      get: (txid) => this.get(txid),
-      isSpent: (txid, index) => this.spender(txid, index) !== undefined
-    });
   }
 
   /** Resolves once all transactions that the pool already had are taken in. @throws what the node throws when it cannot read coins */
@@ -100,26 +96,11 @@ export class ScriptPool {
     return this.#scripts.totals(script);
   }
 
-  /** The script's outputs that the pool creates and does not spend, in no order. To be read before the pool changes. */
-  coins(script: Buffer): Iterable<PooledCoin> {
-    return this.#scripts.coins(script);
-  }
-
   /** The transaction of the pool that spends an output, which may be confirmed, and by which input. */
   spender(txid: Buffer, index: number): { readonly transaction: PooledTransaction; readonly input: number } | undefined {
     const spender = this.#pool.spender(txid, index);
     const transaction = spender && this.get(spender.txid);
     return transaction && { transaction, input: spender.input };
-  }
-
-  /** The transactions of the pool whose outputs it spends. */
-  parents({ transaction }: PooledTransaction): Set<PooledTransaction> {
-    return new Set(transaction.inputs.flatMap(({ txid }) => this.get(txid) ?? []));
-  }
-
-  /** The transactions of the pool that spend its outputs. */
-  children({ txid, transaction }: PooledTransaction): Set<PooledTransaction> {
-    return new Set(transaction.outputs.flatMap((_, index) => this.spender(txid, index)?.transaction ?? []));
   }
 
   /** The last ten transactions that entered, the newest first. They may have left the pool. */

@@ -1,8 +1,8 @@
-// Which transactions of the pool touch a script. Most scripts are touched by a single transaction, and only that is kept. For the others
-// sums are updated as transactions enter and leave, so that an answer is as fast for a script with thousands of transactions.
+// Which transactions of the pool touch a script, with the sums of what they fund and spend. The sums are updated as transactions enter and
+// leave, so that an answer is as fast for a script with thousands of transactions, and a transaction costs what it has inputs and outputs,
+// whatever other transactions have.
 
 import { hash } from 'node:crypto';
-import type { ScannedOutput } from '../bitcoin/transaction';
 import type { PooledTransaction } from './pooled-transaction';
 
 const OP_RETURN = 0x6a;
@@ -20,37 +20,26 @@ export interface PooledTotals {
   readonly spent: PooledSum;
 }
 
-/** An output that the pool creates and does not spend. */
-export interface PooledCoin {
-  readonly transaction: PooledTransaction;
-  readonly index: number;
-  readonly value: number;
-}
+const NOTHING: PooledSum = { count: 0, value: 0 };
 
-/** What PoolScripts needs to know of the rest of the pool. */
-export interface PoolSpends {
-  get(txid: Buffer): PooledTransaction | undefined;
-  isSpent(txid: Buffer, index: number): boolean;
-}
+const plus = (a: PooledSum, b: PooledSum): PooledSum => ({ count: a.count + b.count, value: a.value + b.value });
 
-class Sum implements PooledSum {
-  count = 0;
-  value = 0;
+const minus = (a: PooledSum, b: PooledSum): PooledSum => ({ count: a.count - b.count, value: a.value - b.value });
 
-  add({ count, value }: PooledSum, sign: 1 | -1 = 1): void {
-    this.count += sign * count;
-    this.value += sign * value;
-  }
-}
-
-const copyOf = ({ count, value }: PooledSum): PooledSum => ({ count, value });
-
-/** Outputs of one script that one transaction creates and spends. */
+/** What one transaction does with one script: what most scripts of a pool have. */
 class Touch {
-  readonly funded = new Sum();
-  readonly spent = new Sum();
+  funded = NOTHING;
+  spent = NOTHING;
 
-  constructor(readonly script: Buffer) {}
+  constructor(readonly transaction: PooledTransaction) {}
+
+  get totals(): PooledTotals {
+    return { transactions: 1, funded: this.funded, spent: this.spent };
+  }
+
+  get transactions(): readonly PooledTransaction[] {
+    return [this.transaction];
+  }
 }
 
 /** The script's SHA-256 as a latin1 string. */
@@ -59,88 +48,66 @@ const keyOf = (script: Buffer): string => hash('sha256', script, 'binary');
 /** The touches of a transaction, by the scripts' keys. Scripts with data (`OP_RETURN`) are left out: no client asks for them. */
 function touches(transaction: PooledTransaction): Map<string, Touch> {
   const found = new Map<string, Touch>();
+  // Outputs with the same script often follow one another, by the thousand if somebody wants them to.
+  let [lastScript, last]: [Buffer | undefined, Touch | undefined] = [undefined, undefined];
   const touch = (script: Buffer): Touch | undefined => {
     if (script[0] === OP_RETURN) return undefined;
+    if (lastScript?.equals(script) === true) return last;
     const key = keyOf(script);
     let known = found.get(key);
-    if (known === undefined) found.set(key, (known = new Touch(script)));
+    if (known === undefined) found.set(key, (known = new Touch(transaction)));
+    [lastScript, last] = [script, known];
     return known;
   };
-  for (const { value, script } of transaction.transaction.outputs) touch(script)?.funded.add({ count: 1, value });
-  for (const { value, script } of transaction.spent) touch(script)?.spent.add({ count: 1, value });
+  for (const { value, script } of transaction.transaction.outputs) {
+    const touched = touch(script);
+    if (touched !== undefined) touched.funded = plus(touched.funded, { count: 1, value });
+  }
+  for (const { value, script } of transaction.spent) {
+    const touched = touch(script);
+    if (touched !== undefined) touched.spent = plus(touched.spent, { count: 1, value });
+  }
   return found;
 }
 
 /** A script that several transactions touch. */
 class SharedScript {
   /** In the order of entering. */
-  readonly transactions = new Set<PooledTransaction>();
-  /** The transactions that create an output of the script which the pool does not spend. */
-  readonly funding = new Set<PooledTransaction>();
-  readonly funded = new Sum();
-  readonly spent = new Sum();
-  /** A copy, since the script may be a view of a whole block. */
-  readonly #script: Buffer;
-  readonly #spends: PoolSpends;
-
-  constructor(script: Buffer, spends: PoolSpends) {
-    this.#script = Buffer.allocUnsafeSlow(script.length);
-    script.copy(this.#script);
-    this.#spends = spends;
-  }
+  readonly #transactions = new Set<PooledTransaction>();
+  #funded = NOTHING;
+  #spent = NOTHING;
 
   get totals(): PooledTotals {
-    return { transactions: this.transactions.size, funded: copyOf(this.funded), spent: copyOf(this.spent) };
+    return { transactions: this.#transactions.size, funded: this.#funded, spent: this.#spent };
   }
 
-  add(transaction: PooledTransaction, touch: Touch): void {
-    this.transactions.add(transaction);
-    this.funded.add(touch.funded);
-    this.spent.add(touch.spent);
-    if (touch.funded.count > 0) this.#look(transaction);
-    if (touch.spent.count > 0) this.#lookAtParents(transaction);
+  get transactions(): readonly PooledTransaction[] {
+    return [...this.#transactions];
   }
 
-  remove(transaction: PooledTransaction, touch: Touch): void {
-    this.transactions.delete(transaction);
-    this.funding.delete(transaction);
-    this.funded.add(touch.funded, -1);
-    this.spent.add(touch.spent, -1);
-    if (touch.spent.count > 0) this.#lookAtParents(transaction);
+  add({ transaction, funded, spent }: Touch): void {
+    this.#transactions.add(transaction);
+    this.#funded = plus(this.#funded, funded);
+    this.#spent = plus(this.#spent, spent);
   }
 
-  *coins(): Generator<PooledCoin, void> {
-    const isOurs = (output: ScannedOutput): boolean => output.script.equals(this.#script);
-    for (const transaction of this.funding) yield* unspent(transaction, isOurs, this.#spends);
+  remove({ transaction, funded, spent }: Touch): void {
+    this.#transactions.delete(transaction);
+    this.#funded = minus(this.#funded, funded);
+    this.#spent = minus(this.#spent, spent);
   }
 
-  #lookAtParents({ transaction, spent }: PooledTransaction): void {
-    const { inputs } = transaction;
-    for (const [i, { script }] of spent.entries()) {
-      const input = inputs[i];
-      const parent = input && script.equals(this.#script) ? this.#spends.get(input.txid) : undefined;
-      if (parent !== undefined && this.transactions.has(parent)) this.#look(parent);
-    }
-  }
-
-  #look(transaction: PooledTransaction): void {
-    const isOurs = (output: ScannedOutput): boolean => output.script.equals(this.#script);
-    if (unspent(transaction, isOurs, this.#spends).next().done === true) this.funding.delete(transaction);
-    else this.funding.add(transaction);
+  /** The touch of the last transaction that is left; undefined while there are several. */
+  get only(): Touch | undefined {
+    const [first, second] = this.#transactions;
+    if (first === undefined || second !== undefined) return undefined;
+    const touch = new Touch(first);
+    [touch.funded, touch.spent] = [this.#funded, this.#spent];
+    return touch;
   }
 }
 
-function* unspent(
-  transaction: PooledTransaction,
-  isOurs: (output: ScannedOutput) => boolean,
-  spends: PoolSpends
-): Generator<PooledCoin, void> {
-  const { txid } = transaction;
-  for (const [index, output] of transaction.transaction.outputs.entries())
-    if (isOurs(output) && !spends.isSpent(txid, index)) yield { transaction, index, value: output.value };
-}
-
-type Touching = PooledTransaction | SharedScript;
+type Touching = Touch | SharedScript;
 
 /** A map by scripts' keys. A map that grows is copied in one go: many small maps make that short. */
 class ScriptMap {
@@ -170,31 +137,27 @@ class ScriptMap {
 /** `script` in the methods: the SHA-256, 32 bytes, not reversed. */
 export class PoolScripts {
   readonly #scripts = new ScriptMap();
-  readonly #spends: PoolSpends;
 
-  constructor(spends: PoolSpends) {
-    this.#spends = spends;
-  }
-
-  /** Returns the keys of the scripts that it touches. `spends` must know the transaction already. */
+  /** Returns the keys of the scripts that it touches. */
   add(transaction: PooledTransaction): Iterable<string> {
     const touched = touches(transaction);
     for (const [key, touch] of touched) {
       const known = this.#scripts.get(key);
-      if (known === undefined) this.#scripts.set(key, transaction);
-      else (known instanceof SharedScript ? known : this.#share(key, touch.script, known)).add(transaction, touch);
+      if (known === undefined) this.#scripts.set(key, touch);
+      else (known instanceof SharedScript ? known : this.#share(key, known)).add(touch);
     }
     return touched.keys();
   }
 
-  /** Returns the keys of the scripts that it touches. `spends` must no longer know the transaction. */
+  /** Returns the keys of the scripts that it touches. */
   remove(transaction: PooledTransaction): Iterable<string> {
     const touched = touches(transaction);
     for (const [key, touch] of touched) {
       const known = this.#scripts.get(key);
       if (known instanceof SharedScript) {
-        known.remove(transaction, touch);
-        if (known.transactions.size === 1) for (const only of known.transactions) this.#scripts.set(key, only);
+        known.remove(touch);
+        const { only } = known;
+        if (only !== undefined) this.#scripts.set(key, only);
       } else {
         this.#scripts.delete(key);
       }
@@ -207,33 +170,16 @@ export class PoolScripts {
   }
 
   history(script: Buffer): readonly PooledTransaction[] {
-    const known = this.#scripts.get(script.toString('latin1'));
-    return known === undefined ? [] : known instanceof SharedScript ? [...known.transactions] : [known];
+    return this.#scripts.get(script.toString('latin1'))?.transactions ?? [];
   }
 
   totals(script: Buffer): PooledTotals {
-    const key = script.toString('latin1');
-    const known = this.#scripts.get(key);
-    if (known instanceof SharedScript) return known.totals;
-    const touch = known && touches(known).get(key);
-    return {
-      transactions: known === undefined ? 0 : 1,
-      funded: copyOf(touch?.funded ?? new Sum()),
-      spent: copyOf(touch?.spent ?? new Sum())
-    };
+    return this.#scripts.get(script.toString('latin1'))?.totals ?? { transactions: 0, funded: NOTHING, spent: NOTHING };
   }
 
-  *coins(script: Buffer): Generator<PooledCoin, void> {
-    const key = script.toString('latin1');
-    const known = this.#scripts.get(key);
-    if (known instanceof SharedScript) yield* known.coins();
-    else if (known !== undefined) yield* unspent(known, (output) => keyOf(output.script) === key, this.#spends);
-  }
-
-  #share(key: string, script: Buffer, first: PooledTransaction): SharedScript {
-    const shared = new SharedScript(script, this.#spends);
-    const touch = touches(first).get(key);
-    if (touch !== undefined) shared.add(first, touch);
+  #share(key: string, first: Touch): SharedScript {
+    const shared = new SharedScript();
+    shared.add(first);
     this.#scripts.set(key, shared);
     return shared;
   }

@@ -157,14 +157,15 @@ describe('a node that is sent arbitrary bytes', function () {
       const replies = await askInOneWrite(served.port, [
         ...others,
         asking,
-        { method: 'POST', path: '/rest/getutxos.bin', headers, body: Buffer.of(0, 5) },
         ...others,
-        { path: '/rest/chaininfo.json' }
+        { path: '/rest/chaininfo.json' },
+        // Last, since not every version of Node reads on behind such a body.
+        { method: 'POST', path: '/rest/getutxos.bin', headers: { ...headers, Connection: 'Upgrade, close' }, body: Buffer.of(0, 5) }
       ]);
       expect(replies).to.have.length(2 * others.length + 3);
-      expect(replies.at(-1)).to.have.property('status', 200);
-      expect(replies[others.length]?.body).to.deep.equal(replies.at(-1)?.body);
-      expect(replies[others.length + 1]?.body.toString()).to.equal('Parse error\r\n');
+      expect(replies.at(-2)).to.have.property('status', 200);
+      expect(replies[others.length]?.body).to.deep.equal(replies.at(-2)?.body);
+      expect(replies.at(-1)?.body.toString()).to.equal('Parse error\r\n');
     }
     const socket = await openSocket(served.port);
     socket.write(requestBytes({ path: '/socket.io', headers }, false));

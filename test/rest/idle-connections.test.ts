@@ -101,6 +101,14 @@ describe('idle connections', () => {
     expect(begun.toString() + (await untilClosed(socket)).toString()).to.match(/\r\n\r\nhalf$/);
   });
 
+  it('get the reply to their last request, whatever follows it', async () => {
+    await serve(30_000, (_, response) => setImmediate(() => response.end('whole')));
+    expect(await replyTo(`${requestBytes({ path: '/' }, true).toString()}no\r\n\r\n`)).to.match(/^HTTP\/1.1 200 OK\r\n[^]*whole$/);
+    expect(errors).to.deep.equal([]);
+    const broken = 'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nno\r\n';
+    expect(await replyTo(broken)).to.match(/^HTTP\/1.1 400 /);
+  });
+
   it('are left to the server again after closing', async () => {
     await serve(1_234, (_, response) => response.end());
     expect(server.keepAliveTimeout).to.equal(1_234);

@@ -15,6 +15,7 @@ import { FollowedScripts } from './followed-scripts';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import { ask, type RawReply, type RawRequest } from './http';
 import type { AddressInfo } from 'node:net';
+import type { EsploraContext } from '../../lib/esplora/endpoint';
 import type { EndpointContext } from '../../lib/rest/endpoint';
 import type { TestFullNode } from './bcoin';
 
@@ -28,8 +29,9 @@ export interface EsploraNode {
   readonly pool: ScriptPool;
   readonly fees: PoolFees;
   readonly answers: ChainAnswers;
-  /** The context of endpoints. */
+  /** The context of REST's endpoints, and of Esplora's. */
   readonly context: EndpointContext;
+  readonly esplora: EsploraContext;
   readonly port: number;
   /** Waits for the index, and brings the index by script to its block. */
   settle(): Promise<void>;
@@ -50,6 +52,7 @@ export async function openEsploraNode(
         fees: PoolFees;
         answers: ChainAnswers;
         rest: RestService;
+        esplora: EsploraContext;
       }
     | undefined;
   const plugin = {
@@ -78,7 +81,7 @@ export async function openEsploraNode(
         options: { ...OPTIONS, ...options },
         logger
       });
-      parts = { source, index, scripts, pool, fees, answers, rest };
+      parts = { source, index, scripts, pool, fees, answers, rest, esplora: esplora.context };
       return {
         open: async () => {
           await index.open();
@@ -98,7 +101,7 @@ export async function openEsploraNode(
   };
   const node = await openRegtestNode({ ...regtest, ...(settings && { settings }), plugins: [plugin] });
   if (parts === undefined) throw new Error('expected the node to load its plugin');
-  const { source, index, scripts, pool, fees, answers, rest } = parts;
+  const { source, index, scripts, pool, fees, answers, rest, esplora } = parts;
   const { context } = rest.shared;
   const { port } = source.httpServer.address() as AddressInfo;
   const settle = async (): Promise<void> => {
@@ -116,6 +119,7 @@ export async function openEsploraNode(
     fees,
     answers,
     context,
+    esplora,
     port,
     settle,
     get: (path, request) => ask(port, { path: `/api${path}`, ...request })

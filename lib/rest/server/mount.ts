@@ -1,7 +1,8 @@
 // Takes some requests over from the listeners of the node's HTTP server, and leaves all others to these listeners untouched.
 // The node adds its listener when its server opens, after its plugins, so the listeners are swapped when the server listens.
 
-import { isReplyDue, servePlainly, type IdleConnections } from './connections';
+import { hasTooManyHeaders, isReplyDue, refuseHeaders, type IdleConnections } from './connections';
+import { decideUpgrades, hasBody, servePlainly } from './upgrades';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -55,6 +56,11 @@ export class Mount {
   #others: RequestListener[] = [];
   #otherUpgrades: UpgradeListener[] = [];
   #tookOver = false;
+  #putDecisionBack: (() => void) | undefined;
+  /** The request that Node will hand over next, if it has both `Upgrade` and a body. */
+  #withBody: IncomingMessage | undefined;
+  /** Connections whose last request came. */
+  readonly #ending = new WeakSet<Duplex>();
 
   constructor(parts: MountParts) {
     this.#parts = parts;
@@ -76,6 +82,7 @@ export class Mount {
     for (const other of this.#others) server.on('request', other);
     server.removeListener('upgrade', this.#dispatchUpgrade);
     for (const other of this.#otherUpgrades) server.on('upgrade', other);
+    this.#putDecisionBack?.();
   }
 
   readonly #takeOver = (): void => {
@@ -87,6 +94,7 @@ export class Mount {
     this.#otherUpgrades = server.listeners('upgrade') as UpgradeListener[];
     server.removeAllListeners('upgrade');
     server.on('upgrade', this.#dispatchUpgrade);
+    this.#putDecisionBack = decideUpgrades(server, this.#isHandedOver);
   };
 
   readonly #dispatch = (request: IncomingMessage, response: ServerResponse): void => {
@@ -97,6 +105,16 @@ export class Mount {
     if (!socket.writable) {
       socket.destroy();
       return;
+    }
+    if (this.#ending.has(socket)) return;
+    if (hasTooManyHeaders(request)) {
+      refuseHeaders(this.#parts.server, socket);
+      return;
+    }
+    if (request === this.#withBody) {
+      this.#withBody = undefined;
+      this.#ending.add(socket);
+      response.shouldKeepAlive = false;
     }
     connections.requestCame(socket);
     if (this.#takes(request)) this.#serve(request, response);
@@ -130,16 +148,32 @@ export class Mount {
     }
   }
 
-  /** Without an `upgrade` listener Node would continue in HTTP too, but lose the bytes after the request. */
+  /**
+   * Node serves a request with a body as plain HTTP itself, since from version 26 the connection is handed over with the body half read.
+   * It drops the bytes that came with the end of the body, so that the connection cannot be used any further.
+   */
+  readonly #isHandedOver = (request: IncomingMessage): boolean => {
+    if (!hasBody(request)) return true;
+    this.#withBody = request;
+    return false;
+  };
+
+  /** Without an `upgrade` listener Node would continue in HTTP too, but drop the bytes after the request. */
   readonly #dispatchUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const { server, connections, upgrade } = this.#parts;
+    if (hasTooManyHeaders(request)) {
+      refuseHeaders(server, socket);
+      return;
+    }
     const isTaken = this.#takes(request);
-    if (upgrade !== undefined && isTaken && asksForWebSocket(request) && !isReplyDue(socket)) {
+    // Only older versions of Node get here with a body, which has not been read.
+    const isPlain = hasBody(request);
+    if (!isPlain && upgrade !== undefined && isTaken && asksForWebSocket(request) && !isReplyDue(socket)) {
       connections.requestCame(request.socket);
       upgrade(request, socket, head);
       return;
     }
-    if (this.#otherUpgrades.length === 0 || isTaken) {
+    if (isPlain || this.#otherUpgrades.length === 0 || isTaken) {
       servePlainly(server, request, socket, head);
       return;
     }
