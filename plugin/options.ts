@@ -219,7 +219,7 @@ function readAddressOptions(read: OptionReader, config: HostConfig): AddressOpti
   if (config.bool('prune', false))
     throw new OptionError('--rest-addresses needs all blocks and their undo data, which a node with --prune does not keep');
   return {
-    path: read.text('rest-addresses-path', '/api', 'a path as /api, neither /rest nor under it', isFreePath),
+    path: readPath(read, 'rest-addresses-path', '/api'),
     cors: readOrigins(read),
     broadcast: !read.flag('rest-no-broadcast'),
     maxUnspent: read.integer('rest-max-unspent', 500, 1, 1_000_000),
@@ -266,8 +266,21 @@ function parseEndpoint(text: string): Endpoint | undefined {
   return { host: plain === '' ? LOOPBACK : plain, port };
 }
 
-function isFreePath(text: string): boolean {
-  return /^(\/[\w.~-]+)+$/.test(text) && !/^\/rest(\/|$)/.test(text);
+/** First parts of the paths that have their requests answered already, and by whom. */
+const TAKEN_PATHS: readonly (readonly [string, readonly string[]])[] = [
+  ["Bitcoin Core's interface", ['rest']],
+  ['the Electrum protocol', ['electrum']],
+  ['payments', ['pay']],
+  ['bcoin', ['block', 'broadcast', 'coin', 'fee', 'filter', 'header', 'mempool', 'reset', 'socket.io', 'tx', 'wallet']]
+];
+
+/** A path for an interface of its own. */
+function readPath(read: OptionReader, name: string, fallback: string): string {
+  const path = read.text(name, fallback, 'a path as /api', (text) => /^(\/[\w.~-]+)+$/.test(text));
+  const first = path.split('/')[1] ?? '';
+  const owner = TAKEN_PATHS.find(([, names]) => names.includes(first));
+  if (owner !== undefined) throw new OptionError(`--${name} must be a free path: /${first} is for ${owner[0]}, not '${path}'`);
+  return path;
 }
 
 function readOrigins(read: OptionReader): AddressOptions['cors'] {

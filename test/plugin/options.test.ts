@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
-import { OptionError, readOptions } from '../../plugin/options';
+import { OptionError, readOptions, type RestOptions } from '../../plugin/options';
 import { PROFILES } from '../../lib/profile/profile';
 import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { createRegtestNode } from '../support/regtest-node';
@@ -140,7 +140,7 @@ describe('the options', () => {
         '--rest-electrum-cert has no effect without --rest-electrum-tls'
       ],
       [{ 'rest-addresses': true, prune: true }, '--rest-addresses needs all blocks and their undo data'],
-      ...['', 'api', '/', '/api/', '/rest', '/rest/api', '/a?b', '/a b'].map(
+      ...['', 'api', '/', '/api/', '/a?b', '/a b'].map(
         (path) => [{ 'rest-addresses': true, 'rest-addresses-path': path }, '--rest-addresses-path must be a path as /api'] as const
       ),
       ...['', 'wallet.example', 'https://wallet.example/', 'https://a.example, https://b.example', 'null'].map(
@@ -151,6 +151,29 @@ describe('the options', () => {
       const config = await configOf(settings);
       expect(() => readOptions(config), JSON.stringify(settings)).to.throw(OptionError, message);
     }
+  });
+
+  it('leave paths to the parts that have them', async () => {
+    const owners = {
+      "Bitcoin Core's interface": ['/rest', '/rest/api'],
+      'the Electrum protocol': ['/electrum', '/electrum/api'],
+      payments: ['/pay', '/pay/api'],
+      bcoin: [
+        ...['/wallet', '/wallet/primary', '/tx', '/tx/address', '/coin', '/block', '/header', '/filter', '/mempool', '/broadcast'],
+        ...['/fee', '/reset', '/socket.io']
+      ]
+    };
+    const read = async (path: string): Promise<() => RestOptions> => {
+      const config = await configOf({ 'rest-addresses': true, 'rest-addresses-path': path });
+      return () => readOptions(config);
+    };
+    for (const [owner, paths] of Object.entries(owners)) {
+      for (const path of paths) {
+        const message = `--rest-addresses-path must be a free path: /${path.split('/')[1] ?? ''} is for ${owner}, not '${path}'`;
+        expect(await read(path), path).to.throw(OptionError, message);
+      }
+    }
+    for (const path of ['/blocks', '/api/tx', '/restful', '/v1/wallet']) expect((await read(path))().addresses).to.include({ path });
   });
 
   it('are accepted under the names of Bitcoin Core', async () => {
