@@ -14,16 +14,14 @@ import type { ScriptCoin, ScriptRow, ScriptSnapshot, ScriptTotals } from '../scr
 
 export type ChainCoin = Pick<ScriptCoin, 'txid' | 'index' | 'value' | 'height'>;
 
-interface CachedCoins extends Cached {
-  readonly coins: readonly ChainCoin[];
-}
-
 interface FoundCoins {
   /** How many coins were asked for. */
   readonly most: number;
   /** Undefined: there are more. */
   readonly coins: readonly ChainCoin[] | undefined;
 }
+
+type CachedCoins = FoundCoins & Cached;
 
 /** The memory of a coin: the object and its txid. */
 const BYTES_PER_COIN = 256;
@@ -44,18 +42,19 @@ export class ChainCoins {
   /** The coins in the order of the chain. `script`: its SHA-256. @throws TooManyCoinsError for more than `most`, RestError 503 */
   async of(script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<readonly ChainCoin[]> {
     const key = `${keyOf(snapshot.index.tip.hash)}${keyOf(script)}`;
-    const known = this.#cached.get(key)?.coins;
-    const coins = known ?? (await this.#found(key, script, most, snapshot, client));
+    const known = this.#cached.get(key);
+    const found = known !== undefined && isEnough(known, most) ? known : await this.#found(key, script, most, snapshot, client);
+    if (found !== known) this.#cached.offer(key, () => ({ ...found, byteLength: (found.coins?.length ?? 1) * BYTES_PER_COIN }));
+    const { coins } = found;
     if (coins === undefined || coins.length > most) throw tooMany(most);
-    if (known === undefined) this.#cached.offer(key, () => ({ coins, byteLength: coins.length * BYTES_PER_COIN }));
     return coins;
   }
 
-  /** Clients that ask at the same time share one search, if it allows as many coins as they do. Undefined: there are more than `most`. */
-  async #found(key: string, script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<FoundCoins['coins']> {
+  /** Clients that ask at the same time share one search, if it allows as many coins as they do. */
+  async #found(key: string, script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<FoundCoins> {
     for (;;) {
       const found = await this.#reading.get(key, client, (everybody) => this.#read(script, most, snapshot, everybody));
-      if (found.coins !== undefined || found.most >= most) return found.coins;
+      if (isEnough(found, most)) return found;
     }
   }
 
@@ -94,5 +93,8 @@ export class ChainCoins {
     );
   }
 }
+
+/** Whether this says what the coins are, or that there are more than `asked`. */
+const isEnough = ({ coins, most }: FoundCoins, asked: number): boolean => coins !== undefined || most >= asked;
 
 const tooMany = (most: number): Error => new TooManyCoinsError(`more than ${most} coins are the script's`);

@@ -42,6 +42,8 @@ export class WebSockets {
     noServer: true,
     clientTracking: true,
     perMessageDeflate: false,
+    // One message in each turn of the event loop: one read can hold ten thousand.
+    allowSynchronousEvents: false,
     maxPayload: MOST_VALUE_BYTES,
     maxFragments: MOST_FRAGMENTS
   });

@@ -137,7 +137,23 @@ describe('the work queue', () => {
   describe('with heavy work', () => {
     const run = (queue: WorkQueue, job: Job, lane: Lane): Promise<string> => queue.run(job, job.work, lane);
     const started = (jobs: readonly Job[]): boolean[] => jobs.map((job) => job.started);
-    const turn = (): Promise<unknown> => new Promise(setImmediate);
+    const turn = async (): Promise<void> => {
+      for (let i = 0; i < 2; i++) await new Promise(setImmediate);
+    };
+
+    it('begins what waited in turns of its own, also when nothing of it takes time', async () => {
+      const queue = new WorkQueue(1, 10);
+      let turns = 0;
+      let isOver = false;
+      const next = (): void => {
+        turns++;
+        if (!isOver) setImmediate(next);
+      };
+      setImmediate(next);
+      const began = await Promise.all(Array.from({ length: 10 }, () => queue.run(here, () => Promise.resolve(turns), 'heavy')));
+      isOver = true;
+      expect(new Set(began).size).to.equal(10);
+    });
 
     it('leaves the last slot to small requests', async () => {
       const queue = new WorkQueue(3, 3);

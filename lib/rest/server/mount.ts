@@ -1,6 +1,7 @@
 // Takes some requests over from the listeners of the node's HTTP server, and leaves all others to these listeners untouched.
 // The node adds its listener when its server opens, after its plugins, so the listeners are swapped when the server listens.
 
+import { onArrival } from './arrivals';
 import { hasTooManyHeaders, isReplyDue, refuseHeaders, type IdleConnections } from './connections';
 import { decideUpgrades, hasBody, servePlainly } from './upgrades';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
@@ -117,8 +118,11 @@ export class Mount {
       response.shouldKeepAlive = false;
     }
     connections.requestCame(socket);
-    if (this.#takes(request)) this.#serve(request, response);
-    else this.#passOn(request, response);
+    if (!this.#takes(request)) this.#passOn(request, response);
+    else
+      onArrival(() => {
+        this.#serve(request, response);
+      });
   };
 
   /** Whether the request is taken. If so, its target becomes a path. */

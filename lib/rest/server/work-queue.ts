@@ -87,7 +87,8 @@ export class WorkQueue {
       heavy.splice(youngest, 1)[0]?.refuse(queueFull());
     }
     return new Promise((start, refuse) => {
-      this.#waiters[lane].push({ client, patience, start, refuse });
+      // Heavy work that finds everything in memory ends in the turn in which it began: a queue of it would be done in one piece.
+      this.#waiters[lane].push({ client, patience, start: lane === 'heavy' ? () => void setImmediate().then(start) : start, refuse });
     });
   }
 

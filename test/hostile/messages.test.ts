@@ -1,0 +1,275 @@
+// Every public message type of every interface with hostile values, beside an honest client: its answers stay right, no message holds the
+// event loop, and no memory is kept.
+
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { after, before, describe, it } from 'mocha';
+import { WebSocket } from 'ws';
+import { esploraRoutes } from '../../lib/esplora/routes';
+import { restRoutes } from '../../lib/rest/routes';
+import { CALLS } from '../../lib/rpc/call-table';
+import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
+import { HOSTILE_JSON, HOSTILE_MESSAGES, HOSTILE_PATHS } from '../support/hostile-values';
+import { requestBytes } from '../support/http';
+import { MethodCaller } from '../support/method-caller';
+import { basic } from '../support/rpc';
+import { Trial, type Attack } from '../support/trial';
+import type { MeteredFacts } from '../support/metered-node';
+
+const ACCOUNT = 'hostile:user';
+
+/** Hostile clients come from another address than the honest one. */
+const FROM = '127.0.0.2';
+
+/** What asks for something: its name, and requests of this kind with a hostile value at each place where a value stands. */
+interface Kind {
+  readonly name: string;
+  readonly requests: readonly Buffer[];
+}
+
+describe('hostile values in every message', function () {
+  this.timeout(300_000);
+  let plain: EsploraNode;
+  let trial: Trial;
+
+  before(async () => {
+    plain = await openEsploraNode();
+    trial = await Trial.open({ 'rest-core': 'modern', 'rest-filters': true, 'rest-rpc-user': ACCOUNT, 'api-key': 'a key' });
+  });
+  after(async () => {
+    await trial.close();
+    await plain.node.close();
+  });
+
+  /** Sends the requests of all kinds. */
+  async function judge(kinds: readonly Kind[], send: (requests: readonly Buffer[]) => Promise<void>): Promise<void> {
+    for (const { name, requests } of kinds) expect(requests, name).to.have.length.above(0);
+    await trial.judge(
+      kinds.map(({ name, requests }): Attack => ({
+        name,
+        begin: async () => {
+          await send(requests);
+          return () => undefined;
+        }
+      }))
+    );
+  }
+
+  it('REST: paths, queries and bodies', async () => {
+    const { facts } = trial;
+    const prefixes = restRoutes(plain.context).map(({ prefix }) => prefix);
+    const kinds = prefixes.map((prefix) => ({
+      name: prefix,
+      requests: [
+        ...Object.values(HOSTILE_PATHS).flatMap((hostile) =>
+          [`${prefix}${hostile}.json`, `${prefix}${facts.blockHash}.bin?count=${hostile}`, `${prefix}${hostile}/${facts.txid}`].map(
+            (path) => requestBytes({ path }, true)
+          )
+        ),
+        ...HOSTILE_JSON.map((hostile) => requestBytes({ method: 'POST', path: `${prefix}.bin`, body: Buffer.from(hostile) }, true))
+      ]
+    }));
+    await judge(kinds, (requests) => overHttp(facts, requests));
+  });
+
+  it('JSON-RPC: parameters by position and by name, and batches', async () => {
+    const { facts } = trial;
+    const headers = basic(ACCOUNT);
+    const post = (body: string): Buffer => requestBytes({ method: 'POST', path: '/', headers, body: Buffer.from(body) }, true);
+    const kinds = [...CALLS].map(([name, { parameters }]) => ({
+      name,
+      requests: [
+        ...hostileParameters(
+          parameters.map((parameter) => parameter.name.split('|')[0] ?? ''),
+          facts
+        ).map((params) => post(`{"id":1,"method":"${name}","params":${params}}`)),
+        post(batchOf(`{"id":1,"method":"${name}"}`))
+      ]
+    }));
+    const frames = HOSTILE_MESSAGES.flatMap((hostile) => [
+      post(hostile),
+      post(`{"id":${hostile},"method":"getblockcount"}`),
+      post(`{"id":1,"method":${hostile}}`),
+      post(`{"id":1,"method":"getblockcount","params":${hostile}}`)
+    ]);
+    await judge(
+      [{ name: 'the frame of a call', requests: frames }, ...kinds.filter(({ name }) => name !== 'waitfornewblock')],
+      (requests) => overHttp(facts, requests)
+    );
+  });
+
+  it('Esplora’s API: paths, queries and bodies', async () => {
+    const { facts } = trial;
+    const routes = esploraRoutes({ ...plain.esplora });
+    const kinds = routes.map(({ method, path }) => {
+      const target = (value: string): string => `/api${path.replaceAll(/:\w+/g, value)}`;
+      const known = `/api${path.replaceAll(/:\w+/g, (name) => legitimateSegment(name, facts))}`;
+      return {
+        name: `${method} ${path}`,
+        requests:
+          method === 'GET'
+            ? Object.values(HOSTILE_PATHS).flatMap((hostile) =>
+                [target(hostile), `${known}?txids=${hostile}&tx=${hostile}`, `${known}/${hostile}`].map((one) =>
+                  requestBytes({ path: one }, true)
+                )
+              )
+            : [...HOSTILE_JSON, facts.raw, `["${facts.raw}"${`,"${facts.raw}"`.repeat(10)}]`].map((hostile) =>
+                requestBytes({ method, path: known, body: Buffer.from(hostile) }, true)
+              )
+      };
+    });
+    await judge(kinds, (requests) => overHttp(facts, requests));
+  });
+
+  it('the Electrum protocol: parameters by position and by name, and batches', async () => {
+    const { facts } = trial;
+    const methods = { ...new MethodCaller(plain).table, 'server.version': { parameters: ['client_name', 'protocol_version'] } };
+    const frames = HOSTILE_MESSAGES.flatMap((hostile) => [
+      hostile,
+      `{"id":${hostile},"method":"server.ping"}`,
+      `{"id":1,"method":${hostile}}`,
+      `{"id":1,"method":"server.ping","params":${hostile}}`,
+      batchOf(`{"id":1,"method":"server.ping","params":${hostile.length < 100 ? hostile : '[]'}}`)
+    ]);
+    const kinds = Object.entries(methods).map(([name, method]) => ({
+      name,
+      requests: [
+        ...hostileParameters(method.parameters, facts).map((params) => `{"id":1,"method":"${name}","params":${params}}`),
+        batchOf(`{"id":1,"method":"${name}","params":[${method.parameters.map((one) => legitimate(one, facts)).join(',')}]}`)
+      ].map((text) => Buffer.from(text))
+    }));
+    const all = [{ name: 'the frame of a request', requests: frames.map((text) => Buffer.from(text)) }, ...kinds];
+    await judge(all, (requests) => overLines(facts, requests));
+    await judge(all.slice(0, 1), (requests) =>
+      overFrames(`ws://127.0.0.1:${facts.http}/electrum`, requests, '{"id":"end","method":"server.ping"}', '"end"')
+    );
+  });
+
+  it('mempool’s WebSocket: every field', async () => {
+    const { facts } = trial;
+    const fields = ['action', 'data', 'track-tx', 'track-address', 'track-addresses', 'track-scriptpubkeys'];
+    const spelled = Array.from({ length: 10_000 }, (_, i) =>
+      Array.from(facts.script, (digit, at) => ((i >> (at % 14)) & 1 ? digit.toUpperCase() : digit)).join('')
+    );
+    const many = Array.from({ length: 10_000 }, (_, i) => `0014${i.toString(16).padStart(40, '0')}`);
+    const values = [...HOSTILE_MESSAGES, JSON.stringify(spelled), JSON.stringify(many), JSON.stringify(many.map(() => facts.address))];
+    const kinds = fields.map((field) => ({
+      name: field,
+      requests: values
+        .flatMap((value) => [`{"${field}":${value}}`, `{"action":"want","${field}":${value}}`])
+        .map((text) => Buffer.from(text))
+    }));
+    const frames = { name: 'the frame of a request', requests: values.map((text) => Buffer.from(text)) };
+    await judge([frames, ...kinds], (requests) =>
+      overFrames(`ws://127.0.0.1:${facts.http}/api/v1/ws`, requests, '{"action":"ping"}', '"pong"')
+    );
+  });
+});
+
+/** JSON texts of parameters with a hostile value at each place, and legitimate ones at the others. */
+function hostileParameters(names: readonly string[], facts: MeteredFacts): string[] {
+  const values = names.map((name) => legitimate(name, facts));
+  return HOSTILE_JSON.flatMap((hostile) => [
+    hostile,
+    `{${names.map((name, i) => `"${name}":${i === 0 ? hostile : values[i]}`).join(',')}}`,
+    ...names.map((_, i) => `[${[...values.slice(0, i), hostile, ...values.slice(i + 1)].join(',')}]`)
+  ]);
+}
+
+/** A value of JSON that makes sense for a parameter of this name. */
+function legitimate(name: string, { txid, raw, blockHash, height, electrumHash }: MeteredFacts): string {
+  if (/^(txid|tx_hash)$/.test(name)) return `"${txid}"`;
+  if (/^(blockhash|current_tip)$/.test(name)) return `"${blockHash}"`;
+  if (/^(hexstring|raw_tx)$/.test(name)) return `"${raw}"`;
+  if (/^(package|rawtxs|raw_txs)$/.test(name)) return `["${raw}"]`;
+  if (/^(height|start_height)$/.test(name)) return String(height);
+  if (name === 'scripthash') return `"${electrumHash}"`;
+  return /^(count|number|conf_target|verbosity|n|tx_pos|timeout)$/.test(name) ? '1' : 'null';
+}
+
+/** A segment of a path that makes sense for a parameter of this name. */
+function legitimateSegment(name: string, { txid, blockHash, height, scripthash }: MeteredFacts): string {
+  const values: Readonly<Record<string, string>> = { ':txid': txid, ':hash': blockHash, ':height': String(height), ':script': scripthash };
+  return values[name] ?? '0';
+}
+
+/** As many of a request as fit into what an interface reads. */
+const batchOf = (request: string): string =>
+  `[${Array<string>(Math.min(1_000, Math.floor(900_000 / request.length)))
+    .fill(request)
+    .join(',')}]`;
+
+async function connectFrom(port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: FROM, noDelay: true });
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Each request on a connection of its own, and all of its reply read. */
+async function overHttp({ http }: MeteredFacts, requests: readonly Buffer[]): Promise<void> {
+  for (const request of requests) {
+    const socket = await connectFrom(http);
+    const closed = once(socket, 'close');
+    socket.write(request);
+    socket.resume();
+    await closed;
+  }
+}
+
+/** All requests on one connection, and on another one when the server closes it. */
+async function overLines({ electrum }: MeteredFacts, requests: readonly Buffer[]): Promise<void> {
+  const END = Buffer.from('\n{"id":"end","method":"server.ping"}\n');
+  let socket: Socket | undefined;
+  for (const request of requests) {
+    if (socket === undefined || socket.destroyed) socket = await connectFrom(electrum);
+    const answered = untilSaid(socket, '"end"');
+    socket.write(request);
+    socket.write(END);
+    await answered;
+  }
+  socket?.destroy();
+}
+
+/** Resolves when the text has come, or the connection is closed. */
+function untilSaid(socket: Socket, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    let tail = '';
+    const end = (): void => {
+      socket.off('data', listen).off('close', end);
+      resolve();
+    };
+    const listen = (chunk: Buffer): void => {
+      tail = (tail + chunk.toString('latin1')).slice(-text.length - chunk.length);
+      if (tail.includes(text)) end();
+    };
+    socket.on('data', listen).on('close', end);
+  });
+}
+
+async function overFrames(url: string, requests: readonly Buffer[], ending: string, ended: string): Promise<void> {
+  let socket: WebSocket | undefined;
+  for (const request of requests) {
+    if (socket?.readyState !== WebSocket.OPEN) {
+      socket = new WebSocket(url, { localAddress: FROM });
+      socket.on('error', () => undefined);
+      await once(socket, 'open');
+    }
+    const current = socket;
+    const answered = new Promise<void>((resolve) => {
+      const end = (): void => {
+        current.off('message', listen).off('close', end);
+        resolve();
+      };
+      const listen = (data: Buffer): void => {
+        if (data.includes(ended)) end();
+      };
+      current.on('message', listen).on('close', end);
+    });
+    current.send(request, { binary: false });
+    current.send(ending);
+    await answered;
+  }
+  socket?.terminate();
+}

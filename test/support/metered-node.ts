@@ -1,0 +1,155 @@
+// A process with a real node and everything that the plugin serves, which measures how long its event loop is held and how much memory
+// it keeps, so that clients in another process do not count.
+//
+//   metered-node.ts <settings as JSON>
+
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { hash } from 'node:crypto';
+import { toDisplayHex } from '../../lib/bitcoin/hash';
+import { bcoin, type HostFullBlock } from './bcoin';
+import { freePort, mine } from './regtest-node';
+import { openRestNode, untilReady, type RestNode } from './rest-node';
+import { until } from './until';
+
+/** What clients may ask for, as texts. */
+export interface MeteredFacts {
+  readonly http: number;
+  readonly electrum: number;
+  readonly txid: string;
+  readonly raw: string;
+  readonly pooledTxid: string;
+  readonly blockHash: string;
+  readonly height: number;
+  readonly address: string;
+  /** Script and hash of a script with a long history, the hash as in Esplora's API and as in the Electrum protocol. */
+  readonly script: string;
+  readonly scripthash: string;
+  readonly electrumHash: string;
+}
+
+export interface Measured {
+  /** The longest time for which the event loop was held by work since the last measurement, in ms. */
+  readonly heldMs: number;
+  /** Memory in use after collecting garbage: heap and buffers. */
+  readonly bytes: number;
+}
+
+export type MeteredReply = { readonly facts: MeteredFacts } | { readonly measured: Measured };
+
+const TICK_MS = 5;
+const MATURE = 101;
+const OUTPUTS = 1_000;
+const VALUE = 10_000;
+const FEE = 1_000_000;
+const COINBASE = 5_000_000_000;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const say = (reply: MeteredReply): void => {
+  process.send?.(reply);
+};
+
+/**
+ * How late a timer is, but at most the processor time that the process has used meanwhile: a process that waits for a processor is not
+ * held by its own work.
+ */
+class LoopMeter {
+  #heldMs = 0;
+  #at = performance.now();
+  #used = process.cpuUsage();
+
+  constructor() {
+    setInterval(() => {
+      const [now, { user, system }] = [performance.now(), process.cpuUsage(this.#used)];
+      this.#heldMs = Math.max(this.#heldMs, Math.min(now - this.#at - TICK_MS, (user + system) / 1_000));
+      this.#at = now;
+      this.#used = process.cpuUsage();
+    }, TICK_MS).unref();
+  }
+
+  take(): number {
+    const held = this.#heldMs;
+    this.#heldMs = 0;
+    return held;
+  }
+}
+
+async function main(): Promise<void> {
+  const electrum = await freePort();
+  const settings = JSON.parse(process.argv[2] ?? '{}') as Record<string, unknown>;
+  const served = await openRestNode({ settings: { 'rest-addresses': true, 'rest-electrum': electrum, ...settings } });
+  const facts = await prepared(served, electrum);
+  const meter = new LoopMeter();
+  process.on(
+    'message',
+    () =>
+      void measured(meter).then((measured) => {
+        say({ measured });
+      })
+  );
+  process.on('disconnect', () => void served.node.close().then(() => process.exit()));
+  say({ facts });
+}
+
+async function measured(meter: LoopMeter): Promise<Measured> {
+  const heldMs = meter.take();
+  for (let i = 0; i < 3; i++) {
+    await new Promise(setImmediate);
+    collect();
+  }
+  meter.take();
+  const { heapUsed, external } = process.memoryUsage();
+  return { heldMs, bytes: heapUsed + external };
+}
+
+/** Mines a chain in which one script has a long history, and leaves a transaction in the pool. */
+async function prepared({ node, rest, port: http }: RestNode, electrum: number): Promise<MeteredFacts> {
+  const ring = bcoin.KeyRing.generate();
+  const address = ring.getAddress();
+  const blocks = await mine(node, MATURE + 2, undefined, address);
+  await untilReady({ node, rest, port: http, baseUrl: '' });
+  const script = Buffer.concat([Buffer.from([0x00, 20]), hash('sha256', 'a busy script', 'buffer').subarray(0, 20)]);
+  const pay = async (block: HostFullBlock | undefined): Promise<HostFullBlock['txs'][number]> => {
+    const payment = new bcoin.MTX();
+    payment.addTX(block?.txs[0] as HostFullBlock['txs'][number], 0); // every block has a coinbase
+    for (let i = 0; i < OUTPUTS; i++) payment.addOutput(bcoin.Script.fromRaw(script), VALUE);
+    payment.addOutput(address, COINBASE - OUTPUTS * VALUE - FEE);
+    payment.sign(ring);
+    const transaction = payment.toTX();
+    await node.mempool.addTX(transaction);
+    return transaction;
+  };
+  const confirmed = await pay(blocks[0]);
+  const [block] = await mine(node, 1);
+  const pooled = await pay(blocks[1]);
+  const { height } = node.chain;
+  const ready = rest.scripts;
+  if (block === undefined || ready === undefined) throw new Error('expected a block and an index by script');
+  const digest = hash('sha256', script, 'buffer');
+  await until(() =>
+    ready.history(script).then(
+      (history) => history.length >= 2,
+      () => false
+    )
+  );
+  return {
+    http,
+    electrum,
+    txid: toDisplayHex(confirmed.hash()),
+    raw: pooled.toRaw().toString('hex'),
+    pooledTxid: toDisplayHex(pooled.hash()),
+    blockHash: toDisplayHex(block.hash()),
+    height,
+    address: ring.getAddress('string', 'regtest'),
+    script: script.toString('hex'),
+    scripthash: digest.toString('hex'),
+    electrumHash: toDisplayHex(digest)
+  };
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exit(1);
+});
