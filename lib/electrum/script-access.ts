@@ -8,6 +8,7 @@ import type { ChainAnswers } from '../script-answers/chain-answers';
 import type { ScriptReader, ScriptSnapshot, ScriptsState, ScriptTotals } from '../scripts/types';
 import type { ScriptHistories, ScriptHistory } from '../script-status/history';
 import type { ScriptNotifier } from '../script-status/script-notifier';
+import type { StatusListener } from '../script-status/subscribed-script';
 
 const NOBODY: Waiting = { isGone: false };
 
@@ -97,7 +98,14 @@ export class ScriptAccess {
     return new Observable((subscriber) => {
       const { notifier } = this.#parts;
       const tell = (status: string): void => subscriber.next(status === '' ? undefined : Buffer.from(status, 'latin1'));
-      const listener = { changed: ({ status }: { readonly status: string }): void => tell(status) };
+      const listener: StatusListener = {
+        changed: ({ status }) => {
+          tell(status);
+        },
+        failed: (error) => {
+          subscriber.error(error);
+        }
+      };
       const begin = async (): Promise<void> => {
         const status = await onceLive(
           this.#parts.scripts,

@@ -8,6 +8,7 @@
 // latter's height changes from -1 to 0. A block that is disconnected may change all scripts with transactions in the pool.
 
 import { setImmediate } from 'node:timers/promises';
+import { tell, type Listener } from './listener';
 import { SettledLooks } from './settled-looks';
 import { SubscribedScript, type StatusChange, type StatusListener, type Told } from './subscribed-script';
 import { Statuses, type Brought, type Status } from './statuses';
@@ -27,7 +28,7 @@ const TOLD_IN_TURN = 32;
 /** Subscriptions that are ended in one turn: less than a millisecond. */
 const LEFT_IN_TURN = 512;
 
-export interface TipListener {
+export interface TipListener extends Listener {
   tipChanged(tip: HeaderRecord): void;
 }
 
@@ -319,7 +320,9 @@ export class ScriptNotifier {
       // A listener that has left or subscribed again since the look knows more.
       if (told.equals(tip.hash) || this.#tipListeners.get(listener) !== told) continue;
       this.#tipListeners.set(listener, tip.hash);
-      listener.tipChanged(tip);
+      tell(listener, (one) => {
+        one.tipChanged(tip);
+      });
       if (++count % TOLD_IN_TURN === 0) await setImmediate();
     }
   }
@@ -340,7 +343,9 @@ export class ScriptNotifier {
         const change: StatusChange = { script: subscribed.key, status: text };
         const { due } = (this.#telling = { subscribed, due: new Set(subscribed.settle(change.status, look.number)) });
         for (const listener of due) {
-          listener.changed(change);
+          tell(listener, (one) => {
+            one.changed(change);
+          });
           if (++count % TOLD_IN_TURN === 0) await setImmediate();
         }
         this.#telling = undefined;

@@ -2,6 +2,7 @@
 
 import type { BlockPoint } from '../node/types';
 import type { RowPlace } from '../scripts/types';
+import type { Listener } from './listener';
 import type { Brought } from './statuses';
 
 /** Rows that are kept until the next look. If there are more, the next look reads the index. */
@@ -16,7 +17,7 @@ export interface StatusChange {
   readonly status: string;
 }
 
-export interface StatusListener {
+export interface StatusListener extends Listener {
   changed(change: StatusChange): void;
 }
 

@@ -84,9 +84,13 @@ export class FrameChannel implements Channel {
     return this.#outbox.progressAt;
   }
 
-  /** Sends one value, which may be given in parts. */
-  send(...value: readonly Buffer[]): void {
-    this.#outbox.add(...value);
+  send(value: Buffer): void {
+    this.#outbox.add([value]);
+  }
+
+  /** Sends one value that is given in parts. */
+  sendParts(parts: readonly Buffer[]): void {
+    this.#outbox.add(parts);
   }
 
   pause(): void {

@@ -18,11 +18,14 @@ export const MOST_UNREAD_BYTES = 262_144;
 /** This limit while all clients together have too much to read. */
 export const FEW_UNREAD_BYTES = 65_536;
 
-/** Counts bytes that wait to be read outside of REST's responses. */
+/** Counts what waits to be read, by the clients of every protocol. */
 export interface Outflow {
   /** True while no further large reply may be made. */
   readonly isFull: boolean;
-  /** Negative when bytes were read or dropped. */
+  /** Counts memory until it is released as often as it was held. However many clients have yet to read it, it counts once. */
+  hold(memory: ArrayBufferLike): void;
+  release(memory: ArrayBufferLike): void;
+  /** Counts bytes that are not handed over yet; negative when they were or are dropped. */
   countOthers(bytes: number): void;
 }
 
@@ -31,7 +34,7 @@ export interface OutboxParts {
   readonly socket: Pick<Socket, 'cork' | 'uncork' | 'writableLength' | 'destroyed'>;
   /** `isLast`: the message ends with this piece. */
   readonly write: (piece: Buffer, isLast: boolean, written: () => void) => void;
-  readonly outflow: Pick<Outflow, 'countOthers'>;
+  readonly outflow: Pick<Outflow, 'hold' | 'release'>;
   /** Called when the client has taken something. */
   readonly progressed: () => void;
 }
@@ -83,7 +86,8 @@ export class Outbox {
   #sent = 0;
   /** Unsent bytes of all parts. */
   #bytes = 0;
-  #counted = 0;
+  /** The memory of parts that were sent, but not taken by the operating system. */
+  readonly #sentMemory: ArrayBufferLike[] = [];
   #isReady = false;
   #ended: (() => void) | undefined;
   #isClosed = false;
@@ -99,15 +103,15 @@ export class Outbox {
     return this.#bytes + this.#parts.socket.writableLength;
   }
 
-  /** Sends a message. Many clients may share its memory. */
-  add(...message: readonly Buffer[]): void {
+  /** Sends a message, given in parts. Many clients may share its memory. */
+  add(message: readonly Buffer[]): void {
     if (this.#isClosed || this.#ended !== undefined) return;
     if (this.unreadBytes === 0) this.progressAt = performance.now();
     for (const [i, bytes] of message.entries()) {
       this.#waiting.push({ bytes, isLast: i === message.length - 1 });
       this.#bytes += bytes.length;
+      this.#parts.outflow.hold(bytes.buffer);
     }
-    this.#count();
     // Messages of one turn are sent together.
     this.#wake();
   }
@@ -120,10 +124,11 @@ export class Outbox {
 
   /** Drops everything: the client has gone. */
   close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#waiting.length = 0;
-    this.#parts.outflow.countOthers(-this.#counted);
-    this.#counted = 0;
+    const memories = [...this.#sentMemory, ...this.#waiting.map(({ bytes }) => bytes.buffer)];
+    for (const memory of memories) this.#parts.outflow.release(memory);
+    this.#sentMemory.length = this.#waiting.length = 0;
   }
 
   #wake(): void {
@@ -148,27 +153,26 @@ export class Outbox {
       if (isEnd) {
         this.#waiting.shift();
         this.#sent = 0;
+        this.#sentMemory.push(part.bytes.buffer);
       }
-      write(piece, isEnd && part.isLast, this.#written);
+      write(piece, isEnd && part.isLast, isEnd ? this.#partWritten : this.#written);
     }
     socket.uncork();
-    this.#count();
     if (this.#waiting.length === 0) this.#ended?.();
     return bytes;
+  };
+
+  readonly #partWritten = (): void => {
+    // Parts are taken in the order in which they were sent.
+    const memory = this.#sentMemory.shift();
+    if (memory !== undefined) this.#parts.outflow.release(memory);
+    this.#written();
   };
 
   readonly #written = (): void => {
     if (this.#isClosed) return;
     this.progressAt = performance.now();
-    this.#count();
     if (this.#waiting.length > 0) this.#wake();
     this.#parts.progressed();
   };
-
-  #count(): void {
-    const bytes = this.unreadBytes;
-    if (bytes === this.#counted || this.#isClosed) return;
-    this.#parts.outflow.countOthers(bytes - this.#counted);
-    this.#counted = bytes;
-  }
 }

@@ -1,5 +1,5 @@
-// WebSocket on the node's HTTP server, for all paths that speak it. Pages of other origins may connect only if they may also read Esplora's
-// replies: browsers send the origin of a page, other clients send none.
+// WebSocket on the node's HTTP server, for all paths that speak it. Pages of other origins than the server's own may connect only if
+// they may also read Esplora's replies: browsers send the origin of a page, other clients send none.
 
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { WebSocketServer } from 'ws';
@@ -111,13 +111,19 @@ export class WebSockets {
   #requireWelcome(request: IncomingMessage): void {
     const { refusal, origins, auth, shared, sessions } = this.#parts;
     const { origin } = request.headers;
-    if (origin !== undefined && origins !== '*' && origins?.includes(origin) !== true)
+    if (origin !== undefined && origins !== '*' && origins?.includes(origin) !== true && !isOwnOrigin(origin, request))
       throw new RestError(403, 'Pages of this origin may not connect');
     if (auth) requireApiKey(request, shared.context.node);
     const reason = refusal();
     if (reason !== undefined) throw unavailable(reason);
     if (!sessions.admit(request.socket)) throw new RestError(503, 'Too many clients');
   }
+}
+
+/** Whether a page comes from the host and port to which it connects. Its scheme is not known here: TLS may end in front of the node. */
+function isOwnOrigin(origin: string, { headers: { host } }: IncomingMessage): boolean {
+  const { groups } = /^https?:\/\/(?<host>[^/]+)$/i.exec(origin) ?? {};
+  return host !== undefined && groups?.['host']?.toLowerCase() === host.toLowerCase();
 }
 
 function refuse(socket: Duplex, error: RestError): void {

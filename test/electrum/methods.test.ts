@@ -13,6 +13,9 @@ const COINBASE_SATS = 5_000_000_000;
 const FEE_SATS = 10_000;
 const BLOCKS = 110;
 
+/** Deeper than JSON.stringify can follow. */
+const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown;
+
 describe('methods of the Electrum protocol', () => {
   let served: EsploraNode;
   let caller: MethodCaller;
@@ -158,6 +161,8 @@ describe('methods of the Electrum protocol', () => {
       ['blockchain.block.header', [1.5], '1.5 should be a non-negative integer'],
       ['blockchain.block.header', [true], 'true should be a non-negative integer'],
       ['blockchain.block.header', [2 ** 53], '9007199254740992 should be a non-negative integer'],
+      ['blockchain.block.header', [nested(100_000)], 'a value that is nested too deep should be a non-negative integer'],
+      ['blockchain.scripthash.get_balance', [nested(100_000)], 'a value that is nested too deep is not a valid script hash'],
       ['blockchain.block.headers', [0, { a: 1 }], '{"a":1} should be a non-negative integer'],
       ['blockchain.transaction.get', [`${'00'.repeat(31)}0g`], `${'00'.repeat(31)}0g should be a transaction hash`],
       ['blockchain.transaction.get', ['00'.repeat(32), null], '"verbose" must be a boolean'],

@@ -4,6 +4,7 @@ import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
 import { NotifyingNode } from '../support/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
+import { unfailing } from '../support/unfailing';
 import type { HostTransaction } from '../../lib/node/host';
 
 const FEE = 10_000;
@@ -88,6 +89,33 @@ describe('the status of a script with a transaction in the pool that spends an u
     expect(await statusOf(all)).to.equal(expected);
   });
 
+  it('is told to every other listener if one of them fails, which is told that it did', async () => {
+    const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0)).toString('latin1');
+    const fault = new Error('a client that cannot be told');
+    const failures: unknown[] = [];
+    const fail = (): never => {
+      throw fault;
+    };
+    const broken = { changed: fail, tipChanged: fail, failed: (error: unknown) => failures.push(error) };
+    const heard: string[] = [];
+    const whole = { changed: () => heard.push('status'), tipChanged: () => heard.push('tip'), failed: unfailing };
+    for (const listener of [broken, whole]) {
+      await all.notifier.add(script, listener, 10);
+      await all.index.reader.read(({ tip }) => {
+        all.notifier.addTips(listener, tip);
+        return Promise.resolve();
+      });
+    }
+    await walk.mineOnly([parent]);
+    await all.untilTold();
+    expect(heard).to.deep.equal(['tip', 'status']);
+    expect(failures).to.deep.equal([fault, fault]);
+    for (const listener of [broken, whole]) {
+      all.notifier.delete(script, listener);
+      all.notifier.deleteTips(listener);
+    }
+  });
+
   it('is told under the name that was given, to every subscriber, once for each subscription', async () => {
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const upper = nameOf(CHILD).toUpperCase();
@@ -110,7 +138,7 @@ describe('the status of a script with a transaction in the pool that spends an u
   it('is answered in place of older notifications that were not sent yet, and so is the tip', async () => {
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const withdrawn: string[] = [];
-    const notified = { notify: () => undefined, withdraw: (about: string) => withdrawn.push(about) };
+    const notified = { notify: () => undefined, withdraw: (about: string) => withdrawn.push(about), failed: unfailing };
     const client = new ClientSubscriptions(all.notifier, notified, { maxSubscriptions: 1, maxHistory: 10 });
     await client.addScript(script, nameOf(CHILD));
     client.removeScript(script);

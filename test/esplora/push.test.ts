@@ -39,6 +39,10 @@ interface ReadingChain {
 const txidsOf = (told: unknown): string[] => (told as ToldTransaction[]).map(({ txid }) => txid);
 const heightsOf = (told: unknown): number[] => (told as ToldBlock[]).map(({ height }) => height);
 
+/** A spelling of hexadecimal letters: which of them are capitals. */
+const spelled = (letters: string, bits: number): string =>
+  letters.replace(/./g, (letter, i: number) => ((bits >> i) & 1 ? letter.toUpperCase() : letter));
+
 describe('mempool’s WebSocket', () => {
   let served: PushNode;
   let faucet: Faucet;
@@ -188,16 +192,16 @@ describe('mempool’s WebSocket', () => {
     expect(served.push.tracked).to.equal(0);
   });
 
-  it('tells news of several addresses, keys and scripts under the names that the client gave', async () => {
+  it('tells news of several addresses, keys and scripts, each under one name, in lower case', async () => {
     const { node } = served;
     const [first, second] = [new KeyWallet().address, new KeyWallet().address];
-    const script = scriptAt(second).toString('hex').toUpperCase();
+    const script = scriptAt(second).toString('hex');
     const [own, stranger] = [await client(), await client()];
-    await own.ask({ 'track-addresses': [first.toUpperCase(), first], 'track-scriptpubkeys': [script] });
+    await own.ask({ 'track-addresses': [first.toUpperCase(), first], 'track-scriptpubkeys': [script.toUpperCase()] });
     await stranger.ask({ 'track-addresses': [new KeyWallet().address] });
     const txid = await faucet.pays(first, PAID);
     const multi = (await own.next('multi-address-transactions')) as Record<string, Record<string, ToldTransaction[]>>;
-    expect(Object.keys(multi)).to.have.members([first.toUpperCase(), first]);
+    expect(Object.keys(multi)).to.deep.equal([first]);
     expect([txidsOf(multi[first]?.['mempool']), multi[first]?.['confirmed'], multi[first]?.['removed']]).to.deep.equal([[txid], [], []]);
     const other = await faucet.pays(second, PAID);
     const scripts = (await own.next('multi-scriptpubkey-transactions')) as Record<string, Record<string, ToldTransaction[]>>;
@@ -212,16 +216,15 @@ describe('mempool’s WebSocket', () => {
     expect(served.push.tracked).to.equal(0);
   });
 
-  it('tells several clients news of a long list, each under its own names', async () => {
+  it('tells several clients news of a long list', async () => {
     const { node } = served;
     const { address } = new KeyWallet();
     const script = scriptAt(address).toString('hex');
-    const names = [script, script.toUpperCase()];
     const all = [await client(), await client(), await client()] as const;
     const [one, many, scripts] = all;
     await one.ask({ 'track-address': address });
     await many.ask({ 'track-addresses': [address] });
-    await scripts.ask({ 'track-scriptpubkeys': names });
+    await scripts.ask({ 'track-scriptpubkeys': [script, script.toUpperCase()] });
     for (let i = 0; i < 6; i++) await faucet.pays(address, PAID);
     await until(() => all.every(({ told }) => JSON.stringify(told).split('"fee":').length > 6));
     for (const { told } of all) told.length = 0;
@@ -231,7 +234,7 @@ describe('mempool’s WebSocket', () => {
     expect(await one.next('block-transactions')).to.deep.equal(confirmed);
     const news = { mempool: [], confirmed, removed: [] };
     expect(await many.next('multi-address-transactions')).to.deep.equal({ [address]: news });
-    expect(await scripts.next('multi-scriptpubkey-transactions')).to.deep.equal(Object.fromEntries(names.map((name) => [name, news])));
+    expect(await scripts.next('multi-scriptpubkey-transactions')).to.deep.equal({ [script]: news });
   });
 
   it('tells that a transaction enters the pool, is spent there, and is confirmed', async () => {
@@ -304,6 +307,23 @@ describe('mempool’s WebSocket', () => {
     expect(served.push.tracked).to.equal(1);
   });
 
+  it('reads no list of more than a hundred names, however few scripts they are', async () => {
+    const own = await client();
+    const script = `0014${'ab'.repeat(20)}`;
+    const names = Array.from({ length: 101 }, (_, i) => script.slice(0, -7) + spelled(script.slice(-7), i));
+    const fault = 'too many scriptpubkeys requested, this connection supports tracking a maximum of 100 scriptpubkeys';
+    expect(await own.ask({ 'track-scriptpubkeys': names })).to.deep.equal([{ 'track-scriptpubkeys-error': fault }]);
+    expect(await own.ask({ 'track-scriptpubkeys': names.slice(1) })).to.deep.equal([]);
+    expect(served.push.tracked).to.equal(1);
+  });
+
+  it('says so if a name is nested deeper than it can be shown', async () => {
+    const own = await client();
+    const fault = 'cannot be read: a value that is nested too deep';
+    own.socket.send(`{"track-addresses":[${'['.repeat(200_000)}${']'.repeat(200_000)}]}`);
+    expect(await own.ask()).to.deep.equal([{ 'track-addresses-error': fault }]);
+  });
+
   it('tracks lists of up to a hundred addresses, and none with too long a history', async () => {
     const scripts = Array.from({ length: 101 }, (_, i) => `51${i.toString(16).padStart(2, '0')}`);
     const own = await client();
@@ -318,6 +338,12 @@ describe('mempool’s WebSocket', () => {
     }[];
     expect(await own.ask({ 'track-scriptpubkeys': [scriptpubkey] })).to.deep.equal([{ 'track-scriptpubkeys-error': 'history too large' }]);
     expect(served.push.tracked).to.equal(0);
+  });
+
+  it('accepts pages of its own origin', async () => {
+    const own = await PushClient.connect(served.port, { Origin: `http://127.0.0.1:${served.port}` });
+    clients.push(own, await PushClient.connect(served.port, { Host: 'node.example', Origin: 'https://Node.Example' }));
+    expect(await own.ask()).to.deep.equal([]);
   });
 
   it('ends a connection whose message is longer than a megabyte', async () => {
@@ -359,6 +385,8 @@ describe('mempool’s WebSocket', () => {
     expect(await refusedWith(url)).to.equal(503);
     served.ready$.next(true);
     expect(await refusedWith(url, { Origin: 'https://elsewhere.example' })).to.equal(403);
+    expect(await refusedWith(url, { Origin: 'http://127.0.0.1:1' })).to.equal(403);
+    expect(await refusedWith(url, { Origin: 'null' })).to.equal(403);
     const { status, headers } = await ask(served.port, { path: '/api/v1/ws' });
     expect([status, headers['upgrade']]).to.deep.equal([426, 'websocket']);
   });

@@ -26,6 +26,7 @@ describe('replies that clients are slow to read', () => {
   /** Replies that were released. */
   let released: number;
   let body: Buffer;
+  let responses: Responses;
 
   /** `mostBytes` for two of the large replies. */
   const serve = async (timeoutMs: number, closingMs: number): Promise<void> => {
@@ -41,6 +42,7 @@ describe('replies that clients are slow to read', () => {
       return reply;
     };
     const held = async (request: RestRequest): Promise<Reply> => ({ ...(await large(request)), release: () => released++ });
+    responses = new Responses(listening, { mostBytes: MOST, timeoutMs, closingMs });
     const app = restApp({
       routes: [
         { prefix: '/rest/held', endpoint: held, readsBody: false, isHeavy: () => true },
@@ -51,7 +53,7 @@ describe('replies that clients are slow to read', () => {
       gate: { requireOpen: () => undefined, status: () => '' },
       replies: noReplies(),
       queue: new WorkQueue(1, 1),
-      responses: new Responses(listening, { mostBytes: MOST, timeoutMs, closingMs }),
+      responses,
       limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits },
       profile: PROFILES['0.17'],
       node: { isApiKey: () => false },
@@ -136,6 +138,17 @@ describe('replies that clients are slow to read', () => {
     expect(await status('/rest/large')).to.equal(500);
     await leave(sockets[0] as Socket);
     expect(await status('/rest/large')).to.equal(200);
+  });
+
+  it('count once together with the messages of other protocols that share their memory', async () => {
+    await serve(60_000, 60_000);
+    for (let client = 0; client < 3; client++) responses.hold(body.buffer);
+    expect(responses.isFull).to.equal(false);
+    expect((await ask(port, { path: '/rest/large' })).status).to.equal(200);
+    responses.countOthers(LARGE);
+    expect(responses.isFull).to.equal(true);
+    for (let client = 0; client < 3; client++) responses.release(body.buffer);
+    expect(responses.isFull).to.equal(false);
   });
 
   it('no longer count once their clients have left, also those behind others on their connection', async () => {

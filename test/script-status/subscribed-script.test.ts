@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { SubscribedScript, type StatusListener, type Told } from '../../lib/script-status/subscribed-script';
 import { testScale, testSeed } from '../support/scale';
+import { unfailing } from '../support/unfailing';
 import type { RowPlace } from '../../lib/scripts/types';
 
 setFlagsFromString('--expose-gc');
@@ -37,7 +38,7 @@ describe('a script with subscribers', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 10, maxLength: 40 }), (steps) => {
         const subscribed = new SubscribedScript('script');
-        const listeners = Array.from({ length: LISTENERS }, (): StatusListener => ({ changed: () => undefined }));
+        const listeners = Array.from({ length: LISTENERS }, (): StatusListener => ({ changed: () => undefined, failed: unfailing }));
         const known = new Map<StatusListener, Told>();
         const asked: { readonly by: StatusListener; readonly found: Told }[] = [];
         let present = '';
@@ -77,7 +78,7 @@ describe('a script with subscribers', () => {
   it('keeps no listener in memory that has left', async () => {
     const subscribed = new SubscribedScript('script');
     const subscribe = (status: string, look: number): StatusListener => {
-      const one: StatusListener = { changed: () => undefined };
+      const one: StatusListener = { changed: () => undefined, failed: unfailing };
       subscribed.add(one);
       subscribed.answered(one, { status, look });
       return one;

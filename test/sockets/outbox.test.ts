@@ -16,7 +16,8 @@ describe('a message to many clients', () => {
   /** Clients for which a piece was handed over; `ends` has those for which the last piece was. */
   const begun = new Set<number>();
   const ends: number[] = [];
-  let counted = 0;
+  /** What waits to be read, once for each client and part. */
+  const held: ArrayBufferLike[] = [];
 
   before(async () => {
     server = createServer().listen(0, '127.0.0.1');
@@ -30,7 +31,7 @@ describe('a message to many clients', () => {
       outboxes.push(
         new Outbox({
           socket: peer,
-          outflow: { countOthers: (bytes) => (counted += bytes) },
+          outflow: { hold: (memory) => held.push(memory), release: (memory) => held.splice(held.indexOf(memory), 1) },
           write: (piece, isLast, written) => {
             begun.add(i);
             if (isLast) ends.push(i);
@@ -47,21 +48,22 @@ describe('a message to many clients', () => {
   });
 
   it('is handed over for some of them in each turn, and reaches them all', async () => {
-    for (const outbox of outboxes) outbox.add(MESSAGE);
+    for (const outbox of outboxes) outbox.add([MESSAGE]);
     await setImmediate();
     expect(begun.size).to.be.at.most(8);
     await until(() => clients.every(({ read }) => read === MESSAGE.length));
     expect(ends.toSorted((a, b) => a - b)).to.deep.equal(outboxes.map((_, i) => i));
   });
 
-  it('is one message in several parts, and counts for each', async () => {
+  it('is one message in several parts, and its memory is held until the client has taken it', async () => {
     ends.length = 0;
     const [outbox, client] = [outboxes[0], clients[0]];
-    outbox?.add(Buffer.from('{'), MESSAGE, Buffer.from('}'));
-    outbox?.add(Buffer.from('next'));
+    outbox?.add([Buffer.from('{'), MESSAGE, Buffer.from('}')]);
+    outbox?.add([Buffer.from('next')]);
+    expect(held).to.have.length(4);
     expect(outbox?.unreadBytes).to.equal(MESSAGE.length + 6);
     await until(() => client?.read === 2 * MESSAGE.length + 6);
     expect(ends).to.deep.equal([0, 0]);
-    await until(() => counted === 0);
+    await until(() => held.length === 0);
   });
 });

@@ -12,6 +12,7 @@ import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { MemoryLog } from './memory-log';
+import { unfailing } from './unfailing';
 import type { Store } from '../../lib/store/store';
 import type { TestFullNode } from './bcoin';
 
@@ -72,7 +73,8 @@ export class NotifyingNode {
       notify: (method: string, params: string): void => {
         told(method, JSON.parse(params) as unknown[]);
       },
-      withdraw: () => undefined
+      withdraw: () => undefined,
+      failed: unfailing
     };
     return new ClientSubscriptions(this.notifier, client, { ...LIMITS, ...limits });
   }

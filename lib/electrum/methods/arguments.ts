@@ -1,6 +1,7 @@
 // Parses the arguments of methods. A malformed argument is a bad request, in ElectrumX's words.
 
 import { fromDisplayHex } from '../../bitcoin/hash';
+import { shownValue } from '../../sockets/shown-value';
 import { CODES, ElectrumError } from '../errors';
 
 /** How much of an argument an error shows. */
@@ -46,7 +47,4 @@ export function readList(value: unknown): readonly unknown[] {
 
 const isHash = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-fA-F]{64}$/.test(value);
 
-export function shown(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
-}
+export const shown = (value: unknown): string => shownValue(value, MOST_CHARACTERS);

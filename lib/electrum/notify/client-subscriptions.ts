@@ -14,6 +14,8 @@ export interface ToldClient {
   notify(method: string, params: string, about: string): void;
   /** Drops a notification that has not been sent yet, because the client gets a newer answer. */
   withdraw(about: string): void;
+  /** The client was not told of something. */
+  failed(error: unknown): void;
 }
 
 const TIPS = 'tips';
@@ -95,6 +97,10 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
 
   tipChanged({ header, height }: HeaderRecord): void {
     this.#client.notify('blockchain.headers.subscribe', JSON.stringify([{ hex: header.toString('hex'), height }]), TIPS);
+  }
+
+  failed(error: unknown): void {
+    this.#client.failed(error);
   }
 
   #release(key: string): void {

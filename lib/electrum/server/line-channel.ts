@@ -71,7 +71,7 @@ export class LineChannel implements Channel {
   }
 
   send(value: Buffer): void {
-    this.#outbox.add(value);
+    this.#outbox.add([value]);
   }
 
   pause(): void {

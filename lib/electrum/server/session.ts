@@ -49,6 +49,8 @@ export interface Notified {
   notify(method: string, params: string, about: string): void;
   /** Drops a notification that has not been sent yet, because the client gets a newer answer. */
   withdraw(about: string): void;
+  /** The client was not told of something. */
+  failed(error: unknown): void;
 }
 
 export interface ClosableSubscriptions extends Subscriptions {
@@ -171,6 +173,12 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     if (text === undefined) return;
     this.#notifications.delete(about);
     this.#countNotified(-text.length);
+  }
+
+  /** The client has to connect again, since it was not told of something. */
+  failed(error: unknown): void {
+    this.#parts.logger.error(`an Electrum client could not be told: ${error instanceof Error ? (error.stack ?? '') : String(error)}`);
+    this.destroy();
   }
 
   progressed(): void {

@@ -1,5 +1,6 @@
 // Tells of new blocks, each once and in order. New listeners, and all listeners after a reorganization, get the last blocks of the chain.
 
+import { tell, type Listener } from '../../script-status/listener';
 import { JsonWriter } from '../../views/json-writer';
 import { writeBlock } from '../blocks';
 import { arrayOf, objectOf } from './messages';
@@ -13,7 +14,7 @@ const MOST_BLOCKS = 8;
 
 const FOR_EVERYBODY = { isGone: false };
 
-export interface BlockListener {
+export interface BlockListener extends Listener {
   blockNews(message: Buffer): void;
 }
 
@@ -69,22 +70,24 @@ export class BlockNews {
   async #lead(from: BlockPoint, fork: number, index: IndexSnapshot): Promise<void> {
     const { tip } = index;
     let known = from;
-    const tell = (height: number, message: Buffer): void => {
+    const tellOf = (height: number, message: Buffer): void => {
       // At the tip all listeners get the same block object again.
       const next = height === tip.height ? tip : (index.headerAt(height) ?? tip); // below the tip there is one at each height
       for (const [listener, point] of this.#listeners) {
         if (point !== known) continue;
         this.#listeners.set(listener, next);
-        listener.blockNews(message);
+        tell(listener, (one) => {
+          one.blockNews(message);
+        });
       }
       known = next;
     };
     if (tip.height - fork > MOST_BLOCKS) {
-      tell(tip.height, objectOf([['blocks', await this.latest(index)]]));
+      tellOf(tip.height, objectOf([['blocks', await this.latest(index)]]));
       return;
     }
-    if (fork !== from.height) tell(fork, objectOf([['blocks', await this.#upTo(fork, index)]]));
-    for (let height = fork + 1; height <= tip.height; height++) tell(height, objectOf([['block', await this.#block(height, index)]]));
+    if (fork !== from.height) tellOf(fork, objectOf([['blocks', await this.#upTo(fork, index)]]));
+    for (let height = fork + 1; height <= tip.height; height++) tellOf(height, objectOf([['block', await this.#block(height, index)]]));
   }
 
   async #upTo(top: number, index: IndexSnapshot): Promise<Buffer> {

@@ -28,6 +28,8 @@ const MOST_TRACKED = 100;
 /** The cost of reading and writing a message, in points. */
 const REQUEST_POINTS = 1;
 const BYTES_PER_POINT = 5_000;
+/** The cost of reading a name. */
+const NAME_POINTS = 0.1;
 /** The cost of tracking a script: its history is read. */
 const TRACK_POINTS = 3;
 
@@ -89,6 +91,11 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     return this.#isClosed || this.#channel.isGone;
   }
 
+  /** The longest list that is read. */
+  get #mostTracked(): number {
+    return Math.min(MOST_TRACKED, this.#parts.maxSubscriptions);
+  }
+
   get stalledMs(): number {
     return this.#channel.unreadBytes === 0 ? 0 : performance.now() - this.#channel.progressAt;
   }
@@ -96,7 +103,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
   receive(value: Buffer): void {
     this.heardAt = performance.now();
     this.#account.charge(REQUEST_POINTS + value.length / BYTES_PER_POINT);
-    const request = this.#account.isOverdrawn ? undefined : readRequest(value.toString(), this.#parts.prefixes);
+    const request = this.#account.isOverdrawn ? undefined : readRequest(value.toString(), this.#parts.prefixes, this.#mostTracked);
     if (request === undefined) {
       this.end();
       return;
@@ -121,6 +128,14 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     this.#onClose(this);
   }
 
+  /** The client has to connect again, since it was not told of something. */
+  failed(error: unknown): void {
+    this.#parts.logger.error(
+      `a client of the WebSocket could not be told: ${error instanceof Error ? (error.stack ?? '') : String(error)}`
+    );
+    this.destroy();
+  }
+
   end(): void {
     this.#close();
     this.#channel.end();
@@ -136,7 +151,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
   }
 
   statsNews(message: Buffer): void {
-    this.#tell(message);
+    this.#tell([message]);
   }
 
   transactionNews(message: Buffer): void {
@@ -155,37 +170,37 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
       ['multi-address-transactions', addresses.get(script)],
       ['multi-scriptpubkey-transactions', scripts.get(script)]
     ] as const;
-    for (const [field, names] of lists) {
-      if (names === undefined) continue;
+    for (const [field, name] of lists) {
+      if (name === undefined) continue;
       const news = piecesOf([
         ['mempool', pooled ?? '[]'],
         ['confirmed', confirmed ?? '[]'],
         ['removed', removed ?? '[]']
       ]);
-      fields.push([field, piecesOf(names.map((name) => [name, news]))]);
+      fields.push([field, piecesOf([[name, news]])]);
     }
-    if (fields.length > 0) this.#tell(...partsOf(fields));
+    if (fields.length > 0) this.#tell(partsOf(fields));
   }
 
   /** Never rejects. */
   async #answer(request: PushRequest): Promise<void> {
     const newer = (this.#newer = [] as Buffer[]);
     try {
-      if (request.action === 'init') this.#tell(objectOf(await this.#greeting()));
+      if (request.action === 'init') this.#tell([objectOf(await this.#greeting())]);
       const fields = [
         ...(await this.#want(request.want)),
         ...(await this.#trackLists(request)),
         ...(request.action === 'ping' ? [['pong', 'true'] as const] : [])
       ];
       await this.#trackTransaction(request.transaction);
-      if (fields.length > 0) this.#tell(objectOf(fields));
+      if (fields.length > 0) this.#tell([objectOf(fields)]);
     } catch (error) {
       // The client has to connect again to repeat a request that cannot be answered now.
       if (!this.isGone) asRestError(error, this.#parts.gate, this.#parts.logger);
       this.end();
     }
     this.#newer = undefined;
-    for (const message of newer) this.#tell(message);
+    for (const message of newer) this.#tell([message]);
   }
 
   async #greeting(): Promise<Field[]> {
@@ -217,7 +232,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     if (txid === null) return;
     const message = await this.#read((snapshot) => transactionNews.track(txid, this, snapshot));
     if (this.isGone) this.#forget();
-    else if (message !== undefined) this.#tell(message);
+    else if (message !== undefined) this.#tell([message]);
   }
 
   async #trackLists(request: PushRequest): Promise<Field[]> {
@@ -231,14 +246,15 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
   }
 
   /** Gives the error, if there is one. The list is empty then, unless the only error is that some entries could not be read. */
-  async #track(kind: Kind, { scripts, unreadable }: Tracking): Promise<string | undefined> {
-    const { scriptNews, maxSubscriptions } = this.#parts;
-    const most = Math.min(MOST_TRACKED, maxSubscriptions);
-    const isTooMuch = scripts.size > most;
-    this.#lists[kind] = isTooMuch ? NONE : scripts;
+  async #track(kind: Kind, { entries, scripts, unreadable }: Tracking): Promise<string | undefined> {
+    const { scriptNews } = this.#parts;
+    const most = this.#mostTracked;
+    const isTooMuch = entries > most;
+    this.#lists[kind] = scripts;
     let fault = isTooMuch
       ? `too many ${NOUNS[kind]} requested, this connection supports tracking a maximum of ${most} ${NOUNS[kind]}`
-      : unreadableText(unreadable);
+      : unreadable && `cannot be read: ${unreadable}`;
+    this.#account.charge(Math.min(entries, most) * NAME_POINTS);
     try {
       for (const script of this.#lists[kind].keys()) {
         if (this.#tracked.has(script) || this.isGone) continue;
@@ -270,11 +286,11 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
   }
 
   #tellNewer(message: Buffer): void {
-    if (this.#newer === undefined) this.#tell(message);
+    if (this.#newer === undefined) this.#tell([message]);
     else this.#newer.push(message);
   }
 
-  #tell(...message: readonly Buffer[]): void {
+  #tell(message: readonly Buffer[]): void {
     if (this.isGone) return;
     const { outflow } = this.#parts;
     if (this.#channel.unreadBytes > (outflow.isFull ? FEW_UNREAD_BYTES : MOST_UNREAD_NOTIFICATION_BYTES)) {
@@ -282,7 +298,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
       return;
     }
     this.#account.charge(message.reduce((sum, { length }) => sum + length, 0) / BYTES_PER_POINT);
-    this.#channel.send(...message);
+    this.#channel.sendParts(message);
   }
 
   /** Reads on from the client, unless a message is being handled or the client has too much left to read. */
@@ -309,8 +325,4 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     this.#tracked.clear();
     if (this.#transaction !== undefined) transactionNews.untrack(this.#transaction, this);
   }
-}
-
-function unreadableText([first]: readonly string[]): string | undefined {
-  return first === undefined ? undefined : `cannot be read: ${first.slice(0, 100)}`;
 }

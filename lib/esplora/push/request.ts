@@ -6,14 +6,17 @@ import { fromDisplayHex } from '../../bitcoin/hash';
 import { OP_CHECKSIG } from '../../bitcoin/script';
 import { scriptOfAddress, type AddressPrefixes } from '../../bitcoin/address';
 import { keyOf } from '../../rest/cache/blocks';
+import { shownValue } from '../../sockets/shown-value';
 
-/** Scripts by SHA-256, one character a byte, each with the names under which the client asked for it. */
-export type NamedScripts = ReadonlyMap<string, readonly string[]>;
+/** Scripts by SHA-256, one character a byte, each with its name: of a client's names for it the first one, in lower case if case is free. */
+export type NamedScripts = ReadonlyMap<string, string>;
 
 export interface Tracking {
+  /** How many names the client gave. If there are too many, none is read. */
+  readonly entries: number;
   readonly scripts: NamedScripts;
-  /** Names that could not be read. */
-  readonly unreadable: readonly string[];
+  /** The first name that could not be read. */
+  readonly unreadable: string | undefined;
 }
 
 /** Fields are undefined if the request does not have them. */
@@ -30,18 +33,23 @@ export interface PushRequest {
 
 const STOP = 'stop';
 
-/** Undefined if the text is not a request. `prefixes`: of accepted addresses. */
-export function readRequest(text: string, prefixes: readonly AddressPrefixes[]): PushRequest | undefined {
+/** How much of a name an error shows. */
+const MOST_CHARACTERS = 100;
+
+/** Undefined if the text is not a request. `prefixes`: of accepted addresses. `most`: the most names that are read of a list. */
+export function readRequest(text: string, prefixes: readonly AddressPrefixes[], most: number): PushRequest | undefined {
   const value = parse(text);
   if (typeof value !== 'object' || value === null) return undefined;
   const { action, data, ...fields } = value as Readonly<Record<string, unknown>>;
   const address = fields['track-address'];
-  const readAddress = (name: string): Buffer | undefined => scriptOf(name, prefixes);
+  const readAddress = (name: string): Named | undefined => readName(name, prefixes);
+  const readList = (list: unknown, read: (name: string) => Named | undefined): Tracking | undefined =>
+    Array.isArray(list) ? readTracking(list, read, most) : undefined;
   return {
     action: action === 'init' || action === 'ping' ? action : undefined,
     want: action === 'want' && Array.isArray(data) ? { blocks: data.includes('blocks'), stats: data.includes('stats') } : undefined,
     transaction: readTransaction(fields['track-tx']),
-    address: address === STOP ? readTracking([], readAddress) : isSaid(address) ? readTracking([address], readAddress) : undefined,
+    address: address === STOP ? readList([], readAddress) : isSaid(address) ? readList([address], readAddress) : undefined,
     addresses: readList(fields['track-addresses'], readAddress),
     scripts: readList(fields['track-scriptpubkeys'], readScript)
   };
@@ -63,37 +71,39 @@ function readTransaction(value: unknown): Buffer | null | undefined {
   return typeof value === 'string' && /^[0-9a-fA-F]{64}$/.test(value) ? fromDisplayHex(value) : null;
 }
 
-function readList(value: unknown, read: (name: string) => Buffer | undefined): Tracking | undefined {
-  return Array.isArray(value) ? readTracking(value, read) : undefined;
+interface Named {
+  readonly name: string;
+  readonly script: Buffer;
 }
 
-function readTracking(values: readonly unknown[], read: (name: string) => Buffer | undefined): Tracking {
-  const scripts = new Map<string, string[]>();
-  const unreadable: string[] = [];
-  for (const value of values) {
-    const name = typeof value === 'string' ? value : JSON.stringify(value);
-    const script = typeof value === 'string' ? read(value) : undefined;
-    if (script === undefined) {
-      unreadable.push(name);
+function readTracking(values: readonly unknown[], read: (name: string) => Named | undefined, most: number): Tracking {
+  const scripts = new Map<string, string>();
+  let unreadable: string | undefined;
+  for (const value of values.length > most ? [] : values) {
+    const named = typeof value === 'string' ? read(value) : undefined;
+    if (named === undefined) {
+      unreadable ??= shownValue(value, MOST_CHARACTERS);
       continue;
     }
-    const key = keyOf(hash('sha256', script, 'buffer'));
-    const names = scripts.get(key) ?? [];
-    scripts.set(key, names.includes(name) ? names : [...names, name]);
+    const key = keyOf(hash('sha256', named.script, 'buffer'));
+    if (!scripts.has(key)) scripts.set(key, named.name);
   }
-  return { scripts, unreadable };
+  return { entries: values.length, scripts, unreadable };
 }
 
-/** The script of an address or a public key. */
-function scriptOf(name: string, prefixes: readonly AddressPrefixes[]): Buffer | undefined {
+/** An address or a public key. */
+function readName(name: string, prefixes: readonly AddressPrefixes[]): Named | undefined {
   if (/^(0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})$/.test(name)) {
     const key = Buffer.from(name, 'hex');
-    return Buffer.from([key.length, ...key, OP_CHECKSIG]);
+    return { name: name.toLowerCase(), script: Buffer.from([key.length, ...key, OP_CHECKSIG]) };
   }
   const script = scriptOfAddress(name, prefixes);
-  return typeof script === 'string' ? undefined : script;
+  if (typeof script === 'string') return undefined;
+  const lower = name.toLowerCase();
+  // Base58 knows upper and lower case, bech32 does not (BIP173).
+  return { name: prefixes.some(({ bech32 }) => lower.startsWith(`${bech32}1`)) ? lower : name, script };
 }
 
-function readScript(name: string): Buffer | undefined {
-  return /^([0-9a-fA-F]{2})+$/.test(name) ? Buffer.from(name, 'hex') : undefined;
+function readScript(name: string): Named | undefined {
+  return /^([0-9a-fA-F]{2})+$/.test(name) ? { name: name.toLowerCase(), script: Buffer.from(name, 'hex') } : undefined;
 }

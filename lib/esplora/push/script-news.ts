@@ -4,6 +4,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { MAX_TRANSACTIONS, type Position } from '../../index/records/position';
 import { keyOf } from '../../rest/cache/blocks';
+import { tell } from '../../script-status/listener';
 import { onceLive } from '../../script-status/once-live';
 import { ScriptsUnavailableError } from '../../scripts/errors';
 import { placeIfKnown } from '../transactions';
@@ -14,6 +15,7 @@ import type { PooledScript } from '../../script-answers/pooled-script';
 import type { PooledTransaction } from '../../script-pool/pooled-transaction';
 import type { ScriptHistories } from '../../script-status/history';
 import type { ScriptNotifier } from '../../script-status/script-notifier';
+import type { Listener } from '../../script-status/listener';
 import type { StatusChange, StatusListener } from '../../script-status/subscribed-script';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
 import type { Transactions } from '../transactions';
@@ -38,7 +40,7 @@ export interface News {
   readonly removed: Buffer | undefined;
 }
 
-export interface ScriptListener {
+export interface ScriptListener extends Listener {
   /** `script`: its SHA-256, one character a byte. */
   scriptNews(script: string, news: News): void;
 }
@@ -116,6 +118,11 @@ export class ScriptNews implements StatusListener {
     const tracked = this.#tracked.get(script);
     tracked?.listeners.delete(listener);
     if (tracked !== undefined) this.#leave(tracked);
+  }
+
+  /** Its listeners are told after the next change. */
+  failed(): void {
+    this.#parts.wake();
   }
 
   changed({ script }: StatusChange): void {
@@ -202,7 +209,9 @@ export class ScriptNews implements StatusListener {
     if (news.removed === undefined && news.pooled === undefined && news.confirmed === undefined) return;
     let count = 0;
     for (const listener of listeners) {
-      listener.scriptNews(key, news);
+      tell(listener, (one) => {
+        one.scriptNews(key, news);
+      });
       if (++count % TOLD_IN_TURN === 0) await setImmediate();
     }
   }

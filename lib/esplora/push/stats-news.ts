@@ -1,13 +1,14 @@
 // Tells listeners the pool's size and recommended fees: every two seconds if the pool has changed, as mempool does.
 
 import { recommendedFees } from '../../script-answers/recommended-fees';
+import { tell, type Listener } from '../../script-status/listener';
 import { mempoolInfoJson } from '../../views/mempool';
 import { objectOf, type Field } from './messages';
 import type { EsploraContext } from '../endpoint';
 
 const EVERY_MS = 2_000;
 
-export interface StatsListener {
+export interface StatsListener extends Listener {
   statsNews(message: Buffer): void;
 }
 
@@ -58,6 +59,9 @@ export class StatsNews {
       throw error;
     });
     const message = objectOf(fields);
-    for (const listener of this.#listeners) listener.statsNews(message);
+    for (const listener of this.#listeners)
+      tell(listener, (one) => {
+        one.statsNews(message);
+      });
   }
 }

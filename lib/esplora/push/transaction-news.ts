@@ -2,6 +2,7 @@
 
 import { scanWholeTransaction, type ScannedTransaction } from '../../bitcoin/transaction';
 import { keyOf } from '../../rest/cache/blocks';
+import { tell, type Listener } from '../../script-status/listener';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { placeIfKnown } from '../transactions';
 import { hashText, objectOf } from './messages';
@@ -17,7 +18,7 @@ const MOST_IN_LOOK = 64;
 
 const FOR_EVERYBODY = { isGone: false };
 
-export interface TransactionListener {
+export interface TransactionListener extends Listener {
   transactionNews(message: Buffer): void;
 }
 
@@ -151,7 +152,11 @@ export class TransactionNews {
     }
     tracked.standing = standing;
     if (spent.length > 0) messages.push(spentMessage(spent));
-    for (const message of messages) for (const listener of listeners) listener.transactionNews(message);
+    for (const message of messages)
+      for (const listener of listeners)
+        tell(listener, (one) => {
+          one.transactionNews(message);
+        });
   }
 
   async #message({ txid, pooled }: TrackedTransaction, standing: Exclude<Standing, 'unknown'>): Promise<Buffer | undefined> {

@@ -80,7 +80,16 @@ export class Responses {
     });
   }
 
-  /** Counts bytes that clients of other protocols have yet to read; negative when they were read or dropped. */
+  /** Counts memory that clients of other protocols have yet to read, once for all of them and for replies. */
+  hold(memory: ArrayBufferLike): void {
+    this.#count(memory, 1);
+  }
+
+  release(memory: ArrayBufferLike): void {
+    this.#count(memory, -1);
+  }
+
+  /** Counts bytes for clients of other protocols that are not handed over yet; negative when they were or are dropped. */
   countOthers(bytes: number): void {
     this.#bytes += bytes;
   }

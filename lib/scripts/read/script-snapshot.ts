@@ -235,7 +235,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
             .reverse();
         })
       );
-      coins.push(...ofRows.flat());
+      for (const coin of ofRows.flat()) coins.push(coin);
       if (coins.length >= most) break;
     }
     return coins;
