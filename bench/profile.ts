@@ -1,5 +1,5 @@
 // Top self times of the CPU profiles in a folder, as text.
-//   node -r ./test/support/sources.cjs bench/profile.ts FOLDER
+//   npx ts-node bench/profile.ts FOLDER
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

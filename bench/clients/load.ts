@@ -29,7 +29,7 @@ export interface LoadResult {
 
 export class LoadClient {
   private readonly child: ChildProcess = fork(join(__dirname, `load-process${extname(__filename)}`), {
-    execArgv: extname(__filename) === '.ts' ? ['-r', join(__dirname, '../../test/support/sources.cjs')] : [],
+    execArgv: extname(__filename) === '.ts' ? ['-r', 'ts-node/register'] : [],
     // With the `--import` that npm passes on, Node would load the program as a module, without knowing .ts.
     env: { ...process.env, NODE_OPTIONS: '' }
   });

@@ -10,6 +10,7 @@ import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { DiskStore } from '../../lib/store/disk-store';
 import { migrations } from '../../migrations';
+import { compiledProgram } from '../support/compiled';
 import { bcoin } from '../support/bcoin';
 import { chainAActiveBlocks } from '../support/chain-a';
 import { MemoryLog } from '../support/memory-log';
@@ -36,7 +37,7 @@ describe('an index whose disk is full', function () {
 
   /** The report of a process that may write files of at most so many kibibytes, and opens the index when the node has a height. */
   async function onFullDisk(kibibytes: number, opened: number): Promise<FullDiskMessage> {
-    const program = join(__dirname, '../support/full-disk-node.ts');
+    const program = compiledProgram('full-disk-node');
     const child = spawn(
       'sh',
       [
@@ -45,14 +46,12 @@ describe('an index whose disk is full', function () {
         'sh',
         kibibytes * BLOCKS_PER_KIBIBYTE,
         process.execPath,
-        ...process.execArgv,
         program,
         folder,
         HEIGHT,
         opened
       ].map(String),
       {
-        env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
         stdio: ['ignore', 'ignore', 'pipe', 'ipc']
       }
     );

@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
+import { compiledProgram } from '../support/compiled';
 import { testScale, testSeed } from '../support/scale';
 import type { KilledNodeMessage } from '../support/killed-node';
 
@@ -51,9 +52,7 @@ for (const bootstrap of ['blocks', 'coins'])
       words = '';
       // An index that is built from blocks is killed often enough at its beginning.
       if (anew && bootstrap === 'coins') await rm(join(folder, 'index'), { recursive: true, force: true });
-      const started = fork(join(__dirname, '../support/killed-node.ts'), [folder, turn, seed + turn, undoDepth, bootstrap].map(String), {
-        // Without the --import that npm adds: its loader for the entry point knows no TypeScript.
-        env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
+      const started = fork(compiledProgram('killed-node'), [folder, turn, seed + turn, undoDepth, bootstrap].map(String), {
         stdio: ['ignore', 'ignore', 'pipe', 'ipc']
       });
       child = started;

@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { emptyProject, install, npm, pack, projectFolder } from '../support/packed';
+import { emptyProject, install, npm, pack } from '../support/packed';
+import { projectFolder } from '../support/project-folder';
 import { testScale } from '../support/scale';
 
 const long = testScale() > 1;

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { beforeEach, describe, it } from 'mocha';
@@ -8,6 +7,7 @@ import { showCatchUp } from '../../plugin/progress';
 import type { IndexState } from '../../lib/index/types';
 import type { ScriptsState } from '../../lib/scripts/types';
 import type { HostNodeLogger } from '../../lib/node/host';
+import { compiledProgram } from '../support/compiled';
 
 const INFO = 3;
 const NO_LOG = { console: false, level: 4 };
@@ -129,11 +129,10 @@ describe('the bar of a node that catches up', () => {
 
   it('shows in a real terminal', function () {
     this.timeout(60_000);
-    const program = join(__dirname, '../support/shown-catch-up.ts');
-    const sources = join(__dirname, '../support/sources.cjs');
-    const run = spawnSync('script', ['-qec', `stty cols 120; "${process.execPath}" -r "${sources}" "${program}"`, '/dev/null'], {
+    const program = compiledProgram('shown-catch-up');
+    const run = spawnSync('script', ['-qec', `stty cols 120; "${process.execPath}" "${program}"`, '/dev/null'], {
       encoding: 'utf8',
-      env: { ...process.env, NODE_OPTIONS: '', TERM: 'xterm' }
+      env: { ...process.env, TERM: 'xterm' }
     });
     if (run.error !== undefined) {
       console.log('      skipped: a pseudo terminal needs `script` (util-linux)');

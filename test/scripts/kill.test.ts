@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
+import { compiledProgram } from '../support/compiled';
 import { testScale, testSeed } from '../support/scale';
 import type { KilledNodeMessage } from '../support/killed-node';
 
@@ -60,15 +61,9 @@ describe('a node with an index by script that is killed', function () {
   async function untilSaid(turn: number, { said, fromScratch }: Moment): Promise<void> {
     words = '';
     if (fromScratch) for (const name of ['scripts', 'scripts-filling']) await rm(join(folder, name), { recursive: true, force: true });
-    const started = fork(
-      join(__dirname, '../support/killed-node.ts'),
-      [folder, turn, seed + turn, UNDO_DEPTH, 'blocks', 'scripts'].map(String),
-      {
-        // Without the --import that npm adds: its loader for the entry point knows no TypeScript.
-        env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' },
-        stdio: ['ignore', 'ignore', 'pipe', 'ipc']
-      }
-    );
+    const started = fork(compiledProgram('killed-node'), [folder, turn, seed + turn, UNDO_DEPTH, 'blocks', 'scripts'].map(String), {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc']
+    });
     child = started;
     started.stderr?.on('data', (text: Buffer) => {
       words += text.toString();

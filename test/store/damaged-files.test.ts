@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { compiledProgram } from '../support/compiled';
 import { DAMAGED_PARTS, type DamagedPart, type DamageReport } from '../support/damaged-store';
 import { testScale, testSeed } from '../support/scale';
 
@@ -34,10 +35,7 @@ describe('a store on disk with a damaged file', function () {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rest-damaged-'));
     // LevelDB can end the process because of bytes that it reads.
-    const child = fork(join(__dirname, '../support/damaged-store.ts'), [folder, `${seed}`, `${ROUNDS * testScale()}`], {
-      // Without the --import that npm adds: its loader for the entry point knows no TypeScript.
-      env: { ...process.env, NODE_OPTIONS: '' }
-    });
+    const child = fork(compiledProgram('damaged-store'), [folder, `${seed}`, `${ROUNDS * testScale()}`]);
     child.once('message', (message: DamageReport) => {
       report = message;
     });

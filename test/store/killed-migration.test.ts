@@ -10,6 +10,7 @@ import { after, before, describe, it } from 'mocha';
 import { firstDifference } from '../../lib/store/compare';
 import { DiskStore } from '../../lib/store/disk-store';
 import { migrate, storedVersion, versionRecord } from '../../lib/store/migrate';
+import { compiledProgram } from '../support/compiled';
 import { fillWithMadeUpRecords, MADE_UP_VERSION, madeUpMigrations } from '../support/made-up-migrations';
 import { testScale, testSeed } from '../support/scale';
 import type { KilledMigrationMessage } from '../support/killed-migration';
@@ -65,8 +66,7 @@ describe('a migration that is killed', function () {
   /** False: the migration was over before. */
   async function killAt(name: string, { steps, ms }: Moment): Promise<boolean> {
     let words = '';
-    const child = fork(join(__dirname, '../support/killed-migration.ts'), [join(folder, name)], {
-      env: { ...process.env, NODE_OPTIONS: '' },
+    const child = fork(compiledProgram('killed-migration'), [join(folder, name)], {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc']
     });
     child.stderr?.on('data', (text: Buffer) => {

@@ -6,13 +6,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { bcoin, bcoinTarget } from './bcoin';
 import { chainABlocks, chainAFolder, chainAManifest } from './chain-a';
+import { projectFolder } from './project-folder';
 import { openRegtestNode } from './regtest-node';
 import { openRestNode, untilReady, type RestNode } from './rest-node';
 
-const CACHE_FOLDER = resolve(__dirname, '../../node_modules/.cache/bcoin-rest');
+const CACHE_FOLDER = join(projectFolder, 'node_modules/.cache/bcoin-rest');
 
 /** Long enough to make the chain. */
 export const CHAIN_A_TIMEOUT_MS = 180_000;

@@ -4,9 +4,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { projectFolder } from './project-folder';
 import { PROFILES } from '../../lib/profile/profile';
 
-export const chainAFolder = join(__dirname, '../vectors/chain-A');
+export const chainAFolder = join(projectFolder, 'test/vectors/chain-A');
 
 /** A line of `blocks.txt`. */
 export interface ChainABlock {

@@ -2,7 +2,7 @@
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { compiledProgram } from './compiled';
 import { LineClient } from './electrum-node';
 import { ask } from './http';
 import type { Measured, MeteredFacts, MeteredReply } from './metered-node';
@@ -23,10 +23,7 @@ export class MeteredNode {
 
   /** `settings`: options of the node by their names in the configuration file. */
   static async open(settings: Readonly<Record<string, unknown>> = {}): Promise<MeteredNode> {
-    const child = fork(join(__dirname, 'metered-node.ts'), [JSON.stringify(settings)], {
-      // Without the --import that npm adds: its loader for the entry point knows no TypeScript.
-      env: { ...process.env, NODE_OPTIONS: '', NODE_BACKEND: process.env['NODE_BACKEND'] ?? 'js' }
-    });
+    const child = fork(compiledProgram('metered-node'), [JSON.stringify(settings)]);
     const ended = endOf(child);
     ended.catch(() => undefined);
     const [reply] = (await Promise.race([once(child, 'message'), ended])) as [MeteredReply];

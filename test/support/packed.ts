@@ -3,10 +3,9 @@
 
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-
-export const projectFolder = resolve(__dirname, '../..');
+import { projectFolder } from './project-folder';
 
 const run = promisify(execFile);
 

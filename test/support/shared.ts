@@ -3,11 +3,10 @@
 
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-
-const checkout = resolve(__dirname, '../..');
+import { projectFolder } from './project-folder';
 
 /** The shared folder, or undefined when this machine has none. */
 export function sharedFolder(): string | undefined {
-  const folder = process.env['SHARED_DIR'] ?? join(checkout, '../shared');
+  const folder = process.env['SHARED_DIR'] ?? join(projectFolder, '../shared');
   return existsSync(folder) ? resolve(folder) : undefined;
 }

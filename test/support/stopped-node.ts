@@ -4,19 +4,20 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { describeRecord } from '../../lib/index/records/describe-record';
 import { DiskStore } from '../../lib/store/disk-store';
 import { WHOLE_STORE } from '../../lib/store/migrate';
 import { runIndexCommand } from '../../plugin/cli/index-commands/run';
+import { projectFolder } from './project-folder';
 import { mine, openRegtestNode } from './regtest-node';
 import { chainWithSpends } from './regtest-chain';
 import { openRestNode, untilReady } from './rest-node';
 import type { Store } from '../../lib/store/store';
 import type { TestFullNode } from './bcoin';
 
-const program = resolve(__dirname, '../../dist/plugin/cli/main.js');
+const program = join(projectFolder, 'dist/plugin/cli/main.js');
 
 /** Blocks beside those of `chainWithSpends`: enough so that work on them can be interrupted. */
 const MORE_BLOCKS = 400;

@@ -2,8 +2,10 @@
 // they receive blocks and return rows. It is reused: blocks sent as messages would become garbage
 // whose size the collector does not see, so that it would run too often or too late.
 
-import { extname } from 'node:path';
+import { extname, join, relative, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
+
+const projectFolder = resolve(__dirname, '../../..');
 
 /** Sizes are rounded up to a multiple of this, so that a piece fits the next block too. */
 const MEMORY_STEP = 1 << 20;
@@ -43,7 +45,7 @@ export class SharedMemoryPool {
 
 /** Starts a thread. `file`: its path without extension. */
 export function startWorker(file: string, workerData?: unknown): Worker {
-  // A process that runs from the sources, as tests do, has a hook to load them. Its threads have it too, but not for their entry file.
-  if (extname(__filename) === '.ts') return new Worker(`require(${JSON.stringify(file)});`, { eval: true, workerData });
-  return new Worker(`${file}.js`, { workerData });
+  // A process that runs from the sources, as tests do, has threads that run from the build: they start in a tenth of the time.
+  const compiled = extname(__filename) === '.ts' ? join(projectFolder, 'dist', relative(projectFolder, file)) : file;
+  return new Worker(`${compiled}.js`, { workerData });
 }
