@@ -31,7 +31,7 @@ interface GroupRoot {
 }
 
 /** The headers of one chain. */
-type Headers = Pick<IndexSnapshot, 'headerRun'>;
+type Headers = Pick<IndexSnapshot, 'headerRun' | 'during'>;
 
 interface CachedTree extends Cached {
   readonly tree: MerkleTree;
@@ -81,15 +81,17 @@ export class HeaderTree {
     const known = ofThisChain(this.#roots, index);
     if (known.length >= count) return known.slice(0, count);
     const lastHash = lastHashIn(count - 1, index);
-    return this.#making.get(keyOf(lastHash), client, async (everybody) => {
-      const roots = [...known];
-      while (roots.length < count) {
-        const group = roots.length;
-        const { root } = await runInSlices(groupTree(group, Infinity, index), everybody);
-        roots.push({ root, lastHash: lastHashIn(group, index) });
-      }
-      return (this.#roots = roots);
-    });
+    return this.#making.get(keyOf(lastHash), client, (everybody) => index.during(this.#extend(known, count, index, everybody)));
+  }
+
+  async #extend(known: readonly GroupRoot[], count: number, index: Headers, client: Waiting): Promise<readonly GroupRoot[]> {
+    const roots = [...known];
+    while (roots.length < count) {
+      const group = roots.length;
+      const { root } = await runInSlices(groupTree(group, Infinity, index), client);
+      roots.push({ root, lastHash: lastHashIn(group, index) });
+    }
+    return (this.#roots = roots);
   }
 }
 

@@ -138,8 +138,8 @@ export class Spends {
   }
 
   /** Searches once for all clients that ask about the same outputs in the same state. */
-  #shared(outputs: string, { index }: ScriptSnapshot, client: Waiting, search: (everybody: Waiting) => Promise<Found>): Promise<Found> {
-    return this.#searching.get(keyOf(index.tip.hash) + outputs, client, search);
+  #shared(outputs: string, snapshot: ScriptSnapshot, client: Waiting, search: (everybody: Waiting) => Promise<Found>): Promise<Found> {
+    return this.#searching.get(keyOf(snapshot.index.tip.hash) + outputs, client, (everybody) => snapshot.during(search(everybody)));
   }
 
   /** Searches for the spends of outputs that the main index does not have as coins. @throws HistoryTooLongError */

@@ -5,7 +5,7 @@ import { BehaviorSubject, distinctUntilChanged, ReplaySubject, Subject, type Obs
 import { toDisplayHex } from '../bitcoin/hash';
 import { LayoutVersionError, StoreError } from '../store/errors';
 import { migrate, type Migration } from '../store/migrate';
-import { IndexRefusedError, isDamage, NotRebuildableError } from './errors';
+import { errorOf, IndexRefusedError, isDamage, mayPass, NotRebuildableError } from './errors';
 import { IndexWriter } from './write/index-writer';
 import { GENESIS_KEY, LAYOUT_VERSION, putRecord, recordOf } from './records/layout';
 import { StateLog } from './progress/log';
@@ -13,7 +13,7 @@ import { Progress, Throttle } from './progress/pace';
 import { checkingText, migratingText } from './progress/text';
 import { SnapshotReader } from './read/reader';
 import { scrubAgainAndAgain } from './follow/scrub';
-import { ChainSync } from './follow/sync';
+import { ChainSync, FAILURE_PAUSE_MS } from './follow/sync';
 import type { BlockPoint, NodeSource } from '../node/types';
 import type { Store, StoreUse } from '../store/store';
 import type { BootstrapFrom, ChainIndex, IndexCompanion, IndexedBlock, IndexLogger, IndexReader, IndexState } from './types';
@@ -46,6 +46,8 @@ export interface ChainIndexerOptions {
   readonly filters?: boolean;
   /** How long one pass over the files of the open index takes (follow/scrub.ts); 0 (the default): no passes. */
   readonly scrubMs?: number;
+  /** Pause before an index that could not be opened, or has failed, is tried again; a minute unless given. */
+  readonly failurePauseMs?: number;
 }
 
 /** Why an index cannot be rebuilt from the node's blocks or coins, and what to do about it, without a full stop; undefined: it can. */
@@ -64,6 +66,7 @@ export class ChainIndexer implements ChainIndex {
   readonly blocks$: Observable<IndexedBlock>;
   readonly #options: ChainIndexerOptions;
   readonly #bootstrap: BootstrapFrom;
+  readonly #failurePauseMs: number;
   readonly #reader: SnapshotReader;
   readonly #writer: IndexWriter;
   readonly #sync: ChainSync;
@@ -95,6 +98,7 @@ export class ChainIndexer implements ChainIndex {
       catchUpCacheBytes
     } = options;
     this.#bootstrap = bootstrap;
+    this.#failurePauseMs = options.failurePauseMs ?? FAILURE_PAUSE_MS;
     this.state$ = this.#state.asObservable();
     this.tip$ = this.#tip.pipe(distinctUntilChanged((a, b) => a.hash.equals(b.hash)));
     this.blocks$ = this.#blocks.asObservable();
@@ -126,7 +130,9 @@ export class ChainIndexer implements ChainIndex {
       blocks: this.#blocks,
       clear: () => this.#clear(),
       rebuild: (damage, from) => this.#rebuild(damage, from),
-      prepareFor: (use) => this.#prepareFor(use)
+      prepareFor: (use) => this.#prepareFor(use),
+      reopen: () => this.#reopen(),
+      failurePauseMs: this.#failurePauseMs
     });
   }
 
@@ -141,25 +147,50 @@ export class ChainIndexer implements ChainIndex {
   /**
    * Opens the store and starts to catch up, without waiting for the end of either. If opening takes longer than `patienceMs`, it
    * continues in the background, and the state says how it ends. A store that cannot be opened, or is damaged and cannot be
-   * rebuilt, does not keep the node from starting; the state reports it.
+   * rebuilt, does not keep the node from starting; the state reports it, and it is tried again each minute.
    * @throws IndexRefusedError for another network's index or a newer layout.
    */
   async open(): Promise<void> {
     let isAwaited = true;
     const opening = this.#open().catch((error: unknown) => {
       if (isAwaited && !(error instanceof StoreError || error instanceof NotRebuildableError)) throw error;
-      if (this.#abort.signal.aborted) return;
-      const message = error instanceof Error ? error.message : String(error);
-      this.#options.logger.error(`The index was not opened: ${message}.`);
-      this.#say({ phase: 'failed', message });
+      this.#notOpened(error);
+      return errorOf(error);
     });
-    this.#opening = opening.catch(() => undefined);
+    this.#opening = opening.then(
+      (failure) => failure && this.#openLater(failure),
+      () => undefined
+    );
     const opened = new AbortController();
     try {
       await Promise.race([opening, setTimeout(this.#options.patienceMs ?? OPENING_PATIENCE_MS, undefined, { signal: opened.signal })]);
     } finally {
       isAwaited = false;
       opened.abort();
+    }
+  }
+
+  #notOpened(error: unknown, before?: Error): void {
+    if (this.#abort.signal.aborted) return;
+    const { message } = errorOf(error);
+    if (message !== before?.message) this.#options.logger.error(`The index was not opened: ${message}.`);
+    this.#say({ phase: 'failed', message });
+  }
+
+  /** Tries again until the index is open, or cannot be, or `close` is called. */
+  async #openLater(failure: Error): Promise<void> {
+    const { signal } = this.#abort;
+    let before = failure;
+    while (mayPass(before)) {
+      await setTimeout(this.#failurePauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        await this.#open();
+        return;
+      } catch (error) {
+        this.#notOpened(error, before);
+        before = errorOf(error);
+      }
     }
   }
 
@@ -279,6 +310,16 @@ export class ChainIndexer implements ChainIndex {
     // Readers that came while the store was being cleared share a snapshot of its old content.
     this.#reader.renew();
     await this.#prepare();
+    await this.#writer.load();
+  }
+
+  async #reopen(): Promise<void> {
+    const { store } = this.#options;
+    // A store that has failed may not close cleanly: that was logged when it failed.
+    await store.close().catch(() => undefined);
+    this.#writer.reset();
+    await store.open();
+    this.#reader.renew();
     await this.#writer.load();
   }
 

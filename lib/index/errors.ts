@@ -49,6 +49,16 @@ export class IndexRefusedError extends Error {
   override readonly name = 'IndexRefusedError';
 }
 
+/** Whether a failure may pass by itself, as that of a full disk does. Damage that a rebuild did not help, or that cannot be rebuilt, stays. */
+export function mayPass(error: unknown): boolean {
+  return !(isDamage(error) || error instanceof NotRebuildableError || error instanceof IndexRefusedError);
+}
+
+/** The error as one: what is thrown may be anything. */
+export function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
 /**
  * It is not known whether a transaction is in the chain: the index started from the node's coins, and the transaction may be in
  * a block that is not backfilled yet. It must not be reported as missing.

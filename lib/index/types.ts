@@ -102,6 +102,8 @@ export interface IndexSnapshot {
   filterHeaderAt(height: number): Buffer | undefined;
   /** The filter of a block that was disconnected from the index; undefined: it had none. */
   staleFilter(hash: Buffer): Buffer | undefined;
+  /** Keeps the snapshot until the work is settled: for work whose result others wait for too, even when its own reader has ended. */
+  during<T>(work: Promise<T>): Promise<T>;
 }
 
 export interface IndexReader {

@@ -26,7 +26,7 @@ export class BlockTrees {
     const key = keyOf(block.hash);
     const cached = this.#trees.get(key);
     if (cached !== undefined) return cached.tree;
-    const tree = await this.#making.get(key, client, (everybody) => this.#make(block, snapshot, everybody));
+    const tree = await this.#making.get(key, client, (everybody) => snapshot.during(this.#make(block, snapshot, everybody)));
     this.#trees.offer(key, () => ({ tree, byteLength: tree.byteLength }));
     return tree;
   }

@@ -53,7 +53,7 @@ export class ChainCoins {
   /** Clients that ask at the same time share one search, if it allows as many coins as they do. */
   async #found(key: string, script: Buffer, most: number, snapshot: ScriptSnapshot, client: Waiting): Promise<FoundCoins> {
     for (;;) {
-      const found = await this.#reading.get(key, client, (everybody) => this.#read(script, most, snapshot, everybody));
+      const found = await this.#reading.get(key, client, (everybody) => snapshot.during(this.#read(script, most, snapshot, everybody)));
       if (isEnough(found, most)) return found;
     }
   }

@@ -46,7 +46,9 @@ export class ChainTotals {
   /** `script`: its SHA-256. @throws HistoryTooLongError */
   of(script: Buffer, snapshot: ScriptSnapshot, client: Waiting): Promise<ScriptTotals> {
     const block = snapshot.index.tip;
-    return this.#counting.get(keyOf(block.hash) + keyOf(script), client, (everybody) => this.#count(script, snapshot, everybody));
+    return this.#counting.get(keyOf(block.hash) + keyOf(script), client, (everybody) =>
+      snapshot.during(this.#count(script, snapshot, everybody))
+    );
   }
 
   async #count(script: Buffer, snapshot: ScriptSnapshot, client: Waiting): Promise<ScriptTotals> {

@@ -39,7 +39,7 @@ export class PooledScripts {
     const { tip } = snapshot.index;
     const known = this.#confirmed.get(tip);
     if (known !== undefined) return known;
-    const made = snapshot.txids(tip.height).then((txids) => new Set(txids.map(keyOf)));
+    const made = snapshot.during(snapshot.txids(tip.height)).then((txids) => new Set(txids.map(keyOf)));
     this.#confirmed.set(tip, made);
     made.catch(() => this.#confirmed.delete(tip));
     return made;

@@ -3,6 +3,7 @@
 
 import { BehaviorSubject, type Observable } from 'rxjs';
 import { scrubAgainAndAgain } from '../index/follow/scrub';
+import { FAILURE_PAUSE_MS } from '../index/follow/sync';
 import { LOG_MS } from '../index/progress/log';
 import { Throttle } from '../index/progress/pace';
 import { PairReader } from './follow/pair';
@@ -27,6 +28,8 @@ export interface ScriptIndexerOptions {
   readonly filling: Filling | undefined;
   /** How long one pass over the files of the open store takes (lib/index/follow/scrub.ts); 0: no passes. */
   readonly scrubMs: number;
+  /** Pause before an index that has failed is tried again; a minute unless given. */
+  readonly failurePauseMs?: number;
 }
 
 export class ScriptIndexer {
@@ -62,7 +65,7 @@ export class ScriptIndexer {
       undoDepth: options.undoDepth,
       watch
     });
-    this.#sync = new ScriptSync({ ...options, writer, reader, onState: this.#say });
+    this.#sync = new ScriptSync({ failurePauseMs: FAILURE_PAUSE_MS, ...options, writer, reader, onState: this.#say });
   }
 
   get state(): ScriptsState {

@@ -87,6 +87,8 @@ export interface ScriptSnapshot {
   txids(height: number): Promise<Buffer[]>;
   /** undefined: no such transaction. */
   txidAt(position: Position): Promise<Buffer | undefined>;
+  /** Keeps both snapshots until the work is settled: for work whose result others wait for too, even when its own reader has ended. */
+  during<T>(work: Promise<T>): Promise<T>;
 }
 
 export interface ScriptReader {

@@ -35,7 +35,8 @@ describe('the tree over the headers of a chain', () => {
   const table = new HeaderTable();
   const tree = new HeaderTree(new AnswerCache(1 << 22));
   const index = {
-    headerRun: (height: number, count: number) => (height < table.length ? table.run(height, count, table.length) : undefined)
+    headerRun: (height: number, count: number) => (height < table.length ? table.run(height, count, table.length) : undefined),
+    during: <T>(work: Promise<T>): Promise<T> => work
   };
 
   before(() => extend(table, LENGTH, 1));

@@ -7,6 +7,7 @@ import { StoreError } from '../../lib/store/errors';
 import { nodeWith } from '../support/changed-node';
 import { current, expectLevel, newIndex, openNew, reach, withNodeAndIndex } from '../support/indexed-node';
 import { mine } from '../support/regtest-node';
+import { until } from '../support/until';
 import { replaceStoredBlock } from '../support/stored-block';
 
 describe('an index that fails', () => {
@@ -31,6 +32,40 @@ describe('an index that fails', () => {
     await current.index.close();
     await openNew();
     await expectLevel();
+  });
+
+  it('tries again by itself, and says the same failure once', async () => {
+    await mine(current.host, 3);
+    let full = true;
+    let refused = 0;
+    const { store } = current;
+    const [batch, close] = [store.batch.bind(store), store.close.bind(store)];
+    // As LevelDB does: after a write that has failed, all are refused until the store is opened again.
+    store.batch = (writes, options) => {
+      if (!full && refused === 0) return batch(writes, options);
+      refused++;
+      return Promise.reject(new StoreError('failed', 'no space left on device'));
+    };
+    store.close = async () => {
+      if (!full) refused = 0;
+      await close();
+    };
+    current.index = newIndex({ failurePauseMs: 10 });
+    await current.index.open();
+    await reach('failed');
+    await until(() => refused > 3);
+    full = false;
+    await reach('live');
+    await expectLevel();
+    const line = 'The index was not opened: no space left on device.';
+    expect(current.log.lines.filter((each) => each.includes('no space left'))).to.deep.equal([`error ${line}`]);
+    full = true;
+    await mine(current.host, 1);
+    await until(() => refused > 3);
+    full = false;
+    await reach('live');
+    await expectLevel();
+    expect(current.log.lines.filter((each) => each.includes('The index stopped at block 3'))).to.have.length(1);
   });
 
   it('says which block the node no longer has', async () => {

@@ -138,7 +138,7 @@ describe('a snapshot of the index by script', () => {
     const records = index.store.snapshot();
     expect(StoredScriptSnapshot.tipOf(records)).to.equal(undefined);
     // It must fail before it reads the main index.
-    expect(() => new StoredScriptSnapshot(records, {} as ScriptSnapshot['index'])).to.throw(ScriptsUnavailableError);
+    expect(() => new StoredScriptSnapshot(records, {} as ScriptSnapshot['index'], (work) => work)).to.throw(ScriptsUnavailableError);
     records.close();
     await index.close();
   });

@@ -49,7 +49,7 @@ export class FollowedScripts implements ScriptReader {
         throw new ScriptsUnavailableError('the index by script is at another block');
       const records = this.#store.snapshot();
       try {
-        return await use(new StoredScriptSnapshot(records, index));
+        return await use(new StoredScriptSnapshot(records, index, (work) => work));
       } finally {
         records.close();
       }

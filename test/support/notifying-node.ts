@@ -17,6 +17,7 @@ import type { Store } from '../../lib/store/store';
 import type { TestFullNode } from './bcoin';
 
 const UNDO_DEPTH = 1_000;
+const FAILURE_PAUSE_MS = 50;
 const LIMITS: SubscriptionLimits = { maxSubscriptions: 10_000, maxHistory: 80_000 };
 
 export class NotifyingNode {
@@ -34,7 +35,7 @@ export class NotifyingNode {
   ) {
     const node = (this.node = new BcoinNode(host));
     const logger = this.log;
-    const common = { node, logger, undoDepth: UNDO_DEPTH, scrubMs: 0 };
+    const common = { node, logger, undoDepth: UNDO_DEPTH, scrubMs: 0, failurePauseMs: FAILURE_PAUSE_MS };
     const index = (this.index = new ChainIndexer({
       ...common,
       store: new MemoryStore(),

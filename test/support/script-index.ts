@@ -67,7 +67,7 @@ export class ScriptIndex {
     return this.#reader.read(async (index) => {
       const records = this.store.snapshot();
       try {
-        return await use(new StoredScriptSnapshot(records, index));
+        return await use(new StoredScriptSnapshot(records, index, (work) => work));
       } finally {
         records.close();
       }

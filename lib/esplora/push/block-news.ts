@@ -51,7 +51,7 @@ export class BlockNews {
     const { tip } = index;
     const known = this.#latest.get(tip);
     if (known !== undefined) return known;
-    const made = this.#upTo(tip.height, index);
+    const made = index.during(this.#upTo(tip.height, index));
     this.#latest.set(tip, made);
     made.catch(() => this.#latest.delete(tip));
     return made;

@@ -7,7 +7,8 @@
 //   live      At the node's tip. bcoin waits until an event is acknowledged: events are held until the index is at the tip
 //             again. So a transaction is always in the index, in the pool, or in both, and a reset is followed block by block.
 //   behind    It catches up. Events are acknowledged at once: the chain never waits for an index that is behind.
-//   failed    It does nothing. Events are acknowledged at once. If a block is to blame, the next event makes it try again.
+//   failed    Events are acknowledged at once. It tries again each minute, since a full disk may have room by then. If a block is to
+//             blame, the next event makes it try again, too.
 //
 // A node that downloads the chain does not wait either: each block puts a live index behind, which catches up in batches, one
 // a second. Once five seconds have passed without a block, the store is prepared for single blocks.
@@ -23,7 +24,7 @@ import { Backfill } from '../bootstrap/backfill';
 import { copyCoins, type BootstrapParts } from '../bootstrap/copy-coins';
 import { FilterFill } from '../bootstrap/filter-fill';
 import { CatchUp, type CatchUpParts } from './catch-up';
-import { isDamage, isBlockFault, LeftBehindError, TooDeepError } from '../errors';
+import { errorOf, isDamage, isBlockFault, LeftBehindError, mayPass, TooDeepError } from '../errors';
 import type { Subscription } from 'rxjs';
 import type { BlockPoint, ChainEvent } from '../../node/types';
 import type { StoreUse } from '../../store/store';
@@ -31,6 +32,9 @@ import type { BootstrapFrom, IndexCompanion } from '../types';
 
 /** How long to wait for an event of a chain that is being reset; some resets send none. */
 const PATIENCE_MS = 1_000;
+
+/** Pause before an index that has failed is tried again. */
+export const FAILURE_PAUSE_MS = 60_000;
 
 /** When the index is further behind the node's tip than this, the store is prepared for catching up. */
 const FEW_BLOCKS = 100;
@@ -54,6 +58,10 @@ export interface ChainSyncParts extends Omit<BootstrapParts & CatchUpParts, 'sig
   readonly rebuild: (damage: Error, from: BootstrapFrom) => Promise<void>;
   /** Prepares the store for a use; it may be closed to readers for a moment. */
   readonly prepareFor: (use: StoreUse) => Promise<void>;
+  /** Closes and opens the store, and reads the index's tip again. */
+  readonly reopen: () => Promise<void>;
+  /** Pause before an index that has failed is tried again. */
+  readonly failurePauseMs: number;
 }
 
 export class ChainSync {
@@ -72,6 +80,8 @@ export class ChainSync {
   #live = false;
   /** Why the index has failed; undefined while it has not. */
   #failure: Error | undefined;
+  /** When an index that has failed is tried again. */
+  #retryAt = Infinity;
   /** Events that are not acknowledged yet. The chain waits until they are. */
   #held: ChainEvent[] = [];
   /** Events heard so far, and before the current turn. */
@@ -162,10 +172,12 @@ export class ChainSync {
           await (this.#live && this.#backfilling ? this.#backfillStep() : this.#wait(ms));
           continue;
         }
-        const distrusted = this.#distrusted;
+        const [distrusted, failure] = [this.#distrusted, this.#failure];
         this.#failure = this.#distrusted = undefined;
         this.#heardBefore = this.#heard;
         if (distrusted !== undefined) throw distrusted;
+        // LevelDB refuses all writes after one that has failed, until it is opened again.
+        if (failure instanceof StoreError) await this.#parts.reopen();
         const [event] = this.#held;
         if (!this.#live) await this.#approach();
         else if (event !== undefined) await this.#follow(event);
@@ -178,7 +190,8 @@ export class ChainSync {
 
   /** Milliseconds until there is something to do; 0 or less: there is now; Infinity: there is nothing until the loop is woken. */
   #dueIn(): number {
-    if (this.#failure !== undefined) return isBlockFault(this.#failure) && this.#heard !== this.#heardBefore ? 0 : Infinity;
+    if (this.#failure !== undefined)
+      return isBlockFault(this.#failure) && this.#heard !== this.#heardBefore ? 0 : this.#retryAt - performance.now();
     if (this.#distrusted !== undefined || this.#held.length > 0) return 0;
     return (this.#live ? this.#settleAt : this.#pausedUntil) - performance.now();
   }
@@ -188,7 +201,7 @@ export class ChainSync {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      if (ms !== Infinity) timer = setTimeout(resolve, ms);
+      if (ms !== Infinity) timer = setTimeout(resolve, Math.ceil(ms));
     });
     clearTimeout(timer);
   }
@@ -334,6 +347,8 @@ export class ChainSync {
   async #damageBehind(error: unknown): Promise<Error | undefined> {
     if (!(error instanceof StoreError && error.reason === 'failed')) return undefined;
     const { store, logger } = this.#parts;
+    // They were looked through when it failed for the first time.
+    if (error.message === this.#logged) return undefined;
     try {
       let bytes = 0;
       for await (const { count } of store.scrub()) {
@@ -366,9 +381,10 @@ export class ChainSync {
       onState
     } = this.#parts;
     this.#live = false;
-    this.#failure = error instanceof Error ? error : new Error(String(error));
+    this.#failure = errorOf(error);
     const { message } = this.#failure;
-    // Logged once: the same failure recurs each time the chain moves.
+    this.#retryAt = mayPass(this.#failure) ? performance.now() + this.#parts.failurePauseMs : Infinity;
+    // Logged once: the same failure recurs each time the chain moves, and each minute.
     if (message !== this.#logged)
       logger.error(
         `The index stopped at ${tip === undefined ? 'its beginning' : `block ${tip.height} (${toDisplayHex(tip.hash)})`}: ${message}.`

@@ -230,6 +230,13 @@ class StoreIndexSnapshot implements IndexSnapshot {
     return staleFilterOf(this.#records, hash);
   }
 
+  during<T>(work: Promise<T>): Promise<T> {
+    this.holders++;
+    return work.finally(() => {
+      this.release();
+    });
+  }
+
   #storedCoin(txid: Buffer, index: number): Coin | undefined {
     const position = positionOf(this.#records, this.#hasher, txid);
     if (this.#base !== undefined && (position === undefined || position.height <= this.#base.height)) {

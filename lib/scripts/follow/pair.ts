@@ -84,6 +84,9 @@ export class PairReader implements ScriptReader {
   /** The error that a reader gets. Trouble with the current pair is reported; for errors of the main index, `judged` has done so. */
   #judge(error: unknown, isCurrent: boolean): unknown {
     if (!(error instanceof DamagedIndexError || error instanceof StoreError)) return error;
+    // Work that has outlived its reader, or the store was closed: neither says anything about what is stored.
+    if (error instanceof StoreError && error.reason === 'closed')
+      return new ScriptsUnavailableError('the index by script is not open', { cause: error });
     if (isCurrent) this.#parts.onTrouble(error);
     return new ScriptsUnavailableError(error.message, { cause: error });
   }
@@ -111,7 +114,12 @@ class Pair {
 
   constructor(records: StoreSnapshot, index: IndexSnapshot, release: () => void) {
     this.index = index;
-    this.snapshot = new StoredScriptSnapshot(records, index);
+    this.snapshot = new StoredScriptSnapshot(records, index, (work) => {
+      this.holders++;
+      return work.finally(() => {
+        this.release();
+      });
+    });
     this.#records = records;
     this.#release = release;
   }
@@ -155,6 +163,7 @@ function judged(snapshot: IndexSnapshot, index: IndexReader): IndexSnapshot {
     headerRun: guard((height: number, count: number) => snapshot.headerRun(height, count)),
     filterAt: guard((height: number) => snapshot.filterAt(height)),
     filterHeaderAt: guard((height: number) => snapshot.filterHeaderAt(height)),
-    staleFilter: guard((hash: Buffer) => snapshot.staleFilter(hash))
+    staleFilter: guard((hash: Buffer) => snapshot.staleFilter(hash)),
+    during: (work) => snapshot.during(work)
   };
 }

@@ -5,7 +5,7 @@
 // While the index by script is behind, being filled, or has failed, the main index does not wait for it.
 
 import { previousHashOf } from '../../bitcoin/header';
-import { IndexUnavailableError, isDamage, isBlockFault, TooDeepError } from '../../index/errors';
+import { errorOf, IndexUnavailableError, isDamage, isBlockFault, mayPass, TooDeepError } from '../../index/errors';
 import { ChainMovedError } from '../../node/errors';
 import { StoreError } from '../../store/errors';
 import { fillScripts, type FillParts } from '../fill/fill-scripts';
@@ -42,6 +42,8 @@ export interface ScriptSyncParts {
   readonly filling: Filling | undefined;
   readonly logger: IndexLogger;
   readonly onState: (state: ScriptsState) => void;
+  /** Pause before an index by script that has failed is tried again. */
+  readonly failurePauseMs: number;
 }
 
 export class ScriptSync implements IndexCompanion {
@@ -59,6 +61,10 @@ export class ScriptSync implements IndexCompanion {
   #met: Error | undefined;
   /** Why the index by script has failed; undefined while it has not. */
   #failure: Error | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #isRetryDue = false;
+  /** The failure that was logged since it was last live. */
+  #logged: string | undefined;
   /** The damage for which it was emptied since it was last live. */
   readonly #emptiedFor = new Set<string>();
 
@@ -94,6 +100,7 @@ export class ScriptSync implements IndexCompanion {
 
   async close(): Promise<void> {
     this.#abort.abort();
+    clearTimeout(this.#retryTimer);
     this.#endLockstep();
     this.#subscription?.unsubscribe();
     this.#hear();
@@ -133,7 +140,12 @@ export class ScriptSync implements IndexCompanion {
         this.#isWoken = false;
         // After the end of the lockstep, a block may still be on its way into the index.
         await this.#following;
+        const failure = this.#failure;
         this.#failure = undefined;
+        this.#isRetryDue = false;
+        clearTimeout(this.#retryTimer);
+        // LevelDB refuses all writes after one that has failed, until it is opened again.
+        if (failure instanceof StoreError) await this.#closeStore();
         await this.#approach();
       } catch (error) {
         await this.#recover(error);
@@ -142,7 +154,7 @@ export class ScriptSync implements IndexCompanion {
   }
 
   #isDue(): boolean {
-    if (this.#met !== undefined) return true;
+    if (this.#met !== undefined || this.#isRetryDue) return true;
     return this.#isWoken && !this.#live && (this.#failure === undefined || isBlockFault(this.#failure));
   }
 
@@ -172,6 +184,7 @@ export class ScriptSync implements IndexCompanion {
     if (!this.#isLevel()) return;
     this.#live = true;
     this.#emptiedFor.clear();
+    this.#logged = undefined;
     this.#parts.reader.renew();
     onState({ phase: 'live', height: this.#height });
   }
@@ -302,12 +315,19 @@ export class ScriptSync implements IndexCompanion {
     if (!(error instanceof StoreError && error.reason === 'failed' && this.#isOpen)) return undefined;
     const { store } = this.#parts;
     try {
-      await store.close();
+      await this.#closeStore();
       await store.open();
+      this.#isOpen = true;
       return undefined;
     } catch (found) {
       return isDamage(found) ? found : undefined;
     }
+  }
+
+  /** A store that has failed may not close cleanly; it is opened again. */
+  async #closeStore(): Promise<void> {
+    this.#isOpen = false;
+    await this.#parts.store.close().catch(() => undefined);
   }
 
   async #empty(error: Error): Promise<void> {
@@ -333,14 +353,16 @@ export class ScriptSync implements IndexCompanion {
 
   #fail(error: unknown): void {
     if (this.#isClosing) return;
-    const { logger, onState } = this.#parts;
+    const { logger, onState, failurePauseMs } = this.#parts;
     const { message } = (this.#failure = errorOf(error));
-    // If the store was closed from outside, the node is stopping.
-    if (!(error instanceof StoreError && error.reason === 'closed')) logger.error(`The index by script stopped: ${message}.`);
+    // Logged once: the same failure recurs each minute.
+    if (message !== this.#logged) logger.error(`The index by script stopped: ${message}.`);
+    this.#logged = message;
     onState({ phase: 'failed', message });
+    if (mayPass(error))
+      this.#retryTimer = setTimeout(() => {
+        this.#isRetryDue = true;
+        this.#wake();
+      }, failurePauseMs).unref();
   }
-}
-
-function errorOf(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
 }

@@ -38,17 +38,19 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
   readonly #tip: BlockPoint;
   readonly #records: StoreSnapshot;
   readonly #hasher: ScriptHasher;
+  readonly during: ScriptSnapshot['during'];
 
   /**
-   * `records`: a snapshot of the store, at the block of `index`; the caller closes it.
+   * `records`: a snapshot of the store, at the block of `index`; the caller closes it, but not during work that `during` was given.
    * @throws ScriptsUnavailableError for an index without blocks, DamagedIndexError
    */
-  constructor(records: StoreSnapshot, index: IndexSnapshot) {
+  constructor(records: StoreSnapshot, index: IndexSnapshot, during: ScriptSnapshot['during']) {
     const tip = StoredScriptSnapshot.tipOf(records);
     if (tip === undefined) throw new ScriptsUnavailableError('the index by script is empty');
     this.#tip = tip;
     this.index = index;
     this.#records = records;
+    this.during = during;
     this.#hasher = ScriptHasher.of(records);
   }
 
