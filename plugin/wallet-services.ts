@@ -1,5 +1,6 @@
 // Builds everything that `--rest-addresses` switches on: the index by script, the pool by script, and the interfaces based on them.
 
+import { STATE_KEYS } from '../lib/scripts/records/layout';
 import { combineLatest, distinctUntilChanged, map } from 'rxjs';
 import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
 import { methodTable } from '../lib/electrum/method-table';
@@ -58,13 +59,14 @@ export class WalletServices {
   readonly #sessions: Sessions;
   readonly #webSockets: WebSockets;
   readonly #logger: IndexLogger;
+  #isClosed = false;
   /** Never rejects. */
   #opening: Promise<void> = Promise.resolve();
 
   constructor(parts: WalletServicesParts) {
     const { node, index, shared, options, auth, folder, restFolder, undoDepth, scrubMs, version, logger } = parts;
     const scripts = (this.scripts = new ScriptIndexer({
-      store: folder === undefined ? new MemoryStore() : new DiskStore(folder, { readsTablesFirst: false }),
+      store: folder === undefined ? new MemoryStore() : new DiskStore(folder, { checkedFirst: STATE_KEYS }),
       index,
       node,
       undoDepth,
@@ -73,7 +75,9 @@ export class WalletServices {
       logger
     }));
     this.#logger = logger;
-    const pool = (this.#pool = new ScriptPool(node.pool));
+    const pool = (this.#pool = new ScriptPool(node.pool, (error) => {
+      logger.error(`A transaction of the pool was left out: ${error instanceof Error ? error.message : String(error)}.`);
+    }));
     shared.context.txids.of = (block) => txidsOf(block, scripts.reader);
     const fees = new PoolFees(node, pool);
     const answers = new ChainAnswers(shared.context);
@@ -155,6 +159,7 @@ export class WalletServices {
     this.#webSockets.open();
     this.#opening = this.#pool.open().then(
       () => {
+        if (this.#isClosed) return;
         this.#notifier.open();
         this.#push.open();
         this.scripts.open();
@@ -168,15 +173,17 @@ export class WalletServices {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#electrum.close();
     this.#webSockets.close();
     await this.#sessions.close();
     this.#esplora.close();
+    // Ends the reading of a large pool.
+    this.#pool.close();
     await this.#opening;
     await this.#push.close();
     await this.#notifier.close();
     await this.scripts.close();
-    this.#pool.close();
   }
 }
 

@@ -1,5 +1,6 @@
 // The cost of filling a store of the index by script, and of following, beside a pass over the same blocks that only makes the rows.
 
+import { STATE_KEYS } from '../../lib/scripts/records/layout';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fillScripts, type FillNode } from '../../lib/scripts/fill/fill-scripts';
@@ -83,7 +84,7 @@ async function fill(path: string, blocks: readonly ScriptBlock[]): Promise<void>
 
 async function follow(path: string, blocks: readonly ScriptBlock[]): Promise<void> {
   const first = blocks[0] as ScriptBlock; // as above
-  const store = new DiskStore(path, { readsTablesFirst: false });
+  const store = new DiskStore(path, { checkedFirst: STATE_KEYS });
   await store.open();
   const writer = new ScriptWriter({ store, genesisHash: first.point.hash, undoDepth: 4_320 });
   await writer.load();

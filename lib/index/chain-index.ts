@@ -224,7 +224,16 @@ export class ChainIndexer implements ChainIndex {
     if (this.#abort.signal.aborted) return;
     this.#sync.start();
     const { store, logger, scrubMs: passMs = 0 } = this.#options;
-    if (passMs > 0) this.#scrubbing = scrubAgainAndAgain({ store, logger, passMs, onDamage: this.#distrust, signal: this.#abort.signal });
+    if (passMs > 0)
+      this.#scrubbing = scrubAgainAndAgain({
+        store,
+        name: 'the index',
+        wasChecked: true,
+        logger,
+        passMs,
+        onDamage: this.#distrust,
+        signal: this.#abort.signal
+      });
   }
 
   /** A store that cannot even be closed must not keep the node from stopping. */

@@ -3,6 +3,7 @@
 
 import Koa from 'koa';
 import Router from '@koa/router';
+import { detailsOf } from '../node/errors';
 import { MAX_PAYMENT_SIZE } from '../payments/messages';
 import { answerCreate, answerGet, answerPay, type PaymentReply } from './orders/http';
 import { requireApiKey } from '../rest/server/auth';
@@ -87,6 +88,6 @@ function hasHungUp(error: unknown): boolean {
 function asRestError(error: unknown, logger: RestLogger): RestError {
   if (error instanceof RestError) return error;
   if (error instanceof IndexUnavailableError) return unavailable('the index cannot be read');
-  logger.error(`payments: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  logger.error(`payments: ${detailsOf(error)}`);
   return brokenDown();
 }

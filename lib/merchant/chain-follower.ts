@@ -4,6 +4,8 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { filter, interval, merge, type Observable, type Subscription } from 'rxjs';
+import { detailsOf } from '../node/errors';
+import { listen } from '../node/events';
 import { toDisplayHex } from '../bitcoin/hash';
 import { HEADER_LENGTH, previousHashOf } from '../bitcoin/header';
 import { ByteReader, MalformedBytesError } from '../bitcoin/reader';
@@ -63,7 +65,7 @@ export class ChainFollower {
 
   /** @throws DamagedRecordError */
   async open(): Promise<void> {
-    const { node, index, ready$, store, tendMs } = this.#parts;
+    const { node, index, ready$, store, tendMs, logger } = this.#parts;
     this.#position = await store.position();
     this.#isSaved = this.#position !== undefined;
     this.#subscriptions = [
@@ -74,9 +76,15 @@ export class ChainFollower {
       merge(ready$.pipe(filter((isReady) => isReady)), index.blocks$, interval(tendMs ?? TEND_MS)).subscribe(() => {
         this.#wake();
       }),
-      node.pool.events$.subscribe((event) => {
-        if (event.type === 'add') this.#lookAt(event.txid);
-      })
+      listen(
+        node.pool.events$,
+        (event) => {
+          if (event.type === 'add') this.#lookAt(event.txid);
+        },
+        (error) => {
+          logger.error(`payments: ${detailsOf(error)}`);
+        }
+      )
     ];
   }
 
@@ -112,7 +120,7 @@ export class ChainFollower {
       } catch (error) {
         // The index itself logs why it cannot be read, and announces when it is ready again.
         if (error instanceof IndexUnavailableError) logger.debug(`payments: ${error.message}`);
-        else logger.error(`payments: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+        else logger.error(`payments: ${detailsOf(error)}`);
       }
     }
     this.#work = undefined;

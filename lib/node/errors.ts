@@ -31,3 +31,8 @@ export class ChainMovedError extends Error {
 export class UnsupportedNodeError extends Error {
   override readonly name = 'UnsupportedNodeError';
 }
+
+/** What the log has about an unexpected error: its stack, if it has one. */
+export function detailsOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,7 +1,7 @@
 // The chain's events as RxJS streams. bcoin awaits its listeners: each event has a function to acknowledge it, and the chain
 // waits until this is called. Without a subscriber, the chain does not wait.
 
-import { distinctUntilChanged, fromEventPattern, map, merge, Observable, startWith } from 'rxjs';
+import { distinctUntilChanged, fromEventPattern, map, merge, Observable, startWith, type Subscription } from 'rxjs';
 import { canonicalBlock } from '../bitcoin/block';
 import { UnreadableBlockError } from './errors';
 import { fromHost, type HostBlock, type HostChain, type HostEmitter, type HostEntry } from './host';
@@ -13,6 +13,24 @@ export function occurrences<Value>(emitter: HostEmitter, event: string): Observa
     (listener) => emitter.on(event, listener),
     (listener) => emitter.removeListener(event, listener)
   );
+}
+
+/**
+ * Calls a listener with each value. What it throws goes to `failed`, and the next value comes all the same: RxJS would throw it where
+ * nobody can catch it, which ends the process.
+ */
+export function listen<Value>(
+  values$: Observable<Value>,
+  listener: (value: Value) => void,
+  failed: (error: unknown) => void
+): Subscription {
+  return values$.subscribe((value) => {
+    try {
+      listener(value);
+    } catch (error) {
+      failed(error);
+    }
+  });
 }
 
 /**

@@ -4,7 +4,7 @@
 import Koa from 'koa';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { IndexUnavailableError, NotYetKnownError } from '../index/errors';
-import { ChainMovedError } from '../node/errors';
+import { ChainMovedError, detailsOf } from '../node/errors';
 import { requireApiKey } from './server/auth';
 import { hasBody, NO_BODY, readBody } from './server/body';
 import { RestRequest } from './endpoint';
@@ -94,7 +94,7 @@ export function restApp(parts: AppParts): Koa {
     return ['Cache-Control', isImmutable ? IMMUTABLE : NOT_STORED, ...type, 'Date', dateText(), 'Content-Length', String(length)];
   };
   const app = new DirectKoa();
-  app.on('error', (error: unknown) => logger.debug(`reply failed: ${textOf(error)}`));
+  app.on('error', (error: unknown) => logger.debug(`reply failed: ${detailsOf(error)}`));
   const fail = (response: ServerResponse, error: unknown): void => {
     if (response.req.socket.destroyed || error instanceof ClientGoneError) return;
     const known = asRestError(error, gate, logger);
@@ -168,16 +168,12 @@ function requireMethod(method: string | undefined, { replies }: Profile): void {
 /** Errors of index and node, which endpoints let pass: 503 if they mean "not ready", 500 otherwise. */
 export function asRestError(error: unknown, gate: Pick<Gate, 'status'>, logger: RestLogger): RestError {
   if (error instanceof RestError) {
-    if (error.cause !== undefined) logger.error(`request failed: ${textOf(error.cause)}`);
+    if (error.cause !== undefined) logger.error(`request failed: ${detailsOf(error.cause)}`);
     return error;
   }
   if (error instanceof IndexUnavailableError) return unavailable(gate.status());
   if (error instanceof NotYetKnownError && error.backfill !== undefined) return notYetKnown(error.backfill);
   if (error instanceof ChainMovedError) return chainMoving();
-  logger.error(`request failed: ${textOf(error)}`);
+  logger.error(`request failed: ${detailsOf(error)}`);
   return brokenDown();
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -5,6 +5,7 @@ import { MAX_TRANSACTIONS } from '../index/records/position';
 import { MadeOnce, type Cached, type Shelf } from '../rest/cache/answers';
 import { keyOf } from '../rest/cache/blocks';
 import { ClientGoneError } from '../rest/errors';
+import { exact } from '../scripts/read/script-snapshot';
 import { HistoryTooLongError } from '../scripts/errors';
 import type { BlockPoint } from '../node/types';
 import type { EndpointContext } from '../rest/endpoint';
@@ -62,7 +63,8 @@ export class ChainTotals {
     // "Too many" is cached too: a history does not get shorter.
     if (totals === undefined || totals.transactions > MANY_TRANSACTIONS) this.#cached.keep(key, entry);
     else if (totals.transactions > FEW_TRANSACTIONS) this.#cached.offer(key, () => entry);
-    if (totals === undefined) throw new HistoryTooLongError(`more than ${MOST_TRANSACTIONS} transactions have to do with the script`);
+    if (totals === undefined)
+      throw new HistoryTooLongError(`more than ${MOST_TRANSACTIONS} transactions, or 2^53 satoshis, have to do with the script`);
     return totals;
   }
 
@@ -77,10 +79,10 @@ export class ChainTotals {
     if (totals === undefined || block.height === snapshot.index.tip.height) return totals;
     const most = MOST_TRANSACTIONS - totals.transactions;
     const since = await snapshot.totals(script, most, { beyond: { height: block.height, index: MAX_TRANSACTIONS - 1 }, goOn });
-    return {
+    return exact({
       transactions: totals.transactions + since.transactions,
       funded: plus(totals.funded, since.funded),
       spent: plus(totals.spent, since.spent)
-    };
+    });
   }
 }

@@ -5,6 +5,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Subject, type Observable } from 'rxjs';
+import { listen } from '../node/events';
 import { PooledTransaction } from './pooled-transaction';
 import { PoolScripts, type PooledTotals } from './scripts';
 import { summaryOf, type PoolSummary } from './pool-summary';
@@ -34,6 +35,7 @@ export class ScriptPool {
   readonly touched$: Observable<TouchedScripts>;
   readonly #touched = new Subject<TouchedScripts>();
   readonly #pool: PoolSource;
+  readonly #failed: (error: unknown) => void;
   /** The pool's transactions, in the order in which they entered. */
   readonly #transactions = new Map<string, PooledTransaction>();
   /** During `open`: transactions that are to enter, in this order. A txid stands for one that was there before: its coins must be read. */
@@ -44,19 +46,21 @@ export class ScriptPool {
   #subscription: Subscription | undefined;
   #isLoading = false;
 
-  constructor(pool: PoolSource) {
+  /** `failed` gets the error for a transaction that cannot be read, which is left out. */
+  constructor(pool: PoolSource, failed: (error: unknown) => void) {
     this.#pool = pool;
+    this.#failed = failed;
     this.touched$ = this.#touched.asObservable();
   }
 
   /** Resolves once all transactions that the pool already had are taken in. @throws what the node throws when it cannot read coins */
   async open(): Promise<void> {
-    this.#subscription = this.#pool.events$.subscribe((event) => this.#follow(event));
+    this.#subscription = listen(this.#pool.events$, (event) => this.#follow(event), this.#failed);
     for (const txid of this.#pool.txids()) this.#waiting.set(keyOf(txid), txid);
     await this.#load();
   }
 
-  /** Stops following the pool, and drops everything. */
+  /** Stops following the pool, drops everything, and ends `open` if it is under way. */
   close(): void {
     this.#subscription?.unsubscribe();
     this.#subscription = undefined;
@@ -156,7 +160,7 @@ export class ScriptPool {
         const transaction = Buffer.isBuffer(waiting) ? await this.#pool.withCoins(waiting) : waiting;
         if (this.#waiting.get(key) === waiting) {
           this.#waiting.delete(key);
-          if (transaction !== undefined) this.#enter(key, transaction);
+          if (transaction !== undefined) this.#enterIfReadable(key, transaction);
         }
         if (performance.now() >= end) {
           await nextTurn();
@@ -165,6 +169,14 @@ export class ScriptPool {
       }
     } finally {
       this.#isLoading = false;
+    }
+  }
+
+  #enterIfReadable(key: string, entering: PoolTransaction): void {
+    try {
+      this.#enter(key, entering);
+    } catch (error) {
+      this.#failed(error);
     }
   }
 

@@ -8,6 +8,8 @@
 // latter's height changes from -1 to 0. A block that is disconnected may change all scripts with transactions in the pool.
 
 import { setImmediate } from 'node:timers/promises';
+import { detailsOf } from '../node/errors';
+import { listen } from '../node/events';
 import { tell, type Listener } from './listener';
 import { SettledLooks } from './settled-looks';
 import { SubscribedScript, type StatusChange, type StatusListener, type Told } from './subscribed-script';
@@ -108,15 +110,21 @@ export class ScriptNotifier {
   }
 
   open(): void {
-    const { scripts, pool } = this.#parts;
+    const { scripts, pool, logger } = this.#parts;
     this.#settled.open();
     this.#subscription = scripts.watched.changes$.subscribe((change) => this.#blockMoved(change));
     this.#subscription.add(
-      pool.touched$.subscribe((touched) => {
-        if (touched === 'all') this.#touchAll(this.#scripts.values());
-        // Each transaction would otherwise cause a look, even if clients subscribed to tips alone.
-        else if (this.#scripts.size > 0) this.#touchEach(touched);
-      })
+      listen(
+        pool.touched$,
+        (touched) => {
+          if (touched === 'all') this.#touchAll(this.#scripts.values());
+          // Each transaction would otherwise cause a look, even if clients subscribed to tips alone.
+          else if (this.#scripts.size > 0) this.#touchEach(touched);
+        },
+        (error) => {
+          logger.error(`scripts: ${detailsOf(error)}`);
+        }
+      )
     );
     this.#subscription.add(
       scripts.state$.subscribe(({ phase }) => {

@@ -74,12 +74,21 @@ export class ScriptIndexer {
 
   /** Starts to catch up with the main index, without waiting for the end of it; then follows it. */
   open(): void {
-    const { store, logger, scrubMs: passMs, index } = this.#options;
+    const { store, logger, scrubMs: passMs, index, filling } = this.#options;
     index.accompany(this.#sync);
     this.#sync.start();
     const { signal } = this.#abort;
-    // The tables are checked while the index is in use: a check before that would take minutes.
-    if (passMs > 0) this.#scrubbing = scrubAgainAndAgain({ store, logger, passMs, onDamage: this.#sync.distrust, signal });
+    // Most tables are checked while the index is in use: a check before that would take minutes.
+    if (filling !== undefined)
+      this.#scrubbing = scrubAgainAndAgain({
+        store,
+        name: 'the index by script',
+        wasChecked: false,
+        logger,
+        passMs,
+        onDamage: this.#sync.distrust,
+        signal
+      });
   }
 
   /**

@@ -7,7 +7,7 @@ import { findDamage } from './leveldb-files/check';
 import { scrubTables } from './leveldb-files/scrub';
 import { ENCODINGS, inSlices, LevelStore, notOpen, type Engine } from './level-store';
 import { PrivateFolder } from './private-folder';
-import type { BatchOptions, OpeningProgress, ScrubbedPart, Store, StoreUse, StoreWrite } from './store';
+import type { BatchOptions, KeyRange, OpeningProgress, ScrubbedPart, Store, StoreUse, StoreWrite } from './store';
 
 /** LevelDB's cache, for tables that it does not map into memory: all after the first thousand. */
 const CACHE_BYTES = 16 * 1024 * 1024;
@@ -34,8 +34,8 @@ export interface DiskStoreOptions {
    * levels, which rewrites most of the store: the larger the buffer, the less often.
    */
   readonly latestBytes?: number;
-  /** Whether `open` checks tables; true unless given. If false, tables are checked only by `scrub`. */
-  readonly readsTablesFirst?: boolean;
+  /** `open` checks only tables that may have keys in this range, and `scrub` all of them; unless given, `open` checks all. */
+  readonly checkedFirst?: KeyRange | undefined;
 }
 
 /** What classic-level has beyond the interface of all engines. */
@@ -61,7 +61,7 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   readonly #folder: PrivateFolder;
   /** Memory for the latest writes while the store follows. */
   readonly #followingBytes: number;
-  readonly #readsTablesFirst: boolean;
+  readonly #checkedFirst: KeyRange | undefined;
   #use: StoreUse = 'following';
   #tableBytes = SMALLEST_TABLE_BYTES;
   #opening = new AbortController();
@@ -73,18 +73,18 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
   /** Resolves when no batch is being written. Never rejects. */
   #writing: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string, { latestBytes = 0, readsTablesFirst = true }: DiskStoreOptions = {}) {
+  constructor(path: string, { latestBytes = 0, checkedFirst }: DiskStoreOptions = {}) {
     super(path);
     this.#path = path;
     this.#folder = new PrivateFolder(path);
-    this.#readsTablesFirst = readsTablesFirst;
+    this.#checkedFirst = checkedFirst;
     this.#followingBytes = Math.min(Math.max(latestBytes, CATCH_UP_BUFFER_BYTES), LARGEST_BUFFER_BYTES);
   }
 
   open(onProgress: (progress: OpeningProgress) => void = () => undefined): Promise<void> {
     return this.attempt('open', async () => {
       const { signal } = (this.#opening = new AbortController());
-      const damage = await findDamage(this.#path, { onProgress, signal, readsTables: this.#readsTablesFirst });
+      const damage = await findDamage(this.#path, { onProgress, signal, within: this.#checkedFirst });
       signal.throwIfAborted();
       if (damage === undefined) return this.#openEngine();
       // Another process that has the folder open may change files during the check.
@@ -114,7 +114,8 @@ export class DiskStore extends LevelStore<DiskEngine> implements Store {
       // A batch that is not durable is one of many: the folder is not read after each of them.
       if (durable) await this.#folder.tightenFiles();
     });
-    this.#writing = Promise.allSettled([this.#writing, written]);
+    // Without the results, which would hold those of all batches before.
+    this.#writing = Promise.allSettled([this.#writing, written]).then(() => undefined);
     return written;
   }
 

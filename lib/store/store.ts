@@ -12,9 +12,12 @@ export interface StoreSnapshot {
   close(): void;
 }
 
-export interface StoreRange {
+export interface KeyRange {
   readonly gte: Buffer;
   readonly lt: Buffer;
+}
+
+export interface StoreRange extends KeyRange {
   readonly reverse?: boolean;
   readonly limit?: number;
 }

@@ -6,6 +6,7 @@ import { feeRoutes } from '../../lib/esplora/endpoints/fees';
 import { PoolFees } from '../../lib/script-answers/pool-fees';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
+import { unfailing } from '../support/unfailing';
 import { nodeWith } from '../support/changed-node';
 import { openEsploraNode, type EsploraNode } from '../support/esplora-node';
 import { mineCoinbases, spend } from '../support/regtest-chain';
@@ -118,7 +119,7 @@ describe('fee estimates over Esplora’s interface', () => {
       network: { ...regtest.network, chain: 'main' },
       estimateFee: (blocks) => (blocks <= 2 ? { rate, blocks } : undefined)
     });
-    const pool = new ScriptPool(node.pool);
+    const pool = new ScriptPool(node.pool, unfailing);
     const [route, recommended] = feeRoutes({ rest: { node }, fees: new PoolFees(node, pool) });
     const request = new EsploraRequest(new Map(), '', Buffer.alloc(0), { destroyed: false });
     const expected = '{"1":12.345,"2":12.345,"144":1.0,"504":1.0,"1008":1.0}';

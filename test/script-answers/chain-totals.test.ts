@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
 import { ChainTotals } from '../../lib/script-answers/chain-totals';
+import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { AnswerCache } from '../../lib/rest/cache/answers';
 import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
 import { ScriptIndex } from '../support/script-index';
@@ -12,10 +13,10 @@ const script = Buffer.of(0x51);
 const value = 50e8;
 
 /** Blocks that each pay to the script once. */
-function madeBlocks(previousHash: Buffer, height: number, count: number, salt: number): ScriptBlock[] {
+function madeBlocks(previousHash: Buffer, height: number, count: number, salt: number, each = value): ScriptBlock[] {
   const blocks: ScriptBlock[] = [];
   for (let at = height; at < height + count; at++) {
-    const raw = madeBlock(blocks.at(-1)?.point.hash ?? previousHash, [madeCoinbase(salt + at, [{ value, script }])], salt);
+    const raw = madeBlock(blocks.at(-1)?.point.hash ?? previousHash, [madeCoinbase(salt + at, [{ value: each, script }])], salt);
     blocks.push({ point: { hash: blockHash(raw), height: at }, raw, spent: undefined });
   }
   return blocks;
@@ -94,5 +95,20 @@ describe('ChainTotals', () => {
     await index.connect(madeBlocks(hash, 316, 300, 9));
     expect(await asked()).to.deep.equal([expected(615)]);
     expect(counted).to.equal(300);
+  });
+
+  it('are refused once a sum is no longer exact', async () => {
+    const all = 21e14;
+    const blocks = madeBlocks(Buffer.alloc(32), 0, 6, 7, all);
+    const [genesis] = blocks;
+    const rich = await ScriptIndex.open(genesis?.point.hash ?? expect.fail('a block'));
+    const of = (counted: ChainTotals): Promise<unknown> =>
+      rich.read((snapshot) => counted.of(sha256(script), snapshot, client)).catch((error: unknown) => error);
+    const anew = (): ChainTotals => new ChainTotals({ cache: new AnswerCache(1 << 20) });
+    await rich.connect(blocks.slice(0, 5));
+    expect(await of(anew())).to.have.nested.property('funded.value', 4 * all);
+    await rich.connect(blocks.slice(5));
+    expect(await of(anew())).to.be.instanceOf(HistoryTooLongError);
+    await rich.close();
   });
 });

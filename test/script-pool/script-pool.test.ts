@@ -7,6 +7,8 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import '../../plugin/leveldown-6';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
+import { unfailing } from '../support/unfailing';
+import { bcoin } from '../support/bcoin';
 import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { mine, openRegtestNode } from '../support/regtest-node';
 import type { HostTransaction } from '../../lib/node/host';
@@ -117,6 +119,38 @@ describe('the pool by script', () => {
     expect(walk.pool.size).to.be.within(101, 102);
   });
 
+  it('leaves out a transaction that came without its coins, says so, and goes on', async () => {
+    const failures: unknown[] = [];
+    const pool = new ScriptPool(walk.node.pool, (error) => failures.push(error));
+    await pool.open();
+    // It would meet the same.
+    walk.pool.close();
+    const txid = await send([1]);
+    const { size } = pool;
+    const { tx } = [...walk.host.mempool.map.values()].at(-1) ?? expect.fail('an entry');
+    walk.host.mempool.emit('tx', tx, new bcoin.CoinView());
+    expect(failures.map(String)).to.deep.equal(['RangeError: expected the coins of a transaction in the pool']);
+    await send([1]);
+    expect([pool.size, pool.has(txid)]).to.deep.equal([size, false]);
+    pool.close();
+  });
+
+  it('opens no longer when it is closed meanwhile', async () => {
+    for (let count = 0; count < 3; count++) await send([1]);
+    let read = 0;
+    const { pool: nodePool } = walk.node;
+    const withCoins = nodePool.withCoins.bind(nodePool);
+    nodePool.withCoins = (txid) => {
+      read++;
+      return withCoins(txid);
+    };
+    const pool = new ScriptPool(nodePool, unfailing);
+    const opened = pool.open();
+    pool.close();
+    await opened;
+    expect([read, pool.size]).to.deep.equal([1, 0]);
+  });
+
   it('is empty when it is closed, and stops following', async () => {
     await send([1]);
     walk.pool.close();
@@ -139,7 +173,7 @@ describe('the pool by script of a node that kept its pool on disk', () => {
     await before.close();
 
     const host = await openRegtestNode(options);
-    const pool = new ScriptPool(new BcoinNode(host).pool);
+    const pool = new ScriptPool(new BcoinNode(host).pool, unfailing);
     await pool.open();
     expect([parent, child].map((txid) => pool.get(txid))).to.deep.equal(pooled);
     expect(pool.history(OTHER).map(({ txid }) => txid)).to.have.deep.members([parent, child]);

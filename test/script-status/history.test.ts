@@ -6,6 +6,7 @@ import { ChainTotals } from '../../lib/script-answers/chain-totals';
 import { HistoryTooLongError } from '../../lib/scripts/errors';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { ScriptHistories } from '../../lib/script-status/history';
+import { unfailing } from '../support/unfailing';
 import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
 import { openRegtestNode } from '../support/regtest-node';
 import { ScriptIndex } from '../support/script-index';
@@ -43,7 +44,10 @@ describe('the confirmed part of a history', () => {
     await host.close();
   });
   beforeEach(() => {
-    histories = new ScriptHistories(new ScriptPool(new BcoinNode(host).pool), new ChainTotals({ cache: new AnswerCache(1 << 20) }));
+    histories = new ScriptHistories(
+      new ScriptPool(new BcoinNode(host).pool, unfailing),
+      new ChainTotals({ cache: new AnswerCache(1 << 20) })
+    );
   });
 
   interface Read {

@@ -9,6 +9,7 @@ import { ChainTotals } from '../../lib/script-answers/chain-totals';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { ScriptHistories } from '../../lib/script-status/history';
 import { Statuses, type Brought, type Status } from '../../lib/script-status/statuses';
+import { unfailing } from '../support/unfailing';
 import { blockHash, madeBlock, madeCoinbase } from '../support/made-blocks';
 import { madeChain, madeGenesis, plannedBlock } from '../support/made-chains';
 import { openRegtestNode } from '../support/regtest-node';
@@ -41,7 +42,10 @@ describe('the status of a script', () => {
   before(async () => {
     host = await openRegtestNode();
     // Without transactions.
-    histories = new ScriptHistories(new ScriptPool(new BcoinNode(host).pool), new ChainTotals({ cache: new AnswerCache(1 << 20) }));
+    histories = new ScriptHistories(
+      new ScriptPool(new BcoinNode(host).pool, unfailing),
+      new ChainTotals({ cache: new AnswerCache(1 << 20) })
+    );
   });
   after(() => host.close());
   beforeEach(async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -147,6 +147,23 @@ describe('an index by script with a damaged file', function () {
     // Few bits have no meaning: only the padding of a footer.
     expect(anew).to.be.above((FILES * testScale()) / 3);
     scriptsOf(walk).scrubMs = 0;
+  });
+
+  it('is never used with a flipped bit in a key: tables with the tip are read first', async () => {
+    await restart();
+    await scriptsOf(walk).close();
+    const said = walk.log.lines.length;
+    const [name = ''] = await files(/\.ldb$/);
+    const table = join(path(), name);
+    const bytes = await readFile(table);
+    // The height and the index at the end of a key of rows (layout.ts).
+    const key = bytes.indexOf(Buffer.from('000000010000', 'hex'));
+    expect(key).to.be.above(0);
+    await flipBit(table, key * 8);
+    await walk.reopen();
+    await walk.expectRight();
+    expect(anewSince(walk, said)).to.have.length(1);
+    expect(anewSince(walk, said)[0]).to.include(`cannot open the store in ${path()}: ${name}: `);
   });
 
   it('is filled again at once when a read fails because a table is lost', async () => {

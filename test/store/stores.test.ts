@@ -1,6 +1,8 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, it } from 'mocha';
@@ -9,6 +11,11 @@ import { DiskStore } from '../../lib/store/disk-store';
 import { MemoryStore } from '../../lib/store/memory-store';
 import type { Store, StoreRange, StoreWrite } from '../../lib/store/store';
 import { caught } from '../support/caught';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+const WARM_UP_BATCHES = 2_000;
+const BATCHES = 6_000;
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 const put = (key: string, value: string): StoreWrite => ({ type: 'put', key: bytes(key), value: bytes(value) });
@@ -221,6 +228,20 @@ describe('a store on disk', () => {
     await store.close();
     await store.open();
     expect(await entries(store)).to.deep.equal(['a=1']);
+    await store.close();
+  });
+
+  it('keeps nothing of a batch that is written', async () => {
+    const store = new DiskStore(path());
+    await store.open();
+    const write = async (count: number): Promise<number> => {
+      for (let at = 0; at < count; at++) await store.batch([put('a', '1')], { durable: false });
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = await write(WARM_UP_BATCHES);
+    const after = await write(BATCHES);
+    expect((after - before) / BATCHES, 'bytes of the heap that a batch keeps').to.be.below(80);
     await store.close();
   });
 

@@ -58,6 +58,7 @@ interface TestChain extends HostChain {
 interface TestMempool extends HostMempool {
   prioritise(entry: unknown, priority: number, feeSats: number): void;
   reset(): Promise<void>;
+  emit(event: 'tx', transaction: HostTransaction, view: unknown): void;
   /** Called and awaited by the node for a block that was connected or disconnected. */
   _addBlock(...block: unknown[]): Promise<void>;
   _removeBlock(...block: unknown[]): Promise<void>;
@@ -89,6 +90,8 @@ export interface Bcoin {
   readonly Block: { fromRaw(bytes: Buffer): HostFullBlock };
   readonly TX: { fromRaw(bytes: Buffer): HostTransaction };
   readonly MTX: new () => HostMutableTransaction;
+  /** Coins by their outpoints. */
+  readonly CoinView: new () => unknown;
   readonly KeyRing: { generate(compressed?: boolean): HostKeyRing; fromPrivate(key: Buffer, compressed?: boolean): HostKeyRing };
   readonly HDPrivateKey: { generate(): HostExtendedKey };
   readonly Script: { fromRaw(bytes: Buffer): HostScript };

@@ -11,6 +11,7 @@ import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { migrations } from '../../migrations';
 import { readOptions } from '../../plugin/options';
+import { unfailing } from './unfailing';
 import { FollowedScripts } from './followed-scripts';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import { ask, type RawReply, type RawRequest } from './http';
@@ -64,7 +65,7 @@ export async function openEsploraNode(
       const index = new ChainIndexer({ store: new MemoryStore(), node: source, logger, migrations, ...others });
       const rest = new RestService({ node: source, index, options: { ...others, limits, warmup: 'indexed' }, logger });
       const scripts = new FollowedScripts(source, index.reader);
-      const pool = new ScriptPool(source.pool);
+      const pool = new ScriptPool(source.pool, unfailing);
       const fees = new PoolFees(source, pool);
       const answers = new ChainAnswers(rest.shared.context);
       const esplora = new EsploraService({

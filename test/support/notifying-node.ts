@@ -45,7 +45,7 @@ export class NotifyingNode {
       cacheBytes: 1 << 20
     }));
     const scripts = (this.scripts = new ScriptIndexer({ ...common, store: scriptStore, index, filling: undefined }));
-    const pool = (this.pool = new ScriptPool(node.pool));
+    const pool = (this.pool = new ScriptPool(node.pool, unfailing));
     const histories = (this.histories = new ScriptHistories(pool, new ChainTotals({ cache: new AnswerCache(1 << 20) })));
     this.notifier = new ScriptNotifier({ node, scripts, pool, histories, logger });
   }

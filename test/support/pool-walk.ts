@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { scanWholeTransaction, type ScannedTransaction } from '../../lib/bitcoin/transaction';
 import { BcoinNode } from '../../lib/node/bcoin';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
+import { unfailing } from './unfailing';
 import { bcoin, type HostFullBlock, type TestFullNode } from './bcoin';
 import { finish } from './finish';
 import { madeTransaction, type MadeOutput } from './made-blocks';
@@ -66,7 +67,7 @@ export class PoolWalk {
 
   private constructor(readonly host: TestFullNode) {
     this.node = new BcoinNode(host);
-    this.pool = new ScriptPool(this.node.pool);
+    this.pool = new ScriptPool(this.node.pool, unfailing);
   }
 
   /** Opens a node with coins to spend, and a pool by script. */
@@ -104,7 +105,7 @@ export class PoolWalk {
   /** Opens another pool by script, which finds the pool as it is. */
   async openAnew(meanwhile: readonly PoolStep[] = []): Promise<void> {
     this.pool.close();
-    this.pool = new ScriptPool(this.node.pool);
+    this.pool = new ScriptPool(this.node.pool, unfailing);
     const opening = this.pool.open();
     for (const step of meanwhile) await this.step(step);
     await opening;

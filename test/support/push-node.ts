@@ -20,6 +20,7 @@ import { WebSockets } from '../../lib/sockets/web-sockets';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { migrations } from '../../migrations';
 import { readOptions } from '../../plugin/options';
+import { unfailing } from './unfailing';
 import { MemoryLog } from './memory-log';
 import { openRegtestNode, type RegtestOptions } from './regtest-node';
 import { until } from './until';
@@ -63,7 +64,7 @@ export async function openPushNode(options: Partial<typeof OPTIONS> & RegtestOpt
       const { shared } = rest;
       const common = { node, index, logger: log, undoDepth: 1_000, scrubMs: 0 };
       const scripts = new ScriptIndexer({ ...common, store: new MemoryStore(), filling: undefined });
-      const pool = new ScriptPool(node.pool);
+      const pool = new ScriptPool(node.pool, unfailing);
       const fees = new PoolFees(node, pool);
       const answers = new ChainAnswers(shared.context);
       const histories = new ScriptHistories(pool, answers.totals);

@@ -1,5 +1,6 @@
 // The index by script of a walk (index-walk.ts), compared with the blocks of the chain after every step.
 
+import { STATE_KEYS } from '../../lib/scripts/records/layout';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { filter, firstValueFrom } from 'rxjs';
@@ -35,7 +36,7 @@ export class WalkedScripts {
     this.#undoDepth = undoDepth;
     this.#logger = logger;
     this.store = new FaultyStore(
-      folder === undefined ? new MemoryStore() : new DiskStore(join(folder, 'scripts'), { readsTablesFirst: false })
+      folder === undefined ? new MemoryStore() : new DiskStore(join(folder, 'scripts'), { checkedFirst: STATE_KEYS })
     );
   }
 

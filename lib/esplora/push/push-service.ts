@@ -1,6 +1,8 @@
 // The subset of mempool's WebSocket that wallets need, put together: news of blocks, addresses, scripts and transactions.
 // The messages are mempool's, the objects in them Esplora's.
 
+import { detailsOf } from '../../node/errors';
+import { listen } from '../../node/events';
 import { acceptedPrefixes } from '../../bitcoin/address';
 import { SettledLooks } from '../../script-status/settled-looks';
 import { Ancestry } from './ancestry';
@@ -97,7 +99,7 @@ export class PushService {
   }
 
   open(): void {
-    const { scripts, context } = this.#parts;
+    const { scripts, context, logger } = this.#parts;
     this.#looks.open();
     this.#subscription = scripts.watched.changes$.subscribe(() => {
       this.#transactionNews.touchAll();
@@ -109,9 +111,15 @@ export class PushService {
       })
     );
     this.#subscription.add(
-      context.rest.node.pool.events$.subscribe((event) => {
-        this.#transactionNews.follow(event);
-      })
+      listen(
+        context.rest.node.pool.events$,
+        (event) => {
+          this.#transactionNews.follow(event);
+        },
+        (error) => {
+          logger.error(`push: ${detailsOf(error)}`);
+        }
+      )
     );
   }
 

@@ -1,5 +1,5 @@
-// Reads the files of the open index again and again, slowly, to find damage. Otherwise damage would be noticed only at the next
-// start, or never, once LevelDB has merged it into other files.
+// Reads the files of an open index again and again, slowly, to find damage. Otherwise damage would be noticed only at the next start, or
+// never, once LevelDB has merged it into other files. What was not read before the index is used is read at once, in a first pass.
 
 import { setTimeout } from 'node:timers/promises';
 import { StoreError } from '../../store/errors';
@@ -10,42 +10,54 @@ import type { IndexLogger } from '../types';
 /** Half a percent of a core: a gigabyte takes less than a second of processor time. */
 const MOST_BYTES_PER_MS = 5_000;
 
+/** The pace of the first pass: a tenth of a core. */
+const FIRST_BYTES_PER_MS = 100_000;
+
 /** Pause before the next pass when there was nothing to read, or reading failed. */
 const RETRY_MS = 60_000;
+/** The same before the first pass: the store is about to be opened. */
+const FIRST_RETRY_MS = 100;
 
 export interface ScrubParts {
   readonly store: Store;
+  /** For the log. */
+  readonly name: 'the index' | 'the index by script';
+  /** Whether all files were read when the store was opened. If not, a first pass reads them at once. */
+  readonly wasChecked: boolean;
   readonly logger: IndexLogger;
-  /** How long one pass takes; longer if it would read more than five megabytes a second. */
+  /** How long one pass takes; longer if it would read more than five megabytes a second. 0: there is at most the first pass. */
   readonly passMs: number;
   readonly onDamage: (error: Error) => void;
   readonly signal: AbortSignal;
 }
 
-/** Ends when `signal` is aborted and no read is in progress. Never rejects. */
-export async function scrubAgainAndAgain({ store, logger, passMs, onDamage, signal }: ScrubParts): Promise<void> {
+/** Ends when `signal` is aborted and no read is in progress, or after the first pass if there are no others. Never rejects. */
+export async function scrubAgainAndAgain({ store, name, wasChecked, logger, passMs, onDamage, signal }: ScrubParts): Promise<void> {
   /** Ends early when the signal is aborted. */
   const pause = (ms: number): Promise<void> => setTimeout(ms, undefined, { signal, ref: false }).catch(() => undefined);
   const isOver = (): boolean => signal.aborted;
+  let isFirst = !wasChecked;
   let said: string | undefined;
-  while (!isOver()) {
+  while (!isOver() && (isFirst || passMs > 0)) {
+    const again = isFirst ? '' : ' again';
     let bytes = 0;
     try {
       for await (const { count, total } of store.scrub()) {
         bytes += count;
-        await pause(Math.max((passMs * count) / total, count / MOST_BYTES_PER_MS));
+        await pause(isFirst ? count / FIRST_BYTES_PER_MS : Math.max((passMs * count) / total, count / MOST_BYTES_PER_MS));
         signal.throwIfAborted();
       }
       said = undefined;
-      if (bytes > 0) logger.info(`The files of the index were looked through again: ${(bytes / 1_000_000).toFixed(1)} MB, all sound.`);
+      if (bytes > 0) logger.info(`The files of ${name} were looked through${again}: ${(bytes / 1_000_000).toFixed(1)} MB, all sound.`);
     } catch (error) {
       if (isOver()) return;
       bytes = 0;
       const message = error instanceof Error ? error.message : String(error);
       if (error instanceof StoreError && isDamage(error)) onDamage(error);
-      else if (message !== said) logger.warning(`The files of the index could not be looked through again: ${message}.`);
+      else if (message !== said) logger.warning(`The files of ${name} could not be looked through${again}: ${message}.`);
       said = message;
     }
-    if (bytes === 0) await pause(Math.min(RETRY_MS, passMs));
+    if (bytes > 0) isFirst = false;
+    else await pause(isFirst ? FIRST_RETRY_MS : Math.min(RETRY_MS, passMs));
   }
 }

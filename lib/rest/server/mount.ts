@@ -1,6 +1,7 @@
 // Takes some requests over from the listeners of the node's HTTP server, and leaves all others to these listeners untouched.
 // The node adds its listener when its server opens, after its plugins, so the listeners are swapped when the server listens.
 
+import { detailsOf } from '../../node/errors';
 import { onArrival } from './arrivals';
 import { hasTooManyHeaders, isReplyDue, refuseHeaders, type IdleConnections } from './connections';
 import { decideUpgrades, hasBody, servePlainly } from './upgrades';
@@ -142,7 +143,7 @@ export class Mount {
   #serve(request: IncomingMessage, response: ServerResponse): void {
     const { handler, logger } = this.#parts;
     const breakOff = (error: unknown): void => {
-      logger.error(`request failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      logger.error(`request failed: ${detailsOf(error)}`);
       request.socket.destroy();
     };
     try {

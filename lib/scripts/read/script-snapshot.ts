@@ -73,7 +73,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
     return page;
   }
 
-  /** A txid that is in the chain twice counts twice: both blocks paid. @throws HistoryTooLongError for more rows than `most`. */
+  /** A txid that is in the chain twice counts twice: both blocks paid. @throws HistoryTooLongError for more rows than `most`, and as `exact` */
   async totals(
     script: Buffer,
     most: number,
@@ -91,7 +91,7 @@ export class StoredScriptSnapshot implements ScriptSnapshot {
       await setImmediate();
       goOn();
     }
-    return sums.totals();
+    return exact(sums.totals());
   }
 
   async coins(script: Buffer, most: number, { totals, goOn = GO_ON }: Parameters<ScriptSnapshot['coins']>[2] = {}): Promise<ScriptCoin[]> {
@@ -277,6 +277,12 @@ class RunningTotals {
       spent: { count: this.#spentCount, value: this.#spentValue }
     };
   }
+}
+
+/** @throws HistoryTooLongError for sums that a number does not hold exactly: 2^53 satoshis and above */
+export function exact(totals: ScriptTotals): ScriptTotals {
+  if (Number.isSafeInteger(totals.funded.value) && Number.isSafeInteger(totals.spent.value)) return totals;
+  throw new HistoryTooLongError('the script has got more satoshis than can be counted exactly');
 }
 
 function totalsOf(rows: readonly FoundRow[]): ScriptTotals {

@@ -12,7 +12,12 @@
 //   'i' height 4, chunk 2    64 txids of the block (txids.ts)
 //   's' hash 10, position 6  rows of a script (row.ts)
 
+import type { KeyRange } from '../../store/store';
+
 export const LAYOUT_VERSION = 1;
+
+/** The keys of the records that say what the index holds: layout, filling, network, secret, tip. */
+export const STATE_KEYS: KeyRange = { gte: Buffer.from([0]), lt: Buffer.from('U') };
 
 /** Key of a record that exists only while the index is being filled. */
 export const FILLING_KEY = Buffer.from('F');

@@ -6,10 +6,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findLostWrites } from './log';
-import { readManifest, type Manifest } from './manifest';
+import { readManifest, type Manifest, type Table } from './manifest';
 import { LevelFormatError } from './cursor';
 import { checkTable } from './table';
-import type { OpeningProgress } from '../store';
+import type { KeyRange, OpeningProgress } from '../store';
 
 /** Tables that are read at the same time: while one is checked, the others wait for the disk. */
 const TABLES_AT_ONCE = 4;
@@ -18,8 +18,8 @@ export interface LevelCheckOptions {
   /** Called for about every megabyte. */
   readonly onProgress: (progress: OpeningProgress) => void;
   readonly signal: AbortSignal;
-  /** False: tables only have to exist. They are read later (scrub.ts). */
-  readonly readsTables: boolean;
+  /** Only tables that may have keys in this range are read; the others only have to exist. Undefined: all are read. */
+  readonly within: KeyRange | undefined;
 }
 
 /** The damage, with the name of the file; undefined: there is none. @throws the reason of an abort, and errors of the system. */
@@ -68,17 +68,17 @@ async function findTableDamage(
   folder: string,
   names: ReadonlySet<string>,
   { tables }: Manifest,
-  { onProgress, signal, readsTables }: LevelCheckOptions
+  { onProgress, signal, within }: LevelCheckOptions
 ): Promise<string | undefined> {
   const missing = [...tables.keys()].map((number) => fileName(number, 'ldb')).find((name) => !names.has(name));
   if (missing !== undefined) return `${missing} is missing`;
-  if (!readsTables) return undefined;
-  const total = [...tables.values()].reduce((sum, length) => sum + length, 0);
+  const read = [...tables].filter(([, table]) => within === undefined || overlaps(table, within));
+  const total = bytesOf(read.map(([, table]) => table));
   let done = 0;
   let damage: string | undefined;
-  const left = tables.entries();
+  const left = read.values();
   const checkSome = async (): Promise<void> => {
-    for (const [number, length] of left) {
+    for (const [number, { length }] of left) {
       const name = fileName(number, 'ldb');
       try {
         for await (const count of checkTable(join(folder, name), length)) {
@@ -106,6 +106,14 @@ function isUnreadable(error: unknown): error is Error {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EIO' || code === 'ENOENT';
 }
+
+export function bytesOf(tables: Iterable<Table>): number {
+  let bytes = 0;
+  for (const { length } of tables) bytes += length;
+  return bytes;
+}
+
+const overlaps = ({ smallest, largest }: Table, { gte, lt }: KeyRange): boolean => smallest.compare(lt) < 0 && largest.compare(gte) >= 0;
 
 export function fileName(number: number, kind: 'ldb' | 'log'): string {
   return `${String(number).padStart(6, '0')}.${kind}`;

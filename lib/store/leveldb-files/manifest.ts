@@ -4,12 +4,22 @@
 import { LevelFormatError, LevelReader } from './cursor';
 import { isCutOff, logEntries } from './log';
 
+export interface Table {
+  /** In bytes. */
+  readonly length: number;
+  readonly smallest: Buffer;
+  readonly largest: Buffer;
+}
+
 export interface Manifest {
-  /** Lengths of the tables in use, in bytes, by their numbers. */
-  readonly tables: ReadonlyMap<number, number>;
+  /** The tables in use, by their numbers. */
+  readonly tables: ReadonlyMap<number, Table>;
   /** Writes that are in no table are in this log and later ones; 0: there is no log yet. */
   readonly logNumber: number;
 }
+
+/** Bytes of the sequence number and kind that LevelDB puts behind each key. */
+const KEY_TRAILER_LENGTH = 8;
 
 /** Kinds of fields. */
 const TAG = {
@@ -31,12 +41,12 @@ const TAG = {
 export function readManifest(bytes: Buffer): Manifest {
   const { entries, soundLength } = logEntries(bytes);
   if (soundLength < bytes.length && !isCutOff(bytes, soundLength)) throw new LevelFormatError(`damaged at byte ${soundLength}`);
-  /** Number and length by level and number: tables move from level to level. */
-  const tables = new Map<string, readonly [number: number, length: number]>();
+  /** By level and number: tables move from level to level. */
+  const tables = new Map<string, readonly [number: number, table: Table]>();
   let logNumber: number | undefined;
   for (const entry of entries) {
     const reader = new LevelReader(entry);
-    const added: (readonly [level: number, number: number, length: number])[] = [];
+    const added: (readonly [level: number, number: number, table: Table])[] = [];
     while (!reader.atEnd) {
       const tag = reader.integer();
       switch (tag) {
@@ -59,9 +69,8 @@ export function readManifest(bytes: Buffer): Manifest {
           tables.delete(`${reader.integer()}/${reader.integer()}`);
           break;
         case TAG.newFile: {
-          added.push([reader.integer(), reader.integer(), reader.integer()]);
-          reader.string(); // smallest key
-          reader.string(); // largest key
+          const [level, number, length] = [reader.integer(), reader.integer(), reader.integer()];
+          added.push([level, number, { length, smallest: userKey(reader.string()), largest: userKey(reader.string()) }]);
           break;
         }
         default:
@@ -69,8 +78,10 @@ export function readManifest(bytes: Buffer): Manifest {
       }
     }
     // Added last: one edit can both delete a table from a level and add it to the next.
-    for (const [level, number, length] of added) tables.set(`${level}/${number}`, [number, length]);
+    for (const [level, number, table] of added) tables.set(`${level}/${number}`, [number, table]);
   }
   if (logNumber === undefined) throw new LevelFormatError('expected the number of a log, got none');
   return { tables: new Map(tables.values()), logNumber };
 }
+
+const userKey = (key: Buffer): Buffer => key.subarray(0, Math.max(0, key.length - KEY_TRAILER_LENGTH));

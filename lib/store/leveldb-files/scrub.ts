@@ -4,8 +4,9 @@
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { currentManifest, damageOf, fileName } from './check';
+import { bytesOf, currentManifest, damageOf, fileName } from './check';
 import { checkTable } from './table';
+import type { Manifest } from './manifest';
 import type { ScrubbedPart } from '../store';
 
 /**
@@ -19,9 +20,9 @@ export async function* scrubTables(folder: string): AsyncGenerator<ScrubbedPart,
     const tables = await tablesInUse(folder);
     if (typeof tables === 'string') return tables;
     const number = Math.min(...[...tables.keys()].filter((candidate) => candidate > last));
-    const length = tables.get(number);
+    const length = tables.get(number)?.length;
     if (length === undefined) return undefined;
-    const total = [...tables.values()].reduce((sum, bytes) => sum + bytes, 0);
+    const total = bytesOf(tables.values());
     const name = fileName(number, 'ldb');
     try {
       for await (const count of checkTable(join(folder, name), length)) yield { count, total };
@@ -35,11 +36,11 @@ export async function* scrubTables(folder: string): AsyncGenerator<ScrubbedPart,
 /** False: LevelDB has merged and deleted the table. */
 async function isInUse(folder: string, number: number, length: number): Promise<boolean> {
   const tables = await tablesInUse(folder);
-  return typeof tables === 'string' || tables.get(number) === length;
+  return typeof tables === 'string' || tables.get(number)?.length === length;
 }
 
-/** Lengths of the tables by their numbers, or the damage to the manifest. */
-async function tablesInUse(folder: string): Promise<ReadonlyMap<number, number> | string> {
+/** The tables by their numbers, or the damage to the manifest. */
+async function tablesInUse(folder: string): Promise<Manifest['tables'] | string> {
   for (let isFirst = true; ; isFirst = false) {
     const names = new Set(await readdir(folder));
     const manifest = names.has('CURRENT') ? await currentManifest(folder, names) : 'CURRENT is missing';

@@ -1,5 +1,6 @@
 // The index by script of a stopped node, opened as it is: nothing is created or repaired.
 
+import { STATE_KEYS } from '../../../lib/scripts/records/layout';
 import { existsSync } from 'node:fs';
 import { DamagedIndexError, isDamage } from '../../../lib/index/errors';
 import { ClosedIndex } from '../../../lib/index/read/closed-index';
@@ -33,7 +34,7 @@ export async function withScripts<T>(
   use: (open: OpenScripts) => Promise<T>
 ): Promise<T> {
   const { scriptsFolder, node } = stopped;
-  const store = new DiskStore(scriptsFolder, { readsTablesFirst: readsTables });
+  const store = new DiskStore(scriptsFolder, readsTables ? {} : { checkedFirst: STATE_KEYS });
   try {
     await store
       .open((progress) => {

@@ -1,5 +1,6 @@
 // `index rebuild --scripts`: empties the index by script and fills it again at once, as a running node does.
 
+import { STATE_KEYS } from '../../../lib/scripts/records/layout';
 import { existsSync } from 'node:fs';
 import { duration } from '../../../lib/index/progress/text';
 import { fillScripts, requireAllBlocks } from '../../../lib/scripts/fill/fill-scripts';
@@ -22,8 +23,8 @@ export async function rebuildScripts(context: CommandContext): Promise<CommandRe
   const { stopped, display, signal } = context;
   const { node, scriptsFolder: path } = stopped;
   await requireAllBlocks(node);
-  // Not checked first, because its tables are thrown away.
-  if (existsSync(path)) await emptyStore(new DiskStore(path, { readsTablesFirst: false }), stopped);
+  // Most tables are not checked first, because they are thrown away.
+  if (existsSync(path)) await emptyStore(new DiskStore(path, { checkedFirst: STATE_KEYS }), stopped);
   const filesPath = fillingFolder(path);
   removeFillingFiles(filesPath);
   const start = performance.now();
@@ -47,7 +48,7 @@ export async function rebuildScripts(context: CommandContext): Promise<CommandRe
 /** Takes in the blocks above those from which the index was filled, with undo records. */
 async function takeInLast({ stopped, display, signal }: CommandContext): Promise<void> {
   const { node, scriptsFolder, options } = stopped;
-  const store = new DiskStore(scriptsFolder, { readsTablesFirst: false });
+  const store = new DiskStore(scriptsFolder, { checkedFirst: STATE_KEYS });
   await store.open();
   try {
     const writer = new ScriptWriter({

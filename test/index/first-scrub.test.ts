@@ -1,0 +1,88 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { afterEach, beforeEach, describe, it } from 'mocha';
+import { scrubAgainAndAgain } from '../../lib/index/follow/scrub';
+import { DiskStore } from '../../lib/store/disk-store';
+import { StoreError } from '../../lib/store/errors';
+import { caught } from '../support/caught';
+import { flipBit } from '../support/flipped-bit';
+import { MemoryLog } from '../support/memory-log';
+import { MergingStore } from '../support/merging-store';
+
+const RECORDS = 100;
+const range = (letter: string): { gte: Buffer; lt: Buffer } => ({ gte: Buffer.from(letter), lt: Buffer.from(`${letter}~`) });
+
+describe('a store of which only some tables are read when it is opened', () => {
+  let folder: string;
+  let store: DiskStore;
+  let log: MemoryLog;
+  let damage: Error[];
+
+  const tables = async (): Promise<string[]> => (await readdir(folder)).filter((name) => name.endsWith('.ldb')).sort();
+
+  /** One pass over the files of the open store. */
+  const firstPass = async (): Promise<void> => {
+    const closing = new AbortController();
+    await scrubAgainAndAgain({
+      store,
+      name: 'the index by script',
+      wasChecked: false,
+      logger: log,
+      passMs: 0,
+      onDamage: (error) => {
+        damage.push(error);
+        closing.abort();
+      },
+      signal: closing.signal
+    });
+  };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rest-first-scrub-'));
+    const filled = new MergingStore(folder);
+    for (const letter of ['a', 'b']) {
+      await filled.open();
+      const writes = Array.from(
+        { length: RECORDS },
+        (_, n) => ({ type: 'put', key: Buffer.from(`${letter}${n}`), value: Buffer.alloc(50) }) as const
+      );
+      await filled.batch(writes, { durable: false });
+      await filled.close();
+    }
+    expect(await tables()).to.have.length(2);
+    store = new DiskStore(folder, { checkedFirst: range('a') });
+    [log, damage] = [new MemoryLog(), []];
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('does not open if one of them is damaged', async () => {
+    const [name = ''] = await tables();
+    await flipBit(join(folder, name), 100);
+    expect(await caught(store.open()))
+      .to.be.instanceOf(StoreError)
+      .with.property('message')
+      .that.includes(`${name}: `);
+  });
+
+  it('opens if another one is damaged, which the first pass finds at once', async () => {
+    const [, name = ''] = await tables();
+    await flipBit(join(folder, name), 100);
+    await store.open();
+    await firstPass();
+    expect(damage.map(({ message }) => message).join()).to.include(`${name}: `);
+    expect(log.lines).to.deep.equal([]);
+  });
+
+  it('is read once if there are no further passes', async () => {
+    await store.open();
+    await firstPass();
+    expect(damage).to.deep.equal([]);
+    expect(log.lines).to.have.length(1);
+    expect(log.lines[0]).to.match(/^info The files of the index by script were looked through: \d+\.\d MB, all sound\.$/);
+  });
+});
