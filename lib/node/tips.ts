@@ -1,5 +1,6 @@
 // The tips of all branches of the node's chain, and the status of each.
 
+import { spentCounts } from '../bitcoin/block';
 import { fromHost, sameHostHash, type HostChain, type HostEntry, type HostHash } from './host';
 import type { ChainTip, NodeSource } from './types';
 
@@ -19,8 +20,11 @@ async function readTip(hash: HostHash, chain: HostChain, node: Pick<NodeSource, 
   if (chain.invalid.has(entry.hash)) return { ...point, branchLength, status: 'invalid' };
   // The coins that a block spends are written when it is connected, and stay when it is disconnected.
   if ((await node.spentCoins(point.hash)) !== undefined) return { ...point, branchLength, status: 'valid-fork' };
-  const isThere = (await node.rawBlock(point.hash)) !== undefined;
-  return { ...point, branchLength, status: isThere ? 'valid-headers' : 'headers-only' };
+  const raw = await node.rawBlock(point.hash);
+  if (raw === undefined) return { ...point, branchLength, status: 'headers-only' };
+  // Of a block that spends nothing there is nothing to write.
+  const spendsNothing = spentCounts(raw).every((count) => count === 0);
+  return { ...point, branchLength, status: spendsNothing ? 'valid-fork' : 'valid-headers' };
 }
 
 async function branchLengthOf(entry: HostEntry, chain: HostChain): Promise<number> {

@@ -5,6 +5,7 @@ import { chainWithSpends, mineCoinbases, spend } from '../support/regtest-chain'
 import { entryOf, mine } from '../support/regtest-node';
 import { openRestNode, untilReady, type RestNode } from '../support/rest-node';
 import { ask } from '../support/http';
+import { filterFrom } from '../support/filters';
 import { RpcCaller } from '../support/rpc';
 import { until } from '../support/until';
 import type { HostFullBlock } from '../support/bcoin';
@@ -242,6 +243,22 @@ describe('calls', () => {
       code: -8,
       message: 'Invalid estimate_mode parameter, must be one of: "unset", "economical", "conservative"'
     });
+  });
+
+  it('count a branch of blocks that spend nothing as a valid one, and make their filters', async () => {
+    const { node } = served;
+    // It takes what is in the pool.
+    await mine(node, 1);
+    const fork = node.chain.tip;
+    const [old] = (await mine(node, 1)) as [HostFullBlock];
+    const [other] = (await mine(node, 1, fork)) as [HostFullBlock];
+    await mine(node, 1, await entryOf(node, other));
+    await untilReady(served);
+    const tips = await caller.call<{ hash: string; status: string }[]>('getchaintips');
+    expect(tips.find(({ hash }) => hash === displayed(old))).to.have.property('status', 'valid-fork');
+    const { filter, header } = await caller.call<Record<string, string>>('getblockfilter', displayed(old));
+    expect(filter).to.equal(filterFrom(old.toRaw(), []).toString('hex'));
+    expect(header).to.match(/^[0-9a-f]{64}$/);
   });
 
   it('wait for the next block, or until the timeout', async () => {

@@ -4,6 +4,9 @@
 // differs (docs/differences.md), its own answer is expected.
 
 import { METHODS } from 'node:http';
+import { filterBinary, filterJson } from '../../lib/views/filter';
+import { filterFrom } from './filters';
+import { blockHash } from './made-blocks';
 import { scanBlock } from '../../lib/bitcoin/block';
 import { isUnder } from '../../lib/rest/server/mount';
 import { bcoin } from './bcoin';
@@ -144,9 +147,17 @@ function expectedReply(answer: RecordedAnswer): ExpectedReply {
     if (path.endsWith('.hex') && !spends) return reply(200, 'text/plain', Buffer.from('0100\n'));
     if (path.endsWith('.json') && !spends) return reply(200, 'application/json', Buffer.from('[[]]\n'));
   }
-  // For a block that spends nothing it is not known whether it was ever in the chain.
-  if (block !== undefined && endpoint === 'blockfilter' && status === 200 && (forgetsSpent || !spends))
-    return notFound('Filter not found. Block was not connected to active chain.');
+  if (block !== undefined && endpoint === 'blockfilter') {
+    if (status === 200 && spends && forgetsSpent) return notFound('Filter not found. Block was not connected to active chain.');
+    // The block was never connected. It spends nothing, so that its filter can be made.
+    if (status === 404 && !spends) {
+      const filter = filterFrom(block.raw, []);
+      if (path.endsWith('.json')) return reply(200, 'application/json', filterJson(filter));
+      const bytes = filterBinary(blockHash(block.raw), filter);
+      if (path.endsWith('.bin')) return reply(200, 'application/octet-stream', bytes);
+      if (path.endsWith('.hex')) return reply(200, 'text/plain', Buffer.from(`${bytes.toString('hex')}\n`));
+    }
+  }
   // Off the active chain nothing is immutable, nor are answers that the next version of the node may give in another form.
   const mayChange = block !== undefined || endpoint === 'deploymentinfo';
   const varies = contentType === 'application/json' && VARYING.some((varying) => varying.endpoint === endpoint);
