@@ -14,6 +14,7 @@ import { MemoryStore } from '../lib/store/memory-store';
 import { migrations } from '../migrations';
 import { cookiePath, indexFolder, OptionError, readOptions, restFolder, scriptsFolder } from './options';
 import { showCatchUp } from './progress';
+import { closeOnSignals } from './signals';
 import { WalletServices } from './wallet-services';
 import type { IndexedBlock, IndexReader } from '../lib/index/types';
 import type { ScriptAccess } from '../lib/electrum/script-access';
@@ -55,6 +56,7 @@ export class RestPlugin {
   /** Only with `--rest-payments`. */
   readonly #merchant: MerchantService | undefined;
   #bar: Subscription | undefined;
+  #leaveSignals: (() => void) | undefined;
 
   constructor(host: HostNode) {
     this.#host = host;
@@ -128,6 +130,7 @@ export class RestPlugin {
    * port or certificate of the Electrum protocol, cannot be used.
    */
   async open(): Promise<void> {
+    this.#leaveSignals = closeOnSignals(() => this.#host.close());
     this.#bar = showCatchUp(this.#index.state$, process.stdout, this.#host.logger, this.#walletServices?.scripts.state$);
     await this.#index.open();
     this.#service.open();
@@ -147,6 +150,7 @@ export class RestPlugin {
   }
 
   async close(): Promise<void> {
+    this.#leaveSignals?.();
     await this.#merchant?.close();
     await this.#walletServices?.close();
     await this.#rpc?.close();

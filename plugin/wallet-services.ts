@@ -1,7 +1,7 @@
 // Builds everything that `--rest-addresses` switches on: the index by script, the pool by script, and the interfaces based on them.
 
 import { STATE_KEYS } from '../lib/scripts/records/layout';
-import { combineLatest, distinctUntilChanged, map } from 'rxjs';
+import { combineLatest, distinctUntilChanged, map, type Observable, type Subscription } from 'rxjs';
 import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
 import { methodTable } from '../lib/electrum/method-table';
 import { ClientSubscriptions } from '../lib/electrum/notify/client-subscriptions';
@@ -59,6 +59,8 @@ export class WalletServices {
   readonly #sessions: Sessions;
   readonly #webSockets: WebSockets;
   readonly #logger: IndexLogger;
+  readonly #closing$: Observable<void>;
+  #closing: Subscription | undefined;
   #isClosed = false;
   /** Never rejects. */
   #opening: Promise<void> = Promise.resolve();
@@ -75,6 +77,7 @@ export class WalletServices {
       logger
     }));
     this.#logger = logger;
+    this.#closing$ = shared.connections.closing$;
     const pool = (this.#pool = new ScriptPool(node.pool, (error) => {
       logger.error(`A transaction of the pool was left out: ${error instanceof Error ? error.message : String(error)}.`);
     }));
@@ -157,6 +160,8 @@ export class WalletServices {
       throw error instanceof SetUpError ? new OptionError(error.message, { cause: error }) : error;
     }
     this.#webSockets.open();
+    // The node closes its HTTP server before its plugins, and waits for all connections of the server.
+    this.#closing = this.#closing$.subscribe(() => void this.#endSessions());
     this.#opening = this.#pool.open().then(
       () => {
         if (this.#isClosed) return;
@@ -172,11 +177,17 @@ export class WalletServices {
     );
   }
 
+  /** Ends the sessions of all clients, who learn at once that the node stops. */
+  async #endSessions(): Promise<void> {
+    this.#electrum.close();
+    await this.#sessions.close();
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#electrum.close();
+    this.#closing?.unsubscribe();
     this.#webSockets.close();
-    await this.#sessions.close();
+    await this.#endSessions();
     this.#esplora.close();
     // Ends the reading of a large pool.
     this.#pool.close();

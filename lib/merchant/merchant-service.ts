@@ -12,7 +12,7 @@ import { SigningFiles } from './signing-files';
 import type { Observable } from 'rxjs';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
-import type { IdleConnections } from '../rest/server/connections';
+import type { Connections } from '../rest/server/connections';
 
 export interface MerchantServiceParts {
   readonly node: NodeSource;
@@ -23,7 +23,7 @@ export interface MerchantServiceParts {
   /** The URL under which customers reach `/pay`; by default the address on which the node listens. */
   readonly publicUrl: string | undefined;
   readonly timeoutMs: number;
-  readonly connections: Pick<IdleConnections, 'requestCame'>;
+  readonly connections: Pick<Connections, 'requestCame' | 'upgraded'>;
   /** @throws RestError 503 while node or index are not in sync. */
   readonly requireReady: () => void;
   readonly logger: FollowerLogger;

@@ -255,6 +255,8 @@ export interface HostHttp {
 }
 
 export interface HostNode extends HostEmitter {
+  /** Rejects before it is open. */
+  close(): Promise<void>;
   readonly spv: boolean;
   readonly memory: boolean;
   readonly network: HostNetwork;

@@ -28,4 +28,4 @@ export const DEFAULT_LIMITS = {
 export const MOST_BYTES_IN_FLIGHT = 0x1000_0000;
 
 /** Milliseconds that clients get to read their replies once the node stops. */
-export const CLOSING_MS = 5_000;
+export const CLOSING_MS = 1_500;

@@ -5,7 +5,7 @@ import type { Observable } from 'rxjs';
 import { AnswerCache } from './cache/answers';
 import { restApp, type RestLogger } from './app';
 import { Gate, GatedReader, type Warmup } from './server/gate';
-import { IdleConnections } from './server/connections';
+import { Connections } from './server/connections';
 import { CLOSING_MS, MOST_BYTES_IN_FLIGHT, type Limits } from './limits';
 import { Mount, under } from './server/mount';
 import { RawBlocks } from './cache/blocks';
@@ -55,7 +55,7 @@ export interface RestShared {
   readonly queue: WorkQueue;
   readonly responses: Responses;
   /** The connections of the node's HTTP server. */
-  readonly connections: IdleConnections;
+  readonly connections: Connections;
   /** The reply to a GET, made without checking gate or key and without queueing. @throws RestError, and errors of index and node */
   readonly ask: (target: string, client: { readonly socket: Pick<Socket, 'destroyed'> }) => Promise<Reply>;
 }
@@ -93,9 +93,9 @@ export class RestService {
     };
     const routes = restRoutes(context);
     const server = node.httpServer;
-    const responses = new Responses(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs, closingMs: CLOSING_MS });
+    const responses = new Responses(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs });
     const app = restApp({ routes, profile, gate, queue, replies, responses, limits, node, auth, logger });
-    const connections = new IdleConnections(server, limits.timeoutMs);
+    const connections = new Connections(server, limits.timeoutMs, CLOSING_MS);
     this.shared = {
       context,
       gate,

@@ -44,6 +44,8 @@ export interface CallContext extends EndpointContext {
   readonly index: Pick<ChainIndex, 'state' | 'tip$'>;
   /** The version of this package. */
   readonly version: string;
+  /** Emits when the node's HTTP server has begun to close, which waits for its clients. */
+  readonly closing$: Observable<void>;
   /** REST's reply to a GET. @throws RestError, and errors of index and node */
   readonly ask: (target: string, client: RpcClient) => Promise<Reply>;
   /** The JSON of a block with its transactions and their fees, but without the outputs that they spend. `hash`: in display order. */

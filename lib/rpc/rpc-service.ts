@@ -38,7 +38,12 @@ export class RpcService {
     this.#cookie = cookiePath === undefined ? undefined : new CookieFile(cookiePath);
     const blockWithFees = blockWithFeesEndpoint(context);
     const askForFees: CallContext['askForFees'] = (hash, { socket }) => blockWithFees(new RestRequest(`${hash}.json`, NO_BODY, socket));
-    this.#server = new RpcServer({ ...shared, context: { ...context, index, version, ask: shared.ask, askForFees }, access, logger });
+    this.#server = new RpcServer({
+      ...shared,
+      context: { ...context, index, version, closing$: connections.closing$, ask: shared.ask, askForFees },
+      access,
+      logger
+    });
     this.#mount = new Mount({ server: context.node.httpServer, takes: isCall, handler: this.#server.handle, connections, logger });
   }
 

@@ -52,6 +52,7 @@ export class Sessions {
   readonly #connections = new Map<string, number>();
   #count = 0;
   #isClosed = false;
+  #closing: Promise<void> | undefined;
   readonly #sweeping: NodeJS.Timeout;
 
   constructor(parts: SessionsParts) {
@@ -94,8 +95,13 @@ export class Sessions {
     this.#sessions.add(open(this.#accounts.of(address), (gone) => this.#sessions.delete(gone)));
   }
 
-  /** Ends all sessions, and waits until they are gone. */
-  async close(): Promise<void> {
+  /** Ends all sessions, and waits until they are gone. Further calls wait for the same end. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#sweeping);
     for (const session of this.#sessions) session.end();

@@ -16,8 +16,6 @@ import type { Sessions } from './sessions';
 /** Fragments of one message: clients send a value in one or a few. */
 const MOST_FRAGMENTS = 1_024;
 
-const CHECK_MS = 100;
-
 /** Begins to serve a client that was admitted. `address`: its IP address. */
 export type BeginOverWebSocket = (channel: FrameChannel, address: string) => void;
 
@@ -40,14 +38,13 @@ export class WebSockets {
   readonly #mount: Mount;
   readonly #server = new WebSocketServer({
     noServer: true,
-    clientTracking: true,
+    clientTracking: false,
     perMessageDeflate: false,
     // One message in each turn of the event loop: one read can hold ten thousand.
     allowSynchronousEvents: false,
     maxPayload: MOST_VALUE_BYTES,
     maxFragments: MOST_FRAGMENTS
   });
-  #watch: NodeJS.Timeout | undefined;
 
   constructor(parts: WebSocketsParts) {
     this.#parts = parts;
@@ -65,17 +62,11 @@ export class WebSockets {
 
   open(): void {
     this.#mount.open();
-    const { httpServer } = this.#parts.shared.context.node;
-    // The node closes its HTTP server before its plugins, and waits for all connections of the server.
-    this.#watch = setInterval(() => {
-      if (this.#server.clients.size > 0 && !httpServer.listening) for (const client of this.#server.clients) client.terminate();
-    }, CHECK_MS).unref();
   }
 
   /** Sessions are not ended. */
   close(): void {
     this.#mount.close();
-    clearInterval(this.#watch);
   }
 
   /** Answers requests that do not ask for WebSocket. */

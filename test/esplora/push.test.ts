@@ -405,7 +405,7 @@ describe('a node with mempool’s WebSocket', () => {
     await client.ask({ 'track-address': new KeyWallet().address, action: 'want', data: ['blocks', 'stats'] });
     const closed = client.closed();
     await served.node.close();
-    await closed;
+    expect(await closed).to.equal(1001);
   });
 
   it('serves it under the path of the interface, wherever that is', async () => {

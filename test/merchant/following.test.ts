@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { MerchantService } from '../../lib/merchant/merchant-service';
-import { IdleConnections } from '../../lib/rest/server/connections';
+import { Connections } from '../../lib/rest/server/connections';
 import { checkPaymentRequest, decodePaymentRequest, type PayableRequest } from '../../lib/payments';
 import * as plugin from '../../plugin';
 import { bcoin } from '../support/bcoin';
@@ -155,7 +155,7 @@ describe('a merchant that follows the chain', function () {
         folder: payments,
         publicUrl: undefined,
         timeoutMs: 10_000,
-        connections: new IdleConnections(rest.node.httpServer, 10_000),
+        connections: new Connections(rest.node.httpServer, 10_000, 1_000),
         requireReady: () => undefined,
         logger: log,
         tendMs: 20

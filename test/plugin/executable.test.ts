@@ -1,4 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -7,6 +8,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { bcoinTarget } from '../support/bcoin';
 import { BcoinExecutable, answerOf } from '../support/bcoin-executable';
 import { makeCertificate } from '../payments/made-certificates';
+import { openSocket } from '../support/http';
 import { freePort } from '../support/regtest-node';
 
 const project = resolve(__dirname, '../..');
@@ -48,6 +50,20 @@ describe("bcoin's own executable", function () {
       `http://127.0.0.1:${port}/rest/headers/8/0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206.bin`
     );
     expect(await response.text()).to.equal('Header count out of range: 8\r\n');
+  });
+
+  it('closes the node at SIGTERM and at SIGINT, and removes the cookie', async () => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const port = await freePort();
+      const started = start('--plugins', pluginName, '--http-port', `${port}`, '--rest-core', 'modern', '--rest-warmup', 'indexed');
+      await started.printed('Node is loaded');
+      expect(await readFile(join(folder, 'regtest', '.cookie'), 'utf8')).to.match(/^__cookie__:/);
+      const socket = await openSocket(port);
+      socket.on('error', () => undefined);
+      socket.write('GET / HTTP/1.1\r\nHo');
+      await started.stop(signal);
+      expect(existsSync(join(folder, 'regtest', '.cookie')), signal).to.equal(false);
+    }
   });
 
   it('stops at a wrong option with a sentence that names it', async () => {

@@ -44,7 +44,7 @@ describe('the application', () => {
             return server.listening;
           }
         },
-        { mostBytes: 1_000_000, timeoutMs: 30_000, closingMs: 1_000 }
+        { mostBytes: 1_000_000, timeoutMs: 30_000 }
       ),
       limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits },
       profile: PROFILES['0.17'],

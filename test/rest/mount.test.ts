@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
-import { IdleConnections } from '../../lib/rest/server/connections';
+import { Connections } from '../../lib/rest/server/connections';
 import { isUnder, Mount, pathOf, under, type Handler } from '../../lib/rest/server/mount';
 import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
@@ -42,7 +42,7 @@ describe('pathOf', () => {
 
 describe('the mount', () => {
   let server: Server;
-  let connections: IdleConnections;
+  let connections: Connections;
   let log: MemoryLog;
   const saying =
     (text: string): RequestListener =>
@@ -75,7 +75,7 @@ describe('the mount', () => {
 
   beforeEach(() => {
     server = createServer();
-    connections = new IdleConnections(server, 30_000);
+    connections = new Connections(server, 30_000, 1_000);
     connections.open();
     log = new MemoryLog();
   });
@@ -197,7 +197,7 @@ describe('the mount', () => {
       server,
       takes: under('/rest'),
       handler: answering('ours'),
-      connections: { requestCame: (socket) => told.push(socket) },
+      connections: { requestCame: (socket) => told.push(socket), upgraded: () => undefined },
       logger: log
     }).open();
     server.on('request', saying('theirs'));

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
+import { NEVER } from 'rxjs';
 import { ClientGoneError } from '../../lib/rest/errors';
 import { jsonReply, type Reply } from '../../lib/rest/format';
 import { Responses } from '../../lib/rest/server/responses';
@@ -323,8 +324,8 @@ describe('calls over HTTP', () => {
     const index = { state: { phase: 'live', height: 0 } as const, tip$: rest.tip$ };
     const calls = new RpcServer({
       ...{ gate, queue: new WorkQueue(1, 1), logger: new MemoryLog(), access: new Access(node) },
-      context: { ...endpointContext(node, reader), index, version: '', ask: reply, askForFees: reply },
-      responses: new Responses(node.httpServer, { mostBytes: 1, timeoutMs: 30_000, closingMs: 1_000 })
+      context: { ...endpointContext(node, reader), index, version: '', closing$: NEVER, ask: reply, askForFees: reply },
+      responses: new Responses(node.httpServer, { mostBytes: 1, timeoutMs: 30_000 })
     });
     const server = createServer((request, response) => void calls.handle(request, response, () => undefined)).listen(0, '127.0.0.1');
     server.on('connection', (socket) => clients.push(socket));

@@ -37,6 +37,13 @@ export class BcoinExecutable {
     return code;
   }
 
+  /** Resolves when the process has ended after a signal, and all its output was read. */
+  async stop(signal: 'SIGINT' | 'SIGTERM'): Promise<void> {
+    const closed = once(this.#child, 'close');
+    this.#child.kill(signal);
+    await closed;
+  }
+
   /** Ends the process if it is still running. */
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;

@@ -1,5 +1,7 @@
-// The connections of the node's HTTP server: how long they may be idle, and how broken requests are answered.
+// The connections of the node's HTTP server: how long they may be idle, how broken requests are answered, and how they end when the node
+// stops.
 
+import { ReplaySubject, type Observable } from 'rxjs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -19,27 +21,50 @@ export function connectionEvent(server: Server): 'connection' | 'secureConnectio
   return 'setSecureContext' in server ? 'secureConnection' : 'connection';
 }
 
+/** How often it is checked whether the server still listens: it emits no event when it begins to close. */
+const CHECK_MS = 50;
+
 /**
  * Cuts off connections on which no request, or only part of one, comes within the inactivity timeout (`rpctimeout`), as Bitcoin
  * Core does. Node would wait for more than a minute and end them with an error, which bcoin logs with a stack.
+ *
+ * A server that closes waits for its connections, and the node for the server. Then connections without a reply to come are cut off at
+ * once, and all others when `closingMs` are over.
  */
-export class IdleConnections {
+export class Connections {
   readonly #server: Server;
   readonly #timeoutMs: number;
+  readonly #closingMs: number;
+  /** Emits when the server has begun to close. */
+  readonly closing$: Observable<void>;
+  readonly #closing = new ReplaySubject<void>(1);
+  /** All connections; those over TLS may not be secure yet. */
+  readonly #all = new Set<Socket>();
+  /** Connections over which HTTP is spoken. */
+  readonly #clients = new Set<Socket>();
+  #watch: NodeJS.Timeout | undefined;
   /** Connections without a request so far. After the first reply Node itself waits for the next request. */
   readonly #silent = new WeakSet<Duplex>();
   #keepAliveBefore: number | undefined;
 
-  /** `timeoutMs`: how long a connection may be idle before the first request and between requests. */
-  constructor(server: Server, timeoutMs: number) {
+  /**
+   * `timeoutMs`: how long a connection may be idle before the first request and between requests. `closingMs`: how long clients have to
+   * read their replies once the server closes.
+   */
+  constructor(server: Server, timeoutMs: number, closingMs: number) {
     this.#server = server;
     this.#timeoutMs = timeoutMs;
+    this.#closingMs = closingMs;
+    this.closing$ = this.#closing.asObservable();
   }
 
   open(): void {
     const server = this.#server;
+    server.on('connection', this.#accept);
     server.on(connectionEvent(server), this.#begin);
     server.on('clientError', this.#end);
+    if (server.listening) this.#startWatch();
+    else server.once('listening', this.#startWatch);
     // Set on the server: a timeout set per request would also cut off the node's own calls.
     this.#keepAliveBefore = server.keepAliveTimeout;
     server.keepAliveTimeout = this.#timeoutMs;
@@ -48,6 +73,9 @@ export class IdleConnections {
   close(): void {
     if (this.#keepAliveBefore === undefined) return;
     const server = this.#server;
+    clearInterval(this.#watch);
+    server.off('listening', this.#startWatch);
+    server.off('connection', this.#accept);
     server.off(connectionEvent(server), this.#begin);
     server.off('clientError', this.#end);
     server.keepAliveTimeout = this.#keepAliveBefore;
@@ -59,7 +87,43 @@ export class IdleConnections {
     if (this.#silent.delete(socket)) socket.setTimeout(0);
   }
 
+  /** To be called when a connection goes on in another protocol, whose sessions end it. */
+  upgraded(socket: Socket): void {
+    this.#clients.delete(socket);
+  }
+
+  readonly #accept = (socket: Socket): void => {
+    // A connection that stays with HTTP although a request asked for another protocol is announced again.
+    if (this.#all.has(socket)) return;
+    this.#all.add(socket);
+    socket.once('close', () => {
+      this.#all.delete(socket);
+      this.#clients.delete(socket);
+    });
+  };
+
+  readonly #startWatch = (): void => {
+    this.#watch = setInterval(() => {
+      if (!this.#server.listening) this.#beginToClose();
+    }, CHECK_MS).unref();
+  };
+
+  #beginToClose(): void {
+    clearInterval(this.#watch);
+    this.#closing.next();
+    for (const client of this.#clients) if (!isReplyDue(client)) client.destroy();
+    this.#watch = setTimeout(() => {
+      for (const socket of this.#all) socket.destroy();
+    }, this.#closingMs).unref();
+  }
+
   readonly #begin = (socket: Socket): void => {
+    this.#clients.add(socket);
+    // A connection over TLS has a socket of its own.
+    if (!this.#all.has(socket))
+      socket.once('close', () => {
+        this.#clients.delete(socket);
+      });
     this.#silent.add(socket);
     socket.setTimeout(this.#timeoutMs);
   };

@@ -3,7 +3,7 @@
 
 import { detailsOf } from '../../node/errors';
 import { onArrival } from './arrivals';
-import { hasTooManyHeaders, isReplyDue, refuseHeaders, type IdleConnections } from './connections';
+import { hasTooManyHeaders, isReplyDue, refuseHeaders, type Connections } from './connections';
 import { decideUpgrades, hasBody, servePlainly } from './upgrades';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -49,7 +49,7 @@ export interface MountParts {
   /** For requests that ask for WebSocket. If not given, or while an earlier reply is due, such requests are served as plain HTTP. */
   readonly upgrade?: UpgradeListener;
   /** The server's connections, which are told of every request. */
-  readonly connections: Pick<IdleConnections, 'requestCame'>;
+  readonly connections: Pick<Connections, 'requestCame' | 'upgraded'>;
   readonly logger: { error(message: string): void };
 }
 
@@ -175,6 +175,7 @@ export class Mount {
     const isPlain = hasBody(request);
     if (!isPlain && upgrade !== undefined && isTaken && asksForWebSocket(request) && !isReplyDue(socket)) {
       connections.requestCame(request.socket);
+      connections.upgraded(request.socket);
       upgrade(request, socket, head);
       return;
     }
@@ -183,6 +184,7 @@ export class Mount {
       return;
     }
     connections.requestCame(request.socket);
+    connections.upgraded(request.socket);
     for (const other of this.#otherUpgrades) other.call(server, request, socket, head);
   };
 }

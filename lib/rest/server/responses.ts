@@ -1,5 +1,5 @@
 // Replies on their way to clients. The operating system has most of them before `end` returns. The memory behind the others, which clients
-// have yet to read, is bounded; slow readers are cut off, and a server that closes does not wait for them for long.
+// have yet to read, is bounded, and slow readers are cut off.
 
 import { queueFull, type HeaderList } from '../errors';
 import type { Server, ServerResponse } from 'node:http';
@@ -14,15 +14,11 @@ export const PIECE_BYTES = 512 * 1024;
 /** Replies up to this size are never refused: connections are so few that small replies cannot add up. */
 const SMALL_BYTES = 65_536;
 
-const CHECK_MS = 100;
-
 export interface ResponseLimits {
   /** Bytes of memory behind all replies that wait to be read; replies from the same memory count once. */
   readonly mostBytes: number;
   /** Milliseconds without progress before a client is cut off. */
   readonly timeoutMs: number;
-  /** Milliseconds that clients get to read their replies once the server closes. */
-  readonly closingMs: number;
 }
 
 export class Responses {
@@ -33,7 +29,6 @@ export class Responses {
   readonly #waiting = new Map<ArrayBufferLike, number>();
   /** For each connection the replies with `whenOver` callbacks. */
   readonly #ends = new Map<Socket, Map<ServerResponse, (() => void)[]>>();
-  #watch: NodeJS.Timeout | undefined;
   #endOfTurn: Promise<void> | undefined;
 
   constructor(server: Pick<Server, 'listening'>, limits: ResponseLimits) {
@@ -131,9 +126,6 @@ export class Responses {
     this.whenOver(response, () => {
       this.#count(memory, -1);
     });
-    this.#watch ??= setInterval(() => {
-      this.#endWhenClosing();
-    }, CHECK_MS).unref();
   }
 
   #endsOn(socket: Socket): Map<ServerResponse, (() => void)[]> {
@@ -156,19 +148,6 @@ export class Responses {
     if (before + by === 0) this.#waiting.delete(memory);
     else this.#waiting.set(memory, before + by);
     if (before === 0 || before + by === 0) this.#bytes += by * memory.byteLength;
-    // No reply waits to be read, so there is nothing to watch.
-    if (this.#waiting.size > 0) return;
-    clearInterval(this.#watch);
-    this.#watch = undefined;
-  }
-
-  /** A closing HTTP server ends idle connections only once; replies that are being read after that would hold it up. */
-  #endWhenClosing(): void {
-    if (this.#server.listening) return;
-    clearInterval(this.#watch);
-    this.#watch = setTimeout(() => {
-      for (const [socket, ofSocket] of this.#ends) if (ofSocket.size > 0) socket.destroy();
-    }, this.#limits.closingMs).unref();
   }
 }
 

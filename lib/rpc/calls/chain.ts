@@ -1,14 +1,11 @@
 // Calls about the chain: its state, its tips, hashes by height, and waiting for the next block.
 
-import { filter, firstValueFrom, interval, merge, timer } from 'rxjs';
+import { filter, firstValueFrom, merge, timer } from 'rxjs';
 import { toDisplayHex } from '../../bitcoin/hash';
 import { RestError } from '../../rest/errors';
 import { blockNotFound, invalidParameter, misc } from '../errors';
 import { plainAnswer, replyAnswer, type CallContext, type CallDefinition } from '../call';
 import type { BlockPoint } from '../../node/types';
-
-/** How often a waiting call checks whether the server is closing. */
-const CLOSING_CHECK_MS = 100;
 
 const tipOf = ({ reader }: CallContext): BlockPoint => reader.read(({ tip }) => tip);
 
@@ -59,9 +56,7 @@ export const chainCalls = {
       if (timeoutMs < 0) throw misc('Negative timeout');
       const current = parameters.optionalText(1) === undefined ? tipOf(context).hash : parameters.hash(1, 'current_tip');
       const isOther = ({ hash }: BlockPoint): boolean => !hash.equals(current);
-      // A closing HTTP server waits for its clients but emits no event when it begins to close.
-      const closing$ = interval(CLOSING_CHECK_MS).pipe(filter(() => !context.node.httpServer.listening));
-      const ends = timeoutMs > 0 ? [gone$, closing$, timer(timeoutMs)] : [gone$, closing$];
+      const ends = [gone$, context.closing$, ...(timeoutMs > 0 ? [timer(timeoutMs)] : [])];
       await firstValueFrom(merge(context.index.tip$.pipe(filter(isOther)), ...ends));
       const { hash, height } = tipOf(context);
       return plainAnswer({ hash: toDisplayHex(hash), height });

@@ -1,24 +1,32 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { connect as connectTls, type TlsOptions } from 'node:tls';
 import { expect } from 'chai';
 import { afterEach, describe, it } from 'mocha';
-import { IdleConnections } from '../../lib/rest/server/connections';
+import { Connections } from '../../lib/rest/server/connections';
+import { makeCertificate } from '../payments/made-certificates';
+import { until } from '../support/until';
 import { openSocket, requestBytes, untilClosed } from '../support/http';
 
-describe('idle connections', () => {
+const CLOSING_MS = 200;
+const certificate = makeCertificate({ commonName: 'node.example' });
+
+describe('connections', () => {
   let server: Server;
-  let connections: IdleConnections;
+  let connections: Connections;
   /** The errors that bcoin would log. */
   let errors: Error[];
 
-  const serve = async (timeoutMs: number, answer: RequestListener, options: ServerOptions = {}): Promise<void> => {
+  const serve = async (timeoutMs: number, answer: RequestListener, options: ServerOptions = {}, tls?: TlsOptions): Promise<void> => {
     errors = [];
-    server = createServer(options, (request, response) => {
+    const listener: RequestListener = (request, response) => {
       connections.requestCame(request.socket);
       answer(request, response);
-    });
-    connections = new IdleConnections(server, timeoutMs);
+    };
+    server = tls === undefined ? createServer(options, listener) : createSecureServer(tls, listener);
+    connections = new Connections(server, timeoutMs, CLOSING_MS);
     connections.open();
     server.on('connection', (socket: Socket) => socket.on('error', (error) => errors.push(error)));
     server.listen(0, '127.0.0.1');
@@ -29,6 +37,8 @@ describe('idle connections', () => {
     socket.write(bytes);
     return (await untilClosed(socket)).toString();
   };
+  /** Closes the server. */
+  const closed = (): Promise<unknown> => new Promise((resolve) => server.close(resolve));
   const request = requestBytes({ path: '/' }, false).toString();
 
   afterEach(() => {
@@ -107,6 +117,42 @@ describe('idle connections', () => {
     expect(errors).to.deep.equal([]);
     const broken = 'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\nno\r\n';
     expect(await replyTo(broken)).to.match(/^HTTP\/1.1 400 /);
+  });
+
+  it('are cut off at once when the server closes and no reply is to come, even over TLS', async () => {
+    for (const options of [undefined, { key: certificate.keyPem, cert: certificate.pem }]) {
+      await serve(30_000, (_, response) => response.end('whole'), {}, options);
+      const { port } = server.address() as AddressInfo;
+      const connect = async (): Promise<Socket> => {
+        const socket = options === undefined ? await openSocket(port) : connectTls({ port, rejectUnauthorized: false });
+        if (options !== undefined) await once(socket, 'secureConnect');
+        return socket;
+      };
+      const sockets = await Promise.all([connect(), connect(), connect()]);
+      sockets[1].write('GET / HTTP/1.1\r\nHo');
+      sockets[2].write(request.replace('Connection: close\r\n', ''));
+      await once(sockets[2], 'data');
+      const ended = Promise.all(sockets.map((socket) => once(socket.resume(), 'close')));
+      await Promise.all([ended, closed()]);
+    }
+  });
+
+  it('get to read a reply that is being made, and no more than the given time for it', async () => {
+    const responses: ServerResponse[] = [];
+    await serve(30_000, (_, response) => responses.push(response));
+    const [reply, never] = [replyTo(request), replyTo(request)];
+    const unfinished = replyTo('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc');
+    await until(() => responses.length === 3);
+    connections.closing$.subscribe(() => responses[0]?.end('whole'));
+    await closed();
+    expect(await reply).to.match(/whole$/);
+    expect([await never, await unfinished]).to.deep.equal(['', '']);
+  });
+
+  it('end with the server during a handshake of TLS', async () => {
+    await serve(30_000, () => undefined, {}, { key: certificate.keyPem, cert: certificate.pem });
+    const socket = await openSocket((server.address() as AddressInfo).port);
+    await Promise.all([once(socket.resume(), 'close'), closed()]);
   });
 
   it('are left to the server again after closing', async () => {

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+import { freePort } from '../support/regtest-node';
+import { openSocket } from '../support/http';
+import { openRestNode, untilReady } from '../support/rest-node';
+
+/** What a client may have sent when the node stops. */
+const UNFINISHED = {
+  nothing: '',
+  'half a header': 'GET /rest/chaininfo.json HTTP/1.1\r\nHo',
+  'half a body for /rest': 'POST /rest/getutxos.hex HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n00',
+  'half a body for /api': 'POST /api/tx HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n00',
+  'half a call': 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n00',
+  'half a body for the node': 'POST /broadcast HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n00'
+};
+
+describe('a node that stops', function () {
+  // Without an end of such connections each would keep the node for half a minute.
+  this.timeout(20_000);
+
+  it('waits for no client that has sent only part of something, and ends those of the Electrum protocol at once', async () => {
+    const electrumPort = await freePort();
+    const settings = { 'rest-core': 'modern', 'rest-addresses': true, 'rest-electrum': `127.0.0.1:${electrumPort}` };
+    const served = await openRestNode({ settings });
+    await untilReady(served);
+    const clients: [string, Socket][] = [];
+    for (const [name, text] of Object.entries(UNFINISHED)) {
+      const socket = await openSocket(served.port);
+      clients.push([name, socket]);
+      if (text !== '') socket.write(text);
+    }
+    clients.push(['an Electrum client', await electrumClient(electrumPort)]);
+    const order: string[] = [];
+    const gone = clients.map(async ([name, socket]) => {
+      socket.on('error', () => undefined).resume();
+      await once(socket, 'close');
+      order.push(name);
+    });
+    served.node.on('error', () => undefined);
+    await served.node.close();
+    await Promise.all(gone);
+    expect(order.slice(0, 3)).to.have.members(['nothing', 'half a header', 'an Electrum client']);
+  });
+});
+
+/** A client that was answered. */
+async function electrumClient(port: number): Promise<Socket> {
+  for (;;) {
+    const socket = await openSocket(port).catch(() => undefined);
+    if (socket === undefined) continue;
+    socket.write('{"id":1,"method":"server.ping","params":[]}\n');
+    await once(socket, 'data');
+    return socket;
+  }
+}
