@@ -113,6 +113,7 @@ export class RestPlugin {
         ready$: service.ready$,
         timeoutMs: limits.timeoutMs,
         connections: service.shared.connections,
+        unfinished: service.shared.unfinished,
         requireReady: () => {
           service.requireReady();
         },

@@ -17,7 +17,7 @@ import { ScriptHistories } from '../lib/script-status/history';
 import { ScriptNotifier } from '../lib/script-status/script-notifier';
 import { ScriptsUnavailableError } from '../lib/scripts/errors';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
-import { isLoopback } from '../lib/sockets/cost';
+import { isLoopback } from '../lib/rest/server/address-group';
 import { Sessions } from '../lib/sockets/sessions';
 import { WebSockets } from '../lib/sockets/web-sockets';
 import { DiskStore } from '../lib/store/disk-store';

@@ -2,7 +2,6 @@
 // answer; WebSocket clients of the node's HTTP server are handed to it.
 
 import { createServer, type Server, type TLSSocket } from 'node:tls';
-import { Allowance } from './server/allowance';
 import { CertificateFiles, type CertificatePaths } from './server/certificate-files';
 import { LineChannel } from './server/line-channel';
 import { Listener, textOf, type Endpoint } from './server/listener';
@@ -49,9 +48,6 @@ export class SetUpError extends Error {
   override readonly name = 'SetUpError';
 }
 
-/** For all requests that have not been answered. */
-const MOST_WAITING_BYTES = 134_217_728;
-
 /** How long the service may be unable to answer before its ports stop listening. */
 const PATIENCE_MS = 10_000;
 
@@ -68,7 +64,6 @@ interface Port {
 export class ElectrumService {
   readonly #parts: ElectrumServiceParts;
   readonly #session: SessionParts;
-  readonly #allowance = new Allowance(MOST_WAITING_BYTES);
   readonly #ports: Port[] = [];
   #certificate: CertificateFiles | undefined;
   #following: Subscription | undefined;
@@ -78,7 +73,7 @@ export class ElectrumService {
   constructor(parts: ElectrumServiceParts) {
     this.#parts = parts;
     const { shared, methods, subscriptionsOf, gate, version, logger } = parts;
-    const { queue, responses, context } = shared;
+    const { queue, responses, unfinished, context } = shared;
     const { threads } = context.limits;
     this.#session = {
       table: methods,
@@ -87,7 +82,7 @@ export class ElectrumService {
       queue,
       turns: { small: new Turns('small', threads), heavy: new Turns('heavy', threads) },
       outflow: responses,
-      allowance: this.#allowance,
+      unfinished,
       gate,
       logger
     };
@@ -123,7 +118,7 @@ export class ElectrumService {
 
   /** Serves a client that was admitted. `address`: its IP address. */
   begin(channel: Channel, address: string): void {
-    this.#parts.sessions.begin(address, (account, onClose) => new Session(this.#session, channel, account, onClose));
+    this.#parts.sessions.begin(address, (account, onClose) => new Session(this.#session, channel, address, account, onClose));
   }
 
   /** How many clients of all protocols are connected. */
@@ -145,7 +140,8 @@ export class ElectrumService {
   }
 
   readonly #begin = (socket: Socket): void => {
-    const channel = new LineChannel(socket, { allowance: this.#allowance, outflow: this.#parts.shared.responses });
+    const { responses: outflow, unfinished } = this.#parts.shared;
+    const channel = new LineChannel(socket, { outflow, unfinished });
     this.begin(channel, socket.remoteAddress ?? '');
   };
 

@@ -7,11 +7,12 @@ import { detailsOf } from '../node/errors';
 import { MAX_PAYMENT_SIZE } from '../payments/messages';
 import { answerCreate, answerGet, answerPay, type PaymentReply } from './orders/http';
 import { requireApiKey } from '../rest/server/auth';
-import { brokenDown, RestError, RETRY_AFTER, unavailable } from '../rest/errors';
+import { brokenDown, ClientGoneError, RestError, RETRY_AFTER, unavailable } from '../rest/errors';
 import { readBody } from '../rest/server/body';
 import { IndexUnavailableError } from '../index/errors';
 import type { Merchant } from './orders/merchant';
 import type { NodeSource } from '../node/types';
+import type { Unfinished } from '../rest/server/unfinished';
 import type { RestLogger } from '../rest/app';
 
 /** Larger than any order whose outputs fit into a request. */
@@ -21,15 +22,16 @@ export interface MerchantAppParts {
   readonly merchant: Merchant;
   readonly node: Pick<NodeSource, 'isApiKey'>;
   readonly timeoutMs: number;
+  readonly unfinished: Unfinished;
   /** @throws RestError 503 while node or index are not in sync. */
   readonly requireReady: () => void;
   readonly logger: RestLogger;
 }
 
-export function merchantApp({ merchant, node, timeoutMs, requireReady, logger }: MerchantAppParts): Koa {
+export function merchantApp({ merchant, node, timeoutMs, unfinished, requireReady, logger }: MerchantAppParts): Koa {
   const router = new Router();
   const bodyOf = async ({ req }: Koa.Context, maxBodyBytes: number): Promise<Buffer> => {
-    const body = await readBody(req, { maxBodyBytes, timeoutMs });
+    const body = await readBody(req, { maxBodyBytes, timeoutMs, unfinished });
     // Reading the body may have taken long.
     requireReady();
     return body;
@@ -57,7 +59,8 @@ export function merchantApp({ merchant, node, timeoutMs, requireReady, logger }:
       requireReady();
       await next();
     } catch (error) {
-      if (hasHungUp(error)) return;
+      // Nothing was started, and no answer can be sent.
+      if (error instanceof ClientGoneError) return;
       const { status, message, headers } = asRestError(error, logger);
       for (let i = 0; i + 1 < headers.length; i += 2) context.set(headers[i] ?? '', headers[i + 1] ?? '');
       write(context, { status, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from(`${message}\r\n`) });
@@ -78,11 +81,6 @@ function write(context: Koa.Context, { status, headers, body }: PaymentReply): v
   context.set(headers);
   if (status === 503) context.set(...RETRY_AFTER);
   context.body = body;
-}
-
-/** The customer hung up before the end of the body (raw-body): nothing was started, and no answer can be sent. */
-function hasHungUp(error: unknown): boolean {
-  return error instanceof Error && 'type' in error && error.type === 'request.aborted';
 }
 
 function asRestError(error: unknown, logger: RestLogger): RestError {

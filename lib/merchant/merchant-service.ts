@@ -13,6 +13,7 @@ import type { Observable } from 'rxjs';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
 import type { Connections } from '../rest/server/connections';
+import type { Unfinished } from '../rest/server/unfinished';
 
 export interface MerchantServiceParts {
   readonly node: NodeSource;
@@ -23,6 +24,7 @@ export interface MerchantServiceParts {
   /** The URL under which customers reach `/pay`; by default the address on which the node listens. */
   readonly publicUrl: string | undefined;
   readonly timeoutMs: number;
+  readonly unfinished: Unfinished;
   readonly connections: Pick<Connections, 'requestCame' | 'upgraded'>;
   /** @throws RestError 503 while node or index are not in sync. */
   readonly requireReady: () => void;
@@ -42,7 +44,7 @@ export class MerchantService {
 
   /** Takes over `/pay` from the node's HTTP server. @throws when the folder or the keys in it cannot be used. */
   async open(): Promise<void> {
-    const { node, index, ready$, folder, publicUrl, timeoutMs, connections, requireReady, logger, tendMs } = this.#parts;
+    const { node, index, ready$, folder, publicUrl, timeoutMs, unfinished, connections, requireReady, logger, tendMs } = this.#parts;
     const store = new PaymentStore(await FolderStorage.open(folder));
     const clock = (): Date => new Date();
     const signing = await SigningFiles.open({ folder, clock, logger });
@@ -64,6 +66,7 @@ export class MerchantService {
       merchant,
       node,
       timeoutMs,
+      unfinished,
       logger,
       requireReady: () => {
         requireReady();

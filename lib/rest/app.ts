@@ -31,6 +31,7 @@ import type { Gate } from './server/gate';
 import type { Limits } from './limits';
 import type { ReplyCache } from './cache/replies';
 import type { Responses } from './server/responses';
+import type { Unfinished } from './server/unfinished';
 import type { WorkQueue } from './server/work-queue';
 
 /** Where the service logs errors. bcoin's logger is one. */
@@ -47,6 +48,7 @@ export interface AppParts {
   readonly replies: ReplyCache;
   readonly responses: Responses;
   readonly limits: Limits;
+  readonly unfinished: Unfinished;
   readonly node: Pick<NodeSource, 'isApiKey'>;
   /** Whether requests need the node's API key. */
   readonly auth: boolean;
@@ -122,7 +124,7 @@ export function restApp(parts: AppParts): Koa {
 
 async function serve(
   request: IncomingMessage,
-  { routes, profile, gate, queue, replies, responses, limits, node, auth }: AppParts
+  { routes, profile, gate, queue, replies, responses, limits, unfinished, node, auth }: AppParts
 ): Promise<Reply> {
   requireMethod(request.method, profile);
   const { url = '', socket } = request;
@@ -134,7 +136,7 @@ async function serve(
   gate.requireOpen();
   if (auth) requireApiKey(request, node);
   // Bodies are read before the queue: a slow sender holds no slot.
-  const body = route.readsBody && hasBody(request) ? await readBody(request, limits) : NO_BODY;
+  const body = route.readsBody && hasBody(request) ? await readBody(request, { ...limits, unfinished }) : NO_BODY;
   const question = body.length === 0 ? url : `${url} ${body.toString('latin1')}`;
   const cached = replies.find(question);
   if (cached !== undefined) return cached;

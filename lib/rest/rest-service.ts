@@ -18,6 +18,7 @@ import { RestRequest, type EndpointContext } from './endpoint';
 import { findRoute, restRoutes } from './routes';
 import { NO_BODY } from './server/body';
 import { SpentOutputs } from './spent-outputs';
+import { Unfinished } from './server/unfinished';
 import { WorkQueue } from './server/work-queue';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
@@ -54,6 +55,8 @@ export interface RestShared {
   readonly gate: Gate;
   readonly queue: WorkQueue;
   readonly responses: Responses;
+  /** Memory for what clients of all interfaces have begun to send. */
+  readonly unfinished: Unfinished;
   /** The connections of the node's HTTP server. */
   readonly connections: Connections;
   /** The reply to a GET, made without checking gate or key and without queueing. @throws RestError, and errors of index and node */
@@ -94,13 +97,15 @@ export class RestService {
     const routes = restRoutes(context);
     const server = node.httpServer;
     const responses = new Responses(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs });
-    const app = restApp({ routes, profile, gate, queue, replies, responses, limits, node, auth, logger });
+    const unfinished = new Unfinished();
+    const app = restApp({ routes, profile, gate, queue, replies, responses, limits, unfinished, node, auth, logger });
     const connections = new Connections(server, limits.timeoutMs, CLOSING_MS);
     this.shared = {
       context,
       gate,
       queue,
       responses,
+      unfinished,
       connections,
       ask: async (target, { socket }) => {
         const cached = replies.find(target);

@@ -1,7 +1,7 @@
 // What clients cost, in points: about a tenth of a millisecond of processor time each. Points drain away with time. Clients of one address
 // share their points, so that connecting again gains nothing.
 
-import { isIPv6 } from 'node:net';
+import { groupOf } from '../rest/server/address-group';
 
 /** The share of the hard limit above which a client is slowed down. */
 const SOFT_SHARE = 0.1;
@@ -75,19 +75,4 @@ export class Accounts {
   sweep(isThere: (group: string) => boolean): void {
     for (const [group, account] of this.#accounts) if (account.points === 0 && !isThere(group)) this.#accounts.delete(group);
   }
-}
-
-export function isLoopback(address: string): boolean {
-  return address === '::1' || /^(::ffff:)?127\./.test(address);
-}
-
-/** What an internet provider gives to one customer: an IPv4 address, or the first 64 bits of an IPv6 address. */
-export function groupOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail] = plain.split('::');
-  const before = head === '' ? [] : head.split(':');
-  const behind = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : 8 - before.length - behind.length;
-  return [...before, ...Array<string>(Math.max(0, zeros)).fill('0'), ...behind].slice(0, 4).join(':');
 }

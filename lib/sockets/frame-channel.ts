@@ -1,9 +1,11 @@
 // JSON values as frames of a WebSocket (RFC 6455).
 
+import { FrameMeter } from './frame-meter';
 import { Inbox } from './inbox';
 import { Outbox, type Outflow } from './outbox';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
+import type { Unfinished } from '../rest/server/unfinished';
 import type { Channel, ChannelUser } from './channel';
 
 /** How often a client is pinged, since clients that only listen send nothing. */
@@ -20,9 +22,24 @@ export class FrameChannel implements Channel {
   #inbox: Inbox | undefined;
   #user: ChannelUser | undefined;
 
-  /** `socket`: the connection under the WebSocket. */
-  constructor(webSocket: WebSocket, socket: Duplex, outflow: Outflow) {
+  /** `socket`: the connection under the WebSocket. `address`: the client's IP address. */
+  constructor(
+    webSocket: WebSocket,
+    socket: Duplex,
+    { address, outflow, unfinished }: { readonly address: string; readonly outflow: Outflow; readonly unfinished: Unfinished }
+  ) {
     this.#webSocket = webSocket;
+    const meter = new FrameMeter();
+    const message = unfinished.open(address, () => {
+      this.destroy();
+    });
+    socket.on('data', (chunk: Buffer) => {
+      meter.push(chunk);
+      message.set(meter.bytes);
+    });
+    socket.once('close', () => {
+      message.set(0);
+    });
     this.#outbox = new Outbox({
       socket,
       outflow,

@@ -5,12 +5,12 @@
 const TURN_MS = 2;
 
 export interface InboxParts {
-  /** The next complete value. @throws NoMemoryError */
+  /** The next complete value. */
   readonly next: () => Buffer | undefined;
   readonly receive: (value: Buffer) => void;
   /** Stops and continues reading from the client. */
   readonly flow: { pause(): unknown; resume(): unknown };
-  /** Called when there is no memory for what the client sends. */
+  /** Called when a value cannot be received. */
   readonly refuse: () => void;
 }
 

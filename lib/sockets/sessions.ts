@@ -2,7 +2,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { CLOSING_MS } from '../rest/limits';
-import { Accounts, groupOf, type Account } from './cost';
+import { groupOf } from '../rest/server/address-group';
+import { Accounts, type Account } from './cost';
 import type { Socket } from 'node:net';
 
 /** Connections of one address. Addresses of the node's machine have no such limit, since proxies connect from there. */

@@ -20,7 +20,7 @@ const MOST_FRAGMENTS = 1_024;
 export type BeginOverWebSocket = (channel: FrameChannel, address: string) => void;
 
 export interface WebSocketsParts {
-  readonly shared: Pick<RestShared, 'context' | 'connections' | 'responses'>;
+  readonly shared: Pick<RestShared, 'context' | 'connections' | 'responses' | 'unfinished'>;
   readonly sessions: Pick<Sessions, 'admit'>;
   /** The protocol under each path. */
   readonly paths: Readonly<Record<string, BeginOverWebSocket>>;
@@ -90,7 +90,9 @@ export class WebSockets {
       return;
     }
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
-      this.#beginUnder(request.url ?? '')?.(new FrameChannel(webSocket, socket, shared.responses), request.socket.remoteAddress ?? '');
+      const { responses: outflow, unfinished } = shared;
+      const address = request.socket.remoteAddress ?? '';
+      this.#beginUnder(request.url ?? '')?.(new FrameChannel(webSocket, socket, { address, outflow, unfinished }), address);
     });
   };
 

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { ElectrumError } from '../../lib/electrum/errors';
-import { Allowance, NoMemoryError } from '../../lib/electrum/server/allowance';
-import { Accounts, groupOf, isLoopback } from '../../lib/sockets/cost';
+import { groupOf, isLoopback } from '../../lib/rest/server/address-group';
+import { Accounts } from '../../lib/sockets/cost';
 import { LineBuffer } from '../../lib/electrum/server/line-buffer';
 import { Turns, type TurnTaker } from '../../lib/electrum/server/turns';
 import { negotiate } from '../../lib/electrum/server/versions';
@@ -13,8 +13,7 @@ describe('lines', () => {
     const most = 20;
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 30 })), fc.array(fc.integer({ min: 1, max: 50 })), (texts, lengths) => {
-        const allowance = new Allowance(most);
-        const lines = new LineBuffer(most, allowance);
+        const lines = new LineBuffer(most);
         const plain = texts.map((text) => text.replaceAll('\n', ''));
         const bytes = Buffer.from(plain.map((text) => `${text}\n`).join(''));
         const found: string[] = [];
@@ -25,20 +24,22 @@ describe('lines', () => {
           at += length;
         }
         expect(found).to.deep.equal(plain.filter((text) => Buffer.byteLength(text) <= most));
-        allowance.take(most);
+        expect(lines.memoryBytes).to.equal(0);
       })
     );
   });
 
-  it('take no more memory while incomplete than allowed for all together', () => {
-    const allowance = new Allowance(100);
-    const [one, other] = [new LineBuffer(1_000, allowance), new LineBuffer(1_000, allowance)];
-    one.push(Buffer.alloc(80, 'x'));
-    expect(one.next()).to.equal(undefined);
-    other.push(Buffer.alloc(80, 'x'));
-    expect(() => other.next()).to.throw(NoMemoryError);
-    one.clear();
-    allowance.take(100);
+  it('take memory while they are incomplete: at most twice their bytes, however many pieces they come in', () => {
+    const lines = new LineBuffer(1_000);
+    for (let i = 0; i < 300; i++) {
+      lines.push(Buffer.from('x'));
+      expect(lines.next()).to.equal(undefined);
+    }
+    expect(lines.memoryBytes).to.equal(512);
+    lines.push(Buffer.from('\n'));
+    expect(lines.next()).to.have.length(300);
+    expect(lines.memoryBytes).to.equal(1);
+    expect([lines.next(), lines.memoryBytes]).to.deep.equal([undefined, 0]);
   });
 });
 

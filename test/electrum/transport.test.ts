@@ -24,6 +24,9 @@ const LONG_LINES: Readonly<Record<string, string | undefined>> = {
   'long line 900 kB': `${VERSION}{"jsonrpc":"2.0","id":1,"method":"blockchain.transaction.broadcast","params":["${'0'.repeat(900_000)}"]}\n`
 };
 
+/** Requests over HTTP, after which we close the connection. The others answer their lines one by one. */
+const HTTP = 'http';
+
 /** Requests that clients send only to mislead eavesdroppers. */
 const DECOYS = new Set(['blockchain.relayfee', 'blockchain.estimatefee']);
 
@@ -100,8 +103,18 @@ describe('the Electrum protocol’s transport', () => {
     return client.waiting > 0 ? client.line() : undefined;
   }
 
+  it('closes the connection if the first line is a request over HTTP, and calls nothing in its body', async () => {
+    for (const head of ['POST / HTTP/1.1\r\nHost: a\r\n\r\n', 'GET /?{"id":1} HTTP/1.1\r\n', 'OPTIONS * HTTP/1.1\r\n\r\n']) {
+      const { lines, after: end } = await exchange(`${head}${VERSION}${VERSION}`);
+      expect({ lines, end }, head).to.deep.equal({ lines: [], end: 'closed' });
+    }
+    const { lines } = await exchange(`${VERSION}POST / HTTP/1.1\r\n`);
+    expect(lines, 'later lines are requests that cannot be read').to.have.length(2);
+  });
+
   const [electrumX, fulcrum] = [exchanges('electrumx-1.20.0'), exchanges('fulcrum-2.1.1')];
   for (const [name, { sent }] of electrumX) {
+    if (name === HTTP) continue;
     it(`is that of ElectrumX or of Fulcrum: ${name}`, async () => {
       const { lines, after: end } = await exchange(LONG_LINES[name] ?? sent);
       const theirs = [electrumX, fulcrum].map((server) => server.get(name) as Exchange);

@@ -7,6 +7,7 @@ import { IndexUnavailableError } from '../../lib/index/errors';
 import { merchantApp } from '../../lib/merchant/app';
 import { PAYMENT_TYPE } from '../../lib/payments';
 import { RestError } from '../../lib/rest/errors';
+import { Unfinished } from '../../lib/rest/server/unfinished';
 import { inShop, order, paying, paymentFor, type Shop } from './orders/shop';
 import { ask, openSocket, requestBytes } from '../support/http';
 
@@ -32,6 +33,7 @@ function servedShop(test: (shop: ServedShop) => Promise<void>): () => Promise<vo
       merchant: shop.merchant,
       node: { isApiKey: (key) => key === 'sesame' },
       timeoutMs: 10_000,
+      unfinished: new Unfinished(),
       requireReady: () => {
         if (served.closed) throw served.closed;
       },

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha';
 import { MerchantService } from '../../lib/merchant/merchant-service';
 import { Connections } from '../../lib/rest/server/connections';
 import { checkPaymentRequest, decodePaymentRequest, type PayableRequest } from '../../lib/payments';
+import { Unfinished } from '../../lib/rest/server/unfinished';
 import * as plugin from '../../plugin';
 import { bcoin } from '../support/bcoin';
 import { MemoryLog } from '../support/memory-log';
@@ -155,6 +156,7 @@ describe('a merchant that follows the chain', function () {
         folder: payments,
         publicUrl: undefined,
         timeoutMs: 10_000,
+        unfinished: new Unfinished(),
         connections: new Connections(rest.node.httpServer, 10_000, 1_000),
         requireReady: () => undefined,
         logger: log,

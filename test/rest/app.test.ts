@@ -14,6 +14,7 @@ import { DEFAULT_LIMITS } from '../../lib/rest/limits';
 import { Responses } from '../../lib/rest/server/responses';
 import { noReplies } from '../support/endpoints';
 import { WorkQueue } from '../../lib/rest/server/work-queue';
+import { Unfinished } from '../../lib/rest/server/unfinished';
 import { ask, askInOneWrite, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 import { until } from '../support/until';
@@ -37,6 +38,7 @@ describe('the application', () => {
         status: () => 'loading index'
       },
       replies: noReplies(),
+      unfinished: new Unfinished(),
       queue: new WorkQueue(4, 16),
       responses: new Responses(
         {

@@ -12,6 +12,7 @@ import { readBody } from '../../lib/rest/server/body';
 import { Responses } from '../../lib/rest/server/responses';
 import { noReplies } from '../support/endpoints';
 import { WorkQueue } from '../../lib/rest/server/work-queue';
+import { Unfinished } from '../../lib/rest/server/unfinished';
 import { ask, openSocket, requestBytes, untilClosed } from '../support/http';
 import { MemoryLog } from '../support/memory-log';
 
@@ -54,6 +55,7 @@ describe('replies that clients are slow to read', () => {
       replies: noReplies(),
       queue: new WorkQueue(1, 1),
       responses,
+      unfinished: new Unfinished(),
       limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits },
       profile: PROFILES['0.17'],
       node: { isApiKey: () => false },
@@ -191,7 +193,10 @@ describe('replies that clients are slow to read', () => {
     server.removeAllListeners('request');
     server.on('request', (request, response) => {
       if (request.url !== '/elsewhere') ours(request, response);
-      else void readBody(request, DEFAULT_LIMITS).then((text) => bodies.push(text.toString()) && response.end());
+      else
+        void readBody(request, { ...DEFAULT_LIMITS, unfinished: new Unfinished() }).then(
+          (text) => bodies.push(text.toString()) && response.end()
+        );
     });
     const gone = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
     const socket = await openSocket(port);

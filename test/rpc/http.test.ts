@@ -14,6 +14,7 @@ import { Responses } from '../../lib/rest/server/responses';
 import { WorkQueue } from '../../lib/rest/server/work-queue';
 import { Access } from '../../lib/rpc/server/access';
 import { RpcServer } from '../../lib/rpc/server/rpc-server';
+import { Unfinished } from '../../lib/rest/server/unfinished';
 import { bcoin, type TestFullNode } from '../support/bcoin';
 import { endpointContext } from '../support/endpoints';
 import { MemoryLog } from '../support/memory-log';
@@ -323,7 +324,7 @@ describe('calls over HTTP', () => {
     const gate = { requireOpen: () => undefined, status: () => '' };
     const index = { state: { phase: 'live', height: 0 } as const, tip$: rest.tip$ };
     const calls = new RpcServer({
-      ...{ gate, queue: new WorkQueue(1, 1), logger: new MemoryLog(), access: new Access(node) },
+      ...{ gate, queue: new WorkQueue(1, 1), unfinished: new Unfinished(), logger: new MemoryLog(), access: new Access(node) },
       context: { ...endpointContext(node, reader), index, version: '', closing$: NEVER, ask: reply, askForFees: reply },
       responses: new Responses(node.httpServer, { mostBytes: 1, timeoutMs: 30_000 })
     });

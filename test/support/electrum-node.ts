@@ -6,7 +6,7 @@ import { BehaviorSubject, filter, firstValueFrom } from 'rxjs';
 import { ElectrumService, type ElectrumServiceOptions } from '../../lib/electrum/electrum-service';
 import { ChainIndexer } from '../../lib/index/chain-index';
 import { BcoinNode } from '../../lib/node/bcoin';
-import { isLoopback } from '../../lib/sockets/cost';
+import { isLoopback } from '../../lib/rest/server/address-group';
 import { Sessions, type SessionsParts } from '../../lib/sockets/sessions';
 import { WebSockets } from '../../lib/sockets/web-sockets';
 import { RestService } from '../../lib/rest/rest-service';

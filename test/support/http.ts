@@ -51,7 +51,8 @@ export async function untilClosed(socket: Socket): Promise<Buffer> {
   const parts: Buffer[] = [];
   socket.on('data', (part: Buffer) => parts.push(part));
   socket.on('error', () => undefined);
-  await once(socket, 'close');
+  // `once` of node:events would reject at an error.
+  await new Promise((resolve) => socket.once('close', resolve));
   return Buffer.concat(parts);
 }
 

@@ -14,7 +14,7 @@ import { ScriptPool } from '../../lib/script-pool/script-pool';
 import { ScriptHistories } from '../../lib/script-status/history';
 import { ScriptNotifier } from '../../lib/script-status/script-notifier';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
-import { isLoopback } from '../../lib/sockets/cost';
+import { isLoopback } from '../../lib/rest/server/address-group';
 import { Sessions } from '../../lib/sockets/sessions';
 import { WebSockets } from '../../lib/sockets/web-sockets';
 import { MemoryStore } from '../../lib/store/memory-store';

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { Canary, MeteredNode } from './metered';
-import type { MeteredFacts } from './metered-node';
+import type { Measured, MeteredFacts } from './metered-node';
 
 /** One turn of the event loop reads as much as 64 kB from every connection. Includes compiling code, and collecting garbage. */
 const MOST_HELD_MS = 250;
@@ -12,8 +12,11 @@ const TRIALS = 3;
 /** Caches, within their bounds, may grow. */
 const MOST_KEPT_BYTES = 48_000_000;
 
+/** How often the memory that is kept is measured. */
+const MOST_ROUNDS = 20;
+
 /** Everything that has bounds of its own together: unfinished messages, and replies that nobody reads. */
-const MOST_USED_BYTES = 400_000_000;
+const MOST_USED_BYTES = 300_000_000;
 
 /** What hostile clients do. */
 export interface Attack {
@@ -53,14 +56,23 @@ export class Trial {
         await this.#canary.sings();
         const during = await this.#node.measure();
         end();
-        await this.#canary.sings();
-        const { heldMs, bytes } = await this.#node.measure();
+        const { heldMs, bytes } = await this.#afterwards(before);
         expect(this.#canary.wrong, name).to.deep.equal([]);
         expect(during.bytes - before, `${name}: bytes used meanwhile`).to.be.below(MOST_USED_BYTES);
         expect(bytes - before, `${name}: bytes kept`).to.be.below(MOST_KEPT_BYTES);
         held = Math.min(held, Math.max(heldMs, during.heldMs));
       }
       expect(held, `${name}: ms for which the event loop was held`).to.be.below(MOST_HELD_MS);
+    }
+  }
+
+  /** Memory of clients that have left is released soon, not at once. */
+  async #afterwards(before: number): Promise<Measured> {
+    for (let heldMs = 0, round = 1; ; round++) {
+      await this.#canary.sings();
+      const measured = await this.#node.measure();
+      heldMs = Math.max(heldMs, measured.heldMs);
+      if (measured.bytes - before < MOST_KEPT_BYTES || round === MOST_ROUNDS) return { ...measured, heldMs };
     }
   }
 

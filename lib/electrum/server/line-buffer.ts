@@ -1,25 +1,28 @@
 // Finds lines in the bytes of a connection. It holds one incomplete line, and the chunk that came last.
 
-import type { Allowance } from './allowance';
+import { Collected } from '../../rest/server/collected';
 
 const NEW_LINE = 10;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 export class LineBuffer {
   readonly #mostBytes: number;
-  readonly #allowance: Allowance;
   /** The chunk that came last, and how much of it was searched. */
   #chunk = NOTHING;
   #at = 0;
-  /** An incomplete line: its bytes so far, in memory that may be longer. */
-  #begun = NOTHING;
-  #length = 0;
+  /** An incomplete line. */
+  readonly #begun: Collected;
   #isTooLong = false;
 
-  /** `mostBytes`: of a line; longer lines are dropped. `allowance`: memory for incomplete lines. */
-  constructor(mostBytes: number, allowance: Allowance) {
+  /** `mostBytes`: of a line; longer lines are dropped. */
+  constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
-    this.#allowance = allowance;
+    this.#begun = new Collected(mostBytes);
+  }
+
+  /** Bytes of memory that are taken: 0 after complete lines. */
+  get memoryBytes(): number {
+    return this.#begun.memoryBytes + this.#chunk.length;
   }
 
   push(chunk: Buffer): void {
@@ -28,48 +31,31 @@ export class LineBuffer {
     this.#at = 0;
   }
 
-  /** The next line without its line feed, valid until the next call; undefined if there is none yet. @throws NoMemoryError */
+  /** The next line without its line feed, valid until the next call; undefined if there is none yet. */
   next(): Buffer | undefined {
     for (;;) {
       const end = this.#chunk.indexOf(NEW_LINE, this.#at);
       const part = this.#chunk.subarray(this.#at, end < 0 ? undefined : end);
       this.#at += part.length + (end < 0 ? 0 : 1);
-      const isTooLong = this.#isTooLong || this.#length + part.length > this.#mostBytes;
-      if (isTooLong) this.clear();
+      const isTooLong = this.#isTooLong || this.#begun.length + part.length > this.#mostBytes;
+      if (isTooLong) this.#begun.take();
       this.#isTooLong = isTooLong && end < 0;
       if (end < 0) {
-        if (!isTooLong) this.#append(part);
+        if (!isTooLong && part.length > 0) this.#begun.append(part);
         this.#chunk = NOTHING;
         this.#at = 0;
         return undefined;
       }
       if (isTooLong) continue;
-      if (this.#length === 0) return part;
-      this.#append(part);
-      const line = this.#begun.subarray(0, this.#length);
-      this.clear();
-      return line;
+      if (this.#begun.length === 0) return part;
+      this.#begun.append(part);
+      return this.#begun.take();
     }
   }
 
-  /** Drops the incomplete line. */
+  /** Drops everything. */
   clear(): void {
-    this.#allowance.giveBack(this.#begun.length);
-    this.#begun = NOTHING;
-    this.#length = 0;
-  }
-
-  #append(part: Buffer): void {
-    const length = this.#length + part.length;
-    if (length > this.#begun.length) {
-      // Memory is doubled, so that a line in many small pieces is not copied for each of them.
-      const longer = Math.max(length, Math.min(this.#begun.length * 2, this.#mostBytes));
-      this.#allowance.take(longer - this.#begun.length);
-      const memory = Buffer.allocUnsafeSlow(longer);
-      this.#begun.copy(memory, 0, 0, this.#length);
-      this.#begun = memory;
-    }
-    part.copy(this.#begun, this.#length);
-    this.#length = length;
+    this.#begun.take();
+    this.#chunk = NOTHING;
   }
 }

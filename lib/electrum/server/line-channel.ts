@@ -5,20 +5,28 @@ import { MOST_VALUE_BYTES, type Channel, type ChannelUser } from '../../sockets/
 import { Inbox } from '../../sockets/inbox';
 import { LineBuffer } from './line-buffer';
 import { Outbox, type Outflow } from '../../sockets/outbox';
-import type { Allowance } from './allowance';
+import type { Unfinished, UnfinishedMessage } from '../../rest/server/unfinished';
 
 const LINE_END = Buffer.from('\n');
+
+/** The first line of a request over HTTP: a web page can make a browser send calls to any port, in the body of a request. */
+const HTTP_REQUEST = /^[A-Z]{1,20} /;
 
 export class LineChannel implements Channel {
   readonly #socket: Socket;
   readonly #lines: LineBuffer;
   readonly #outbox: Outbox;
+  readonly #unfinished: UnfinishedMessage;
+  #isFirst = true;
   #inbox: Inbox | undefined;
   #user: ChannelUser | undefined;
 
-  constructor(socket: Socket, { allowance, outflow }: { readonly allowance: Allowance; readonly outflow: Outflow }) {
+  constructor(socket: Socket, { outflow, unfinished }: { readonly outflow: Outflow; readonly unfinished: Unfinished }) {
     this.#socket = socket;
-    this.#lines = new LineBuffer(MOST_VALUE_BYTES, allowance);
+    this.#lines = new LineBuffer(MOST_VALUE_BYTES);
+    this.#unfinished = unfinished.open(socket.remoteAddress, () => {
+      this.destroy();
+    });
     this.#outbox = new Outbox({
       socket,
       outflow,
@@ -34,9 +42,13 @@ export class LineChannel implements Channel {
     const socket = this.#socket;
     this.#user = user;
     const inbox = (this.#inbox = new Inbox({
-      next: () => this.#lines.next(),
+      next: () => {
+        const line = this.#lines.next();
+        if (line === undefined) this.#count();
+        return line;
+      },
       receive: (value) => {
-        user.receive(value);
+        this.#receive(value, user);
       },
       flow: socket,
       refuse: () => {
@@ -50,11 +62,13 @@ export class LineChannel implements Channel {
       inbox.close();
       this.#outbox.close();
       this.#lines.clear();
+      this.#count();
       user.closed();
     });
     socket.on('data', (chunk: Buffer) => {
       this.#lines.push(chunk);
       inbox.run();
+      this.#count();
     });
   }
 
@@ -93,5 +107,18 @@ export class LineChannel implements Channel {
 
   destroy(): void {
     this.#socket.destroy();
+  }
+
+  #count(): void {
+    this.#unfinished.set(this.#lines.memoryBytes);
+  }
+
+  #receive(line: Buffer, user: ChannelUser): void {
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
+    if (isFirst && HTTP_REQUEST.test(line.toString('latin1', 0, 32))) {
+      this.#inbox?.close();
+      this.destroy();
+    } else user.receive(line);
   }
 }

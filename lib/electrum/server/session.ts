@@ -5,12 +5,12 @@ import { asRestError, type RestLogger } from '../../rest/app';
 import { ClientGoneError, QueueFullError } from '../../rest/errors';
 import { HistoryTooLongError, ScriptsUnavailableError } from '../../scripts/errors';
 import { CODES, ElectrumError } from '../errors';
-import { NoMemoryError, type Allowance } from './allowance';
 import { errorReply, isBad, notification, readMessage, resultReply, type Request } from './message';
 import { valuesOf } from './parameters';
 import { Batch, SingleReply, type Replies } from './replies';
 import { FIRST_PROTOCOL, isAtLeast, negotiate } from './versions';
 import type { Gate } from '../../rest/server/gate';
+import type { Unfinished, UnfinishedMessage } from '../../rest/server/unfinished';
 import type { Lane, WorkQueue } from '../../rest/server/work-queue';
 import type { ElectrumClient, Method, MethodTable, Protocol, Subscriptions } from '../method';
 import type { Channel, ChannelUser } from '../../sockets/channel';
@@ -67,7 +67,7 @@ export interface SessionParts {
   readonly turns: Readonly<Record<Lane, Turns>>;
   readonly outflow: Outflow;
   /** Memory for requests that wait. */
-  readonly allowance: Allowance;
+  readonly unfinished: Unfinished;
   readonly gate: Pick<Gate, 'status'>;
   readonly logger: RestLogger;
 }
@@ -97,6 +97,8 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   readonly #account: Account;
   readonly #onClose: (session: ClientSession) => void;
   readonly #waiting: Readonly<Record<Lane, Job[]>> = { small: [], heavy: [] };
+  /** The requests that wait or are worked on. */
+  readonly #unfinished: UnfinishedMessage;
   #bytes = 0;
   #atWork = 0;
   #hasVersion = false;
@@ -110,11 +112,15 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   #notifying: NodeJS.Immediate | undefined;
   #unfinishedBatches = 0;
 
-  constructor(parts: SessionParts, channel: Channel, account: Account, onClose: (session: ClientSession) => void) {
+  /** `address`: the client's IP address. */
+  constructor(parts: SessionParts, channel: Channel, address: string, account: Account, onClose: (session: ClientSession) => void) {
     this.#parts = parts;
     this.#channel = channel;
     this.#account = account;
     this.#onClose = onClose;
+    this.#unfinished = parts.unfinished.open(address, () => {
+      this.destroy();
+    });
     this.subscriptions = parts.subscriptionsOf(this);
     channel.open(this);
   }
@@ -146,8 +152,9 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
       if (isBad(request)) {
         this.charge(BAD_REQUEST_POINTS);
         replies.add(at, errorReply(request.id, request.error));
-      } else this.#take(request, value.length / requests.length, replies, at);
+      } else this.#take(request, Math.ceil(value.length / requests.length), replies, at);
     }
+    this.#unfinished.set(this.#bytes);
     if (this.#isRefused) this.end();
     else this.#wake();
   }
@@ -259,7 +266,6 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
       }
       const method = this.#methodOf(name);
       const values = valuesOf(name, method, params);
-      this.#parts.allowance.take(bytes);
       this.#bytes += bytes;
       this.#waiting[method.isHeavy === true ? 'heavy' : 'small'].push({ request, method, values, bytes, replies, at });
     } catch (error) {
@@ -351,7 +357,6 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
 
   #asElectrumError(error: unknown): ElectrumError {
     if (error instanceof ElectrumError) return error;
-    if (error instanceof NoMemoryError) return new ElectrumError(CODES.daemon, error.message);
     if (error instanceof HistoryTooLongError) return new ElectrumError(CODES.badRequest, 'history too large');
     const { gate, logger } = this.#parts;
     if (error instanceof ScriptsUnavailableError)
@@ -363,7 +368,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
   /** Releases the memory of a request. */
   #drop({ bytes }: Job): void {
     this.#bytes -= bytes;
-    this.#parts.allowance.giveBack(bytes);
+    this.#unfinished.set(this.#bytes);
   }
 
   #cutOff(id = 'null'): void {

@@ -26,7 +26,7 @@ const MOST_BODY_BYTES = 1_000_000;
 /** How long after a request is refused with 408 its silent connection is cut off. */
 const CUT_OFF_MS = 5_000;
 
-export interface EsploraServerParts extends Pick<RestShared, 'context' | 'queue' | 'responses'> {
+export interface EsploraServerParts extends Pick<RestShared, 'context' | 'queue' | 'responses' | 'unfinished'> {
   /** The path of the interface, without a slash at its end. */
   readonly prefix: string;
   readonly routes: readonly Route[];
@@ -107,14 +107,15 @@ export class EsploraServer {
   /** Called before the queue, so that a slow sender holds no slot. @throws RestError 408, 413, 415 */
   async #bodyOf(request: IncomingMessage): Promise<Buffer> {
     if (!hasBody(request)) return NO_BODY;
-    const { timeoutMs } = this.#parts.context.limits;
+    const { context, unfinished } = this.#parts;
+    const { timeoutMs } = context.limits;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         reject(requestTimeout());
       }, timeoutMs);
     });
-    const body = readBody(request, { maxBodyBytes: MOST_BODY_BYTES, timeoutMs: timeoutMs + CUT_OFF_MS });
+    const body = readBody(request, { maxBodyBytes: MOST_BODY_BYTES, timeoutMs: timeoutMs + CUT_OFF_MS, unfinished });
     try {
       return await Promise.race([body, late]);
     } catch (error) {
@@ -129,11 +130,6 @@ export class EsploraServer {
   #fail(response: ServerResponse, origin: HeaderList, error: unknown): void {
     const { socket } = response.req;
     if (socket.destroyed || error instanceof ClientGoneError) return;
-    // The body broke off or does not have the announced length.
-    if (error instanceof Error && 'type' in error) {
-      socket.destroy();
-      return;
-    }
     const known = this.#asRestError(error);
     const status = known instanceof QueueFullError ? 503 : known.status;
     // Text from the client is latin1, as Node reads it, so its bytes come back unchanged.

@@ -80,10 +80,12 @@ export class RpcServer {
 
   /** @throws RestError 401, 413, 415 */
   async #bodyOf(request: IncomingMessage, grant: Grant): Promise<Buffer> {
-    const { limits } = this.#parts.context;
+    const { context, unfinished } = this.#parts;
+    const { limits } = context;
     const mayCall = grant === 'node' || grant === 'own';
     try {
-      return await readBody(request, { ...limits, maxBodyBytes: mayCall ? MOST_BODY_BYTES : limits.maxBodyBytes });
+      const maxBodyBytes = mayCall ? MOST_BODY_BYTES : limits.maxBodyBytes;
+      return await readBody(request, { ...limits, maxBodyBytes, unfinished, isTrusted: mayCall });
     } catch (error) {
       throw error instanceof RestError && !mayCall ? new RestError(401, '', UNAUTHORIZED) : error;
     }
@@ -192,11 +194,6 @@ export class RpcServer {
   async #fail(response: ServerResponse, error: unknown): Promise<void> {
     const { socket } = response.req;
     if (socket.destroyed || error instanceof ClientGoneError) return;
-    // The body broke off or does not have the announced length.
-    if (error instanceof Error && 'type' in error) {
-      socket.destroy();
-      return;
-    }
     const known = asRestError(error, this.#parts.gate, this.#parts.logger);
     const status = known instanceof QueueFullError ? 503 : known.status;
     if (status === 401) await this.#refuse(response, 'missing');
