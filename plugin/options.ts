@@ -141,6 +141,7 @@ export const NAMES = [
   'rest-threads',
   'rest-work-queue',
   'rest-timeout',
+  'rest-read-rate',
   'rest-max-body',
   'rest-max-outpoints',
   'rest-max-headers',
@@ -179,6 +180,7 @@ export function readOptions(config: HostConfig): RestOptions {
       threads: read.integer('rest-threads', profile.limits.threads, 1, 1_000),
       workQueue: read.integer('rest-work-queue', profile.limits.workQueue, 1, 100_000),
       timeoutMs: 1_000 * read.integer('rest-timeout', DEFAULT_LIMITS.timeoutMs / 1_000, 1, 86_400),
+      readRate: read.integer('rest-read-rate', DEFAULT_LIMITS.readRate, 1, 1_000_000_000),
       maxBodyBytes: read.integer('rest-max-body', DEFAULT_LIMITS.maxBodyBytes, 1, 0x02000000),
       maxOutpoints: read.integer('rest-max-outpoints', DEFAULT_LIMITS.maxOutpoints, 1, 10_000),
       maxHeaders: read.integer('rest-max-headers', DEFAULT_LIMITS.maxHeaders, 1, 100_000)

@@ -9,6 +9,8 @@ export interface Limits extends ProfileLimits {
   readonly maxHeaders: number;
   /** Milliseconds without a byte from or to a client before it is cut off. */
   readonly timeoutMs: number;
+  /** Bytes a second at which clients have to read replies, on average over `timeoutMs`. */
+  readonly readRate: number;
   /** Bytes of a request body. */
   readonly maxBodyBytes: number;
 }
@@ -21,6 +23,7 @@ export const DEFAULT_LIMITS = {
   maxOutpoints: 15,
   maxHeaders: 2_000,
   timeoutMs: 30_000,
+  readRate: 5_000,
   maxBodyBytes: 1_048_576
 } as const satisfies Omit<Limits, keyof ProfileLimits>;
 

@@ -96,7 +96,10 @@ export class RestService {
     };
     const routes = restRoutes(context);
     const server = node.httpServer;
-    const responses = new Responses(server, { mostBytes: MOST_BYTES_IN_FLIGHT, timeoutMs: limits.timeoutMs });
+    const responses = new Responses(server, {
+      mostBytes: MOST_BYTES_IN_FLIGHT,
+      readRate: { bytesPerSecond: limits.readRate, windowMs: limits.timeoutMs }
+    });
     const unfinished = new Unfinished();
     const app = restApp({ routes, profile, gate, queue, replies, responses, limits, unfinished, node, auth, logger });
     const connections = new Connections(server, limits.timeoutMs, CLOSING_MS);

@@ -17,8 +17,6 @@ export interface Channel {
   readonly isGone: boolean;
   /** Bytes for the client that the operating system has not taken yet. */
   readonly unreadBytes: number;
-  /** When the client last read something, while there is something to read; as performance.now(). */
-  readonly progressAt: number;
   /** Begins to call the user. */
   open(user: ChannelUser): void;
   /** `value`: UTF-8, without line ends. */

@@ -3,7 +3,7 @@
 import { FrameMeter } from './frame-meter';
 import { Inbox } from './inbox';
 import { Outbox, type Outflow } from './outbox';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import type { Unfinished } from '../rest/server/unfinished';
 import type { Channel, ChannelUser } from './channel';
@@ -22,15 +22,15 @@ export class FrameChannel implements Channel {
   #inbox: Inbox | undefined;
   #user: ChannelUser | undefined;
 
-  /** `socket`: the connection under the WebSocket. `address`: the client's IP address. */
+  /** `socket`: the connection under the WebSocket. */
   constructor(
     webSocket: WebSocket,
-    socket: Duplex,
-    { address, outflow, unfinished }: { readonly address: string; readonly outflow: Outflow; readonly unfinished: Unfinished }
+    socket: Socket,
+    { outflow, unfinished }: { readonly outflow: Outflow; readonly unfinished: Unfinished }
   ) {
     this.#webSocket = webSocket;
     const meter = new FrameMeter();
-    const message = unfinished.open(address, () => {
+    const message = unfinished.open(socket.remoteAddress, () => {
       this.destroy();
     });
     socket.on('data', (chunk: Buffer) => {
@@ -95,10 +95,6 @@ export class FrameChannel implements Channel {
 
   get unreadBytes(): number {
     return this.#outbox.unreadBytes;
-  }
-
-  get progressAt(): number {
-    return this.#outbox.progressAt;
   }
 
   send(value: Buffer): void {

@@ -3,10 +3,11 @@
 // client has yet to read count with the replies of REST.
 
 import type { Socket } from 'node:net';
+import type { ReadSocket, SlowReaders } from '../rest/server/slow-readers';
 
 const PIECE_BYTES = 65_536;
 
-/** Bytes that are handed over before the operating system has taken them. A client that takes less within its timeout is cut off. */
+/** Bytes that are handed over before the operating system has taken them. */
 const AHEAD_BYTES = 4 * PIECE_BYTES;
 
 /** A client with more unread bytes than this is cut off when it is notified. */
@@ -25,16 +26,18 @@ export interface Outflow {
   /** Counts memory until it is released as often as it was held. However many clients have yet to read it, it counts once. */
   hold(memory: ArrayBufferLike): void;
   release(memory: ArrayBufferLike): void;
+  /** Clients that have something to read. */
+  readonly slowReaders: Pick<SlowReaders, 'watch' | 'unwatch'>;
   /** Counts bytes that are not handed over yet; negative when they were or are dropped. */
   countOthers(bytes: number): void;
 }
 
 export interface OutboxParts {
   /** The client's connection. The operating system has not taken the bytes that wait in it. */
-  readonly socket: Pick<Socket, 'cork' | 'uncork' | 'writableLength' | 'destroyed'>;
+  readonly socket: ReadSocket & Pick<Socket, 'cork' | 'uncork' | 'destroyed'>;
   /** `isLast`: the message ends with this piece. */
   readonly write: (piece: Buffer, isLast: boolean, written: () => void) => void;
-  readonly outflow: Pick<Outflow, 'hold' | 'release'>;
+  readonly outflow: Pick<Outflow, 'hold' | 'release' | 'slowReaders'>;
   /** Called when the client has taken something. */
   readonly progressed: () => void;
 }
@@ -91,8 +94,8 @@ export class Outbox {
   #isReady = false;
   #ended: (() => void) | undefined;
   #isClosed = false;
-  /** When the client took something, or began to have something to take; as performance.now(). */
-  progressAt = 0;
+  /** Whether the client has something to read, and is watched. */
+  #isWatched = false;
 
   constructor(parts: OutboxParts) {
     this.#parts = parts;
@@ -106,7 +109,7 @@ export class Outbox {
   /** Sends a message, given in parts. Many clients may share its memory. */
   add(message: readonly Buffer[]): void {
     if (this.#isClosed || this.#ended !== undefined) return;
-    if (this.unreadBytes === 0) this.progressAt = performance.now();
+    this.#watch(true);
     for (const [i, bytes] of message.entries()) {
       this.#waiting.push({ bytes, isLast: i === message.length - 1 });
       this.#bytes += bytes.length;
@@ -126,9 +129,18 @@ export class Outbox {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#watch(false);
     const memories = [...this.#sentMemory, ...this.#waiting.map(({ bytes }) => bytes.buffer)];
     for (const memory of memories) this.#parts.outflow.release(memory);
     this.#sentMemory.length = this.#waiting.length = 0;
+  }
+
+  #watch(isWatched: boolean): void {
+    if (isWatched === this.#isWatched) return;
+    this.#isWatched = isWatched;
+    const { socket, outflow } = this.#parts;
+    if (isWatched) outflow.slowReaders.watch(socket);
+    else outflow.slowReaders.unwatch(socket);
   }
 
   #wake(): void {
@@ -171,8 +183,8 @@ export class Outbox {
 
   readonly #written = (): void => {
     if (this.#isClosed) return;
-    this.progressAt = performance.now();
     if (this.#waiting.length > 0) this.#wake();
+    else if (this.unreadBytes === 0) this.#watch(false);
     this.#parts.progressed();
   };
 }

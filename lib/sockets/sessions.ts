@@ -1,4 +1,4 @@
-// The sessions of all protocols: their limits, the end of clients that are idle or do not read, and closing.
+// The sessions of all protocols: their limits, the end of clients that are idle, and closing.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { CLOSING_MS } from '../rest/limits';
@@ -25,8 +25,6 @@ export interface ClientSession {
   readonly heardAt: number | undefined;
   /** When the session was ended; undefined before that. */
   readonly endedAt: number | undefined;
-  /** How long the client has not read what it was sent, in milliseconds. */
-  readonly stalledMs: number;
   /** Closes the connection once everything that was sent has gone out. */
   end(): void;
   destroy(): void;
@@ -41,7 +39,7 @@ export interface SessionsParts {
   readonly maxCost: number;
   /** Whether an address is of the node's machine: its clients have only the common limit, and cost nothing. */
   readonly isOwn: (address: string) => boolean;
-  /** Milliseconds without progress before a client that has something to read is cut off. */
+  /** Milliseconds that clients have to read what was sent before the end of their session. */
   readonly timeoutMs: number;
 }
 
@@ -114,9 +112,9 @@ export class Sessions {
     const now = performance.now();
     const { timeoutMs } = this.#parts;
     for (const session of this.#sessions) {
-      const { heardAt, openedAt, endedAt = now, stalledMs } = session;
+      const { heardAt, openedAt, endedAt = now } = session;
       const isIdle = heardAt === undefined ? now - openedAt > SILENT_MS : now - heardAt > IDLE_MS;
-      if (stalledMs > timeoutMs || now - endedAt > timeoutMs) session.destroy();
+      if (now - endedAt > timeoutMs) session.destroy();
       else if (isIdle) session.end();
     }
     this.#accounts.sweep((group) => this.#connections.has(group));

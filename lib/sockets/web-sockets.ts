@@ -91,8 +91,9 @@ export class WebSockets {
     }
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       const { responses: outflow, unfinished } = shared;
-      const address = request.socket.remoteAddress ?? '';
-      this.#beginUnder(request.url ?? '')?.(new FrameChannel(webSocket, socket, { address, outflow, unfinished }), address);
+      // Requests with a body do not get here: the connection itself is handed over.
+      const channel = new FrameChannel(webSocket, request.socket, { outflow, unfinished });
+      this.#beginUnder(request.url ?? '')?.(channel, request.socket.remoteAddress ?? '');
     });
   };
 

@@ -46,7 +46,7 @@ describe('the application', () => {
             return server.listening;
           }
         },
-        { mostBytes: 1_000_000, timeoutMs: 30_000 }
+        { mostBytes: 1_000_000, readRate: { bytesPerSecond: 1, windowMs: 30_000 } }
       ),
       limits: { ...DEFAULT_LIMITS, ...PROFILES['0.17'].limits },
       profile: PROFILES['0.17'],

@@ -43,7 +43,7 @@ describe('replies that clients are slow to read', () => {
       return reply;
     };
     const held = async (request: RestRequest): Promise<Reply> => ({ ...(await large(request)), release: () => released++ });
-    responses = new Responses(listening, { mostBytes: MOST, timeoutMs });
+    responses = new Responses(listening, { mostBytes: MOST, readRate: { bytesPerSecond: 1_000, windowMs: timeoutMs } });
     const app = restApp({
       routes: [
         { prefix: '/rest/held', endpoint: held, readsBody: false, isHeavy: () => true },

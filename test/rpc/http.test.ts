@@ -326,7 +326,7 @@ describe('calls over HTTP', () => {
     const calls = new RpcServer({
       ...{ gate, queue: new WorkQueue(1, 1), unfinished: new Unfinished(), logger: new MemoryLog(), access: new Access(node) },
       context: { ...endpointContext(node, reader), index, version: '', closing$: NEVER, ask: reply, askForFees: reply },
-      responses: new Responses(node.httpServer, { mostBytes: 1, timeoutMs: 30_000 })
+      responses: new Responses(node.httpServer, { mostBytes: 1, readRate: { bytesPerSecond: 1, windowMs: 30_000 } })
     });
     const server = createServer((request, response) => void calls.handle(request, response, () => undefined)).listen(0, '127.0.0.1');
     server.on('connection', (socket) => clients.push(socket));

@@ -3,11 +3,15 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, before, describe, it } from 'mocha';
+import { SlowReaders } from '../../lib/rest/server/slow-readers';
 import { Outbox } from '../../lib/sockets/outbox';
 import { until } from '../support/until';
 
 const CLIENTS = 24;
 const MESSAGE = Buffer.alloc(262_144, 'm');
+
+/** Nobody is cut off. */
+const slowReaders = new SlowReaders({ bytesPerSecond: 1, windowMs: 60_000 });
 
 describe('a message to many clients', () => {
   let server: Server;
@@ -31,7 +35,7 @@ describe('a message to many clients', () => {
       outboxes.push(
         new Outbox({
           socket: peer,
-          outflow: { hold: (memory) => held.push(memory), release: (memory) => held.splice(held.indexOf(memory), 1) },
+          outflow: { hold: (memory) => held.push(memory), release: (memory) => held.splice(held.indexOf(memory), 1), slowReaders },
           write: (piece, isLast, written) => {
             begun.add(i);
             if (isLast) ends.push(i);

@@ -80,10 +80,6 @@ export class LineChannel implements Channel {
     return this.#outbox.unreadBytes;
   }
 
-  get progressAt(): number {
-    return this.#outbox.progressAt;
-  }
-
   send(value: Buffer): void {
     this.#outbox.add([value]);
   }

@@ -129,11 +129,6 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     return this.#isClosed || this.#channel.isGone;
   }
 
-  /** How long the client has not read what it was sent, in milliseconds. */
-  get stalledMs(): number {
-    return this.#channel.unreadBytes === 0 ? 0 : performance.now() - this.#channel.progressAt;
-  }
-
   charge(points: number): void {
     this.#account.charge(points);
   }

@@ -96,10 +96,6 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     return Math.min(MOST_TRACKED, this.#parts.maxSubscriptions);
   }
 
-  get stalledMs(): number {
-    return this.#channel.unreadBytes === 0 ? 0 : performance.now() - this.#channel.progressAt;
-  }
-
   receive(value: Buffer): void {
     this.heardAt = performance.now();
     this.#account.charge(REQUEST_POINTS + value.length / BYTES_PER_POINT);

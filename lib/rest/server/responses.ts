@@ -2,6 +2,7 @@
 // have yet to read, is bounded, and slow readers are cut off.
 
 import { queueFull, type HeaderList } from '../errors';
+import { SlowReaders, type ReadRate } from './slow-readers';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -17,13 +18,15 @@ const SMALL_BYTES = 65_536;
 export interface ResponseLimits {
   /** Bytes of memory behind all replies that wait to be read; replies from the same memory count once. */
   readonly mostBytes: number;
-  /** Milliseconds without progress before a client is cut off. */
-  readonly timeoutMs: number;
+  /** How fast clients have to read what waits for them. */
+  readonly readRate: ReadRate;
 }
 
 export class Responses {
   readonly #server: Pick<Server, 'listening'>;
-  readonly #limits: ResponseLimits;
+  readonly #mostBytes: number;
+  /** Clients with something to read, of every protocol. */
+  readonly slowReaders: SlowReaders;
   #bytes = 0;
   /** How many replies wait in each piece of memory. */
   readonly #waiting = new Map<ArrayBufferLike, number>();
@@ -31,14 +34,15 @@ export class Responses {
   readonly #ends = new Map<Socket, Map<ServerResponse, (() => void)[]>>();
   #endOfTurn: Promise<void> | undefined;
 
-  constructor(server: Pick<Server, 'listening'>, limits: ResponseLimits) {
+  constructor(server: Pick<Server, 'listening'>, { mostBytes, readRate }: ResponseLimits) {
     this.#server = server;
-    this.#limits = limits;
+    this.#mostBytes = mostBytes;
+    this.slowReaders = new SlowReaders(readRate);
   }
 
   /** True while no further large reply may be made. */
   get isFull(): boolean {
-    return this.#bytes >= this.#limits.mostBytes;
+    return this.#bytes >= this.#mostBytes;
   }
 
   /**
@@ -92,7 +96,7 @@ export class Responses {
   /** @throws RestError when the memory behind waiting replies leaves no space for this one; nothing is sent then. */
   send(response: ServerResponse, status: number, headers: HeaderList, body: Buffer): void {
     const { length, buffer } = body;
-    if (length > SMALL_BYTES && !this.#waiting.has(buffer) && this.#bytes + buffer.byteLength > this.#limits.mostBytes) throw queueFull();
+    if (length > SMALL_BYTES && !this.#waiting.has(buffer) && this.#bytes + buffer.byteLength > this.#mostBytes) throw queueFull();
     // A server that closes waits for connections in use: a busy client would keep its connection open indefinitely.
     if (!this.#server.listening) response.shouldKeepAlive = false;
     response.writeHead(status, headers as string[]);
@@ -108,7 +112,7 @@ export class Responses {
     const large = new Set(parts.filter(({ length }) => length > SMALL_BYTES).map(({ buffer }) => buffer));
     let more = 0;
     for (const buffer of large) if (!this.#waiting.has(buffer)) more += buffer.byteLength;
-    if (more > 0 && this.#bytes + more > this.#limits.mostBytes) throw queueFull();
+    if (more > 0 && this.#bytes + more > this.#mostBytes) throw queueFull();
     if (!this.#server.listening) response.shouldKeepAlive = false;
     response.writeHead(status, headers as string[]);
     sendPieces(response, piecesOf(parts));
@@ -120,11 +124,12 @@ export class Responses {
   /** Counts the memory of a reply until the reply is sent or the client has gone. */
   #add(response: ServerResponse, memory: ArrayBufferLike): void {
     const { socket } = response.req;
-    socket.setTimeout(this.#limits.timeoutMs);
     if (socket.destroyed) return;
     this.#count(memory, 1);
+    this.slowReaders.watch(socket);
     this.whenOver(response, () => {
       this.#count(memory, -1);
+      this.slowReaders.unwatch(socket);
     });
   }
 
