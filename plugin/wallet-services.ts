@@ -1,5 +1,6 @@
 // Builds everything that `--rest-addresses` switches on: the index by script, the pool by script, and the interfaces based on them.
 
+import { getHeapStatistics } from 'node:v8';
 import { STATE_KEYS } from '../lib/scripts/records/layout';
 import { combineLatest, distinctUntilChanged, map, type Observable, type Subscription } from 'rxjs';
 import { ElectrumService, SetUpError } from '../lib/electrum/electrum-service';
@@ -19,6 +20,7 @@ import { ScriptsUnavailableError } from '../lib/scripts/errors';
 import { ScriptIndexer } from '../lib/scripts/script-indexer';
 import { isLoopback } from '../lib/rest/server/address-group';
 import { Sessions } from '../lib/sockets/sessions';
+import { SubscriptionMemory } from '../lib/sockets/subscription-memory';
 import { WebSockets } from '../lib/sockets/web-sockets';
 import { DiskStore } from '../lib/store/disk-store';
 import { MemoryStore } from '../lib/store/memory-store';
@@ -28,6 +30,9 @@ import type { BlockPoint, NodeSource } from '../lib/node/types';
 import type { ScriptReader } from '../lib/scripts/types';
 import type { RestLogger } from '../lib/rest/app';
 import type { RestShared } from '../lib/rest/rest-service';
+
+/** The share of the heap that Node may use (`--max-old-space-size`) for subscriptions of all clients. */
+const SUBSCRIPTIONS_SHARE = 1 / 8;
 
 export interface WalletServicesParts {
   readonly node: NodeSource;
@@ -93,6 +98,7 @@ export class WalletServices {
     const { maxSessions, maxCost, maxSubscriptions } = electrum;
     const { timeoutMs } = shared.context.limits;
     const sessions = (this.#sessions = new Sessions({ maxSessions, maxCost, isOwn: isLoopback, timeoutMs }));
+    const subscriptions = new SubscriptionMemory(getHeapStatistics().heap_size_limit * SUBSCRIPTIONS_SHARE);
     this.#push = new PushService({
       context: this.#esplora.context,
       scripts,
@@ -100,6 +106,7 @@ export class WalletServices {
       histories,
       sessions,
       outflow: shared.responses,
+      subscriptions,
       gate,
       options: { maxSubscriptions, maxHistory },
       logger
@@ -118,7 +125,8 @@ export class WalletServices {
         maxHistory,
         broadcast
       }),
-      subscriptionsOf: (client) => new ClientSubscriptions(notifier, client, { maxSubscriptions, maxHistory }),
+      subscriptionsOf: (client, address) =>
+        new ClientSubscriptions(notifier, client, subscriptions.open(address), { maxSubscriptions, maxHistory }),
       gate,
       ready$: combineLatest([shared.gate.ready$, scripts.state$]).pipe(
         map(([isReady, { phase }]) => isReady && phase === 'live'),

@@ -29,8 +29,8 @@ export interface ElectrumServiceParts {
   /** The sessions of all protocols. */
   readonly sessions: Sessions;
   readonly methods: MethodTable;
-  /** Makes the subscriptions of a client. */
-  readonly subscriptionsOf: (client: Notified) => ClosableSubscriptions;
+  /** Makes the subscriptions of a client. `address`: its IP address. */
+  readonly subscriptionsOf: (client: Notified, address: string) => ClosableSubscriptions;
   /** Says why methods that need the index by script are refused. */
   readonly gate: Pick<Gate, 'status'>;
   /** Whether methods are answered: emits the current value, then every change. */

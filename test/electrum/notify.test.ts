@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { afterEach, beforeEach, describe, it } from 'mocha';
 import { toDisplayHex } from '../../lib/bitcoin/hash';
 import { ClientSubscriptions } from '../../lib/electrum/notify/client-subscriptions';
+import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/sockets/subscription-memory';
 import { NotifyingNode } from '../support/notifying-node';
 import { PoolWalk, scriptHash, SCRIPTS } from '../support/pool-walk';
 import { unfailing } from '../support/unfailing';
@@ -139,7 +140,7 @@ describe('the status of a script with a transaction in the pool that spends an u
     const script = scriptHash(SCRIPTS[CHILD]?.script ?? Buffer.alloc(0));
     const withdrawn: string[] = [];
     const notified = { notify: () => undefined, withdraw: (about: string) => withdrawn.push(about), failed: unfailing };
-    const client = new ClientSubscriptions(all.notifier, notified, { maxSubscriptions: 1, maxHistory: 10 });
+    const client = new ClientSubscriptions(all.notifier, notified, all.memory.open('192.0.2.1'), { maxSubscriptions: 1, maxHistory: 10 });
     await client.addScript(script, nameOf(CHILD));
     client.removeScript(script);
     all.index.reader.read(({ tip }) => {
@@ -182,5 +183,31 @@ describe('the status of a script with a transaction in the pool that spends an u
     const refused = await client.addScript(other ?? Buffer.alloc(0), nameOf(CHILD)).catch((error: unknown) => error);
     expect(refused).to.include({ code: 1, message: 'too many subscriptions: at most 1 scripts' });
     await client.addScript(one ?? Buffer.alloc(0), nameOf(PARENT));
+  });
+
+  it('is refused while all clients together have as many as there is memory for', async () => {
+    const { memory } = all;
+    all.memory = new SubscriptionMemory(8 * SUBSCRIPTION_BYTES);
+    const [one, other] = [all.client(() => undefined), all.client(() => undefined)];
+    const hashOf = (i: number): Buffer => Buffer.alloc(32, i);
+    const add = (client: ClientSubscriptions, i: number): Promise<unknown> =>
+      client.addScript(hashOf(i), toDisplayHex(hashOf(i))).catch((error: unknown) => error);
+    for (const [client, i] of [
+      [one, 1],
+      [other, 2]
+    ] as const)
+      for (let repeated = 0; repeated < 2; repeated++) expect(await add(client, i)).to.equal(undefined);
+    // Both clients are of one address, which has a quarter.
+    const refused = { code: 1, message: 'too many subscriptions of one address' };
+    expect(await add(one, 3)).to.include(refused);
+    expect(one.removeScript(hashOf(1))).to.equal(true);
+    expect(one.removeScript(hashOf(1))).to.equal(false);
+    expect(await add(other, 3)).to.equal(undefined);
+    expect(await add(one, 1)).to.include(refused);
+    other.close();
+    for (const i of [1, 4]) expect(await add(one, i)).to.equal(undefined);
+    expect(await add(one, 5)).to.include(refused);
+    one.close();
+    all.memory = memory;
   });
 });

@@ -340,6 +340,17 @@ describe('mempool’s WebSocket', () => {
     expect(served.push.tracked).to.equal(0);
   });
 
+  it('says so if all clients together track as many scripts as there is memory for', async () => {
+    const own = await openPushNode({ mostOfAll: 3 });
+    const [one, other] = [await PushClient.connect(own.port), await PushClient.connect(own.port)];
+    expect(await one.ask({ 'track-scriptpubkeys': ['5101', '5102'] })).to.deep.equal([]);
+    const fault = 'too many subscriptions of all clients';
+    expect(await other.ask({ 'track-scriptpubkeys': ['5101', '5103'] })).to.deep.equal([{ 'track-scriptpubkeys-error': fault }]);
+    expect(await one.ask({ 'track-scriptpubkeys': ['5102'] })).to.deep.equal([]);
+    expect(await other.ask({ 'track-scriptpubkeys': ['5101', '5103'] })).to.deep.equal([]);
+    await own.node.close();
+  });
+
   it('accepts pages of its own origin', async () => {
     const own = await PushClient.connect(served.port, { Origin: `http://127.0.0.1:${served.port}` });
     clients.push(own, await PushClient.connect(served.port, { Host: 'node.example', Origin: 'https://Node.Example' }));

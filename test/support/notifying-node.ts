@@ -9,6 +9,7 @@ import { BcoinNode } from '../../lib/node/bcoin';
 import { AnswerCache } from '../../lib/rest/cache/answers';
 import { ChainTotals } from '../../lib/script-answers/chain-totals';
 import { ScriptPool } from '../../lib/script-pool/script-pool';
+import { SubscriptionMemory } from '../../lib/sockets/subscription-memory';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { MemoryLog } from './memory-log';
@@ -22,6 +23,8 @@ const LIMITS: SubscriptionLimits = { maxSubscriptions: 10_000, maxHistory: 80_00
 
 export class NotifyingNode {
   readonly log = new MemoryLog();
+  /** For the subscriptions of all clients. */
+  memory = new SubscriptionMemory(1 << 26);
   readonly node: BcoinNode;
   readonly index: ChainIndexer;
   readonly scripts: ScriptIndexer;
@@ -77,7 +80,7 @@ export class NotifyingNode {
       withdraw: () => undefined,
       failed: unfailing
     };
-    return new ClientSubscriptions(this.notifier, client, { ...LIMITS, ...limits });
+    return new ClientSubscriptions(this.notifier, client, this.memory.open('192.0.2.1'), { ...LIMITS, ...limits });
   }
 
   /** Waits until the index by script is at the node's tip. */

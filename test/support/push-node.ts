@@ -16,6 +16,7 @@ import { ScriptNotifier } from '../../lib/script-status/script-notifier';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import { isLoopback } from '../../lib/rest/server/address-group';
 import { Sessions } from '../../lib/sockets/sessions';
+import { SUBSCRIPTION_BYTES, SubscriptionMemory } from '../../lib/sockets/subscription-memory';
 import { WebSockets } from '../../lib/sockets/web-sockets';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { migrations } from '../../migrations';
@@ -32,6 +33,8 @@ const OPTIONS = {
   maxCost: 0,
   maxSubscriptions: 1_000,
   maxHistory: 80_000,
+  /** Subscriptions of all clients. */
+  mostOfAll: 1_000,
   auth: false,
   cors: undefined as readonly string[] | undefined
 };
@@ -49,7 +52,7 @@ export interface PushNode {
 }
 
 export async function openPushNode(options: Partial<typeof OPTIONS> & RegtestOptions = {}): Promise<PushNode> {
-  const { maxSessions, maxCost, maxSubscriptions, maxHistory, auth, cors, ...regtest } = { ...OPTIONS, ...options };
+  const { maxSessions, maxCost, maxSubscriptions, maxHistory, mostOfAll, auth, cors, ...regtest } = { ...OPTIONS, ...options };
   const ready$ = new BehaviorSubject(true);
   const log = new MemoryLog();
   let parts: Pick<PushNode, 'push' | 'sessions' | 'notifier' | 'index'> | undefined;
@@ -86,6 +89,7 @@ export async function openPushNode(options: Partial<typeof OPTIONS> & RegtestOpt
         histories,
         sessions,
         outflow: shared.responses,
+        subscriptions: new SubscriptionMemory(mostOfAll * SUBSCRIPTION_BYTES),
         gate: shared.gate,
         options: { maxSubscriptions, maxHistory },
         logger: log

@@ -3,6 +3,7 @@
 import { toDisplayHex } from '../../bitcoin/hash';
 import { HistoryTooLongError } from '../../scripts/errors';
 import { CODES, ElectrumError } from '../errors';
+import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../sockets/subscription-memory';
 import type { HeaderRecord } from '../../index/types';
 import type { Subscriptions } from '../method';
 import type { ScriptNotifier, TipListener } from '../../script-status/script-notifier';
@@ -31,15 +32,17 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   readonly #notifier: ScriptNotifier;
   readonly #client: ToldClient;
   readonly #limits: SubscriptionLimits;
+  readonly #memory: ClientSubscriptionMemory;
   /** The client's name for each script, by the script's SHA-256, one character a byte; undefined for a hash in lower case. */
   readonly #names = new Map<string, string | undefined>();
   /** Scripts whose subscription is being answered, each with the change that the client is told afterwards. */
   readonly #answering = new Map<string, StatusChange | undefined>();
   #isClosed = false;
 
-  constructor(notifier: ScriptNotifier, client: ToldClient, limits: SubscriptionLimits) {
+  constructor(notifier: ScriptNotifier, client: ToldClient, memory: ClientSubscriptionMemory, limits: SubscriptionLimits) {
     this.#notifier = notifier;
     this.#client = client;
+    this.#memory = memory;
     this.#limits = limits;
   }
 
@@ -55,6 +58,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     const isNew = !this.#names.has(key);
     if (isNew && this.#names.size >= maxSubscriptions)
       throw new ElectrumError(CODES.badRequest, `too many subscriptions: at most ${maxSubscriptions} scripts`);
+    if (isNew) this.#take();
     this.#names.set(key, name === toDisplayHex(script) ? undefined : name);
     this.#answering.set(key, undefined);
     try {
@@ -66,7 +70,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
       if (this.#isClosed || !this.#names.has(key)) this.#notifier.delete(key, this);
       return status === '' ? undefined : Buffer.from(status, 'latin1');
     } catch (error) {
-      if (isNew) this.#names.delete(key);
+      if (isNew) this.#forget(key);
       if (error instanceof HistoryTooLongError) throw new ElectrumError(CODES.badRequest, 'history too large');
       throw error;
     } finally {
@@ -79,12 +83,13 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     const key = script.toString('latin1');
     this.#notifier.delete(key, this);
     this.#client.withdraw(key);
-    return this.#names.delete(key);
+    return this.#forget(key);
   }
 
   /** Ends all subscriptions. */
   close(): void {
     this.#isClosed = true;
+    this.#memory.close();
     this.#notifier.deleteTips(this);
     this.#notifier.leave(this.#names.keys(), this);
   }
@@ -101,6 +106,22 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
 
   failed(error: unknown): void {
     this.#client.failed(error);
+  }
+
+  /** @throws ElectrumError when there is no memory for a further subscription */
+  #take(): void {
+    try {
+      this.#memory.take();
+    } catch (error) {
+      throw error instanceof TooManySubscriptionsError ? new ElectrumError(CODES.badRequest, error.message) : error;
+    }
+  }
+
+  /** Whether there was such a subscription. */
+  #forget(key: string): boolean {
+    const isThere = this.#names.delete(key);
+    if (isThere) this.#memory.giveBack();
+    return isThere;
   }
 
   #release(key: string): void {

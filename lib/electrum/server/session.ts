@@ -62,7 +62,7 @@ export interface SessionParts {
   readonly table: MethodTable;
   /** Name and version of the server. */
   readonly software: string;
-  readonly subscriptionsOf: (client: Notified) => ClosableSubscriptions;
+  readonly subscriptionsOf: (client: Notified, address: string) => ClosableSubscriptions;
   readonly queue: Pick<WorkQueue, 'run'>;
   readonly turns: Readonly<Record<Lane, Turns>>;
   readonly outflow: Outflow;
@@ -121,7 +121,7 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
     this.#unfinished = parts.unfinished.open(address, () => {
       this.destroy();
     });
-    this.subscriptions = parts.subscriptionsOf(this);
+    this.subscriptions = parts.subscriptionsOf(this, address);
     channel.open(this);
   }
 

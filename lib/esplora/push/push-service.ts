@@ -21,6 +21,7 @@ import type { ScriptReader, ScriptSnapshot, ScriptsState, WatchedScripts } from 
 import type { FrameChannel } from '../../sockets/frame-channel';
 import type { Outflow } from '../../sockets/outbox';
 import type { Sessions } from '../../sockets/sessions';
+import type { SubscriptionMemory } from '../../sockets/subscription-memory';
 import type { EsploraContext } from '../endpoint';
 
 export interface PushServiceParts {
@@ -36,6 +37,7 @@ export interface PushServiceParts {
   /** The sessions of all protocols. */
   readonly sessions: Sessions;
   readonly outflow: Outflow;
+  readonly subscriptions: SubscriptionMemory;
   readonly gate: Pick<Gate, 'status'>;
   readonly options: {
     /** The most scripts that one client may track. */
@@ -136,7 +138,10 @@ export class PushService {
 
   /** Serves a client that was admitted. `address`: its IP address. */
   begin(channel: FrameChannel, address: string): void {
-    this.#parts.sessions.begin(address, (account, onClose) => new PushSession(this.#session, channel, account, onClose));
+    this.#parts.sessions.begin(address, (account, onClose) => {
+      const memory = this.#parts.subscriptions.open(address);
+      return new PushSession(this.#session, { channel, memory, account }, onClose);
+    });
   }
 
   async #look(snapshot: ScriptSnapshot): Promise<void> {

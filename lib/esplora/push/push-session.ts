@@ -14,6 +14,7 @@ import type { AddressPrefixes } from '../../bitcoin/address';
 import type { Gate } from '../../rest/server/gate';
 import type { ChannelUser } from '../../sockets/channel';
 import type { Account } from '../../sockets/cost';
+import { TooManySubscriptionsError, type ClientSubscriptionMemory } from '../../sockets/subscription-memory';
 import type { FrameChannel } from '../../sockets/frame-channel';
 import type { ClientSession } from '../../sockets/sessions';
 import type { ScriptReader, ScriptSnapshot, ScriptsState } from '../../scripts/types';
@@ -58,6 +59,14 @@ export interface PushSessionParts {
   readonly logger: RestLogger;
 }
 
+/** The client's side of a session. */
+export interface PushClient {
+  readonly channel: FrameChannel;
+  /** For the scripts that it tracks. */
+  readonly memory: ClientSubscriptionMemory;
+  readonly account: Account;
+}
+
 export class PushSession implements ClientSession, ChannelUser, BlockListener, StatsListener, ScriptListener, TransactionListener {
   readonly openedAt = performance.now();
   heardAt: number | undefined;
@@ -65,6 +74,7 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
   readonly #parts: PushSessionParts;
   readonly #channel: FrameChannel;
   readonly #account: Account;
+  readonly #memory: ClientSubscriptionMemory;
   readonly #onClose: (session: ClientSession) => void;
   readonly #lists: Record<Kind, NamedScripts> = { address: NONE, addresses: NONE, scripts: NONE };
   /** The scripts that are tracked for this client. */
@@ -76,9 +86,10 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
   #isAtWork = false;
   #isClosed = false;
 
-  constructor(parts: PushSessionParts, channel: FrameChannel, account: Account, onClose: (session: ClientSession) => void) {
+  constructor(parts: PushSessionParts, { channel, memory, account }: PushClient, onClose: (session: ClientSession) => void) {
     this.#parts = parts;
     this.#channel = channel;
+    this.#memory = memory;
     this.#account = account;
     this.#onClose = onClose;
     channel.open(this);
@@ -255,19 +266,25 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
       for (const script of this.#lists[kind].keys()) {
         if (this.#tracked.has(script) || this.isGone) continue;
         this.#account.charge(TRACK_POINTS);
-        await scriptNews.track(script, this);
+        this.#memory.take();
+        await scriptNews.track(script, this).catch((error: unknown) => {
+          this.#memory.giveBack();
+          throw error;
+        });
         this.#tracked.add(script);
       }
     } catch (error) {
-      if (!(error instanceof HistoryTooLongError)) throw error;
+      const known = faultOf(error);
+      if (known === undefined) throw error;
       this.#lists[kind] = NONE;
-      fault = 'history too large';
+      fault = known;
     }
     if (this.isGone) this.#forget();
     for (const script of this.#tracked) {
       if (KINDS.some((one) => this.#lists[one].has(script))) continue;
       scriptNews.untrack(script, this);
       this.#tracked.delete(script);
+      this.#memory.giveBack();
     }
     return fault;
   }
@@ -319,6 +336,13 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     for (const kind of KINDS) this.#lists[kind] = NONE;
     for (const script of this.#tracked) scriptNews.untrack(script, this);
     this.#tracked.clear();
+    this.#memory.close();
     if (this.#transaction !== undefined) transactionNews.untrack(this.#transaction, this);
   }
+}
+
+/** What a client is told if a list cannot be tracked; undefined if the reason is not in the list. */
+function faultOf(error: unknown): string | undefined {
+  if (error instanceof HistoryTooLongError) return 'history too large';
+  return error instanceof TooManySubscriptionsError ? error.message : undefined;
 }
