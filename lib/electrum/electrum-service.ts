@@ -3,6 +3,7 @@
 
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { CertificateFiles, type CertificatePaths } from './server/certificate-files';
+import { Handshakes } from './server/handshakes';
 import { LineChannel } from './server/line-channel';
 import { Listener, textOf, type Endpoint } from './server/listener';
 import { Session, type ClosableSubscriptions, type Notified, type SessionParts } from './server/session';
@@ -91,7 +92,7 @@ export class ElectrumService {
   /** Does not wait until the service can answer. @throws SetUpError if, for example, a port is taken or the certificate cannot be used */
   async open(): Promise<void> {
     const { options, ready$ } = this.#parts;
-    if (options.plain !== undefined) this.#addPort('Electrum', options.plain, this.#begin);
+    if (options.plain !== undefined) this.#addPort('Electrum', options.plain, this.#admit);
     if (options.tls !== undefined) this.#addPort('Electrum over TLS', options.tls, await this.#openTls(options.tls));
     for (const { name, endpoint, listener } of this.#ports) {
       // Tries the port now, so that errors do not show only hours later when the index is complete.
@@ -131,30 +132,32 @@ export class ElectrumService {
     return this.#ports.flatMap(({ listener }) => listener.address ?? []);
   }
 
-  #addPort(name: string, endpoint: Endpoint, begin: (socket: Socket) => void): void {
-    const accept = (socket: Socket): void => {
-      if (this.#parts.sessions.admit(socket)) begin(socket);
-      else socket.destroy();
-    };
+  #addPort(name: string, endpoint: Endpoint, accept: (socket: Socket) => void): void {
     this.#ports.push({ name, endpoint, listener: new Listener({ endpoint, accept }) });
   }
 
-  readonly #begin = (socket: Socket): void => {
+  readonly #admit = (socket: Socket): void => {
+    if (!this.#parts.sessions.admit(socket)) {
+      socket.destroy();
+      return;
+    }
     const { responses: outflow, unfinished } = this.#parts.shared;
     const channel = new LineChannel(socket, { outflow, unfinished });
     this.begin(channel, socket.remoteAddress ?? '');
   };
 
-  /** Gives the function that begins a session over TLS on a connection. */
+  /** Gives the function that accepts a connection and begins a session over TLS. A connection is a session once it is secure. */
   async #openTls({ host }: Endpoint): Promise<(socket: Socket) => void> {
     const { options, folder, logger, shared } = this.#parts;
     const certificate = await CertificateFiles.open({ files: options.certificate, folder, host, logger }).catch((error: unknown) => {
       throw new SetUpError(`Electrum over TLS has no certificate: ${messageOf(error)}`, { cause: error });
     });
     this.#certificate = certificate;
+    const handshakes = new Handshakes();
     const handshakeTimeout = Math.min(HANDSHAKE_MS, shared.context.limits.timeoutMs);
     const server: Server = createServer({ handshakeTimeout, ...contextOf(certificate.pair) }, (socket: TLSSocket) => {
-      this.#begin(socket);
+      handshakes.end(socket);
+      this.#admit(socket);
     });
     // Node does not close the connection when a handshake takes too long.
     server.on('tlsClientError', (_, socket) => {
@@ -165,6 +168,7 @@ export class ElectrumService {
     });
     return (socket) => {
       socket.on('error', () => undefined);
+      handshakes.begin(socket);
       server.emit('connection', socket);
     };
   }

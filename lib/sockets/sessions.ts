@@ -18,11 +18,16 @@ const SILENT_MS = 60_000;
 const SWEEP_MS = 5_000;
 const CLOSING_STEP_MS = 20;
 
+/** How often idle sessions are looked for, at most: there may be a hundred thousand. */
+const LOOK_MS = 100;
+
 /** A client that is connected. Times are as performance.now(). */
 export interface ClientSession {
   readonly openedAt: number;
   /** When the last message came; undefined before the first. */
   readonly heardAt: number | undefined;
+  /** Whether it may make room for another client: it has no subscriptions, no request is being answered, and nothing waits to be read. */
+  readonly isIdle: boolean;
   /** When the session was ended; undefined before that. */
   readonly endedAt: number | undefined;
   /** Closes the connection once everything that was sent has gone out. */
@@ -43,6 +48,14 @@ export interface SessionsParts {
   readonly timeoutMs: number;
 }
 
+/** A session that was idle. */
+interface Idle {
+  readonly session: ClientSession;
+  readonly since: number;
+}
+
+const lastHeard = ({ heardAt, openedAt }: ClientSession): number => heardAt ?? openedAt;
+
 export class Sessions {
   readonly #parts: SessionsParts;
   readonly #accounts: Accounts;
@@ -53,6 +66,9 @@ export class Sessions {
   #isClosed = false;
   #closing: Promise<void> | undefined;
   readonly #sweeping: NodeJS.Timeout;
+  /** Sessions that were idle when they were last looked for, those that have been idle for longest last. */
+  #idle: Idle[] = [];
+  #lookedAt = -Infinity;
 
   constructor(parts: SessionsParts) {
     this.#parts = parts;
@@ -70,14 +86,18 @@ export class Sessions {
     return this.#sessions.size;
   }
 
-  /** Whether a connection may become a session. If so, it counts until it is closed. */
+  /**
+   * Whether a connection may become a session. If so, it counts until it is closed. While there are as many sessions as there may be, the
+   * one that has been idle for longest makes room.
+   */
   admit(socket: Pick<Socket, 'remoteAddress' | 'once' | 'destroyed'>): boolean {
     const { remoteAddress } = socket;
     const { maxSessions, isOwn } = this.#parts;
-    if (remoteAddress === undefined || socket.destroyed || this.#isClosed || this.#count >= maxSessions) return false;
+    if (remoteAddress === undefined || socket.destroyed || this.#isClosed) return false;
     const group = groupOf(remoteAddress);
     const others = this.#connections.get(group) ?? 0;
     if (others >= MOST_OF_ADDRESS && !isOwn(remoteAddress)) return false;
+    if (this.#count >= maxSessions && !this.#makeRoom()) return false;
     this.#count++;
     this.#connections.set(group, others + 1);
     socket.once('close', () => {
@@ -106,6 +126,22 @@ export class Sessions {
     for (const session of this.#sessions) session.end();
     for (let waited = 0; waited < CLOSING_MS && this.#sessions.size > 0; waited += CLOSING_STEP_MS) await delay(CLOSING_STEP_MS);
     for (const session of this.#sessions) session.destroy();
+  }
+
+  #makeRoom(): boolean {
+    const now = performance.now();
+    if (this.#idle.length === 0 && now - this.#lookedAt >= LOOK_MS) {
+      this.#lookedAt = now;
+      for (const session of this.#sessions) if (session.isIdle) this.#idle.push({ session, since: lastHeard(session) });
+      this.#idle.sort((a, b) => b.since - a.since);
+    }
+    for (let next = this.#idle.pop(); next !== undefined; next = this.#idle.pop()) {
+      const { session, since } = next;
+      if (session.endedAt !== undefined || !session.isIdle || lastHeard(session) !== since) continue;
+      session.destroy();
+      return true;
+    }
+    return false;
   }
 
   #sweep(): void {

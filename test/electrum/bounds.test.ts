@@ -1,8 +1,13 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
 import { ShiftedClock } from '../support/clock';
 import { transportMethods } from '../support/electrum-methods';
 import { LineClient, openElectrumNode, type ElectrumNode } from '../support/electrum-node';
+import { freePort } from '../support/regtest-node';
 import { until } from '../support/until';
 
 /** Addresses of this machine, only one of which counts as the node's own here. */
@@ -10,6 +15,9 @@ const [OWN, SOMEBODY, SOMEBODY_ELSE] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] a
 
 const MOST_OF_ADDRESS = 100;
 const MOST_COST = 100_000;
+const MOST_HANDSHAKES = 200;
+/** How often idle clients are looked for. */
+const LOOK_MS = 100;
 const SILENT_MS = 60_000;
 const IDLE_MS = 600_000;
 
@@ -96,5 +104,69 @@ describe('clients of the Electrum protocol are bounded', () => {
     } finally {
       clock.restore();
     }
+  });
+});
+
+describe('when there are as many clients of the Electrum protocol as there may be', () => {
+  const MOST = 3;
+  const ANY_PORT = { host: '127.0.0.1', port: 0 };
+  let served: ElectrumNode;
+  const clients: (LineClient | Socket)[] = [];
+
+  before(async () => {
+    const tls = { host: '127.0.0.1', port: await freePort() };
+    served = await openElectrumNode({ methods: transportMethods, options: { plain: ANY_PORT, tls, maxSessions: MOST } });
+  });
+  after(() => served.node.close());
+  afterEach(async () => {
+    for (const client of clients.splice(0)) (client instanceof LineClient ? client.socket : client).destroy();
+    await until(() => served.electrum.sessions === 0);
+  });
+
+  /** A client that was answered. */
+  async function connected(method = 'server.ping'): Promise<LineClient> {
+    const client = await LineClient.connect(served.port);
+    clients.push(client);
+    expect(await client.ask(method)).to.have.property('result');
+    return client;
+  }
+
+  it('the one that was idle for longest makes room, if it is subscribed to nothing', async () => {
+    const subscribed = await connected('test.subscribe');
+    const [one, other] = [await connected(), await connected()];
+    expect(await one.ask('server.ping')).to.have.property('result');
+    const third = await connected();
+    expect(await other.line()).to.equal(undefined);
+    await until(() => served.electrum.sessions === MOST);
+    // Idle clients are looked for ten times a second at most.
+    await delay(LOOK_MS);
+    const fourth = await connected();
+    expect(await one.line()).to.equal(undefined);
+    for (const client of [subscribed, third, fourth]) expect(await client.ask('server.ping')).to.have.property('result');
+  });
+
+  it('others are refused if all are subscribed', async () => {
+    for (let i = 0; i < MOST; i++) await connected('test.subscribe');
+    expect(await (await LineClient.connect(served.port)).line()).to.equal(undefined);
+    for (const client of clients) expect(await (client as LineClient).ask('server.ping')).to.have.property('result');
+  });
+
+  it('handshakes of TLS that are never finished take no place, and the oldest of them end', async () => {
+    const [, tls] = served.electrum.addresses;
+    for (let i = 1; i < MOST; i++) await connected('test.subscribe');
+    const silent: Socket[] = [];
+    for (let i = 0; i < MOST_HANDSHAKES + 10; i++) {
+      const socket = connect((tls as AddressInfo).port, '127.0.0.1');
+      clients.push(socket.on('error', () => undefined).resume());
+      await once(socket, 'connect');
+      silent.push(socket);
+    }
+    await until(() => silent.slice(0, 10).every(({ destroyed }) => destroyed));
+    const secure = connectTls({ host: '127.0.0.1', port: (tls as AddressInfo).port, rejectUnauthorized: false });
+    const client = new LineClient(secure);
+    clients.push(client);
+    expect(await client.ask('test.subscribe')).to.have.property('result');
+    expect(silent.filter(({ destroyed }) => destroyed)).to.have.length.within(10, 11);
+    expect(await (await LineClient.connect(served.port)).line()).to.equal(undefined);
   });
 });

@@ -412,8 +412,8 @@ describe('a node with mempool’s WebSocket', () => {
     await until(async () => (await ask(served.port, { path: '/api/blocks/tip/height', headers: basic(key) })).status === 200);
     expect(await refusedWith(url)).to.equal(401);
     const client = await PushClient.connect(served.port, basic(key));
-    expect(await refusedWith(url, basic(key))).to.equal(503);
     await client.ask({ 'track-address': new KeyWallet().address, action: 'want', data: ['blocks', 'stats'] });
+    expect(await refusedWith(url, basic(key))).to.equal(503);
     const closed = client.closed();
     await served.node.close();
     expect(await closed).to.equal(1001);

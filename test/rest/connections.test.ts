@@ -19,14 +19,20 @@ describe('connections', () => {
   /** The errors that bcoin would log. */
   let errors: Error[];
 
-  const serve = async (timeoutMs: number, answer: RequestListener, options: ServerOptions = {}, tls?: TlsOptions): Promise<void> => {
+  const serve = async (
+    timeoutMs: number,
+    answer: RequestListener,
+    options: ServerOptions = {},
+    tls?: TlsOptions,
+    most = 100
+  ): Promise<void> => {
     errors = [];
     const listener: RequestListener = (request, response) => {
       connections.requestCame(request.socket);
       answer(request, response);
     };
     server = tls === undefined ? createServer(options, listener) : createSecureServer(tls, listener);
-    connections = new Connections(server, timeoutMs, CLOSING_MS);
+    connections = new Connections(server, timeoutMs, CLOSING_MS, most);
     connections.open();
     server.on('connection', (socket: Socket) => socket.on('error', (error) => errors.push(error)));
     server.listen(0, '127.0.0.1');
@@ -51,6 +57,47 @@ describe('connections', () => {
     for (const begun of ['', '\r\n', 'G', 'GET / HTTP/1.1\r\nHo', 'GET / HTTP/1.1\r\nHost: x\r\n'])
       expect(await replyTo(begun), begun).to.equal('');
     expect(errors).to.deep.equal([]);
+  });
+
+  it('make room for new ones: the one whose last request is longest ago goes, unless it waits for a reply', async () => {
+    const waiting: ServerResponse[] = [];
+    await serve(
+      30_000,
+      ({ url }, response) => {
+        if (url === '/later') waiting.push(response);
+        else response.end('whole');
+      },
+      {},
+      undefined,
+      3
+    );
+    const { port } = server.address() as AddressInfo;
+    const [busy, first, second] = [await openSocket(port), await openSocket(port), await openSocket(port)];
+    busy.write(requestBytes({ path: '/later' }, false));
+    await until(() => waiting.length === 1);
+    for (const socket of [second, first]) {
+      socket.write(request);
+      await once(socket, 'data');
+    }
+    const gone = untilClosed(second);
+    expect(await replyTo(requestBytes({ path: '/' }, true).toString())).to.match(/whole$/);
+    await gone;
+    waiting[0]?.end('at last');
+    const [reply] = (await once(busy, 'data')) as [Buffer];
+    expect(reply.toString()).to.match(/at last$/);
+    expect(first.destroyed).to.equal(false);
+    for (const socket of [busy, first]) socket.destroy();
+  });
+
+  it('are refused when replies are due on all that there may be', async () => {
+    const waiting: ServerResponse[] = [];
+    await serve(30_000, (_, response) => waiting.push(response), {}, undefined, 2);
+    const { port } = server.address() as AddressInfo;
+    const busy = [await openSocket(port), await openSocket(port)];
+    for (const socket of busy) socket.write(request);
+    await until(() => waiting.length === 2);
+    expect(await replyTo(request)).to.equal('');
+    for (const socket of busy) socket.destroy();
   });
 
   it('are cut off after a reply, too', async () => {

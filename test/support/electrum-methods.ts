@@ -44,6 +44,10 @@ export function transportMethods({ reader }: EndpointContext, held?: (release: (
       client.charge(Number(points));
       return Promise.resolve('null');
     }),
+    'test.subscribe': method([], (_, client) => {
+      client.subscriptions.removeScript(Buffer.alloc(0));
+      return Promise.resolve('null');
+    }),
     'test.fail': method([], () => Promise.reject(new TypeError('something that nobody thought of'))),
     'test.throw': method([], () => {
       throw new TypeError('something that nobody thought of');

@@ -141,13 +141,17 @@ export async function openElectrumNode({ methods, options, folder, ...regtest }:
   return { node, electrum, ready$, context, port, httpPort, errors, notes, notified };
 }
 
-/** The subscriptions of a client that subscribes to nothing. */
+/** The subscriptions of a client that is told nothing. It counts as subscribed once it has tried to unsubscribe from something. */
 function subscriptionsOf(client: Notified, notified: Set<Notified>): ClosableSubscriptions {
+  let isEmpty = true;
   notified.add(client);
   return {
+    get isEmpty() {
+      return isEmpty;
+    },
     addHeaders: () => undefined,
     addScript: () => Promise.resolve(undefined),
-    removeScript: () => false,
+    removeScript: () => (isEmpty = false),
     close: () => void notified.delete(client)
   };
 }

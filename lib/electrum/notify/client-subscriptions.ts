@@ -37,6 +37,7 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
   readonly #names = new Map<string, string | undefined>();
   /** Scripts whose subscription is being answered, each with the change that the client is told afterwards. */
   readonly #answering = new Map<string, StatusChange | undefined>();
+  #hasTips = false;
   #isClosed = false;
 
   constructor(notifier: ScriptNotifier, client: ToldClient, memory: ClientSubscriptionMemory, limits: SubscriptionLimits) {
@@ -46,8 +47,13 @@ export class ClientSubscriptions implements Subscriptions, StatusListener, TipLi
     this.#limits = limits;
   }
 
+  get isEmpty(): boolean {
+    return !this.#hasTips && this.#names.size === 0;
+  }
+
   addHeaders(known: HeaderRecord): void {
     if (this.#isClosed) return;
+    this.#hasTips = true;
     this.#notifier.addTips(this, known);
     this.#client.withdraw(TIPS);
   }

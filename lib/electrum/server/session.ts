@@ -54,6 +54,8 @@ export interface Notified {
 }
 
 export interface ClosableSubscriptions extends Subscriptions {
+  /** Whether the client is subscribed to nothing. */
+  readonly isEmpty: boolean;
   /** Ends all subscriptions. */
   close(): void;
 }
@@ -127,6 +129,11 @@ export class Session implements ElectrumClient, Notified, TurnTaker, ChannelUser
 
   get isGone(): boolean {
     return this.#isClosed || this.#channel.isGone;
+  }
+
+  get isIdle(): boolean {
+    const { small, heavy } = this.#waiting;
+    return this.#atWork + small.length + heavy.length + this.#channel.unreadBytes === 0 && this.subscriptions.isEmpty;
   }
 
   charge(points: number): void {

@@ -102,6 +102,12 @@ export class PushSession implements ClientSession, ChannelUser, BlockListener, S
     return this.#isClosed || this.#channel.isGone;
   }
 
+  get isIdle(): boolean {
+    const { blocks, stats } = this.#wants;
+    const isSubscribed = blocks || stats || this.#transaction !== undefined || this.#tracked.size > 0;
+    return !isSubscribed && !this.#isAtWork && this.#channel.unreadBytes === 0;
+  }
+
   /** The longest list that is read. */
   get #mostTracked(): number {
     return Math.min(MOST_TRACKED, this.#parts.maxSubscriptions);

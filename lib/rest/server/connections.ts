@@ -21,12 +21,23 @@ export function connectionEvent(server: Server): 'connection' | 'secureConnectio
   return 'setSecureContext' in server ? 'secureConnection' : 'connection';
 }
 
+/** Connections of the server at a time. */
+const MOST_CONNECTIONS = 10_000;
+
+/** The share of the descriptors that the system gives to the process. Files of the stores, peers and wallets need the others. */
+const DESCRIPTORS_SHARE = 0.5;
+
+/** How many connections are looked at to find one without a reply to come. */
+const MOST_LOOKED_AT = 64;
+
 /** How often it is checked whether the server still listens: it emits no event when it begins to close. */
 const CHECK_MS = 50;
 
 /**
  * Cuts off connections on which no request, or only part of one, comes within the inactivity timeout (`rpctimeout`), as Bitcoin
  * Core does. Node would wait for more than a minute and end them with an error, which bcoin logs with a stack.
+ *
+ * While there are as many as there may be, the one whose last request is longest ago makes room for a new one.
  *
  * A server that closes waits for its connections, and the node for the server. Then connections without a reply to come are cut off at
  * once, and all others when `closingMs` are over.
@@ -35,12 +46,13 @@ export class Connections {
   readonly #server: Server;
   readonly #timeoutMs: number;
   readonly #closingMs: number;
+  readonly #most: number;
   /** Emits when the server has begun to close. */
   readonly closing$: Observable<void>;
   readonly #closing = new ReplaySubject<void>(1);
   /** All connections; those over TLS may not be secure yet. */
   readonly #all = new Set<Socket>();
-  /** Connections over which HTTP is spoken. */
+  /** Connections over which HTTP is spoken, the one with the latest request last. */
   readonly #clients = new Set<Socket>();
   #watch: NodeJS.Timeout | undefined;
   /** Connections without a request so far. After the first reply Node itself waits for the next request. */
@@ -49,12 +61,13 @@ export class Connections {
 
   /**
    * `timeoutMs`: how long a connection may be idle before the first request and between requests. `closingMs`: how long clients have to
-   * read their replies once the server closes.
+   * read their replies once the server closes. `most`: connections at a time.
    */
-  constructor(server: Server, timeoutMs: number, closingMs: number) {
+  constructor(server: Server, timeoutMs: number, closingMs: number, most = mostConnections()) {
     this.#server = server;
     this.#timeoutMs = timeoutMs;
     this.#closingMs = closingMs;
+    this.#most = most;
     this.closing$ = this.#closing.asObservable();
   }
 
@@ -85,6 +98,7 @@ export class Connections {
   /** To be called for every request: the connection is no longer silent. */
   requestCame(socket: Socket): void {
     if (this.#silent.delete(socket)) socket.setTimeout(0);
+    if (this.#clients.delete(socket)) this.#clients.add(socket);
   }
 
   /** To be called when a connection goes on in another protocol, whose sessions end it. */
@@ -118,6 +132,10 @@ export class Connections {
   }
 
   readonly #begin = (socket: Socket): void => {
+    if (this.#clients.size >= this.#most && !this.#makeRoom()) {
+      socket.destroy();
+      return;
+    }
     this.#clients.add(socket);
     // A connection over TLS has a socket of its own.
     if (!this.#all.has(socket))
@@ -127,6 +145,19 @@ export class Connections {
     this.#silent.add(socket);
     socket.setTimeout(this.#timeoutMs);
   };
+
+  /** Ends the connection that has been without a request for longest; false if replies are due on those that were looked at. */
+  #makeRoom(): boolean {
+    let looked = 0;
+    for (const client of this.#clients) {
+      if (++looked > MOST_LOOKED_AT) return false;
+      if (isReplyDue(client)) continue;
+      this.#clients.delete(client);
+      client.destroy();
+      return true;
+    }
+    return false;
+  }
 
   /** As Node does it, but a request that took too long destroys the socket without an error. */
   readonly #end = (error: NodeJS.ErrnoException, socket: Duplex): void => {
@@ -138,6 +169,18 @@ export class Connections {
       socket.write(`HTTP/1.1 ${ANSWERS[code] ?? '400 Bad Request'}\r\nConnection: close\r\n\r\n`);
     socket.destroy(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? undefined : error);
   };
+}
+
+/** As many connections as leave enough descriptors. */
+function mostConnections(): number {
+  const { report } = process as { report: { excludeNetwork?: boolean; getReport(): object } };
+  const { excludeNetwork = false } = report;
+  // Otherwise the report looks up the names of addresses.
+  report.excludeNetwork = true;
+  const { userLimits } = report.getReport() as { readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } } };
+  report.excludeNetwork = excludeNetwork;
+  const descriptors = Number(userLimits?.open_files?.soft);
+  return Number.isNaN(descriptors) ? MOST_CONNECTIONS : Math.min(MOST_CONNECTIONS, Math.floor(descriptors * DESCRIPTORS_SHARE));
 }
 
 /** Whether a request has more headers than newer versions of Node take. Older ones may hide the header that says where the body ends. */
