@@ -208,6 +208,7 @@ describe('a session of the Electrum protocol', () => {
     const others = await Promise.all(Array.from({ length: 1_000 }, () => connect()));
     const answers = await Promise.all(others.map((client) => client.ask('blockchain.block.header', [0])));
     expect(new Set(answers.map(({ result }) => result))).to.have.length(1);
+    await Promise.all(others.map((client) => client.ask('test.subscribe')));
     const late = await connect();
     expect(await late.line()).to.equal(undefined);
     others[0]?.socket.destroy();
