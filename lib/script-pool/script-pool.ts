@@ -45,6 +45,7 @@ export class ScriptPool {
   #revision = 0;
   #subscription: Subscription | undefined;
   #isLoading = false;
+  #departures = 0;
 
   /** `failed` gets the error for a transaction that cannot be read, which is left out. */
   constructor(pool: PoolSource, failed: (error: unknown) => void) {
@@ -72,6 +73,11 @@ export class ScriptPool {
   /** A number that is different after every change. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** How often transactions have left. */
+  get departures(): number {
+    return this.#departures;
   }
 
   get size(): number {
@@ -135,6 +141,7 @@ export class ScriptPool {
     const transaction = this.#transactions.get(key);
     if (transaction === undefined) return;
     this.#transactions.delete(key);
+    this.#departures++;
     const touched = this.#scripts.remove(transaction);
     this.#revision++;
     this.#touched.next(touched);
@@ -198,6 +205,7 @@ export class ScriptPool {
   }
 
   #empty(): void {
+    this.#departures++;
     this.#transactions.clear();
     this.#scripts.clear();
     this.#revision++;

@@ -22,6 +22,9 @@ const SHORT_HISTORY = 256;
 /** The height that the protocol gives to a transaction of the pool. -1: it spends an unconfirmed output. */
 export type PooledHeight = 0 | -1;
 
+/** Yields often. */
+type HeightOf = (transaction: PooledTransaction) => Generator<void, PooledHeight>;
+
 export interface PooledEntry {
   readonly transaction: PooledTransaction;
   readonly height: PooledHeight;
@@ -30,11 +33,13 @@ export interface PooledEntry {
 /** Shared by all clients, so that the height of a transaction of the pool is determined once for each block. */
 export class ScriptHistories {
   readonly #totals: ChainTotals;
+  readonly #pool: ScriptPool;
   readonly #pooled: PooledScripts;
   /** Heights of transactions of the pool, by the tip object of the state. */
   readonly #heights = new WeakMap<HeaderRecord, WeakMap<PooledTransaction, PooledHeight>>();
 
   constructor(pool: ScriptPool, totals: ChainTotals) {
+    this.#pool = pool;
     this.#pooled = new PooledScripts(pool);
     this.#totals = totals;
   }
@@ -47,20 +52,36 @@ export class ScriptHistories {
       snapshot,
       pooled,
       totals: this.#totals,
-      heightOf: (transaction) => this.#heightOf(transaction, snapshot.index)
+      heightOf: this.#heightsAt(snapshot.index)
     });
   }
 
-  /** -1 if an input's coin is not in the chain: then the input spends an output of the pool. */
-  #heightOf(transaction: PooledTransaction, index: IndexSnapshot): PooledHeight {
+  /** To be called in the turn in which the snapshot was taken; heights may be asked for later. */
+  #heightsAt(index: IndexSnapshot): HeightOf {
+    const pool = this.#pool;
+    const { departures } = pool;
     const heights = this.#heights.get(index.tip) ?? new WeakMap<PooledTransaction, PooledHeight>();
     this.#heights.set(index.tip, heights);
-    const known = heights.get(transaction);
-    if (known !== undefined) return known;
-    const isOnChain = transaction.transaction.inputs.every((input) => index.coin(input.txid, input.index) !== undefined);
-    const height = isOnChain ? 0 : -1;
-    heights.set(transaction, height);
-    return height;
+    /**
+     * Whether an input's coin is not in the chain. Only parents in the pool are looked up there, since a transaction may be in both for a
+     * moment; and those that may have left the pool since.
+     */
+    const isUnconfirmed = (txid: Buffer, at: number): boolean =>
+      (pool.has(txid) || pool.departures !== departures) && index.coin(txid, at) === undefined;
+    return function* (transaction) {
+      const known = heights.get(transaction);
+      if (known !== undefined) return known;
+      let height: PooledHeight = 0;
+      for (const input of transaction.transaction.inputs) {
+        if (isUnconfirmed(input.txid, input.index)) {
+          height = -1;
+          break;
+        }
+        yield;
+      }
+      heights.set(transaction, height);
+      return height;
+    };
   }
 }
 
@@ -69,7 +90,7 @@ interface ScriptHistoryParts {
   readonly snapshot: ScriptSnapshot;
   readonly pooled: PooledScript;
   readonly totals: ChainTotals;
-  readonly heightOf: (transaction: PooledTransaction) => PooledHeight;
+  readonly heightOf: HeightOf;
 }
 
 /** The history of one script; valid as long as its snapshot. */
@@ -111,10 +132,10 @@ export class ScriptHistory {
   }
 }
 
-function* inOrder(transactions: readonly PooledTransaction[], heightOf: ScriptHistoryParts['heightOf']): Generator<void, PooledEntry[]> {
+function* inOrder(transactions: readonly PooledTransaction[], heightOf: HeightOf): Generator<void, PooledEntry[]> {
   const entries: PooledEntry[] = [];
   for (const transaction of transactions) {
-    entries.push({ transaction, height: heightOf(transaction) });
+    entries.push({ transaction, height: yield* heightOf(transaction) });
     yield;
   }
   return yield* sorted(entries, (a, b) => b.height - a.height || compareDisplayed(a.transaction.txid, b.transaction.txid));
