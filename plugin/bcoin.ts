@@ -4,9 +4,10 @@
 import './leveldown-6';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
-import type { HostBlock, HostChain, HostConfig, HostMempool, HostNode, HostTransaction } from '../lib/node/host';
+import type { HostBlock, HostChain, HostConfig, HostHash, HostMempool, HostNode, HostTransaction } from '../lib/node/host';
 
 export interface HostFullBlock extends HostBlock {
+  hash(): HostHash;
   readonly txs: readonly HostTransaction[];
 }
 
@@ -23,6 +24,13 @@ export interface HostSettings extends HostConfig {
 }
 
 export interface HostFullNode extends HostNode {
+  readonly logger: HostNode['logger'] & {
+    /** The logger of all parts. */
+    readonly logger: {
+      /** Writes a line to the terminal; says whether it did. */
+      writeConsole(level: number, module: string, args: readonly unknown[]): boolean;
+    };
+  };
   readonly opened: boolean;
   readonly config: HostSettings;
   readonly http: HostNode['http'] & { readonly options: { readonly port: number } };
@@ -30,6 +38,8 @@ export interface HostFullNode extends HostNode {
     readonly height: number;
     add(block: HostBlock): Promise<unknown>;
     getBlock(height: number): Promise<HostFullBlock | null>;
+    /** `hash`: a txid. */
+    getCoin(hash: HostHash, index: number): Promise<{ readonly value: number } | null>;
     open(): Promise<void>;
     close(): Promise<void>;
   };
@@ -72,6 +82,8 @@ export interface Bcoin {
   readonly FullNode: new (options: Readonly<Record<string, unknown>>) => HostFullNode;
   readonly MTX: new () => HostMutableTransaction;
   readonly KeyRing: { fromPrivate(key: Buffer, compressed: boolean): HostKeyRing };
+  /** In the node's own form. */
+  readonly Address: { fromString(address: string, network: HostNode['network']): unknown };
   readonly Script: {
     fromMultisig(m: number, n: number, keys: readonly Buffer[]): unknown;
     fromPubkey(key: Buffer): unknown;
@@ -80,6 +92,8 @@ export interface Bcoin {
   };
   readonly wallet: { readonly plugin: unknown };
   readonly pkg: { readonly version: string };
+  /** The names of all networks. */
+  readonly networks: { readonly types: readonly string[] };
 }
 
 /** The bcoin that is installed here, or the checkout that BCOIN_PATH names. */

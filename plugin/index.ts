@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import type { Observable, Subscription } from 'rxjs';
 import { ChainIndexer } from '../lib/index/chain-index';
 import { MerchantService } from '../lib/merchant/merchant-service';
+import { acceptAddressForms } from '../lib/node/address-forms';
 import { BcoinNode } from '../lib/node/bcoin';
 import { RestService } from '../lib/rest/rest-service';
 import { RpcService } from '../lib/rpc/rpc-service';
@@ -63,6 +64,7 @@ export class RestPlugin {
     const { payments, addresses, limits, rpcUser, ...options } = readOptions(host.config);
     const { undoDepth, cacheBytes, catchUpCacheBytes, bootstrap, filters, scrubMs } = options;
     const logger = host.logger.context(id);
+    acceptAddressForms(host.rpc, host.network);
     const node = (this.node = new BcoinNode(host));
     const store = host.memory ? new MemoryStore() : new DiskStore(indexFolder(host.config), { latestBytes: cacheBytes });
     const index = (this.#index = new ChainIndexer({

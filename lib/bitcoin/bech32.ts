@@ -37,7 +37,8 @@ function checksumOfPrefix(prefix: string): number {
 
 /**
  * Writes the address of the witness program from `start` to before `end` of `source`: 2 to 40
- * bytes. `version` is 0 to 16, `prefix` lowercase.
+ * bytes. `version` is 0 to 16, `prefix` lowercase. `variant`: another checksum than that of the version, for software that does not know
+ * BIP350.
  */
 export function writeSegwitAddress(
   writer: TextWriter,
@@ -45,7 +46,8 @@ export function writeSegwitAddress(
   version: number,
   source: Buffer,
   start = 0,
-  end = source.length
+  end = source.length,
+  variant: Bech32Text['variant'] = version === 0 ? 'bech32' : 'bech32m'
 ): void {
   writer.ascii(prefix);
   writer.char(SEPARATOR);
@@ -54,7 +56,7 @@ export function writeSegwitAddress(
   let checksum = checksumOfPrefix(prefix);
   for (let i = 0; i < count; i++) checksum = step(checksum, symbols[i] as number);
   for (let i = 0; i < CHECKSUM_SYMBOLS; i++) checksum = step(checksum, 0);
-  checksum ^= version === 0 ? BECH32_CONSTANT : BECH32M_CONSTANT;
+  checksum ^= variant === 'bech32' ? BECH32_CONSTANT : BECH32M_CONSTANT;
   for (let shift = 25; shift >= 0; shift -= 5) symbols[count++] = (checksum >> shift) & 31;
   writer.digits(symbols, 0, count, ALPHABET);
 }

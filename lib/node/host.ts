@@ -293,6 +293,10 @@ export interface HostNode extends HostEmitter {
       request: { readonly method: string; readonly params: unknown; readonly id: null },
       query: object
     ): Promise<{ readonly result: unknown; readonly error: { readonly code: number; readonly message: string } | null }>;
+    /** Runs one call. `params`: a list, unless the client sent something else. @throws bcoin's RPCError */
+    execute(call: { readonly method: string; readonly params: unknown }, help?: boolean): Promise<unknown>;
+    /** Adds a call. */
+    add(name: string, call: (params: readonly unknown[], help: boolean) => Promise<unknown>): void;
   };
   readonly fees: HostFees | null;
   /** Seconds since the node was opened. */

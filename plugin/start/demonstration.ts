@@ -14,6 +14,9 @@ const SUBSIDY_SATS = 5_000_000_000;
 const OUTPUT_SATS = 500_000_000;
 const FEE_SATS = 10_000;
 
+/** bcoin's error for a transaction that does not fit the chain or the pool. */
+const REFUSED = 'VerifyError';
+
 /** A kind of output: where to pay to, and the keys that can spend it (none: unspendable). */
 interface OutputKind {
   readonly target: unknown;
@@ -23,12 +26,12 @@ interface OutputKind {
 
 /**
  * Mines what is missing of the demonstration: all of it on an empty chain, the rest if it was interrupted. If the pool is empty, sends
- * the transactions that are to wait in it.
+ * the transactions that are to wait in it. A chain that its user has continued may have spent their coins.
  * @param signal stops the work between two blocks.
  */
 export async function demonstrate(node: HostFullNode, bcoin: Bcoin, signal: AbortSignal): Promise<void> {
   const kinds = outputKinds(bcoin);
-  const miner = keyRing(bcoin, 'miner');
+  const miner = minerOf(bcoin);
   if (node.chain.height < LAST_HEIGHT)
     console.log(`Mining a demonstration chain, from block ${node.chain.height + 1} to ${LAST_HEIGHT} ...`);
   while (node.chain.height < LAST_HEIGHT && !signal.aborted) {
@@ -39,6 +42,11 @@ export async function demonstrate(node: HostFullNode, bcoin: Bcoin, signal: Abor
     await node.chain.add(block);
   }
   if (node.mempool.map.size === 0 && node.chain.height >= LAST_HEIGHT) await spendFan(node, bcoin, kinds, SPENT_IN_BLOCK, kinds.length);
+}
+
+/** The owner of the coinbases. */
+export function minerOf(bcoin: Bcoin): HostKeyRing {
+  return keyRing(bcoin, 'miner');
 }
 
 /** The outputs of every kind, paid for by the first block. */
@@ -66,9 +74,14 @@ async function spendFan(node: HostFullNode, bcoin: Bcoin, kinds: readonly Output
   }
 }
 
+/** Sends a transaction, unless the chain has it or another one that spends its coin. */
 async function send(node: HostFullNode, transaction: HostMutableTransaction, rings: readonly HostKeyRing[]): Promise<void> {
   transaction.sign(rings);
-  await node.mempool.addTX(transaction.toTX());
+  try {
+    await node.mempool.addTX(transaction.toTX());
+  } catch (error) {
+    if ((error as { readonly type?: unknown }).type !== REFUSED) throw error;
+  }
 }
 
 function outputKinds(bcoin: Bcoin): OutputKind[] {

@@ -4,6 +4,7 @@
 import { loadBcoin } from '../bcoin';
 import { questionOf, versionText } from '../cli/question';
 import { failureText } from './failure';
+import { unknownOptions } from './mistyped';
 import { makeNode, runNode } from './node';
 import { startSettings } from './settings';
 import { USAGE } from './usage';
@@ -18,6 +19,10 @@ async function main(args: readonly string[]): Promise<void> {
   if (question === 'version') {
     process.stdout.write(`${versionText()}, bcoin ${bcoin.pkg.version}\n`);
     return;
+  }
+  for (const { text, isFatal } of unknownOptions(args)) {
+    if (isFatal) throw new Error(text);
+    console.log(`${text}.`);
   }
   const settings = await startSettings(bcoin);
   const { apiKey } = settings;

@@ -10,7 +10,8 @@ import { TextWriter } from '../../lib/bitcoin/text-writer';
 import * as plugin from '../index';
 import { readOptions, type AddressOptions } from '../options';
 import { textOf } from '../../lib/electrum/server/listener';
-import { demonstrate } from './demonstration';
+import { demonstrate, minerOf } from './demonstration';
+import { addFaucet } from './faucet';
 import type { AddressInfo } from 'node:net';
 import type { ScannedTransaction } from '../../lib/bitcoin/transaction';
 import type { NodeSource } from '../../lib/node/types';
@@ -23,17 +24,28 @@ type WalletPlaces = Pick<AddressOptions, 'path'> & { readonly electrum: Pick<Add
 /** Electrum's flags for the networks that it knows. */
 const FLAGS: Readonly<Record<string, string>> = { test: ' --testnet', regtest: ' --regtest', simnet: ' --simnet' };
 
+/** Lines that bcoin writes many times a second while it finds no peers. */
+const LOADER_PEERS = /^(Adding|Removed) loader peer/;
+
 const SOON_MS = 500;
 const STATUS_MS = 10_000;
 
 /** A node with plugin and wallet that is not open yet. @throws OptionError, and bcoin's errors about its options. */
-export function makeNode(bcoin: Bcoin, { options }: StartSettings): HostFullNode {
+export function makeNode(bcoin: Bcoin, { options, isDemonstration }: StartSettings): HostFullNode {
   const load = (name: string): unknown => (name === plugin.id ? plugin : createRequire(__filename)(name));
   const node = new bcoin.FullNode({ ...options, loader: load });
+  leaveOut(node.logger, LOADER_PEERS);
+  if (isDemonstration) addFaucet(node, bcoin, minerOf(bcoin));
   if (!node.has(plugin.id)) node.use(plugin);
   // Like bcoin's own program.
   if (node.config.bool('no-wallet') !== true && !node.has('walletdb')) node.use(bcoin.wallet.plugin);
   return node;
+}
+
+/** Leaves lines out of the terminal. The log file has them. */
+function leaveOut({ logger }: HostFullNode['logger'], words: RegExp): void {
+  const write = logger.writeConsole.bind(logger);
+  logger.writeConsole = (level, module, args) => !words.test(String(args[0])) && write(level, module, args);
 }
 
 /** Runs the node until the signal, or until it is stopped over RPC. Closes it if it was opened. */
@@ -54,7 +66,7 @@ export async function runNode(node: HostFullNode, bcoin: Bcoin, settings: StartS
     const answers = await Promise.race([untilReady(rest), aborted.then(() => false)]);
     if (answers && !signal.aborted) {
       const { addresses } = readOptions(node.config);
-      console.log(await greeting(rest.node, settings.apiKey, addresses));
+      console.log(await greeting(rest.node, settings, addresses));
     }
     await aborted;
   } finally {
@@ -83,7 +95,11 @@ async function untilReady(rest: plugin.RestPlugin): Promise<boolean> {
  * The text that is printed once requests are answered: requests to try, with hashes of this chain. `addresses`: where wallets connect, if
  * there is an index by script.
  */
-export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey'], addresses: WalletPlaces | undefined): Promise<string> {
+export async function greeting(
+  node: NodeSource,
+  { apiKey, isDemonstration }: Pick<StartSettings, 'apiKey' | 'isDemonstration'>,
+  addresses: WalletPlaces | undefined
+): Promise<string> {
   const base = restUrl(node);
   const root = base.replace(/\/rest$/, '');
   const { hash, height } = node.tip();
@@ -92,6 +108,7 @@ export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey']
   const last = transactions.at(-1);
   const address = addressIn(transactions.toReversed(), node.network.addressPrefixes);
   const [pooled] = node.pool.entries();
+  const key = apiKey?.file === undefined ? '' : `-u "x:$(cat ${apiKey.file})" `;
   return [
     '',
     `REST answers at height ${height}. Try:`,
@@ -112,9 +129,10 @@ export async function greeting(node: NodeSource, apiKey: StartSettings['apiKey']
           `  curl ${root}${addresses.path}/blocks/tip/height`,
           ...electrumLines(addresses.electrum, node.network.chain)
         ]),
-    ...(apiKey?.file === undefined
-      ? []
-      : [`RPC and wallet ask for the key in ${apiKey.file}:`, `  curl -u "x:$(cat ${apiKey.file})" ${root}/`]),
+    ...(isDemonstration
+      ? ['A coin for a wallet, in a block of its own:', `  curl ${key}${root}/ -d '{"method": "faucet", "params": ["ADDRESS"]}'`]
+      : []),
+    ...(apiKey?.file === undefined ? [] : [`RPC and wallet ask for the key in ${apiKey.file}:`, `  curl ${key}${root}/`]),
     'Ctrl-C stops the node.',
     ''
   ].join('\n');

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { resetDemonstration } from './reset';
 import type { Bcoin, HostSettings } from '../bcoin';
 
 /** From dist/plugin/start to the project's folder. */
@@ -16,6 +17,8 @@ const CHAIN_OPTIONS = ['network', 'prefix', 'config'];
 const OPERATION = { config: true, argv: true, env: true, logFile: true, logConsole: true, memory: false, workers: true };
 
 const KEY_BYTES = 32;
+
+const UNKNOWN_NETWORK = /unknown network/i;
 
 export interface ApiKey {
   readonly key: string;
@@ -36,12 +39,22 @@ export interface StartSettings {
   readonly apiKey: ApiKey | undefined;
 }
 
-/** The settings. Makes the key in the node's folder if there is none. */
+/** The settings. Makes the key in the node's folder if there is none. @throws Error with a sentence about a wrong setting */
 export async function startSettings(bcoin: Bcoin): Promise<StartSettings> {
-  const configOf = (options: Readonly<Record<string, unknown>>): HostSettings =>
-    new bcoin.Node('bcoin', 'bcoin.conf', 'debug.log', options).config;
+  const configOf = (options: Readonly<Record<string, unknown>>): HostSettings => {
+    try {
+      return new bcoin.Node('bcoin', 'bcoin.conf', 'debug.log', options).config;
+    } catch (error) {
+      if (!(error instanceof Error && UNKNOWN_NETWORK.test(error.message))) throw error;
+      throw new Error(`--network must be one of ${bcoin.networks.types.join(', ')}`, { cause: error });
+    }
+  };
   const given = configOf({ argv: true, env: true });
   const isDemonstration = !CHAIN_OPTIONS.some((name) => given.has(name));
+  if (given.bool('reset') === true) {
+    if (!isDemonstration) throw new Error('--reset makes a new demonstration: it has no effect with --network, --prefix or --config');
+    await resetDemonstration(DEMONSTRATION_FOLDER);
+  }
   // A pruned node cannot have an index by script.
   const hasAddresses = isDemonstration && given.bool('prune') !== true;
   const basic = {

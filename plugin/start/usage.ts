@@ -11,7 +11,8 @@ const OURS = `  --rest-warmup WHEN        when to answer: synced (default), once
   --rest-serial-version N   0: bin and hex without witnesses; 1
   --rest-threads N          requests worked on at a time; 4, modern 16
   --rest-work-queue N       requests that may wait; 16, modern 64
-  --rest-timeout SECONDS    cut off clients after this time without a byte from or to them; 30
+  --rest-timeout SECONDS    cut off clients after this time without a byte from them; 30
+  --rest-read-rate BYTES    a second at which clients have to read replies; 5000
   --rest-max-body BYTES     of a request; 1048576
   --rest-max-outpoints N    in a getutxos request; 15
   --rest-max-headers N      in a request; 2000
@@ -64,6 +65,8 @@ export const USAGE = `Usage: npm start -- [OPTION]...
 
 Starts a bcoin node that answers Bitcoin Core's REST interface. With none of --network, --prefix and
 --config it is a node on regtest with a small demonstration chain, in .demo, and --rest-addresses is on.
+
+  --reset                   make a new demonstration chain
 
 REST:
 ${OURS}

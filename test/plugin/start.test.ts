@@ -84,6 +84,42 @@ describe('npm start', function () {
       await end(finished);
     });
 
+    it('goes on with what its user has made of it, has a faucet, and is made anew with --reset', async () => {
+      const first = await start();
+      await first.printed(/Ctrl-C stops/);
+      expect(first.output).to.match(/A coin for a wallet, in a block of its own:\n {2}curl -u .*"faucet".*ADDRESS/);
+      const key = await keyIn(join(copy, '.demo/regtest'));
+      const api = new BcoinApi(first.ports.http, key);
+      const addresses = [
+        'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
+        'bcrt1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqc8gma6',
+        'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn'
+      ];
+      for (const address of addresses) {
+        const { txid } = await api.call<{ txid: string }>('faucet', address);
+        const coins = (await (await fetch(`http://127.0.0.1:${first.ports.http}/api/address/${address}/utxo`)).json()) as object[];
+        expect(coins.map((coin) => coin as { txid: string; value: number })).to.deep.include.members([
+          { ...coins[0], txid, value: 100_000_000 } as { txid: string; value: number }
+        ]);
+      }
+      for (const wrong of ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'nothing'])
+        expect(await api.call('faucet', wrong).catch((error: unknown) => String(error))).to.include('an address of regtest is needed');
+      for (const address of addresses) await api.call('generatetoaddress', 1, address);
+
+      const meanwhile = await start('--reset');
+      expect(await meanwhile.ended()).to.equal(1);
+      expect(lastLine(meanwhile)).to.match(/^another process uses \S+\.demo: stop that node first$/);
+      await end(first);
+
+      const second = await start();
+      await second.printed(new RegExp(`REST answers at height ${434 + 2 * addresses.length}\\. Try:`));
+      await end(second);
+
+      const anew = await start('--reset');
+      await anew.printed(/Mining a demonstration chain, from block 1 to 434/);
+      await end(anew);
+    });
+
     it('says that a chain of another kind must be deleted', async () => {
       const first = await start();
       await first.printed(/Mining a demonstration chain/);
@@ -136,6 +172,15 @@ describe('npm start', function () {
       await new BcoinApi(process.ports.wallet, 'sesame').get('/wallet/primary');
       await end(process);
     });
+  });
+
+  it('names options that nobody reads, and starts', async () => {
+    const process = await onRegtest('--memory', '--some-other-plugins-option=7', '--no-dns', '--wallet-cache-size=8');
+    await process.printed(/REST answers/);
+    expect(process.output.match(/.* is no option.*/g)).to.deep.equal([
+      '--some-other-plugins-option is no option of bcoin or of bcoin-rest.'
+    ]);
+    await end(process);
   });
 
   it('keeps the wallet in the folder of the node', async () => {
@@ -211,6 +256,17 @@ describe('npm start', function () {
         /^another process uses \S+\/regtest: stop that node first, or name another folder with --prefix \(/
       );
       await end(first);
+    });
+
+    it('when an option looks like one of bcoin’s, or has no effect, or the network does not exist', async () => {
+      for (const [options, sentence] of [
+        [['--htp-port', '1'], /^--htp-port is no option; --http-port is$/],
+        [['--nolisten'], /^--nolisten is no option; --listen is$/],
+        [['--walet-http-port=1'], /^--walet-http-port is no option; --wallet-http-port is$/],
+        [['--network', 'nosuch'], /^--network must be one of main, testnet, regtest, simnet$/],
+        [['--network', 'regtest', '--reset'], /^--reset makes a new demonstration: it has no effect with --network, --prefix or --config$/]
+      ] as const)
+        await expectEnd(await start(...options), sentence);
     });
 
     it('when the folder for payments is a file', async () => {

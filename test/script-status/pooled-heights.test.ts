@@ -48,7 +48,11 @@ describe('heights of transactions of the pool', () => {
   async function heights(meanwhile: () => Promise<void> = () => Promise.resolve()): Promise<{ heights: number[]; looked: number }> {
     let looked = 0;
     const entries = await all.scripts.reader.read(async (snapshot) => {
-      const index = watched(snapshot.index, { coin: () => void looked++ });
+      const index = watched(snapshot.index, {
+        coin: () => {
+          looked++;
+        }
+      });
       const history = all.histories.at(scriptHash(own), watched(snapshot, { index: () => index }));
       await meanwhile();
       return history.unconfirmed(CLIENT);
