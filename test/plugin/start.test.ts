@@ -99,7 +99,7 @@ describe('npm start', function () {
         const { txid } = await api.call<{ txid: string }>('faucet', address);
         const coins = (await (await fetch(`http://127.0.0.1:${first.ports.http}/api/address/${address}/utxo`)).json()) as object[];
         expect(coins.map((coin) => coin as { txid: string; value: number })).to.deep.include.members([
-          { ...coins[0], txid, value: 100_000_000 } as { txid: string; value: number }
+          { ...coins[0], txid, value: 100_000_000 }
         ]);
       }
       for (const wrong of ['bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'nothing'])
