@@ -10,6 +10,7 @@ const WALKS = 20;
 
 const walk = fc.record({
   disk: fc.boolean(),
+  waits: fc.boolean(),
   bootstrap: fc.constantFrom('blocks' as const, 'coins' as const),
   undoDepth: fc.constantFrom(3, 10, 1_000),
   filters: fc.boolean(),

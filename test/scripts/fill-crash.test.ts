@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { after, before, describe, it } from 'mocha';
 import { isDamageOfFilling, ScriptFilling, type FillingSizes } from '../../lib/scripts/fill/filling';
 import { findFilling } from '../../lib/scripts/records/filling';
+import { putTxids } from '../../lib/scripts/records/txids';
 import { DiskStore } from '../../lib/store/disk-store';
 import { caught } from '../support/caught';
 import { FAULT, FaultyStore } from '../support/faulty-store';
@@ -122,6 +123,21 @@ describe(`an index by script whose filling was interrupted, TEST_SEED=${seed}`, 
     await store.close();
     return progress && `${progress.step} ${progress.at?.height ?? 'nothing'} ${progress.loaded}`;
   }
+
+  it('forgets the txids of blocks that it has to take again: other blocks may come in their places', async () => {
+    const moment = moments.find((each) => each !== sorting && moments.indexOf(each) > 2) ?? expect.fail('a moment');
+    await withCopy(moment, async (at) => {
+      const store = new DiskStore(join(at, 'store'));
+      await store.open();
+      const height = findFilling(store)?.at?.height ?? -1;
+      // More chunks than the block has that comes there now.
+      const strays = [1, 2].flatMap((above) => putTxids(height + above, Buffer.alloc(32 * 200, above)));
+      await store.batch(strays, { durable: true });
+      await store.close();
+      expect(strays.length).to.be.greaterThan(4);
+      expect(await expectToEndWell(at)).to.equal(undefined);
+    });
+  });
 
   it('is resumed where it was, at any moment', async () => {
     const found = new Set<string | undefined>();

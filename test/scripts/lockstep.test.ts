@@ -13,9 +13,15 @@ describe('a reader that asks the index by script all the time', function () {
   const steps = STEPS * testScale();
   this.timeout(300_000 * testScale());
 
-  for (const undoDepth of testScale() > 1 ? [3, 1_000] : [3])
-    it(`gets the state of one block, whatever the chain does: ${steps} steps, ${undoDepth} blocks can be undone, TEST_SEED=${seed}`, async () => {
-      const walk = await IndexWalk.open({ disk: false, undoDepth, scripts: true });
+  for (const [undoDepth, waits] of testScale() > 1
+    ? ([
+        [3, false],
+        [3, true],
+        [1_000, true]
+      ] as const)
+    : ([[3, true]] as const))
+    it(`gets the state of one block, whatever the chain does: ${steps} steps, ${undoDepth} blocks can be undone, the store ${waits ? 'waits' : 'answers at once'}, TEST_SEED=${seed}`, async () => {
+      const walk = await IndexWalk.open({ disk: false, undoDepth, scripts: true, waits });
       let isOver = false;
       let answers = 0;
       const ask = async (): Promise<void> => {

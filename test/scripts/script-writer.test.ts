@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { describe, it } from 'mocha';
 import { DamagedIndexError, IndexError, TooDeepError } from '../../lib/index/errors';
-import { GENESIS_KEY, putRecord } from '../../lib/index/records/layout';
+import { GENESIS_KEY, putRecord, recordOf } from '../../lib/index/records/layout';
 import { putTip, TIP_KEY } from '../../lib/index/records/chain';
 import { SECRET_KEY } from '../../lib/index/records/txid-hash';
 import { FILLING_KEY } from '../../lib/scripts/records/layout';
+import { FURTHER_ROW_OVERHEAD, positionInKey, writeFurther } from '../../lib/scripts/records/row';
 import { ScriptWriter } from '../../lib/scripts/write/script-writer';
 import { MemoryStore } from '../../lib/store/memory-store';
 import { LAYOUT_VERSION_KEY, versionRecord } from '../../lib/store/migrate';
@@ -172,6 +173,25 @@ describe('the writer of the index by script', () => {
     expect(await caught(writer.disconnect())).to.be.instanceOf(DamagedIndexError);
     expect(await imageOf(store)).to.deep.equal(before);
     expect(writer.tip?.height).to.equal(10);
+  });
+
+  it('does not delete rows of other blocks that are in a record of the block that it undoes', async () => {
+    const store = await openStore();
+    const writer = await writerOver(store);
+    await writer.connect(blocks);
+    const { height } = pointOf(blocks.at(-1));
+    const records: (readonly [Buffer, Buffer])[] = [];
+    for await (const entry of store.range({ gte: Buffer.from('s'), lt: Buffer.from('t') })) records.push(entry);
+    const [key, value] = records.find(([each]) => positionInKey(each).height === height) ?? expect.fail('a row of the last block');
+    const row = recordOf(key, value);
+    const further = Buffer.alloc(FURTHER_ROW_OVERHEAD);
+    const second = Buffer.concat([further.subarray(0, writeFurther(further, 0, 1, 0)), row]);
+    await change(store, putRecord(key, Buffer.concat([row, second])));
+    const before = await imageOf(store);
+    const error = await caught(writer.disconnect());
+    expect(error).to.be.instanceOf(DamagedIndexError).with.property('message').that.includes('one row');
+    expect(await imageOf(store)).to.deep.equal(before);
+    expect(writer.tip?.height).to.equal(height);
   });
 
   it('finds every record of the block that it undoes, or says that one is damaged', async () => {

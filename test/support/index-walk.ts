@@ -29,7 +29,9 @@ import { BlockMaker, type BlockPlan } from './mined-blocks';
 import { activeChain } from './regtest-chain';
 import { WalkedScripts } from './walked-scripts';
 import { openRegtestNode } from './regtest-node';
+import { waitingStore } from './waiting-store';
 import { describeCoin, expectIndexOf, modelOf, modelTransactions } from './utxo-model';
+import type { Store } from '../../lib/store/store';
 import type { BootstrapFrom, IndexSnapshot } from '../../lib/index/types';
 
 /** Events of the node's chain. */
@@ -64,6 +66,8 @@ export interface WalkOptions {
   readonly filters?: boolean;
   /** Whether there is an index by script beside it; false unless given. */
   readonly scripts?: boolean;
+  /** Whether the calls of a store in memory take turns of the event loop; false unless given. */
+  readonly waits?: boolean;
 }
 
 /** A node and an index on disk that outlive the process. */
@@ -108,19 +112,21 @@ export class IndexWalk {
     private readonly bootstrap: BootstrapFrom = 'blocks',
     private filters = false,
     turn = 0,
-    scripts = false
+    scripts = false,
+    waits = false
   ) {
     this.#maker = new BlockMaker(turn * 1_000_000);
     this.node = new BcoinNode(host);
-    this.store = new FaultyStore(folder === undefined ? new MemoryStore() : new DiskStore(join(folder, 'index')));
-    this.scripts = scripts ? new WalkedScripts(this.node, folder, undoDepth, this.log) : undefined;
+    const inMemory = (): Store => (waits ? waitingStore(new MemoryStore()) : new MemoryStore());
+    this.store = new FaultyStore(folder === undefined ? inMemory() : new DiskStore(join(folder, 'index')));
+    this.scripts = scripts ? new WalkedScripts(this.node, { folder, inMemory }, undoDepth, this.log) : undefined;
     this.index = this.newIndex();
   }
 
   /** A node with a hundred blocks and an index that is level with it. */
-  static async open({ disk, undoDepth, bootstrap, filters, scripts }: WalkOptions): Promise<IndexWalk> {
+  static async open({ disk, undoDepth, bootstrap, filters, scripts, waits }: WalkOptions): Promise<IndexWalk> {
     const folder = disk ? await mkdtemp(join(tmpdir(), 'rest-walk-')) : undefined;
-    const walk = new IndexWalk(await openRegtestNode(), folder, undoDepth, bootstrap, filters, 0, scripts);
+    const walk = new IndexWalk(await openRegtestNode(), folder, undoDepth, bootstrap, filters, 0, scripts, waits);
     await walk.mineBase();
     await walk.openIndex();
     return walk;

@@ -8,12 +8,12 @@ import { IndexUnavailableError } from '../../lib/index/errors';
 import { ScriptsUnavailableError } from '../../lib/scripts/errors';
 import { ScriptIndexer } from '../../lib/scripts/script-indexer';
 import { DiskStore } from '../../lib/store/disk-store';
-import { MemoryStore } from '../../lib/store/memory-store';
 import { FaultyStore } from './faulty-store';
 import { expectScriptAnswers } from './script-answers';
 import { expectFilledAndFollowed } from './script-filling';
 import { ScriptModel } from './script-model';
 import type { ChainIndex, IndexLogger } from '../../lib/index/types';
+import type { Store } from '../../lib/store/store';
 import type { NodeSource } from '../../lib/node/types';
 
 /** So small that filling takes many files, pieces and steps. */
@@ -29,15 +29,18 @@ export class WalkedScripts {
   readonly #logger: IndexLogger;
   #indexer: ScriptIndexer | undefined;
 
-  /** `folder`: of the node; undefined: the index is in memory, and never filled. */
-  constructor(node: NodeSource, folder: string | undefined, undoDepth: number, logger: IndexLogger) {
+  /** `folder`: of the node; undefined: the index is in a store of `inMemory`, and never filled. */
+  constructor(
+    node: NodeSource,
+    { folder, inMemory }: { readonly folder: string | undefined; readonly inMemory: () => Store },
+    undoDepth: number,
+    logger: IndexLogger
+  ) {
     this.#node = node;
     this.#folder = folder;
     this.#undoDepth = undoDepth;
     this.#logger = logger;
-    this.store = new FaultyStore(
-      folder === undefined ? new MemoryStore() : new DiskStore(join(folder, 'scripts'), { checkedFirst: STATE_KEYS })
-    );
+    this.store = new FaultyStore(folder === undefined ? inMemory() : new DiskStore(join(folder, 'scripts'), { checkedFirst: STATE_KEYS }));
   }
 
   get indexer(): ScriptIndexer {
