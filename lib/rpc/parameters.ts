@@ -35,11 +35,6 @@ export class Parameters {
     this.#values = values;
   }
 
-  /** The value as it came; null when it was left out. */
-  raw(position: number): unknown {
-    return this.#values[position] ?? null;
-  }
-
   text(position: number): string {
     return this.#values[position] as string; // a string by its type
   }

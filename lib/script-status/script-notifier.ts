@@ -144,10 +144,6 @@ export class ScriptNotifier {
     return this.#settled.settled();
   }
 
-  get isOpen(): boolean {
-    return this.#settled.isOpen;
-  }
-
   /** Number of scripts with subscribers. */
   get size(): number {
     return this.#scripts.size;
