@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CLOSING_MS } from '../rest/limits';
 import { groupOf } from '../rest/server/address-group';
+import { Idlest } from '../rest/server/idlest';
 import { Accounts, type Account } from './cost';
 import type { Socket } from 'node:net';
 
@@ -17,9 +18,6 @@ const SILENT_MS = 60_000;
 
 const SWEEP_MS = 5_000;
 const CLOSING_STEP_MS = 20;
-
-/** How often idle sessions are looked for, at most: there may be a hundred thousand. */
-const LOOK_MS = 100;
 
 /** A client that is connected. Times are as performance.now(). */
 export interface ClientSession {
@@ -48,14 +46,6 @@ export interface SessionsParts {
   readonly timeoutMs: number;
 }
 
-/** A session that was idle. */
-interface Idle {
-  readonly session: ClientSession;
-  readonly since: number;
-}
-
-const lastHeard = ({ heardAt, openedAt }: ClientSession): number => heardAt ?? openedAt;
-
 export class Sessions {
   readonly #parts: SessionsParts;
   readonly #accounts: Accounts;
@@ -66,9 +56,10 @@ export class Sessions {
   #isClosed = false;
   #closing: Promise<void> | undefined;
   readonly #sweeping: NodeJS.Timeout;
-  /** Sessions that were idle when they were last looked for, those that have been idle for longest last. */
-  #idle: Idle[] = [];
-  #lookedAt = -Infinity;
+  readonly #idlest = new Idlest<ClientSession>(
+    () => this.#sessions,
+    ({ isIdle, endedAt, heardAt, openedAt }) => (isIdle && endedAt === undefined ? (heardAt ?? openedAt) : undefined)
+  );
 
   constructor(parts: SessionsParts) {
     this.#parts = parts;
@@ -129,19 +120,9 @@ export class Sessions {
   }
 
   #makeRoom(): boolean {
-    const now = performance.now();
-    if (this.#idle.length === 0 && now - this.#lookedAt >= LOOK_MS) {
-      this.#lookedAt = now;
-      for (const session of this.#sessions) if (session.isIdle) this.#idle.push({ session, since: lastHeard(session) });
-      this.#idle.sort((a, b) => b.since - a.since);
-    }
-    for (let next = this.#idle.pop(); next !== undefined; next = this.#idle.pop()) {
-      const { session, since } = next;
-      if (session.endedAt !== undefined || !session.isIdle || lastHeard(session) !== since) continue;
-      session.destroy();
-      return true;
-    }
-    return false;
+    const session = this.#idlest.next();
+    session?.destroy();
+    return session !== undefined;
   }
 
   #sweep(): void {

@@ -2,6 +2,7 @@
 // stops.
 
 import { ReplaySubject, type Observable } from 'rxjs';
+import { Idlest } from './idlest';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -27,9 +28,6 @@ const MOST_CONNECTIONS = 10_000;
 /** The share of the descriptors that the system gives to the process. Files of the stores, peers and wallets need the others. */
 const DESCRIPTORS_SHARE = 0.5;
 
-/** How many connections are looked at to find one without a reply to come. */
-const MOST_LOOKED_AT = 64;
-
 /** How often it is checked whether the server still listens: it emits no event when it begins to close. */
 const CHECK_MS = 50;
 
@@ -52,8 +50,13 @@ export class Connections {
   readonly #closing = new ReplaySubject<void>(1);
   /** All connections; those over TLS may not be secure yet. */
   readonly #all = new Set<Socket>();
-  /** Connections over which HTTP is spoken, the one with the latest request last. */
-  readonly #clients = new Set<Socket>();
+  /** Connections over which HTTP is spoken, each with the number of its last request. */
+  readonly #clients = new Map<Socket, number>();
+  #requests = 0;
+  readonly #idlest = new Idlest<Socket>(
+    () => this.#clients.keys(),
+    (client) => (isReplyDue(client) ? undefined : this.#clients.get(client))
+  );
   #watch: NodeJS.Timeout | undefined;
   /** Connections without a request so far. After the first reply Node itself waits for the next request. */
   readonly #silent = new WeakSet<Duplex>();
@@ -98,7 +101,7 @@ export class Connections {
   /** To be called for every request: the connection is no longer silent. */
   requestCame(socket: Socket): void {
     if (this.#silent.delete(socket)) socket.setTimeout(0);
-    if (this.#clients.delete(socket)) this.#clients.add(socket);
+    if (this.#clients.has(socket)) this.#clients.set(socket, ++this.#requests);
   }
 
   /** To be called when a connection goes on in another protocol, whose sessions end it. */
@@ -125,7 +128,7 @@ export class Connections {
   #beginToClose(): void {
     clearInterval(this.#watch);
     this.#closing.next();
-    for (const client of this.#clients) if (!isReplyDue(client)) client.destroy();
+    for (const client of this.#clients.keys()) if (!isReplyDue(client)) client.destroy();
     this.#watch = setTimeout(() => {
       for (const socket of this.#all) socket.destroy();
     }, this.#closingMs).unref();
@@ -136,7 +139,7 @@ export class Connections {
       socket.destroy();
       return;
     }
-    this.#clients.add(socket);
+    this.#clients.set(socket, ++this.#requests);
     // A connection over TLS has a socket of its own.
     if (!this.#all.has(socket))
       socket.once('close', () => {
@@ -146,17 +149,13 @@ export class Connections {
     socket.setTimeout(this.#timeoutMs);
   };
 
-  /** Ends the connection that has been without a request for longest; false if replies are due on those that were looked at. */
+  /** Ends the connection that has been without a request for longest; false if replies are due on all of them. */
   #makeRoom(): boolean {
-    let looked = 0;
-    for (const client of this.#clients) {
-      if (++looked > MOST_LOOKED_AT) return false;
-      if (isReplyDue(client)) continue;
-      this.#clients.delete(client);
-      client.destroy();
-      return true;
-    }
-    return false;
+    const client = this.#idlest.next();
+    if (client === undefined) return false;
+    this.#clients.delete(client);
+    client.destroy();
+    return true;
   }
 
   /** As Node does it, but a request that took too long destroys the socket without an error. */
