@@ -3,7 +3,7 @@
 
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { CertificateFiles, type CertificatePaths } from './server/certificate-files';
-import { Handshakes } from './server/handshakes';
+import { Handshakes } from '../rest/server/handshakes';
 import { LineChannel } from './server/line-channel';
 import { Listener, textOf, type Endpoint } from './server/listener';
 import { Session, type ClosableSubscriptions, type Notified, type SessionParts } from './server/session';

@@ -100,6 +100,19 @@ describe('connections', () => {
     for (const socket of busy) socket.destroy();
   });
 
+  it('over TLS take no places before they are secure, and the oldest handshake ends', async () => {
+    await serve(30_000, (_, response) => response.end('whole'), {}, { key: certificate.keyPem, cert: certificate.pem }, 200);
+    const { port } = server.address() as AddressInfo;
+    const silent: Socket[] = [];
+    for (let i = 0; i < 203; i++) silent.push((await openSocket(port)).on('error', () => undefined).resume());
+    await until(() => silent.filter(({ destroyed }) => destroyed).length === 3);
+    expect(silent.slice(0, 3).every(({ destroyed }) => destroyed)).to.equal(true);
+    const secure = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
+    secure.write(requestBytes({ path: '/' }, true));
+    expect((await untilClosed(secure)).toString()).to.match(/whole$/);
+    for (const socket of silent) socket.destroy();
+  });
+
   it('are cut off after a reply, too', async () => {
     await serve(3_000, (_, response) => response.end('whole'));
     const post = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc';

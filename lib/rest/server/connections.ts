@@ -2,6 +2,7 @@
 // stops.
 
 import { ReplaySubject, type Observable } from 'rxjs';
+import { Handshakes } from './handshakes';
 import { Idlest } from './idlest';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -24,6 +25,9 @@ export function connectionEvent(server: Server): 'connection' | 'secureConnectio
 
 /** Connections of the server at a time. */
 const MOST_CONNECTIONS = 10_000;
+
+/** Connections of all protocols for each one of HTTP. */
+const ALL_SHARE = 1.5;
 
 /** The share of the descriptors that the system gives to the process. Files of the stores, peers and wallets need the others. */
 const DESCRIPTORS_SHARE = 0.5;
@@ -57,6 +61,8 @@ export class Connections {
     () => this.#clients.keys(),
     (client) => (isReplyDue(client) ? undefined : this.#clients.get(client))
   );
+  /** Undefined for a server without TLS. */
+  readonly #handshakes: Handshakes | undefined;
   #watch: NodeJS.Timeout | undefined;
   /** Connections without a request so far. After the first reply Node itself waits for the next request. */
   readonly #silent = new WeakSet<Duplex>();
@@ -71,6 +77,7 @@ export class Connections {
     this.#timeoutMs = timeoutMs;
     this.#closingMs = closingMs;
     this.#most = most;
+    this.#handshakes = connectionEvent(server) === 'connection' ? undefined : new Handshakes();
     this.closing$ = this.#closing.asObservable();
   }
 
@@ -84,6 +91,8 @@ export class Connections {
     // Set on the server: a timeout set per request would also cut off the node's own calls.
     this.#keepAliveBefore = server.keepAliveTimeout;
     server.keepAliveTimeout = this.#timeoutMs;
+    // Also counts those that went on in another protocol, the node's own included.
+    server.maxConnections = Math.ceil(this.#most * ALL_SHARE);
   }
 
   close(): void {
@@ -95,6 +104,7 @@ export class Connections {
     server.off(connectionEvent(server), this.#begin);
     server.off('clientError', this.#end);
     server.keepAliveTimeout = this.#keepAliveBefore;
+    server.maxConnections = Infinity;
     this.#keepAliveBefore = undefined;
   }
 
@@ -113,6 +123,7 @@ export class Connections {
     // A connection that stays with HTTP although a request asked for another protocol is announced again.
     if (this.#all.has(socket)) return;
     this.#all.add(socket);
+    this.#handshakes?.begin(socket);
     socket.once('close', () => {
       this.#all.delete(socket);
       this.#clients.delete(socket);
@@ -135,6 +146,7 @@ export class Connections {
   }
 
   readonly #begin = (socket: Socket): void => {
+    this.#handshakes?.end(socket);
     if (this.#clients.size >= this.#most && !this.#makeRoom()) {
       socket.destroy();
       return;

@@ -1,6 +1,6 @@
-// TLS handshakes that are under way. They are not sessions yet: clients that never finish one take no session from others.
+// TLS handshakes that are under way, on one port. Clients that never finish one take no places of others.
 
-import { Unfinished, type UnfinishedMessage } from '../../rest/server/unfinished';
+import { Unfinished, type UnfinishedMessage } from './unfinished';
 import type { Socket } from 'node:net';
 
 /** At a time. Beyond it the one that has been under way for longest ends; one address may have a quarter. */
