@@ -10,7 +10,8 @@ const SMALL_BYTES = 65_536;
 /** Bytes for all large messages together: four of the longest bodies. */
 const LARGE_TOTAL_BYTES = 134_217_728;
 
-const SMALL_TOTAL_BYTES = 16_777_216;
+/** As much as a thousand sessions can have. */
+const SMALL_TOTAL_BYTES = 67_108_864;
 
 /** The share that one client may take: a quarter. */
 const CLIENT_SHARE = 0.25;
