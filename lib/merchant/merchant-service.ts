@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { FolderStorage } from './orders/storage';
 import { Merchant } from './orders/merchant';
 import { PaymentStore } from './orders/store';
-import { Mount, under } from '../rest/server/mount';
+import { Mount, under, type MountParts } from '../rest/server/mount';
 import { merchantApp } from './app';
 import { ChainFollower, type FollowerLogger } from './chain-follower';
 import { NodeChain } from './node-chain';
@@ -12,7 +12,6 @@ import { SigningFiles } from './signing-files';
 import type { Observable } from 'rxjs';
 import type { ChainIndex } from '../index/types';
 import type { NodeSource } from '../node/types';
-import type { Connections } from '../rest/server/connections';
 import type { Unfinished } from '../rest/server/unfinished';
 
 export interface MerchantServiceParts {
@@ -25,7 +24,7 @@ export interface MerchantServiceParts {
   readonly publicUrl: string | undefined;
   readonly timeoutMs: number;
   readonly unfinished: Unfinished;
-  readonly connections: Pick<Connections, 'requestCame' | 'upgraded'>;
+  readonly connections: MountParts['connections'];
   /** @throws RestError 503 while node or index are not in sync. */
   readonly requireReady: () => void;
   readonly logger: FollowerLogger;

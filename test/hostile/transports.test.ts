@@ -94,7 +94,7 @@ describe('hostile clients of every transport', function () {
         )
       ]),
       attack('requests in one write', 5, ({ txid }) =>
-        Buffer.concat(Array<Buffer>(5_000).fill(requestBytes({ path: `/rest/tx/${txid}.json` }, false)))
+        Buffer.concat(Array<Buffer>(20_000).fill(requestBytes({ path: `/rest/tx/${txid}.json` }, false)))
       ),
       attack('upgrades with a body', 200, () =>
         Buffer.concat([

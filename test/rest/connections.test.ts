@@ -123,6 +123,24 @@ describe('connections', () => {
     expect(errors).to.deep.equal([]);
   });
 
+  it('are not read while many of their requests wait for replies to earlier ones, and every request is answered in the end', async () => {
+    const [all, mostWaiting] = [20_000, 8_000];
+    let [came, answered, most] = [0, 0, 0];
+    await serve(30_000, ({ socket }, response) => {
+      most = Math.max(most, ++came - answered);
+      connections.requestWaits(socket, response);
+      setImmediate(() => {
+        answered++;
+        response.end();
+      });
+    });
+    const socket = await openSocket((server.address() as AddressInfo).port);
+    socket.write(Buffer.concat([...Array<Buffer>(all - 1).fill(Buffer.from(request)), requestBytes({ path: '/' }, true)]));
+    const replies = (await untilClosed(socket)).toString().match(/HTTP\/1.1 200 OK/g);
+    expect(replies).to.have.length(all);
+    expect(most).to.be.below(mostWaiting);
+  });
+
   it('do not include those that wait for a reply', async () => {
     const timeouts: (number | undefined)[] = [];
     await serve(30_000, ({ socket }, response) => {

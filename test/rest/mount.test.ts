@@ -197,7 +197,7 @@ describe('the mount', () => {
       server,
       takes: under('/rest'),
       handler: answering('ours'),
-      connections: { requestCame: (socket) => told.push(socket), upgraded: () => undefined },
+      connections: { requestCame: (socket) => told.push(socket), requestWaits: () => undefined, upgraded: () => undefined },
       logger: log
     }).open();
     server.on('request', saying('theirs'));

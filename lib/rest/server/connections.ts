@@ -26,6 +26,9 @@ export function connectionEvent(server: Server): 'connection' | 'secureConnectio
 /** Connections of the server at a time. */
 const MOST_CONNECTIONS = 10_000;
 
+/** Requests on one connection that wait for replies to earlier ones. Beyond it the connection is not read until half of them are left. */
+const MOST_PIPELINED = 128;
+
 /** Connections of all protocols for each one of HTTP. */
 const ALL_SHARE = 1.5;
 
@@ -57,6 +60,8 @@ export class Connections {
   /** Connections over which HTTP is spoken, each with the number of its last request. */
   readonly #clients = new Map<Socket, number>();
   #requests = 0;
+  /** The replies that wait for earlier ones. */
+  readonly #pipelined = new WeakMap<Socket, Set<ServerResponse>>();
   readonly #idlest = new Idlest<Socket>(
     () => this.#clients.keys(),
     (client) => (isReplyDue(client) ? undefined : this.#clients.get(client))
@@ -112,6 +117,25 @@ export class Connections {
   requestCame(socket: Socket): void {
     if (this.#silent.delete(socket)) socket.setTimeout(0);
     if (this.#clients.has(socket)) this.#clients.set(socket, ++this.#requests);
+  }
+
+  /**
+   * To be called for a request that came before the reply to an earlier one was sent; several times, if several parts see it. When the
+   * client leaves, Node makes an error with a stack for each request of the connection, in one piece.
+   */
+  requestWaits(socket: Socket, response: ServerResponse): void {
+    const waiting = this.#pipelined.get(socket) ?? new Set<ServerResponse>();
+    if (waiting.has(response)) return;
+    this.#pipelined.set(socket, waiting.add(response));
+    // Node reads on when it is paused while its parser is at work.
+    if (waiting.size === MOST_PIPELINED)
+      setImmediate(() => {
+        if (waiting.size >= MOST_PIPELINED) socket.pause();
+      });
+    response.once('close', () => {
+      waiting.delete(response);
+      if (waiting.size === MOST_PIPELINED / 2) socket.resume();
+    });
   }
 
   /** To be called when a connection goes on in another protocol, whose sessions end it. */

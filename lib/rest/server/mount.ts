@@ -3,7 +3,7 @@
 
 import { detailsOf } from '../../node/errors';
 import { onArrival } from './arrivals';
-import { hasTooManyHeaders, isReplyDue, refuseHeaders, type Connections } from './connections';
+import { hasTooManyHeaders, isReplyDue, refuseHeaders, replyUnderWay, type Connections } from './connections';
 import { decideUpgrades, hasBody, servePlainly } from './upgrades';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -49,7 +49,7 @@ export interface MountParts {
   /** For requests that ask for WebSocket. If not given, or while an earlier reply is due, such requests are served as plain HTTP. */
   readonly upgrade?: UpgradeListener;
   /** The server's connections, which are told of every request. */
-  readonly connections: Pick<Connections, 'requestCame' | 'upgraded'>;
+  readonly connections: Pick<Connections, 'requestCame' | 'requestWaits' | 'upgraded'>;
   readonly logger: { error(message: string): void };
 }
 
@@ -119,6 +119,8 @@ export class Mount {
       response.shouldKeepAlive = false;
     }
     connections.requestCame(socket);
+    const due = replyUnderWay(socket);
+    if (due !== undefined && due !== response) connections.requestWaits(socket, response);
     if (!this.#takes(request)) this.#passOn(request, response);
     else
       onArrival(() => {
