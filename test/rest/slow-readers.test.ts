@@ -73,6 +73,19 @@ describe('clients that have something to read', () => {
     });
   }
 
+  it('are not charged for a time in which the event loop was held', async () => {
+    const socket = await connected();
+    const readers = new SlowReaders({ bytesPerSecond: 1_000, windowMs: WINDOW_MS });
+    socket.on('error', () => undefined).write(REPLY);
+    // Until the system has taken what it can, and the client begins to be late.
+    await delay(WINDOW_MS / 5);
+    readers.watch(socket);
+    for (const end = performance.now() + 2 * WINDOW_MS; performance.now() < end;);
+    await delay(WINDOW_MS / 5);
+    expect(socket.destroyed).to.equal(false);
+    await new Promise((resolve) => socket.once('close', resolve));
+  });
+
   it('are left alone once they have read everything', async () => {
     const socket = await connected();
     const readers = new SlowReaders({ bytesPerSecond: 1_000_000, windowMs: 50 });

@@ -57,7 +57,8 @@ export class SlowReaders {
 
   readonly #look = (): void => {
     const now = performance.now();
-    const due = (now - this.#lookedAt) * this.#bytesPerMs;
+    // While the event loop was held, nothing could be written: no client is charged for that.
+    const due = Math.min(now - this.#lookedAt, 2 * this.#lookMs) * this.#bytesPerMs;
     this.#lookedAt = now;
     if (this.#readers.size === 0) {
       clearInterval(this.#looking);
